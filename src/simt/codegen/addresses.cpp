@@ -161,4 +161,10 @@ LaneIndex Addresses::index_of(const Address& address) {
   return {address.base, llvm::ConstantDataVector::get(context_, distances), 1};
 }
 
+llvm::Value* Addresses::lies_on_one_page(Value* first, uint64_t size_bytes) {
+  constexpr uint64_t kPageBytes = 4096;
+  Value* offset = b_.CreateAnd(first, i64(kPageBytes - 1));
+  return b_.CreateICmpULE(offset, i64(kPageBytes - size_bytes));
+}
+
 }  // namespace km::simt

@@ -57,6 +57,8 @@ class Addresses : public Room {
   Value* lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
   /// lane_pointers() as the arguments of a helper for this scale.
   std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
+  /// True if memory from `first` on lies on one page.
+  Value* lies_on_one_page(Value* first, uint64_t size_bytes);
   /// True if a value that is defined on every way from the kernel's entry to the current block is
   /// so on every way from the region's, or is kept for it.
   bool is_at_hand(ValueId value) const;

@@ -81,7 +81,7 @@ void Emitter::emit_step(uint32_t index) {
   position_.block = step.block;
   matrices_.begin_block();
   builder_.forget_values();
-  loaded_.clear();
+  loads_and_stores_.begin_block();
   checks_.begin_block();
   const Block& block = kernel_.blocks[position_.block];
   if (heads_[index] != bodies_[index]) {

@@ -56,7 +56,10 @@ Emitter::Emitter(CodeBuilder& builder, const CodePlan& plan, const Interruption&
       mbarriers_(builder, plan, values_, addresses_, checks_, loops_),
       matrix_moves_(builder, plan, values_, addresses_, checks_),
       matrices_(builder, plan, frame_, values_, addresses_, checks_),
-      runs_(plan_),
+      accesses_(builder, plan, frame_, addresses_, checks_, lane_helpers_, loops_),
+      prefetcher_(builder, plan, frame_, values_, addresses_),
+      loads_and_stores_(builder, plan, values_, addresses_, checks_, accesses_, prefetcher_,
+                        mbarriers_),
       idle_(plan_, plan.masks, plan.constants, plan.spills),
       edge_slots_(kernel_.edge_slots()) {}
 
@@ -106,7 +109,7 @@ bool Emitter::is_ended() {
 /// The variables that the entry function begins with.
 void Emitter::create_variables() {
   frame_.load();
-  load_streams();
+  accesses_.begin();
   frame_.create_variables();
   entry_mask_ = builder_.variable(builder_.mask_storage(), "live");
   for (const auto& [key, slot] : code_plan_.spills.slots()) {
@@ -148,7 +151,7 @@ void Emitter::emit_warp() {
 void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   auto *loop = builder_.new_block("packet"), *end = builder_.new_block("packet.end");
   position_.region = region;
-  alike_loads_.clear();
+  prefetcher_.begin_region();
   idle_.begin(region);
   const bool is_one = plan_.packets == 1 || (idle_.workers() && idle_.workers()->threads <= lanes_);
   b_.CreateStore(i32(UINT32_MAX), frame_.next_region());
@@ -162,7 +165,6 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   b_.SetInsertPoint(loop);
   begin_packet(region, is_one ? i32(0) : b_.CreateLoad(b_.getInt32Ty(), frame_.packet()));
   llvm::BasicBlock* const before = &builder_.entry()->back();
-  loads_tile_ = false;
   emit_steps(region, end);
   load_needed_context(region);
   if (code_plan_.tiling.is_woven(region)) mark_woven(before);
@@ -177,7 +179,8 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   Value* packets = idle_.workers() ? i32((idle_.workers()->threads + lanes_ - 1) / lanes_)
                                    : frame_.block_packets();
   auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, packets), loop, done);
-  if (const uint32_t row = code_plan_.tiling.packets_in_row(region, loads_tile_); row > 1) {
+  if (const uint32_t row = code_plan_.tiling.packets_in_row(region, prefetcher_.loads_tile());
+      row > 1) {
     again->setMetadata(llvm::LLVMContext::MD_loop, row_hint(row));
   }
 }

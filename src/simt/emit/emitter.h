@@ -20,17 +20,13 @@
 #include <utility>
 #include <vector>
 
-#include "simt/analysis/index_steps.h"
-#include "simt/analysis/memory_access.h"
-#include "simt/codegen/addresses.h"
+#include "simt/codegen/lower/loads_and_stores.h"
 #include "simt/codegen/lower/matrices.h"
 #include "simt/codegen/lower/matrix_moves.h"
-#include "simt/codegen/lower/mbarriers.h"
 #include "simt/emit/target.h"
 #include "simt/lower/arithmetic.h"
 #include "simt/plan/code_plan.h"
 #include "simt/plan/idle_packets.h"
-#include "simt/plan/lane_runs.h"
 
 namespace km::simt {
 
@@ -151,97 +147,6 @@ class Emitter : private Room {
   void lower_free(const Inst& inst);
   void lower_assert(const Inst& inst);
   void lower_barrier_call(const Inst& inst);
-  // ---- lower/address.cpp
-  // ---- lower/memory.cpp
-  void lower_load(const Inst& inst);
-  void lower_store(const Inst& inst);
-  struct Access {
-    ptx::Type type;
-    unsigned count = 1;  // elements of .v2, .v4
-    bool is_volatile = false;
-    bool invariant = false;
-    bool streams = false;  // a store that may go past the caches
-    bool is_rare = false;  // made only where lanes are missing: by a function, not in place
-  };
-  Value* load_whole(const Address& address);
-  void store_whole(const Address& address, Value* content);
-  std::vector<Value*> load_parts(const Address& address, const Access& access);
-  void store_parts(const Address& address, const Access& access, const std::vector<Value*>& values);
-  std::vector<Value*> load(const Address& address, const Access& access);
-  std::vector<Value*> load_uniform(const Address& address, const Access& access);
-  std::vector<Value*> load_offsets(const Address& address, const Access& access);
-  std::vector<Value*> load_wide(const Address& address, const Access& access);
-  std::vector<Value*> load_each(const Address& address, const Access& access);
-  void store_each(const Address& address, const Access& access, Value* content);
-  std::vector<Value*> load_gather(const LaneIndex& index, const Access& access, Value* lanes);
-  std::vector<Value*> gather_at(const Address& address, const Access& access);
-  void scatter_at(const Address& address, const Access& access, const std::vector<Value*>& values);
-  void store(const Address& address, const Access& access, const std::vector<Value*>& values);
-  void store_uniform(const Address& address, const Access& access,
-                     const std::vector<Value*>& values);
-  void store_offsets(const Address& address, const Access& access,
-                     const std::vector<Value*>& values);
-  void store_scatter(const LaneIndex& index, const Access& access,
-                     const std::vector<Value*>& values, Value* lanes);
-  bool is_dense(const Address& address, const Access& access) const;
-  std::optional<int64_t> wide_span(const Address& address, const Access& access) const;
-  // ---- lower/prefetch.cpp
-  void prefetch(const Inst& inst, const Address& address, const Access& access);
-  enum class CacheLevel : uint8_t { first, second };
-  void prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level);
-  std::optional<int64_t> block_step(const Inst& inst);
-  const std::vector<const Inst*>& loads_alike(const Inst& load);
-  void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
-  void prefetch_moving(const Address& address, uint64_t size_bytes);
-  Value* round_step(ValueId value, uint32_t loop);
-  Value* round_step_of_sum(const Inst& sum, uint32_t loop);
-  bool prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes);
-  Value* progress_place();
-  void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
-  enum class Advance : uint8_t { none, unknown_distance, other };
-  Advance advance_of(ValueId value, uint32_t loop, unsigned depth);
-  Advance advance_of_phi(ValueId value, uint32_t loop) const;
-  // ---- lower/dense.cpp
-  llvm::CallInst* call_lane_mover(uint64_t entry, const Address& address, uint64_t size_bytes);
-  Value* load_some(const Address& address, const Access& access);
-  void store_some(const Address& address, const Access& access, Value* content);
-  std::vector<Value*> load_dense(const Address& address, const Access& access);
-  Value* lies_on_one_page(Value* first, uint64_t size_bytes);
-  Value* may_all_read(const Address& address, uint64_t size_bytes);
-  uint32_t first_lanes();
-  std::vector<Value*> store_dense(const Address& address, const Access& access, Value* content);
-  // ---- lower/lane_runs.cpp
-  uint32_t run_lanes(const Address& address, const Access& access);
-  Value* are_runs(Value* lanes, uint32_t run, uint64_t size_bytes);
-  Value* mask_of_run(uint32_t first, uint32_t run);
-  std::vector<Value*> load_runs(const Address& address, const Access& access, uint32_t run);
-  std::vector<Value*> load_lanes(const Address& address, const Access& access);
-  // ---- lower/lane_rows.cpp
-  bool has_rows(const Access& access) const;
-  Value* active_rows(Value* lanes, Value* elsewhere);
-  std::vector<Value*> row_pointers(Value* lanes);
-  std::vector<Value*> load_rows(const Access& access, Value* lanes);
-  std::vector<Value*> load_rows_here(const Access& access, Value* lanes);
-  uint32_t rows_turned(const Access& access) const;
-  std::vector<Value*> columns_of(const std::vector<Value*>& rows, const Access& access);
-  std::vector<Value*> rows_of(const std::vector<Value*>& columns, const Access& access);
-  bool is_permuted(const Address& address, const Access& access) const;
-  std::vector<Value*> permuted_columns(Value* whole);
-  Value* permuted_rows(const std::vector<Value*>& columns);
-  void store_rows(const Access& access, const std::vector<Value*>& values, Value* lanes);
-  void store_rows_here(const Access& access, const std::vector<Value*>& columns, Value* lanes);
-  bool has_many_rows();
-  Value* column_place(Value* memory, const Access& access, unsigned index);
-  llvm::Align column_align(const Access& access) const;
-  std::vector<Value*> load_columns(Value* memory, const Access& access);
-  void store_columns(Value* memory, const Access& access, const std::vector<Value*>& columns);
-  Value* row_memory();
-  void call_row_mover(const char* what, const Access& access, Value* lanes,
-                      const std::function<void(Value* lanes, Value* memory)>& body);
-  std::vector<Value*> load_rows_apart(const Access& access, Value* lanes);
-  void store_rows_apart(const Access& access, const std::vector<Value*>& columns, Value* lanes);
-  std::vector<const Inst*> row_of_loads(const Inst& first) const;
-  Value* load_with_neighbours(const Inst& inst, const Address& address, const Access& access);
   // ---- lower/async_copy.cpp
   void lower_cp(const Inst& inst);
   void lower_async_copy(const Inst& inst);
@@ -272,10 +177,6 @@ class Emitter : private Room {
   bool lower_shared_reduction(const Inst& inst, const Address& address);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
   Value* reduced_content(const Inst& inst);
-  // ---- lower/kept_sums.cpp
-  // ---- lower/streams.cpp
-  void load_streams();
-  void store_row(const Address& address, const Access& access, Value* content);
   void lower_kept_sum(const Inst& inst, const Address& address, ptx::Space space);
   // ---- lower/warp.cpp
   void lower_shuffle(const Inst& inst);
@@ -299,6 +200,9 @@ class Emitter : private Room {
   Mbarriers mbarriers_;
   MatrixMoves matrix_moves_;
   Matrices matrices_;
+  ShapedAccess accesses_;
+  Prefetcher prefetcher_;
+  LoadsAndStores loads_and_stores_;
 
   Status status_;
   uint64_t instructions_ = 0;                 // counted so far
@@ -311,16 +215,10 @@ class Emitter : private Room {
   llvm::BasicBlock* packet_end_ = nullptr;
   std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
   uint32_t step_for_all_ = kEndOfRegion;                                // being made
-  bool loads_tile_ = false;                                             // the region does
   bool asserts_ = false;                                                // the region does
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
-  LaneRuns runs_;
-  IdlePackets idle_;                                          // of the region
-  std::map<std::pair<ValueId, uint32_t>, Advance> advances_;  // by value and loop
-  std::optional<IndexSteps> block_steps_;
-  std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
-  std::map<std::pair<ptx::Opcode, ValueId>, std::vector<const Inst*>> alike_loads_;
+  IdlePackets idle_;                                // of the region
 
   // Mode c.
   Value* split_ = nullptr;             // i64, address of the SplitWarp
@@ -342,12 +240,6 @@ class Emitter : private Room {
   llvm::Instruction* context_point_ = nullptr;
   std::vector<std::vector<uint32_t>> edge_slots_;  // Kernel::edge_slots()
   std::vector<uint32_t> first_arrival_;            // by block: the first step that leads to it
-  uint64_t progress_used_bytes_ = 0;
-  Value* exceeds_caches_ = nullptr;         // i1
-  llvm::AllocaInst* row_memory_ = nullptr;  // columns of rows on their way
-  llvm::AllocaInst* elsewhere_ = nullptr;   // where lanes that are not active store rows
-  std::optional<unsigned> row_accesses_;    // of the kernel
-  InlineBudget inline_apart_;               // accesses of known distances but not side by side
 };
 
 }  // namespace km::simt

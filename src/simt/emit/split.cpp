@@ -82,7 +82,7 @@ void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
   position_.block = plan_.linear[0].steps[index].block;
   matrices_.begin_block();
   builder_.forget_values();
-  loaded_.clear();
+  loads_and_stores_.begin_block();
   checks_.begin_block();
   b_.SetInsertPoint(at);
   builder_.set_mask(load_mask(index));

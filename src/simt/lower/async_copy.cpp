@@ -73,10 +73,10 @@ void Emitter::lower_async_copy(const Inst& inst) {
   Access access;
   access.type = Type::b32;
   access.count = static_cast<unsigned>(size_bytes / 4);
-  std::vector<Value*> values = load(from, access);
+  std::vector<Value*> values = accesses_.load(from, access);
   const bool uniform = to.lanes == nullptr && to.offsets == nullptr;
   for (Value*& value : values) value = uniform ? value : splat(value);
-  store(to, access, values);
+  accesses_.store(to, access, values);
 }
 
 /// Bytes behind the source's size become zero, and are not read.

@@ -18,9 +18,9 @@ void Emitter::lower(const Inst& inst) {
       return lower_cvta(inst);
     case Opcode::ld:
     case Opcode::ldu:
-      return lower_load(inst);
+      return loads_and_stores_.lower_load(inst);
     case Opcode::st:
-      return lower_store(inst);
+      return loads_and_stores_.lower_store(inst);
     case Opcode::atom:
     case Opcode::red:
       return lower_atomic(inst);

@@ -1,17 +1,8 @@
-// Stores past the caches. Where a launch stores more than the last cache holds, each line would be
-// read from memory first and push out another one, only to be written later. In kernels with
-// barriers a processor does not see those stores coming either: a block loads, works on what it has
-// loaded, and then stores all at once. Such stores come late for other threads, so nothing may
-// follow them that orders them: the thread makes them visible when its part of the launch is over.
+#include "simt/codegen/lower/memory/nontemporal_writer.h"
+
 #include <numeric>
 
-#include "simt/emit/emitter.h"
-
 namespace km::simt {
-
-using ptx::Modifier;
-using ptx::Opcode;
-using ptx::Operand;
 
 namespace {
 
@@ -19,8 +10,7 @@ constexpr uint64_t kLineBytes = 64;
 
 }  // namespace
 
-/// Tests if the launch stores more than the caches hold.
-void Emitter::load_streams() {
+void NontemporalWriter::begin() {
   if (code_plan_.nontemporal.is_empty()) return;
   Value* blocks = b_.getInt64(1);
   for (unsigned d = 0; d < 3; ++d) {
@@ -35,8 +25,7 @@ void Emitter::load_streams() {
   exceeds_caches_ = b_.CreateICmpUGT(blocks, b_.CreateUDiv(most, of_block));
 }
 
-/// All lanes, whose elements lie side by side.
-void Emitter::store_row(const Address& address, const Access& access, Value* content) {
+void NontemporalWriter::store(const Address& address, const Access& access, Value* content) {
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   auto* type = llvm::cast<llvm::FixedVectorType>(content->getType());
@@ -45,7 +34,7 @@ void Emitter::store_row(const Address& address, const Access& access, Value* con
     return {};
   };
   const auto line = static_cast<unsigned>(kLineBytes / align.value());  // elements
-  if (!access.streams || type->getNumElements() % line != 0) {
+  if (!access.nontemporal || type->getNumElements() % line != 0) {
     plain();
     return;
   }

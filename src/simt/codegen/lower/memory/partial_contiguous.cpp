@@ -1,10 +1,7 @@
-// Lanes side by side: one plain access where all lanes can make it, else a masked one, or a call of
-// the runtime where masked accesses are slow or missing. There are many of these in a kernel, so
-// that what each takes to compile counts.
+#include "simt/codegen/lower/memory/partial_contiguous.h"
+
 #include <algorithm>
 #include <bit>
-
-#include "simt/emit/emitter.h"
 
 namespace km::simt {
 
@@ -20,20 +17,20 @@ llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
 
 }  // namespace
 
-llvm::CallInst* Emitter::call_lane_mover(uint64_t entry, const Address& address,
-                                         uint64_t size_bytes) {
+llvm::CallInst* PartialContiguous::call_lane_mover(uint64_t entry, const Address& address,
+                                                   uint64_t size_bytes) {
   llvm::Type *pointer = b_.getPtrTy(), *wide = b_.getInt64Ty();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {pointer, wide, b_.getInt32Ty(), wide, pointer}, false);
   Value* site = checks_.access_site(size_bytes, static_cast<int64_t>(size_bytes));
-  auto* call = frame_.call_runtime(entry, type,
-                                   {frame_.state(), address.base, mask_bits(), site, row_memory()});
+  auto* call = frame_.call_runtime(
+      entry, type, {frame_.state(), address.base, mask_bits(), site, columns_.memory()});
   call->setCallingConv(llvm::CallingConv::PreserveAll);
   return call;
 }
 
 /// Loads elements side by side of which not all lanes may read theirs.
-llvm::Value* Emitter::load_some(const Address& address, const Access& access) {
+llvm::Value* PartialContiguous::load_some(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   const bool has_moves = plan_.variant.isa == Isa::avx2 && size_bytes >= sizeof(uint32_t);
   if (has_avx512() || has_moves) {
@@ -48,25 +45,19 @@ llvm::Value* Emitter::load_some(const Address& address, const Access& access) {
   auto* call = call_lane_mover(offsetof(RuntimeTable, load_lanes), address, size_bytes);
   call->setMemoryEffects(llvm::MemoryEffects::readOnly() |
                          llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::ModRef));
-  return load_columns(row_memory(), access)[0];
-}
-
-llvm::Value* Emitter::lies_on_one_page(Value* first, uint64_t size_bytes) {
-  constexpr uint64_t kPageBytes = 4096;
-  Value* offset = b_.CreateAnd(first, i64(kPageBytes - 1));
-  return b_.CreateICmpULE(offset, i64(kPageBytes - size_bytes));
+  return columns_.load(columns_.memory(), access)[0];
 }
 
 /// True if lanes side by side may all be read: if one lane may read its part of a page, the others
 /// may read theirs.
-llvm::Value* Emitter::may_all_read(const Address& address, uint64_t size_bytes) {
-  Value* on_page = lies_on_one_page(address.base, lanes_ * size_bytes);
+llvm::Value* PartialContiguous::may_all_read(const Address& address, uint64_t size_bytes) {
+  Value* on_page = addresses_.lies_on_one_page(address.base, lanes_ * size_bytes);
   return b_.CreateAnd(on_page, builder_.any(mask()));
 }
 
 /// How many lanes there are, where these are known to be the first ones and to fill a register; 0
 /// else.
-uint32_t Emitter::first_lanes() {
+uint32_t PartialContiguous::first_lanes() {
   const auto* known = llvm::dyn_cast_or_null<llvm::Constant>(mask());
   if (known == nullptr) return 0;
   uint32_t count = 0;
@@ -78,7 +69,7 @@ uint32_t Emitter::first_lanes() {
 }
 
 /// Masked loads are slow on some processors, and not read ahead of.
-std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Access& access) {
+std::vector<llvm::Value*> PartialContiguous::load(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   auto whole = [&]() -> std::vector<Value*> {
     auto* type = vector_of(type_of(access.type));
@@ -98,25 +89,25 @@ std::vector<llvm::Value*> Emitter::load_dense(const Address& address, const Acce
   return builder_.choose(may_all_read(address, size_bytes), whole, partly);
 }
 
-void Emitter::store_some(const Address& address, const Access& access, Value* content) {
+void PartialContiguous::store_some(const Address& address, const Access& access, Value* content) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   if (has_avx512()) {
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     b_.CreateMaskedStore(content, pointer, llvm::Align(size_bytes), mask());
     return;
   }
-  store_columns(row_memory(), access, {content});
+  columns_.store(columns_.memory(), access, {content});
   call_lane_mover(offsetof(RuntimeTable, store_lanes), address, size_bytes);
 }
 
 /// A masked store costs several plain ones on some processors: only where lanes are missing. Shared
 /// memory is this thread's alone: without masked stores, missing lanes are stored as they are.
-std::vector<llvm::Value*> Emitter::store_dense(const Address& address, const Access& access,
-                                               Value* content) {
+std::vector<llvm::Value*> PartialContiguous::store(const Address& address, const Access& access,
+                                                   Value* content) {
   const llvm::Align align(ptx::size_bytes(access.type));
   Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
   auto whole = [&]() -> std::vector<Value*> {
-    store_row(address, access, content);
+    writer_.store(address, access, content);
     return {};
   };
   auto partly = [&]() -> std::vector<Value*> {

@@ -1,17 +1,10 @@
-// Lanes in runs: several threads share a row of a matrix, say, each run of lanes has its row at an
-// address of its own, and the lanes of a run lie side by side. The code's form suggests it (which
-// need not be right), a test at run time shows it, and then an access takes one vector per run
-// instead of a gather or scatter.
+#include "simt/codegen/lower/memory/segmented_access.h"
+
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
 
-#include "simt/emit/emitter.h"
-
 namespace km::simt {
-
-using ptx::Opcode;
-using ptx::Operand;
 
 namespace {
 
@@ -20,7 +13,7 @@ constexpr uint32_t kLeastRun = 8;
 }  // namespace
 
 /// The lanes of each run, when the address's form suggests runs for this access; 0: it does not.
-uint32_t Emitter::run_lanes(const Address& address, const Access& access) {
+uint32_t SegmentedAccess::run_lanes(const Address& address, const Access& access) {
   const bool native = ptx::size_bits(access.type) >= 32 && ptx::size_bits(access.type) <= 64;
   if (address.varying == kNone || access.count != 1 || access.is_volatile || !native) return 0;
   const LaneRun run = runs_.of(address.varying);
@@ -29,7 +22,7 @@ uint32_t Emitter::run_lanes(const Address& address, const Access& access) {
 }
 
 /// True if the active lanes of every run lie side by side, counted from its first lane.
-llvm::Value* Emitter::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) {
+llvm::Value* SegmentedAccess::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) {
   std::vector<int> first(lanes_);
   std::vector<llvm::Constant*> distance(lanes_);
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -42,7 +35,7 @@ llvm::Value* Emitter::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) 
   return b_.CreateNot(builder_.any(wrong));
 }
 
-llvm::Value* Emitter::mask_of_run(uint32_t first, uint32_t run) {
+llvm::Value* SegmentedAccess::mask_of_run(uint32_t first, uint32_t run) {
   auto* type = llvm::FixedVectorType::get(b_.getInt1Ty(), run);
   if (mask() == nullptr) return llvm::Constant::getAllOnesValue(type);
   std::vector<int> picks;
@@ -50,10 +43,10 @@ llvm::Value* Emitter::mask_of_run(uint32_t first, uint32_t run) {
   return b_.CreateShuffleVector(mask(), picks);
 }
 
-/// One vector for each run. With AVX-512, as in load_dense(), what may be read is read without a
-/// mask; a run of which no lane is there reads what it likes.
-std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Access& access,
-                                             uint32_t run) {
+/// One vector for each run. With AVX-512, as in PartialContiguous::load(), what may be read is read
+/// without a mask; a run of which no lane is there reads what it likes.
+std::vector<llvm::Value*> SegmentedAccess::load_runs(const Address& address, const Access& access,
+                                                     uint32_t run) {
   const uint64_t size = ptx::size_bytes(access.type);
   auto* type = llvm::FixedVectorType::get(type_of(access.type), run);
   std::vector<Value*> places;
@@ -77,24 +70,24 @@ std::vector<llvm::Value*> Emitter::load_runs(const Address& address, const Acces
   };
   if (mask() == nullptr) return load_all(plain);
   if (!has_avx512() && run != lanes_) return load_all(masked);
-  Value* spare = b_.CreatePtrToInt(row_memory(), b_.getInt64Ty());
+  Value* spare = b_.CreatePtrToInt(columns_.memory(), b_.getInt64Ty());
   Value* may_read = b_.getTrue();
   for (uint32_t i = 0; i < places.size(); ++i) {
     Value* bits = b_.CreateBitCast(mask_of_run(i * run, run), b_.getIntNTy(run));
     Value* some = b_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0));
     places[i] = b_.CreateSelect(some, places[i], spare);
-    may_read = b_.CreateAnd(may_read, lies_on_one_page(places[i], run * size));
+    may_read = b_.CreateAnd(may_read, addresses_.lies_on_one_page(places[i], run * size));
   }
   return builder_.choose(
       may_read, [&] { return load_all(plain); }, [&] { return load_all(masked); });
 }
 
-std::vector<llvm::Value*> Emitter::load_lanes(const Address& address, const Access& access) {
+std::vector<llvm::Value*> SegmentedAccess::load(const Address& address, const Access& access) {
   const uint32_t run = run_lanes(address, access);
-  if (run == 0) return load_gather(address.index, access, address.lanes);
+  if (run == 0) return gathers_.load(address.index, access, address.lanes);
   auto whole = [&]() -> std::vector<Value*> { return load_runs(address, access, run); };
   return builder_.choose(are_runs(address.start, run, ptx::size_bytes(access.type)), whole,
-                         [&] { return load_gather(address.index, access, address.lanes); });
+                         [&] { return gathers_.load(address.index, access, address.lanes); });
 }
 
 }  // namespace km::simt

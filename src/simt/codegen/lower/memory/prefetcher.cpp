@@ -1,8 +1,7 @@
-// Asking for memory before it is needed, where processors do not see by themselves what comes next.
+#include "simt/codegen/lower/memory/prefetcher.h"
+
 #include <algorithm>
 #include <cstdlib>
-
-#include "simt/emit/emitter.h"
 
 namespace km::simt {
 
@@ -13,17 +12,22 @@ namespace {
 constexpr int64_t kFarBlocks = 4;
 }  // namespace
 
-void Emitter::prefetch(const Inst& inst, const Address& address, const Access& access) {
+void Prefetcher::prefetch(const Inst& inst, const Address& address, const Access& access) {
   if (!is_global(address.space) || access.is_volatile || address.offsets == nullptr) return;
-  const std::optional<int64_t> elements = wide_span(address, access);
+  const std::optional<int64_t> elements = wide_span(address, access, lanes_);
   if (!elements) return;
   const uint64_t size = static_cast<uint64_t>(*elements) * ptx::size_bytes(access.type);
   prefetch_next_block(inst, address, size);
   if (!prefetch_next_tile(inst, address, size)) prefetch_next_packet(inst, address, size);
 }
 
+void Prefetcher::begin_region() {
+  alike_loads_.clear();
+  loads_tile_ = false;
+}
+
 /// The second cache has more misses under way than the first.
-void Emitter::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level) {
+void Prefetcher::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level) {
   const unsigned locality = level == CacheLevel::first ? 3 : 2;
   for (uint64_t line = 0; line < size_bytes; line += 64) {
     Value* at = b_.CreateIntToPtr(b_.CreateAdd(first, i64(line)), b_.getPtrTy());
@@ -34,7 +38,7 @@ void Emitter::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level
 
 /// Two words that stay from a block to the next. In kernels whose blocks get a call each that is
 /// in scratch memory, which may hold anything before the first one; null: all have been given away.
-llvm::Value* Emitter::progress_place() {
+llvm::Value* Prefetcher::progress_place() {
   constexpr uint64_t kSize = 2 * sizeof(uint64_t);
   if (!plan_.waits) return builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "progress");
   if (progress_used_bytes_ + kSize > SpillLayout::kProgressBytes) return nullptr;
@@ -44,7 +48,7 @@ llvm::Value* Emitter::progress_place() {
 }
 
 /// How far the addresses of a load go from each block to the next; empty where it is not known.
-std::optional<int64_t> Emitter::block_step(const Inst& inst) {
+std::optional<int64_t> Prefetcher::block_step(const Inst& inst) {
   if (!block_steps_) {
     block_steps_.emplace(kernel_, *plan_.shapes, ptx::SpecialRegister::ctaid, uint8_t{0});
   }
@@ -53,7 +57,7 @@ std::optional<int64_t> Emitter::block_step(const Inst& inst) {
 }
 
 /// The loads of the region by the same address register, in their order.
-const std::vector<const Inst*>& Emitter::loads_alike(const Inst& load) {
+const std::vector<const Inst*>& Prefetcher::loads_alike(const Inst& load) {
   if (alike_loads_.empty()) {
     for (BlockId b : plan_.regions.list[position_.region].blocks) {
       for (const Inst& inst : kernel_.blocks[b].insts) {
@@ -71,7 +75,8 @@ const std::vector<const Inst*>& Emitter::loads_alike(const Inst& load) {
 /// block coming. Where blocks load long parts of memory that lie one behind the other, what lies 16
 /// KiB from here is asked for, in the order in which it lies there: from memory that gives half as
 /// much again as the order in which it is loaded. Else what the fourth block from here loads.
-void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes) {
+void Prefetcher::prefetch_next_block(const Inst& inst, const Address& address,
+                                     uint64_t size_bytes) {
   constexpr int64_t kLongBytes = 1024, kAheadBytes = 16384, kAheadBlocks = 8;
   const bool once = plan_.shapes->loops.innermost[position_.block] == UINT32_MAX;
   if (!plan_.has_phases() || !once) return;
@@ -97,7 +102,7 @@ void Emitter::prefetch_next_block(const Inst& inst, const Address& address, uint
 
 /// Asks for the loads of the fourth block from here, if the bases move as they did from the last
 /// block to this.
-void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
+void Prefetcher::prefetch_moving(const Address& address, uint64_t size_bytes) {
   Value* last = progress_place();
   if (last == nullptr) return;
   Value* ahead = b_.CreateConstGEP1_64(b_.getInt64Ty(), last, 1);
@@ -114,7 +119,7 @@ void Emitter::prefetch_moving(const Address& address, uint64_t size_bytes) {
 
 /// How far a loop moves `value` on in each round; null: by no distance that is the same for all and
 /// at hand.
-llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
+llvm::Value* Prefetcher::round_step(ValueId value, uint32_t loop) {
   if (const Inst* const sum = kernel_.instruction_of(value)) return round_step_of_sum(*sum, loop);
   const Phi* const phi = kernel_.phi_of(value);
   const BlockId header = kernel_.values[value].block;
@@ -138,7 +143,7 @@ llvm::Value* Emitter::round_step(ValueId value, uint32_t loop) {
 }
 
 /// The step of a sum all but one of whose terms come from outside the loop.
-llvm::Value* Emitter::round_step_of_sum(const Inst& sum, uint32_t loop) {
+llvm::Value* Prefetcher::round_step_of_sum(const Inst& sum, uint32_t loop) {
   if (sum.ptx->opcode != Opcode::add || sum.guard != kNone) return nullptr;
   ValueId moving = kNone;
   for (const auto& read : sum.reads) {
@@ -152,7 +157,7 @@ llvm::Value* Emitter::round_step_of_sum(const Inst& sum, uint32_t loop) {
 
 /// A loop that loads a tile, meets at a barrier and works on it has nothing to load in between:
 /// what the next round loads is asked for with this one's.
-bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes) {
+bool Prefetcher::prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes) {
   const auto& loops = plan_.shapes->loops;
   const uint32_t loop = loops.innermost[position_.block];
   const Operand& source = inst.ptx->operands[1];
@@ -171,62 +176,13 @@ bool Emitter::prefetch_next_tile(const Inst& inst, const Address& address, uint6
 
 /// A loop that strides over an array by the grid's size leaves one place in memory for another in
 /// every round. What is asked for is what the next packet reads there, which lies beside.
-void Emitter::prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes) {
+void Prefetcher::prefetch_next_packet(const Inst& inst, const Address& address,
+                                      uint64_t size_bytes) {
   const uint32_t loop = plan_.shapes->loops.innermost[position_.block];
   const Operand& source = inst.ptx->operands[1];
   if (loop == UINT32_MAX || source.reg == ptx::kNone) return;
-  if (advance_of(inst.read(source.reg), loop, 64) != Advance::unknown_distance) return;
+  if (advances_.of(inst.read(source.reg), loop) != AddressAdvance::Kind::unknown_distance) return;
   prefetch_lines(b_.CreateAdd(address.base, i64(size_bytes)), size_bytes, CacheLevel::second);
-}
-
-/// How far an address goes from one round of `loop` to the next.
-Emitter::Advance Emitter::advance_of(ValueId value, uint32_t loop, unsigned depth) {
-  const auto& info = kernel_.values[value];
-  if (info.block == kNone || !plan_.shapes->loops.contains(loop, info.block)) return Advance::none;
-  if (const auto known = advances_.find({value, loop}); known != advances_.end()) {
-    return known->second;
-  }
-  if (depth == 0) return Advance::other;
-  if (info.instruction == kNone) return advance_of_phi(value, loop);
-  const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
-  switch (inst.ptx->opcode) {
-    case Opcode::mov:
-    case Opcode::cvt:
-    case Opcode::cvta:
-    case Opcode::add:
-    case Opcode::mul:
-    case Opcode::mad:
-    case Opcode::shl:
-      break;
-    default:
-      return Advance::other;
-  }
-  Advance result = Advance::none;
-  for (const auto& read : inst.reads) {
-    result = std::max(result, advance_of(read.second, loop, depth - 1));
-  }
-  advances_[{value, loop}] = result;
-  return result;
-}
-
-Emitter::Advance Emitter::advance_of_phi(ValueId value, uint32_t loop) const {
-  const BlockId header = kernel_.values[value].block;
-  const Block& block = kernel_.blocks[header];
-  if (header != plan_.shapes->loops.loops[loop].header) return Advance::other;
-  for (const Phi& phi : block.phis) {
-    if (phi.result != value) continue;
-    for (size_t i = 0; i < phi.inputs.size(); ++i) {
-      if (!plan_.shapes->loops.contains(loop, block.preds[i])) continue;
-      const Inst* const step = kernel_.instruction_of(phi.inputs[i]);
-      if (step == nullptr || step->ptx->opcode != Opcode::add || step->reads.size() != 2) {
-        return Advance::other;
-      }
-      const ValueId by = step->reads[step->reads[0].second == value ? 1 : 0].second;
-      const Shape& distance = plan_.shapes->values[by];
-      if (!distance.is_uniform() || distance.constant()) return Advance::other;
-    }
-  }
-  return Advance::unknown_distance;
 }
 
 }  // namespace km::simt

@@ -1,0 +1,63 @@
+#include "simt/codegen/lower/loads_and_stores.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+
+void LoadsAndStores::lower_load(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand& source = ptx.operands[1];
+  Access access;
+  access.type = ptx.types[ptx.type_count - 1];
+  const Operand& target = ptx.operands[0];
+  access.count = target.kind == Operand::Kind::vector ? target.count : 1;
+  access.is_volatile = is_strong_access(ptx);
+  const ptx::Space space = space_of(kernel_, inst, source);
+  access.invariant = space == ptx::Space::param;
+  const Address address = addresses_.address_of(inst, source, space);
+  checks_.check_access(inst, address);
+  prefetcher_.prefetch(inst, address, access);
+  Value* content = neighbours_.load(inst, address, access);
+  const std::vector<Value*> results =
+      content ? std::vector<Value*>{content} : accesses_.load_parts(address, access);
+  if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
+  for (unsigned i = 0; i < access.count; ++i) {
+    const Operand& part = access.count == 1 && target.kind == Operand::Kind::reg
+                              ? target
+                              : kernel_.function->operand_pool[target.first + i];
+    if (part.kind == Operand::Kind::reg)
+      values_.define_result(inst, part.reg, results[i], access.type);
+  }
+}
+
+void LoadsAndStores::lower_store(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand &target = ptx.operands[0], &source = ptx.operands[1];
+  Access access;
+  access.type = ptx.types[ptx.type_count - 1];
+  access.count = source.kind == Operand::Kind::vector ? source.count : 1;
+  access.is_volatile = is_strong_access(ptx);
+  access.nontemporal = code_plan_.nontemporal.contains(inst);
+  if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
+  const Address address = addresses_.address_of(inst, target, space_of(kernel_, inst, target));
+  checks_.check_access(inst, address);
+  const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
+  std::vector<Value*> values;
+  for (unsigned i = 0; i < access.count; ++i) {
+    const Operand& part = source.kind == Operand::Kind::vector
+                              ? kernel_.function->operand_pool[source.first + i]
+                              : source;
+    bool lanes = !uniform;
+    if (part.kind == Operand::Kind::reg)
+      lanes |= !values_.shape_of(inst.read(part.reg)).is_uniform();
+    if (part.kind == Operand::Kind::special) lanes = true;
+    values.push_back(values_.operand(inst, part, access.type, lanes, true));
+  }
+  accesses_.store_parts(address, access, values);
+  if (!ptx.has(Modifier::async)) return;
+  mbarriers_.complete_transactions(inst, ptx.operands[2],
+                                   i64(access.count * ptx::size_bytes(access.type)));
+}
+
+}  // namespace km::simt

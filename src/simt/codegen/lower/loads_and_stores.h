@@ -1,0 +1,41 @@
+// ld, ldu and st.
+#pragma once
+
+#include "simt/codegen/lower/mbarriers.h"
+#include "simt/codegen/lower/memory/neighbour_loads.h"
+#include "simt/codegen/lower/memory/prefetcher.h"
+#include "simt/codegen/lower/memory/shaped_access.h"
+
+namespace km::simt {
+
+/// Lowers loads and stores.
+class LoadsAndStores : public Room {
+ public:
+  LoadsAndStores(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
+                 AccessChecks& checks, ShapedAccess& accesses, Prefetcher& prefetcher,
+                 Mbarriers& mbarriers)
+      : Room(builder, plan),
+        values_(values),
+        addresses_(addresses),
+        checks_(checks),
+        accesses_(accesses),
+        prefetcher_(prefetcher),
+        mbarriers_(mbarriers),
+        neighbours_(builder, plan, accesses.rows()) {}
+
+  /// Forgets the elements that code before loaded for later loads.
+  void begin_block() { neighbours_.begin_block(); }
+  void lower_load(const Inst& inst);
+  void lower_store(const Inst& inst);
+
+ private:
+  Values& values_;
+  Addresses& addresses_;
+  AccessChecks& checks_;
+  ShapedAccess& accesses_;
+  Prefetcher& prefetcher_;
+  Mbarriers& mbarriers_;
+  NeighbourLoads neighbours_;
+};
+
+}  // namespace km::simt

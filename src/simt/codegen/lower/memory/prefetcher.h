@@ -1,0 +1,57 @@
+// Asking for memory before it is needed, where processors do not see by themselves what comes next.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "simt/analysis/index_steps.h"
+#include "simt/codegen/lower/memory/access.h"
+#include "simt/plan/address_advance.h"
+
+namespace km::simt {
+
+/// Asks for the memory that the next round of a loop, the next packet or a later block loads.
+class Prefetcher : public Room {
+ public:
+  Prefetcher(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
+             Addresses& addresses)
+      : Room(builder, plan),
+        frame_(frame),
+        values_(values),
+        addresses_(addresses),
+        advances_(plan.base) {}
+
+  /// Forgets the loads of the region before.
+  void begin_region();
+  /// Asks for what comes after a load, if a processor does not see that by itself.
+  void prefetch(const Inst& inst, const Address& address, const Access& access);
+  /// True if the region, as far as it has been made, loads what a later region works on.
+  bool loads_tile() const { return loads_tile_; }
+
+ private:
+  enum class CacheLevel : uint8_t { first, second };
+
+  void prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level);
+  std::optional<int64_t> block_step(const Inst& inst);
+  const std::vector<const Inst*>& loads_alike(const Inst& load);
+  void prefetch_next_block(const Inst& inst, const Address& address, uint64_t size_bytes);
+  void prefetch_moving(const Address& address, uint64_t size_bytes);
+  Value* round_step(ValueId value, uint32_t loop);
+  Value* round_step_of_sum(const Inst& sum, uint32_t loop);
+  bool prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes);
+  void prefetch_next_packet(const Inst& inst, const Address& address, uint64_t size_bytes);
+  Value* progress_place();
+
+  LaunchFrame& frame_;
+  Values& values_;
+  Addresses& addresses_;
+  AddressAdvance advances_;
+  std::optional<IndexSteps> block_steps_;
+  std::map<std::pair<ptx::Opcode, ValueId>, std::vector<const Inst*>> alike_loads_;
+  uint64_t progress_used_bytes_ = 0;
+  bool loads_tile_ = false;
+};
+
+}  // namespace km::simt

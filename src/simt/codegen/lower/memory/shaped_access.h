@@ -1,0 +1,63 @@
+// Loads and stores by the shape of their address: uniform, offsets known at compile time, or any.
+#pragma once
+
+#include <vector>
+
+#include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/memory/partial_contiguous.h"
+#include "simt/codegen/lower/memory/segmented_access.h"
+
+namespace km::simt {
+
+/// Chooses the access by the address's shape, and makes those that need no class of their own.
+class ShapedAccess : public Room {
+ public:
+  ShapedAccess(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
+               AccessChecks& checks, LaneHelpers& lane_helpers, LaneLoops& loops)
+      : Room(builder, plan),
+        frame_(frame),
+        addresses_(addresses),
+        loops_(loops),
+        columns_(builder, plan),
+        rows_(builder, plan, frame, columns_),
+        writer_(builder, plan, frame),
+        contiguous_(builder, plan, frame, addresses, checks, columns_, writer_),
+        gathers_(builder, plan, frame, addresses, lane_helpers, rows_),
+        segments_(builder, plan, addresses, columns_, gathers_) {}
+
+  RowTranspose& rows() { return rows_; }
+  /// Makes the code that the entry begins with.
+  void begin() { writer_.begin(); }
+  /// Loads the elements of each lane; elements of 128 bits are two of 64.
+  std::vector<Value*> load_parts(const Address& address, const Access& access);
+  void store_parts(const Address& address, const Access& access, const std::vector<Value*>& values);
+  /// Loads the elements of each lane, of at most 64 bits: scalars if the address is uniform.
+  std::vector<Value*> load(const Address& address, const Access& access);
+  void store(const Address& address, const Access& access, const std::vector<Value*>& values);
+
+ private:
+  Value* load_whole(const Address& address);
+  void store_whole(const Address& address, Value* content);
+  std::vector<Value*> load_uniform(const Address& address, const Access& access);
+  void store_uniform(const Address& address, const Access& access,
+                     const std::vector<Value*>& values);
+  std::vector<Value*> load_offsets(const Address& address, const Access& access);
+  void store_offsets(const Address& address, const Access& access,
+                     const std::vector<Value*>& values);
+  std::vector<Value*> load_wide(const Address& address, const Access& access);
+  std::vector<Value*> load_each(const Address& address, const Access& access);
+  void store_each(const Address& address, const Access& access, Value* content);
+
+  LaunchFrame& frame_;
+  Addresses& addresses_;
+  LaneLoops& loops_;
+  ColumnMemory columns_;
+  RowTranspose rows_;
+  NontemporalWriter writer_;
+  PartialContiguous contiguous_;
+  GatherScatter gathers_;
+  SegmentedAccess segments_;
+  InlineBudget inline_apart_;  // accesses of known distances but not side by side
+};
+
+}  // namespace km::simt
