@@ -40,10 +40,9 @@ void Emitter::emit_block() {
   for (uint32_t r = 0; r < starts.size(); ++r) {
     b_.SetInsertPoint(starts[r]);
     auto* done = builder_.new_block("region.end");
-    asserts_ = false;
     emit_region(r, done);
     b_.SetInsertPoint(done);
-    if (asserts_) leave_abandoned(tail);
+    if (lowering_.calls().asserts()) leave_abandoned(tail);
     commit_context(r);
     std::map<uint32_t, bool> targets;  // whether the block lets others go on first
     for (BlockId b : plan_.regions.list[r].blocks) {

@@ -79,10 +79,7 @@ void Emitter::emit_step(uint32_t index) {
   const Step& step = plan.steps[index];
   step_ = index;
   position_.block = step.block;
-  matrices_.begin_block();
-  builder_.forget_values();
-  loads_and_stores_.begin_block();
-  checks_.begin_block();
+  lowering_.begin_block();
   const Block& block = kernel_.blocks[position_.block];
   if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);
@@ -107,7 +104,7 @@ void Emitter::emit_step(uint32_t index) {
     builder_.set_location(inst.ptx);
     bool last = &inst == &block.insts.back();
     if (last && block.end == End::barrier) continue;  // emit_end() deals with it
-    lower(inst);
+    lowering_.lower(inst);
   }
   if (block.terminator != nullptr) builder_.set_location(block.terminator);
   emit_end(index);
@@ -373,7 +370,7 @@ void Emitter::emit_barrier_end(uint32_t index) {
   const Inst& barrier = block.insts.back();
   builder_.set_location(barrier.ptx);
   if (!plan_.splits_at_barriers) {
-    lower_barrier_call(barrier);
+    lowering_.barriers().lower_barrier(barrier);
     contribute(index, 0, mask());
     b_.CreateBr(target_of(step.next[0]));
     return;

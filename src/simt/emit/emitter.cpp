@@ -48,18 +48,8 @@ Emitter::Emitter(CodeBuilder& builder, const CodePlan& plan, const Interruption&
       frame_(builder, plan),
       registers_(builder, plan, frame_),
       values_(builder, plan, frame_, registers_),
-      addresses_(builder, plan, frame_, registers_, values_),
-      sums_(builder, plan, frame_, addresses_),
-      lane_helpers_(builder, plan),
-      loops_(builder, plan),
-      checks_(builder, plan, frame_, addresses_, sums_, lane_helpers_),
-      mbarriers_(builder, plan, values_, addresses_, checks_, loops_),
-      matrix_moves_(builder, plan, values_, addresses_, checks_),
-      matrices_(builder, plan, frame_, values_, addresses_, checks_),
-      accesses_(builder, plan, frame_, addresses_, checks_, lane_helpers_, loops_),
-      prefetcher_(builder, plan, frame_, values_, addresses_),
-      loads_and_stores_(builder, plan, values_, addresses_, checks_, accesses_, prefetcher_,
-                        mbarriers_),
+      split_(builder, plan),
+      lowering_(builder, plan, frame_, registers_, values_, split_),
       idle_(plan_, plan.masks, plan.constants, plan.spills),
       edge_slots_(kernel_.edge_slots()) {}
 
@@ -80,6 +70,13 @@ Result<Object> Emitter::run(llvm::TargetMachine& machine) {
 }
 
 void Emitter::emit() {
+  lowering_.calls().set_leave([this] {
+    if (plan_.has_independent_threads()) {
+      exit_group();
+    } else {
+      b_.CreateBr(packet_end_);
+    }
+  });
   if (plan_.mode == Mode::run_to_completion) {
     emit_blocks_loop();
   } else if (plan_.has_independent_threads()) {
@@ -109,7 +106,7 @@ bool Emitter::is_ended() {
 /// The variables that the entry function begins with.
 void Emitter::create_variables() {
   frame_.load();
-  accesses_.begin();
+  lowering_.begin();
   frame_.create_variables();
   entry_mask_ = builder_.variable(builder_.mask_storage(), "live");
   for (const auto& [key, slot] : code_plan_.spills.slots()) {
@@ -151,7 +148,7 @@ void Emitter::emit_warp() {
 void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   auto *loop = builder_.new_block("packet"), *end = builder_.new_block("packet.end");
   position_.region = region;
-  prefetcher_.begin_region();
+  lowering_.begin_region();
   idle_.begin(region);
   const bool is_one = plan_.packets == 1 || (idle_.workers() && idle_.workers()->threads <= lanes_);
   b_.CreateStore(i32(UINT32_MAX), frame_.next_region());
@@ -179,7 +176,8 @@ void Emitter::emit_region(uint32_t region, llvm::BasicBlock* done) {
   Value* packets = idle_.workers() ? i32((idle_.workers()->threads + lanes_ - 1) / lanes_)
                                    : frame_.block_packets();
   auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, packets), loop, done);
-  if (const uint32_t row = code_plan_.tiling.packets_in_row(region, prefetcher_.loads_tile());
+  if (const uint32_t row =
+          code_plan_.tiling.packets_in_row(region, lowering_.prefetcher().loads_tile());
       row > 1) {
     again->setMetadata(llvm::LLVMContext::MD_loop, row_hint(row));
   }
@@ -325,7 +323,7 @@ void Emitter::rematerialise(uint32_t region) {
 /// Makes a value as its own block does: behind a loop, a value made in the loop has another shape.
 void Emitter::make_again(const Inst& inst, ValueId value, BlockId entry) {
   position_.block = kernel_.values[value].block;
-  lower(inst);
+  lowering_.lower(inst);
   const uint32_t loop = plan_.shapes->loop_left(kernel_, value, entry);
   if (loop != UINT32_MAX) values_.store_loop_value(value, loop, nullptr);
   position_.block = entry;

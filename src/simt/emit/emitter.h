@@ -7,8 +7,6 @@
 //   idle.cpp     packets that have nothing to do between two barriers
 //   split.cpp    the same for mode c, where each lane has a place of its own
 //   precheck.cpp the launch-time proof that index expressions do not wrap
-//   ../lower/    instructions: addresses, memory, atomics, warp operations, special registers,
-//   calls
 #pragma once
 
 #include <functional>
@@ -20,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "simt/codegen/lower/loads_and_stores.h"
-#include "simt/codegen/lower/matrices.h"
-#include "simt/codegen/lower/matrix_moves.h"
+#include "simt/codegen/lowering.h"
 #include "simt/emit/target.h"
 #include "simt/lower/arithmetic.h"
 #include "simt/plan/code_plan.h"
@@ -113,78 +109,7 @@ class Emitter : private Room {
   bool continues_directly(uint32_t index, BlockId successor) const;
   bool leaves_waiting_loop(BlockId from, BlockId to) const;
   uint32_t meeting_kind(const ptx::Instruction& instruction);
-  Value* split_field(uint64_t offset);
-  Value* load_split(uint64_t offset, llvm::Type* type);
-  void store_split(uint64_t offset, Value* content, Value* mask);
-  /// The lanes that take part in a warp operation, and what they bring.
-  Value* meeting_bits();
-  Value* meeting_mask();
-  Value* meeting_groups(const Inst& inst, const ptx::Operand& members);
-  Value* reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups);
-  Value* brought(const Inst& inst, const ptx::Operand& operand, ptx::Type type, bool bits_escape);
 
-  // ---- values.cpp
-
-  // ---- masks
-
-  // ---- lower/dispatch.cpp
-  void lower(const Inst& inst);
-  void lower_other(const Inst& inst);
-  void lower_arithmetic(const Inst& inst);
-  bool operands_are_uniform(const Inst& inst);
-  void lower_mov(const Inst& inst);
-  void lower_cvta(const Inst& inst);
-  void finish(const Inst& inst, const std::vector<Value*>& results);
-  // ---- lower/cluster.cpp
-  void lower_mapa(const Inst& inst);
-  void lower_getctarank(const Inst& inst);
-  // ---- lower/special.cpp
-  void lower_isspacep(const Inst& inst);
-  void lower_fence(const Inst& inst);
-  void lower_call(const Inst& inst);
-  void lower_print(const Inst& inst);
-  void lower_malloc(const Inst& inst);
-  void lower_free(const Inst& inst);
-  void lower_assert(const Inst& inst);
-  void lower_barrier_call(const Inst& inst);
-  // ---- lower/async_copy.cpp
-  void lower_cp(const Inst& inst);
-  void lower_async_copy(const Inst& inst);
-  void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
-  struct BulkCopy {
-    Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // of every lane
-    bool to_shared = false;
-  };
-  void multicast(const Inst& inst, const BulkCopy& copy);
-  BulkCopy bulk_copy_of(const Inst& inst);
-  void lower_bulk_copy(const Inst& inst);
-  void lower_bulk_reduction(const Inst& inst);
-  // ---- lower/helpers.cpp: out-of-line functions of the module
-  llvm::Function* atomic_helper(const ptx::Instruction& instruction, bool shared, bool gives);
-  static bool is_short_atomic(const ptx::Instruction& instruction);
-  llvm::Function* private_reduction_helper(const ptx::Instruction& instruction,
-                                           llvm::Type* content_type);
-  llvm::Function* permute_helper();
-  llvm::Function* match_helper(llvm::Type* element, bool match_all);
-  // ---- lower/atomics.cpp
-  void lower_atomic(const Inst& inst);
-  Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space,
-                     bool gives);
-  Value* lane_atomic(const Inst& inst, const std::vector<Value*>& arguments, unsigned lane,
-                     bool shared);
-  Value* atomic_operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction,
-                          Value* pointer, Value* b, Value* c, bool shared);
-  bool lower_shared_reduction(const Inst& inst, const Address& address);
-  bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
-  Value* reduced_content(const Inst& inst);
-  void lower_kept_sum(const Inst& inst, const Address& address, ptx::Space space);
-  // ---- lower/warp.cpp
-  void lower_shuffle(const Inst& inst);
-  void lower_vote(const Inst& inst);
-  void lower_match(const Inst& inst);
-  void lower_redux(const Inst& inst);
-  void lower_elect(const Inst& inst);
-  Value* permute(Value* source, Value* index);
   // ---- precheck.cpp
   void emit_precheck();
 
@@ -192,17 +117,8 @@ class Emitter : private Room {
   LaunchFrame frame_;
   SpecialRegisters registers_;
   Values values_;
-  Addresses addresses_;
-  PrivateSums sums_;
-  LaneHelpers lane_helpers_;
-  LaneLoops loops_;
-  AccessChecks checks_;
-  Mbarriers mbarriers_;
-  MatrixMoves matrix_moves_;
-  Matrices matrices_;
-  ShapedAccess accesses_;
-  Prefetcher prefetcher_;
-  LoadsAndStores loads_and_stores_;
+  SplitWarpFrame split_;
+  Lowering lowering_;
 
   Status status_;
   uint64_t instructions_ = 0;                 // counted so far
@@ -215,17 +131,14 @@ class Emitter : private Room {
   llvm::BasicBlock* packet_end_ = nullptr;
   std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
   uint32_t step_for_all_ = kEndOfRegion;                                // being made
-  bool asserts_ = false;                                                // the region does
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
   std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
   IdlePackets idle_;                                // of the region
 
   // Mode c.
-  Value* split_ = nullptr;             // i64, address of the SplitWarp
   llvm::AllocaInst* group_ = nullptr;  // i32, the lanes that run
   llvm::BasicBlock* dispatch_ = nullptr;
   std::vector<llvm::BasicBlock*> resumes_;  // by step: what follows its meeting or barrier
-  Value* participants_ = nullptr;           // i32, while a meeting is lowered
   std::map<std::string, uint32_t> operations_;
 
   // Context kept between regions.

@@ -15,28 +15,13 @@ using ptx::Type;
 
 // ---- The SplitWarp and values in scratch memory.
 
-llvm::Value* Emitter::split_field(uint64_t offset) {
-  return b_.CreateIntToPtr(b_.CreateAdd(split_, i64(offset)), b_.getPtrTy());
-}
-
-llvm::Value* Emitter::load_split(uint64_t offset, llvm::Type* type) {
-  return b_.CreateAlignedLoad(type, split_field(offset), llvm::Align(4));
-}
-
-/// One of the arrays, for the lanes of `mask`.
-void Emitter::store_split(uint64_t offset, Value* content, Value* mask) {
-  content = splat(content);
-  Value* old = load_split(offset, content->getType());
-  b_.CreateAlignedStore(b_.CreateSelect(mask, content, old), split_field(offset), llvm::Align(4));
-}
-
 // ---- The entry.
 
 void Emitter::emit_split_warp() {
   frame_.load_block();
   Value* warp = builder_.entry()->getArg(2);
   frame_.take_scratch_of(warp);
-  split_ = frame_.scratch();
+  split_.set_warp(frame_.scratch());
   frame_.set_local_base(b_.CreateAdd(frame_.scratch(), i64(frame_.local_offset_bytes())));
   b_.CreateStore(b_.CreateMul(warp, i32(kWarpLanes)), frame_.first_thread());
   group_ = builder_.variable(b_.getInt32Ty(), "group");
@@ -58,7 +43,7 @@ void Emitter::emit_split_dispatch() {
   b_.SetInsertPoint(dispatch_);
   builder_.set_location(nullptr);
   auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
-  Value* next = frame_.call_runtime(offsetof(RuntimeTable, split_next), type, {split_field(0)});
+  Value* next = frame_.call_runtime(offsetof(RuntimeTable, split_next), type, {split_.field(0)});
   Value* lanes = b_.CreateTrunc(next, b_.getInt32Ty());
   Value* state = b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty());
   b_.CreateStore(lanes, group_);
@@ -80,10 +65,7 @@ void Emitter::emit_split_dispatch() {
 void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
   step_ = index;
   position_.block = plan_.linear[0].steps[index].block;
-  matrices_.begin_block();
-  builder_.forget_values();
-  loads_and_stores_.begin_block();
-  checks_.begin_block();
+  lowering_.begin_block();
   b_.SetInsertPoint(at);
   builder_.set_mask(load_mask(index));
 }
@@ -96,7 +78,7 @@ void Emitter::emit_split_block(uint32_t index) {
   for (const Inst& inst : block.insts) {
     builder_.set_location(inst.ptx);
     if (ends_in_wait && &inst == &block.insts.back()) continue;
-    lower(inst);
+    lowering_.lower(inst);
   }
   if (block.terminator != nullptr) builder_.set_location(block.terminator);
   emit_split_end(index);
@@ -124,8 +106,8 @@ void Emitter::emit_split_end(uint32_t index) {
 
 void Emitter::exit_group() {
   constexpr uint64_t kLive = offsetof(SplitWarp, live);
-  Value* live = load_split(kLive, b_.getInt32Ty());
-  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_field(kLive));
+  Value* live = split_.load(kLive, b_.getInt32Ty());
+  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_.field(kLive));
   b_.CreateBr(dispatch_);
 }
 
@@ -175,15 +157,15 @@ uint32_t line_of(const Block& block) {
 /// Sends the lanes of an edge to their next block.
 void Emitter::leave_to(BlockId successor, Value* edge_mask) {
   constexpr uint64_t kClock = offsetof(SplitWarp, clock);
-  store_split(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
+  split_.store(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
   if (plan_.is_waiting_edge(position_.region, position_.block, successor)) {
-    Value* now = b_.CreateAdd(load_split(kClock, b_.getInt32Ty()), i32(1));
-    b_.CreateStore(now, split_field(kClock));
+    Value* now = b_.CreateAdd(split_.load(kClock, b_.getInt32Ty()), i32(1));
+    b_.CreateStore(now, split_.field(kClock));
     b_.CreateStore(i32(line_of(kernel_.blocks[position_.block])),
-                   split_field(offsetof(SplitWarp, line)));
-    store_split(offsetof(SplitWarp, stamp), now, edge_mask);
+                   split_.field(offsetof(SplitWarp, line)));
+    split_.store(offsetof(SplitWarp, stamp), now, edge_mask);
   } else if (leaves_waiting_loop(position_.block, successor)) {
-    store_split(offsetof(SplitWarp, stamp), i32(0), edge_mask);
+    split_.store(offsetof(SplitWarp, stamp), i32(0), edge_mask);
   }
 }
 
@@ -234,13 +216,13 @@ void Emitter::emit_split_barrier(uint32_t index) {
   auto* type = llvm::FunctionType::get(
       b_.getVoidTy(), {pointer, pointer, pointer, word, word, word, word, word, word}, false);
   frame_.call_runtime(offsetof(RuntimeTable, split_barrier), type,
-                      {frame_.record(), frame_.state(), split_field(0), mask_bits(), id, expected,
+                      {frame_.record(), frame_.state(), split_.field(0), mask_bits(), id, expected,
                        predicates, i32(waits ? 1 : 0), i32(2 * index + 1)});
   b_.CreateBr(waits ? dispatch_ : resumes_[index]);
 
   begin_split_part(index, resumes_[index]);
   if (reduces) {
-    Value* count = load_split(offsetof(SplitWarp, participants), vector_of(word));
+    Value* count = split_.load(offsetof(SplitWarp, participants), vector_of(word));
     Value* none = llvm::Constant::getNullValue(count->getType());
     Value* result = count;
     Type result_type = ptx.has(Modifier::popc) ? Type::u32 : Type::pred;
@@ -270,7 +252,7 @@ void Emitter::emit_meeting(uint32_t index) {
   if (has_member_mask(ptx)) {
     members = values_.operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
   }
-  store_split(offsetof(SplitWarp, members), members, mask());
+  split_.store(offsetof(SplitWarp, members), members, mask());
   const bool brings = has_member_mask(ptx) && ptx.opcode != ptx::Opcode::elect &&
                       ptx.opcode != ptx::Opcode::bar && ptx.opcode != ptx::Opcode::barrier;
   if (brings) {
@@ -279,12 +261,12 @@ void Emitter::emit_meeting(uint32_t index) {
     const Type type = is_vote ? Type::pred : is_shuffle ? Type::b32 : ptx.type();
     Value* content = values_.operand(inst, ptx.operands[1], type, true, !is_vote);
     content = builder_.as_type(content, b_.getIntNTy(content->getType()->getScalarSizeInBits()));
-    store_split(offsetof(SplitWarp, sent), b_.CreateZExt(content, vector_of(b_.getInt64Ty())),
-                mask());
+    split_.store(offsetof(SplitWarp, sent), b_.CreateZExt(content, vector_of(b_.getInt64Ty())),
+                 mask());
   }
   Value* wanted = builder_.of_first_lane(members, mask_bits());
   Value* others = b_.CreateAnd(mask(), b_.CreateICmpNE(members, splat(wanted)));
-  wanted = b_.CreateAnd(wanted, load_split(offsetof(SplitWarp, live), word));
+  wanted = b_.CreateAnd(wanted, split_.load(offsetof(SplitWarp, live), word));
   Value* complete =
       b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(builder_.any(others)));
   auto *here = builder_.new_block("met"), *wait = builder_.new_block("meet");
@@ -292,14 +274,15 @@ void Emitter::emit_meeting(uint32_t index) {
   b_.SetInsertPoint(wait);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word}, false);
   frame_.call_runtime(offsetof(RuntimeTable, split_meet), type,
-                      {split_field(0), mask_bits(), i32(meeting_kind(ptx)), i32(2 * index + 1)});
+                      {split_.field(0), mask_bits(), i32(meeting_kind(ptx)), i32(2 * index + 1)});
   b_.CreateBr(dispatch_);
   b_.SetInsertPoint(here);
   auto* wide = vector_of(b_.getInt64Ty());
   if (brings) {
-    store_split(offsetof(SplitWarp, received), load_split(offsetof(SplitWarp, sent), wide), mask());
+    split_.store(offsetof(SplitWarp, received), split_.load(offsetof(SplitWarp, sent), wide),
+                 mask());
   }
-  store_split(offsetof(SplitWarp, participants), mask_bits(), mask());
+  split_.store(offsetof(SplitWarp, participants), mask_bits(), mask());
   b_.CreateBr(resumes_[index]);
   emit_after_meeting(index);
 }
@@ -307,31 +290,21 @@ void Emitter::emit_meeting(uint32_t index) {
 void Emitter::emit_after_meeting(uint32_t index) {
   begin_split_part(index, resumes_[index]);
   const Inst& inst = kernel_.blocks[position_.block].insts.back();
-  participants_ = builder_.of_first_lane(
-      load_split(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())), mask_bits());
-  lower(inst);
-  participants_ = nullptr;
+  lowering_.warp().set_participants(builder_.of_first_lane(
+      split_.load(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())), mask_bits()));
+  lowering_.lower(inst);
+  lowering_.warp().set_participants(nullptr);
   // The other participants go first: what they have received must not be overwritten.
   const BlockId next = kernel_.blocks[position_.block].succs[0];
   contribute_phis(index, 0, mask());
   leave_to(next, mask());
-  Value* ready = load_split(offsetof(SplitWarp, ready), b_.getInt32Ty());
+  Value* ready = split_.load(offsetof(SplitWarp, ready), b_.getInt32Ty());
   if (!continues_directly(index, next)) {
     b_.CreateBr(dispatch_);
     return;
   }
   b_.CreateCondBr(b_.CreateICmpEQ(ready, i32(0)), bodies_[plan_.linear[0].step_of[next]],
                   dispatch_);
-}
-
-/// The source of a warp operation: in mode c what each participant has sent.
-llvm::Value* Emitter::brought(const Inst& inst, const Operand& source, Type type,
-                              bool bits_escape) {
-  if (participants_ == nullptr) return values_.operand(inst, source, type, true, bits_escape);
-  Value* content = load_split(offsetof(SplitWarp, received), vector_of(b_.getInt64Ty()));
-  auto* element = type_of(type);
-  auto* narrow = b_.getIntNTy(element->getScalarSizeInBits());
-  return builder_.as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
 }
 
 }  // namespace km::simt

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "simt/codegen/lower/atomics/private_sums.h"
 #include "simt/codegen/lower/lane_helpers.h"
-#include "simt/codegen/lower/private_sums.h"
 
 namespace km::simt {
 

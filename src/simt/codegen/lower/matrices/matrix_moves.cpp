@@ -1,6 +1,6 @@
 // ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16 bits. A matrix in registers is 32 lanes of
 // two elements each, row after row, four lanes a row: eight rows of 16 bytes one after the other.
-#include "simt/codegen/lower/matrix_moves.h"
+#include "simt/codegen/lower/matrices/matrix_moves.h"
 
 namespace km::simt {
 

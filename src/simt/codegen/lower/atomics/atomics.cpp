@@ -1,128 +1,19 @@
-// atom and red. Shared memory needs no lock prefix: the blocks of a cluster run on one thread at a
-// time. Float reductions go in lane order, which PTX leaves open.
-#include <algorithm>
+#include "simt/codegen/lower/atomics/atomics.h"
 
-#include "simt/emit/emitter.h"
 #include "simt/emit/joined_reductions.h"
-#include "simt/lower/lanes.h"
-#include "simt/lower/reductions.h"
-#include "simt/transform/make_instruction.h"
 
 namespace km::simt {
 
-using lower::Op;
-using lower::plain_operation;
 using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
+using ptx::Space;
 using ptx::Type;
 
-namespace {
-
-Op operation_of(const ptx::Instruction& ptx) {
-  const bool real = ptx::is_float(ptx.type());
-  const bool is_signed = ptx::is_signed(ptx.type());
-  if (ptx.has(Modifier::add)) return real ? Op::FAdd : Op::Add;
-  if (ptx.has(Modifier::and_)) return Op::And;
-  if (ptx.has(Modifier::or_)) return Op::Or;
-  if (ptx.has(Modifier::xor_)) return Op::Xor;
-  if (ptx.has(Modifier::min)) return is_signed ? Op::Min : Op::UMin;
-  if (ptx.has(Modifier::max)) return is_signed ? Op::Max : Op::UMax;
-  if (ptx.has(Modifier::inc)) return Op::UIncWrap;
-  if (ptx.has(Modifier::dec)) return Op::UDecWrap;
-  return Op::Xchg;
-}
-
-/// "add.bf16x2": the instruction that computes what an atomic on halves stores; empty: none is.
-std::string half_operation(const ptx::Instruction& ptx) {
-  switch (ptx.type()) {
-    case Type::f16:
-    case Type::f16x2:
-    case Type::bf16:
-    case Type::bf16x2:
-      break;
-    default:
-      return {};
-  }
-  std::string name = ptx.has(Modifier::add) ? "add.rn" : ptx.has(Modifier::min) ? "min" : "max";
-  return name + "." + std::string(ptx::text_of(ptx.type()));
-}
-
-llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
-  if (ptx.has(Modifier::acq_rel)) return llvm::AtomicOrdering::AcquireRelease;
-  if (ptx.has(Modifier::acquire)) return llvm::AtomicOrdering::Acquire;
-  if (ptx.has(Modifier::release)) return llvm::AtomicOrdering::Release;
-  return llvm::AtomicOrdering::Monotonic;
-}
-
-}  // namespace
-
-llvm::Value* Emitter::atomic_operation(llvm::IRBuilder<>& builder,
-                                       const ptx::Instruction& instruction, Value* pointer,
-                                       Value* first, Value* second, bool shared) {
-  auto* type = first->getType();
-  const llvm::Align align(type->getScalarSizeInBits() / 8);
-  const auto ordering = ordering_of(instruction);
-  const Op op = operation_of(instruction);
-  Arithmetic arithmetic(builder, plan_.variant.isa);
-  const std::string half = half_operation(instruction);
-  auto sum = [&](Value* old) -> Value* {
-    if (!half.empty()) {
-      const auto any = register_operand(0);
-      Value* sources[] = {old, first};
-      return arithmetic.lower(make_instruction(half, {any, any, any}, instruction), sources)[0];
-    }
-    if (op != Op::FAdd) return plain_operation(builder, op, old, first);
-    // The manual says that f32 sums flush subnormals in global memory, and only there.
-    lower::Lanes lanes(builder, plan_.variant.isa, 0);
-    const bool flushes = type->isFloatTy() && !shared;
-    Value* result =
-        builder.CreateFAdd(lanes.flush_if(flushes, old), lanes.flush_if(flushes, first));
-    return lanes.flush_if(flushes, lanes.canonical_nan(result));
-  };
-  if (instruction.has(Modifier::cas)) {
-    if (shared) {
-      Value* old = builder.CreateAlignedLoad(type, pointer, align);
-      Value* fresh = builder.CreateSelect(builder.CreateICmpEQ(old, first), second, old);
-      builder.CreateAlignedStore(fresh, pointer, align);
-      return old;
-    }
-    auto failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering);
-    Value* pair = builder.CreateAtomicCmpXchg(pointer, first, second, align, ordering, failure);
-    return builder.CreateExtractValue(pair, 0);
-  }
-  if (shared) {
-    Value* old = builder.CreateAlignedLoad(type, pointer, align);
-    builder.CreateAlignedStore(sum(old), pointer, align);
-    return old;
-  }
-  if (half.empty() && op != Op::FAdd && op != Op::UIncWrap && op != Op::UDecWrap) {
-    return builder.CreateAtomicRMW(op, pointer, first, align, ordering);
-  }
-  // A loop of our own: the sum's NaN must be PTX's.
-  auto* bits_type = builder.getIntNTy(type->getScalarSizeInBits());
-  auto* function = builder.GetInsertBlock()->getParent();
-  auto* before = builder.GetInsertBlock();
-  auto* retry = llvm::BasicBlock::Create(context_, "retry", function);
-  auto* done = llvm::BasicBlock::Create(context_, "stored", function);
-  Value* start = builder.CreateAlignedLoad(bits_type, pointer, align);
-  builder.CreateBr(retry);
-  builder.SetInsertPoint(retry);
-  auto* seen = builder.CreatePHI(bits_type, 2);
-  seen->addIncoming(start, before);
-  Value* old = builder.CreateBitCast(seen, type);
-  Value* fresh = builder.CreateBitCast(sum(old), bits_type);
-  Value* pair =
-      builder.CreateAtomicCmpXchg(pointer, seen, fresh, align, ordering,
-                                  llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
-  seen->addIncoming(builder.CreateExtractValue(pair, 0), builder.GetInsertBlock());
-  builder.CreateCondBr(builder.CreateExtractValue(pair, 1), done, retry);
-  builder.SetInsertPoint(done);
-  return old;
-}
+using lower::Op;
 
 /// red of integers to one place: reduced over the lanes first, exactly, then done once.
-bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {
+bool Atomics::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {
   const auto& ptx = *inst.ptx;
   const Op op = operation_of(ptx);
   const bool unused = !code_plan_.reads.has_readers(inst);
@@ -164,7 +55,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
       break;
   }
   auto add_at = [&](Value* at, bool alone) -> std::vector<Value*> {
-    atomic_operation(b_, ptx, b_.CreateIntToPtr(at, b_.getPtrTy()), total, total, alone);
+    helpers_.operation(b_, ptx, b_.CreateIntToPtr(at, b_.getPtrTy()), total, total, alone);
     return {};
   };
   if (shared || !code_plan_.privatized.is_privatized(inst)) {
@@ -182,7 +73,7 @@ bool Emitter::lower_uniform_reduction(const Inst& inst, const Address& address, 
 }
 
 /// The number that each lane adds, or one scalar for all of them.
-llvm::Value* Emitter::reduced_content(const Inst& inst) {
+llvm::Value* Atomics::reduced_content(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
   const bool uniform =
@@ -192,10 +83,10 @@ llvm::Value* Emitter::reduced_content(const Inst& inst) {
 }
 
 /// red of words in shared memory.
-bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
+bool Atomics::lower_shared_reduction(const Inst& inst, const Address& address) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
-  const bool words = is_short_atomic(ptx) && ptx::size_bits(ptx.type()) == 32;
+  const bool words = AtomicHelpers::is_short(ptx) && ptx::size_bits(ptx.type()) == 32;
   if (!words || source.kind == Operand::Kind::vector || code_plan_.reads.has_readers(inst))
     return false;
   Value* content = reduced_content(inst);
@@ -204,7 +95,7 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
                      vector_of(b_.getInt32Ty()));
   frame_.note_line();
   llvm::CallInst* call = b_.CreateCall(
-      private_reduction_helper(ptx, content->getType()),
+      helpers_.private_helper(ptx, content->getType()),
       {b_.CreateIntToPtr(frame_.shared(), b_.getPtrTy()), offsets, content, mask_bits()});
   const Op op = operation_of(ptx);
   if (!content->getType()->isVectorTy() && op != Op::Xchg) {
@@ -214,18 +105,18 @@ bool Emitter::lower_shared_reduction(const Inst& inst, const Address& address) {
 }
 
 /// The operation of one lane, whose number is known.
-llvm::Value* Emitter::lane_atomic(const Inst& inst, const std::vector<Value*>& arguments,
+llvm::Value* Atomics::lane_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   unsigned lane, bool shared) {
   const auto of_lane = [&](Value* each) { return b_.CreateExtractElement(each, lane); };
   Value* place = b_.CreateIntToPtr(of_lane(arguments[0]), b_.getPtrTy());
-  Value* old =
-      atomic_operation(b_, *inst.ptx, place, of_lane(arguments[1]), of_lane(arguments[2]), shared);
+  Value* old = helpers_.operation(b_, *inst.ptx, place, of_lane(arguments[1]),
+                                  of_lane(arguments[2]), shared);
   Value* none = llvm::Constant::getNullValue(arguments[1]->getType());
   return b_.CreateInsertElement(none, old, lane);
 }
 
 /// In generic space f32 sums go by where each lane's address leads.
-llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
+llvm::Value* Atomics::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   ptx::Space space, bool gives) {
   const auto& ptx = *inst.ptx;
   auto call = [&](bool shared, Value* lanes) -> Value* {
@@ -236,7 +127,7 @@ llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& a
     std::vector<Value*> list = arguments;
     list.push_back(lanes);
     frame_.note_line();
-    return b_.CreateCall(atomic_helper(ptx, shared, gives), list);
+    return b_.CreateCall(helpers_.lanes_helper(ptx, shared, gives), list);
   };
   const bool depends =
       ptx.type() == Type::f32 && ptx.has(Modifier::add) && space == ptx::Space::generic;
@@ -248,8 +139,28 @@ llvm::Value* Emitter::call_atomic(const Inst& inst, const std::vector<Value*>& a
   return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
 }
 
+void Atomics::lower_kept_sum(const Inst& inst, const Address& address, Space space) {
+  const auto& ptx = *inst.ptx;
+  Value* content = reduced_content(inst);
+  const PrivateSums::SumPlaces places = sums_.sum_places(address);
+  auto keep = [&]() -> std::vector<Value*> {
+    Value* sums = b_.CreateIntToPtr(sums_.sums_field(offsetof(BlockState, sums)), b_.getPtrTy());
+    b_.CreateCall(helpers_.private_helper(ptx, content->getType()),
+                  {sums, places.offsets, content, mask_bits()});
+    return {};
+  };
+  auto add = [&]() -> std::vector<Value*> {
+    Value* lanes = addresses_.lanes_of(address);
+    sums_.note_sum_outside(builder_.of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
+    Value* each = splat(content);
+    call_atomic(inst, {lanes, each, each}, space, false);
+    return {};
+  };
+  builder_.choose(places.are_kept, keep, add);
+}
+
 /// The parts of a vector form are atomic one by one.
-void Emitter::lower_atomic(const Inst& inst) {
+void Atomics::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool returns = code_plan_.reads.has_readers(inst);
   const unsigned at = ptx.opcode == Opcode::atom ? 1 : 0;

@@ -1,6 +1,6 @@
-// cp.async and cp.async.bulk. The copies are made at once, which is one of the orders that PTX
-// allows: groups are complete when they are committed, and nothing is left to wait for.
-#include "simt/emit/emitter.h"
+#include "simt/codegen/lower/async_copies.h"
+
+#include "simt/analysis/memory_access.h"
 #include "simt/lower/loops.h"
 
 namespace km::simt {
@@ -36,7 +36,7 @@ void copy_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, llvm:
 
 }  // namespace
 
-void Emitter::lower_cp(const Inst& inst) {
+void AsyncCopies::lower_cp(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   for (Modifier m : {Modifier::commit_group, Modifier::wait_group, Modifier::wait_all}) {
     if (ptx.has(m)) return;
@@ -49,7 +49,7 @@ void Emitter::lower_cp(const Inst& inst) {
 }
 
 /// cp.async.{ca,cg}: 4, 8 or 16 bytes a lane, the source read as far as its size goes.
-void Emitter::lower_async_copy(const Inst& inst) {
+void AsyncCopies::lower_async_copy(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const uint64_t size_bytes = ptx.operands[2].bits;
   const Address to = addresses_.address_of(inst, ptx.operands[0], Space::shared);
@@ -80,7 +80,8 @@ void Emitter::lower_async_copy(const Inst& inst) {
 }
 
 /// Bytes behind the source's size become zero, and are not read.
-void Emitter::copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes) {
+void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& from,
+                            Value* sizes) {
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
   Value* sources = addresses_.lanes_of(from);
   checks_.check_lanes(inst, {sources, sizes, size_bytes}, mask());
@@ -124,7 +125,7 @@ BulkSpaces spaces_of(const ptx::Instruction& ptx) {
 }  // namespace
 
 /// Sizes and addresses are multiples of 16.
-Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
+AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkSpaces spaces = spaces_of(ptx);
   BulkCopy copy;
@@ -139,7 +140,7 @@ Emitter::BulkCopy Emitter::bulk_copy_of(const Inst& inst) {
   return copy;
 }
 
-void Emitter::lower_bulk_copy(const Inst& inst) {
+void AsyncCopies::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
   if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);
   loops_.for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
@@ -152,7 +153,7 @@ void Emitter::lower_bulk_copy(const Inst& inst) {
 }
 
 /// To the same place in every block of the cluster whose bit is set, and to their barriers.
-void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
+void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
   const Operand& barrier = inst.ptx->operands[3];
   auto* wide = vector_of(b_.getInt64Ty());
   Value* ranks = values_.operand(inst, inst.ptx->operands[4], Type::b16, true, false);
@@ -179,7 +180,7 @@ void Emitter::multicast(const Inst& inst, const BulkCopy& copy) {
 }
 
 /// Element by element, in the order of addresses.
-void Emitter::lower_bulk_reduction(const Inst& inst) {
+void AsyncCopies::lower_bulk_reduction(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkCopy copy = bulk_copy_of(inst);
   loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
@@ -188,7 +189,7 @@ void Emitter::lower_bulk_reduction(const Inst& inst) {
                        Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
                        Value* content = b.CreateLoad(type_of(ptx.type()), source);
                        Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
-                       atomic_operation(b, ptx, target, content, content, copy.to_shared);
+                       helpers_.operation(b, ptx, target, content, content, copy.to_shared);
                      });
                      return nullptr;
                    });

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "simt/codegen/lower/lane_loops.h"
-#include "simt/codegen/lower/matrices.h"
+#include "simt/codegen/lower/matrices/matrices.h"
 #include "simt/lower/loops.h"
 #include "simt/lower/tensor_form.h"
 

@@ -1,4 +1,4 @@
-#include "simt/codegen/lower/private_sums.h"
+#include "simt/codegen/lower/atomics/private_sums.h"
 
 namespace km::simt {
 

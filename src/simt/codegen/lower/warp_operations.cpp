@@ -1,7 +1,8 @@
-// Warp operations: a packet is a whole warp wherever they occur, so they are register operations.
+#include "simt/codegen/lower/warp_operations.h"
+
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include "simt/emit/emitter.h"
+#include "simt/lower/loops.h"
 
 namespace km::simt {
 
@@ -9,22 +10,33 @@ using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
 
-llvm::Value* Emitter::meeting_bits() { return participants_ ? participants_ : mask_bits(); }
+llvm::Value* WarpOperations::participant_bits() {
+  return participants_ ? participants_ : mask_bits();
+}
 
-llvm::Value* Emitter::meeting_mask() {
+llvm::Value* WarpOperations::participant_mask() {
   return participants_ ? builder_.mask_of(participants_) : mask();
 }
 
-/// The lanes that meet here. Where membermasks differ, a vector: for each lane those of its own
+/// The participants. Where membermasks differ, a vector: for each lane those of its own
 /// mask, which make a group.
-llvm::Value* Emitter::meeting_groups(const Inst& inst, const Operand& members) {
+llvm::Value* WarpOperations::participant_groups(const Inst& inst, const Operand& members) {
   Value* mask = values_.operand(inst, members, Type::b32, false, false);
-  Value* here = meeting_bits();
+  Value* here = participant_bits();
   return b_.CreateAnd(mask->getType()->isVectorTy() ? splat(here) : here, mask);
 }
 
+llvm::Value* WarpOperations::contribution(const Inst& inst, const Operand& source, Type type,
+                                          bool bits_escape) {
+  if (participants_ == nullptr) return values_.operand(inst, source, type, true, bits_escape);
+  Value* content = split_.load(offsetof(SplitWarp, received), vector_of(b_.getInt64Ty()));
+  auto* element = type_of(type);
+  auto* narrow = b_.getIntNTy(element->getScalarSizeInBits());
+  return builder_.as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
+}
+
 /// result[l] = source[index[l]] for lanes of 32 bits; indices are below their number.
-llvm::Value* Emitter::permute(Value* source, Value* index) {
+llvm::Value* WarpOperations::permute(Value* source, Value* index) {
   if (has_avx512() && lanes_ == 16) {
     return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {source, index});
   }
@@ -48,11 +60,11 @@ llvm::Value* Emitter::permute(Value* source, Value* index) {
 }
 
 /// shfl.sync (PTX ISA 9.7.9.6): c holds the clamp value in bits 4:0, the segment mask in 12:8.
-void Emitter::lower_shuffle(const Inst& inst) {
+void WarpOperations::lower_shuffle(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
   const bool escapes = plan_.mode == Mode::split_warps || code_plan_.nans.has_mixed_result(inst);
-  Value* source = brought(inst, ptx.operands[1], Type::b32, escapes);
+  Value* source = contribution(inst, ptx.operands[1], Type::b32, escapes);
   Value* b = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* c = values_.operand(inst, ptx.operands[3], Type::u32, true, false);
   auto constant = [&](uint32_t value) { return splat(i32(value)); };
@@ -94,12 +106,12 @@ void Emitter::lower_shuffle(const Inst& inst) {
   }
 }
 
-void Emitter::lower_vote(const Inst& inst) {
+void WarpOperations::lower_vote(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  Value* predicate = brought(inst, ptx.operands[1], Type::pred, false);
-  Value* here = meeting_bits();
+  Value* predicate = contribution(inst, ptx.operands[1], Type::pred, false);
+  Value* here = participant_bits();
   Value* votes = builder_.bits_of(predicate);
-  if (ptx.operand_count > 2) here = meeting_groups(inst, ptx.operands[2]);
+  if (ptx.operand_count > 2) here = participant_groups(inst, ptx.operands[2]);
   if (here->getType()->isVectorTy()) votes = splat(votes);
   votes = b_.CreateAnd(votes, here);
   Value* result = votes;
@@ -115,15 +127,15 @@ void Emitter::lower_vote(const Inst& inst) {
   values_.define_result(inst, inst.writes[0].first, result, type);
 }
 
-void Emitter::lower_match(const Inst& inst) {
+void WarpOperations::lower_match(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
   const bool match_all = ptx.has(Modifier::all);
-  Value* content = brought(inst, ptx.operands[1], ptx.type(), true);
-  Value* groups = meeting_groups(inst, ptx.operands[2]);
+  Value* content = contribution(inst, ptx.operands[1], ptx.type(), true);
+  Value* groups = participant_groups(inst, ptx.operands[2]);
   if (!groups->getType()->isVectorTy()) groups = splat(groups);
   Value* result = b_.CreateCall(match_helper(type_of(ptx.type()), match_all),
-                                {content, groups, meeting_bits()});
+                                {content, groups, participant_bits()});
   const Operand& target = ptx.operands[0];
   if (target.kind == Operand::Kind::reg)
     return values_.define_result(inst, target.reg, result, Type::b32);
@@ -160,7 +172,8 @@ llvm::Value* combine(llvm::IRBuilder<>& b, const ptx::Instruction& redux, llvm::
 }  // namespace
 
 /// Each lane's number goes to all lanes in whose group it is.
-llvm::Value* Emitter::reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups) {
+llvm::Value* WarpOperations::reduce_groups(const ptx::Instruction& redux, Value* content,
+                                           Value* groups) {
   Value* neutral = splat(i32(neutral_of(redux)));
   Value* result = neutral;
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -172,16 +185,16 @@ llvm::Value* Emitter::reduce_groups(const ptx::Instruction& redux, Value* conten
   return result;
 }
 
-void Emitter::lower_redux(const Inst& inst) {
+void WarpOperations::lower_redux(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  Value* content = brought(inst, ptx.operands[1], ptx.type(), true);
-  Value* groups = meeting_groups(inst, ptx.operands[2]);
+  Value* content = contribution(inst, ptx.operands[1], ptx.type(), true);
+  Value* groups = participant_groups(inst, ptx.operands[2]);
   if (groups->getType()->isVectorTy()) {
     Value* reduced = reduce_groups(ptx, content, groups);
     return values_.define_result(inst, inst.writes[0].first, reduced, ptx.type());
   }
   const bool is_signed = ptx::is_signed(ptx.type());
-  Value* here = meeting_mask();
+  Value* here = participant_mask();
   if (here != nullptr) content = b_.CreateSelect(here, content, splat(i32(neutral_of(ptx))));
   Value* result = nullptr;
   if (ptx.has(Modifier::add)) result = b_.CreateAddReduce(content);
@@ -194,10 +207,10 @@ void Emitter::lower_redux(const Inst& inst) {
 }
 
 /// The lowest lane of a group is elected.
-void Emitter::lower_elect(const Inst& inst) {
+void WarpOperations::lower_elect(const Inst& inst) {
   const auto& pool = kernel_.function->operand_pool;
   const Operand& target = inst.ptx->operands[0];
-  Value* groups = meeting_groups(inst, inst.ptx->operands[1]);
+  Value* groups = participant_groups(inst, inst.ptx->operands[1]);
   Value* leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, groups, b_.getFalse());
   const Operand &value = pool[target.first], &predicate = pool[target.first + 1];
   if (value.kind == Operand::Kind::reg) values_.define_result(inst, value.reg, leader, Type::b32);
@@ -205,6 +218,56 @@ void Emitter::lower_elect(const Inst& inst) {
     Value* elected = b_.CreateICmpEQ(builder_.lane_numbers(), splat(leader));
     values_.define_result(inst, predicate.reg, elected, Type::pred);
   }
+}
+
+/// result[l] = source[index[l] mod lanes], for instruction sets without a wide permute.
+llvm::Function* WarpOperations::permute_helper() {
+  const std::string name = "permute";
+  if (auto* found = builder_.helper(name)) return found;
+  auto* words = vector_of(b_.getInt32Ty());
+  auto* function = builder_.new_helper(name, words, {words, words});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto* table = builder.CreateAlloca(words);
+  builder.CreateStore(function->getArg(0), table);
+  Value* result = llvm::PoisonValue::get(words);
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    Value* index = builder.CreateAnd(builder.CreateExtractElement(function->getArg(1), l),
+                                     builder.getInt32(lanes_ - 1));
+    Value* picked = builder.CreateLoad(builder.getInt32Ty(),
+                                       builder.CreateGEP(builder.getInt32Ty(), table, index));
+    result = builder.CreateInsertElement(result, picked, l);
+  }
+  builder.CreateRet(result);
+  return function;
+}
+
+/// match.any: for every active lane the mask of active lanes with the same value.
+llvm::Function* WarpOperations::match_helper(llvm::Type* element, bool match_all) {
+  const std::string name =
+      std::string(match_all ? "match_all_" : "match_any_") + element_name(element);
+  if (auto* found = builder_.helper(name)) return found;
+  auto* words = vector_of(b_.getInt32Ty());
+  auto* content_type = vector_of(element);
+  auto* function = builder_.new_helper(name, words, {content_type, words, b_.getInt32Ty()});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  auto* table = builder.CreateAlloca(content_type);
+  auto* groups = builder.CreateAlloca(words);
+  auto* results = builder.CreateAlloca(words);
+  builder.CreateStore(function->getArg(0), table);
+  builder.CreateStore(function->getArg(1), groups);
+  builder.CreateStore(llvm::Constant::getNullValue(words), results);
+  emit_lane_loop(builder, function->getArg(2), [&](llvm::IRBuilder<>& b, Value* lane) {
+    Value* bits = b.CreateLoad(b.getInt32Ty(), b.CreateGEP(b.getInt32Ty(), groups, lane));
+    Value* own = b.CreateLoad(element, b.CreateGEP(element, table, lane));
+    Value* equal = b.CreateICmpEQ(function->getArg(0), b.CreateVectorSplat(lanes_, own));
+    Value* same = b.CreateAnd(b.CreateBitCast(equal, b.getInt32Ty()), bits);
+    if (match_all) {
+      same = b.CreateSelect(b.CreateICmpEQ(same, bits), bits, b.getInt32(0));
+    }
+    b.CreateStore(same, b.CreateGEP(b.getInt32Ty(), results, lane));
+  });
+  builder.CreateRet(builder.CreateLoad(words, results));
+  return function;
 }
 
 }  // namespace km::simt

@@ -1,16 +1,54 @@
-// Clusters of blocks. The shared memories of a cluster's blocks lie in one window, 2^n bytes apart
-// in the order of their ranks, so that an address in another block's is an offset like any other.
-#include "simt/emit/emitter.h"
+#include "simt/codegen/lower/address_spaces.h"
 
 namespace km::simt {
 
 using ptx::Modifier;
-using ptx::Operand;
 using ptx::Type;
+
+void AddressSpaces::lower_isspacep(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool lanes = !values_.results_are_scalar(inst);
+  Value* address = values_.operand(inst, ptx.operands[1], Type::u64, lanes, false);
+  auto wide = [&](Value* value) { return lanes ? splat(value) : value; };
+  auto within = [&](Value* base, Value* size) {
+    return b_.CreateICmpULT(b_.CreateSub(address, wide(base)), wide(size));
+  };
+  Value* shared = registers_.is_in_window(address, frame_.shared());
+  const uint64_t local_bytes = frame_.scratch_bytes() - frame_.local_offset_bytes();
+  Value* local =
+      within(b_.CreateAdd(frame_.scratch(), i64(frame_.local_offset_bytes())), i64(local_bytes));
+  Value* result = nullptr;
+  if (ptx.has(Modifier::shared_cluster)) {
+    result = registers_.is_cluster_address(address);
+  } else if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta)) {
+    result = shared;
+  } else if (ptx.has(Modifier::local)) {
+    result = local;
+  } else if (ptx.has(Modifier::global)) {
+    result = b_.CreateNot(b_.CreateOr(registers_.is_shared_address(address), local));
+  } else {
+    result = wide(b_.getFalse());
+  }
+  values_.define_result(inst, ptx.operands[0].reg, result, Type::pred);
+}
+
+/// Generic, global, constant and local addresses are host addresses; shared ones are offsets.
+void AddressSpaces::lower_cvta(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool lanes = !values_.results_are_scalar(inst);
+  Value* content = values_.operand(inst, ptx.operands[1], Type::u64, lanes, false);
+  bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+                ptx.has(Modifier::shared_cluster);
+  if (shared) {
+    Value* base = lanes ? splat(frame_.shared()) : frame_.shared();
+    content = ptx.has(Modifier::to) ? b_.CreateSub(content, base) : b_.CreateAdd(content, base);
+  }
+  values_.define_result(inst, ptx.operands[0].reg, content, Type::u64);
+}
 
 /// Maps an address to the corresponding place in the shared memory of the block with the given
 /// rank.
-void Emitter::lower_mapa(const Inst& inst) {
+void AddressSpaces::lower_mapa(const Inst& inst) {
   if (inst.writes.empty()) return;
   const auto& ptx = *inst.ptx;
   const Type type = ptx.type();
@@ -36,7 +74,7 @@ void Emitter::lower_mapa(const Inst& inst) {
   values_.define_result(inst, inst.writes[0].first, mapped, type);
 }
 
-void Emitter::lower_getctarank(const Inst& inst) {
+void AddressSpaces::lower_getctarank(const Inst& inst) {
   if (inst.writes.empty()) return;
   const auto& ptx = *inst.ptx;
   const Type type = ptx.type();

@@ -1,6 +1,6 @@
 // mma and wmma.mma: a runtime function multiplies, since the arithmetic of tensor cores is long and
 // none that an instruction of this processor does.
-#include "simt/codegen/lower/matrices.h"
+#include "simt/codegen/lower/matrices/matrices.h"
 
 #include <array>
 #include <bit>

@@ -1,0 +1,52 @@
+// cp.async and cp.async.bulk. The copies are made at once, which is one of the orders that PTX
+// allows: groups are complete when they are committed, and nothing is left to wait for.
+#pragma once
+
+#include "simt/codegen/lower/atomics/atomic_helpers.h"
+#include "simt/codegen/lower/mbarriers.h"
+#include "simt/codegen/lower/memory/shaped_access.h"
+
+namespace km::simt {
+
+/// Lowers cp in all its forms.
+class AsyncCopies : public Room {
+ public:
+  AsyncCopies(CodeBuilder& builder, const CodePlan& plan, SpecialRegisters& registers,
+              Values& values, Addresses& addresses, AccessChecks& checks, LaneLoops& loops,
+              ShapedAccess& accesses, Mbarriers& mbarriers, AtomicHelpers& helpers)
+      : Room(builder, plan),
+        registers_(registers),
+        values_(values),
+        addresses_(addresses),
+        checks_(checks),
+        loops_(loops),
+        accesses_(accesses),
+        mbarriers_(mbarriers),
+        helpers_(helpers) {}
+
+  void lower_cp(const Inst& inst);
+
+ private:
+  struct BulkCopy {
+    Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // of every lane
+    bool to_shared = false;
+  };
+
+  void lower_async_copy(const Inst& inst);
+  void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
+  BulkCopy bulk_copy_of(const Inst& inst);
+  void lower_bulk_copy(const Inst& inst);
+  void multicast(const Inst& inst, const BulkCopy& copy);
+  void lower_bulk_reduction(const Inst& inst);
+
+  SpecialRegisters& registers_;
+  Values& values_;
+  Addresses& addresses_;
+  AccessChecks& checks_;
+  LaneLoops& loops_;
+  ShapedAccess& accesses_;
+  Mbarriers& mbarriers_;
+  AtomicHelpers& helpers_;
+};
+
+}  // namespace km::simt

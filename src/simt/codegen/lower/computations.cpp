@@ -1,0 +1,105 @@
+#include "simt/codegen/lower/computations.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+void Computations::lower_arithmetic(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  bool lanes = false;  // an offset-shaped result is the scalar operation on the bases of lane 0
+  for (const auto& [reg, value] : inst.writes) {
+    Shape shape = plan_.shapes->values[value];
+    lanes = lanes || shape.is_varying();
+  }
+  if (lanes && inst.guard != kNone) lanes = !operands_are_uniform(inst);
+  const bool mixed = code_plan_.nans.has_mixed_result(inst);
+  std::vector<Value*> sources;
+  for (unsigned i = 1; i < ptx.operand_count; ++i) {
+    const Type type = Arithmetic::operand_type(ptx, i);
+    bool passes = ptx.opcode == Opcode::selp;
+    bool arithmetic = type == Type::f32 || type == Type::f64;
+    bool escape = passes ? mixed : !arithmetic;
+    // These look at a NaN's sign.
+    escape = escape || ptx.opcode == Opcode::slct || ptx.opcode == Opcode::copysign ||
+             ptx.has(Modifier::xorsign);
+    sources.push_back(values_.operand(inst, ptx.operands[i], type, lanes, escape));
+  }
+  finish(inst, builder_.arithmetic().lower(ptx, sources));
+}
+
+bool Computations::operands_are_uniform(const Inst& inst) {
+  for (const auto& [reg, value] : inst.reads) {
+    if (!values_.shape_of(value).is_uniform()) return false;
+  }
+  for (unsigned i = 1; i < inst.ptx->operand_count; ++i) {
+    if (inst.ptx->operands[i].kind == Operand::Kind::special) return false;
+  }
+  return true;
+}
+
+void Computations::finish(const Inst& inst, const std::vector<Value*>& results) {
+  const Operand& destination = inst.ptx->operands[0];
+  auto write = [&](const Operand& target, unsigned element) {
+    if (target.kind != Operand::Kind::reg || element >= results.size()) return;
+    values_.define_result(inst, target.reg, results[element],
+                          Arithmetic::operand_type(*inst.ptx, 0, element));
+  };
+  if (destination.kind == Operand::Kind::reg) return write(destination, 0);
+  for (uint32_t i = 0; i < destination.count; ++i) {
+    write(kernel_.function->operand_pool[destination.first + i], i);
+  }
+}
+
+/// Plain copies, packing {a, b} -> d and unpacking a -> {d, e}.
+void Computations::lower_mov(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand &to = ptx.operands[0], &from = ptx.operands[1];
+  const Type type = ptx.type();
+  const auto& pool = kernel_.function->operand_pool;
+  const bool lanes = !values_.results_are_scalar(inst);
+  if (from.kind == Operand::Kind::vector) {
+    const unsigned part_bits = ptx::size_bits(type) / from.count;
+    auto* whole = b_.getIntNTy(ptx::size_bits(type));
+    Value* result = nullptr;
+    for (uint32_t i = 0; i < from.count; ++i) {
+      const Type part_type = part_bits == 64   ? Type::b64
+                             : part_bits == 32 ? Type::b32
+                             : part_bits == 16 ? Type::b16
+                                               : Type::b8;
+      Value* part = values_.operand(inst, pool[from.first + i], part_type, lanes, true);
+      auto* wide = lanes ? static_cast<llvm::Type*>(vector_of(whole)) : whole;
+      part = b_.CreateZExt(part, wide);
+      part = b_.CreateShl(part, llvm::ConstantInt::get(wide, i * part_bits));
+      result = result ? b_.CreateOr(result, part) : part;
+    }
+    return values_.define_result(inst, to.reg, result, type);
+  }
+  if (to.kind == Operand::Kind::vector) {
+    Value* whole = values_.operand(inst, from, type, lanes, true);
+    whole = builder_.as_type(whole, b_.getIntNTy(ptx::size_bits(type)));
+    const unsigned part_bits = ptx::size_bits(type) / to.count;
+    for (uint32_t i = 0; i < to.count; ++i) {
+      const Operand& target = pool[to.first + i];
+      if (target.kind != Operand::Kind::reg) continue;
+      auto* narrow = b_.getIntNTy(part_bits);
+      auto* part_type = lanes ? static_cast<llvm::Type*>(vector_of(narrow)) : narrow;
+      Value* part = b_.CreateLShr(whole, llvm::ConstantInt::get(whole->getType(), i * part_bits));
+      part = b_.CreateTrunc(part, part_type);
+      const Type bits = part_bits == 64   ? Type::b64
+                        : part_bits == 32 ? Type::b32
+                        : part_bits == 16 ? Type::b16
+                                          : Type::b8;
+      values_.define_result(inst, target.reg, part, bits);
+    }
+    return;
+  }
+  if (to.kind != Operand::Kind::reg) return;
+  values_.define_result(
+      inst, to.reg,
+      values_.operand(inst, from, type, lanes, code_plan_.nans.has_mixed_result(inst)), type);
+}
+
+}  // namespace km::simt

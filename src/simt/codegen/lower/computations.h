@@ -1,0 +1,26 @@
+// Instructions that compute registers from registers alone.
+#pragma once
+
+#include <vector>
+
+#include "simt/codegen/values.h"
+
+namespace km::simt {
+
+/// Lowers mov, and arithmetic by the functions in simt/lower.
+class Computations : public Room {
+ public:
+  Computations(CodeBuilder& builder, const CodePlan& plan, Values& values)
+      : Room(builder, plan), values_(values) {}
+
+  void lower_mov(const Inst& inst);
+  void lower_arithmetic(const Inst& inst);
+
+ private:
+  bool operands_are_uniform(const Inst& inst);
+  void finish(const Inst& inst, const std::vector<Value*>& results);
+
+  Values& values_;
+};
+
+}  // namespace km::simt

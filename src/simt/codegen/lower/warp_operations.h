@@ -1,0 +1,41 @@
+// Warp operations: a packet is a whole warp wherever they occur, so they are register operations.
+#pragma once
+
+#include "simt/codegen/split_warp_frame.h"
+#include "simt/codegen/values.h"
+
+namespace km::simt {
+
+/// Lowers shfl, vote, match, redux and elect.
+class WarpOperations : public Room {
+ public:
+  WarpOperations(CodeBuilder& builder, const CodePlan& plan, Values& values, SplitWarpFrame& split)
+      : Room(builder, plan), values_(values), split_(split) {}
+
+  /// Mode c: sets the lanes that take part, as bits, which need not be those that run. Null: those
+  /// that run do.
+  void set_participants(Value* participants) { participants_ = participants; }
+  void lower_shuffle(const Inst& inst);
+  void lower_vote(const Inst& inst);
+  void lower_match(const Inst& inst);
+  void lower_redux(const Inst& inst);
+  void lower_elect(const Inst& inst);
+
+ private:
+  Value* participant_bits();
+  Value* participant_mask();
+  Value* participant_groups(const Inst& inst, const ptx::Operand& members);
+  /// The source of the operation: in mode c what each participant has sent.
+  Value* contribution(const Inst& inst, const ptx::Operand& source, ptx::Type type,
+                      bool bits_escape);
+  Value* permute(Value* source, Value* index);
+  Value* reduce_groups(const ptx::Instruction& redux, Value* content, Value* groups);
+  llvm::Function* permute_helper();
+  llvm::Function* match_helper(llvm::Type* element, bool match_all);
+
+  Values& values_;
+  SplitWarpFrame& split_;
+  Value* participants_ = nullptr;  // i32
+};
+
+}  // namespace km::simt

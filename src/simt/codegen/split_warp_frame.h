@@ -1,0 +1,25 @@
+// Mode c: the SplitWarp that the runtime and the generated code share.
+#pragma once
+
+#include "simt/codegen/room.h"
+
+namespace km::simt {
+
+/// Loads and stores fields of the warp's SplitWarp, which scratch memory begins with.
+class SplitWarpFrame : public Room {
+ public:
+  SplitWarpFrame(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
+
+  /// Begins with a warp: i64, the address of its SplitWarp.
+  void set_warp(Value* warp) { warp_ = warp; }
+  /// A pointer to the field at an offset.
+  Value* field(uint64_t offset);
+  Value* load(uint64_t offset, llvm::Type* type);
+  /// Stores to one of the arrays, for the lanes of `mask`.
+  void store(uint64_t offset, Value* content, Value* mask);
+
+ private:
+  Value* warp_ = nullptr;
+};
+
+}  // namespace km::simt
