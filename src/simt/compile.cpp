@@ -1,7 +1,7 @@
 // compile(): plans one variant of a kernel and has it emitted.
-#include "simt/codegen/builder.h"
-#include "simt/emit/emitter.h"
+#include "simt/codegen/generate.h"
 #include "simt/emit/guarded.h"
+#include "simt/emit/target.h"
 #include "simt/plan/choose_plan.h"
 #include "simt/plan/code_plan.h"
 #include "simt/program.h"
@@ -24,9 +24,7 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   if (dump_enabled("plan")) dump_stage("plan", name, dump(plan));
   KM_TRY(interruption.check());
   KM_ASSIGN(auto machine, make_target_machine(variant.isa));
-  CodeBuilder builder(plan.base, *machine);
-  Emitter emitter(builder, plan, interruption);
-  return emitter.run(*machine);
+  return generate(plan, *machine, interruption);
 }
 
 }  // namespace

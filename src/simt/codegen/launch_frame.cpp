@@ -108,4 +108,9 @@ llvm::Value* LaunchFrame::packet_slot(Value* packet, uint64_t offset_bytes) {
   return b_.CreateIntToPtr(b_.CreateAdd(own, i64(offset_bytes)), b_.getPtrTy());
 }
 
+void LaunchFrame::yield() {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  call_runtime(offsetof(RuntimeTable, yield), type, {record_, state_});
+}
+
 }  // namespace km::simt

@@ -58,6 +58,8 @@ class LaunchFrame : public Room {
   /// Calls a function of the RuntimeTable.
   llvm::CallInst* call_runtime(uint64_t entry, llvm::FunctionType* type,
                                std::vector<Value*> arguments);
+  /// Modes a and b: lets other warps or blocks run.
+  void yield();
   /// Stores the line, for the call of a helper function that follows: a fault in there has no line
   /// of its own.
   void note_line();

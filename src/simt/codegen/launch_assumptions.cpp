@@ -1,9 +1,9 @@
-// km_precheck(record): do the 32-bit index expressions that this code takes not to wrap stay in
-// range for this launch? Interval arithmetic on parameters, grid and block. And are the pointers
-// that it takes to be aligned?
-#include <algorithm>
+#include "simt/codegen/launch_assumptions.h"
 
-#include "simt/emit/emitter.h"
+#include <algorithm>
+#include <map>
+
+#include "simt/emit/target.h"
 
 namespace km::simt {
 
@@ -153,15 +153,18 @@ class Bounds {
 
 }  // namespace
 
-void Emitter::emit_precheck() {
-  if (plan_.shapes->assumptions.empty()) return;
-  auto* type = llvm::FunctionType::get(b_.getInt8Ty(), {b_.getPtrTy()}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kPrecheckSymbol,
-                                          builder_.module());
+void emit_launch_assumptions(CodeBuilder& codegen, const Plan& plan) {
+  if (plan.shapes->assumptions.empty()) return;
+  llvm::Module& module = codegen.module();
+  llvm::LLVMContext& context = codegen.context();
+  llvm::IRBuilder<>& types = codegen.ir();
+  auto* type = llvm::FunctionType::get(types.getInt8Ty(), {types.getPtrTy()}, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kPrecheckSymbol, module);
   function->setDoesNotThrow();
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
-  Bounds bounds(builder, plan_, function->getArg(0));
-  for (const auto& assumption : plan_.shapes->assumptions) {
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "start", function));
+  Bounds bounds(builder, plan, function->getArg(0));
+  for (const auto& assumption : plan.shapes->assumptions) {
     if (assumption.align_bits != 0) {
       bounds.require_aligned(assumption.value, assumption.align_bits);
     } else {

@@ -1,11 +1,6 @@
-// Mode c: each lane has a place in the code. The entry runs groups of lanes at one place, as
-// runtime/split_warp.cpp picks them, block by block; values that outlive a block lie in scratch
-// memory, so that the entry can return wherever no lane goes on.
-//
-// A state is twice the step of a block, plus one for what follows its meeting or barrier.
-#include <algorithm>
+#include "simt/codegen/modes/independent_threads.h"
 
-#include "simt/emit/emitter.h"
+#include <algorithm>
 
 namespace km::simt {
 
@@ -13,11 +8,27 @@ using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
 
-// ---- The SplitWarp and values in scratch memory.
+IndependentThreads::IndependentThreads(Generator& g)
+    : Room(g.builder, g.plan),
+      frame_(g.frame),
+      values_(g.values),
+      split_(g.split),
+      lowering_(g.lowering),
+      limit_(g.limit),
+      idle_(g.builder, g.plan, g.frame),
+      edges_(g.builder, g.plan, g.values, idle_) {
+  lowering_.calls().set_leave([this] { exit_group(); });
+}
 
-// ---- The entry.
+/// Values lie in scratch memory after the SplitWarp.
+void IndependentThreads::lay_out() {
+  const uint64_t end = values_.lay_out_in_scratch(sizeof(SplitWarp));
+  const uint64_t local_offset_bytes = (end + 63) / 64 * 64;
+  const uint64_t local_bytes = plan_.layout->local_stride_bytes() * lanes_;
+  frame_.lay_out(local_offset_bytes, (local_offset_bytes + local_bytes + 63) / 64 * 64);
+}
 
-void Emitter::emit_split_warp() {
+void IndependentThreads::run() {
   frame_.load_block();
   Value* warp = builder_.entry()->getArg(2);
   frame_.take_scratch_of(warp);
@@ -35,11 +46,11 @@ void Emitter::emit_split_warp() {
   }
   dispatch_ = builder_.new_block("dispatch");
   b_.CreateBr(dispatch_);
-  emit_split_dispatch();
-  for (uint32_t i = 0; i < steps.size() && !is_ended(); ++i) emit_split_block(i);
+  emit_dispatch();
+  for (uint32_t i = 0; i < steps.size() && !limit_.is_ended(); ++i) emit_block_code(i);
 }
 
-void Emitter::emit_split_dispatch() {
+void IndependentThreads::emit_dispatch() {
   b_.SetInsertPoint(dispatch_);
   builder_.set_location(nullptr);
   auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
@@ -62,18 +73,17 @@ void Emitter::emit_split_dispatch() {
   b_.CreateUnreachable();
 }
 
-void Emitter::begin_split_part(uint32_t index, llvm::BasicBlock* at) {
-  step_ = index;
+void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
   position_.block = plan_.linear[0].steps[index].block;
   lowering_.begin_block();
   b_.SetInsertPoint(at);
-  builder_.set_mask(load_mask(index));
+  builder_.set_mask(builder_.mask_of(b_.CreateLoad(b_.getInt32Ty(), group_)));
 }
 
-void Emitter::emit_split_block(uint32_t index) {
+void IndependentThreads::emit_block_code(uint32_t index) {
   const Block& block = kernel_.blocks[plan_.linear[0].steps[index].block];
   builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
-  begin_split_part(index, bodies_[index]);
+  begin_part(index, bodies_[index]);
   const bool ends_in_wait = block.end == End::meeting || block.end == End::barrier;
   for (const Inst& inst : block.insts) {
     builder_.set_location(inst.ptx);
@@ -81,37 +91,37 @@ void Emitter::emit_split_block(uint32_t index) {
     lowering_.lower(inst);
   }
   if (block.terminator != nullptr) builder_.set_location(block.terminator);
-  emit_split_end(index);
-  instructions_ += bodies_[index]->size();
+  emit_end(index);
+  limit_.count(*bodies_[index]);
 }
 
 // ---- Ends of blocks.
 
-void Emitter::emit_split_end(uint32_t index) {
+void IndependentThreads::emit_end(uint32_t index) {
   const Block& block = kernel_.blocks[position_.block];
   switch (block.end) {
     case End::jump:
-      return go_on(index, {mask()});
+      return leave_block(index, {mask()});
     case End::branch:
     case End::table:
-      return emit_split_branch(index);
+      return emit_branch(index);
     case End::barrier:
-      return emit_split_barrier(index);
+      return emit_barrier(index);
     case End::meeting:
-      return emit_meeting(index);
+      return emit_warp_sync(index);
     case End::exit:
       return exit_group();
   }
 }
 
-void Emitter::exit_group() {
+void IndependentThreads::exit_group() {
   constexpr uint64_t kLive = offsetof(SplitWarp, live);
   Value* live = split_.load(kLive, b_.getInt32Ty());
   b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_.field(kLive));
   b_.CreateBr(dispatch_);
 }
 
-void Emitter::emit_split_branch(uint32_t index) {
+void IndependentThreads::emit_branch(uint32_t index) {
   const Block& block = kernel_.blocks[position_.block];
   Value* condition = values_.vector(block.condition);
   std::vector<Value*> edges;
@@ -126,10 +136,10 @@ void Emitter::emit_split_branch(uint32_t index) {
       edges.push_back(b_.CreateAnd(mask(), here));
     }
   }
-  go_on(index, edges);
+  leave_block(index, edges);
 }
 
-bool Emitter::leaves_waiting_loop(BlockId from, BlockId to) const {
+bool IndependentThreads::leaves_waiting_loop(BlockId from, BlockId to) const {
   const LoopForest& loops = plan_.shapes->loops;
   for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if ((*plan_.waiting_loop)[l] && !loops.contains(l, to)) return true;
@@ -138,7 +148,7 @@ bool Emitter::leaves_waiting_loop(BlockId from, BlockId to) const {
 }
 
 /// No lane can be there already, or come there from elsewhere.
-bool Emitter::continues_directly(uint32_t index, BlockId successor) const {
+bool IndependentThreads::continues_directly(uint32_t index, BlockId successor) const {
   return kernel_.blocks[successor].preds.size() == 1 &&
          plan_.linear[0].step_of[successor] > index &&
          !leaves_waiting_loop(position_.block, successor);
@@ -155,7 +165,7 @@ uint32_t line_of(const Block& block) {
 }  // namespace
 
 /// Sends the lanes of an edge to their next block.
-void Emitter::leave_to(BlockId successor, Value* edge_mask) {
+void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
   constexpr uint64_t kClock = offsetof(SplitWarp, clock);
   split_.store(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
   if (plan_.is_waiting_edge(position_.region, position_.block, successor)) {
@@ -170,10 +180,10 @@ void Emitter::leave_to(BlockId successor, Value* edge_mask) {
 }
 
 /// All lanes one way: straight on where nobody can join them; else the dispatcher decides.
-void Emitter::go_on(uint32_t index, const std::vector<Value*>& edge_masks) {
+void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& edge_masks) {
   const Block& block = kernel_.blocks[position_.block];
   for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
-    contribute_phis(index, slot, edge_masks[slot]);
+    edges_.contribute_phis(index, slot, edge_masks[slot]);
     leave_to(block.succs[slot], edge_masks[slot]);
   }
   for (size_t slot = 0; slot < edge_masks.size() && edge_masks.size() <= 2; ++slot) {
@@ -190,7 +200,7 @@ void Emitter::go_on(uint32_t index, const std::vector<Value*>& edge_masks) {
   b_.CreateBr(dispatch_);
 }
 
-void Emitter::emit_split_barrier(uint32_t index) {
+void IndependentThreads::emit_barrier(uint32_t index) {
   const Block& block = kernel_.blocks[position_.block];
   const Inst& inst = block.insts.back();
   const auto& ptx = *inst.ptx;
@@ -220,7 +230,7 @@ void Emitter::emit_split_barrier(uint32_t index) {
                        predicates, i32(waits ? 1 : 0), i32(2 * index + 1)});
   b_.CreateBr(waits ? dispatch_ : resumes_[index]);
 
-  begin_split_part(index, resumes_[index]);
+  begin_part(index, resumes_[index]);
   if (reduces) {
     Value* count = split_.load(offsetof(SplitWarp, participants), vector_of(word));
     Value* none = llvm::Constant::getNullValue(count->getType());
@@ -230,12 +240,10 @@ void Emitter::emit_split_barrier(uint32_t index) {
     if (ptx.has(Modifier::and_)) result = b_.CreateICmpEQ(count, none);
     values_.define_result(inst, inst.writes[0].first, result, result_type);
   }
-  go_on(index, {mask()});
+  leave_block(index, {mask()});
 }
 
-// ---- Warp operations with members.
-
-uint32_t Emitter::meeting_kind(const ptx::Instruction& instruction) {
+uint32_t IndependentThreads::warp_sync_kind(const ptx::Instruction& instruction) {
   std::string name(ptx::text_of(instruction.opcode));
   for (Modifier modifier : instruction.modifiers) name += ptx::text_of(modifier);
   for (unsigned i = 0; i < instruction.type_count; ++i) name += ptx::text_of(instruction.types[i]);
@@ -243,7 +251,7 @@ uint32_t Emitter::meeting_kind(const ptx::Instruction& instruction) {
 }
 
 /// When all members are in this group, they go straight on; else they wait for the others.
-void Emitter::emit_meeting(uint32_t index) {
+void IndependentThreads::emit_warp_sync(uint32_t index) {
   const Inst& inst = kernel_.blocks[position_.block].insts.back();
   const auto& ptx = *inst.ptx;
   builder_.set_location(&ptx);
@@ -269,12 +277,12 @@ void Emitter::emit_meeting(uint32_t index) {
   wanted = b_.CreateAnd(wanted, split_.load(offsetof(SplitWarp, live), word));
   Value* complete =
       b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(builder_.any(others)));
-  auto *here = builder_.new_block("met"), *wait = builder_.new_block("meet");
+  auto *here = builder_.new_block("synced"), *wait = builder_.new_block("sync");
   b_.CreateCondBr(complete, here, wait);
   b_.SetInsertPoint(wait);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word}, false);
   frame_.call_runtime(offsetof(RuntimeTable, split_meet), type,
-                      {split_.field(0), mask_bits(), i32(meeting_kind(ptx)), i32(2 * index + 1)});
+                      {split_.field(0), mask_bits(), i32(warp_sync_kind(ptx)), i32(2 * index + 1)});
   b_.CreateBr(dispatch_);
   b_.SetInsertPoint(here);
   auto* wide = vector_of(b_.getInt64Ty());
@@ -284,11 +292,11 @@ void Emitter::emit_meeting(uint32_t index) {
   }
   split_.store(offsetof(SplitWarp, participants), mask_bits(), mask());
   b_.CreateBr(resumes_[index]);
-  emit_after_meeting(index);
+  emit_after_warp_sync(index);
 }
 
-void Emitter::emit_after_meeting(uint32_t index) {
-  begin_split_part(index, resumes_[index]);
+void IndependentThreads::emit_after_warp_sync(uint32_t index) {
+  begin_part(index, resumes_[index]);
   const Inst& inst = kernel_.blocks[position_.block].insts.back();
   lowering_.warp().set_participants(builder_.of_first_lane(
       split_.load(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())), mask_bits()));
@@ -296,7 +304,7 @@ void Emitter::emit_after_meeting(uint32_t index) {
   lowering_.warp().set_participants(nullptr);
   // The other participants go first: what they have received must not be overwritten.
   const BlockId next = kernel_.blocks[position_.block].succs[0];
-  contribute_phis(index, 0, mask());
+  edges_.contribute_phis(index, 0, mask());
   leave_to(next, mask());
   Value* ready = split_.load(offsetof(SplitWarp, ready), b_.getInt32Ty());
   if (!continues_directly(index, next)) {

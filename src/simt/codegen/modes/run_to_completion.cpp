@@ -1,13 +1,19 @@
-// Mode a: the loop over blocks, one after the other or those of a row of the grid side by side.
+#include "simt/codegen/modes/run_to_completion.h"
+
 #include <algorithm>
 #include <map>
 
-#include "simt/emit/emitter.h"
+#include "simt/emit/weave.h"
 
 namespace km::simt {
 
+void RunToCompletion::run() {
+  region_.create_variables();
+  emit_grid_loop();
+}
+
 /// Blocks [first, end) of a row of the grid.
-void Emitter::emit_blocks_loop() {
+void RunToCompletion::emit_grid_loop() {
   Value* first = b_.CreateTrunc(builder_.entry()->getArg(2), b_.getInt32Ty());
   Value* end = b_.CreateTrunc(builder_.entry()->getArg(3), b_.getInt32Ty());
   frame_.load_block();
@@ -31,7 +37,7 @@ void Emitter::emit_blocks_loop() {
 }
 
 /// All regions of one block.
-void Emitter::emit_block() {
+void RunToCompletion::emit_block() {
   auto* tail = builder_.new_block("block.end");
   std::vector<llvm::BasicBlock*> starts;
   for (size_t r = 0; r < plan_.regions.list.size(); ++r)
@@ -43,7 +49,7 @@ void Emitter::emit_block() {
     emit_region(r, done);
     b_.SetInsertPoint(done);
     if (lowering_.calls().asserts()) leave_abandoned(tail);
-    commit_context(r);
+    region_.spill().commit(r);
     std::map<uint32_t, bool> targets;  // whether the block lets others go on first
     for (BlockId b : plan_.regions.list[r].blocks) {
       if (!plan_.splits_at_barriers || kernel_.blocks[b].end != End::barrier) continue;
@@ -56,16 +62,52 @@ void Emitter::emit_block() {
       next->addCase(b_.getInt32(target), start);
       if (!waits) continue;
       b_.SetInsertPoint(start);
-      yield();
+      frame_.yield();
       b_.CreateBr(starts[target]);
     }
   }
   b_.SetInsertPoint(tail);
 }
 
+void RunToCompletion::emit_region(uint32_t region, llvm::BasicBlock* done) {
+  auto *loop = builder_.new_block("packet"), *end = builder_.new_block("packet.end");
+  position_.region = region;
+  lowering_.begin_region();
+  region_.idle().begin(region);
+  const bool is_one = plan_.packets == 1 ||
+                      (region_.idle().workers() && region_.idle().workers()->threads <= lanes_);
+  b_.CreateStore(i32(UINT32_MAX), frame_.next_region());
+  b_.CreateStore(i32(0), frame_.packet());
+  region_.spill().begin_region(region);
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  region_.begin_packet(region, is_one ? i32(0) : b_.CreateLoad(b_.getInt32Ty(), frame_.packet()));
+  llvm::BasicBlock* const before = &builder_.entry()->back();
+  region_.emit_steps(region, end);
+  region_.spill().load_needed(region);
+  if (code_plan_.tiling.is_woven(region)) mark_interleaved(before);
+  b_.SetInsertPoint(end);
+  builder_.set_location(nullptr);
+  if (is_one) {
+    b_.CreateBr(done);
+    return;
+  }
+  Value* next = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), frame_.packet()), i32(1));
+  b_.CreateStore(next, frame_.packet());
+  Value* packets = region_.idle().workers()
+                       ? i32((region_.idle().workers()->threads + lanes_ - 1) / lanes_)
+                       : frame_.block_packets();
+  auto* again = b_.CreateCondBr(b_.CreateICmpULT(next, packets), loop, done);
+  if (const uint32_t row =
+          code_plan_.tiling.packets_in_row(region, lowering_.prefetcher().loads_tile());
+      row > 1) {
+    again->setMetadata(llvm::LLVMContext::MD_loop, unroll_hint(row));
+  }
+}
+
 /// A failed assertion in one of the region's packets ends the block: the packet has not come to the
 /// barrier, and what comes after may need what it has not done.
-void Emitter::leave_abandoned(llvm::BasicBlock* tail) {
+void RunToCompletion::leave_abandoned(llvm::BasicBlock* tail) {
   Value* slot =
       b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, abandoned));
   Value* abandoned = b_.CreateLoad(b_.getInt32Ty(), slot);
@@ -75,12 +117,27 @@ void Emitter::leave_abandoned(llvm::BasicBlock* tail) {
   b_.SetInsertPoint(whole);
 }
 
-// ---- Blocks side by side: a row of threads of each, then the next row. Memory is gone through
-// from its beginning to its end then, which processors see coming; block by block, a row of threads
-// ends after a few lines.
+llvm::MDNode* RunToCompletion::unroll_hint(uint32_t packets) {
+  auto* name = llvm::MDString::get(context_, "llvm.loop.unroll.count");
+  auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(packets));
+  llvm::Metadata* unroll = llvm::MDNode::get(context_, {name, count});
+  auto* hint = llvm::MDNode::getDistinct(context_, {nullptr, unroll});
+  hint->replaceOperandWith(0, hint);
+  return hint;
+}
+
+/// The arithmetic in all blocks behind `before`, for WeavePackets.
+void RunToCompletion::mark_interleaved(llvm::BasicBlock* before) {
+  auto* mark = llvm::MDNode::get(context_, {});
+  for (auto block = std::next(before->getIterator()); block != builder_.entry()->end(); ++block) {
+    for (llvm::Instruction& each : *block) {
+      if (is_woven_arithmetic(each)) each.setMetadata(kWovenMetadata, mark);
+    }
+  }
+}
 
 /// From the current block on, not beyond `row_end`. Gives how many.
-llvm::Value* Emitter::emit_side_by_side(Value* row_end) {
+llvm::Value* RunToCompletion::emit_side_by_side(Value* row_end) {
   constexpr uint32_t kMaxThreads = 8192;  // of a row: neighbouring rows should stay in the cache
   const uint32_t width = plan_.variant.block[0];
   const uint32_t row_packets = std::max(width / lanes_, 1u);
@@ -104,8 +161,8 @@ llvm::Value* Emitter::emit_side_by_side(Value* row_end) {
   b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), row), frame_.packet());
   b_.CreateBr(packets);
   b_.SetInsertPoint(packets);
-  begin_packet(0, b_.CreateLoad(b_.getInt32Ty(), frame_.packet()));
-  emit_steps(0, packet_end);
+  region_.begin_packet(0, b_.CreateLoad(b_.getInt32Ty(), frame_.packet()));
+  region_.emit_steps(0, packet_end);
 
   const auto next = [&](llvm::AllocaInst* variable, uint32_t by) {
     Value* value = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), variable), i32(by));

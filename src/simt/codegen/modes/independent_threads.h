@@ -1,0 +1,59 @@
+// Mode c: each lane has a place in the code. The entry runs groups of lanes at one place, as
+// runtime/split_warp.cpp picks them, block by block; values that outlive a block lie in scratch
+// memory, so that the entry can return wherever no lane goes on.
+//
+// A state is twice the step of a block, plus one for what follows its meeting or barrier.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simt/codegen/modes/edges.h"
+#include "simt/codegen/modes/strategy.h"
+
+namespace km::simt {
+
+/// Makes a dispatcher, and the code of each block for the lanes that come to it together.
+class IndependentThreads final : public Strategy, private Room {
+ public:
+  explicit IndependentThreads(Generator& generator);
+
+  void lay_out() override;
+  void run() override;
+
+ private:
+  void emit_dispatch();
+  void begin_part(uint32_t index, llvm::BasicBlock* at);
+  void emit_block_code(uint32_t index);
+
+  // ---- Ends of blocks.
+  void emit_end(uint32_t index);
+  void exit_group();
+  void emit_branch(uint32_t index);
+  void emit_barrier(uint32_t index);
+  void leave_block(uint32_t index, const std::vector<Value*>& edge_masks);
+  void leave_to(BlockId successor, Value* edge_mask);
+  bool continues_directly(uint32_t index, BlockId successor) const;
+  bool leaves_waiting_loop(BlockId from, BlockId to) const;
+
+  // ---- Warp operations with members.
+  uint32_t warp_sync_kind(const ptx::Instruction& instruction);
+  void emit_warp_sync(uint32_t index);
+  void emit_after_warp_sync(uint32_t index);
+
+  LaunchFrame& frame_;
+  Values& values_;
+  SplitWarpFrame& split_;
+  Lowering& lowering_;
+  CodeLimit& limit_;
+  SkipIdlePackets idle_;
+  Edges edges_;
+  llvm::AllocaInst* group_ = nullptr;  // i32, the lanes that run
+  llvm::BasicBlock* dispatch_ = nullptr;
+  std::vector<llvm::BasicBlock*> bodies_;   // by step
+  std::vector<llvm::BasicBlock*> resumes_;  // by step: what follows its warp operation or barrier
+  std::map<std::string, uint32_t> operations_;
+};
+
+}  // namespace km::simt

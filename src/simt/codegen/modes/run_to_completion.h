@@ -1,0 +1,34 @@
+// Mode a: the loop over blocks, one after the other or those of a row of the grid side by side.
+#pragma once
+
+#include "simt/codegen/modes/region_code.h"
+#include "simt/codegen/modes/strategy.h"
+
+namespace km::simt {
+
+/// Makes loops over blocks, barrier regions and packets.
+class RunToCompletion final : public Strategy, private Room {
+ public:
+  explicit RunToCompletion(Generator& generator)
+      : Room(generator.builder, generator.plan),
+        frame_(generator.frame),
+        lowering_(generator.lowering),
+        region_(generator) {}
+
+  void run() override;
+
+ private:
+  void emit_grid_loop();
+  void emit_block();
+  void emit_region(uint32_t region, llvm::BasicBlock* done);
+  void leave_abandoned(llvm::BasicBlock* tail);
+  Value* emit_side_by_side(Value* row_end);
+  llvm::MDNode* unroll_hint(uint32_t packets);
+  void mark_interleaved(llvm::BasicBlock* before);
+
+  LaunchFrame& frame_;
+  Lowering& lowering_;
+  RegionCode region_;
+};
+
+}  // namespace km::simt
