@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "simt/emit/joined_reductions.h"
+#include "simt/passes/merge_shared_atomics.h"
 
 namespace km::simt {
 

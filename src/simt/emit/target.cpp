@@ -20,9 +20,9 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include "simt/emit/codegen_passes.h"
-#include "simt/emit/cut_function.h"
-#include "simt/emit/passes.h"
+#include "simt/passes/codegen_passes.h"
+#include "simt/passes/cut_function.h"
+#include "simt/passes/pipeline.h"
 #include "simt/stage_dump.h"
 
 // Declared here and not by llvm/Support/TargetSelect.h's loops: X86 is the one target we link.

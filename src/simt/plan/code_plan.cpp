@@ -43,7 +43,7 @@ std::string line_of_region(const CodePlan& plan, uint32_t region) {
   if (plan.masks.is_masked(region)) text += ", lanes may be missing";
   const uint32_t packets = plan.tiling.packets_in_row(region, false);
   if (packets > 1) text += ", " + counted(packets, "packet") + " at a time";
-  if (plan.tiling.is_woven(region)) text += ", woven";
+  if (plan.tiling.is_interleaved(region)) text += ", interleaved";
   return text + "\n";
 }
 

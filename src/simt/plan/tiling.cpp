@@ -59,7 +59,7 @@ bool Tiling::is_surely_aligned(const Inst& inst, BlockId block) const {
                                                     plan_.lanes, access.size_bytes));
 }
 
-bool Tiling::is_woven(uint32_t region) const {
+bool Tiling::is_interleaved(uint32_t region) const {
   if (!is_tiled(region)) return false;
   for (const Step& step : plan_.linear[region].steps) {
     for (const Inst& inst : plan_.kernel->blocks[step.block].insts) {
@@ -76,7 +76,7 @@ bool Tiling::is_woven(uint32_t region) const {
 /// way.
 uint32_t Tiling::tile_packets(uint32_t region) const {
   const uint64_t packets = plan_.variant.threads() / plan_.lanes;
-  const bool many = plan_.has_avx512() && plan_.lanes <= 16 && is_woven(region);
+  const bool many = plan_.has_avx512() && plan_.lanes <= 16 && is_interleaved(region);
   return many && packets % (2 * kTilePackets) == 0 ? 2 * kTilePackets : kTilePackets;
 }
 

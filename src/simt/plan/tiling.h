@@ -16,7 +16,7 @@ class Tiling {
 
   /// True if packets take turns by instructions: nothing in the tile can fault, so no message needs
   /// the running packet.
-  bool is_woven(uint32_t region) const;
+  bool is_interleaved(uint32_t region) const;
   /// How many packets in a row the code of a region's loop is for. `loads_tile`: it loads what a
   /// later region works on; then a processor should see as many of its loads at once as it can,
   /// with AVX-512 those of all packets, if these are few.

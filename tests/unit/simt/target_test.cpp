@@ -8,7 +8,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "simt/emit/guarded.h"
-#include "simt/emit/passes.h"
+#include "simt/passes/pipeline.h"
 #include "support/simt/object_from_text.h"
 
 namespace km::simt {

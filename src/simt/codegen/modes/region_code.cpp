@@ -30,7 +30,7 @@ void RegionCode::begin_packet(uint32_t region, Value* index) {
   builder_.forget_values();
   Value* first = b_.CreateMul(index, i32(lanes_));
   b_.CreateStore(first, frame_.first_thread());
-  if (plan_.mode == Mode::run_to_completion && !code_plan_.tiling.is_woven(region)) {
+  if (plan_.mode == Mode::run_to_completion && !code_plan_.tiling.is_interleaved(region)) {
     Value* slot =
         b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, first_thread));
     builder_.in_context(b_.CreateStore(first, slot));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "simt/emit/weave.h"
+#include "simt/passes/interleave_packets.h"
 
 namespace km::simt {
 
@@ -85,7 +85,7 @@ void RunToCompletion::emit_region(uint32_t region, llvm::BasicBlock* done) {
   llvm::BasicBlock* const before = &builder_.entry()->back();
   region_.emit_steps(region, end);
   region_.spill().load_needed(region);
-  if (code_plan_.tiling.is_woven(region)) mark_interleaved(before);
+  if (code_plan_.tiling.is_interleaved(region)) mark_interleaved(before);
   b_.SetInsertPoint(end);
   builder_.set_location(nullptr);
   if (is_one) {
@@ -126,12 +126,12 @@ llvm::MDNode* RunToCompletion::unroll_hint(uint32_t packets) {
   return hint;
 }
 
-/// The arithmetic in all blocks behind `before`, for WeavePackets.
+/// The arithmetic in all blocks behind `before`, for InterleavePackets.
 void RunToCompletion::mark_interleaved(llvm::BasicBlock* before) {
   auto* mark = llvm::MDNode::get(context_, {});
   for (auto block = std::next(before->getIterator()); block != builder_.entry()->end(); ++block) {
     for (llvm::Instruction& each : *block) {
-      if (is_woven_arithmetic(each)) each.setMetadata(kWovenMetadata, mark);
+      if (is_interleaved_arithmetic(each)) each.setMetadata(kInterleavedMetadata, mark);
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "simt/codegen/lower/atomics/atomics.h"
 
-#include "simt/emit/joined_reductions.h"
+#include "simt/passes/merge_shared_atomics.h"
 
 namespace km::simt {
 

@@ -1,4 +1,4 @@
-#include "simt/emit/sink.h"
+#include "simt/passes/sink_values.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/LoopInfo.h>

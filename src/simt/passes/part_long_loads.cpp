@@ -1,4 +1,4 @@
-#include "simt/emit/long_loads.h"
+#include "simt/passes/part_long_loads.h"
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>

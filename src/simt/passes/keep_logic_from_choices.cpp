@@ -1,4 +1,4 @@
-#include "simt/emit/ternary_logic.h"
+#include "simt/passes/keep_logic_from_choices.h"
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>

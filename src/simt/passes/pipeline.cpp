@@ -1,4 +1,4 @@
-#include "simt/emit/passes.h"
+#include "simt/passes/pipeline.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -7,6 +7,7 @@
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -22,14 +23,10 @@
 
 #include <optional>
 
-#include "simt/emit/forward.h"
-#include "simt/emit/joined_reductions.h"
-#include "simt/emit/long_loads.h"
-#include "simt/emit/promote.h"
-#include "simt/emit/raw_nans.h"
-#include "simt/emit/sink.h"
-#include "simt/emit/ternary_logic.h"
-#include "simt/emit/weave.h"
+#include "simt/passes/keep_logic_from_choices.h"
+#include "simt/passes/merge_shared_atomics.h"
+#include "simt/passes/promote_variables.h"
+#include "simt/passes/registry.h"
 
 namespace km::simt {
 namespace {
@@ -75,7 +72,10 @@ bool has_always_inline(const llvm::Module& module) {
 
 llvm::FunctionPassManager function_passes(bool unroll) {
   llvm::FunctionPassManager passes;
-  passes.addPass(PromoteVariables());
+  const auto own = [&](llvm::StringRef name) {
+    if (!add_own_pass(passes, name)) llvm::report_fatal_error("no pass has the name " + name);
+  };
+  own("promote-variables");
   passes.addPass(UnlessInMemory(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   passes.addPass(llvm::InstCombinePass());
@@ -95,14 +95,14 @@ llvm::FunctionPassManager function_passes(bool unroll) {
         llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
     passes.addPass(llvm::InstCombinePass());
   }
-  passes.addPass(ForwardStores());
+  own("forward-stores");
   passes.addPass(UnlessInMemory(llvm::GVNPass(llvm::GVNOptions().setPRE(false).setLoadPRE(false))));
-  passes.addPass(TakeRawNans());
-  passes.addPass(DropKeptStores());
+  own("bypass-nan-canonicalization");
+  own("remove-redundant-spills");
   passes.addPass(llvm::ADCEPass());
-  passes.addPass(UnlessInMemory(SinkValues()));
-  if (unroll) passes.addPass(WeavePackets());
-  passes.addPass(PartLongLoads());
+  own("sink-values");
+  if (unroll) own("interleave-packets");
+  own("part-long-loads");
   return passes;
 }
 
@@ -124,7 +124,7 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes(has_loop_hints(module))));
   passes.run(module, analyses.module);
-  join_reductions(module);
+  merge_shared_atomics(module);
   keep_logic_from_choices(module, machine);
 }
 

@@ -1,4 +1,4 @@
-#include "simt/emit/joined_reductions.h"
+#include "simt/passes/merge_shared_atomics.h"
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/SimplifyQuery.h>
@@ -233,7 +233,7 @@ void mark_reduction(llvm::CallInst& call, Op operation, uint64_t extent_bytes) {
   call.addFnAttr(llvm::Attribute::get(context, kExtent, std::to_string(extent_bytes)));
 }
 
-void join_reductions(llvm::Module& module) {
+void merge_shared_atomics(llvm::Module& module) {
   std::vector<Group> found;
   for (llvm::Function& function : module) {
     for (llvm::BasicBlock& block : function) {

@@ -1,4 +1,4 @@
-#include "simt/emit/codegen_passes.h"
+#include "simt/passes/codegen_passes.h"
 
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "simt/emit/partition.h"
+#include "simt/passes/partition.h"
 
 namespace km::simt {
 namespace {

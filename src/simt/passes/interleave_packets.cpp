@@ -1,4 +1,4 @@
-#include "simt/emit/weave.h"
+#include "simt/passes/interleave_packets.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
@@ -12,19 +12,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "simt/passes/context_memory.h"
+
 namespace km::simt {
 
 namespace {
 
-/// In memory that the engine keeps for packets.
-bool is_in_context(const llvm::Instruction& access) {
-  return access.getMetadata(llvm::LLVMContext::MD_alias_scope) != nullptr;
-}
-
 /// A block's instructions in their new order.
-class Weaver {
+class Interleaver {
  public:
-  Weaver(llvm::BasicBlock& block, llvm::AAResults& aliases, unsigned kind)
+  Interleaver(llvm::BasicBlock& block, llvm::AAResults& aliases, unsigned kind)
       : block_(block), aliases_(aliases), kind_(kind) {}
 
   bool run() {
@@ -34,7 +31,7 @@ class Weaver {
     if (!measure() || !may_move()) return false;
     for (unsigned depth = 1; depth <= deepest_; ++depth) {
       for (llvm::Instruction* each : list_) {
-        if (is_woven(*each) && depth_[each] == depth) place(each);
+        if (is_interleaved(*each) && depth_[each] == depth) place(each);
       }
     }
     for (llvm::Instruction* each : list_) place(each);
@@ -42,7 +39,9 @@ class Weaver {
   }
 
  private:
-  bool is_woven(const llvm::Instruction& each) const { return each.getMetadata(kind_) != nullptr; }
+  bool is_interleaved(const llvm::Instruction& each) const {
+    return each.getMetadata(kind_) != nullptr;
+  }
 
   /// How many woven instructions each one waits for. False: they do not wait for each other.
   bool measure() {
@@ -50,7 +49,7 @@ class Weaver {
     for (llvm::Instruction* each : list_) {
       unsigned depth = 0;
       for (llvm::Value* operand : each->operands()) depth = std::max(depth, depth_.lookup(operand));
-      depth_[each] = depth + (is_woven(*each) ? 1 : 0);
+      depth_[each] = depth + (is_interleaved(*each) ? 1 : 0);
       deepest_ = std::max(deepest_, depth_[each]);
     }
     return deepest_ >= kLeastDepth;
@@ -97,45 +96,25 @@ class Weaver {
   unsigned deepest_ = 0;
 };
 
-bool stores_what_is_there(const llvm::StoreInst& store) {
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(store.getValueOperand());
-  return load != nullptr && is_in_context(store) && is_in_context(*load) &&
-         load->getPointerOperand() == store.getPointerOperand();
-}
-
 }  // namespace
 
-bool is_woven_arithmetic(const llvm::Instruction& instruction) {
+bool is_interleaved_arithmetic(const llvm::Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
     return call->getIntrinsicID() == llvm::Intrinsic::fma;
   }
   return llvm::isa<llvm::BinaryOperator>(instruction) && instruction.getType()->isFPOrFPVectorTy();
 }
 
-llvm::PreservedAnalyses DropKeptStores::run(llvm::Function& function,
-                                            llvm::FunctionAnalysisManager&) {
-  std::vector<llvm::Instruction*> idle;
-  for (llvm::Instruction& each : llvm::instructions(function)) {
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&each);
-    if (store != nullptr && stores_what_is_there(*store)) idle.push_back(store);
-  }
-  for (llvm::Instruction* store : idle) store->eraseFromParent();
-  if (idle.empty()) return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses kept;
-  kept.preserveSet<llvm::CFGAnalyses>();
-  return kept;
-}
-
-llvm::PreservedAnalyses WeavePackets::run(llvm::Function& function,
-                                          llvm::FunctionAnalysisManager& analyses) {
+llvm::PreservedAnalyses InterleavePackets::run(llvm::Function& function,
+                                               llvm::FunctionAnalysisManager& analyses) {
   auto& aliases = analyses.getResult<llvm::AAManager>(function);
-  const unsigned kind = function.getContext().getMDKindID(kWovenMetadata);
+  const unsigned kind = function.getContext().getMDKindID(kInterleavedMetadata);
   bool changed = false;
   for (llvm::BasicBlock& block : function) {
-    const bool is_woven = std::any_of(block.begin(), block.end(), [&](const auto& each) {
+    const bool is_interleaved = std::any_of(block.begin(), block.end(), [&](const auto& each) {
       return each.getMetadata(kind) != nullptr;
     });
-    if (is_woven) changed |= Weaver(block, aliases, kind).run();
+    if (is_interleaved) changed |= Interleaver(block, aliases, kind).run();
   }
   return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }

@@ -22,6 +22,6 @@ void mark_reduction(llvm::CallInst& call, llvm::AtomicRMWInst::BinOp operation,
 /// with constants (the bytes of a word, as histograms count them), become one: elements leave the
 /// vector once, two at a time, and scalars make all offsets of them. A processor needs longer to
 /// get a number out of a vector than to add to memory.
-void join_reductions(llvm::Module& module);
+void merge_shared_atomics(llvm::Module& module);
 
 }  // namespace km::simt

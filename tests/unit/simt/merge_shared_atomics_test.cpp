@@ -1,5 +1,5 @@
 // Reductions in a row: which become one, and which must not.
-#include "simt/emit/joined_reductions.h"
+#include "simt/passes/merge_shared_atomics.h"
 
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>
@@ -50,7 +50,7 @@ class Joined : public ::testing::Test {
   /// How many reductions are left, joined ones included.
   int run() {
     b_.CreateRetVoid();
-    join_reductions(module_);
+    merge_shared_atomics(module_);
     EXPECT_FALSE(llvm::verifyModule(module_, &llvm::errs()));
     int calls = 0;
     for (const llvm::Instruction& each : llvm::instructions(*function_)) {

@@ -1,4 +1,4 @@
-#include "simt/emit/promote.h"
+#include "simt/passes/promote_variables.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/CFG.h>

@@ -1,4 +1,4 @@
-#include "simt/emit/forward.h"
+#include "simt/passes/forward_stores.h"
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Function.h>

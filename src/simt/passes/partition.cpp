@@ -1,4 +1,4 @@
-#include "simt/emit/partition.h"
+#include "simt/passes/partition.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/STLExtras.h>

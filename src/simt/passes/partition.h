@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simt/emit/cut_function.h"
+#include "simt/passes/cut_function.h"
 
 namespace km::simt {
 

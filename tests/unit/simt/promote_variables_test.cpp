@@ -1,5 +1,5 @@
 // Variables that become values: which do, and that what is read stays the same.
-#include "simt/emit/promote.h"
+#include "simt/passes/promote_variables.h"
 
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>

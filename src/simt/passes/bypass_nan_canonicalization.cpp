@@ -1,4 +1,4 @@
-#include "simt/emit/raw_nans.h"
+#include "simt/passes/bypass_nan_canonicalization.h"
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
@@ -6,7 +6,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 
-#include "simt/emit/weave.h"
+#include "simt/passes/interleave_packets.h"
 
 namespace km::simt {
 namespace {
@@ -48,10 +48,11 @@ llvm::Value* raw_of(llvm::Value* value, llvm::Instruction& user, unsigned steps 
 
 }  // namespace
 
-llvm::PreservedAnalyses TakeRawNans::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+llvm::PreservedAnalyses BypassNanCanonicalization::run(llvm::Function& function,
+                                                       llvm::FunctionAnalysisManager&) {
   bool changed = false;
   for (llvm::Instruction& each : llvm::instructions(function)) {
-    if (!is_woven_arithmetic(each)) continue;
+    if (!is_interleaved_arithmetic(each)) continue;
     for (llvm::Use& operand : each.operands()) {
       llvm::Value* raw = raw_of(operand.get(), each);
       if (raw == nullptr) continue;

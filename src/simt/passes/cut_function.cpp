@@ -1,4 +1,4 @@
-#include "simt/emit/cut_function.h"
+#include "simt/passes/cut_function.h"
 
 #include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/MapVector.h>
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <string>
 
-#include "simt/emit/partition.h"
+#include "simt/passes/partition.h"
 
 namespace km::simt {
 namespace {

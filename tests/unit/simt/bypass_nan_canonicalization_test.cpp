@@ -1,5 +1,5 @@
 // Sums of values whose NaNs have been given PTX's bits: which take them as they were before.
-#include "simt/emit/raw_nans.h"
+#include "simt/passes/bypass_nan_canonicalization.h"
 
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>
@@ -34,7 +34,7 @@ class RawNans : public ::testing::Test {
     b_.CreateRetVoid();
     llvm::FunctionAnalysisManager analyses;
     llvm::PassBuilder().registerFunctionAnalyses(analyses);
-    TakeRawNans().run(*function_, analyses);
+    BypassNanCanonicalization().run(*function_, analyses);
     EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
   }
 

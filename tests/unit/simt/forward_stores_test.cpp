@@ -1,5 +1,5 @@
 // Loads of parts of stored vectors: which come out of the register, and which must not.
-#include "simt/emit/forward.h"
+#include "simt/passes/forward_stores.h"
 
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>
