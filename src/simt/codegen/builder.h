@@ -87,6 +87,7 @@ class CodeBuilder {
 
   // ---- Types and constants.
   llvm::Type* type_of(ptx::Type type) { return llvm_type(context_, type); }
+  /// The type of a vector with an element for each lane.
   llvm::FixedVectorType* vector_of(llvm::Type* element) const {
     return llvm::FixedVectorType::get(element, lanes_);
   }
@@ -121,17 +122,24 @@ class CodeBuilder {
   // ---- Masks: vectors of i1; null stands for all lanes. As bits they are i32, lane 0 lowest.
   /// The mask of the code that is being made.
   Value* mask() const { return mask_; }
+  /// mask() as bits; all lanes are all bits.
   Value* mask_bits();
   /// Begins code under another mask.
   void set_mask(Value* mask);
   /// The type of a variable that holds a mask.
   llvm::Type* mask_storage() const { return mask_storage_; }
+  /// Stores a mask in a variable of the type mask_storage().
   void store_mask(Value* pointer, Value* mask);
   uint32_t all_lanes() const { return UINT32_MAX >> (32 - lanes_); }
+  /// True if a lane of the mask is set.
   Value* any(Value* mask);
+  /// True if all lanes of the mask are set.
   Value* all(Value* mask);
+  /// The mask as bits.
   Value* bits_of(Value* mask);
+  /// The mask whose bits these are.
   Value* mask_of(Value* bits);
+  /// The lanes of both masks.
   Value* and_masks(Value* a, Value* b);
 
   // ---- Branches.
@@ -146,6 +154,7 @@ class CodeBuilder {
   ValueCache& values() { return values_; }
   /// All lanes of each.
   ValueCache& vectors() { return vectors_; }
+  /// Forgets all values: code begins that others may jump to.
   void forget_values();
 
  private:

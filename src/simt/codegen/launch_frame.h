@@ -39,8 +39,11 @@ class LaunchFrame : public Room {
   Value* block_index(unsigned dimension);
   /// True if the kernel asks which block it is.
   bool reads_block() const { return reads_block_; }
+  /// %ntid, as a constant if the variant is made for it.
   Value* block_size(unsigned dimension);
+  /// The number of threads in a block.
   Value* block_threads();
+  /// The number of packets in a block.
   Value* block_packets();
 
   // ---- Scratch memory.
@@ -48,6 +51,7 @@ class LaunchFrame : public Room {
   Value* packet_slot(Value* packet, uint64_t offset_bytes);
   /// i64, the address of the current packet's local memory.
   Value* local_base() const { return local_base_; }
+  /// Sets the address of the current packet's local memory.
   void set_local_base(Value* base) { local_base_ = base; }
   uint64_t local_offset_bytes() const { return local_offset_bytes_; }
   uint64_t scratch_bytes() const { return scratch_bytes_; }

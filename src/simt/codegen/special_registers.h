@@ -33,6 +33,7 @@ class SpecialRegisters : public Room {
   // the order of their ranks.
   /// %cluster_ctarank: x fastest.
   Value* rank_in_cluster();
+  /// %cluster_nctarank.
   Value* cluster_blocks();
   /// The number n: i32.
   Value* cluster_bits();

@@ -14,6 +14,7 @@ class SplitWarpFrame : public Room {
   void set_warp(Value* warp) { warp_ = warp; }
   /// A pointer to the field at an offset.
   Value* field(uint64_t offset);
+  /// Loads a field, for one of the arrays a vector.
   Value* load(uint64_t offset, llvm::Type* type);
   /// Stores to one of the arrays, for the lanes of `mask`.
   void store(uint64_t offset, Value* content, Value* mask);

@@ -17,13 +17,16 @@ class ValueCache {
 
   /// Null: nothing is known.
   llvm::Value* find(ValueId value) const { return held_[value]; }
+  /// Notes the LLVM value that stands for a value.
   void set(ValueId value, llvm::Value* content) {
     changes_.emplace_back(value, held_[value]);
     held_[value] = content;
   }
+  /// Forgets one value.
   void erase(ValueId value) {
     if (held_[value] != nullptr) set(value, nullptr);
   }
+  /// Forgets all values.
   void clear() {
     for (const auto& change : changes_) held_[change.first] = nullptr;
     changes_.clear();

@@ -46,6 +46,7 @@ class Values : public Room {
   Value* no_wrap(ValueId value);
   /// The content with PTX's bits if the value may be a NaN that arithmetic made.
   Value* canonical(ValueId value, Value* content);
+  /// Makes the content the value, and stores it if other code reads it from a variable.
   void define(ValueId value, Value* content);
 
   // ---- Variables.

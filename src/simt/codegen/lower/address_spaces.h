@@ -15,9 +15,13 @@ class AddressSpaces : public Room {
                 SpecialRegisters& registers, Values& values)
       : Room(builder, plan), frame_(frame), registers_(registers), values_(values) {}
 
+  /// Lowers cvta: only shared addresses, which are offsets, change.
   void lower_cvta(const Inst& inst);
+  /// Lowers isspacep: tests windows of shared and local memory; all else is global.
   void lower_isspacep(const Inst& inst);
+  /// Lowers mapa: the place in another block's shared memory.
   void lower_mapa(const Inst& inst);
+  /// Lowers getctarank: the rank of the block whose shared memory an address lies in.
   void lower_getctarank(const Inst& inst);
 
  private:

@@ -24,6 +24,7 @@ class AsyncCopies : public Room {
         mbarriers_(mbarriers),
         helpers_(helpers) {}
 
+  /// Lowers cp: makes the copy at once; waiting for copies takes no code.
   void lower_cp(const Inst& inst);
 
  private:

@@ -11,6 +11,7 @@ class Barriers : public Room {
   Barriers(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
       : Room(builder, plan), frame_(frame), values_(values) {}
 
+  /// Lowers fence and membar by the weakest fence of LLVM that has their effect.
   void lower_fence(const Inst& inst);
   /// Lowers a barrier at which the region goes on: to nothing for a block of one packet, else to a
   /// call that suspends the warp.

@@ -19,6 +19,7 @@ class Calls : public Room {
   void begin_region() { asserts_ = false; }
   /// True if the region, as far as it has been made, has an assertion.
   bool asserts() const { return asserts_; }
+  /// Lowers a call by the name of its target.
   void lower_call(const Inst& inst);
 
  private:

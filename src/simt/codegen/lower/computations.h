@@ -13,7 +13,9 @@ class Computations : public Room {
   Computations(CodeBuilder& builder, const CodePlan& plan, Values& values)
       : Room(builder, plan), values_(values) {}
 
+  /// Lowers mov: copies, packing and unpacking.
   void lower_mov(const Inst& inst);
+  /// Lowers arithmetic, once for all lanes if the result is the same for them.
   void lower_arithmetic(const Inst& inst);
 
  private:

@@ -25,7 +25,9 @@ class LoadsAndStores : public Room {
 
   /// Forgets the elements that code before loaded for later loads.
   void begin_block() { neighbours_.begin_block(); }
+  /// Lowers ld and ldu.
   void lower_load(const Inst& inst);
+  /// Lowers st and st.async.
   void lower_store(const Inst& inst);
 
  private:

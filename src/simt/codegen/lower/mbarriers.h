@@ -21,6 +21,7 @@ class Mbarriers : public Room {
         checks_(checks),
         loops_(loops) {}
 
+  /// Lowers mbarrier and cp.async.mbarrier.
   void lower_mbarrier(const Inst& inst);
   /// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
   void complete_transactions(const Inst& inst, const ptx::Operand& barrier, Value* sizes);

@@ -15,10 +15,15 @@ class WarpOperations : public Room {
   /// Mode c: sets the lanes that take part, as bits, which need not be those that run. Null: those
   /// that run do.
   void set_participants(Value* participants) { participants_ = participants; }
+  /// Lowers shfl: a permutation of lanes.
   void lower_shuffle(const Inst& inst);
+  /// Lowers vote by the bits of a predicate.
   void lower_vote(const Inst& inst);
+  /// Lowers match: each lane gets the lanes that have its value.
   void lower_match(const Inst& inst);
+  /// Lowers redux: a reduction over lanes.
   void lower_redux(const Inst& inst);
+  /// Lowers elect: the lowest lane is elected.
   void lower_elect(const Inst& inst);
 
  private:

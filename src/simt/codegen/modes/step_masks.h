@@ -16,14 +16,16 @@ class StepMasks : public Room {
 
   /// Creates the variable of the region's entry mask.
   void create_entry_mask();
+  /// Stores the mask that the region begins with.
   void store_entry_mask(Value* mask) { builder_.store_mask(entry_mask_, mask); }
   /// Begins a region, and creates the variables of its steps.
   void begin_region(uint32_t region);
   /// Makes the code that a packet begins the region with; it skips to `packet_end` if no lane of it
   /// has come here.
   void begin_packet(uint32_t region, llvm::BasicBlock* packet_end);
-  /// Begins the copy of a step that runs for all lanes; end_copies(): there are no more of them.
+  /// Begins the copy of a step that runs for all lanes.
   void begin_copy(uint32_t step);
+  /// Ends the last copy.
   void end_copies() { copied_step_ = kEndOfRegion; }
   /// Loads the mask of a step of the region.
   Value* load(uint32_t index);

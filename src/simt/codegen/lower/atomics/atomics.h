@@ -34,6 +34,7 @@ class Atomics : public Room {
         mbarriers_(mbarriers),
         helpers_(helpers) {}
 
+  /// Lowers atom and red, the parts of a vector form one by one.
   void lower_atomic(const Inst& inst);
 
  private:

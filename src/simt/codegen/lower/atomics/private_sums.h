@@ -28,6 +28,7 @@ class PrivateSums : public Room {
   /// Counts an addition to memory; after some of them it asks the runtime to keep what is added
   /// there.
   void note_sum_outside(Value* at, llvm::Type* element);
+  /// Finds the places at which the lanes' sums are kept.
   SumPlaces sum_places(const Address& address);
   /// A field of the BlockState that says where sums are kept.
   Value* sums_field(uint64_t offset);

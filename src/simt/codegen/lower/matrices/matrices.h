@@ -29,7 +29,9 @@ class Matrices : public Room {
 
   /// Forgets the registers that code before left in memory.
   void begin_block() { fragment_places_.clear(); }
+  /// Lowers mma by a function of the runtime.
   void lower_mma(const Inst& inst);
+  /// Lowers wmma: loads, stores and products.
   void lower_wmma(const Inst& inst);
 
  private:

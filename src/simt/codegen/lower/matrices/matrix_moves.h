@@ -13,8 +13,11 @@ class MatrixMoves : public Room {
               AccessChecks& checks)
       : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
 
+  /// Lowers ldmatrix: rows of 16 bytes become registers of all lanes.
   void lower_ldmatrix(const Inst& inst);
+  /// Lowers stmatrix: registers of all lanes become rows of 16 bytes.
   void lower_stmatrix(const Inst& inst);
+  /// Lowers movmatrix: transposes a matrix in registers.
   void lower_movmatrix(const Inst& inst);
 
  private:

@@ -15,7 +15,9 @@ class ColumnMemory : public Room {
 
   /// That memory; one for the whole kernel.
   Value* memory();
+  /// Loads all columns of an access.
   std::vector<Value*> load(Value* memory, const Access& access);
+  /// Stores all columns of an access.
   void store(Value* memory, const Access& access, const std::vector<Value*>& columns);
 
  private:

@@ -30,9 +30,12 @@ class ShapedAccess : public Room {
   void begin() { writer_.begin(); }
   /// Loads the elements of each lane; elements of 128 bits are two of 64.
   std::vector<Value*> load_parts(const Address& address, const Access& access);
+  /// Stores the elements of each lane; elements of 128 bits are two of 64.
   void store_parts(const Address& address, const Access& access, const std::vector<Value*>& values);
   /// Loads the elements of each lane, of at most 64 bits: scalars if the address is uniform.
   std::vector<Value*> load(const Address& address, const Access& access);
+  /// Stores the elements of each lane, of at most 64 bits; values are scalars only if the address
+  /// is uniform.
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
 
  private:
