@@ -72,6 +72,8 @@ std::vector<llvm::Value*> Addresses::lane_arguments(const LaneIndex& index, Valu
   return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
 }
 
+/// Makes the address of a variable that the operand names, which is the same for all lanes except
+/// in local memory.
 Address Addresses::symbol_address_of(const Operand& operand, ptx::Space space) {
   Address address;
   address.space = space;

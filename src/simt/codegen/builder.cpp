@@ -48,6 +48,7 @@ void CodeBuilder::create_entry() {
   b_.SetInsertPoint(start);
 }
 
+/// Creates the debug information, in which lines are those of the PTX text.
 void CodeBuilder::create_debug_info() {
   debug_ = std::make_unique<llvm::DIBuilder>(module_);
   auto* file = debug_->createFile(kernel_.module->name.empty() ? "ptx" : kernel_.module->name, ".");
@@ -137,6 +138,7 @@ llvm::Function* CodeBuilder::new_helper(const std::string& name, llvm::Type* res
   return function;
 }
 
+/// The alias scope of memory of the engine's own.
 llvm::MDNode* CodeBuilder::context_scope() {
   if (context_scope_ == nullptr) {
     llvm::MDBuilder builder(context_);

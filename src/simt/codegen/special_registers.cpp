@@ -193,6 +193,7 @@ llvm::Value* SpecialRegisters::is_in_window(Value* address, Value* base) {
                           lanes ? splat(size) : size);
 }
 
+/// The number of blocks of a cluster in one dimension.
 llvm::Value* SpecialRegisters::cluster_size(unsigned dimension) {
   return builder_.load_field(frame_.record(),
                              offsetof(LaunchRecord, cluster) + 4 * uint64_t{dimension},
@@ -218,6 +219,7 @@ llvm::Value* SpecialRegisters::rank_in_cluster() {
   return rank;
 }
 
+/// %cluster_ctaid, %cluster_nctaid and their relatives.
 llvm::Value* SpecialRegisters::cluster_register(const Operand& operand) {
   using Special = ptx::SpecialRegister;
   if (operand.special == Special::cluster_ctarank) return rank_in_cluster();

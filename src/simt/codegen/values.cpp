@@ -44,6 +44,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
   return offset;
 }
 
+/// The distances of lanes from the base of an offset shape.
 llvm::Value* Values::offsets_constant(const Shape& shape, llvm::Type* element) {
   const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
   std::vector<llvm::Constant*> list;
@@ -146,6 +147,7 @@ llvm::Value* Values::vector(ValueId value) {
   return content;
 }
 
+/// Makes all lanes of a guarded value again from what it is made of.
 llvm::Value* Values::exact_vector(ValueId value) {
   const auto& info = kernel_.values[value];
   const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];

@@ -19,6 +19,7 @@ void AccessChecks::check_access(const Inst& inst, const Address& address) {
     check_range(inst, access, address);
 }
 
+/// Collects the accesses of the current block, once for each block.
 void AccessChecks::note_block_accesses() {
   if (block_accesses_.block == position_.block) return;
   block_accesses_ = {position_.block, {}, {}};

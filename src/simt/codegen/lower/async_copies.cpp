@@ -140,6 +140,7 @@ AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   return copy;
 }
 
+/// Lowers cp.async.bulk: 16 bytes at a time, then the transactions of its barrier.
 void AsyncCopies::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
   if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);

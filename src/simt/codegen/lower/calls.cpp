@@ -32,6 +32,7 @@ const Operand* arguments_of(const ptx::Instruction& ptx) {
 
 }  // namespace
 
+/// Lowers vprintf: one call of the runtime for each active lane, lowest first.
 void Calls::lower_print(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
@@ -75,6 +76,7 @@ void Calls::lower_malloc(const Inst& inst) {
                         Type::u64);
 }
 
+/// Lowers free: one call of the runtime for each active lane.
 void Calls::lower_free(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;

@@ -30,6 +30,7 @@ void Computations::lower_arithmetic(const Inst& inst) {
   finish(inst, builder_.arithmetic().lower(ptx, sources));
 }
 
+/// True if no operand differs between lanes.
 bool Computations::operands_are_uniform(const Inst& inst) {
   for (const auto& [reg, value] : inst.reads) {
     if (!values_.shape_of(value).is_uniform()) return false;
@@ -40,6 +41,7 @@ bool Computations::operands_are_uniform(const Inst& inst) {
   return true;
 }
 
+/// Defines the instruction's results: one register, or the parts of a pair.
 void Computations::finish(const Inst& inst, const std::vector<Value*>& results) {
   const Operand& destination = inst.ptx->operands[0];
   auto write = [&](const Operand& target, unsigned element) {

@@ -10,10 +10,12 @@ using ptx::Modifier;
 using ptx::Operand;
 using ptx::Type;
 
+/// The participants as bits.
 llvm::Value* WarpOperations::participant_bits() {
   return participants_ ? participants_ : mask_bits();
 }
 
+/// The participants as a mask.
 llvm::Value* WarpOperations::participant_mask() {
   return participants_ ? builder_.mask_of(participants_) : mask();
 }

@@ -80,6 +80,7 @@ void BarrierSpill::load_needed(uint32_t region) {
   context_point_ = nullptr;
 }
 
+/// Loads one value into its variable, or into the one for what lanes left the loop with.
 void BarrierSpill::load_value(ValueId value, uint32_t loop) {
   const SpillSlot& slot = code_plan_.spills.slot({value, loop});
   const SpillVariables& variables = spill_variables_.at({value, loop});

@@ -50,6 +50,7 @@ void IndependentThreads::run() {
   for (uint32_t i = 0; i < steps.size() && !limit_.is_ended(); ++i) emit_block_code(i);
 }
 
+/// Asks the runtime for the lanes that run next and their state, and jumps to its code.
 void IndependentThreads::emit_dispatch() {
   b_.SetInsertPoint(dispatch_);
   builder_.set_location(nullptr);
@@ -73,6 +74,7 @@ void IndependentThreads::emit_dispatch() {
   b_.CreateUnreachable();
 }
 
+/// Begins code that the dispatcher jumps to.
 void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
   position_.block = plan_.linear[0].steps[index].block;
   lowering_.begin_block();
@@ -80,6 +82,7 @@ void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
   builder_.set_mask(builder_.mask_of(b_.CreateLoad(b_.getInt32Ty(), group_)));
 }
 
+/// Makes a block's code.
 void IndependentThreads::emit_block_code(uint32_t index) {
   const Block& block = kernel_.blocks[plan_.linear[0].steps[index].block];
   builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
@@ -114,6 +117,7 @@ void IndependentThreads::emit_end(uint32_t index) {
   }
 }
 
+/// Ends the lanes that run.
 void IndependentThreads::exit_group() {
   constexpr uint64_t kLive = offsetof(SplitWarp, live);
   Value* live = split_.load(kLive, b_.getInt32Ty());
@@ -121,6 +125,7 @@ void IndependentThreads::exit_group() {
   b_.CreateBr(dispatch_);
 }
 
+/// Makes a branch or a table of branches: lanes part by their condition.
 void IndependentThreads::emit_branch(uint32_t index) {
   const Block& block = kernel_.blocks[position_.block];
   Value* condition = values_.vector(block.condition);
@@ -139,6 +144,7 @@ void IndependentThreads::emit_branch(uint32_t index) {
   leave_block(index, edges);
 }
 
+/// True if an edge leaves a loop that waits for other threads.
 bool IndependentThreads::leaves_waiting_loop(BlockId from, BlockId to) const {
   const LoopForest& loops = plan_.shapes->loops;
   for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
@@ -200,6 +206,7 @@ void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& 
   b_.CreateBr(dispatch_);
 }
 
+/// Makes a barrier: the runtime notes the lanes that wait, and their code goes on when it says so.
 void IndependentThreads::emit_barrier(uint32_t index) {
   const Block& block = kernel_.blocks[position_.block];
   const Inst& inst = block.insts.back();
@@ -295,6 +302,8 @@ void IndependentThreads::emit_warp_sync(uint32_t index) {
   emit_after_warp_sync(index);
 }
 
+/// Makes the warp operation itself, in code that the dispatcher jumps to when all members are
+/// there.
 void IndependentThreads::emit_after_warp_sync(uint32_t index) {
   begin_part(index, resumes_[index]);
   const Inst& inst = kernel_.blocks[position_.block].insts.back();

@@ -55,6 +55,7 @@ void RegionCode::begin_packet(uint32_t region, Value* index) {
   if (region != 0) spill_.load(region);
 }
 
+/// The code of a step, or the end of the packet.
 llvm::BasicBlock* RegionCode::target_of(uint32_t step) {
   return step == kEndOfRegion ? packet_end_ : heads_[step];
 }
@@ -76,6 +77,7 @@ void RegionCode::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   emit_copies_for_all();
 }
 
+/// Makes the code of one step, skipped if no lane comes to it and the plan says so.
 void RegionCode::emit_step(uint32_t index) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
@@ -109,6 +111,7 @@ void RegionCode::emit_step(uint32_t index) {
   limit_.count(*bodies_[index]);
 }
 
+/// Makes the branch that a step ends with.
 void RegionCode::emit_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const Block& block = kernel_.blocks[position_.block];
@@ -256,6 +259,7 @@ void RegionCode::go_to_next(uint32_t index, const std::vector<Value*>& edge_mask
   copies_for_all_.emplace_back(next, copy);
 }
 
+/// Makes the copies of steps that run for all lanes.
 void RegionCode::emit_copies_for_all() {
   for (const auto& [step, copy] : copies_for_all_) {
     heads_[step] = bodies_[step] = copy;
@@ -267,6 +271,7 @@ void RegionCode::emit_copies_for_all() {
   copies_for_all_.clear();
 }
 
+/// Makes a barrier: a call, or the end of the region.
 void RegionCode::emit_barrier_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const Block& block = kernel_.blocks[position_.block];
@@ -289,6 +294,7 @@ void RegionCode::emit_barrier_end(uint32_t index) {
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));
 }
 
+/// Leaves the values and mask of an edge to its successor.
 void RegionCode::contribute(uint32_t index, size_t slot, Value* edge_mask) {
   const BlockId successor = kernel_.blocks[position_.block].succs[slot];
   edges_.contribute_loop_values(successor, edge_mask);

@@ -69,6 +69,7 @@ void RunToCompletion::emit_block() {
   b_.SetInsertPoint(tail);
 }
 
+/// Makes the loop over the packets of a region.
 void RunToCompletion::emit_region(uint32_t region, llvm::BasicBlock* done) {
   auto *loop = builder_.new_block("packet"), *end = builder_.new_block("packet.end");
   position_.region = region;
@@ -117,6 +118,7 @@ void RunToCompletion::leave_abandoned(llvm::BasicBlock* tail) {
   b_.SetInsertPoint(whole);
 }
 
+/// Metadata that has LLVM unroll a loop by the number of packets.
 llvm::MDNode* RunToCompletion::unroll_hint(uint32_t packets) {
   auto* name = llvm::MDString::get(context_, "llvm.loop.unroll.count");
   auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(packets));

@@ -139,6 +139,7 @@ llvm::Value* Atomics::call_atomic(const Inst& inst, const std::vector<Value*>& a
   return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
 }
 
+/// Adds to the sums that the thread keeps if all active lanes have a place there, else to memory.
 void Atomics::lower_kept_sum(const Inst& inst, const Address& address, Space space) {
   const auto& ptx = *inst.ptx;
   Value* content = reduced_content(inst);

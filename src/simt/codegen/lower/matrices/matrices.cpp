@@ -43,11 +43,13 @@ llvm::Constant* Matrices::mma_form_constant(const MmaForm& form) {
   return constant;
 }
 
+/// Creates the memory of fragments, one for the kernel.
 void Matrices::make_fragment_memory() {
   if (fragments_ == nullptr)
     fragments_ = builder_.bytes(kFragmentBytes + kOperandBytes, "fragments");
 }
 
+/// A pointer to the registers at a place in the memory of fragments.
 llvm::Value* Matrices::fragment_pointer(uint32_t place) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), fragments_, place);
 }

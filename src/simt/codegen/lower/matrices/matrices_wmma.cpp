@@ -182,6 +182,7 @@ void Matrices::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& funct
   });
 }
 
+/// The function of the module that moves fragments of this form; it is made once.
 llvm::Function* Matrices::wmma_helper(const Inst& inst, const WmmaPieces& pieces, bool stores) {
   const std::string name = form_name(*inst.ptx);
   if (auto* found = builder_.helper(name)) return found;
@@ -263,6 +264,7 @@ void Matrices::lower_wmma_load(const Inst& inst) {
   define_fragments(inst, inst.ptx->operands[0], fragment.registers(), place, type);
 }
 
+/// Lowers wmma.store: registers go to memory in the order of the fragment.
 void Matrices::lower_wmma_store(const Inst& inst) {
   const WmmaFragment fragment = *lower::wmma_fragment(*inst.ptx);
   std::vector<const Operand*> sources;

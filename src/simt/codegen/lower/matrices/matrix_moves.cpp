@@ -42,6 +42,7 @@ MatrixMoves::MatrixRows MatrixMoves::matrix_rows(llvm::IRBuilder<>& b, llvm::Fun
   return {row_type, addresses, spare, function->getArg(1), function->getArg(2)};
 }
 
+/// The function of the module that loads the rows of one matrix.
 llvm::Function* MatrixMoves::load_matrix_helper() {
   const std::string name = "load_matrix";
   if (auto* found = builder_.helper(name)) return found;
@@ -65,6 +66,7 @@ llvm::Function* MatrixMoves::load_matrix_helper() {
   return function;
 }
 
+/// The function of the module that stores the rows of one matrix.
 llvm::Function* MatrixMoves::store_matrix_helper() {
   const std::string name = "store_matrix";
   if (auto* found = builder_.helper(name)) return found;
@@ -82,6 +84,7 @@ llvm::Function* MatrixMoves::store_matrix_helper() {
   return function;
 }
 
+/// Exchanges rows and columns of a matrix in registers.
 llvm::Value* MatrixMoves::transpose_matrix(Value* matrix) {
   const std::string name = "transpose_matrix";
   if (auto* found = builder_.helper(name)) return b_.CreateCall(found, {matrix});

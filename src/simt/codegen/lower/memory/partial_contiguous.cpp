@@ -17,6 +17,7 @@ llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
 
 }  // namespace
 
+/// Calls a function of the runtime that moves the active lanes between memory and columns.
 llvm::CallInst* PartialContiguous::call_lane_mover(uint64_t entry, const Address& address,
                                                    uint64_t size_bytes) {
   llvm::Type *pointer = b_.getPtrTy(), *wide = b_.getInt64Ty();
@@ -89,6 +90,7 @@ std::vector<llvm::Value*> PartialContiguous::load(const Address& address, const 
   return builder_.choose(may_all_read(address, size_bytes), whole, partly);
 }
 
+/// Stores the active lanes only.
 void PartialContiguous::store_some(const Address& address, const Access& access, Value* content) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   if (has_avx512()) {

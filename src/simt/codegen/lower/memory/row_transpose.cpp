@@ -13,6 +13,7 @@ llvm::Value* RowTranspose::active_rows(Value* lanes, Value* elsewhere) {
   return b_.CreateSelect(mask(), lanes, spare);
 }
 
+/// Pointers to all lanes' rows.
 std::vector<llvm::Value*> RowTranspose::row_pointers(Value* lanes) {
   std::vector<Value*> pointers;
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -30,6 +31,7 @@ std::vector<llvm::Value*> RowTranspose::load(const Access& access, Value* lanes)
   return is_apart ? load_rows_apart(access, lanes) : load_rows_here(access, lanes);
 }
 
+/// Loads rows in place.
 std::vector<llvm::Value*> RowTranspose::load_rows_here(const Access& access, Value* lanes) {
   auto* row = llvm::FixedVectorType::get(type_of(access.type), access.count);
   const llvm::Align align(ptx::size_bytes(access.type));
@@ -52,6 +54,7 @@ void RowTranspose::store(const Access& access, const std::vector<Value*>& values
   }
 }
 
+/// Stores rows in place.
 void RowTranspose::store_rows_here(const Access& access, const std::vector<Value*>& columns,
                                    Value* lanes) {
   const std::vector<Value*> rows = rows_of(columns, access);
@@ -94,6 +97,7 @@ void RowTranspose::call_row_mover(const char* what, const Access& access, Value*
   b_.CreateCall(function, {lanes, columns_.memory()});
 }
 
+/// Loads rows by a function of the module.
 std::vector<llvm::Value*> RowTranspose::load_rows_apart(const Access& access, Value* lanes) {
   call_row_mover("load_rows_", access, lanes, [&](Value* from, Value* memory) {
     columns_.store(memory, access, load_rows_here(access, from));
@@ -101,6 +105,7 @@ std::vector<llvm::Value*> RowTranspose::load_rows_apart(const Access& access, Va
   return columns_.load(columns_.memory(), access);
 }
 
+/// Stores rows by a function of the module.
 void RowTranspose::store_rows_apart(const Access& access, const std::vector<Value*>& columns,
                                     Value* lanes) {
   columns_.store(columns_.memory(), access, columns);

@@ -35,6 +35,7 @@ llvm::Value* SegmentedAccess::are_runs(Value* lanes, uint32_t run, uint64_t size
   return b_.CreateNot(builder_.any(wrong));
 }
 
+/// The part of the mask for `run` lanes from `first` on.
 llvm::Value* SegmentedAccess::mask_of_run(uint32_t first, uint32_t run) {
   auto* type = llvm::FixedVectorType::get(b_.getInt1Ty(), run);
   if (mask() == nullptr) return llvm::Constant::getAllOnesValue(type);

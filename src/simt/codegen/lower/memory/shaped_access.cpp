@@ -61,6 +61,7 @@ std::vector<llvm::Value*> ShapedAccess::load(const Address& address, const Acces
       [&] { return gathers_.load_at(address, rare); });
 }
 
+/// Loads from one address for all lanes: scalars.
 std::vector<llvm::Value*> ShapedAccess::load_uniform(const Address& address, const Access& access) {
   const uint64_t size = ptx::size_bytes(access.type);
   auto* type = type_of(access.type);
@@ -77,6 +78,7 @@ std::vector<llvm::Value*> ShapedAccess::load_uniform(const Address& address, con
   return results;
 }
 
+/// Loads from known distances, if the base form of the address holds.
 std::vector<llvm::Value*> ShapedAccess::load_offsets(const Address& address, const Access& access) {
   if (is_contiguous(address, access, lanes_)) return contiguous_.load(address, access);
   return wide_span(address, access, lanes_) ? load_wide(address, access)
@@ -121,6 +123,7 @@ std::vector<llvm::Value*> ShapedAccess::load_each(const Address& address, const 
   return {content};
 }
 
+/// Stores 128 bits at once, as other threads see them.
 void ShapedAccess::store_whole(const Address& address, Value* content) {
   frame_.note_line();
   loops_.for_lanes("store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
@@ -207,6 +210,7 @@ void ShapedAccess::store_uniform(const Address& address, const Access& access,
   }
 }
 
+/// Stores to all elements from the lowest to the highest one.
 void ShapedAccess::store_offsets(const Address& address, const Access& access,
                                  const std::vector<Value*>& values) {
   // Lanes and elements interleave without gaps: one store of all of them in order.
