@@ -38,9 +38,16 @@ Outcome shf(const Arguments& a) {
 
 // ---- Fields.
 
+/// A position or length: the manual permits 0 to 255. GPUs take the low byte for words of 32 bits,
+/// and all of it for words of 64 bits, where a number beyond the word is like the word's width.
+int extent(const Arguments& a, unsigned index) {
+  const auto given = static_cast<uint32_t>(a.s[index]);
+  return static_cast<int>(width(a) == 32 ? given & 0xff : given < 255 ? given : 255);
+}
+
 Outcome bfe(const Arguments& a) {
   const int msb = static_cast<int>(width(a)) - 1;
-  const int position = static_cast<int>(a.s[1] & 0xff), length = static_cast<int>(a.s[2] & 0xff);
+  const int position = extent(a, 1), length = extent(a, 2);
   const int last = position + length - 1 < msb ? position + length - 1 : msb;
   const bool sign = ptx::is_signed(a.in.type()) && length != 0 && bit(a.s[0], last);
   Bits result = 0;
@@ -53,7 +60,7 @@ Outcome bfe(const Arguments& a) {
 
 Outcome bfi(const Arguments& a) {
   const int msb = static_cast<int>(width(a)) - 1;
-  const int position = static_cast<int>(a.s[2] & 0xff), length = static_cast<int>(a.s[3] & 0xff);
+  const int position = extent(a, 2), length = extent(a, 3);
   Bits result = a.s[1];
   for (int i = 0; i < length && position + i <= msb; ++i) {
     const Bits place = Bits{1} << (position + i);
@@ -113,7 +120,9 @@ Outcome bfind(const Arguments& a) {
 
 /// The manual leaves bases beyond 31 undefined; their low five bits count here.
 Outcome fns(const Arguments& a) {
-  const int base = static_cast<int>(a.s[1] & 31);
+  if (static_cast<uint32_t>(a.s[1]) > 31)
+    return {0xffffffff};  // as GPUs do; the manual has no base there
+  const int base = static_cast<int>(a.s[1]);
   const auto offset = static_cast<int64_t>(sign_extend(a.s[2], 32));
   if (offset == 0) return {bit(a.s[0], base) ? static_cast<Bits>(base) : Bits{0xffffffff}};
   int64_t left = (offset < 0 ? -offset : offset) - 1;

@@ -1,7 +1,7 @@
 // Floating-point arithmetic of every format. The rules where PTX leaves room:
-//   NaN results are canonical: f32 0x7fffffff, halves 0x7fff, f64 0xfff8000000000000; abs and neg
-//   of halves touch the sign bit only. .sat gives +0 for NaN and zeros of both signs; .relu gives
-//   +0 for zeros of both signs. Of the zeros -0 is the smaller.
+//   NaN results are canonical: f32 0x7fffffff, halves 0x7fff, f64 0xfff8000000000000. .sat gives +0
+//   for NaN and zeros of both signs; .relu gives +0 for zeros of both signs. Of the zeros -0 is the
+//   smaller.
 #include "reference/evaluate.h"
 #include "reference/values.h"
 
@@ -91,18 +91,16 @@ Outcome sqrt(const Arguments& a) {
       a, [](const Element& e) { return deliver(e.in, e.format, square_root(e.number(0))); });
 }
 
-bool keeps_nan_bits(const Format& format) { return format.width == 16; }
-
 Outcome absolute(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
-    if (is_nan(e.format, e.raw[0]) && !keeps_nan_bits(e.format)) return e.format.canonical_nan;
+    if (is_nan(e.format, e.raw[0])) return e.format.canonical_nan;
     return e.raw[0] & ~sign_bit(e.format);
   });
 }
 
 Outcome negate(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
-    if (is_nan(e.format, e.raw[0]) && !keeps_nan_bits(e.format)) return e.format.canonical_nan;
+    if (is_nan(e.format, e.raw[0])) return e.format.canonical_nan;
     return e.raw[0] ^ sign_bit(e.format);
   });
 }

@@ -11,7 +11,11 @@ using ptx::Modifier;
 using ptx::Opcode;
 namespace I = llvm::Intrinsic;
 
-V low_byte(Lanes& l, V x) { return l.b.CreateAnd(x, l.constant(32, 0xff)); }
+/// A position or length: its low byte in a word of 32 bits, and all of it in one of 64, as GPUs do
+/// beyond the 255 that the manual permits.
+V extent(Lanes& l, V word, V given) {
+  return Lanes::width(word) == 32 ? l.b.CreateAnd(given, l.constant(32, 0xff)) : given;
+}
 
 /// The lowest `length` bits set, all from `width` on.
 V low_mask(Lanes& l, unsigned width, V length) {
@@ -20,14 +24,16 @@ V low_mask(Lanes& l, unsigned width, V length) {
 }
 
 Values bfe_unsigned(Lanes& l, const Instruction&, std::span<V const> s) {
-  V position = low_byte(l, s[1]), length = low_byte(l, s[2]);
+  V position = extent(l, s[0], s[1]), length = extent(l, s[0], s[2]);
   return {l.b.CreateAnd(l.lshr(s[0], position), low_mask(l, Lanes::width(s[0]), length))};
 }
 
 /// The field is moved to the top, then down again with its sign.
 Values bfe_signed(Lanes& l, const Instruction&, std::span<V const> s) {
-  V position = low_byte(l, s[1]), length = low_byte(l, s[2]);
   V width = l.constant(32, Lanes::width(s[0]));
+  // Beyond the width nothing differs, and their sum fits in 32 bits.
+  V position = l.call(I::umin, extent(l, s[0], s[1]), width);
+  V length = l.call(I::umin, extent(l, s[0], s[2]), width);
   V end = l.call(I::umin, l.b.CreateAdd(position, length), width);
   V up = l.b.CreateSub(width, end);
   V field = l.ashr(l.shl(s[0], up), l.b.CreateAdd(up, position));
@@ -35,7 +41,7 @@ Values bfe_signed(Lanes& l, const Instruction&, std::span<V const> s) {
 }
 
 Values bfi(Lanes& l, const Instruction&, std::span<V const> s) {
-  V position = low_byte(l, s[2]), length = low_byte(l, s[3]);
+  V position = extent(l, s[0], s[2]), length = extent(l, s[0], s[3]);
   V low = low_mask(l, Lanes::width(s[0]), length);
   V mask = l.shl(low, position);
   V field = l.shl(l.b.CreateAnd(s[0], low), position);
@@ -130,7 +136,9 @@ Values fns(Lanes& l, const Instruction&, std::span<V const> s) {
   V here = b.CreateAnd(l.lshr(s[0], base), one);
   V at_base = l.select(b.CreateICmpEQ(here, one), base, l.all_ones(base));
   V searched = l.select(b.CreateICmpSGT(offset, l.zero(offset)), forward, backward);
-  return {l.select(b.CreateICmpEQ(offset, l.zero(offset)), at_base, searched)};
+  V found = l.select(b.CreateICmpEQ(offset, l.zero(offset)), at_base, searched);
+  // GPUs find nothing from a base on that is no bit's position.
+  return {l.select(b.CreateICmpULT(s[1], l.constant(32, 32)), found, l.all_ones(found))};
 }
 
 }  // namespace

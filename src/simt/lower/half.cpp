@@ -184,15 +184,22 @@ Values min_max(Lanes& l, const Instruction& in, std::span<V const> s) {
   });
 }
 
+/// `result` of a half, or the canonical NaN where the half is a NaN: GPUs keep no payload here.
+V unless_nan(Lanes& e, Type type, V half, V result) {
+  V magnitude = e.b.CreateAnd(half, e.constant(16, 0x7fff));
+  V infinity = e.constant(16, type == Type::f16 ? 0x7c00 : 0x7f80);
+  return e.select(e.b.CreateICmpUGT(magnitude, infinity), e.constant(16, kNan16), result);
+}
+
 Values absolute(Lanes& l, const Instruction& in, std::span<V const> s) {
-  return on_halves(l, in, s, [&](Lanes& e, Type, std::span<V const> x) {
-    return e.b.CreateAnd(x[0], e.constant(16, 0x7fff));
+  return on_halves(l, in, s, [&](Lanes& e, Type type, std::span<V const> x) {
+    return unless_nan(e, type, x[0], e.b.CreateAnd(x[0], e.constant(16, 0x7fff)));
   });
 }
 
 Values negate(Lanes& l, const Instruction& in, std::span<V const> s) {
-  return on_halves(l, in, s, [&](Lanes& e, Type, std::span<V const> x) {
-    return e.b.CreateXor(x[0], e.constant(16, 0x8000));
+  return on_halves(l, in, s, [&](Lanes& e, Type type, std::span<V const> x) {
+    return unless_nan(e, type, x[0], e.b.CreateXor(x[0], e.constant(16, 0x8000)));
   });
 }
 

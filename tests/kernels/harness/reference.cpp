@@ -70,9 +70,19 @@ uint32_t permute_bytes_mode(uint32_t a, uint32_t b, uint32_t control, int mode) 
   return permute_bytes(a, b, chosen[0] | chosen[1] << 4 | chosen[2] << 8 | chosen[3] << 12);
 }
 
+namespace {
+
+/// A number beyond a word of 64 bits is like its width.
+uint32_t extent(uint32_t given, int width) {
+  return width == 32 ? given & 0xFF : std::min(given, 64U);
+}
+
+}  // namespace
+
 uint64_t extract_bits(uint64_t value, uint32_t position, uint32_t length, int width,
                       bool is_signed) {
-  const uint32_t p = position & 0xFF, l = length & 0xFF, last = static_cast<uint32_t>(width) - 1;
+  const uint32_t p = extent(position, width), l = extent(length, width);
+  const uint32_t last = static_cast<uint32_t>(width) - 1;
   const uint32_t sign_at = std::min(p + l - 1, last);
   const uint64_t sign = is_signed && l != 0 ? value >> sign_at & 1 : 0;
   uint64_t result = 0;
@@ -84,7 +94,8 @@ uint64_t extract_bits(uint64_t value, uint32_t position, uint32_t length, int wi
 }
 
 uint64_t insert_bits(uint64_t field, uint64_t base, uint32_t position, uint32_t length, int width) {
-  const uint32_t p = position & 0xFF, l = length & 0xFF, last = static_cast<uint32_t>(width) - 1;
+  const uint32_t p = extent(position, width), l = extent(length, width);
+  const uint32_t last = static_cast<uint32_t>(width) - 1;
   uint64_t result = base;
   for (uint32_t i = 0; i < l && p + i <= last; ++i) {
     const uint64_t bit = uint64_t{1} << (p + i);

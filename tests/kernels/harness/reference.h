@@ -13,7 +13,7 @@ uint64_t reverse_bits(uint64_t value);
 uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t selectors);
 /// prmt.b32 with mode 1..6: f4e, b4e, rc8, ecl, ecr, rc16.
 uint32_t permute_bytes_mode(uint32_t a, uint32_t b, uint32_t control, int mode);
-/// bfe of `width` bits; only the low 8 bits of position and length count.
+/// bfe of `width` bits: of 32 bits, the low 8 bits of position and length count; of 64, all do.
 uint64_t extract_bits(uint64_t value, uint32_t position, uint32_t length, int width,
                       bool is_signed);
 /// bfi of `width` bits: `field` into `base`.

@@ -12,9 +12,16 @@ using In = std::span<const uint64_t>;
 uint64_t low_bits(unsigned bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
 bool bit(uint64_t word, unsigned index) { return word >> index & 1; }
 
+/// A position or length: the low byte for words of 32 bits; for words of 64 all of it counts, as on
+/// a GPU, where anything beyond the word is like 255.
+unsigned extent(uint64_t given, unsigned width) {
+  const auto number = static_cast<uint32_t>(given);
+  return width == 32 ? number & 0xff : std::min(number, 255U);
+}
+
 /// The ISA's loop.
 uint64_t bfe(In x, unsigned width, bool is_signed) {
-  unsigned msb = width - 1, pos = x[1] & 0xff, len = x[2] & 0xff;
+  unsigned msb = width - 1, pos = extent(x[1], width), len = extent(x[2], width);
   bool sign = is_signed && len != 0 && bit(x[0], std::min(pos + len - 1, msb));
   uint64_t d = 0;
   for (unsigned i = 0; i <= msb; ++i) {
@@ -25,7 +32,7 @@ uint64_t bfe(In x, unsigned width, bool is_signed) {
 }
 
 uint64_t bfi(In x, unsigned width) {
-  unsigned pos = x[2] & 0xff, len = x[3] & 0xff;
+  unsigned pos = extent(x[2], width), len = extent(x[3], width);
   uint64_t f = x[1];
   for (unsigned i = 0; i < len && pos + i < width; ++i) {
     f = (f & ~(uint64_t{1} << (pos + i))) | static_cast<uint64_t>(bit(x[0], i)) << (pos + i);
