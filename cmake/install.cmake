@@ -2,12 +2,8 @@
 # may be moved.
 include(CMakePackageConfigHelpers)
 
-install(FILES ${PROJECT_SOURCE_DIR}/include/c_api.h ${PROJECT_SOURCE_DIR}/include/kernelmill.hpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelmill)
-# Under the path by which its programs include it.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/infinicore
+# The headers lie as in include/: programs say <kernelmill/...>, or <infinicore/...>.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kernelmill ${PROJECT_SOURCE_DIR}/include/infinicore
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(km_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernelmill)

@@ -4,7 +4,7 @@ import textwrap
 
 import c_header
 
-ROOT = c_header.HEADER.parents[1]
+ROOT = c_header.ROOT
 BEGIN, END = "docs/bindings.md shows what follows.", "docs/bindings.md shows no more."
 # Language -> its name for highlighting, and the program.
 PROGRAMS = {

@@ -1,16 +1,44 @@
-"""Reads include/c_api.h: its functions, with their parameters and doc comments, and its enums."""
+"""Reads include/kernelmill/c_api.h and the headers that it includes: functions with parameters and
+doc comments, and enums."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[1] / "include" / "c_api.h"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "include" / "kernelmill"
+UMBRELLA = "c_api.h"
+INCLUDE = re.compile(r'^#include "([a-z_]+\.h)"\n', re.M)
+HANDLE = re.compile(r"^KM_HANDLE\((\w+)\);", re.M)
+FILLED = re.compile(r"typedef struct (km_\w+) \{\s*uint32_t struct_size;")
 FUNCTION = re.compile(
     r"(?P<doc>/\*\*(?:(?!\*/).)*\*/)?\s*\bKM_API\s+(?P<result>\w[\w ]*?[\w*])\s*\b(?P<name>km_\w+)"
     r"\s*\((?P<parameters>[^)]*)\)\s*(?P<tail>[^;]*);",
     re.S,
 )
 CONSTANT = re.compile(r"^\s*(KM_[A-Z0-9_]+)\s*=\s*(-?\w+)", re.M)
+
+
+def files(folder: Path = FOLDER) -> dict:
+    """Name -> text of the headers of the ABI, in the order in which they are read."""
+    found = {}
+
+    def read(name: str):
+        if name in found:
+            return
+        text = (folder / name).read_text()
+        found[name] = text  # keeps a header that includes itself from being read again
+        for inner in INCLUDE.findall(text):
+            read(inner)
+        found[name] = found.pop(name)
+
+    read(UMBRELLA)
+    return found
+
+
+def text(folder: Path = FOLDER) -> str:
+    """All of the ABI as one header, each of its headers once."""
+    return "\n".join(INCLUDE.sub("", part) for part in files(folder).values())
 
 
 @dataclass
@@ -57,6 +85,16 @@ def functions(text: str) -> list:
             )
         )
     return found
+
+
+def handles(text: str) -> list:
+    """The types of handles, in the header's order."""
+    return HANDLE.findall(text)
+
+
+def filled(text: str) -> set:
+    """The structures that begin with struct_size."""
+    return set(FILLED.findall(text))
 
 
 def constants(text: str) -> dict:

@@ -1,4 +1,4 @@
-//! The package `kernelmill`: module `c` is include/c_api.h by translate-c, module `kernelmill` the
+//! The package `kernelmill`: module `c` is include/kernelmill/c_api.h by translate-c, module `kernelmill` the
 //! idiomatic layer on it; the namespaces of a Zig GPU driver are modules of their own as well.
 //! `zig build test` runs the tests.
 const std = @import("std");

@@ -15,7 +15,7 @@
 #ifndef KERNELMILL_BACKEND_INTERFACE_H
 #define KERNELMILL_BACKEND_INTERFACE_H
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

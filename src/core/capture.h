@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "c_api.h"
 #include "core/capture_order.h"
 #include "core/object.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

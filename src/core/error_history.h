@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

@@ -1,8 +1,8 @@
 // The tables of this process, and which object stands behind which handle type.
 #pragma once
 
-#include "c_api.h"
 #include "core/handle_table.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

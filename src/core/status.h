@@ -1,7 +1,7 @@
 // What the status codes mean to people.
 #pragma once
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

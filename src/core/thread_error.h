@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km::tools {
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares the ABI that include/c_api.h describes with the committed kernelmill-1.0.abi.
+"""Compares the ABI that include/kernelmill describes with the committed kernelmill-1.0.abi.
 
-The header alone decides: it is compiled with empty functions, and abidw reads the result, so the
+The headers alone decide: they are compiled with empty functions, and abidw reads the result, so the
 answer does not depend on compiler flags or on how the library was built (that the library exports
 exactly these functions is the test abi.binaries). `--update` takes additions over into the
 baseline; what would break programs it takes over with `--break` only.
@@ -78,7 +78,7 @@ def self_test(header: str, abidw: str, abidiff: str) -> list:
     }
     problems = []
     # The header's own checks of its layout would stop the change before abidiff sees it.
-    header = re.sub(r"^KM_CHECK_\w+\(.*\);$", "", header, flags=re.M)
+    header = re.sub(r"^KM_CHECK_SIZE\(.*\);$", "", header, flags=re.M)
     with tempfile.TemporaryDirectory() as before:
         old = describe(header, abidw, Path(before))
         for what, (text, replacement, is_addition) in changes.items():
@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--break", dest="may_break", action="store_true")
     options = parser.parse_args()
-    header = c_header.HEADER.read_text()
+    header = c_header.text()
     with tempfile.TemporaryDirectory() as folder:
         now = describe(header, options.abidw, Path(folder))
         code, report = (0, "") if not BASELINE.exists() else compare(options.abidiff, BASELINE, now)

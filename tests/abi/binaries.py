@@ -35,7 +35,7 @@ def compare(what: str, expected: set, found: set) -> list:
 
 
 def check_library(library: Path, version_node: str) -> list:
-    functions = c_header.functions(c_header.HEADER.read_text())
+    functions = c_header.functions(c_header.text())
     expected = {f"{function.name}@@{version_node}" for function in functions}
     problems = compare("the library", expected, exported(library))
     if dynamic(library, "SONAME") != {"libkernelmill.so.1"}:

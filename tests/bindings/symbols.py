@@ -18,7 +18,7 @@ import c_header  # noqa: E402
 
 
 def header() -> set:
-    return {function.name for function in c_header.functions(c_header.HEADER.read_text())}
+    return {function.name for function in c_header.functions(c_header.text())}
 
 
 def exported(library: Path) -> set:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles include/c_api.h alone and twice, in two files of one program, as C11, C23 and C++20."""
+"""Compiles the public headers as C11, C23 and C++11 to C++20: c_api.h alone and twice, in two files
+of one program; each other header alone."""
 
 import argparse
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parents[2] / "include"
+HEADERS = sorted(path.name for path in (INCLUDE / "kernelmill").glob("*.h"))
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wshadow", "-Wundef"]
 C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wc++-compat"]
 TWICE = "#include <kernelmill/c_api.h>\n#include <kernelmill/c_api.h>\n"
@@ -23,6 +25,7 @@ def levels(gcc: str, clang: str) -> list:
     return [
         ("gcc C11", [gcc, "-x", "c", "-std=c11", *C_WARNINGS], ".c"),
         ("gcc C2x", [gcc, "-x", "c", "-std=c2x", *C_WARNINGS], ".c"),
+        ("gcc C++17", [gcc, "-x", "c++", "-std=c++17"], ".cpp"),
         ("gcc C++20", [gcc, "-x", "c++", "-std=c++20"], ".cpp"),
         ("clang C11", [clang, "-x", "c", "-std=c11", *C_WARNINGS], ".c"),
         ("clang C23", [clang, "-x", "c", "-std=c23", *C_WARNINGS], ".c"),
@@ -35,8 +38,7 @@ class Checker:
     def __init__(self, folder: Path):
         self.folder = folder
         self.failures = 0
-        (folder / "include").mkdir()
-        shutil.copytree(INCLUDE, folder / "include" / "kernelmill")
+        shutil.copytree(INCLUDE, folder / "include")
 
     def compile(self, command: list, ending: str, text: str, extra: list):
         source = self.folder / f"source{ending}"
@@ -59,7 +61,16 @@ class Checker:
         self.expect(f"{name}, a handle as itself", matched, True)
         mixed = self.compile(command, ending, MIXED, syntax)
         self.expect(f"{name}, a stream as an event", mixed, False)
+        if name in ("gcc C11", "gcc C++17"):
+            self.alone(name, command, ending)
         self.link(name, command, ending)
+
+    def alone(self, name: str, command: list, ending: str):
+        """Each header needs no other before it, and may come twice."""
+        for header in HEADERS:
+            text = f"#include <kernelmill/{header}>\n" * 2 + "typedef int nothing;\n"
+            done = self.compile(command, ending, text, ["-fsyntax-only"])
+            self.expect(f"{name}, {header} alone", done, True)
 
     def link(self, name: str, command: list, ending: str):
         """Two files that include the header make one program."""

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails where a function of the public header does not say what it owes its callers.
+"""Fails where a function of the public headers does not say what it owes its callers.
 
 Each has a doc comment directly before it: what it does, then the lines `Blocking:`, `Threads:` and
-`Status:`, the last with KM_SUCCESS and every other status with its condition, by semicolons.
+`Status:`, by semicolons, each where it differs from what base.h says of all functions and only
+then. With what holds by default, it has KM_SUCCESS and every other status with its condition.
 """
 
 import re
@@ -11,34 +12,39 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "gen"))
 
+import c_contract
 import c_header
 
-FIELDS = ("Blocking", "Threads", "Status")
 STATUS = re.compile(r"KM_(?:SUCCESS|NOT_READY|TIMEOUT|ERROR_[A-Z_]+)")
 
 
-def fields(doc: str) -> dict:
-    """`Name: text`, where the text goes on over the following lines up to the next field."""
-    found = re.split(rf"^({'|'.join(FIELDS)}):", doc, flags=re.M)
-    return {name: " ".join(text.split()) for name, text in zip(found[1::2], found[2::2])}
-
-
-def status_problems(text: str, known: set) -> list:
+def status_problems(contract, known: set) -> list:
     problems = []
-    items = [item.strip(" .") for item in text.split(";")]
-    named = STATUS.findall(text)
+    for name, condition in contract.statuses:
+        problems += [f"{each} is no status" for each in STATUS.findall(name) if each not in known]
+        if name.startswith("KM_ERROR") and len(condition.split()) < 2:
+            problems.append(f"{name} lacks its condition")
+    named = {name for name, _ in contract.statuses}
     if "KM_SUCCESS" not in named:
         problems.append("does not list KM_SUCCESS")
-    problems += [f"{name} is no status" for name in named if name not in known]
-    for item in items:
-        names = STATUS.findall(item)
-        condition = STATUS.sub("", item).strip(" ,:.")
-        if names and names[0].startswith("KM_ERROR") and len(condition.split()) < 2:
-            problems.append(f"{names[0]} lacks its condition")
     return problems
 
 
-def problems(function, known: set) -> list:
+def comment_problems(function, known: set, header) -> list:
+    if not function.doc:
+        return ["has no doc comment"]
+    contract = c_contract.contract(function, *header)
+    found = [] if contract.text else ["does not say what it does"]
+    found += [f"says what holds by default: {text}"
+              for text in c_contract.repeated(function, *header)]
+    implied = {name for name, _ in c_contract.defaults(function, *header)}
+    found += [f"takes {name} back, which it does not have"
+              for name in c_contract.taken_back(function) if name not in implied]
+    return found + status_problems(contract, known)
+
+
+def problems(function, known: set, header) -> list:
+    """`header` has the types of handles, and the structures that functions fill."""
     found = []
     if function.result != "km_status":
         found.append(f"returns {function.result}, not km_status")
@@ -48,28 +54,25 @@ def problems(function, known: set) -> list:
     inputs = [p.name for p in function.parameters if not p.name.startswith("out_")]
     if [p.name for p in function.parameters] != inputs + outputs:
         found.append("has an out-parameter before another parameter")
-    if not function.doc:
-        return [*found, "has no doc comment"]
-    said = fields(function.doc)
-    found += [f"lacks '{name}:'" for name in FIELDS if not said.get(name)]
-    if re.split(rf"^(?:{'|'.join(FIELDS)}):", function.doc, flags=re.M)[0].strip() == "":
-        found.append("does not say what it does")
-    return found + status_problems(said.get("Status", ""), known)
+    return found + comment_problems(function, known, header)
 
 
 def self_test() -> int:
     """The checker itself: a good comment passes, each omission is found."""
-    known = {"KM_SUCCESS", "KM_ERROR_IO"}
-    good = "/** Does it.\n * Blocking: no.\n * Threads: any.\n" \
-           " * Status: KM_SUCCESS; KM_ERROR_IO when the\n *   disk fails. */\n"
+    known = {"KM_SUCCESS", "KM_ERROR_IO", "KM_ERROR_INVALID_HANDLE", "KM_ERROR_INVALID_ARGUMENT",
+             "KM_ERROR_CONTEXT_LOST"}
+    good = "/** Does it.\n * Blocking: a while.\n" \
+           " * Status: KM_ERROR_IO when the\n *   disk fails. */\n"
     call = "KM_API km_status km_a_do(km_a a, int* out_b) KM_NOEXCEPT;\n"
     bad = {
         "no doc": call,
         "what it does": good.replace("Does it.", "") + call,
-        "'Blocking:'": good.replace("Blocking: no.", "") + call,
-        "'Threads:'": good.replace("Threads: any.", "") + call,
-        "'Status:'": good.replace("Status:", "Statuses") + call,
-        "KM_SUCCESS": good.replace("KM_SUCCESS; ", "") + call,
+        "by default: Blocking": good.replace("a while", "no") + call,
+        "by default: KM_ERROR_INVALID_ARGUMENT":
+            good.replace("KM_ERROR_IO when the\n *   disk fails",
+                         "KM_ERROR_INVALID_ARGUMENT when `out_b` is null") + call,
+        "takes KM_ERROR_IO back":
+            good.replace("KM_ERROR_IO when the\n *   disk fails", "never KM_ERROR_IO") + call,
         "condition": good.replace(" when the\n *   disk fails", "") + call,
         "no status": good.replace("KM_ERROR_IO", "KM_ERROR_OI") + call,
         "KM_NOEXCEPT": good + call.replace(" KM_NOEXCEPT", ""),
@@ -79,7 +82,7 @@ def self_test() -> int:
     failed = 0
     for expected, text in {"": good + call, **bad}.items():
         (function,) = c_header.functions(text)
-        found = " | ".join(problems(function, known))
+        found = " | ".join(problems(function, known, (["km_a"], set())))
         if (expected == "") != (found == "") or expected not in found:
             print(f"self-test: expected '{expected}', found '{found}'")
             failed += 1
@@ -87,17 +90,18 @@ def self_test() -> int:
 
 
 def main() -> int:
-    text = c_header.HEADER.read_text()
+    text = c_header.text()
     known = c_header.statuses(text)
-    functions = c_header.functions(text)
+    header = (c_header.handles(text), c_header.filled(text))
     count = self_test()
-    if not functions or not known or len(functions) != len(re.findall(r"^KM_API\b", text, re.M)):
-        print("cannot read the header: not every KM_API is a function that gen/c_header.py parses")
+    if not known or len(c_header.functions(text)) != len(re.findall(r"^KM_API\b", text, re.M)):
+        print("cannot read the headers: not every KM_API is a function that gen/c_header.py parses")
         count += 1
-    for function in functions:
-        for problem in problems(function, known):
-            print(f"include/c_api.h:{function.line}: {function.name} {problem}")
-            count += 1
+    for name, part in c_header.files().items():
+        for function in c_header.functions(part):
+            for problem in problems(function, known, header):
+                print(f"include/kernelmill/{name}:{function.line}: {function.name} {problem}")
+                count += 1
     return 1 if count else 0
 
 

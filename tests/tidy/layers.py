@@ -14,7 +14,7 @@ def layer(name: str, may_include: str, text: str) -> Layer:
     return Layer(name, frozenset(may_include.split()), text)
 
 
-COMMON_HEADERS = {"c_api.h", "kernelmill.hpp", "km_version.h"}
+COMMON_HEADERS = {"kernelmill/c_api.h", "kernelmill/kernelmill.hpp", "km_version.h"}
 
 # An include points down this list only.
 INSIDE = [

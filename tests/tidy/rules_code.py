@@ -147,7 +147,7 @@ def public_only(file: File) -> list:
     found = []
     for line, own, system in includes(file):
         inner = (own or system).split("/")[0] in {name.split("/")[0] for name in LAYERS}
-        if inner or own == "c_api.h":
+        if inner or (own or "").startswith("kernelmill/"):
             text = f"{own or system}: include <kernelmill/c_api.h> only"
             found.append(Finding("public", file.path, line, text))
     return found

@@ -18,6 +18,7 @@ BY_PLACE = re.compile(
     )$""",
     re.X,
 )
+VERSIONED = "include/kernelmill/base.h"  # has the version
 MANIFESTS = {
     "bindings/rust/Cargo.toml": r'^version = "([^"]+)"$',
     "bindings/zig/build.zig.zon": r'^ *\.version = "([^"]+)",$',
@@ -132,7 +133,7 @@ def flags(files: list) -> list:
 def versions(files: list) -> list:
     """The manifests of the bindings have the version of the public header."""
     by_path = {file.path: file for file in files}
-    header = by_path.get("include/c_api.h")
+    header = by_path.get(VERSIONED)
     parts = re.findall(r"#define KM_VERSION_[A-Z]+ (\d+)$", header.text, re.M) if header else []
     if not parts:
         return []
@@ -141,7 +142,7 @@ def versions(files: list) -> list:
         match = re.search(pattern, by_path[path].text, re.M) if path in by_path else None
         if match and match[1] != ".".join(parts):
             line = by_path[path].text.count("\n", 0, match.start(1)) + 1
-            text = f"version {match[1]}; include/c_api.h has {'.'.join(parts)}"
+            text = f"version {match[1]}; {VERSIONED} has {'.'.join(parts)}"
             found.append(Finding("version", path, line, text))
     return found
 

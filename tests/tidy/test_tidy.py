@@ -41,7 +41,7 @@ FOLDER = tempfile.TemporaryDirectory()
 # rule, path, text that breaks it, text that does not
 CASES = [
     ("length", "src/base/a.cpp", "\n" * 1001 + "int a;\n", "int a;\n" * 1000),
-    ("length", "include/c_api.h", HEADER + "int a;\n" * 4400, HEADER + "int a;\n" * 4300),
+    ("length", "include/kernelmill/a.h", HEADER + "int a;\n" * 600, HEADER + "int a;\n" * 590),
     ("width", "src/base/a.cpp", "int a;  // " + "x" * 90 + "\n", "// " + "x" * 97 + "\n"),
     ("blanks", "src/base/a.cpp", "int a; \n", "int a;\n"),
     ("blanks", "src/base/a.cpp", "\tint a;\n", "  int a;\n"),
@@ -59,7 +59,7 @@ CASES = [
     ("function", "gen/g.py", "def f():\n" + "    g()\n" * 70, "def f():\n    g()\n"),
     ("layering", "src/ptx/a.cpp", '#include "simt/engine.h"\n', '#include "base/result.h"\n'),
     ("layering", "src/core/a.cpp", '#include "backends/cpu/p.h"\n', '#include "backend/i.h"\n'),
-    ("layering", "src/base/a.cpp", '#include "../ptx/ir.h"\n', '#include "c_api.h"\n'),
+    ("layering", "src/base/a.cpp", '#include "../ptx/ir.h"\n', '#include "kernelmill/c_api.h"\n'),
     ("layering", "src/ptx/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <vector>\n"),
     ("layering", "src/simt/analysis/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
     ("layering", "src/simt/plan/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
@@ -81,7 +81,7 @@ CASES = [
      "CUresult find(unsigned flags) {\n  return cuInit(flags);\n}\n"),
     ("layering", "gen/a.cpp", '#include "core/stream.h"\n', '#include "coverage.h"\n'),
     ("public", "tests/c/test_a.c", '#include "core/a.h"\n', "#include <kernelmill/c_api.h>\n"),
-    ("public", "tests/c/test_a.c", '#include "c_api.h"\n', "#include <cmocka.h>\n"),
+    ("public", "tests/c/test_a.c", '#include "kernelmill/c_api.h"\n', "#include <cmocka.h>\n"),
     ("getenv", "src/core/a.cpp", 'auto a = std::getenv("A");\n', "auto a = env.getenv();\n"),
     ("getenv", "src/core/a.cpp", 'auto a = getenv("A");\n', "// getenv(A)\n"),
     ("dlopen", "src/core/a.cpp", 'auto a = dlopen("a", 0);\n', "auto a = Dylib::open(b);\n"),
@@ -180,7 +180,7 @@ class Rules(unittest.TestCase):
         header = HEADER + "".join(f"#define KM_VERSION_{n} {i}\n" for i, n in enumerate(names))
         for version, rules in (("0.1.2", []), ("0.1.3", ["version", "version"])):
             tree = Tree({
-                "include/c_api.h": header,
+                "include/kernelmill/base.h": header,
                 "bindings/rust/Cargo.toml": f'[workspace.package]\nversion = "{version}"\n',
                 "bindings/zig/build.zig.zon": f'.{{\n    .version = "{version}",\n}}\n',
             })

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km::cpu {
 

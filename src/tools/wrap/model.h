@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api.h"
+#include "kernelmill/c_api.h"
 
 namespace km::tools {
 

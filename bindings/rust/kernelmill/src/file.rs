@@ -117,7 +117,7 @@ pub struct MappedMemory<T: Pod> {
     element: PhantomData<T>,
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_host_memory_... function; the memory is
+// SAFETY: base.h says "Threads: any" of every km_host_memory_... function; the memory is
 // read by copies only, unless unsafe code takes it.
 unsafe impl<T: Pod> Send for MappedMemory<T> {}
 // SAFETY: the same.

@@ -8,7 +8,7 @@ macro_rules! owned_handle {
             raw: sys::$raw,
         }
 
-        // SAFETY: include/c_api.h says "Threads: any" of every function that takes this handle:
+        // SAFETY: base.h says "Threads: any" of every function that takes this handle:
         // any number of threads may call them at once, also on the same object. The handle itself
         // is a checked id, and no pointer to anything.
         unsafe impl Send for $name {}

@@ -101,7 +101,7 @@ pub struct Slice<T: Pod> {
     element: PhantomData<T>,
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_slice_... function: any number of threads
+// SAFETY: base.h says "Threads: any" of every km_slice_... function: any number of threads
 // may call them at once, also on the same object. Elements are Send and Sync (see Pod), and are
 // reached by copies only.
 unsafe impl<T: Pod> Send for Slice<T> {}

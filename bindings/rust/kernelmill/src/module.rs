@@ -132,7 +132,7 @@ pub struct Function {
     arguments_size_bytes: usize,
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_function_... function: any number of
+// SAFETY: base.h says "Threads: any" of every km_function_... function: any number of
 // threads may call them at once, also on the same object.
 unsafe impl Send for Function {}
 // SAFETY: the same.

@@ -63,7 +63,7 @@ impl<T> std::fmt::Debug for Registered<T> {
     }
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_host_memory_... function; the memory
+// SAFETY: base.h says "Threads: any" of every km_host_memory_... function; the memory
 // itself is this object's own, like that of a Vec.
 unsafe impl<T: Pod> Send for PinnedMemory<T> {}
 // SAFETY: the same.

@@ -64,7 +64,7 @@ pub struct Tuner {
 
 type Progress = Box<dyn FnMut(u32, u32) + Send>;
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_tune_... function, and the handle is a
+// SAFETY: base.h says "Threads: any" of every km_tune_... function, and the handle is a
 // checked id; the callback is Send.
 unsafe impl Send for Tuner {}
 // SAFETY: the same; the callback is only reached through `&mut`.

@@ -116,7 +116,7 @@ pub struct Blas {
     layout: Layout,
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_blas_... function: any number of threads
+// SAFETY: base.h says "Threads: any" of every km_blas_... function: any number of threads
 // may call them at once, also on the same object.
 unsafe impl Send for Blas {}
 // SAFETY: the same.

@@ -20,7 +20,7 @@ pub struct GraphExec {
     kept: Mutex<Arc<Kept>>, // changed together with the library's object; launches share it
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_graph_exec_... function: any number of
+// SAFETY: base.h says "Threads: any" of every km_graph_exec_... function: any number of
 // threads may call them at once, also on the same object. What it keeps is Send and Sync.
 unsafe impl Send for GraphExec {}
 // SAFETY: the same.

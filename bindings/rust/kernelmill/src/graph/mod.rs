@@ -65,7 +65,7 @@ pub struct Graph {
     keep: Mutex<Keep>, // changed together with the library's graph
 }
 
-// SAFETY: include/c_api.h says "Threads: any" of every km_graph_... function: any number of threads
+// SAFETY: base.h says "Threads: any" of every km_graph_... function: any number of threads
 // may call them at once, also on the same object. What the graph keeps is Send and Sync.
 unsafe impl Send for Graph {}
 // SAFETY: the same.

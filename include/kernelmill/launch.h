@@ -1,0 +1,192 @@
+/* Launches: kernels with their arguments, built step by step or in one call.
+ *
+ * Example:
+ *   const float factor = 2;
+ *   km_launch launch;
+ *   KM_CHECK(km_launch_create(stream, scale, &launch));
+ *   KM_CHECK(km_launch_set_grid(launch, 1, 1, 1));
+ *   KM_CHECK(km_launch_set_block(launch, 256, 1, 1));
+ *   KM_CHECK(km_launch_arg_slice(launch, x, 0));
+ *   KM_CHECK(km_launch_arg_scalar(launch, &factor, sizeof factor));
+ *   KM_CHECK(km_launch_submit(launch));
+ *   KM_CHECK(km_launch_destroy(launch));
+ *   KM_CHECK(km_stream_synchronize(stream));
+ */
+#ifndef KERNELMILL_LAUNCH_H
+#define KERNELMILL_LAUNCH_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Inputs of km_launch_kernel. Frozen for ever. */
+typedef struct km_launch_config {
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint64_t shared_bytes; /* dynamic shared memory per block */
+} km_launch_config;
+KM_CHECK_SIZE(km_launch_config, 32);
+
+typedef struct km_launch_slice {
+  uint32_t parameter; /* its number, from 0 */
+  uint32_t reserved;  /* 0 */
+  uint64_t slice;     /* the handle's value */
+  uint64_t offset_bytes;
+} km_launch_slice;
+KM_CHECK_SIZE(km_launch_slice, 24);
+
+/* The use that a kernel makes of a slice that it is given. */
+typedef int32_t km_access;
+enum {
+  KM_ACCESS_UNKNOWN = 0, /* counts as read and written */
+  KM_ACCESS_READ = 1,
+  KM_ACCESS_READ_WRITE = 2
+};
+
+/* Input of km_launch_kernel_operands. Frozen for ever. */
+typedef struct km_launch_operand {
+  uint32_t parameter; /* its number, from 0 */
+  km_access access;
+  uint64_t slice; /* the handle's value */
+  uint64_t offset_bytes;
+  uint64_t size_bytes; /* what the kernel uses from the offset on; 0: all of the slice */
+} km_launch_operand;
+KM_CHECK_SIZE(km_launch_operand, 32);
+
+/** A launch to be put together step by step: set grid and block, give one argument per parameter in
+ * order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream
+ * and function. */
+KM_API km_status km_launch_create(km_stream stream, km_function function,
+                                  km_launch* out_launch) KM_NOEXCEPT;
+
+/** Drops the caller's handle. What was submitted goes on. Null is fine. */
+KM_API km_status km_launch_destroy(km_launch launch) KM_NOEXCEPT;
+
+/** Blocks of the grid. Checked when the launch is submitted.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ */
+KM_API km_status km_launch_set_grid(km_launch launch, uint32_t x, uint32_t y,
+                                    uint32_t z) KM_NOEXCEPT;
+
+/** Threads of a block. Checked when the launch is submitted.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ */
+KM_API km_status km_launch_set_block(km_launch launch, uint32_t x, uint32_t y,
+                                     uint32_t z) KM_NOEXCEPT;
+
+/** Dynamic shared memory of each block; 0 unless set. Checked when the launch is submitted.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ */
+KM_API km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_bytes) KM_NOEXCEPT;
+
+/** Blocks of a cluster, which use each other's shared memory and wait for each other. 0, 0, 0 (as
+ * at first): what the kernel was compiled for, else none. Checked when the launch is submitted.
+ * CUDA: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ */
+KM_API km_status km_launch_set_cluster(km_launch launch, uint32_t x, uint32_t y,
+                                       uint32_t z) KM_NOEXCEPT;
+
+/** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1 or, as at
+ * first, 0. When they do not fit the device at once, the launch cannot be submitted. CUDA:
+ * CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `cooperative` is neither 0 nor 1.
+ */
+KM_API km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperative) KM_NOEXCEPT;
+
+/** The next argument is the address `offset_bytes` into a slice. The memory is kept until the
+ * launches are done.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
+ *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when the offset is beyond the end of
+ *   the slice.
+ */
+KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice,
+                                     uint64_t offset_bytes) KM_NOEXCEPT;
+
+/** Like km_launch_arg_slice, and says what the kernel does with the slice: that it uses
+ * `size_bytes` from the offset on (0: all of the slice), and whether it only reads them. In a
+ * context with KM_CONTEXT_ORDERED, uses on other streams that do not conflict with that need not
+ * wait for each other; that the kernel keeps to it is the caller's business.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
+ *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when offset and size are beyond the
+ *   end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is no access.
+ */
+KM_API km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t offset_bytes,
+                                            uint64_t size_bytes, km_access access) KM_NOEXCEPT;
+
+/** The next argument is a raw device address. It is not checked, and the memory behind it is the
+ * caller's business.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
+ *   another size, as the message says.
+ */
+KM_API km_status km_launch_arg_address(km_launch launch, uint64_t address) KM_NOEXCEPT;
+
+/** The next argument is a value or structure of `size_bytes`, which is copied.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_INVALID_LAUNCH when the kernel
+ *   has no further parameter or the next one has another size, as the message says.
+ */
+KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
+                                      uint64_t size_bytes) KM_NOEXCEPT;
+
+/** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
+ * all its arguments given anew. CUDA: cuLaunchKernel.
+ * Blocking: no, but the first launch of a kernel may compile it.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the
+ *   kernel or the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when
+ *   the device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator
+ *   failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error.
+ */
+KM_API km_status km_launch_submit(km_launch launch) KM_NOEXCEPT;
+
+/** Does all of it in one call, for bindings. `arguments` holds the arguments at the offsets that
+ * km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For each
+ * entry of `slices`, the address of that slice plus its offset is put in the place of that
+ * parameter, and the memory is kept until the kernel is done. Everything is copied before the call
+ * returns. CUDA: cuLaunchKernel.
+ * Blocking: no, but the first launch of a kernel may compile it.
+ * Status: KM_ERROR_INVALID_HANDLE when an entry of `slices` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `config` is null, `arguments` or `slices` is null and its size
+ *   is not 0, or a `reserved` is not 0; KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is
+ *   beyond the end of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or
+ *   arguments do not fit the kernel or the device, as the message says; nothing was run then;
+ *   KM_ERROR_UNSUPPORTED_PTX when the device cannot run the kernel in this shape; KM_ERROR_COMPILER
+ *   when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the
+ *   launch; the sticky error.
+ */
+KM_API km_status km_launch_kernel(km_stream stream, km_function function,
+                                  const km_launch_config* config, const void* arguments,
+                                  uint64_t arguments_size_bytes, const km_launch_slice* slices,
+                                  uint64_t slice_count) KM_NOEXCEPT;
+
+/** Like km_launch_kernel, and says for each slice what the kernel does with it, as
+ * km_launch_arg_slice_access does. CUDA: cuLaunchKernel.
+ * Blocking: no, but the first launch of a kernel may compile it.
+ * Status: KM_ERROR_INVALID_HANDLE when an entry of `operands` is not a live slice;
+ *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
+ *   KM_ERROR_INVALID_ARGUMENT when `config` is null, `arguments` or `operands` is null and its size
+ *   is not 0, or an `access` is no access; KM_ERROR_OUT_OF_BOUNDS when offset and size of an entry
+ *   are beyond the end of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or
+ *   arguments do not fit the kernel or the device, as the message says; nothing was run then;
+ *   KM_ERROR_UNSUPPORTED_PTX when the device cannot run the kernel in this shape; KM_ERROR_COMPILER
+ *   when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the
+ *   launch; the sticky error.
+ */
+KM_API km_status km_launch_kernel_operands(km_stream stream, km_function function,
+                                           const km_launch_config* config, const void* arguments,
+                                           uint64_t arguments_size_bytes,
+                                           const km_launch_operand* operands,
+                                           uint64_t operand_count) KM_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,222 @@
+/* Memory: slices of a device's memory, views of them, memory of the host, and mapped files.
+ *
+ * Example:
+ *   km_slice numbers, second_half;
+ *   km_slice_info info;
+ *   info.struct_size = sizeof info;
+ *   KM_CHECK(km_slice_create(context, 100, sizeof(float), KM_SLICE_ZEROED, &numbers));
+ *   KM_CHECK(km_slice_view(numbers, 50, 50, &second_half));
+ *   KM_CHECK(km_slice_info_get(second_half, &info));
+ *   printf("%u bytes at %#llx\n", (unsigned)info.size_bytes, (unsigned long long)info.address);
+ *   KM_CHECK(km_slice_destroy(second_half));
+ *   KM_CHECK(km_slice_destroy(numbers));
+ */
+#ifndef KERNELMILL_MEMORY_H
+#define KERNELMILL_MEMORY_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t km_host_memory_flags;
+enum { KM_HOST_MEMORY_DEFAULT = 0 };
+
+typedef uint32_t km_slice_flags;
+enum {
+  KM_SLICE_DEFAULT = 0,
+  KM_SLICE_ZEROED = 1,
+  KM_SLICE_MANAGED = 2 /* of km_slice_create: host and device share it */
+};
+
+typedef struct km_slice_info {
+  uint32_t struct_size;
+  uint32_t is_view;
+  uint64_t address; /* device address of the first element */
+  uint64_t element_count;
+  uint64_t element_size_bytes;
+  uint64_t size_bytes;
+} km_slice_info;
+KM_CHECK_SIZE(km_slice_info, 40);
+
+typedef uint32_t km_map_flags;
+enum { KM_MAP_READ_ONLY = 0, KM_MAP_PRIVATE = 1 /* writable, the file never changes */ };
+
+/** The allocation of this context that holds a device address, as a new slice over all of it (the
+ * caller's to destroy), and how far into it the address lies. Lock-free. CUDA:
+ * cuMemGetAddressRange.
+ * Status: KM_ERROR_NOT_FOUND when no live allocation of the context holds `address`.
+ */
+KM_API km_status km_context_find_slice(km_context context, uint64_t address, km_slice* out_slice,
+                                       uint64_t* out_offset_bytes) KM_NOEXCEPT;
+
+/** Page-locked host memory, from and to which copies are asynchronous. The handle is the caller's,
+ * to be given to km_host_memory_destroy; the memory stays until the last use that the library
+ * knows of is over. CUDA: cuMemHostAlloc.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `size_bytes` is 0, or `flags` has unknown bits;
+ *   KM_ERROR_OUT_OF_DEVICE_MEMORY when that much cannot be page-locked; the sticky error.
+ */
+KM_API km_status km_host_memory_create(km_context context, uint64_t size_bytes,
+                                       km_host_memory_flags flags,
+                                       km_host_memory* out_memory) KM_NOEXCEPT;
+
+/** Makes the caller's own memory page-locked. It must stay mapped until the handle is destroyed and
+ * work that uses it is done. CUDA: cuMemHostRegister.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `pointer` is null, `size_bytes` is 0, the range is not
+ *   mapped, overlaps one that is registered or leaves the address space, or `flags` has unknown
+ *   bits; KM_ERROR_NOT_SUPPORTED when the backend has no such thing; the sticky error.
+ */
+KM_API km_status km_host_memory_register(km_context context, void* pointer, uint64_t size_bytes,
+                                         km_host_memory_flags flags,
+                                         km_host_memory* out_memory) KM_NOEXCEPT;
+
+/** Drops the caller's handle. Memory that the library allocated is freed after its last use;
+ * registered memory is let go then. Null is fine. */
+KM_API km_status km_host_memory_destroy(km_host_memory memory) KM_NOEXCEPT;
+
+/** The first byte of the memory, for the host. Valid until the handle is destroyed. */
+KM_API km_status km_host_memory_pointer(km_host_memory memory, void** out_pointer) KM_NOEXCEPT;
+
+/** The size of the memory. */
+KM_API km_status km_host_memory_size_bytes(km_host_memory memory,
+                                           uint64_t* out_size_bytes) KM_NOEXCEPT;
+
+/** Device memory for `element_count` elements, usable at once on every stream; with KM_SLICE_ZEROED
+ * filled with zeros, else with anything. With KM_SLICE_MANAGED km_slice_host_pointer gives its
+ * address for the host too, on every device that has such memory; on NVIDIA GPUs pages move to
+ * where they are used, the host may touch them while kernels run only where the attribute
+ * KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and they go with a reset. No
+ * elements give an empty slice with address 0. The handle is the caller's, to be given to
+ * km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
+ *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much
+ *   memory left; KM_ERROR_NOT_SUPPORTED when the device has no managed memory; the sticky error.
+ */
+KM_API km_status km_slice_create(km_context context, uint64_t element_count,
+                                 uint64_t element_size_bytes, km_slice_flags flags,
+                                 km_slice* out_slice) KM_NOEXCEPT;
+
+/** km_slice_create in the order of a stream: usable by work that is queued there afterwards. CUDA:
+ * cuMemAllocAsync.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
+ *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much
+ *   memory left; the sticky error.
+ */
+KM_API km_status km_slice_create_on_stream(km_stream stream, uint64_t element_count,
+                                           uint64_t element_size_bytes, km_slice_flags flags,
+                                           km_slice* out_slice) KM_NOEXCEPT;
+
+/** The caller's own memory as a slice, without a copy where the device can reach host memory. It
+ * must stay valid until `release` is called (null: nothing is), which happens once, when neither
+ * handles nor work use it any more, perhaps on a thread of the library; not when this call fails.
+ * CUDA: cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `pointer` is null, `element_size_bytes` or the size is 0,
+ *   or the range overlaps device memory that is in use or leaves the address space;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error.
+ */
+KM_API km_status km_slice_from_host(km_context context, void* pointer, uint64_t element_count,
+                                    uint64_t element_size_bytes, km_release_callback release,
+                                    void* user_data, km_slice* out_slice) KM_NOEXCEPT;
+
+/** A part of a slice, as a slice of its own that shares the memory and keeps it alive. The handle
+ * is the caller's, to be given to km_slice_destroy.
+ * Status: KM_ERROR_OUT_OF_BOUNDS when the elements do not lie inside the slice.
+ */
+KM_API km_status km_slice_view(km_slice slice, uint64_t first_element, uint64_t element_count,
+                               km_slice* out_view) KM_NOEXCEPT;
+
+/** Drops the caller's handle. The memory is freed when no view is left and the last use that the
+ * library knows of is over; uses by raw address in kernel arguments are the caller's business.
+ * Null is fine. */
+KM_API km_status km_slice_destroy(km_slice slice) KM_NOEXCEPT;
+
+/** Like km_slice_destroy, and the memory is freed no sooner than the work queued in the stream so
+ * far is done: also for uses that the library does not know of. Null for `slice` is fine. CUDA:
+ * cuMemFreeAsync.
+ * Status: KM_ERROR_CONTEXT_LOST when the context of `slice` or `stream` was reset after its
+ *   creation (km_slice_destroy still works).
+ */
+KM_API km_status km_slice_destroy_on_stream(km_slice slice, km_stream stream) KM_NOEXCEPT;
+
+/** Address, size and element size of a slice. Set `out_info->struct_size` first. */
+KM_API km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) KM_NOEXCEPT;
+
+/** Says of which type the elements of a slice are; its later views have the type, too. From then on
+ * a launch that gives the slice to a kernel whose parameter is known to have another type is
+ * KM_ERROR_INVALID_LAUNCH. `lanes` is 2 to 4 for a vector such as float4, and 1 otherwise; `name`
+ * is the C++ name of a KM_ELEMENT_TYPE_NAMED ("ns::Point"; null: any named type fits) and else
+ * null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check. A slice has no type until this call.
+ * Threads: any, but not while another thread uses the slice in a launch.
+ * Status: KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors of so many lanes,
+ *   or `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095 bytes.
+ */
+KM_API km_status km_slice_set_element_type(km_slice slice, km_element_type type, uint32_t lanes,
+                                           const char* name) KM_NOEXCEPT;
+
+/** The device address of the first element; 0 for an empty slice. */
+KM_API km_status km_slice_address(km_slice slice, uint64_t* out_address) KM_NOEXCEPT;
+
+/** The memory itself for the host, where device memory is host memory; null for an empty slice.
+ * Valid until the slice and its views are destroyed. Reading what a stream is still writing is a
+ * race: synchronise first.
+ * Status: KM_ERROR_NOT_SUPPORTED when the host cannot reach the device's memory.
+ */
+KM_API km_status km_slice_host_pointer(km_slice slice, void** out_pointer) KM_NOEXCEPT;
+
+/** Like km_slice_create, with an address that is a multiple of `alignment_bytes`.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `alignment_bytes` is no power of two, `element_size_bytes`
+ *   is 0, the size does not fit 64 bits, or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY
+ *   when the device has not that much memory left; the sticky error.
+ */
+KM_API km_status km_slice_create_aligned(km_context context, uint64_t element_count,
+                                         uint64_t element_size_bytes, uint64_t alignment_bytes,
+                                         km_slice_flags flags, km_slice* out_slice) KM_NOEXCEPT;
+
+/** Device memory for `row_count` rows of `row_bytes`, as a slice of bytes; the rows begin
+ * `*out_pitch_bytes` apart, at multiples of 256 bytes. The handle is the caller's, to be given to
+ * km_slice_destroy. CUDA: cuMemAllocPitch.
+ * Status: KM_ERROR_INVALID_ARGUMENT when the size does not fit 64 bits, or `flags` has unknown
+ *   bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much memory left; the sticky
+ *   error.
+ */
+KM_API km_status km_slice_create_pitched(km_context context, uint64_t row_bytes, uint64_t row_count,
+                                         km_slice_flags flags, km_slice* out_slice,
+                                         uint64_t* out_pitch_bytes) KM_NOEXCEPT;
+
+/** A part of a file as a slice, without reading it: pages are read when they are used, so that the
+ * file may be larger than memory. KM_MAP_READ_ONLY: kernels that write to it fail with
+ * KM_ERROR_ILLEGAL_ADDRESS, calls that would write to it are refused. KM_MAP_PRIVATE: writable, and
+ * the file never changes. `element_count` UINT64_MAX: all that there are from `offset_bytes` on. A
+ * file that becomes shorter while it is mapped is an error: KM_ERROR_ILLEGAL_ADDRESS of kernels and
+ * of copies that are under way, KM_ERROR_IO of copies that the call waits for; the host program's
+ * own access raises SIGBUS. The handle is the caller's, to be given to km_slice_destroy. CUDA:
+ * cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP and CU_MEMHOSTREGISTER_READ_ONLY.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null, `element_size_bytes` or the part is 0, the
+ *   size does not fit 64 bits, or `flags` has unknown bits; KM_ERROR_NOT_FOUND when there is no
+ *   such file; KM_ERROR_IO when it cannot be opened or mapped; KM_ERROR_OUT_OF_BOUNDS when the part
+ *   reaches beyond the end of the file; KM_ERROR_NOT_SUPPORTED when the device cannot use host
+ *   memory; the sticky error.
+ */
+KM_API km_status km_slice_map_file(km_context context, const char* path, uint64_t offset_bytes,
+                                   uint64_t element_count, uint64_t element_size_bytes,
+                                   km_map_flags flags, km_slice* out_slice) KM_NOEXCEPT;
+
+/** A part of a file as host memory, for the host to read and as source of copies; with `size_bytes`
+ * UINT64_MAX to its end. It is not page-locked: copies from it behave as from any other memory, and
+ * give KM_ERROR_IO when the file has become shorter. The host's own access raises SIGBUS then. The
+ * handle is the caller's, to be given to km_host_memory_destroy. CUDA: cuMemHostRegister.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null, the part is empty, or `flags` has unknown
+ *   bits; KM_ERROR_NOT_FOUND when there is no such file; KM_ERROR_IO when it cannot be opened or
+ *   mapped; KM_ERROR_OUT_OF_BOUNDS when the part reaches beyond the end of the file;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error.
+ */
+KM_API km_status km_host_memory_map_file(km_context context, const char* path,
+                                         uint64_t offset_bytes, uint64_t size_bytes,
+                                         km_map_flags flags,
+                                         km_host_memory* out_memory) KM_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
