@@ -1,4 +1,4 @@
-// What mapped memory is made of: pieces of files in memory, so that one piece can lie at several
+// Mapped memory is made of pieces of files in memory, so that one piece can lie at several
 // addresses.
 #pragma once
 

@@ -28,7 +28,7 @@ bool is_of_context(std::string_view function) {
   return false;
 }
 
-/// What the core itself says in terms of CUDA: about captures.
+/// Errors that the core itself words in terms of CUDA: those about captures.
 bool has_native_result(const Error& error) {
   switch (error.status) {
     case KM_ERROR_NOT_PERMITTED:

@@ -19,10 +19,10 @@ using namespace cu;  // NOLINT: its names are the point
 
 /// The CUresult for an error of the core, whose text is logged.
 CUresult result_of(const Error& error) noexcept;
-/// The same for errors found here: logs the text.
+/// Fails with an error that this library found, and logs the text.
 [[gnu::format(printf, 2, 3)]] CUresult fail(CUresult result, const char* format, ...) noexcept;
 
-// What every call looks at.
+// State that every call looks at.
 inline std::atomic<bool> driver_is_ready{false};  // cuInit has succeeded
 /// For `kernelmill exec --log`: one line for each call.
 inline std::atomic<bool> calls_are_logged{true};  // or it is not known yet
@@ -107,7 +107,7 @@ CUresult guard_light(const char* function, Body&& body) {
     }                                                                                             \
   } while (0)
 
-/// The same for a Status of the core.
+/// CU_TRY for a Status of the core.
 #define CU_CHECK(expression)                               \
   do {                                                     \
     if (const auto cu_status = (expression); !cu_status) { \

@@ -15,7 +15,7 @@ struct Captured {
   CUstreamCaptureMode mode;
 
   bool is_mine() const { return thread == std::this_thread::get_id(); }
-  /// Whether it forbids calls of this thread.
+  /// True if the capture forbids calls of this thread.
   bool forbids(CUstreamCaptureMode own_mode) const {
     if (mode == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
     if (is_mine()) return true;

@@ -1,4 +1,4 @@
-// What captures forbid: calls that may wait for work that does not run, or whose effects a graph
+// Captures forbid calls that may wait for work that does not run, or whose effects a graph
 // would not repeat. Which captures count is a matter of their modes and of the calling thread's.
 #pragma once
 

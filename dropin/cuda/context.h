@@ -38,7 +38,7 @@ class Context final : public Handled {
   bool detach() { return users_.fetch_sub(1, std::memory_order_relaxed) <= 1; }
   /// Work goes to its end, memory goes, and handles of what belongs to it are dead.
   void destroy();
-  /// The same for a primary context, whose own handle stays.
+  /// Ends a primary context, whose own handle stays.
   void deactivate();
   /// A primary context that was never active, or was deactivated, begins again.
   CUresult activate();
@@ -112,7 +112,7 @@ CUresult current_context(Context** out);
 Context* current_context_or_null();
 void set_current_context(Ref<Context> context);
 void push_context(Ref<Context> context);
-/// The same for a context that this thread has just popped; false for all others, live or not.
+/// Pushes a context that this thread has just popped; false for all others, live or not.
 bool push_known_context(CUcontext handle);
 void forget_popped_context();
 /// False when there is none.

@@ -47,7 +47,8 @@ struct ThreadContexts {
   void note_current() const;
 };
 
-// What nearly all calls ask for: known without asking whether the thread's object was made.
+// The current context, which nearly all calls ask for: known without asking for the thread's
+// object.
 constinit thread_local Context* my_current = nullptr;
 
 void ThreadContexts::note_current() const {

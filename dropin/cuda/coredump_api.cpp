@@ -36,7 +36,7 @@ std::string first_value(CUcoredumpSettings setting) {
   return value;
 }
 
-/// By setting; what was not set has the value of the process, or the first one.
+/// Values by setting; one that was not set has the value of the process, or the first one.
 struct Settings {
   std::mutex mutex;
   std::map<CUcoredumpSettings, std::string> global;

@@ -6,7 +6,7 @@
 namespace km::dropin {
 namespace {
 
-/// What the CPU backend has no calls for, and this library has.
+/// True for what this library has calls for and the CPU backend has not.
 bool is_of_this_library(CUdevice_attribute attribute) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:

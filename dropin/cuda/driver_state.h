@@ -1,4 +1,4 @@
-// What the driver has once in a process: its devices with their primary contexts, and all memory by
+// The driver's state, one in a process: its devices with their primary contexts, and all memory by
 // address, which is one space for all devices.
 #pragma once
 
@@ -32,7 +32,7 @@ struct DeviceState {
 
   /// Memory that programs have asked for; never more than the device says that it has.
   std::atomic<uint64_t> used_bytes{0};
-  /// Of it, what nodes of graphs allocate.
+  /// The part of it that nodes of graphs allocate.
   std::atomic<uint64_t> graph_bytes{0}, graph_high_bytes{0};
   CUresult reserve(uint64_t size_bytes);
   void unreserve(uint64_t size_bytes) { used_bytes.fetch_sub(size_bytes); }
@@ -61,7 +61,7 @@ constexpr bool is_managed(AllocationKind kind) {
   return kind == AllocationKind::kManaged || kind == AllocationKind::kManagedVariable;
 }
 
-/// What a program has said of managed memory: kept to be told, and nothing else.
+/// Advice of a program on managed memory: kept to be given back, and nothing else.
 struct ManagedAdvice {
   bool is_read_mostly = false;
   CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};

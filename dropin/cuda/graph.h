@@ -13,7 +13,7 @@
 
 namespace km::dropin {
 
-/// What this library remembers of a node beside the core's work: GraphWork::note. A base.
+/// Base of what this library remembers of a node beside the core's work: GraphWork::note.
 struct NodeNote {
   CUgraphNodeType type;
 };
@@ -65,7 +65,7 @@ class Graph final : public Handled {
   CUresult add(const CUgraphNode* dependencies, size_t count, SharedWork work, CUgraphNode* out);
   /// The child graph of a node as an object of its own, made once.
   CUgraph child_of(uint64_t node, const SharedWork& work);
-  /// The same for the graphs that a node decides on. The array lives as long as the node.
+  /// Handles of the graphs that a node decides on. The array lives as long as the node.
   CUgraph* bodies_of(uint64_t node, const SharedWork& work);
   /// Makes the graph, which has become the child of the node, a part of this one.
   void take_child(uint64_t node, Graph& child);

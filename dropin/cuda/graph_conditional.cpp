@@ -67,7 +67,7 @@ Conditional::Kind kind_of(CUgraphConditionalNodeType type) {
   }
 }
 
-/// Whether graphs within conditional nodes may have such a node.
+/// True if graphs within conditional nodes may have such a node.
 bool may_be_within(CUgraphNodeType type) {
   return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_EMPTY ||
          type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_MEMSET ||

@@ -20,7 +20,7 @@ class ConditionalValue {
   CUgraph graph() const { return graph_; }
   bool has_default() const { return (flags_ & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0; }
   unsigned default_value() const { return default_value_; }
-  /// Of a node. Each value has one.
+  /// True once a node uses the value; each value has one node.
   std::atomic<bool>& is_used() { return is_used_; }
 
  private:
@@ -41,7 +41,7 @@ CUDA_CONDITIONAL_NODE_PARAMS read_conditional(Graph& graph, uint64_t node, const
 /// Why a graph cannot be instantiated: CUDA_GRAPH_INSTANTIATE_SUCCESS where it can.
 CUgraphInstantiateResult check_conditionals(Graph& graph);
 bool has_conditionals(const km::Graph& graph);
-/// Whether there may be only one of a graph: it has nodes that decide, allocate or free.
+/// True if there may be only one of a graph: it has nodes that decide, allocate or free.
 bool is_unique(const km::Graph& graph);
 
 }  // namespace km::dropin

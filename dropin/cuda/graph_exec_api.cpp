@@ -31,7 +31,7 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
   collect_memory_nodes(graph.core(), &memory_nodes_);
 }
 
-/// What the graph looks after goes when the launches are over that are under way.
+/// The destructor frees what the graph looks after once the launches under way are over.
 GraphExec::~GraphExec() {
   core_ = nullptr;
   if (references_.empty() || !last_stream_ || last_stream_->is_idle()) return;

@@ -18,7 +18,7 @@ class GraphMemory {
   const Ref<km::Memory>& memory() const { return memory_; }
   /// Allocated by a launch, and not freed since.
   std::atomic<bool>& in_use() { return in_use_; }
-  /// By a node.
+  /// True if a node frees it.
   std::atomic<bool>& has_free_node() { return has_free_node_; }
 
  private:
@@ -42,7 +42,7 @@ const MemoryNote* memory_note_of(const GraphWork& work);
 /// `params.dptr` becomes the address.
 CUresult allocation_work_of(Context& context, CUDA_MEM_ALLOC_NODE_PARAMS& params, SharedWork* out);
 CUresult free_work_of(CUdeviceptr address, SharedWork* out);
-/// Whether memory would be allocated twice, where graphs hold nodes that do.
+/// Fails if the launch would allocate memory twice: graphs can hold nodes that allocate.
 CUresult begin_memory_of_launch(const GraphExec& exec);
 /// cuMemFree and cuMemFreeAsync of such memory: true when it was that.
 bool free_graph_memory(CUdeviceptr address, CUresult* out);

@@ -1,4 +1,4 @@
-// What programs give as code: PTX text, fat binaries with PTX in them, or machine code of GPUs.
+// Images, which programs give as code: PTX text, fat binaries with PTX in them, or code of GPUs.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ CUresult launch(const LaunchCall& call);
 /// That a cluster of this size can be; CUDA_ERROR_INVALID_CLUSTER_SIZE.
 CUresult check_cluster(const km::Function& function, const LaunchShape& shape);
 
-/// What occupancy is computed from.
+/// The numbers that occupancy is computed from.
 struct Occupancy {
   MultiprocessorLimits limits;
   KernelNeeds needs;

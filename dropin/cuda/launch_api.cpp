@@ -8,7 +8,7 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// What a launch's attributes say.
+/// The attributes of a launch, read.
 struct LaunchAttributes {
   LaunchShape shape;
   std::vector<CUevent> events;  // recorded behind the launch: all its blocks have begun then

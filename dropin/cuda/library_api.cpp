@@ -13,7 +13,7 @@ CUresult load(CUlibrary* out, const void* image, size_t size_bytes, const JitLog
   std::string ptx;
   CU_TRY(read_image(image, size_bytes, capability_of(*Driver::instance().device(0)), &ptx));
   auto library = make_ref<dropin::Library>(limit_registers(ptx, logs.max_registers()));
-  // What is wrong with the code is told here, not at its first use.
+  // Wrong code fails here, not at its first use.
   if (auto* const context = current_context_or_null(); context && !context->is_destroyed()) {
     Ref<dropin::Module> module;
     CU_TRY(library->module_in(*context, logs, &module));

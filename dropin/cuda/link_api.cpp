@@ -63,7 +63,7 @@ CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, si
   return CUDA_SUCCESS;
 }
 
-/// What is wrong with the code is told here, not when the image is loaded.
+/// Wrong code fails here, not when the image is loaded.
 CUresult check(const dropin::LinkState& state) {
   auto* const context = current_context_or_null();
   if (context == nullptr || context->is_destroyed()) return CUDA_SUCCESS;

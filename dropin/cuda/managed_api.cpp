@@ -166,7 +166,7 @@ CUresult prefetch_batch(const Batch& batch, unsigned long long flags, CUstream s
   return CUDA_SUCCESS;
 }
 
-/// What is discarded may hold anything afterwards: what it has held, for one.
+/// Discarded memory may hold anything afterwards, also its old content: it stays as it is.
 CUresult discard_batch(const CUdeviceptr* addresses, const size_t* sizes, size_t count,
                        unsigned long long flags, CUstream handle) {
   if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %llu; it must be 0", flags);

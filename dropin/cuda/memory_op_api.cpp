@@ -29,7 +29,7 @@ kmb_memory_op_kind kind_of_wait(unsigned flags) {
   return kKinds[flags & 3];
 }
 
-/// What has no address: all memory is coherent, and x86 keeps writes in order.
+/// Operations without an address: all memory is coherent, and x86 keeps writes in order.
 CUresult check_barrier(const CUstreamBatchMemOpParams& op) {
   const unsigned most =
       op.operation == CU_STREAM_MEM_OP_BARRIER ? unsigned{CU_STREAM_MEMORY_BARRIER_TYPE_GPU} : 0;

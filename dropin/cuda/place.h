@@ -11,7 +11,7 @@ class Place {
  public:
   /// CUDA_ERROR_INVALID_VALUE when the range lies in no allocation.
   CUresult find(Context& context, CUdeviceptr address, uint64_t size_bytes, const char* what);
-  /// The same without a message: for addresses that may be the host's.
+  /// find() without a message, for addresses that may be the host's.
   bool try_find(Context& context, CUdeviceptr address, uint64_t size_bytes);
   /// Without memory where an empty range was asked for that nothing is mapped at.
   const DevicePlace& place() const { return place_; }

@@ -1,4 +1,4 @@
-// What is known about an address.
+// Attributes of pointers: all that is known about an address.
 #include <cstring>
 
 #include "dropin/cuda/place.h"
@@ -68,7 +68,7 @@ CUresult attribute_of(const Allocation& found, uint64_t begin, CUdeviceptr addre
   }
 }
 
-/// The same for reserved addresses, and for what is mapped there.
+/// An attribute of a reserved address, and of what is mapped there.
 CUresult attribute_of_mapped(const MappedPlace& place, CUdeviceptr address,
                              CUpointer_attribute attribute, void* to) {
   const bool is_mapped = place.size_bytes != 0;
@@ -108,7 +108,7 @@ CUresult attribute_of_mapped(const MappedPlace& place, CUdeviceptr address,
   }
 }
 
-/// What is known about an address: the one or the other.
+/// The place of an address: in an allocation, or in a reserved range.
 struct Pointer {
   uint64_t begin = 0;
   Allocation found;

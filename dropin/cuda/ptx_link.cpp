@@ -26,7 +26,7 @@ struct Item {
   bool is_definition() const { return is_function ? has_body : linkage != Linkage::kExtern; }
 };
 
-/// Of each symbol that inputs share: the item that stays, and the number of its input.
+/// The definition of a symbol that inputs share: the item that stays, and the number of its input.
 struct Definition {
   size_t unit;
   const Item* item;
@@ -167,7 +167,7 @@ std::string rename(const std::string& text, const std::map<std::string, std::str
   return renamed;
 }
 
-/// What one input keeps to itself, under names that nobody else has.
+/// Gives the symbols that one input keeps to itself names that nobody else has.
 void make_locals_unique(size_t index, Unit* unit, std::set<std::string>* taken) {
   std::map<std::string, std::string> names;
   for (const Item& item : unit->items) {
@@ -219,7 +219,7 @@ void add_missing_returns(std::vector<Unit>* units, const Definitions& defined) {
   }
 }
 
-/// What a unit takes from elsewhere, or from further down, must stand in front of its uses:
+/// Declarations of what a unit takes from elsewhere, or from further down, ahead of its uses:
 /// functions as declarations, variables as they are.
 std::string declarations(const Unit& unit, const Definitions& defined,
                          std::set<std::string>* written) {

@@ -39,7 +39,7 @@ class MemoryHandle final : public Handled {
   uint64_t holders_ = 1;  // of the handle; guarded by the mutex of VirtualMemory
 };
 
-/// What is at an address.
+/// The mapping at an address.
 struct MappedPlace {
   uint64_t range_begin = 0, range_bytes = 0;
   uint64_t begin = 0, size_bytes = 0;  // of the mapping; size 0: nothing is mapped there
@@ -64,7 +64,7 @@ class VirtualMemory {
 
   /// False for addresses in no reserved range.
   bool find(CUdeviceptr address, int device, MappedPlace* out);
-  /// Whether the device may use all of these bytes; false also where nothing is mapped.
+  /// True if the device may use all of these bytes; false also if nothing is mapped.
   bool is_accessible(CUdeviceptr address, uint64_t size_bytes, int device);
 
   /// A context begins: it may use what its device may.
@@ -77,7 +77,7 @@ class VirtualMemory {
     Ref<MemoryHandle> memory;
     std::map<int, CUmemAccess_flags> access;  // by device
     CUmemAccess_flags access_of(int device) const;
-    /// What any device may.
+    /// The protection that any device has.
     int protection() const;
   };
   struct Range {

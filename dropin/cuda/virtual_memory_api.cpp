@@ -28,7 +28,7 @@ CUresult check_properties(const CUmemAllocationProp* properties) {
   return CUDA_SUCCESS;
 }
 
-/// What was asked for, less what there is not.
+/// The properties asked for, less those that are not supported.
 CUmemAllocationProp kept_properties(const CUmemAllocationProp& asked) {
   CUmemAllocationProp kept = asked;
   kept.win32HandleMetaData = nullptr;

@@ -1,4 +1,4 @@
-// What "auto" opens, and why: nothing falls back without saying so.
+// The choice of "auto", with its reasons: nothing falls back without saying so.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct AutoChoice {
 /// KM_DEVICE, where it names a device: then nothing else is tried. Otherwise the first of CUDA and
 /// CPU that works.
 AutoChoice choose_device();
-/// The same for opening: the log says what was chosen, an error why nothing was.
+/// Opens the choice: the log says what was chosen, an error why nothing was.
 Result<Ref<Device>> open_automatically();
 
 }  // namespace km

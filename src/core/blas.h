@@ -45,10 +45,10 @@ class Blas final : public ContextChild {
 
 /// "saxpy"; null: there is no such routine for the type.
 const char* blas_routine_name(kmb_blas_routine routine, km_data_type type);
-/// Of one element; 0 for what is no type.
+/// Bytes of one element; 0 for what is no type.
 uint32_t data_type_size(km_data_type type);
 
-/// Where the elements of a vector or of the matrices of a batch lie: lines at a distance.
+/// The place of a vector's elements, or of those of the matrices of a batch: lines at a distance.
 struct BlasRegion {
   uint64_t address = 0;
   uint64_t lines = 0, line_bytes = 0, pitch_bytes = 0;
@@ -58,9 +58,9 @@ struct BlasRegion {
   /// From the first byte to the last one; false: more than 2^64.
   bool extent(uint64_t* out_bytes) const;
 };
-/// Whether two regions, which lie within the address space, share a byte.
+/// True if two regions, which lie within the address space, share a byte.
 bool regions_overlap(const BlasRegion& one, const BlasRegion& other);
-/// Whether matrices of one batch do.
+/// True if matrices of one batch share a byte.
 bool overlaps_itself(const BlasRegion& region);
 
 /// One array of a call, checked.

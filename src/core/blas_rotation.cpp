@@ -107,7 +107,7 @@ class ModifiedRotation {
     scale(d2, &h_[k21], &h_[k22], nullptr);
   }
 
-  /// What cannot be turned becomes 0.
+  /// Sets all to 0, for vectors that cannot be turned.
   void give_up() {
     form_ = kAll;
     h_ = {};

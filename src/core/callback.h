@@ -9,7 +9,7 @@
 
 namespace km {
 
-/// Whether the calling thread is inside a callback of this library.
+/// True if the calling thread is inside a callback of this library.
 bool in_callback();
 /// KM_ERROR_NOT_PERMITTED inside a callback.
 Status require_may_block();

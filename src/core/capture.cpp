@@ -10,7 +10,7 @@
 namespace km {
 namespace {
 
-// What the CUDA driver returns, as the native code of our errors.
+// Results of the CUDA driver, as the native code of our errors.
 constexpr int64_t kInvalidValue = 1, kIllegalState = 401, kUnsupported = 900, kInvalidated = 901,
                   kMerge = 902, kUnmatched = 903, kUnjoined = 904, kIsolation = 905,
                   kCapturedEvent = 907;

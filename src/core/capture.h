@@ -39,7 +39,7 @@ class Capture final : public Object {
   CaptureOrder order;
 };
 
-/// What a stream knows of its capture; the default stream's is shared by all its objects.
+/// The capture that a stream takes part in; the default stream's is shared by all its objects.
 class CaptureSlot final : public Object {
  public:
   /// Without the lock: the one question that every call asks.
@@ -64,7 +64,7 @@ struct ContextCaptures {
   std::vector<Ref<Capture>> all;
 };
 
-/// What an event recorded in a capture marks.
+/// The place in a capture that an event recorded there marks.
 struct EventCapture {
   std::atomic<bool> is_set{false};
   Ref<Capture> capture;
@@ -74,7 +74,7 @@ struct EventCapture {
 Status begin_capture(Stream& stream);
 /// Into a graph of the stream's context, after nodes of it.
 Status begin_capture_into(Stream& stream, Ref<Graph> graph, std::span<const uint64_t> nodes);
-/// What the stream's next node runs after: these nodes, or these too.
+/// Has the stream's next node run after these nodes only, or after these too.
 Status capture_depend_on(Stream& stream, std::span<const uint64_t> nodes, bool adds);
 /// The caller's reference.
 Result<Ref<Graph>> end_capture(Stream& stream);

@@ -92,7 +92,7 @@ Status Context::stop_profiler() {
 
 Context::~Context() {
   if (native_ == nullptr) return;
-  // What is printed from here on must not reach a callback whose owner is gone.
+  // Output from here on must not reach a callback whose owner is gone.
   if (output_.callback != nullptr) {
     static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
   }
@@ -250,7 +250,7 @@ void Context::record_error(const char* function, km_status status, std::string_v
                            int64_t native_code) noexcept {
   if (!is_error(status)) return;
   error_history_.add(function, status, text, native_code);
-  // What is lost says nothing about the context as it is now.
+  // An object that is lost says nothing about the context as it is now.
   if (status == KM_ERROR_CONTEXT_LOST) return;
   const std::lock_guard lock(mutex_);
   last_error_.status = status;

@@ -49,7 +49,7 @@ class Context final : public Object {
   using SharedDefaultStream = std::shared_ptr<const DefaultStream>;
   /// That of this epoch, made on first use.
   Result<SharedDefaultStream> default_stream();
-  /// Of the default stream of this epoch.
+  /// The slot of the default stream of this epoch.
   Ref<CaptureSlot> default_capture_slot();
   ContextCaptures& captures() { return captures_; }
   Profiler& profiler() { return *profiler_; }
@@ -72,7 +72,7 @@ class Context final : public Object {
   /// The error that the context is in: the sticky one of a kernel, else the last call's that
   /// failed; KM_SUCCESS when there is none.
   Error error();
-  /// The same, and forgets the one of the last call.
+  /// Gives the error, and forgets the one of the last call.
   Error take_error();
   /// Keeps the error of a call that failed. `function` is static.
   void record_error(const char* function, km_status status, std::string_view text,
@@ -146,7 +146,7 @@ uint64_t new_stream_number();
 /// Both contexts must be of one backend.
 Status require_peer(const Context& context, const Context& peer);
 
-/// What belongs to a context and is lost with its reset.
+/// An object that belongs to a context and is lost with its reset.
 class ContextChild : public Object {
  public:
   Context& context() const { return *context_; }

@@ -22,7 +22,7 @@ MemoryUse use_of(const DevicePlace& place, uint64_t size_bytes, AccessKind kind)
 MemoryUse use_of_pinned(const FoundMemory& pinned, const void* first, uint64_t size_bytes,
                         AccessKind kind);
 
-// What copies and fills need of their arguments.
+// Checks of the arguments of copies and fills.
 Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes);
 Status require_apart(const DevicePlace& destination, const DevicePlace& source,
                      uint64_t size_bytes);

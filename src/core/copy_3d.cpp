@@ -15,7 +15,7 @@ Error too_large(const char* what) {
   return make_error(KM_ERROR_OUT_OF_BOUNDS, "the rows of the %s reach beyond 2^64 bytes", what);
 }
 
-// Whether `rows` rows fit 64 bits; their extent.
+// Computes the extent of `rows` rows; false if it does not fit 64 bits.
 bool extent_of(uint64_t rows, uint64_t pitch_bytes, uint64_t width_bytes, uint64_t* out_bytes) {
   uint64_t last = 0;
   return !__builtin_mul_overflow(rows - 1, pitch_bytes, &last) &&

@@ -30,7 +30,7 @@ struct Copy3d {
 Status require_rows_apart(const Copy3d& shape, const DevicePlace& destination,
                           const DevicePlace& source);
 
-/// Where the extent of one side of a copy lies in a slice.
+/// The place in a slice of one side of a copy.
 inline Result<DevicePlace> place_rows_in_slice(Context& context, Slice& slice,
                                                const Layout3d& layout, const char* what) {
   return place_in_slice(context, slice, layout.offset_bytes, layout.extent_bytes, what);

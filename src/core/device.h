@@ -21,9 +21,9 @@ class Device final : public Object {
 
   const kmb_backend& backend() const { return backend_; }
   kmb_device* native() const { return native_; }
-  /// As it was when the device was opened.
+  /// The device's properties when it was opened.
   const km_device_info& info() const { return info_; }
-  /// Whether kernels of this device can be given memory of `peer`.
+  /// True if kernels of this device can be given memory of `peer`.
   Result<bool> can_access(const Device& peer) const;
   Result<int64_t> attribute(km_device_attribute attribute) const;
 

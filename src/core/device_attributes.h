@@ -8,7 +8,7 @@
 namespace km {
 
 uint32_t device_attribute_count();
-/// Of the attribute at a place below device_attribute_count().
+/// Name, unit and number of the attribute at an index below device_attribute_count().
 km_device_attribute_info device_attribute_info(uint32_t index);
 bool is_device_attribute(km_device_attribute attribute);
 /// The attribute that backends are asked for: CUDA's where there is one that means the same.

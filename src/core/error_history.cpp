@@ -17,7 +17,7 @@ int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// What a record holds of a text: no part of a UTF-8 character at its end.
+/// The part of a text that a record holds: it ends with a whole UTF-8 character.
 std::string_view cut(std::string_view text) {
   size_t size = std::min(text.size(), kTextBytes);
   while (size < text.size() && size > 0 && (text[size] & 0xC0) == 0x80) --size;

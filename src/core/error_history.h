@@ -1,4 +1,4 @@
-// What went wrong in a context: its latest failures, and how often each status occurred.
+// The failures of a context: the latest ones, and how often each status occurred.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct ErrorRecord {
   const char* call = "";  // static
   std::string text;
 
-  /// As the C ABI gives it.
+  /// The record in the form of the C ABI.
   km_error_record info() const;
 };
 

@@ -13,7 +13,7 @@ auto by_id(const std::vector<GraphNode>& nodes, uint64_t id) {
                           [](const GraphNode& node, uint64_t value) { return node.id < value; });
 }
 
-/// What a node depends on as sorted positions, which are comparable between graphs.
+/// The dependencies of a node as sorted positions, which are comparable between graphs.
 std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNode& node) {
   std::vector<size_t> found;
   found.reserve(node.dependencies.size());
@@ -22,7 +22,7 @@ std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNo
   return found;
 }
 
-/// Of work that has graphs within it: with copies of them.
+/// A copy of work; graphs within it are copied too.
 SharedWork copy_of(const GraphWork& work) {
   auto copy = std::make_shared<GraphWork>();
   copy->kind = work.kind;
@@ -38,7 +38,7 @@ SharedWork copy_of(const GraphWork& work) {
   return copy;
 }
 
-/// Of the graphs within two nodes of a kind.
+/// True if the graphs within two nodes of a kind differ.
 bool bodies_differ(const GraphWork& ours, const GraphWork& theirs) {
   if (!ours.conditional || ours.conditional == theirs.conditional) return false;
   const Conditional &own = *ours.conditional, &other = *theirs.conditional;
@@ -158,7 +158,7 @@ Status Graph::remove(uint64_t id) {
   return {};
 }
 
-/// By position: the heads, and all that they run after.
+/// Flags by position: true for the heads, and for all that they run after.
 std::vector<bool> Graph::ancestors_of(std::span<const uint64_t> heads) const {
   std::vector<bool> seen(nodes_.size());
   std::vector<uint64_t> open(heads.begin(), heads.end());

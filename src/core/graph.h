@@ -38,12 +38,12 @@ class Graph final : public ContextChild {
   Status add_dependency(uint64_t from, uint64_t to);
   Status remove_dependency(uint64_t from, uint64_t to);
 
-  /// As they are now, by rising id.
+  /// The nodes as they are now, by rising id.
   std::vector<GraphNode> nodes() const;
   Result<GraphNode> node(uint64_t id) const;
   /// The ids of the nodes that depend on this one.
   Result<std::vector<uint64_t>> dependents(uint64_t id) const;
-  /// Whether all of `nodes` are among `heads` and what those run after.
+  /// True if all of `nodes` are among `heads` and what those run after.
   bool covers(std::span<const uint64_t> heads, std::span<const uint64_t> nodes) const;
 
  private:
@@ -58,7 +58,7 @@ class Graph final : public ContextChild {
   uint64_t last_id_ = 0;
 };
 
-/// What decides on graphs within a node: 32 bits of memory, when they are there.
+/// The condition for graphs within a node: 32 bits of memory decide, if they are there.
 struct Conditional {
   enum class Kind : uint8_t {
     kIf,      // the first graph where they are not 0, else the second
@@ -72,7 +72,7 @@ struct Conditional {
   std::vector<Ref<Graph>> bodies;  // may change until they are instantiated
 };
 
-/// What a node does, with everything that it refers to kept alive.
+/// The work of a node; it keeps everything alive that it refers to.
 struct GraphWork {
   km_graph_node_kind kind = KM_GRAPH_NODE_EMPTY;
   Ref<Function> function;
@@ -99,7 +99,7 @@ struct GraphWork {
 /// Notes what the work uses, where uses are ordered.
 void add_use(GraphWork& work, const MemoryUse& use);
 
-/// Of `memory`, the first 32 bits decide.
+/// Work on which the first 32 bits of `memory` decide.
 SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
                             std::shared_ptr<const void> note);
 

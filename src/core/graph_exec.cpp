@@ -146,7 +146,7 @@ class GraphExec::Flattening {
   std::vector<FlatNode> nodes_;
 };
 
-/// Where there are branches, each node runs after the one before.
+/// Takes the flat nodes; if there are branches, each node runs after the one before.
 std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
   const auto is_branch = [](const FlatNode& node) { return node.work->conditional != nullptr; };
   if (std::any_of(nodes_.begin(), nodes_.end(), is_branch)) {
@@ -271,7 +271,7 @@ Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
   return exec;
 }
 
-/// What a node uses is used until the launches so far are done.
+/// Keeps what a node uses until the launches so far are done.
 void GraphExec::retire(const GraphWork& work) {
   const std::span<const kmb_use> uses = uses_.uses();
   for (size_t i = 0; i < uses.size(); ++i) {

@@ -36,7 +36,7 @@ SharedWork empty_work();
 /// `uses`: of the child's nodes, where it is captured.
 SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses = {});
 
-/// What a call that queues work does while its stream is captured.
+/// Adds the work of a call to the capture of its stream, in place of queueing it.
 Status capture_result(Stream& stream, Result<SharedWork> work);
 
 }  // namespace km

@@ -60,7 +60,7 @@ struct alignas(64) HandleSlot {
 
 class HandleTable {
  public:
-  /// What happens with the object when its handle was destroyed and the last pin is gone.
+  /// Called with the object when its handle was destroyed and the last pin is gone.
   using ReleaseObject = void (*)(Object* object);
 
   /// A slot serves `generation_count` objects and is then retired.

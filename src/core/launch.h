@@ -41,7 +41,7 @@ struct LaunchShape {
   bool is_cooperative = false;
 };
 
-/// Whether check_shape() would succeed, without the words.
+/// True if check_shape() would succeed; makes no message.
 inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
   bool fits = shape.shared_bytes <= info.shared_bytes_per_block_max;
   for (int axis = 0; axis < 3; ++axis) {  // 0 wraps around to more than any limit
@@ -53,7 +53,7 @@ inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
 }
 /// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
 Status check_shape(const Device& device, const LaunchShape& shape);
-/// Whether check_slice_argument() would succeed, without the words.
+/// True if check_slice_argument() would succeed; makes no message.
 inline bool fits_parameter(const Context& context, const Function& function,
                            const SliceArgument& argument) {
   const kmb_function_info& info = function.info();

@@ -1,4 +1,4 @@
-// What is left alive when a context's last handle goes, or the process ends.
+// Objects that are left alive when a context's last handle goes, or the process ends.
 #pragma once
 
 namespace km {

@@ -22,7 +22,7 @@ class Memory final : public ContextChild {
   static Result<Ref<Memory>> create(Context& context, Stream* stream, uint64_t size_bytes,
                                     km_slice_flags flags, uint64_t element_size_bytes,
                                     km_allocation_kind kind = KM_ALLOCATION_DEVICE);
-  /// The same at a multiple of a power of two.
+  /// Memory at a multiple of a power of two.
   static Result<Ref<Memory>> create_aligned(Context& context, uint64_t size_bytes, bool zeroed,
                                             uint64_t element_size_bytes, uint64_t alignment_bytes);
   /// The host program's memory as device memory.
@@ -46,7 +46,7 @@ class Memory final : public ContextChild {
   uint64_t element_size_bytes() const {
     return element_size_bytes_.load(std::memory_order_relaxed);
   }
-  /// Whether the address lies in what is allocated now: nothing does in a free block of a pool.
+  /// True if the address lies in what is allocated now: nothing does in a free block of a pool.
   bool holds(uint64_t address) const { return address - range_begin() < size_bytes(); }
   /// How much there is from an offset on; 0 beyond the end.
   uint64_t bytes_from(uint64_t offset) const {
@@ -163,7 +163,7 @@ FoundMemory find_device_memory(Context& context, uint64_t address);
 FoundMemory find_mapped_file(Context& context, const void* pointer);
 /// The page-locked host memory that holds all of [pointer, pointer + size_bytes).
 FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t size_bytes);
-/// The same for device memory, with an error for addresses that are not known, and for ranges that
+/// Finds a range of device memory; an error for addresses that are not known, and for ranges that
 /// reach beyond.
 Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64_t size_bytes,
                                       const char* what);

@@ -1,4 +1,4 @@
-// What streams do with single numbers in memory: writing them, and waiting for them.
+// Operations of streams on single numbers in memory: writing them, and waiting for them.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct MemoryOp {
 
 /// The waits among them keep only this stream from going on. Not for streams that are captured.
 Status queue_memory_ops(Stream& stream, std::span<const MemoryOp> ops);
-/// The same as the work of a graph's node.
+/// The operations as the work of a graph's node.
 Result<std::shared_ptr<GraphWork>> memory_ops_work(std::span<const MemoryOp> ops);
 /// A value of 4 or 8 bytes.
 Status check_value(uint64_t value, uint32_t value_size_bytes);

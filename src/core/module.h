@@ -35,7 +35,7 @@ class Module final : public ContextChild {
   /// CUDA C++, compiled for the context's device.
   static Result<Ref<Module>> load_source(Context& context, std::string_view source,
                                          const std::string& name);
-  /// What save_object() wrote.
+  /// Loads what save_object() wrote.
   static Result<Ref<Module>> load_object(Context& context, std::string_view data,
                                          const std::string& name);
   /// PTX text, CUDA C++ or compiled code, by the file's extension, else by its content.
@@ -43,7 +43,7 @@ class Module final : public ContextChild {
 
   const std::string& name() const { return name_; }
   const std::vector<Kernel>& kernels() const { return kernels_; }
-  /// By the name in the PTX, or by a name expression of the program it was compiled from.
+  /// Finds a kernel by its name in the PTX, or by a name expression of the program it came from.
   Result<const Kernel*> kernel(const std::string& name) const;
   void add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names);
   Result<Ref<Memory>> global(const std::string& name);

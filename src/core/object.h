@@ -1,4 +1,4 @@
-// What every object of the core is: counted by its references, alive while anybody holds one.
+// Base of every object of the core: it counts its references, and lives while there is one.
 #pragma once
 
 #include <atomic>

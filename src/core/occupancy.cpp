@@ -8,7 +8,7 @@
 namespace km {
 namespace {
 
-// What is given out at a time.
+// Units in which resources are given out.
 constexpr uint32_t kRegisterUnit = 256;  // of a warp
 constexpr uint32_t kPartitions = 4;      // of a multiprocessor, each with its part of the registers
 constexpr uint64_t kSharedUnit = 128;
@@ -34,7 +34,7 @@ uint64_t registers_of_warp(const MultiprocessorLimits& limits, const KernelNeeds
   return up(uint64_t{needs.registers} * limits.warp_threads, kRegisterUnit);
 }
 
-/// Of one block, as they are given out.
+/// Registers of one block, as they are given out.
 uint64_t registers_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                             uint32_t block_threads) {
   return registers_of_warp(limits, needs) * up(warps_of(limits, block_threads), kPartitions);
@@ -49,7 +49,7 @@ uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNee
   return warps / warps_of(limits, block_threads);
 }
 
-/// Of one block, as it is given out; 0: none at all. Nothing fits where it is UINT64_MAX.
+/// Shared memory of one block, as it is given out; 0: none at all. UINT64_MAX fits nowhere.
 uint64_t shared_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                          uint64_t dynamic_bytes) {
   const uint64_t fixed = needs.static_shared_bytes;

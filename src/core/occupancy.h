@@ -8,7 +8,7 @@
 
 namespace km {
 
-/// What a device has, by its attributes.
+/// The resources of a multiprocessor, by the device's attributes.
 struct MultiprocessorLimits {
   uint32_t count = 0;  // multiprocessors
   uint32_t warp_threads = 0;
@@ -22,7 +22,7 @@ struct MultiprocessorLimits {
   static Result<MultiprocessorLimits> of(const Device& device);
 };
 
-/// What one kernel takes of it.
+/// The resources that one kernel takes.
 struct KernelNeeds {
   uint32_t registers = 0;  // of a thread
   uint64_t static_shared_bytes = 0;

@@ -174,7 +174,7 @@ Error Pool::over_limit(uint64_t block_bytes) const {
                     counted(now.reserved_bytes, "byte").c_str(), now.used_bytes, now.limit_bytes);
 }
 
-/// What was used before. Without a stream nothing uses the memory any more.
+/// Zeroes memory that was used before. Without a stream nothing uses the memory any more.
 Status Pool::zero(Memory& memory, Stream* stream) {
   if (stream == nullptr && memory.host_pointer() != nullptr) {
     std::memset(memory.host_pointer(), 0, memory.size_bytes());

@@ -130,7 +130,7 @@ void append_table(const Profiler::Snapshot& profile, std::string* out) {
   *out += "</table>\n";
 }
 
-/// Where the time of the device went.
+/// Draws the device's time by kind of work.
 void append_bars(const Profiler::Snapshot& profile, std::string* out) {
   std::vector<const Profiler::Row*> rows;
   for (const Profiler::Row& row : profile.rows) {

@@ -28,8 +28,8 @@ Number in_us(uint64_t time_ns, uint64_t zero_ns) {
 
 bool is_of_host(km_profile_kind kind) { return kind >= KM_PROFILE_KIND_RANGE; }
 
-/// As a string of JSON. Only values of this kind: the destructors of arrays and objects want
-/// memory.
+/// The text as a string of JSON. Only values of this kind are made: the destructors of arrays and
+/// objects allocate memory.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

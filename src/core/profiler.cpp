@@ -198,7 +198,7 @@ bool Profiler::end_range(uint64_t range) noexcept {
   return true;
 }
 
-/// By falling total time, host ranges and waits last.
+/// Rows by falling total time, host ranges and waits last.
 std::vector<Profiler::Row> Profiler::rows() const {
   std::vector<Row> rows;
   {

@@ -1,4 +1,4 @@
-// What ran when: device work as the backend reports it, ranges and waits of the host, memory.
+// Records of device work as the backend reports it, of ranges and waits of the host, and of memory.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class Profiler {
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
   void set_on(bool on);
   void clear();
-  /// What a launch of the kernel counts as.
+  /// Sets the operations and bytes that a launch of the kernel counts as.
   void set_work(std::string_view kernel, uint64_t operations, uint64_t size_bytes);
 
   /// In the form of a kmb_profile_callback.

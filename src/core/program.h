@@ -21,7 +21,7 @@ class Program final : public Object {
 
   /// Compiles with what was added so far; again after more was added.
   Status compile();
-  /// What the compiler said last; empty before.
+  /// The compiler's last messages; empty before.
   std::string log() const;
   /// KM_ERROR_NOT_FOUND until a compile() has succeeded.
   Result<std::string> ptx() const;

@@ -19,7 +19,7 @@ struct SourceFile {
 /// KM_ERROR_NOT_FOUND or KM_ERROR_IO.
 Result<SourceFile> read_source_file(const std::string& path);
 
-/// Whether a text is PTX: the first thing after comments and blanks is `.version`.
+/// True if a text is PTX: the first thing after comments and blanks is `.version`.
 bool looks_like_ptx(std::string_view text);
 
 }  // namespace km

@@ -1,4 +1,4 @@
-// What the status codes mean to people.
+// Texts of the status codes: names, meanings, advice.
 #pragma once
 
 #include "kernelmill/c_api.h"
@@ -16,7 +16,7 @@ struct StatusText {
 /// The row of a status; null for values that no version of this library returns.
 const StatusText* status_text(km_status status);
 
-/// Whether a status reports a failure; KM_NOT_READY and KM_TIMEOUT do not.
+/// True if a status reports a failure; KM_NOT_READY and KM_TIMEOUT do not.
 constexpr bool is_error(km_status status) { return status >= KM_ERROR_INTERNAL; }
 
 }  // namespace km

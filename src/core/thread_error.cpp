@@ -17,7 +17,7 @@ thread_local ThreadError t_error;
 
 void append(std::string_view part) {
   size_t count = std::min(part.size(), sizeof t_error.text - t_error.size);
-  // Where the text is cut, it is not cut within a UTF-8 character.
+  // A text that is cut ends with a whole UTF-8 character.
   while (count < part.size() && count > 0 && (part[count] & 0xC0) == 0x80) --count;
   std::memcpy(t_error.text + t_error.size, part.data(), count);
   t_error.size += count;

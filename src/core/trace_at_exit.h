@@ -7,7 +7,7 @@
 
 namespace km {
 
-/// Whether KM_TRACE asks for it.
+/// True if KM_TRACE asks for a trace.
 bool is_tracing();
 /// Has the profile written at the end of the process. Throws std::bad_alloc.
 void trace_at_exit(std::shared_ptr<Profiler> profiler);

@@ -31,7 +31,7 @@ class UseList {
   void make_room();
   void record_alone(Stream& stream, uint64_t ticket) noexcept;
 
-  /// Whether nothing but work on `stream` (null: nothing at all) uses the object still. Forgets
+  /// True if nothing but work on `stream` (null: nothing at all) uses the object still. Forgets
   /// uses on other streams that are over.
   bool is_free_for(const kmb_stream* stream) noexcept;
 

@@ -49,7 +49,7 @@ using CUcoredumpCallbackHandle = struct CUcoredumpCallbackEntry_st*;
 using CUdevResourceDesc = struct CUdevResourceDesc_st*;
 using CUlogsCallbackHandle = struct CUlogsCallbackEntry_st*;
 
-// Of OpenGL, EGL and VDPAU, whose headers are not needed either.
+// Types of OpenGL, EGL and VDPAU, whose headers are not needed either.
 using GLuint = unsigned;
 using GLenum = unsigned;
 using CUGLDeviceList = int32_t;
@@ -123,7 +123,7 @@ struct CUDA_MEMCPY2D {
   size_t dstPitch;
   size_t WidthInBytes, Height;
 };
-/// Of before CUDA 3.2, with 32 bits for addresses and sizes.
+/// The structure of before CUDA 3.2, with 32 bits for addresses and sizes.
 struct CUDA_MEMCPY2D_v1 {
   unsigned srcXInBytes, srcY;
   CUmemorytype srcMemoryType;
@@ -373,7 +373,7 @@ struct CUDA_MEM_ALLOC_NODE_PARAMS {
 struct CUDA_MEM_FREE_NODE_PARAMS {
   CUdeviceptr dptr;
 };
-/// Of all types but external semaphores and batches of copies.
+/// Parameters of nodes of all types but external semaphores and batches of copies.
 struct CUgraphNodeParams {
   CUgraphNodeType type;
   int reserved0[3];
