@@ -12,11 +12,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import commits
-import rules_comments
 from layers import INSIDE, LAYERS, OUTSIDE, readme_lines
 from source import Source
 from tidy import check
-from tree import read_tree
 
 HEADER = "#pragma once\n"
 MARK = "TO" + "DO"
@@ -295,16 +293,9 @@ class Comments(unittest.TestCase):
                      "// The list: what is left.\n"):
             self.assertEqual([], Tree({name: text}).rules(), text)
 
-    def test_old_ones_count_for_each_file_and_only_shrink(self):
-        name = "src/base/a.cpp"
-        for most, rules in ((2, []), (1, ["comment"])):
-            old = f"{most} {name}\n9 src/base/gone.h\n"
-            tree = Tree({name: self.BAD, rules_comments.LIST: old})
-            self.assertEqual(rules, [r for r, path in tree.rules() if r == "comment"])
-            left = rules_comments.shrink(read_tree(tree.root), tree.root)
-            self.assertEqual(most, left)
-            self.assertEqual(f"{most} {name}\n", (tree.root / rules_comments.LIST).read_text())
-        self.assertEqual(f"2 {name}\n", rules_comments.listed(read_tree(tree.root)))
+    def test_each_comment_counts_once(self):
+        found = [rule for rule, _ in Tree({"src/base/a.cpp": self.BAD}).rules()]
+        self.assertEqual(["comment", "comment"], [rule for rule in found if rule == "comment"])
 
 
 class Commits(unittest.TestCase):

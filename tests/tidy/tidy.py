@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the shape of the house: tidy.py [--root DIR] [--compile-commands FILE]
-[--shrink | --comments].
+"""Checks the shape of the house: tidy.py [--root DIR] [--compile-commands FILE].
 
 Prints one line per finding and ends with 1 if there are any. A line passes a rule when it, or the
 line above it, says `tidy: RULE: reason`.
@@ -22,7 +21,7 @@ def check(root: Path, commands=None) -> list:
     files = read_tree(root)
     by_path = {file.path: file for file in files}
     found = rules_text.run(files) + rules_code.run(files) + rules_docs.run(files)
-    found += rules_comments.run(files, root) + rules_tree.run(files, root, commands)
+    found += rules_comments.run(files) + rules_tree.run(files, root, commands)
     found = [f for f in found if not by_path[f.path].allows(f.rule, f.line)]
     return sorted(found, key=lambda f: (f.path, f.line, f.rule))
 
@@ -32,16 +31,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="checks the shape of the sources")
     parser.add_argument("--root", type=Path, default=root)
     parser.add_argument("--compile-commands", type=Path)
-    parser.add_argument("--shrink", action="store_true", help="take mended comments off the list")
-    parser.add_argument("--comments", action="store_true", help="print comments.txt as it would be")
     options = parser.parse_args()
-    root = options.root.resolve()
-    if options.comments:
-        print(rules_comments.listed(read_tree(root)), end="")
-        return 0
-    if options.shrink:
-        print(f"tidy: {rules_comments.shrink(read_tree(root), root)} comments are left to mend")
-    found = check(root, options.compile_commands)
+    found = check(options.root.resolve(), options.compile_commands)
     for finding in found:
         print(finding)
     if found:
