@@ -5,8 +5,8 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/half_gemm.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
+#include "backends/cpu/thread_pool.h"
 
 namespace km::cpu {
 namespace {

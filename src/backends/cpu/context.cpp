@@ -14,7 +14,7 @@ km_status context_create(kmb_device* device, kmb_context** out_context, kmb_erro
   return guarded(error, [&]() -> Status {
     KM_TRY(install_fault_handler());
     put_handler_in_front(Look::all);
-    KM_ASSIGN(Pool * pool, from(device)->pool());
+    KM_ASSIGN(ThreadPool * pool, from(device)->pool());
     if (config().kernel_timeout_ms != 0) KM_TRY(start_watchdog(config().kernel_timeout_ms));
     *out_context = to(Context::make(from(device), pool));
     return {};

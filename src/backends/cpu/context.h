@@ -17,7 +17,7 @@ namespace km::cpu {
 
 class Device;
 class Executor;
-class Pool;
+class ThreadPool;
 class Stream;
 
 /// Why running kernels must leave; the value of the stop word that generated code is left by.
@@ -26,12 +26,12 @@ enum class StopReason : uint32_t { none = 0, fault = 1, timeout = 2, reset = 3, 
 /// Counted references: core's, and one for each stream, allocation and module.
 class Context {
  public:
-  static Context* make(Device* device, Pool* pool);
+  static Context* make(Device* device, ThreadPool* pool);
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();
 
   Device* device() const { return device_; }
-  Pool* pool() const { return pool_; }
+  ThreadPool* pool() const { return pool_; }
   Allocations& allocations() { return *allocations_; }
   /// Kernels of this context may touch memory of `peer`, or no longer.
   void set_peer(const Context& peer, bool enabled) {
@@ -100,7 +100,7 @@ class Context {
   static void stop_overdue_of(const void* context);
 
  private:
-  Context(Device* device, Pool* pool) : device_(device), pool_(pool) {}
+  Context(Device* device, ThreadPool* pool) : device_(device), pool_(pool) {}
   friend std::default_delete<Context>;
   ~Context();
   bool try_retain();
@@ -108,7 +108,7 @@ class Context {
   std::vector<Stream*> streams() const;
 
   Device* const device_;
-  Pool* const pool_;
+  ThreadPool* const pool_;
   std::atomic<uint32_t> references_{1};
   std::atomic<km_status> status_{KM_SUCCESS};
   std::atomic<bool> profiling_{false}, has_assertion_{false};  // every command looks at them

@@ -32,7 +32,7 @@ Registry& registry() {
 
 }  // namespace
 
-Context* Context::make(Device* device, Pool* pool) {
+Context* Context::make(Device* device, ThreadPool* pool) {
   std::unique_ptr<Context> context(new Context(device, pool));
   Registry& all = registry();
   std::lock_guard lock(all.mutex);

@@ -23,7 +23,7 @@ std::vector<Device*> make_devices() {
   const Config& settings = config();
   uint32_t first = 0;
   for (uint32_t i = 0; i < settings.devices; ++i) {
-    PoolOptions options;
+    ThreadPoolOptions options;
     options.threads =
         settings.threads / settings.devices + (i < settings.threads % settings.devices);
     options.first_name = first;
@@ -116,10 +116,10 @@ void Device::share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const {
   *free_bytes = std::min(*free_bytes, *total_bytes - taken);
 }
 
-Result<Pool*> Device::pool() {
+Result<ThreadPool*> Device::pool() {
   std::lock_guard lock(mutex_);
   if (pool_ == nullptr) {
-    KM_ASSIGN(pool_, Pool::start(options_));
+    KM_ASSIGN(pool_, ThreadPool::start(options_));
   }
   return pool_;
 }

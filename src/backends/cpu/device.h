@@ -6,14 +6,15 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/pool.h"
+#include "backends/cpu/thread_pool.h"
 #include "base/result.h"
 
 namespace km::cpu {
 
 class Device {
  public:
-  Device(uint32_t ordinal, PoolOptions options) : ordinal_(ordinal), options_(std::move(options)) {}
+  Device(uint32_t ordinal, ThreadPoolOptions options)
+      : ordinal_(ordinal), options_(std::move(options)) {}
 
   uint32_t ordinal() const { return ordinal_; }
   uint32_t threads() const { return options_.threads; }
@@ -25,14 +26,14 @@ class Device {
   void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;
 
   /// The worker threads, started at the first call.
-  Result<Pool*> pool();
+  Result<ThreadPool*> pool();
 
  private:
   const uint32_t ordinal_;
-  const PoolOptions options_;
+  const ThreadPoolOptions options_;
   std::atomic<uint64_t> taken_bytes_{0};
   std::mutex mutex_;
-  Pool* pool_ = nullptr;
+  ThreadPool* pool_ = nullptr;
 };
 
 /// Kernel limits, as a GPU of compute capability 9.0 has them.

@@ -13,9 +13,9 @@
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/diagnose.h"
 #include "backends/cpu/futex.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stack_switch.h"
+#include "backends/cpu/thread_pool.h"
 #include "base/cancellation.h"
 #include "base/log.h"
 
@@ -200,7 +200,7 @@ void Executor::run_grid() {
 }
 
 void Executor::keep_sums(uint64_t address, uint32_t size_bytes) {
-  sums_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
+  privatized_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
 }
 
 /// Memory for `count` more blocks, the last ones of idle_blocks_: the very last is the first block.
@@ -358,7 +358,7 @@ Ending Executor::enter(LaunchRun& launch) {
   has_assertion_ = false;
   state_.abandoned = 0;
   blocks_ = 0;
-  sums_.begin(state_);
+  privatized_.begin(state_);
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
@@ -375,7 +375,7 @@ Ending Executor::enter(LaunchRun& launch) {
   after_switch(fake_stack_, nullptr, nullptr);
   stall_.end();
   if (ending != Ending::returned) {
-    sums_.drop(state_);
+    privatized_.drop(state_);
     note_fault(ending);
   }
   return ending;

@@ -13,8 +13,8 @@
 #include "backends/cpu/address_space.h"
 #include "backends/cpu/allocations.h"
 #include "backends/cpu/fault.h"
-#include "backends/cpu/kept_sums.h"
 #include "backends/cpu/launch_run.h"
+#include "backends/cpu/privatized_atomics.h"
 #include "backends/cpu/split_block.h"
 #include "backends/cpu/stall.h"
 #include "backends/cpu/warp_block.h"
@@ -81,7 +81,7 @@ class Executor {
   /// The memory around an access that the launch may make, empty: it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
   void keep_sums(uint64_t address, uint32_t size_bytes);
-  void give_sums() { sums_.give(state_); }
+  void give_sums() { privatized_.flush(state_); }
   uint32_t first_thread() const { return running_->first_thread; }
   /// The block that runs now, in mode b and c.
   WarpBlock& warp_block() { return static_cast<WarpBlock&>(*resident_); }
@@ -137,8 +137,8 @@ class Executor {
   uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
   KernelFault fault_, assertion_;
   bool has_assertion_ = false;
-  KeptSums sums_;     // mode a
-  StallWatch stall_;  // of launches whose blocks may wait
+  PrivatizedAtomics privatized_;  // mode a
+  StallWatch stall_;              // of launches whose blocks may wait
 
   LaunchRun* launch_ = nullptr;
   uint64_t prepared_unit_ = 0;  // its id

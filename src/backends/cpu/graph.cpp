@@ -12,8 +12,8 @@
 #include "backends/cpu/launch.h"
 #include "backends/cpu/marker.h"
 #include "backends/cpu/memory_ops.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
+#include "backends/cpu/thread_pool.h"
 #include "backends/cpu/work.h"
 
 namespace km::cpu {

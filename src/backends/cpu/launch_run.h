@@ -15,7 +15,7 @@ namespace km::cpu {
 class Allocations;
 class DeviceHeap;
 class Output;
-class Pool;
+class ThreadPool;
 
 struct LaunchRun {
   simt::LaunchRecord record{};
@@ -30,7 +30,7 @@ struct LaunchRun {
   Output* output = nullptr;                     // of device printf
   const Allocations* allocations = nullptr;     // what checked code may touch
   DeviceHeap* heap = nullptr;                   // of device malloc
-  Pool* pool = nullptr;                         // whose threads run it
+  ThreadPool* pool = nullptr;                   // whose threads run it
   Stall stall;                                  // of launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed ones since the context was reset
   BlockRange range;

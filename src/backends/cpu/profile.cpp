@@ -5,8 +5,8 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/entries.h"
 #include "backends/cpu/graph.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/task.h"
+#include "backends/cpu/thread_pool.h"
 
 namespace km::cpu {
 namespace {

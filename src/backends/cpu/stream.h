@@ -22,7 +22,7 @@ namespace km::cpu {
 class Context;
 class Executor;
 class Marker;
-class Pool;
+class ThreadPool;
 
 class Stream {
  public:
@@ -83,9 +83,9 @@ class Stream {
   uint64_t grace_ticks() const { return grace_ticks_.load(std::memory_order_relaxed); }
 
  private:
-  friend class Pool;
+  friend class ThreadPool;
   friend std::default_delete<Stream>;
-  explicit Stream(Pool* pool);
+  explicit Stream(ThreadPool* pool);
   ~Stream() = default;
   uint64_t append(Command* command, bool* out_first);
   void drive_light();
@@ -117,7 +117,7 @@ class Stream {
 
   // A thread may still be leaving add_ready() of the pool when the stream has been used again: so
   // the pool never changes.
-  Pool* const pool_;
+  ThreadPool* const pool_;
   const uint64_t first_grid_id_;  // less one
   Context* context_ = nullptr;
   std::atomic<int32_t> priority_{0};

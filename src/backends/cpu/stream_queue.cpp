@@ -12,8 +12,8 @@
 #include "backends/cpu/launch.h"
 #include "backends/cpu/marker.h"
 #include "backends/cpu/memory_ops.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/profile.h"
+#include "backends/cpu/thread_pool.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/work.h"
 #include "base/host_allocator.h"
@@ -33,7 +33,7 @@ uint64_t next(std::atomic<uint64_t>& last) {
 
 }  // namespace
 
-Stream::Stream(Pool* pool)
+Stream::Stream(ThreadPool* pool)
     : pool_(pool),
       first_grid_id_(next(last_stream) << kTicketBits & ~kOfGraph),
       tail_(new Command),

@@ -1,8 +1,8 @@
 // Waiting for a stream: help if possible, then spin, then sleep.
 #include "backends/cpu/executor.h"
 #include "backends/cpu/fault.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/stream.h"
+#include "backends/cpu/thread_pool.h"
 #include "backends/cpu/work.h"
 #include "base/cancellation.h"
 
@@ -22,7 +22,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
   uint64_t limit_ns = endless ? kForever : now_ns() + timeout_ns;
   // With a time limit the thread must not start work of unknown length.
   Executor* executor = endless ? executor_of_host_thread() : nullptr;
-  Pool::Helping helping(executor != nullptr ? pool_ : nullptr);
+  ThreadPool::Helping helping(executor != nullptr ? pool_ : nullptr);
   uint64_t idle_since = now_ticks();
   look_after_host(idle_since);  // for kernels that began before a handler was installed
   while (!is_complete(ticket)) {

@@ -5,15 +5,15 @@
 
 namespace km::cpu::test {
 
-Pool* pool_of(uint32_t threads) {
+ThreadPool* pool_of(uint32_t threads) {
   static std::mutex mutex;
-  static std::map<uint32_t, Pool*> pools;
+  static std::map<uint32_t, ThreadPool*> pools;
   std::lock_guard lock(mutex);
-  Pool*& pool = pools[threads];
+  ThreadPool*& pool = pools[threads];
   if (pool == nullptr) {
-    PoolOptions options;
+    ThreadPoolOptions options;
     options.threads = threads;
-    Result<Pool*> started = Pool::start(options);
+    Result<ThreadPool*> started = ThreadPool::start(options);
     EXPECT_TRUE(started);
     pool = *started;
   }

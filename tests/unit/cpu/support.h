@@ -13,10 +13,10 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/fault.h"
-#include "backends/cpu/pool.h"
 #include "backends/cpu/runtime_table.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/stream.h"
+#include "backends/cpu/thread_pool.h"
 
 /// Code whose faults belong to kernels: all of it lies in one section.
 #define KM_TEST_CODE __attribute__((section("km_test_code"), noinline, used)) KM_NO_SANITIZE
@@ -81,7 +81,7 @@ T argument(const simt::LaunchRecord* record) {
 }
 
 /// A pool for each number of threads; pools live for ever.
-Pool* pool_of(uint32_t threads);
+ThreadPool* pool_of(uint32_t threads);
 
 class CpuTest : public ::testing::TestWithParam<uint32_t> {
  protected:

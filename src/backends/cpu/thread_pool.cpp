@@ -1,4 +1,4 @@
-#include "backends/cpu/pool.h"
+#include "backends/cpu/thread_pool.h"
 
 #include <algorithm>
 #include <bit>
@@ -32,12 +32,12 @@ uint64_t name_of(uint32_t slot, uint64_t state) { return (state & kGenerationMas
 uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
 
 /// Whose worker this thread is.
-thread_local const Pool* worker_of = nullptr;
+thread_local const ThreadPool* worker_of = nullptr;
 
 }  // namespace
 
 /// The number of workers that have started, and of those that could not.
-struct Pool::Arrivals {
+struct ThreadPool::Arrivals {
   std::mutex mutex;
   std::condition_variable changed;
   uint32_t ready = 0, failed = 0;
@@ -61,11 +61,12 @@ int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2;
 
 }  // namespace
 
-Pool::Pool(const PoolOptions& options) : options_(options), sleepers_(options.threads) {
+ThreadPool::ThreadPool(const ThreadPoolOptions& options)
+    : options_(options), idle_(options.threads) {
   for (Job& job : jobs_) job.parts.reset(new BlockRange::SharedPart[options.threads]);
 }
 
-bool Pool::start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals) {
+bool ThreadPool::start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals) {
   const std::string name = "km-cpu-" + std::to_string(options_.first_name + worker);
   const int cpu = options_.cpus.empty() ? -1 : options_.cpus[worker % options_.cpus.size()];
   return start_thread(name.c_str(), kWorkerStackBytes, cpu, [this, worker, arrivals] {
@@ -75,9 +76,10 @@ bool Pool::start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arriva
   });
 }
 
-Result<Pool*> Pool::start(const PoolOptions& options) {
+Result<ThreadPool*> ThreadPool::start(const ThreadPoolOptions& options) {
   const auto arrivals = std::make_shared<Arrivals>();
-  Pool* pool = std::unique_ptr<Pool>(new Pool(options)).release();  // lives as long as its threads
+  ThreadPool* pool = std::unique_ptr<ThreadPool>(new ThreadPool(options))
+                         .release();  // lives as long as its threads
   uint32_t started = 0;
   try {
     while (started < options.threads && pool->start_worker(started, arrivals)) ++started;
@@ -86,7 +88,7 @@ Result<Pool*> Pool::start(const PoolOptions& options) {
   }
   const uint32_t ready = arrivals->wait_for(started);
   if (ready == 0) {
-    std::unique_ptr<Pool> unused(pool);
+    std::unique_ptr<ThreadPool> unused(pool);
     return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
                       "cannot start a worker thread: raise the limit on processes (ulimit -u) or "
                       "on memory");
@@ -99,7 +101,7 @@ Result<Pool*> Pool::start(const PoolOptions& options) {
   return pool;
 }
 
-void Pool::run_worker(uint32_t worker, Executor* executor) {
+void ThreadPool::run_worker(uint32_t worker, Executor* executor) {
   worker_of = this;
   between_.fetch_add(1);
   awake_.fetch_add(1);
@@ -115,7 +117,7 @@ void Pool::run_worker(uint32_t worker, Executor* executor) {
 }
 
 /// The name of a job that wants more threads, of the highest priority; 0: none.
-uint64_t Pool::job_with_room() const {
+uint64_t ThreadPool::job_with_room() const {
   uint64_t best = 0;
   int best_list = kPriorities;
   for (uint64_t open = open_jobs_.load(); open != 0; open &= open - 1) {
@@ -130,14 +132,14 @@ uint64_t Pool::job_with_room() const {
   return best;
 }
 
-bool Pool::has_ready_before(int list) const {
+bool ThreadPool::has_ready_before(int list) const {
   for (int i = 0; i < list; ++i) {
     if (ready_[static_cast<size_t>(i)].count.load(std::memory_order_relaxed) != 0) return true;
   }
   return false;
 }
 
-bool Pool::take(Item* out_item, bool gives_grace) {
+bool ThreadPool::take(Item* out_item, bool gives_grace) {
   uint64_t job = job_with_room();
   if (job != 0) {
     // A stream goes before jobs of lower priority, jobs before streams of the same.
@@ -153,7 +155,7 @@ bool Pool::take(Item* out_item, bool gives_grace) {
   return out_item->stream != nullptr;
 }
 
-void Pool::run(const Item& item, Executor* executor) {
+void ThreadPool::run(const Item& item, Executor* executor) {
   if (item.job != 0) {
     take_part(item.job, executor, UINT64_MAX);
   } else {
@@ -163,7 +165,7 @@ void Pool::run(const Item& item, Executor* executor) {
 
 /// Sends a thread that spins to sleep if there are more threads than processors: it would keep
 /// another from working.
-bool Pool::retire() {
+bool ThreadPool::retire() {
   uint32_t awake = awake_.load(std::memory_order_relaxed);
   while (awake > options_.threads) {
     if (awake_.compare_exchange_weak(awake, awake - 1)) return true;
@@ -172,7 +174,7 @@ bool Pool::retire() {
 }
 
 /// False: the thread no longer counts as awake.
-bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
+bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
   bool found = false, retired = false;
   spinners_.fetch_add(1);
@@ -190,7 +192,7 @@ bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
     const uint64_t next = now + Stream::kLeastGraceTicks;
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
   }
-  if (!found) sleepers_.lie_down(worker);
+  if (!found) idle_.park(worker);
   if (!found && !retired) awake_.fetch_sub(1);
   if (found) between_.fetch_add(1);
   spinners_.fetch_sub(1);
@@ -201,13 +203,13 @@ bool Pool::spin_for_work(uint32_t worker, Item* out_item) {
 
 /// Wakes a worker for a stream that nobody has taken, since what runs may be waiting for it, or for
 /// a job if there is a processor for it. One that is getting up does this in its turn.
-void Pool::wake_for_more() {
-  if (sleepers_.coming() != 0 || !sleepers_.any()) return;
+void ThreadPool::wake_for_more() {
+  if (idle_.coming() != 0 || !idle_.any()) return;
   const bool room = awake_.load() < options_.threads && job_with_room() != 0;
   if (room || has_unowned_stream()) wake_up_to(1);
 }
 
-bool Pool::has_unowned_stream() {
+bool ThreadPool::has_unowned_stream() {
   if (ready_count_.load() == 0) return false;
   std::lock_guard lock(ready_lock_);
   for (const ReadyList& list : ready_) {
@@ -218,39 +220,39 @@ bool Pool::has_unowned_stream() {
   return false;
 }
 
-bool Pool::wait_for_work(uint32_t worker, Item* out_item) {
+bool ThreadPool::wait_for_work(uint32_t worker, Item* out_item) {
   if (!options_.may_spin) {
-    sleepers_.lie_down(worker);
+    idle_.park(worker);
     between_.fetch_sub(1);
     awake_.fetch_sub(1);
   } else if (spin_for_work(worker, out_item)) {
     return true;
   }
-  sleepers_.sleep(worker, has_work());
+  idle_.sleep(worker, has_work());
   between_.fetch_add(1);
   awake_.fetch_add(1);
   return false;
 }
 
 /// Workers that look for work or are about to.
-uint32_t Pool::looking() const { return spinners_.load() + between_.load() + sleepers_.coming(); }
+uint32_t ThreadPool::looking() const { return spinners_.load() + between_.load() + idle_.coming(); }
 
 /// Until `count` look for work.
-void Pool::wake_up_to(uint32_t count) {
+void ThreadPool::wake_up_to(uint32_t count) {
   const uint32_t coming = looking();
-  if (coming < count) sleepers_.call(count - coming);
+  if (coming < count) idle_.wake(count - coming);
 }
 
 /// Wakes threads for a job, which can do without them: if there were more threads than processors,
 /// one would keep another from working.
-void Pool::wake_helpers(uint32_t count) {
+void ThreadPool::wake_helpers(uint32_t count) {
   const uint32_t coming = looking();
-  const uint32_t up = awake_.load() + sleepers_.coming();
+  const uint32_t up = awake_.load() + idle_.coming();
   if (coming >= count || up >= options_.threads) return;
-  sleepers_.call(std::min(count - coming, options_.threads - up));
+  idle_.wake(std::min(count - coming, options_.threads - up));
 }
 
-void Pool::add_ready(Stream* stream) {
+void ThreadPool::add_ready(Stream* stream) {
   if (!stream->listed_.exchange(true)) {
     std::lock_guard lock(ready_lock_);
     ReadyList& list = ready_[static_cast<size_t>(list_of(stream->priority()))];
@@ -265,7 +267,7 @@ void Pool::add_ready(Stream* stream) {
 
 /// A stream of the first `lists` priorities, which the caller now owns. Streams that were taken by
 /// somebody who waits for them are dropped from the list on the way.
-Stream* Pool::take_ready(bool gives_grace, int lists) {
+Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
   if (ready_count_.load() == 0) return nullptr;
   const uint64_t now = gives_grace ? now_ticks() : 0;
   std::lock_guard lock(ready_lock_);
@@ -284,14 +286,14 @@ Stream* Pool::take_ready(bool gives_grace, int lists) {
   return nullptr;
 }
 
-bool Pool::others_wait(const Stream* stream) const {
+bool ThreadPool::others_wait(const Stream* stream) const {
   if (ready_count_.load(std::memory_order_relaxed) == 0) return false;
-  if (spinners_.load(std::memory_order_relaxed) != 0 || sleepers_.any()) return false;
+  if (spinners_.load(std::memory_order_relaxed) != 0 || idle_.any()) return false;
   if (has_ready_before(list_of(stream->priority()))) return true;
   return now_ticks() - stream->ready_ticks() > kSliceTicks;
 }
 
-Stream* Pool::take_closed_stream() {
+Stream* ThreadPool::take_closed_stream() {
   std::lock_guard lock(closed_lock_);
   if (closed_.empty()) return nullptr;
   Stream* stream = closed_.back();
@@ -299,17 +301,17 @@ Stream* Pool::take_closed_stream() {
   return stream;
 }
 
-void Pool::keep_closed_stream(Stream* stream) {
+void ThreadPool::keep_closed_stream(Stream* stream) {
   const HostMemoryNeeded needed;  // nobody can be told that there is none
   std::lock_guard lock(closed_lock_);
   closed_.push_back(stream);
 }
 
-bool Pool::wants_to_share(const Command& command) const {
+bool ThreadPool::wants_to_share(const Command& command) const {
   return options_.threads > 1 && !options_.in_order && is_worth_sharing(command);
 }
 
-uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
+uint64_t ThreadPool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   uint64_t free = free_jobs_.load(std::memory_order_relaxed);
   do {
     if (free == 0) return 0;
@@ -327,7 +329,7 @@ uint64_t Pool::publish(Stream* stream, Command* command, uint64_t first_piece) {
   return name_of(slot, state);
 }
 
-bool Pool::enter(uint64_t job) {
+bool ThreadPool::enter(uint64_t job) {
   Job& entry = jobs_[slot_of(job)];
   uint64_t state = entry.state.load(std::memory_order_acquire);
   do {
@@ -337,7 +339,7 @@ bool Pool::enter(uint64_t job) {
   return true;
 }
 
-bool Pool::leave(uint64_t job) {
+bool ThreadPool::leave(uint64_t job) {
   uint32_t slot = slot_of(job);
   Job& entry = jobs_[slot];
   uint64_t bit = uint64_t{1} << slot;
@@ -353,7 +355,7 @@ bool Pool::leave(uint64_t job) {
 
 /// A worker that has nothing to do for a moment counts as looking for work. When it goes to work
 /// without having looked, somebody else must.
-void Pool::work(Command& command, Executor& executor, Context& context) {
+void ThreadPool::work(Command& command, Executor& executor, Context& context) {
   const bool is_worker = worker_of == this;
   if (is_worker) {
     between_.fetch_sub(1);
@@ -363,7 +365,7 @@ void Pool::work(Command& command, Executor& executor, Context& context) {
   if (is_worker) between_.fetch_add(1);
 }
 
-void Pool::take_part(uint64_t job, Executor* executor, uint64_t until) {
+void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   Job& entry = jobs_[slot_of(job)];
   Stream* stream = entry.stream;
   entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
@@ -371,9 +373,9 @@ void Pool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   if (leave(job)) stream->resume_here(executor, until);
 }
 
-void Pool::relieve() {
+void ThreadPool::relieve() {
   if (looking() != 0 || !has_unowned_stream()) return;
-  if (sleepers_.any()) return wake_up_to(1);
+  if (idle_.any()) return wake_up_to(1);
   if (spares_.fetch_add(1) < kMaxSpares &&
       start_thread("km-cpu-spare", kWorkerStackBytes, -1, [this] { run_spare(); })) {
     return;
@@ -381,7 +383,7 @@ void Pool::relieve() {
   spares_.fetch_sub(1);
 }
 
-void Pool::run_spare() {
+void ThreadPool::run_spare() {
   Executor* const executor = thread_can_fault() ? Executor::acquire() : nullptr;
   if (executor != nullptr) {
     while (Stream* const stream = take_ready(false, kPriorities))
@@ -391,7 +393,7 @@ void Pool::run_spare() {
   spares_.fetch_sub(1);
 }
 
-bool Pool::help(uint64_t job, Executor* executor, uint64_t until) {
+bool ThreadPool::help(uint64_t job, Executor* executor, uint64_t until) {
   if (!enter(job)) return false;
   take_part(job, executor, until);
   return true;

@@ -10,7 +10,7 @@
 
 namespace km::cpu {
 
-class KeptSums {
+class PrivatizedAtomics {
  public:
   /// At the beginning of a launch: nothing is kept.
   void begin(simt::BlockState& state);
@@ -18,7 +18,7 @@ class KeptSums {
   void keep(simt::BlockState& state, AddressRange memory, uint32_t element_bytes);
   /// Adds what is kept, in generated code's place: a fault is one of the kernel. Keeps none for the
   /// rest of the launch.
-  void give(simt::BlockState& state);
+  void flush(simt::BlockState& state);
   /// The launch has failed: drops what is kept.
   void drop(simt::BlockState& state);
 

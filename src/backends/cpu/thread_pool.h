@@ -11,7 +11,7 @@
 
 #include "backends/cpu/block_range.h"
 #include "backends/cpu/futex.h"
-#include "backends/cpu/sleepers.h"
+#include "backends/cpu/idle_workers.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -21,7 +21,7 @@ class Context;
 class Executor;
 class Stream;
 
-struct PoolOptions {
+struct ThreadPoolOptions {
   uint32_t threads = 1;
   uint32_t first_name = 0;  // km-cpu-<first_name>, ...
   std::vector<int> cpus;    // to pin to, one per thread; empty: not pinned
@@ -29,11 +29,11 @@ struct PoolOptions {
   bool may_spin = true;     // false on a single core
 };
 
-class Pool {
+class ThreadPool {
  public:
   /// Starts the workers, as many as there are threads and memory for; none is an error. They sleep
   /// while there is nothing to do, and live as long as the process.
-  static Result<Pool*> start(const PoolOptions& options);
+  static Result<ThreadPool*> start(const ThreadPoolOptions& options);
 
   uint32_t threads() const { return options_.threads; }
   uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
@@ -44,7 +44,7 @@ class Pool {
   class Helping {
    public:
     /// null: it only waits.
-    explicit Helping(Pool* pool) : pool_(pool) { start(); }
+    explicit Helping(ThreadPool* pool) : pool_(pool) { start(); }
     ~Helping() { stop(); }
     Helping(const Helping&) = delete;
     Helping& operator=(const Helping&) = delete;
@@ -59,7 +59,7 @@ class Pool {
     }
 
    private:
-    Pool* pool_;
+    ThreadPool* pool_;
     bool counts_ = false;
   };
 
@@ -114,7 +114,7 @@ class Pool {
     uint64_t job = 0;
   };
 
-  explicit Pool(const PoolOptions& options);
+  explicit ThreadPool(const ThreadPoolOptions& options);
   struct Arrivals;
   bool start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals);
   void run_worker(uint32_t worker, Executor* executor);
@@ -136,7 +136,7 @@ class Pool {
   bool enter(uint64_t job);
   void take_part(uint64_t job, Executor* executor, uint64_t until);
 
-  PoolOptions options_;
+  ThreadPoolOptions options_;
   std::array<Job, kMaxJobs> jobs_;
   alignas(64) std::atomic<uint64_t> open_jobs_{0};  // a bit per job that wants participants
   std::atomic<uint64_t> free_jobs_{UINT64_MAX};
@@ -149,7 +149,7 @@ class Pool {
   std::atomic<uint32_t> between_{0};  // workers that neither spin nor work, but soon will
   std::atomic<uint32_t> awake_{0};    // workers that run or spin, and threads of the host that help
   std::atomic<uint32_t> spares_{0};   // threads beyond the workers, as long as streams are ready
-  Sleepers sleepers_;
+  IdleWorkers idle_;
 };
 
 }  // namespace km::cpu

@@ -1,4 +1,4 @@
-#include "backends/cpu/kept_sums.h"
+#include "backends/cpu/privatized_atomics.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,9 +41,9 @@ KM_LANE_SECTION void add_words(uint64_t begin, uint64_t* kept, uint64_t size_byt
 
 }  // namespace
 
-void KeptSums::begin(simt::BlockState& state) { keep_none(state, kFirstOutside); }
+void PrivatizedAtomics::begin(simt::BlockState& state) { keep_none(state, kFirstOutside); }
 
-void KeptSums::keep(simt::BlockState& state, AddressRange memory, uint32_t element_bytes) {
+void PrivatizedAtomics::keep(simt::BlockState& state, AddressRange memory, uint32_t element_bytes) {
   state.sums_outside = UINT64_MAX;
   const uint64_t begin = round_up(memory.begin, sizeof(uint64_t));
   const uint64_t skipped = begin - memory.begin;
@@ -58,14 +58,14 @@ void KeptSums::keep(simt::BlockState& state, AddressRange memory, uint32_t eleme
   state.sums_begin = begin;
 }
 
-KM_NO_SANITIZE void KeptSums::give(simt::BlockState& state) {
+KM_NO_SANITIZE void PrivatizedAtomics::flush(simt::BlockState& state) {
   if (state.sums_bytes == 0) return;
   add_words(state.sums_begin, reinterpret_cast<uint64_t*>(state.sums), state.sums_bytes,
             element_bytes_ == sizeof(uint64_t));
   keep_none(state, UINT64_MAX);
 }
 
-void KeptSums::drop(simt::BlockState& state) {
+void PrivatizedAtomics::drop(simt::BlockState& state) {
   if (state.sums_bytes != 0) std::memset(state.sums, 0, state.sums_bytes);
   keep_none(state, UINT64_MAX);
 }
