@@ -47,6 +47,18 @@ Status triangular_packed(BlasRequest&& request, km_blas_triangle triangle,
       .submit();
 }
 
+/// The first arguments of an update of rank 1 by one vector.
+BlasRequest& rank_one(BlasRequest& request, km_blas_triangle triangle, uint64_t n,
+                      const void* alpha, const km_blas_vector* x) {
+  return request.triangle(triangle).n(n).real_alpha(alpha).x(x, n);
+}
+
+/// The first arguments of an update of rank 2.
+BlasRequest& rank_two(BlasRequest& request, km_blas_triangle triangle, uint64_t n,
+                      const void* alpha, const km_blas_vector* x, const km_blas_vector* y) {
+  return request.triangle(triangle).n(n).alpha(alpha).x(x, n).y(y, n);
+}
+
 }  // namespace
 
 km_status km_blas_gemv(km_blas blas, km_data_type type, km_blas_operation operation, uint64_t m,
@@ -222,13 +234,8 @@ km_status km_blas_syr(km_blas blas, km_data_type type, km_blas_triangle triangle
                       const void* alpha, const km_blas_vector* x,
                       const km_blas_matrix* a) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_SYR, type)
-        .triangle(triangle)
-        .n(n)
-        .real_alpha(alpha)
-        .x(x, n)
-        .a_written(a, n, n)
-        .submit();
+    BlasRequest request(call, blas, KMB_BLAS_SYR, type);
+    return rank_one(request, triangle, n, alpha, x).a_written(a, n, n).submit();
   });
 }
 
@@ -236,14 +243,8 @@ km_status km_blas_syr2(km_blas blas, km_data_type type, km_blas_triangle triangl
                        const void* alpha, const km_blas_vector* x, const km_blas_vector* y,
                        const km_blas_matrix* a) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_SYR2, type)
-        .triangle(triangle)
-        .n(n)
-        .alpha(alpha)
-        .x(x, n)
-        .y(y, n)
-        .a_written(a, n, n)
-        .submit();
+    BlasRequest request(call, blas, KMB_BLAS_SYR2, type);
+    return rank_two(request, triangle, n, alpha, x, y).a_written(a, n, n).submit();
   });
 }
 
@@ -251,13 +252,8 @@ km_status km_blas_spr(km_blas blas, km_data_type type, km_blas_triangle triangle
                       const void* alpha, const km_blas_vector* x,
                       const km_blas_matrix* a) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_SPR, type)
-        .triangle(triangle)
-        .n(n)
-        .real_alpha(alpha)
-        .x(x, n)
-        .packed_a(a, n, true)
-        .submit();
+    BlasRequest request(call, blas, KMB_BLAS_SPR, type);
+    return rank_one(request, triangle, n, alpha, x).packed_a(a, n, true).submit();
   });
 }
 
@@ -265,13 +261,7 @@ km_status km_blas_spr2(km_blas blas, km_data_type type, km_blas_triangle triangl
                        const void* alpha, const km_blas_vector* x, const km_blas_vector* y,
                        const km_blas_matrix* a) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_SPR2, type)
-        .triangle(triangle)
-        .n(n)
-        .alpha(alpha)
-        .x(x, n)
-        .y(y, n)
-        .packed_a(a, n, true)
-        .submit();
+    BlasRequest request(call, blas, KMB_BLAS_SPR2, type);
+    return rank_two(request, triangle, n, alpha, x, y).packed_a(a, n, true).submit();
   });
 }
