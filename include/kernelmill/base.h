@@ -178,15 +178,15 @@ KM_CHECK_SIZE(km_build_info, 112);
 
 typedef int32_t km_element_type;
 enum {
-  KM_ELEMENT_TYPE_UNKNOWN = 0,
-  KM_ELEMENT_TYPE_VOID = 1,    /* behind a pointer only: elements of any type */
+  KM_ELEMENT_TYPE_UNKNOWN = 0, /* slices without a type fit all, and all slices unknown types */
+  KM_ELEMENT_TYPE_VOID = 1,    /* behind a pointer only: slices of all types fit */
   KM_ELEMENT_TYPE_NAMED = 2,   /* a structure, union, enumeration or other type with a name */
-  KM_ELEMENT_TYPE_POINTER = 3, /* an address: behind a pointer, an array of addresses */
+  KM_ELEMENT_TYPE_POINTER = 3, /* an address; fits integers of 64 bits, and they fit it */
   KM_ELEMENT_TYPE_BOOL = 4,
-  KM_ELEMENT_TYPE_CHAR = 5, /* plain char; elements of I8 and U8 fit it, too */
+  KM_ELEMENT_TYPE_CHAR = 5, /* slices of it, of I8 and of U8 fit every pointer */
   KM_ELEMENT_TYPE_I8 = 6,
   KM_ELEMENT_TYPE_U8 = 7,
-  KM_ELEMENT_TYPE_I16 = 8,
+  KM_ELEMENT_TYPE_I16 = 8, /* integers of one width fit each other, signed or not */
   KM_ELEMENT_TYPE_U16 = 9,
   KM_ELEMENT_TYPE_I32 = 10,
   KM_ELEMENT_TYPE_U32 = 11,
@@ -196,7 +196,7 @@ enum {
   KM_ELEMENT_TYPE_U128 = 15,
   KM_ELEMENT_TYPE_F16 = 16,
   KM_ELEMENT_TYPE_BF16 = 17,
-  KM_ELEMENT_TYPE_F32 = 18,
+  KM_ELEMENT_TYPE_F32 = 18, /* scalars fit vectors of them: slices of F32 a float4* */
   KM_ELEMENT_TYPE_F64 = 19,
   KM_ELEMENT_TYPE_F8_E4M3 = 20,
   KM_ELEMENT_TYPE_F8_E5M2 = 21

@@ -142,11 +142,11 @@ KM_API km_status km_slice_destroy_on_stream(km_slice slice, km_stream stream) KM
 /** Address, size and element size of a slice. Set `out_info->struct_size` first. */
 KM_API km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) KM_NOEXCEPT;
 
-/** Says of which type the elements of a slice are; its later views have the type, too. From then on
- * a launch that gives the slice to a kernel whose parameter is known to have another type is
- * KM_ERROR_INVALID_LAUNCH. `lanes` is 2 to 4 for a vector such as float4, and 1 otherwise; `name`
- * is the C++ name of a KM_ELEMENT_TYPE_NAMED ("ns::Point"; null: any named type fits) and else
- * null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check. A slice has no type until this call.
+/** Says of which type the elements of a slice and of its later views are. A launch that gives it
+ * for a parameter that it does not fit, as km_element_type lists, is KM_ERROR_INVALID_LAUNCH.
+ * `lanes`: 2 to 4 for a vector such as float4, else 1. `name`: that of a KM_ELEMENT_TYPE_NAMED in
+ * C++ ("ns::Point"; null: all names), else null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the
+ * check; it is what slices have until this call, which bindings make for slices of numbers.
  * Threads: any, but not while another thread uses the slice in a launch.
  * Status: KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors of so many lanes,
  *   or `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095 bytes.

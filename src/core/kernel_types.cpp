@@ -13,45 +13,101 @@ bool is_float(km_element_type type) {
   return type == KM_ELEMENT_TYPE_F32 || type == KM_ELEMENT_TYPE_F64;
 }
 
-bool is_byte(km_element_type type) {
-  return type == KM_ELEMENT_TYPE_CHAR || type == KM_ELEMENT_TYPE_I8 || type == KM_ELEMENT_TYPE_U8;
-}
+// Classes of element types: 0 without a type, 1 to 48 for scalars and vectors, and these.
+constexpr uint32_t kNamedClass = 49;     // with a name
+constexpr uint32_t kAnyNamedClass = 50;  // named, but nobody says how
+constexpr uint32_t kBytes = 1;           // the family of 8-bit integers
+constexpr uint64_t kAllClasses = ~uint64_t{0};
 
-bool is_address(const ElementType& type) {
-  return type.lanes == 1 && (type.type == KM_ELEMENT_TYPE_POINTER ||
-                             type.type == KM_ELEMENT_TYPE_I64 || type.type == KM_ELEMENT_TYPE_U64);
-}
-
-/// True if elements of the type `given` are what a pointer to `expected` points to.
-bool fits_pointer(const ElementType& expected, const ElementType& given) {
-  if (expected.type == KM_ELEMENT_TYPE_VOID || expected.type == KM_ELEMENT_TYPE_UNKNOWN) {
-    return true;
+/// Scalars of one family fit each other: integers of one width, and addresses.
+uint32_t family_of(km_element_type type) {
+  switch (type) {
+    case KM_ELEMENT_TYPE_CHAR:
+    case KM_ELEMENT_TYPE_I8:
+    case KM_ELEMENT_TYPE_U8:
+      return kBytes;
+    case KM_ELEMENT_TYPE_I16:
+    case KM_ELEMENT_TYPE_U16:
+      return 2;
+    case KM_ELEMENT_TYPE_I32:
+    case KM_ELEMENT_TYPE_U32:
+      return 3;
+    case KM_ELEMENT_TYPE_POINTER:
+    case KM_ELEMENT_TYPE_I64:
+    case KM_ELEMENT_TYPE_U64:
+      return 4;
+    case KM_ELEMENT_TYPE_I128:
+    case KM_ELEMENT_TYPE_U128:
+      return 5;
+    case KM_ELEMENT_TYPE_BOOL:
+      return 6;
+    case KM_ELEMENT_TYPE_F16:
+      return 7;
+    case KM_ELEMENT_TYPE_BF16:
+      return 8;
+    case KM_ELEMENT_TYPE_F32:
+      return 9;
+    case KM_ELEMENT_TYPE_F64:
+      return 10;
+    case KM_ELEMENT_TYPE_F8_E4M3:
+      return 11;
+    case KM_ELEMENT_TYPE_F8_E5M2:
+      return 12;
+    default:
+      return 0;
   }
-  if (expected.type == KM_ELEMENT_TYPE_POINTER) return is_address(given);
-  if (expected.type == KM_ELEMENT_TYPE_CHAR) return is_byte(given.type) && given.lanes == 1;
-  if (expected.type != given.type || expected.lanes != given.lanes) return false;
-  return given.type != KM_ELEMENT_TYPE_NAMED || given.name.empty() || given.name == expected.name;
 }
+
+constexpr uint32_t class_of(uint32_t family, uint32_t lanes) {
+  return (family - 1) * kMaxLanes + lanes;
+}
+static_assert(class_of(12, kMaxLanes) < kNamedClass);
+
+uint32_t class_of(const ElementType& element) {
+  if (element.type == KM_ELEMENT_TYPE_NAMED) {
+    return element.name.empty() ? kAnyNamedClass : kNamedClass;
+  }
+  const uint32_t family = family_of(element.type);
+  return family == 0 ? 0 : class_of(family, element.lanes);
+}
+
+constexpr uint64_t bit(uint32_t element_class) { return uint64_t{1} << element_class; }
 
 /// True if an address can be passed as a value of this type: in an integer, or a structure.
 bool can_be_address(const ElementType& value) {
-  return value.type == KM_ELEMENT_TYPE_NAMED || is_address(value);
+  return value.type == KM_ELEMENT_TYPE_NAMED || (family_of(value.type) == 4 && value.lanes == 1);
 }
 
 }  // namespace
+
+FittingTypes FittingTypes::of(const ParamType& param) {
+  const ElementType& element = param.element;
+  if (param.kind == KM_SIGNATURE_KIND_UNKNOWN) return {};
+  if (param.kind == KM_SIGNATURE_KIND_VALUE) {
+    return {can_be_address(element) ? kAllClasses : bit(0), 0};
+  }
+  const uint64_t all_fit = bit(0) | bit(class_of(kBytes, 1));
+  if (element.type == KM_ELEMENT_TYPE_NAMED) {
+    return {all_fit | bit(kAnyNamedClass), tag_of(element)};
+  }
+  const uint32_t family = family_of(element.type);
+  if (family == 0) return {};
+  return {all_fit | bit(class_of(family, 1)) | bit(class_of(family, element.lanes)), 0};
+}
 
 ElementTag tag_of(const ElementType& element) {
   if (element.type == KM_ELEMENT_TYPE_UNKNOWN) return 0;
   // Names of scalars have several spellings; they are the same type.
   const ElementTag name =
-      element.type == KM_ELEMENT_TYPE_NAMED ? hash128(element.name).low << 16 : 0;
-  return name | element.lanes << 8 | static_cast<ElementTag>(element.type);
+      element.type == KM_ELEMENT_TYPE_NAMED ? hash128(element.name).low << 24 : 0;
+  return name | static_cast<ElementTag>(element.lanes) << 16 |
+         static_cast<ElementTag>(element.type) << 8 | class_of(element);
 }
 
 ElementType element_of_tag(ElementTag tag) {
-  const auto type = static_cast<km_element_type>(tag & 0xFF);
+  const auto type = static_cast<km_element_type>(tag >> 8 & 0xFF);
   if (type == KM_ELEMENT_TYPE_NAMED) return {type, 1, ""};
-  return element_of(type, static_cast<uint32_t>(tag >> 8 & 0xFF));
+  return element_of(type, static_cast<uint32_t>(tag >> 16 & 0xFF));
 }
 
 Result<ElementType> element_type_of(km_element_type type, uint32_t lanes, const char* name) {
@@ -104,14 +160,11 @@ void KernelTypes::find() const {
   } else {
     signature_.assign(info_.param_count, ParamType());
   }
-  owned_tags_ = std::make_unique<ElementTag[]>(info_.param_count);
+  owned_fitting_ = std::make_unique<FittingTypes[]>(info_.param_count);
   for (uint32_t i = 0; i < info_.param_count; ++i) {
-    const ParamType& type = signature_[i];
-    const bool is_any =
-        type.element.type == KM_ELEMENT_TYPE_VOID || type.kind == KM_SIGNATURE_KIND_UNKNOWN;
-    owned_tags_[i] = is_any ? 0 : tag_of(type.element);
+    owned_fitting_[i] = FittingTypes::of(signature_[i]);
   }
-  tags_.store(owned_tags_.get(), std::memory_order_release);
+  fitting_.store(owned_fitting_.get(), std::memory_order_release);
 }
 
 const Signature& KernelTypes::signature() const {
@@ -121,15 +174,15 @@ const Signature& KernelTypes::signature() const {
 
 Status KernelTypes::check(uint32_t parameter, const ElementType& given) const {
   const ParamType& type = signature()[parameter];
-  if (type.kind == KM_SIGNATURE_KIND_UNKNOWN) return {};
-  const bool fits = type.kind == KM_SIGNATURE_KIND_POINTER ? fits_pointer(type.element, given)
-                                                           : can_be_address(type.element);
-  if (fits) return {};
+  if (takes(parameter, tag_of(given))) return {};
   const std::string name = given.name.empty() ? "a type without a name" : "'" + given.name + "'";
+  const std::string expected = type.kind == KM_SIGNATURE_KIND_POINTER
+                                   ? "expected '" + type.element.name + "'"
+                                   : "the parameter is no pointer";
   return make_error(
       KM_ERROR_INVALID_LAUNCH,
-      "parameter %u of kernel '%s' is '%s'; the slice given for it has elements of %s", parameter,
-      info_.name, type.text().c_str(), name.c_str());
+      "parameter %u of kernel '%s' is '%s'; the slice given for it has elements of %s, %s",
+      parameter, info_.name, type.text().c_str(), name.c_str(), expected.c_str());
 }
 
 }  // namespace km

@@ -13,16 +13,24 @@
 
 namespace km {
 
-/// An element type in one number: the scalar in the lowest byte, its lanes in the next, and the
-/// hash of a name in the rest. Equal for equal types; 0: not known.
+/// An element type in one number: its class in the lowest byte, then the scalar, the lanes, and the
+/// hash of a name. Equal for equal types; 0: not known.
 using ElementTag = uint64_t;
 ElementTag tag_of(const ElementType& element);
-constexpr ElementTag kTagWithoutName = 0xFFFF;
 /// The type that a tag stands for, but for the name of one that only has a name.
 ElementType element_of_tag(ElementTag tag);
 
 /// Checks what km_slice_set_element_type is given. `name` may be null.
 Result<ElementType> element_type_of(km_element_type type, uint32_t lanes, const char* name);
+
+/// The slices that fit a parameter: one bit for each class of element types, and one named type.
+struct FittingTypes {
+  uint64_t classes = ~uint64_t{0};
+  ElementTag named = 0;
+
+  static FittingTypes of(const ParamType& param);
+  bool has(ElementTag tag) const { return (classes >> (tag & 63) & 1) != 0 || tag == named; }
+};
 
 /// The facts about one kernel's parameters. Found when they are asked for first, by any thread.
 class KernelTypes {
@@ -34,14 +42,13 @@ class KernelTypes {
 
   /// One for each parameter.
   const Signature& signature() const;
-  /// True if a slice of this type may be given for the parameter, which exists.
+  /// True if a slice of this type may be given for the parameter, which exists. False also as long
+  /// as nobody has asked for the signature.
   bool takes(uint32_t parameter, ElementTag tag) const {
-    const ElementTag* const tags = tags_.load(std::memory_order_acquire);
-    if (tags == nullptr) return false;
-    const ElementTag expected = tags[parameter];
-    return expected == 0 || expected == tag || (expected & kTagWithoutName) == tag;
+    const FittingTypes* const fitting = fitting_.load(std::memory_order_acquire);
+    return fitting != nullptr && fitting[parameter].has(tag);
   }
-  /// Applies all rules, for types that takes() does not say yes to.
+  /// Says why takes() is false, if the type does not fit.
   Status check(uint32_t parameter, const ElementType& given) const;
 
  private:
@@ -52,8 +59,8 @@ class KernelTypes {
   const std::string_view instance_name_;
   mutable std::once_flag found_;
   mutable Signature signature_;
-  mutable std::unique_ptr<ElementTag[]> owned_tags_;  // of pointers; 0: any slice
-  mutable std::atomic<const ElementTag*> tags_{nullptr};
+  mutable std::unique_ptr<FittingTypes[]> owned_fitting_;
+  mutable std::atomic<const FittingTypes*> fitting_{nullptr};
 };
 
 }  // namespace km

@@ -43,6 +43,7 @@ func mapFile[T Element](context *Context, op, path string, offsetBytes uint64, l
 	if err != nil {
 		return nil, err
 	}
+	setElementType[T](id)
 	return openSlice[T](id, int(count), false), nil
 }
 

@@ -166,6 +166,7 @@ func Global[T Element](module *Module, name string) (*Slice[T], error) {
 	if err != nil {
 		return nil, err
 	}
+	setElementType[T](id)
 	slice := openSlice[T](id, 0, false)
 	info, err := slice.info(op)
 	isWhole := info.SizeBytes%sizeOf[T]() == 0 && sizeOf[T]()%max(info.ElementSizeBytes, 1) == 0

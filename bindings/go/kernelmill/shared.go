@@ -74,6 +74,7 @@ func sliceOver[T Element](
 		pinner.Unpin()
 		return nil, err
 	}
+	setElementType[T](id)
 	return openSlice[T](id, len(elements), false), nil
 }
 

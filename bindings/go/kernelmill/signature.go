@@ -1,6 +1,7 @@
 package kernelmill
 
 import (
+	"reflect"
 	"runtime"
 	"unsafe"
 
@@ -17,7 +18,7 @@ const (
 	ElementNamed   ElementType = raw.ELEMENT_TYPE_NAMED // structures and what else has a name
 	ElementPointer ElementType = raw.ELEMENT_TYPE_POINTER
 	ElementBool    ElementType = raw.ELEMENT_TYPE_BOOL
-	ElementChar    ElementType = raw.ELEMENT_TYPE_CHAR // slices of I8 and U8 fit it, too
+	ElementChar    ElementType = raw.ELEMENT_TYPE_CHAR
 	ElementI8      ElementType = raw.ELEMENT_TYPE_I8
 	ElementU8      ElementType = raw.ELEMENT_TYPE_U8
 	ElementI16     ElementType = raw.ELEMENT_TYPE_I16
@@ -36,8 +37,42 @@ const (
 	ElementF8E5M2  ElementType = raw.ELEMENT_TYPE_F8_E5M2
 )
 
+// TypedElement is what types of elements may have: the type of CUDA C++ that they stand for, where it
+// is not that of the number. Types whose numbers are uint16 and that do not say it may stand for
+// halves: launches do not check them.
+type TypedElement interface{ DeviceElement() ElementType }
+
+// elementTypes are those of numbers.
+var elementTypes = [...]ElementType{
+	reflect.Int8: ElementI8, reflect.Int16: ElementI16, reflect.Int32: ElementI32,
+	reflect.Int64: ElementI64, reflect.Uint8: ElementU8, reflect.Uint16: ElementU16,
+	reflect.Uint32: ElementU32, reflect.Uint64: ElementU64, reflect.Float32: ElementF32,
+	reflect.Float64: ElementF64, reflect.Complex128: ElementUnknown, // as of Complex64
+}
+
+// elementTypeOf is the type that kernels have for elements of T.
+func elementTypeOf[T Element]() ElementType {
+	var element T
+	if typed, is := any(element).(TypedElement); is {
+		return typed.DeviceElement()
+	}
+	kind := reflect.TypeFor[T]()
+	if kind.Kind() == reflect.Uint16 && kind.PkgPath() != "" {
+		return ElementUnknown
+	}
+	return elementTypes[kind.Kind()]
+}
+
+// setElementType has launches check the elements of a new slice.
+func setElementType[T Element](id uint64) {
+	if element := elementTypeOf[T](); element != ElementUnknown {
+		_ = raw.Km_slice_set_element_type(id, int32(element), 1, nil) // at worst it stays unchecked
+	}
+}
+
 // SetElementType says of which type of CUDA C++ the elements of the slice and of its later views
-// are: a launch for a parameter that is known to have another one fails with [ErrInvalidLaunch].
+// are, if it is not that of T: a launch for a parameter that is known to have one that does not fit
+// fails with [ErrInvalidLaunch].
 // lanes is 2 to 4 for a vector such as float4, else 1; name is that of [ElementNamed], "" for any,
 // and "" else. [ElementUnknown] with 0 lanes ends the check.
 func (s *Slice[T]) SetElementType(element ElementType, lanes int, name string) error {

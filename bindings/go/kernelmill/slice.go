@@ -79,6 +79,7 @@ func newSlice[T Element](
 	if err := check(op, failure); err != nil {
 		return nil, err
 	}
+	setElementType[T](id)
 	return openSlice[T](id, length, false), nil
 }
 

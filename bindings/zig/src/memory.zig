@@ -1,6 +1,8 @@
 //! Slices: device memory, typed.
 const std = @import("std");
 const c = @import("c");
+const device_type = @import("device_type.zig");
+const ElementType = device_type.ElementType;
 const errors = @import("errors.zig");
 const check = errors.check;
 const Context = @import("context.zig").Context;
@@ -60,33 +62,6 @@ pub fn sliceOfBytes(handle: c.km_slice, diagnostics: ?*Diagnostics) Error!Slice(
     return .{ .handle = handle, .len = count, .diagnostics = diagnostics };
 }
 
-/// A type of CUDA C++ that elements and parameters have.
-pub const ElementType = enum(i32) {
-    unknown = c.KM_ELEMENT_TYPE_UNKNOWN,
-    void = c.KM_ELEMENT_TYPE_VOID,
-    named = c.KM_ELEMENT_TYPE_NAMED,
-    pointer = c.KM_ELEMENT_TYPE_POINTER,
-    bool = c.KM_ELEMENT_TYPE_BOOL,
-    char = c.KM_ELEMENT_TYPE_CHAR,
-    i8 = c.KM_ELEMENT_TYPE_I8,
-    u8 = c.KM_ELEMENT_TYPE_U8,
-    i16 = c.KM_ELEMENT_TYPE_I16,
-    u16 = c.KM_ELEMENT_TYPE_U16,
-    i32 = c.KM_ELEMENT_TYPE_I32,
-    u32 = c.KM_ELEMENT_TYPE_U32,
-    i64 = c.KM_ELEMENT_TYPE_I64,
-    u64 = c.KM_ELEMENT_TYPE_U64,
-    i128 = c.KM_ELEMENT_TYPE_I128,
-    u128 = c.KM_ELEMENT_TYPE_U128,
-    f16 = c.KM_ELEMENT_TYPE_F16,
-    bf16 = c.KM_ELEMENT_TYPE_BF16,
-    f32 = c.KM_ELEMENT_TYPE_F32,
-    f64 = c.KM_ELEMENT_TYPE_F64,
-    f8_e4m3 = c.KM_ELEMENT_TYPE_F8_E4M3,
-    f8_e5m2 = c.KM_ELEMENT_TYPE_F8_E5M2,
-    _,
-};
-
 /// Part of a slice: memory that it shares and keeps. Has all that a slice has.
 pub const View = Slice;
 
@@ -132,7 +107,7 @@ pub fn Slice(comptime T: type) type {
             const size = @sizeOf(T);
             const got = create(context.handle, count, size, alignment_bytes, flags, &handle);
             try check(got, context.diagnostics);
-            return .{ .handle = handle, .len = count, .diagnostics = context.diagnostics };
+            return typed(handle, count, context.diagnostics);
         }
 
         /// A part of a file, without reading it: pages are read when they are used, so that the
@@ -160,7 +135,7 @@ pub fn Slice(comptime T: type) type {
             var handle: c.km_slice = undefined;
             const got = c.km_slice_create(context.handle, count, @sizeOf(T), flags, &handle);
             try check(got, context.diagnostics);
-            return .{ .handle = handle, .len = count, .diagnostics = context.diagnostics };
+            return typed(handle, count, context.diagnostics);
         }
 
         /// Can be used by work that is queued in the stream afterwards.
@@ -170,7 +145,7 @@ pub fn Slice(comptime T: type) type {
             const create = c.km_slice_create_on_stream;
             const got = create(stream.handle, count, @sizeOf(T), flags, &handle);
             try check(got, stream.diagnostics);
-            return .{ .handle = handle, .len = count, .diagnostics = stream.diagnostics };
+            return typed(handle, count, stream.diagnostics);
         }
 
         /// With a copy of `elements`.
@@ -190,7 +165,7 @@ pub fn Slice(comptime T: type) type {
             const count: u64 = elements.len;
             const got = wrap(context.handle, pointer, count, @sizeOf(T), null, null, &handle);
             try check(got, context.diagnostics);
-            return .{ .handle = handle, .len = elements.len, .diagnostics = context.diagnostics };
+            return typed(handle, elements.len, context.diagnostics);
         }
 
         /// Like `fromHost`; `release(data)` is called once, when neither handles nor work use the
@@ -214,7 +189,7 @@ pub fn Slice(comptime T: type) type {
             const size = @sizeOf(T);
             const got = wrap(context.handle, pointer, count, size, wrapper.call, data, &handle);
             try check(got, context.diagnostics);
-            return .{ .handle = handle, .len = elements.len, .diagnostics = context.diagnostics };
+            return typed(handle, elements.len, context.diagnostics);
         }
 
         /// A handle from elsewhere, which the slice takes over.
@@ -228,7 +203,13 @@ pub fn Slice(comptime T: type) type {
                 return errors.refuse(diagnostics, text, sizes);
             }
             const count = found.size_bytes / @sizeOf(T);
-            return .{ .handle = handle, .len = @intCast(count), .diagnostics = diagnostics };
+            return typed(handle, @intCast(count), diagnostics);
+        }
+
+        /// A handle of `count` elements of this type, which launches check from now on.
+        pub fn typed(handle: c.km_slice, count: usize, diagnostics: ?*Diagnostics) Self {
+            device_type.setDeviceType(T, handle);
+            return .{ .handle = handle, .len = count, .diagnostics = diagnostics };
         }
 
         /// Drops the handle; the memory goes when no view is left and its last use is over. C:
@@ -276,7 +257,7 @@ pub fn Slice(comptime T: type) type {
             try check(c.km_slice_set_tag(slice.handle, tag.ptr), slice.diagnostics);
         }
 
-        /// Says of which type of CUDA C++ the elements are: launches check it from then on.
+        /// Says of which type of CUDA C++ the elements are, if it is not `deviceTypeOf(T)`.
         /// `lanes` is 2 to 4 for a vector such as float4, else 1; `name` is that of a named type.
         /// `.unknown` with 0 lanes ends the check. C: km_slice_set_element_type.
         pub fn setElementType(

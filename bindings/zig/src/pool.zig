@@ -57,7 +57,7 @@ pub const Pool = struct {
         var handle: c.km_slice = undefined;
         const call = c.km_pool_allocate;
         try check(call(pool.handle, count, @sizeOf(T), flags, &handle), pool.diagnostics);
-        return .{ .handle = handle, .len = count, .diagnostics = pool.diagnostics };
+        return Slice(T).typed(handle, count, pool.diagnostics);
     }
 
     /// A slice for work that is queued in the stream afterwards; `Slice.deinitOnStream` gives it
@@ -73,7 +73,7 @@ pub const Pool = struct {
         const call = c.km_pool_allocate_on_stream;
         const got = call(pool.handle, stream.handle, count, @sizeOf(T), flags, &handle);
         try check(got, pool.diagnostics);
-        return .{ .handle = handle, .len = count, .diagnostics = pool.diagnostics };
+        return Slice(T).typed(handle, count, pool.diagnostics);
     }
 
     /// While the pool has more than that, free blocks go back to the device. C:

@@ -4,6 +4,7 @@ test {
     _ = @import("contexts.zig");
     _ = @import("declarations.zig");
     _ = @import("devices.zig");
+    _ = @import("element_types.zig");
     _ = @import("embed.zig");
     _ = @import("errors.zig");
     _ = @import("files.zig");

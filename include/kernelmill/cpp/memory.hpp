@@ -4,6 +4,7 @@
 
 #include <kernelmill/cpp/stream.hpp>
 
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #if defined(__cpp_lib_span)
@@ -15,6 +16,57 @@ inline namespace v1 {
 
 template <class T, class P>
 class basic_view;
+
+/// The type that kernels have for elements of T: launches check it for slices of them. To be
+/// specialised for structures: { type, lanes, name } as km_slice_set_element_type takes them.
+/// KM_ELEMENT_TYPE_UNKNOWN: kernels take such slices for any.
+template <class T, class = void>
+struct device_type {
+  static constexpr km_element_type type = KM_ELEMENT_TYPE_UNKNOWN;
+  static constexpr std::uint32_t lanes = 0;
+  static constexpr const char* name = nullptr;
+};
+
+namespace detail {
+
+template <km_element_type Type>
+struct scalar_type {
+  static constexpr km_element_type type = Type;
+  static constexpr std::uint32_t lanes = 1;
+  static constexpr const char* name = nullptr;
+};
+// The signed integer of a size; integers that differ in the sign fit each other.
+template <class T>
+constexpr km_element_type number_type() noexcept {
+  if (std::is_same_v<T, bool>) return KM_ELEMENT_TYPE_BOOL;
+  if (std::is_floating_point_v<T>) {
+    return sizeof(T) == 4   ? KM_ELEMENT_TYPE_F32
+           : sizeof(T) == 8 ? KM_ELEMENT_TYPE_F64
+                            : KM_ELEMENT_TYPE_UNKNOWN;
+  }
+  return sizeof(T) == 1   ? KM_ELEMENT_TYPE_I8
+         : sizeof(T) == 2 ? KM_ELEMENT_TYPE_I16
+         : sizeof(T) == 4 ? KM_ELEMENT_TYPE_I32
+         : sizeof(T) == 8 ? KM_ELEMENT_TYPE_I64
+                          : KM_ELEMENT_TYPE_UNKNOWN;
+}
+// Has launches check the elements of a new slice, if their type is known.
+template <class T>
+void set_device_type(km_slice slice) noexcept {
+  using found = device_type<T>;
+  if constexpr (found::type != KM_ELEMENT_TYPE_UNKNOWN) {
+    (void)km_slice_set_element_type(slice, found::type, found::lanes, found::name);
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+struct device_type<T, std::enable_if_t<std::is_arithmetic_v<T> &&
+                                       detail::number_type<T>() != KM_ELEMENT_TYPE_UNKNOWN>>
+    : detail::scalar_type<detail::number_type<T>()> {};
+template <>
+struct device_type<std::byte> : detail::scalar_type<KM_ELEMENT_TYPE_U8> {};
 
 namespace detail {
 
@@ -197,8 +249,8 @@ class memory : public elements<T> {
   result<void> set_tag(const std::string& tag) const {
     return P::give(km_slice_set_tag(get(), tag.c_str()));
   }
-  /// Says of which type of CUDA C++ the elements are, as km_slice_set_element_type does: launches
-  /// check it from then on. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends that.
+  /// Says of which type of CUDA C++ the elements are, if it is not km::device_type<T>, as
+  /// km_slice_set_element_type does. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check.
   result<void> set_element_type(km_element_type type, std::uint32_t lanes = 1,
                                 const char* name = nullptr) const {
     return P::give(km_slice_set_element_type(get(), type, lanes, name));
@@ -300,6 +352,7 @@ class memory : public elements<T> {
     Object made;
     std::optional<error> wrong;
     if (status == KM_SUCCESS) status = made.adopt(handle, wrong);
+    if (status == KM_SUCCESS) set_device_type<T>(made.get());
     if (wrong) return P::template refuse<Object>(std::move(*wrong));
     return P::give(status, std::move(made));
   }
@@ -392,7 +445,7 @@ class basic_slice : public detail::memory<T, P> {
     const std::uint64_t count = std::size(source);
     km_status status =
         km_slice_create_on_stream(stream.get(), count, sizeof(T), KM_SLICE_DEFAULT, &handle);
-    basic_slice made(handle, count);
+    basic_slice made = typed(status, handle, count);
     const T* data = std::data(source);
     if (status == KM_SUCCESS) {
       status = km_slice_upload(stream.get(), handle, 0, data, made.size_bytes());
@@ -431,7 +484,7 @@ class basic_slice : public detail::memory<T, P> {
     km_slice handle{};
     const km_status status = km_slice_from_host(context.get(), owned->data(), owned->size(),
                                                 sizeof(T), release_vector, owned.get(), &handle);
-    basic_slice made(handle, owned->size());
+    basic_slice made = typed(status, handle, owned->size());
     if (status == KM_SUCCESS) owned.release();
     return P::give(status, std::move(made));
   }
@@ -440,11 +493,15 @@ class basic_slice : public detail::memory<T, P> {
   basic_slice(km_slice handle, std::uint64_t count) noexcept
       : detail::memory<T, P>(handle, count) {}
 
+  static basic_slice typed(km_status status, km_slice handle, std::uint64_t count) noexcept {
+    if (status == KM_SUCCESS) detail::set_device_type<T>(handle);
+    return basic_slice(handle, count);
+  }
   template <class Call, class... Arguments>
   static result<basic_slice> made(std::uint64_t count, Call call, Arguments... arguments) {
     km_slice handle{};
     const km_status status = call(arguments..., &handle);
-    return P::give(status, basic_slice(handle, count));
+    return P::give(status, typed(status, handle, count));
   }
   static void release_vector(void* elements) { delete static_cast<std::vector<T>*>(elements); }
 };
@@ -471,6 +528,7 @@ class basic_pitched_slice {
     const km_status status =
         km_slice_create_pitched(context.get(), detail::product(width, sizeof(T)), height, flags,
                                 &handle, &made.pitch_bytes_);
+    if (status == KM_SUCCESS) detail::set_device_type<T>(handle);
     made.bytes_ = detail::any_slice(handle);
     made.width_ = width;
     made.height_ = height;

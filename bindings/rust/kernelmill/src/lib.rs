@@ -224,7 +224,7 @@ pub use prepared::PreparedLaunch;
 pub use profiler::{ProfileKind, ProfileRange, ProfileRow, Profiler};
 pub use program::{Program, compile_ptx};
 pub use rows::{Extent, Rows};
-pub use signature::{ElementType, ParamSignature, SignatureKind};
+pub use signature::{DeviceType, ElementType, ParamSignature, SignatureKind};
 pub use stream::Stream;
 pub use tracking::{Allocation, AllocationKind, Tracking};
 pub use tuner::{TuneBufferFlags, TuneCheck, TuneResult, Tuner};

@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use crate::error::{check, counted};
 use crate::view::part;
 use crate::view::sealed::HasPlace;
-use crate::{Context, Error, Result, Status, Stream, View, ViewMut, sys};
+use crate::{Context, DeviceType, ElementType, Error, Result, Status, Stream, View, ViewMut, sys};
 
 /// Plain old data: what may lie in device memory and be given to a kernel by value.
 ///
@@ -17,17 +17,37 @@ use crate::{Context, Error, Result, Status, Stream, View, ViewMut, sys};
 ///
 /// The type has no padding and no pointers to host memory that kernels are not meant to follow, and
 /// every pattern of bits is a value of it. Structures want `#[repr(C)]`.
-pub unsafe trait Pod: Copy + Send + Sync + 'static {}
+pub unsafe trait Pod: Copy + Send + Sync + 'static {
+    /// The type that kernels have for such elements: a launch that gives a slice of them for a
+    /// parameter of another type fails. Numbers have one; slices of types that do not say it, such
+    /// as arrays and structures, fit every kernel.
+    const DEVICE_TYPE: DeviceType = DeviceType::UNKNOWN;
+}
 
 macro_rules! pod {
-    ($($type:ty)*) => {
+    ($($type:ty: $element:ident;)*) => {
         $(
             // SAFETY: a number has no padding, and all patterns are values.
-            unsafe impl Pod for $type {}
+            unsafe impl Pod for $type {
+                const DEVICE_TYPE: DeviceType = DeviceType::scalar(ElementType::$element);
+            }
         )*
     };
 }
-pod! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
+pod! {
+    u8: U8;
+    i8: I8;
+    u16: U16;
+    i16: I16;
+    u32: U32;
+    i32: I32;
+    u64: U64;
+    i64: I64;
+    usize: U64;
+    isize: I64;
+    f32: F32;
+    f64: F64;
+}
 
 // SAFETY: an array has no padding of its own.
 unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
@@ -109,8 +129,9 @@ unsafe impl<T: Pod> Send for Slice<T> {}
 unsafe impl<T: Pod> Sync for Slice<T> {}
 
 impl<T: Pod> Slice<T> {
-    /// Owns a handle of `len` elements of this type.
+    /// Owns a handle of `len` elements of this type, which launches check from now on.
     pub(crate) fn adopt(raw: sys::km_slice, len: usize) -> Self {
+        T::DEVICE_TYPE.set(raw);
         Self { raw, len, element: PhantomData }
     }
 

@@ -93,7 +93,8 @@ impl Context {
             sys::km_slice_create_pitched(context, row, height, flags, &mut raw, &mut pitch)
         })?;
         // SAFETY: the call gave a handle of its own.
-        let bytes = unsafe { Slice::from_raw(raw) }?;
+        let bytes: Slice<u8> = unsafe { Slice::from_raw(raw) }?;
+        T::DEVICE_TYPE.set(raw);
         Ok(PitchedSlice { bytes, width, height, pitch_bytes: pitch as usize, element: PhantomData })
     }
 }

@@ -76,11 +76,65 @@ impl Function {
     }
 }
 
+/// The type of CUDA C++ that the elements of a slice have on the device.
+///
+/// ```
+/// use kernelmill::{DeviceType, Pod};
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Point { x: f32, y: f32 }
+/// // SAFETY: two numbers without padding.
+/// unsafe impl Pod for Point {
+///     const DEVICE_TYPE: DeviceType = DeviceType::named("geometry::Point");
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceType {
+    element: ElementType,
+    lanes: u32,
+    name: Option<&'static str>,
+}
+
+impl DeviceType {
+    /// Any type: launches check nothing.
+    pub const UNKNOWN: Self = Self { element: ElementType::UNKNOWN, lanes: 0, name: None };
+
+    /// A number: `float`, `int`. It fits vectors of such numbers, too.
+    pub const fn scalar(element: ElementType) -> Self {
+        Self { element, lanes: 1, name: None }
+    }
+
+    /// A vector of 1 to 4 numbers: `float4`.
+    pub const fn vector(element: ElementType, lanes: u32) -> Self {
+        Self { element, lanes, name: None }
+    }
+
+    /// A structure, union or enumeration by its name in CUDA C++: `ns::Point`.
+    pub const fn named(name: &'static str) -> Self {
+        Self { element: ElementType::NAMED, lanes: 1, name: Some(name) }
+    }
+
+    /// Says the type of a new slice, where one is known. No type can be worse than none: what the
+    /// library does not take, it does not check.
+    pub(crate) fn set(self, slice: sys::km_slice) {
+        if self.element == ElementType::UNKNOWN || slice.is_null() {
+            return;
+        }
+        let name: Option<CString> = self.name.and_then(|name| CString::new(name).ok());
+        if self.name.is_some() != name.is_some() {
+            return;
+        }
+        let text = name.as_deref().map_or(null(), |name| name.as_ptr());
+        // SAFETY: handles are checked ids, and the text lives through the call.
+        unsafe { sys::km_slice_set_element_type(slice, self.element, self.lanes, text) };
+    }
+}
+
 impl<T: Pod> Slice<T> {
-    /// Says of which type of CUDA C++ the elements are. From then on a launch that gives the slice
-    /// for a parameter that is known to have another type is an error. `lanes` is 2 to 4 for a
-    /// vector such as `float4`, else 1; `name` is that of an `ElementType::NAMED`.
-    /// `ElementType::UNKNOWN` with 0 lanes ends the check. Never blocks. C:
+    /// Says of which type of CUDA C++ the elements are, if it is not [`Pod::DEVICE_TYPE`]. From then
+    /// on a launch that gives the slice for a parameter that is known to have a type that does not
+    /// fit is an error. `lanes` is 2 to 4 for a vector such as `float4`, else 1; `name` is that of
+    /// an `ElementType::NAMED`. `ElementType::UNKNOWN` with 0 lanes ends the check. Never blocks. C:
     /// `km_slice_set_element_type`.
     ///
     /// ```
@@ -90,8 +144,8 @@ impl<T: Pod> Slice<T> {
     /// use kernelmill::{ElementType, LaunchConfig, Status};
     /// let source = "extern \"C\" __global__ void zero(float* x) { x[0] = 0; }";
     /// let zero = context.load_source(source)?.load_function("zero")?;
-    /// let mut x = context.alloc_zeros::<f64>(1)?;
-    /// x.set_element_type(ElementType::F64, 1, None)?;
+    /// let mut x = context.alloc_zeros::<u32>(1)?;
+    /// x.set_element_type(ElementType::F64, 1, None)?; // it holds the bits of doubles
     /// let config = LaunchConfig::for_num_elems(1);
     /// let launched = unsafe { stream.launch_builder(&zero).arg(&mut x).launch(config) };
     /// assert_eq!(launched.unwrap_err().status(), Status::ERROR_INVALID_LAUNCH);

@@ -208,18 +208,20 @@ impl Default for km_build_info {
     }
 }
 impl km_element_type {
+    /// slices without a type fit all, and all slices unknown types
     pub const UNKNOWN: km_element_type = km_element_type(0);
-    /// behind a pointer only: elements of any type
+    /// behind a pointer only: slices of all types fit
     pub const VOID: km_element_type = km_element_type(1);
     /// a structure, union, enumeration or other type with a name
     pub const NAMED: km_element_type = km_element_type(2);
-    /// an address: behind a pointer, an array of addresses
+    /// an address; fits integers of 64 bits, and they fit it
     pub const POINTER: km_element_type = km_element_type(3);
     pub const BOOL: km_element_type = km_element_type(4);
-    /// plain char; elements of I8 and U8 fit it, too
+    /// slices of it, of I8 and of U8 fit every pointer
     pub const CHAR: km_element_type = km_element_type(5);
     pub const I8: km_element_type = km_element_type(6);
     pub const U8: km_element_type = km_element_type(7);
+    /// integers of one width fit each other, signed or not
     pub const I16: km_element_type = km_element_type(8);
     pub const U16: km_element_type = km_element_type(9);
     pub const I32: km_element_type = km_element_type(10);
@@ -230,6 +232,7 @@ impl km_element_type {
     pub const U128: km_element_type = km_element_type(15);
     pub const F16: km_element_type = km_element_type(16);
     pub const BF16: km_element_type = km_element_type(17);
+    /// scalars fit vectors of them: slices of F32 a float4*
     pub const F32: km_element_type = km_element_type(18);
     pub const F64: km_element_type = km_element_type(19);
     pub const F8_E4M3: km_element_type = km_element_type(20);
@@ -3314,11 +3317,11 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
     pub fn km_slice_info_get(slice: km_slice, out_info: *mut km_slice_info) -> km_status;
-    /** Says of which type the elements of a slice are; its later views have the type, too. From then on
- a launch that gives the slice to a kernel whose parameter is known to have another type is
- KM_ERROR_INVALID_LAUNCH. `lanes` is 2 to 4 for a vector such as float4, and 1 otherwise; `name`
- is the C++ name of a KM_ELEMENT_TYPE_NAMED ("ns::Point"; null: any named type fits) and else
- null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check. A slice has no type until this call.
+    /** Says of which type the elements of a slice and of its later views are. A launch that gives it
+ for a parameter that it does not fit, as km_element_type lists, is KM_ERROR_INVALID_LAUNCH.
+ `lanes`: 2 to 4 for a vector such as float4, else 1. `name`: that of a KM_ELEMENT_TYPE_NAMED in
+ C++ ("ns::Point"; null: all names), else null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the
+ check; it is what slices have until this call, which bindings make for slices of numbers.
 
  Blocking: no.
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{Pod, sys};
+use crate::{DeviceType, ElementType, Pod, sys};
 
 mod sealed {
     pub trait Sealed {}
@@ -70,9 +70,13 @@ pub struct F16(pub u16);
 pub struct Bf16(pub u16);
 
 // SAFETY: a number has no padding, and all patterns are values.
-unsafe impl Pod for F16 {}
+unsafe impl Pod for F16 {
+    const DEVICE_TYPE: DeviceType = DeviceType::scalar(ElementType::F16);
+}
 // SAFETY: the same.
-unsafe impl Pod for Bf16 {}
+unsafe impl Pod for Bf16 {
+    const DEVICE_TYPE: DeviceType = DeviceType::scalar(ElementType::BF16);
+}
 
 impl F16 {
     /// The nearest number, of two the one with an even last bit; too large ones become infinite,

@@ -40,8 +40,8 @@ impl CudaStream {
         self.uninit(len)
     }
 
-    fn uninit<T>(&self, len: usize) -> Result<CudaSlice<T>, DriverError> {
-        Ok(CudaSlice::new(Memory::new(self, size_of_elements::<T>(len)?)?, len))
+    fn uninit<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>, DriverError> {
+        Ok(CudaSlice::typed(Memory::new(self, size_of_elements::<T>(len)?)?, len))
     }
 
     /// Device memory for `len` elements, zeroed, for work that is queued here from now on.
@@ -53,7 +53,7 @@ impl CudaStream {
         &self,
         len: usize,
     ) -> Result<CudaSlice<T>, DriverError> {
-        Ok(CudaSlice::new(Memory::zeroed(self, size_of_elements::<T>(len)?)?, len))
+        Ok(CudaSlice::typed(Memory::zeroed(self, size_of_elements::<T>(len)?)?, len))
     }
 
     /// Writes zeros to all elements. Never blocks.

@@ -8,7 +8,7 @@ use super::sys::{CUdeviceptr, CUmemAttach_flags};
 use super::{CudaStream, DriverError};
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
-use crate::{Error, Extent, Pod, Rows, Slice, Status};
+use crate::{DeviceType, ElementType, Error, Extent, Pod, Rows, Slice, Status};
 
 /// An allocation. It is freed when no slice, no launch under construction and no queued work uses it
 /// any more.
@@ -77,6 +77,16 @@ impl Memory {
     ) -> Arc<Self> {
         let (stream, address) = (stream.counted(), OnceLock::new());
         Arc::new(Self { slice, stream, attachment, address })
+    }
+
+    /// Has launches check that kernels take elements of this type.
+    pub(super) fn set_type(&self, kind: DeviceType) {
+        kind.set(self.slice.as_raw());
+    }
+
+    /// Has launches give the memory to every kernel: it is seen as of several types.
+    pub(super) fn forget_type(&self) {
+        self.set_type(DeviceType::scalar(ElementType::U8));
     }
 
     pub fn size_bytes(&self) -> usize {

@@ -1,5 +1,7 @@
 //! Types that may lie in device memory.
 
+use crate::{DeviceType, ElementType, Pod};
+
 /// Types that kernels can be given, by value and in device memory.
 ///
 /// ```
@@ -18,7 +20,10 @@
 /// Values may be copied byte by byte, to the device and back, any number of times, by any thread:
 /// the type owns nothing and borrows nothing. Structures are `#[repr(C)]`, so that kernels find
 /// their fields.
-pub unsafe trait DeviceRepr {}
+pub unsafe trait DeviceRepr {
+    /// The type that kernels have for such elements; see [`Pod::DEVICE_TYPE`](crate::Pod).
+    const DEVICE_TYPE: DeviceType = DeviceType::UNKNOWN;
+}
 
 /// Types of which zeros in memory are a value.
 ///
@@ -28,21 +33,34 @@ pub unsafe trait DeviceRepr {}
 pub unsafe trait ValidAsZeroBits {}
 
 macro_rules! numbers {
-    ($($number:ty)*) => {
+    ($($number:ty: $device:expr;)*) => {
         $(
             // SAFETY: a number, or a `bool`, owns and borrows nothing.
-            unsafe impl DeviceRepr for $number {}
+            unsafe impl DeviceRepr for $number {
+                const DEVICE_TYPE: DeviceType = $device;
+            }
             // SAFETY: its zero, or `false`, is all zeros.
             unsafe impl ValidAsZeroBits for $number {}
         )*
     };
 }
-numbers! { bool u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
-numbers! { crate::blas::F16 crate::blas::Bf16 }
-numbers! { crate::blas::Complex<f32> crate::blas::Complex<f64> }
+numbers! {
+    bool: DeviceType::scalar(ElementType::BOOL);
+    u128: DeviceType::scalar(ElementType::U128);
+    i128: DeviceType::scalar(ElementType::I128);
+}
+
+macro_rules! pods {
+    ($($number:ty)*) => {
+        numbers! { $($number: <$number as Pod>::DEVICE_TYPE;)* }
+    };
+}
+pods! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
+pods! { crate::blas::F16 crate::blas::Bf16 }
+pods! { crate::blas::Complex<f32> crate::blas::Complex<f64> }
 
 #[cfg(feature = "half")]
-numbers! { half::f16 half::bf16 }
+pods! { half::f16 half::bf16 }
 
 // SAFETY: elements lie one after the other.
 unsafe impl<T: DeviceRepr, const N: usize> DeviceRepr for [T; N] {}

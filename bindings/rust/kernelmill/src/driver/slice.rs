@@ -195,6 +195,7 @@ impl<T> CudaSlice<T> {
     #[must_use]
     pub unsafe fn transmute_mut<S>(&mut self, len: usize) -> Option<CudaViewMut<'_, S>> {
         let fits = len.checked_mul(size_of::<S>()).is_some_and(|size| size <= self.num_bytes());
+        self.memory.forget_type();
         fits.then(|| CudaViewMut::new(&self.memory, 0, len))
     }
 
@@ -204,6 +205,7 @@ impl<T> CudaSlice<T> {
     pub fn leak(self) -> CUdeviceptr {
         let Ok(address) = self.memory.address() else { return 0 };
         if address != 0 {
+            self.memory.forget_type();
             let key = (Arc::as_ptr(&self.context().shared).addr(), address);
             leaked().insert(key, self.memory);
         }
@@ -220,6 +222,12 @@ fn leaked() -> MutexGuard<'static, Leaked> {
 }
 
 impl<T: DeviceRepr> CudaSlice<T> {
+    /// The same of new memory: launches check the type of its elements.
+    pub(super) fn typed(memory: Arc<Memory>, len: usize) -> Self {
+        memory.set_type(T::DEVICE_TYPE);
+        Self::new(memory, len)
+    }
+
     /// A new slice with a copy of the elements, made on the slice's own stream.
     ///
     /// # Errors

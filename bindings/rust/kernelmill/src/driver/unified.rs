@@ -84,7 +84,7 @@ impl CudaContext {
             CUmemAttach_flags::CU_MEM_ATTACH_HOST
         });
         let memory = Memory::attached(slice, &self.default_stream(), Some(attachment));
-        Ok(UnifiedSlice { slice: CudaSlice::new(memory, len), pointer })
+        Ok(UnifiedSlice { slice: CudaSlice::typed(memory, len), pointer })
     }
 }
 

@@ -154,6 +154,7 @@ impl<'a, T> CudaView<'a, T> {
     /// The memory holds values of that type.
     #[must_use]
     pub unsafe fn transmute<S>(&self, len: usize) -> Option<CudaView<'a, S>> {
+        self.memory.forget_type();
         fits::<T, S>(self.len, len).then(|| CudaView::new(self.memory, self.offset_bytes, len))
     }
 }
@@ -299,6 +300,7 @@ impl<'a, T> CudaViewMut<'a, T> {
     /// The memory holds values of that type.
     #[must_use]
     pub unsafe fn transmute<S>(&self, len: usize) -> Option<CudaView<'_, S>> {
+        self.memory.forget_type();
         fits::<T, S>(self.len, len).then(|| CudaView::new(self.memory, self.offset_bytes, len))
     }
 
@@ -309,6 +311,7 @@ impl<'a, T> CudaViewMut<'a, T> {
     /// The memory holds values of that type, and will hold values of this one.
     #[must_use]
     pub unsafe fn transmute_mut<S>(&mut self, len: usize) -> Option<CudaViewMut<'_, S>> {
+        self.memory.forget_type();
         fits::<T, S>(self.len, len).then(|| CudaViewMut::new(self.memory, self.offset_bytes, len))
     }
 }

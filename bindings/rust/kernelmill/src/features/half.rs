@@ -2,13 +2,17 @@
 
 use ::half::{bf16, f16};
 
-use crate::Pod;
 use crate::blas::{Bf16, F16};
+use crate::{DeviceType, Pod};
 
 // SAFETY: a number has no padding, and all patterns are values.
-unsafe impl Pod for f16 {}
+unsafe impl Pod for f16 {
+    const DEVICE_TYPE: DeviceType = F16::DEVICE_TYPE;
+}
 // SAFETY: the same.
-unsafe impl Pod for bf16 {}
+unsafe impl Pod for bf16 {
+    const DEVICE_TYPE: DeviceType = Bf16::DEVICE_TYPE;
+}
 
 macro_rules! same_bits {
     ($($theirs:ty, $ours:ident;)*) => {
