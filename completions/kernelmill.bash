@@ -66,7 +66,7 @@ _kernelmill() {
       ;;
     tune:*) _filedir '@(cu|ptx)' ;;
     wrap:-*)
-      mapfile -t COMPREPLY < <(compgen -W "$common --lang --output --name --instantiate" -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -W "$common --lang --output --name --instantiate --object --block" -- "$cur")
       ;;
     wrap:*) _filedir '@(cu|ptx)' ;;
   esac

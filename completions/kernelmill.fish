@@ -94,3 +94,5 @@ complete -c kernelmill -n $wrap -l lang -x -a "c cpp rust go zig" -d "The langua
 complete -c kernelmill -n $wrap -s o -l output -r -d "Where the wrapper goes"
 complete -c kernelmill -n $wrap -l name -x -d "Name of the module"
 complete -c kernelmill -n $wrap -l instantiate -x -d "Wrap an instance of a template"
+complete -c kernelmill -n $wrap -l object -d "Embed object code as well"
+complete -c kernelmill -n $wrap -s b -l block -x -d "Block size to make code for"

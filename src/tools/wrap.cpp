@@ -1,4 +1,5 @@
 // kernelmill wrap: typed functions in C, C++, Rust, Go or Zig for the kernels of a file.
+#include "tools/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
@@ -32,6 +33,8 @@ class WrapCommand : public Command {
   std::string language_;
   std::string module_;
   std::vector<std::string> instances_;
+  std::vector<std::string> blocks_;
+  bool has_object_ = false;
   CompileOptions options_;
 };
 
@@ -56,6 +59,14 @@ WrapCommand::WrapCommand(CLI::App& app)
                    "Wrap this instance of a template kernel: 'scale<float>'")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  parser_->add_flag("--object", has_object_,
+                    "Embed object code for this machine's CPU as well: it loads without compiling");
+  parser_
+      ->add_option("-b,--block", blocks_,
+                   "With --object: a block size to make code for besides that for any; once for "
+                   "each")
+      ->type_name("X[,Y[,Z]]")
+      ->allow_extra_args(false);
   add_compile_options(*parser_, options_);
 }
 
@@ -75,7 +86,10 @@ std::string WrapCommand::command_text() const {
                      language_;
   if (!module_.empty()) text += " --name " + module_;
   for (const std::string& instance : instances_) text += " --instantiate '" + instance + "'";
+  if (has_object_) text += " --object";
+  for (const std::string& block : blocks_) text += " --block " + block;
   for (const std::string& define : options_.defines) text += " -D" + define;
+  for (const std::string& option : options_.nvrtc) text += " --nvrtc=" + option;
   return text;
 }
 
@@ -84,9 +98,18 @@ Status WrapCommand::wrap() const {
   if (name.empty() || plain_name(name) != name || safe_name(name) != name) {
     return usage_error("'" + name + "' cannot be the name of a module; give another by --name");
   }
+  if (!has_object_ && !blocks_.empty()) {
+    return usage_error("--block goes with --object: PTX is for blocks of any size");
+  }
+  ObjectOptions object{has_object_, {}};
+  for (const std::string& block : blocks_) {
+    KM_ASSIGN(const auto size, parse_dimensions(block, "--block"));
+    object.blocks.insert(object.blocks.end(), size.begin(), size.end());
+  }
   KM_ASSIGN(std::string text, read_file(file_));
   KM_TRY(check_output(output_));
-  KM_ASSIGN(Wrapper wrapper, inspect_kernels({file_, std::move(text)}, options_, instances_));
+  KM_ASSIGN(Wrapper wrapper,
+            inspect_kernels({file_, std::move(text)}, options_, instances_, object));
   wrapper.module = name;
   wrapper.command = command_text();
   for (const Language& language : kLanguages) {

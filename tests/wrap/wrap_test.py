@@ -82,7 +82,7 @@ LANGUAGES = {
 FILES = {"c": "typed.h", "cpp": "typed.hpp", "rust": "src/typed.rs", "go": "typed/typed.go",
          "zig": "typed.zig"}
 # Types that take anything, by design.
-ANY = re.compile(r"km_slice$|any_slice|anytype|Slice<T\d+>|kernelmill\.Memory|const void\*")
+ANY = re.compile(r"km_slice$|any_slice|anytype|Slice(Mut)?<T\d+>|kernelmill\.Memory|const void\*")
 
 
 def read_kernels(text, language):
@@ -162,14 +162,11 @@ class Check:
             sys.exit(f"{' '.join(map(str, words))}:\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def make_wrapper(self):
+    def make_wrapper(self, *options):
         instances = [word for each in INSTANCES for word in ("--instantiate", each)]
         self.must_run(self.options.tool, "wrap", HERE / "kernels.cu", "--lang", self.language,
-                      "--name", "typed", "-o", self.wrapper, "--nvrtc=--device-int128", *instances)
-        kernels = read_kernels(self.wrapper.read_text(), LANGUAGES[self.language])
-        if len(kernels) < LEAST_KERNELS:
-            sys.exit(f"only {len(kernels)} kernels are read from the wrapper")
-        return kernels
+                      "--name", "typed", "-o", self.wrapper, *options, *instances)
+        return read_kernels(self.wrapper.read_text(), LANGUAGES[self.language])
 
     def write_calls(self, calls):
         language = LANGUAGES[self.language]
@@ -198,7 +195,9 @@ class Check:
         return {int(line) for line in re.findall(rf"{source}:(\d+):", output)}
 
     def check(self):
-        kernels = self.make_wrapper()
+        kernels = self.make_wrapper("--nvrtc=--device-int128")
+        if len(kernels) < LEAST_KERNELS:
+            sys.exit(f"only {len(kernels)} kernels are read from the wrapper")
         self.write_calls([(kernel, [kind for _, kind in kernel.params]) for kernel in kernels])
         self.must_run(*self.compile_words())
         print(f"{len(kernels)} kernels: calls with the right types compile")
@@ -218,9 +217,11 @@ class Check:
 
     def run_program(self):
         prefix, compiler = Path(self.options.stage), self.options.compiler
+        os.environ["WRAP_PROGRAM_ONLY"] = "1"
         link = [f"-I{prefix}/include", f"-L{prefix}/lib", "-lkernelmill",
                 f"-Wl,-rpath,{prefix}/lib", "-o", "program"]
         if self.language in ("c", "cpp"):
+            self.make_wrapper("-DPROGRAM_ONLY", "--object", "--block", "32")
             self.must_run(compiler, f"main.{self.language}", *link)
             print(self.must_run("./program"))
         else:

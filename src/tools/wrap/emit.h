@@ -40,6 +40,19 @@ std::vector<WrapType> element_types(const Wrapper& wrapper);
 /// The alignment of a vector in bytes, as CUDA has it.
 uint64_t vector_align(const WrapType& type);
 bool is_same(const WrapType& left, const WrapType& right);
+/// A type that slices of its elements are given, in full.
+struct SliceType {
+  std::string element;  // "F32"; empty: launches are not to check them
+  uint32_t lanes = 0;
+  std::string name;  // of a named type
+};
+SliceType slice_type_of(const Wrapper& wrapper, const WrapType& type);
+/// The text with two blanks for each tab.
+std::string without_tabs(const std::string& text);
+/// The bytes of the object code as numbers, in lines of 20: "127,69,76,".
+std::string byte_lines(const std::string& bytes, std::string_view indent);
+/// The bytes as a text for quotes, "\x7f\x45"; after every 20th stands `line_end`.
+std::string byte_escapes(const std::string& bytes, std::string_view line_end);
 /// A number in decimal.
 inline std::string decimal(uint64_t number) { return std::to_string(number); }
 

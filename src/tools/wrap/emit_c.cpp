@@ -21,9 +21,17 @@ std::string slice_text(const Wrapper& wrapper, const WrapType& type, const CStyl
       "/* Device memory for such elements; `handle` is any slice of them. */\ntypedef struct " +
       name + " {\n  km_slice handle;\n} " + name + ";\n";
   if (type.size_bytes == 0) return text;
-  return text + "static inline km_status " + name + "_create(km_context context, uint64_t count, " +
-         name + "* out_slice) {\n  return km_slice_create(context, count, " +
-         decimal(type.size_bytes) + ", KM_SLICE_ZEROED, &out_slice->handle);\n}\n";
+  text += "static inline km_status " + name + "_create(km_context context, uint64_t count, " +
+          name + "* out_slice) {\n";
+  const std::string create = "km_slice_create(context, count, " + decimal(type.size_bytes) +
+                             ", KM_SLICE_ZEROED, &out_slice->handle)";
+  const SliceType kind = slice_type_of(wrapper, type);
+  if (kind.element.empty()) return text + "  return " + create + ";\n}\n";
+  const std::string quoted = kind.name.empty() ? "NULL" : "\"" + kind.name + "\"";
+  return text + "  const km_status status = " + create +
+         ";\n  if (status != KM_SUCCESS) return status;\n"
+         "  return km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_" +
+         kind.element + ", " + decimal(kind.lanes) + ", " + quoted + ");\n}\n";
 }
 
 std::string param_text(const Wrapper& wrapper, const WrapParam& param, const CStyle& style) {
@@ -70,6 +78,26 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel, const 
          (count != 0 ? "operands, " + decimal(count) : "NULL, 0") + ");\n}\n";
 }
 
+std::string object_text(const Wrapper& wrapper, const CStyle& style) {
+  if (wrapper.object.empty()) return {};
+  return "/* Object code for the CPU, for the build of the library that made it. */\nstatic const "
+         "unsigned char " +
+         style.prefix + "object[] = {\n" + byte_lines(wrapper.object, "    ") + "\n};\n\n";
+}
+
+/// The module: of object code if there is some that the library takes, else of PTX.
+std::string module_text(const Wrapper& wrapper, const CStyle& style) {
+  const std::string end = ", \"" + wrapper.module + "\", &module);\n";
+  const std::string ptx = "km_module_load_ptx(context, " + style.prefix + "ptx, sizeof " +
+                          style.prefix + "ptx - 1" + end;
+  if (wrapper.object.empty()) return "  km_status status = " + ptx;
+  return "  km_status status = km_module_from_object(context, " + style.prefix + "object, sizeof " +
+         style.prefix + "object" + end +
+         "  if (status == KM_ERROR_BUILD_MISMATCH || status == KM_ERROR_NOT_SUPPORTED) {\n"
+         "    status = " +
+         ptx + "  }\n";
+}
+
 std::string load_text(const Wrapper& wrapper, const CStyle& style) {
   std::string text =
       "/* The kernels in a context. */\ntypedef struct " + style.prefix + "kernels {\n";
@@ -87,10 +115,8 @@ std::string load_text(const Wrapper& wrapper, const CStyle& style) {
           "unload(). What fails leaves *out_kernels as it is. */\nstatic inline km_status " +
           style.prefix + "load(km_context context, " + style.prefix +
           "kernels* out_kernels) {\n  " + style.prefix +
-          "kernels loaded;\n  km_module module;\n  memset(&loaded, 0, sizeof loaded);\n"
-          "  km_status status = km_module_load_ptx(context, " +
-          style.prefix + "ptx, sizeof " + style.prefix + "ptx - 1, \"" + wrapper.module +
-          "\", &module);\n  if (status != KM_SUCCESS) return status;\n" + loads;
+          "kernels loaded;\n  km_module module;\n  memset(&loaded, 0, sizeof loaded);\n" +
+          module_text(wrapper, style) + "  if (status != KM_SUCCESS) return status;\n" + loads;
   return text +
          "  km_module_destroy(module);\n  if (status == KM_SUCCESS) {\n    *out_kernels = loaded;\n"
          "  } else {\n    " +
@@ -109,7 +135,8 @@ std::string emit_c(const Wrapper& wrapper) {
       c_type_texts(wrapper, style) + "\n";
   for (const WrapType& type : element_types(wrapper)) text += slice_text(wrapper, type, style);
   text += "\n/* The kernels, compiled. */\nstatic const char " + style.prefix + "ptx[] =\n" +
-          c_literal(wrapper.ptx) + ";\n\n" + load_text(wrapper, style);
+          c_literal(wrapper.ptx) + ";\n\n" + object_text(wrapper, style) +
+          load_text(wrapper, style);
   for (const WrapKernel& kernel : wrapper.kernels)
     text += "\n" + kernel_text(wrapper, kernel, style);
   return text + "\n#endif\n";

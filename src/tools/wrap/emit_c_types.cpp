@@ -1,5 +1,8 @@
 #include "tools/wrap/emit_c_types.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace km::tools {
 namespace {
 
@@ -28,12 +31,16 @@ std::string scalar_name(km_element_type type, const CStyle& style) {
   return kNames.names[type];
 }
 
+/// The first lane alone is aligned: an attribute before a list would hold for all of it.
 std::string vector_text(const WrapType& type, const CStyle& style) {
-  constexpr const char* kLanes[] = {"", "x", "x, y", "x, y, z", "x, y, z, w"};
+  constexpr const char* kLanes[] = {"", "", "y", "y, z", "y, z, w"};
   const std::string name = style.prefix + vector_name(type);
+  const std::string scalar = scalar_name(type.scalar, style);
   return "typedef struct " + name + " {\n  __attribute__((aligned(" + decimal(vector_align(type)) +
-         "))) " + scalar_name(type.scalar, style) + " " + kLanes[type.lanes] + ";\n} " + name +
-         ";\n";
+         "))) " + scalar + " x;\n" +
+         (type.lanes > 1 ? "  " + scalar + " " + kLanes[type.lanes] + ";\n" : "") + "} " + name +
+         ";\n" + style.assertion + "(sizeof(" + name + ") == " + decimal(type.size_bytes) +
+         ", \"size\");\n";
 }
 
 std::string structure_text(const Wrapper& wrapper, const WrapStructure& structure,
@@ -88,6 +95,11 @@ std::string c_type_texts(const Wrapper& wrapper, const CStyle& style) {
     text += structure_text(wrapper, structure, style);
   }
   return text;
+}
+
+bool is_own_scalar(km_element_type type) {
+  return std::any_of(std::begin(kOwnScalars), std::end(kOwnScalars),
+                     [&](const OwnScalar& own) { return own.type == type; });
 }
 
 std::string c_literal(const std::string& text) {

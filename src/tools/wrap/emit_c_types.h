@@ -16,6 +16,8 @@ struct CStyle {
 std::string c_type_name(const Wrapper& wrapper, const WrapType& type, const CStyle& style);
 /// Numbers without a type of their own, vectors and structures.
 std::string c_type_texts(const Wrapper& wrapper, const CStyle& style);
+/// True for numbers that C has no type of its own for, so that wrappers declare one.
+bool is_own_scalar(km_element_type type);
 /// The text in quotes, a line each.
 std::string c_literal(const std::string& text);
 

@@ -31,6 +31,45 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel, const 
          arguments + ");\n  }\n";
 }
 
+/// Has launches check slices of the types that the wrapper declares.
+std::string device_types(const Wrapper& wrapper, const CStyle& style) {
+  std::string text;
+  for (const WrapType& type : element_types(wrapper)) {
+    const SliceType kind = slice_type_of(wrapper, type);
+    const bool is_own =
+        type.kind == WrapType::Kind::structure ||
+        (type.kind == WrapType::Kind::scalar && (type.lanes > 1 || is_own_scalar(type.scalar)));
+    if (!is_own || kind.element.empty()) continue;
+    text += "template <>\nstruct km::device_type<" + wrapper.module +
+            "::" + c_type_name(wrapper, type, style) +
+            "> {\n  static constexpr km_element_type type = KM_ELEMENT_TYPE_" + kind.element +
+            ";\n  static constexpr std::uint32_t lanes = " + decimal(kind.lanes) +
+            ";\n  static constexpr const char* name = " +
+            (kind.name.empty() ? "nullptr" : "\"" + kind.name + "\"") + ";\n};\n";
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string object_text(const Wrapper& wrapper) {
+  if (wrapper.object.empty()) return {};
+  return "/// Object code for the CPU, for the build of the library that made it.\n"
+         "inline constexpr unsigned char object[] = {\n" +
+         byte_lines(wrapper.object, "    ") + "\n};\n\n";
+}
+
+/// The module's constructor: of object code if there is some that the library takes, else of PTX.
+std::string load_text(const Wrapper& wrapper) {
+  const std::string ptx = "km::module::load_ptx(context, ptx, \"" + wrapper.module + "\")";
+  if (wrapper.object.empty()) return "    return " + ptx + ";\n";
+  return "    try {\n      return km::module::from_object(context, object, sizeof object, \"" +
+         wrapper.module +
+         "\");\n    } catch (const km::error& error) {\n"
+         "      if (error.status() != KM_ERROR_BUILD_MISMATCH &&\n"
+         "          error.status() != KM_ERROR_NOT_SUPPORTED) {\n        throw;\n      }\n    }\n"
+         "    return " +
+         ptx + ";\n";
+}
+
 }  // namespace
 
 std::string emit_cpp(const Wrapper& wrapper) {
@@ -40,13 +79,10 @@ std::string emit_cpp(const Wrapper& wrapper) {
                      "#include <kernelmill/kernelmill.hpp>\n\nnamespace " +
                      wrapper.module + " {\n\n" + c_type_texts(wrapper, style) +
                      "\n/// The kernels, compiled.\ninline constexpr char ptx[] =\n" +
-                     c_literal(wrapper.ptx) +
-                     ";\n\n/// The kernels in a context, each as a method with the types of "
+                     c_literal(wrapper.ptx) + ";\n\n" + object_text(wrapper) +
+                     "/// The kernels in a context, each as a method with the types of "
                      "its source.\nclass kernels {\n public:\n  /// Loads them.\n"
-                     "  explicit kernels(const km::context& context)\n      : "
-                     "kernels(km::module::load_ptx(context, "
-                     "ptx, \"" +
-                     wrapper.module + "\")) {}\n";
+                     "  explicit kernels(const km::context& context) : kernels(load(context)) {}\n";
   std::string members, values;
   for (const WrapKernel& kernel : wrapper.kernels) {
     const std::string name = safe_name(kernel.name);
@@ -55,8 +91,10 @@ std::string emit_cpp(const Wrapper& wrapper) {
     values += (values.empty() ? "" : ",\n        ") + name + "_(module.function(\"" +
               kernel.symbol + "\"))";
   }
-  return text + "\n private:\n  explicit kernels(const km::module& module)\n      : " + values +
-         " {}\n\n" + members + "};\n\n}  // namespace " + wrapper.module + "\n";
+  return text + "\n private:\n  static km::module load(const km::context& context) {\n" +
+         load_text(wrapper) +
+         "  }\n  explicit kernels(const km::module& module)\n      : " + values + " {}\n\n" +
+         members + "};\n\n}  // namespace " + wrapper.module + "\n" + device_types(wrapper, style);
 }
 
 }  // namespace km::tools

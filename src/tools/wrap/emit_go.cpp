@@ -55,11 +55,26 @@ std::string member_lines(const std::vector<std::pair<std::string, std::string>>&
   return text;
 }
 
+/// The name of the constant: "F8E4M3", "Named", "Bool".
+std::string go_element(const SliceType& kind) {
+  if (kind.element == "BOOL") return "Bool";
+  if (kind.element == "NAMED") return "Named";
+  std::string name;
+  for (const char letter : kind.element) {
+    if (letter != '_') name += letter;
+  }
+  return name;
+}
+
 std::string scalar_types(const Wrapper& wrapper) {
   std::string text;
-  const auto add = [&](km_element_type type, const char* name, const char* bits, const char* what) {
+  const auto add = [&](km_element_type type, const std::string& name, const char* bits,
+                       const char* what) {
     if (!uses_scalar(wrapper, type)) return;
-    text += "\n// " + std::string(name) + " is " + what + ".\ntype " + name + " " + bits + "\n";
+    text += "\n// " + name + " is " + what + ".\ntype " + name + " " + bits +
+            "\n\n// DeviceElement is the type that kernels have for it.\nfunc (" + name +
+            ") DeviceElement() kernelmill.ElementType { return kernelmill.Element" +
+            go_element(slice_type_of(wrapper, {WrapType::Kind::scalar, type, 1, 0, 1})) + " }\n";
   };
   add(KM_ELEMENT_TYPE_BOOL, "Bool", "uint8", "a truth value: 0 or 1");
   add(KM_ELEMENT_TYPE_F16, "Half", "uint16", "the bits of a half-precision number");
@@ -67,6 +82,13 @@ std::string scalar_types(const Wrapper& wrapper) {
   add(KM_ELEMENT_TYPE_F8_E4M3, "F8E4M3", "uint8", "the bits of an 8-bit number");
   add(KM_ELEMENT_TYPE_F8_E5M2, "F8E5M2", "uint8", "the bits of an 8-bit number");
   return text;
+}
+
+/// The lines that have launches check a new slice.
+std::string set_type(const SliceType& kind) {
+  if (kind.element.empty()) return {};
+  return "\tif err == nil {\n\t\terr = bytes.SetElementType(kernelmill.Element" + go_element(kind) +
+         ", " + decimal(kind.lanes) + ", \"" + kind.name + "\")\n\t}\n";
 }
 
 std::string slice_type(const Wrapper& wrapper, const WrapType& type) {
@@ -79,7 +101,8 @@ std::string slice_type(const Wrapper& wrapper, const WrapType& type) {
          " allocates device memory for a number of elements, filled with zeros.\nfunc New" + name +
          "(context *kernelmill.Context, count int) (" + name +
          ", error) {\n\tbytes, err := " + "kernelmill.NewZeroedSlice[uint8](context, count*" +
-         decimal(type.size_bytes) + ")\n\treturn " + name + "{bytes}, err\n}\n";
+         decimal(type.size_bytes) + ")\n" + set_type(slice_type_of(wrapper, type)) + "\treturn " +
+         name + "{bytes}, err\n}\n";
 }
 
 std::string structure_text(const Wrapper& wrapper, const WrapStructure& structure) {
@@ -144,6 +167,24 @@ std::string literal(const std::string& text) {
   return quoted + "`";
 }
 
+std::string object_text(const Wrapper& wrapper) {
+  if (wrapper.object.empty()) return {};
+  return "\n// Object is object code for the CPU, for the build of the library that made "
+         "it.\nconst "
+         "Object = \"" +
+         byte_escapes(wrapper.object, "") + "\"\n";
+}
+
+/// The module: of object code if there is some that the library takes, else of PTX.
+std::string load_text(const Wrapper& wrapper) {
+  const std::string ptx = "context.LoadPTX(PTX, \"" + wrapper.module + "\")\n";
+  if (wrapper.object.empty()) return "\tmodule, err := " + ptx;
+  return "\tmodule, err := context.LoadObject([]byte(Object), \"" + wrapper.module +
+         "\")\n\tif errors.Is(err, kernelmill.ErrBuildMismatch) || "
+         "errors.Is(err, kernelmill.ErrNotSupported) {\n\t\tmodule, err = " +
+         ptx + "\t}\n";
+}
+
 }  // namespace
 
 std::string emit_go(const Wrapper& wrapper) {
@@ -154,7 +195,9 @@ std::string emit_go(const Wrapper& wrapper) {
   bool has_structures = false;
   for (const WrapStructure& structure : wrapper.structures)
     has_structures |= structure.size_bytes != 0;
-  if (has_structures) text += "\t\"unsafe\"\n\n";
+  if (!wrapper.object.empty()) text += "\t\"errors\"\n";
+  if (has_structures) text += "\t\"unsafe\"\n";
+  if (has_structures || !wrapper.object.empty()) text += "\n";
   text +=
       "\t\"github.com/kernelmill/kernelmill/bindings/go/kernelmill\"\n)\n" + scalar_types(wrapper);
   for (const WrapStructure& structure : wrapper.structures)
@@ -162,7 +205,8 @@ std::string emit_go(const Wrapper& wrapper) {
   for (const WrapType& type : element_types(wrapper)) {
     if (is_compound(type)) text += slice_type(wrapper, type);
   }
-  text += "\n// PTX is the kernels, compiled.\nconst PTX = " + literal(wrapper.ptx) + "\n";
+  text += "\n// PTX is the kernels, compiled.\nconst PTX = " + literal(wrapper.ptx) + "\n" +
+          object_text(wrapper);
   text +=
       "\n// Kernels are the kernels in a context, each as a method with the types of its source.\n"
       "type Kernels struct {\n";
@@ -176,9 +220,9 @@ std::string emit_go(const Wrapper& wrapper) {
   text +=
       member_lines(members) +
       "}\n\n// Load makes the kernels ready in a context.\nfunc Load(context *kernelmill.Context) "
-      "(*Kernels, error) {\n\tmodule, err := context.LoadPTX(PTX, \"" +
-      wrapper.module +
-      "\")\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\tdefer module.Close()\n"
+      "(*Kernels, error) {\n" +
+      load_text(wrapper) +
+      "\tif err != nil {\n\t\treturn nil, err\n\t}\n\tdefer module.Close()\n"
       "\tkernels := &Kernels{}\n" +
       loads + "\treturn kernels, nil\n}\n";
   for (const WrapKernel& kernel : wrapper.kernels) text += kernel_text(wrapper, kernel);

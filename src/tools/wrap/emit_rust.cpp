@@ -4,10 +4,28 @@
 namespace km::tools {
 namespace {
 
-constexpr ScalarNames kNames = {{nullptr, nullptr, nullptr,    "u64",      "u8",  "u8",
-                                 "i8",    "u8",    "i16",      "u16",      "i32", "u32",
-                                 "i64",   "u64",   "[u64; 2]", "[u64; 2]", "F16", "BF16",
-                                 "f32",   "f64",   "F8E4M3",   "F8E5M2"}};
+constexpr ScalarNames kNames = {{nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 "u64",
+                                 "u8",
+                                 "u8",
+                                 "i8",
+                                 "u8",
+                                 "i16",
+                                 "u16",
+                                 "i32",
+                                 "u32",
+                                 "i64",
+                                 "u64",
+                                 "[u64; 2]",
+                                 "[u64; 2]",
+                                 "kernelmill::blas::F16",
+                                 "kernelmill::blas::Bf16",
+                                 "f32",
+                                 "f64",
+                                 "F8E4M3",
+                                 "F8E5M2"}};
 
 std::string type_name(const Wrapper& wrapper, const WrapType& type) {
   switch (type.kind) {
@@ -32,15 +50,25 @@ std::string member_type(const Wrapper& wrapper, const WrapMember& member) {
   return text;
 }
 
+/// Has a type be the element of slices, which launches check.
+std::string pod_text(const std::string& name, const SliceType& kind) {
+  const std::string start = "unsafe impl kernelmill::Pod for " + name + " {";
+  if (kind.element.empty()) return start + "}\n";
+  const std::string type = kind.name.empty()
+                               ? "scalar(kernelmill::ElementType::" + kind.element + ")"
+                               : "named(\"" + kind.name + "\")";
+  return start +
+         "\n    const DEVICE_TYPE: kernelmill::DeviceType = kernelmill::DeviceType::" + type +
+         ";\n}\n";
+}
+
 /// Numbers that Rust has no type for, as types of their bits.
 std::string scalar_types(const Wrapper& wrapper) {
   struct Own {
     km_element_type type;
     const char *name, *bits, *text;
   };
-  constexpr Own kOwn[] = {{KM_ELEMENT_TYPE_F16, "F16", "u16", "half-precision number"},
-                          {KM_ELEMENT_TYPE_BF16, "BF16", "u16", "bfloat16 number"},
-                          {KM_ELEMENT_TYPE_F8_E4M3, "F8E4M3", "u8", "8-bit number (E4M3)"},
+  constexpr Own kOwn[] = {{KM_ELEMENT_TYPE_F8_E4M3, "F8E4M3", "u8", "8-bit number (E4M3)"},
                           {KM_ELEMENT_TYPE_F8_E5M2, "F8E5M2", "u8", "8-bit number (E5M2)"}};
   std::string text;
   for (const Own& own : kOwn) {
@@ -48,17 +76,20 @@ std::string scalar_types(const Wrapper& wrapper) {
     const std::string name = own.name;
     text += "\n/// The bits of a " + std::string(own.text) + ".\n#[repr(transparent)]\n" +
             "#[derive(Clone, Copy, Debug, PartialEq)]\npub struct " + name + "(pub " + own.bits +
-            ");\n// SAFETY: all patterns of bits are values.\nunsafe impl kernelmill::Pod for " +
-            name + " {}\n";
+            ");\n// SAFETY: all patterns of bits are values.\n" +
+            pod_text(name, slice_type_of(wrapper, {WrapType::Kind::scalar, own.type, 1, 0, 1}));
   }
   return text;
 }
 
 std::string structure_text(const Wrapper& wrapper, const WrapStructure& structure) {
   const std::string name = camel_name(structure.name);
+  const std::string& signature = structure.signature_name;
+  const SliceType kind = signature.empty() ? SliceType() : SliceType{"NAMED", 1, signature};
   std::string text = "\n/// `" + structure.cuda_name + "`.\n";
   text += "#[repr(C, align(" + decimal(structure.align_bytes) + "))]\n";
-  text += "#[allow(dead_code)]\n#[derive(Clone, Copy, Debug)]\npub struct " + name + " {\n";
+  text += "#[allow(dead_code, non_snake_case)]\n#[derive(Clone, Copy, Debug)]\npub struct " + name +
+          " {\n";
   std::string checks =
       "    assert!(size_of::<" + name + ">() == " + decimal(structure.size_bytes) + ");\n";
   for (const WrapMember& member : structure.members) {
@@ -69,18 +100,20 @@ std::string structure_text(const Wrapper& wrapper, const WrapStructure& structur
   }
   if (structure.size_bytes == 0) {  // nothing else is known: a type that slices are told apart by
     return text + "    never: std::convert::Infallible,\n}\n// SAFETY: there are no values.\n" +
-           "unsafe impl kernelmill::Pod for " + name + " {}\n";
+           pod_text(name, kind);
   }
   return text + "}\nconst _: () = {\n" + checks +
-         "};\n// SAFETY: gaps are members, and numbers take " +
-         "all patterns of bits.\nunsafe impl kernelmill::Pod for " + name + " {}\n";
+         "};\n// SAFETY: gaps are members, and numbers take " + "all patterns of bits.\n" +
+         pod_text(name, kind);
 }
 
 std::string param_text(const Wrapper& wrapper, const WrapParam& param, size_t index) {
   std::string type = type_name(wrapper, param.type);
   if (param.is_pointer) {
     if (param.type.kind == WrapType::Kind::any) type = "T" + decimal(index);
-    type = std::string(param.is_const ? "&" : "&mut ") + "kernelmill::Slice<" + type + ">";
+    type = (param.is_const ? "&impl kernelmill::DeviceSlice<"
+                           : "&mut impl kernelmill::DeviceSliceMut<") +
+           type + ">";
   }
   if (!param.is_pointer && param.type.scalar == KM_ELEMENT_TYPE_BOOL) type = "bool";
   return "        " + safe_name(param.name) + ": " + type + ",\n";
@@ -100,7 +133,8 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel) {
   std::string text = "\n    /// Launches `" + declaration(kernel) +
                      "`.\n    ///\n    /// # Safety\n    ///\n"
                      "    /// The kernel stays inside the slices, whatever numbers it is given.\n"
-                     "    #[allow(clippy::too_many_arguments)]\n    pub unsafe fn " +
+                     "    #[inline]\n    #[allow(clippy::too_many_arguments, non_snake_case)]\n    "
+                     "pub unsafe fn " +
                      safe_name(kernel.name) + generics(kernel) +
                      "(\n        &self,\n        stream: &kernelmill::Stream,\n"
                      "        config: kernelmill::LaunchConfig,\n";
@@ -111,7 +145,11 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel) {
     const std::string name = safe_name(param.name);
     const bool is_bool = !param.is_pointer && param.type.scalar == KM_ELEMENT_TYPE_BOOL;
     const std::string value = is_bool ? "&u8::from(" + name + ")" : "&" + name;
-    arguments += "        launch.arg(" + (param.is_pointer ? name : value) + ");\n";
+    const char* const call = !param.is_pointer ? "arg"
+                             : param.is_const  ? "arg_slice"
+                                               : "arg_slice_mut";
+    arguments +=
+        "        launch." + std::string(call) + "(" + (param.is_pointer ? name : value) + ");\n";
   }
   return text +
          "    ) -> kernelmill::Result<()> {\n        let mut launch = "
@@ -119,6 +157,28 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel) {
          safe_name(kernel.name) + ");\n" + arguments +
          "        // SAFETY: the caller's promise.\n        unsafe { launch.launch(config) }\n    "
          "}\n";
+}
+
+std::string object_text(const Wrapper& wrapper) {
+  if (wrapper.object.empty()) return {};
+  return "\n/// Object code for the CPU, for the build of the library that made it.\npub const "
+         "OBJECT: &[u8] = b\"" +
+         byte_escapes(wrapper.object, "\\\n    ") + "\";\n";
+}
+
+/// The module: of object code if there is some that the library takes, else of PTX.
+std::string load_text(const Wrapper& wrapper) {
+  if (wrapper.object.empty()) return "        let module = context.load_ptx(PTX)?;\n";
+  return "        use kernelmill::Status;\n"
+         "        // SAFETY: the code was made together with this file.\n"
+         "        let made = unsafe { context.load_object(OBJECT, Some(\"" +
+         wrapper.module +
+         "\")) };\n        let module = match made {\n"
+         "            Err(error)\n"
+         "                if error.status() == Status::ERROR_BUILD_MISMATCH\n"
+         "                    || error.status() == Status::ERROR_NOT_SUPPORTED =>\n"
+         "            {\n                context.load_ptx(PTX)?\n            }\n"
+         "            made => made?,\n        };\n";
 }
 
 }  // namespace
@@ -129,10 +189,11 @@ std::string emit_rust(const Wrapper& wrapper) {
       "\n#[allow(unused_imports)]\nuse std::mem::{offset_of, size_of};\n" + scalar_types(wrapper);
   for (const WrapStructure& structure : wrapper.structures)
     text += structure_text(wrapper, structure);
-  text += "\n/// The kernels, compiled.\npub const PTX: &str = r##\"" + wrapper.ptx + "\"##;\n";
+  text += "\n/// The kernels, compiled.\npub const PTX: &str = r##\"" + without_tabs(wrapper.ptx) +
+          "\"##;\n" + object_text(wrapper);
   text +=
       "\n/// The kernels in a context, each as a method with the types of its source.\n"
-      "pub struct Kernels {\n";
+      "#[allow(non_snake_case)]\npub struct Kernels {\n";
   std::string loads;
   for (const WrapKernel& kernel : wrapper.kernels) {
     text += "    " + safe_name(kernel.name) + ": kernelmill::Function,\n";
@@ -140,11 +201,11 @@ std::string emit_rust(const Wrapper& wrapper) {
              "\")?,\n";
   }
   text +=
-      "}\n\n#[allow(dead_code)]\nimpl Kernels {\n    /// Loads them.\n    pub fn load(context: "
+      "}\n\n#[allow(dead_code, non_snake_case)]\nimpl Kernels {\n    /// Loads them.\n    pub fn "
+      "load(context: "
       "&kernelmill::Context) -> "
-      "kernelmill::Result<Self> {\n        let module = context.load_ptx(PTX)?;\n        Ok(Self "
-      "{\n" +
-      loads + "        })\n    }\n";
+      "kernelmill::Result<Self> {\n" +
+      load_text(wrapper) + "        Ok(Self {\n" + loads + "        })\n    }\n";
   for (const WrapKernel& kernel : wrapper.kernels) text += kernel_text(wrapper, kernel);
   return text + "}\n";
 }

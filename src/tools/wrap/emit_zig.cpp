@@ -1,4 +1,6 @@
 // Zig: a file for the module `kernelmill`, with a method for each kernel.
+#include <cctype>
+
 #include "tools/wrap/emit.h"
 
 namespace km::tools {
@@ -24,12 +26,24 @@ std::string type_name(const Wrapper& wrapper, const WrapType& type) {
   }
 }
 
+/// The declaration that has launches check slices of a type.
+std::string device_type(const SliceType& kind) {
+  if (kind.element.empty()) return {};
+  std::string element;
+  for (const char letter : kind.element) {
+    element += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  return "    pub const cuda_type: km.DeviceType = .{ ." + std::string("element = .") + element +
+         (kind.name.empty() ? "" : ", .name = \"" + kind.name + "\"") + " };\n";
+}
+
 std::string scalar_types(const Wrapper& wrapper) {
   std::string text;
   const auto add = [&](km_element_type type, const char* name, const char* bits, const char* what) {
     if (!uses_scalar(wrapper, type)) return;
     text += "\n/// The bits of " + std::string(what) + ".\npub const " + name +
-            " = extern struct { bits: " + bits + " };\n";
+            " = extern struct {\n    bits: " + bits + ",\n\n" +
+            device_type(slice_type_of(wrapper, {WrapType::Kind::scalar, type, 1, 0, 1})) + "};\n";
   };
   add(KM_ELEMENT_TYPE_BF16, "Bf16", "u16", "a bfloat16 number");
   add(KM_ELEMENT_TYPE_F8_E4M3, "F8E4M3", "u8", "an 8-bit number (E4M3)");
@@ -39,10 +53,12 @@ std::string scalar_types(const Wrapper& wrapper) {
 
 std::string structure_text(const Wrapper& wrapper, const WrapStructure& structure) {
   const std::string name = camel_name(structure.name);
+  const std::string& signature = structure.signature_name;
+  const std::string declared = signature.empty() ? "" : "\n" + device_type({"NAMED", 1, signature});
   std::string text =
       "\n/// " + structure.cuda_name + ".\npub const " + name + " = extern struct {\n";
   if (structure.size_bytes == 0) {  // nothing else is known: a type that slices are told apart by
-    return text + "    unknown: u8,\n};\n";
+    return text + "    unknown: u8,\n" + declared + "};\n";
   }
   std::string checks =
       "    std.debug.assert(@sizeOf(" + name + ") == " + decimal(structure.size_bytes) + ");\n";
@@ -57,7 +73,7 @@ std::string structure_text(const Wrapper& wrapper, const WrapStructure& structur
     checks += "    std.debug.assert(@offsetOf(" + name + ", \"" + member_name +
               "\") == " + decimal(member.offset_bytes) + ");\n";
   }
-  return text + "};\ncomptime {\n" + checks + "}\n";
+  return text + declared + "};\ncomptime {\n" + checks + "}\n";
 }
 
 std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel) {
@@ -99,15 +115,33 @@ std::string literal(const std::string& text) {
   return lines;
 }
 
+std::string object_text(const Wrapper& wrapper) {
+  if (wrapper.object.empty()) return {};
+  return "\n/// Object code for the CPU, for the build of the library that made it.\npub const "
+         "object = \"" +
+         byte_escapes(wrapper.object, "") + "\";\n";
+}
+
+/// The module: of object code if there is some that the library takes, else of PTX.
+std::string load_text(const Wrapper& wrapper) {
+  const std::string ptx = "km.Module.loadPtx(context, ptx, \"" + wrapper.module + "\")";
+  if (wrapper.object.empty()) return "        const module = try " + ptx + ";\n";
+  return "        const module = km.Module.fromObject(context, object, \"" + wrapper.module +
+         "\") catch |failure| switch (failure) {\n"
+         "            error.BuildMismatch, error.NotSupported => try " +
+         ptx + ",\n            else => return failure,\n        };\n";
+}
+
 }  // namespace
 
 std::string emit_zig(const Wrapper& wrapper) {
-  std::string text = banner(wrapper, "//!") +
+  std::string text = banner(wrapper, "//!") + "// zig fmt: off\n" +
                      "const std = @import(\"std\");\nconst km = @import(\"kernelmill\");\n" +
                      scalar_types(wrapper);
   for (const WrapStructure& structure : wrapper.structures)
     text += structure_text(wrapper, structure);
-  text += "\n/// The kernels, compiled.\npub const ptx =\n" + literal(wrapper.ptx) + "\n;\n";
+  text += "\n/// The kernels, compiled.\npub const ptx =\n" + literal(wrapper.ptx) + "\n;\n" +
+          object_text(wrapper);
   text +=
       "\n/// The kernels in a context, each as a method with the types of its source.\n"
       "pub const Kernels = struct {\n";
@@ -124,14 +158,12 @@ std::string emit_zig(const Wrapper& wrapper) {
     const std::string name = safe_name(kernel.name);
     fields += (fields.empty() ? " ." : ", .") + name + " = " + name;
   }
-  text +=
-      "\n    /// Loads them.\n    pub fn load(context: km.Context) km.Error!Kernels {\n"
-      "        const module = try km.Module.loadPtx(context, ptx, \"" +
-      wrapper.module + "\");\n        defer module.deinit();\n" + loads + "        return .{" +
-      fields +
-      " };\n    }\n\n    /// Drops them; launches under way go on.\n"
-      "    pub fn deinit(self: Kernels) void {\n" +
-      drops + "    }\n";
+  text += "\n    /// Loads them.\n    pub fn load(context: km.Context) km.Error!Kernels {\n" +
+          load_text(wrapper) + "        defer module.deinit();\n" + loads + "        return .{" +
+          fields +
+          " };\n    }\n\n    /// Drops them; launches under way go on.\n"
+          "    pub fn deinit(self: Kernels) void {\n" +
+          drops + "    }\n";
   for (const WrapKernel& kernel : wrapper.kernels) text += kernel_text(wrapper, kernel);
   return text + "};\n";
 }

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <random>
+#include <system_error>
 
 #include "base/text.h"
 #include "tools/error.h"
+#include "tools/files.h"
 #include "tools/kernel.h"
 #include "tools/library.h"
 #include "tools/wrap/dwarf.h"
+#include "tools/wrap/emit.h"
 #include "tools/wrap/layout.h"
 
 namespace km::tools {
@@ -39,12 +44,10 @@ WrapType Inspector::element(const km_param_signature& found, const std::string& 
       return {WrapType::Kind::any, KM_ELEMENT_TYPE_UNKNOWN, 1, 0, 0};
     case KM_ELEMENT_TYPE_POINTER:
       return {WrapType::Kind::address, KM_ELEMENT_TYPE_U64, 1, 0, 8};
-    case KM_ELEMENT_TYPE_NAMED: {
-      const WrapType type = layouts_.type_at(layouts_.target_of(offset), name);
-      if (type.size_bytes != 0) return type;
-      const bool is_value = found.kind == KM_SIGNATURE_KIND_VALUE;
-      return layouts_.named(name, is_value ? found.size_bytes : 0);
-    }
+    case KM_ELEMENT_TYPE_NAMED:
+      return found.kind == KM_SIGNATURE_KIND_POINTER
+                 ? layouts_.pointed_to(layouts_.target_of(offset), name)
+                 : layouts_.value(layouts_.target_of(offset), name, found.size_bytes);
     default:
       return {WrapType::Kind::scalar, found.element, found.lanes, 0, found.element_size_bytes};
   }
@@ -95,9 +98,9 @@ Result<WrapKernel> Inspector::kernel(km_function function, const std::string& sy
   if (entries.size() != count) entries.assign(count, nullptr);
   for (uint32_t i = 0; i < count; ++i) {
     KM_ASSIGN(WrapParam each, param(function, i, entries[i]));
-    const bool is_taken =
-        std::any_of(kernel.params.begin(), kernel.params.end(),
-                    [&](const WrapParam& other) { return other.name == each.name; });
+    const bool is_taken = std::any_of(
+        kernel.params.begin(), kernel.params.end(),
+        [&](const WrapParam& other) { return safe_name(other.name) == safe_name(each.name); });
     if (is_taken) each.name += std::to_string(i);
     kernel.params.push_back(std::move(each));
   }
@@ -133,11 +136,34 @@ Status add_kernels(km_module module, const DebugInfo& info, const InstanceNames&
     KM_ASSIGN(WrapKernel kernel,
               inspector.kernel(function.get(), symbol, expression_of(names, symbol)));
     for (const WrapKernel& other : wrapper->kernels) {
-      if (other.name == kernel.name) kernel.name += "_" + std::to_string(i);
+      if (camel_name(other.name) == camel_name(kernel.name)) {
+        kernel.name += "_" + std::to_string(i);
+      }
     }
     wrapper->kernels.push_back(std::move(kernel));
   }
   return {};
+}
+
+/// A path for a file that nobody else knows.
+std::string temporary_path() {
+  std::error_code code;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(code);
+  std::random_device random;
+  std::string name = "kernelmill-";
+  for (int i = 0; i < 4; ++i) name += std::to_string(random()) + "-";
+  return ((code ? std::filesystem::path(".") : folder) / (name + "object.kmo")).string();
+}
+
+/// The code that the library makes for this machine's CPU, by way of a file.
+Result<std::string> object_code(km_module module, const std::vector<uint32_t>& blocks) {
+  const std::string path = temporary_path();
+  const Status saved =
+      check(km_module_save_object(module, path.c_str(), blocks.data(), blocks.size() / 3));
+  Result<std::string> read = saved ? read_file(path) : Result<std::string>(saved.error());
+  std::error_code code;
+  std::filesystem::remove(path, code);
+  return read;
 }
 
 }  // namespace
@@ -158,7 +184,8 @@ std::string plain_name(const std::string& name) {
 }
 
 Result<Wrapper> inspect_kernels(const Source& source, const CompileOptions& options,
-                                const std::vector<std::string>& instances) {
+                                const std::vector<std::string>& instances,
+                                const ObjectOptions& object) {
   Wrapper wrapper;
   InstanceNames names;
   DebugInfo info;
@@ -186,6 +213,9 @@ Result<Wrapper> inspect_kernels(const Source& source, const CompileOptions& opti
   KM_TRY(add_kernels(module.get(), info, names, &wrapper));
   if (wrapper.kernels.empty()) {
     return error(KM_ERROR_NOT_FOUND, "'" + source.path + "' has no kernels to wrap");
+  }
+  if (object.is_asked_for) {
+    KM_ASSIGN(wrapper.object, object_code(module.get(), object.blocks));
   }
   return wrapper;
 }

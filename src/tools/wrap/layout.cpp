@@ -1,8 +1,10 @@
 #include "tools/wrap/layout.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
+#include "tools/wrap/emit.h"
 #include "tools/wrap/inspect.h"
 
 namespace km::tools {
@@ -43,12 +45,59 @@ void make_opaque(WrapStructure* structure) {
   structure->members.push_back(all);
 }
 
+/// Types of the compiler that the debug information has as structures.
+struct BuiltIn {
+  std::string_view stem;
+  km_element_type type;
+  uint64_t size_bytes;  // of one lane
+  bool is_whole;        // the stem is a name; else a number of lanes follows
+};
+constexpr BuiltIn kBuiltIns[] = {
+    {"__half", KM_ELEMENT_TYPE_F16, 2, true},
+    {"__half2", KM_ELEMENT_TYPE_F16, 2, true},
+    {"__nv_bfloat16", KM_ELEMENT_TYPE_BF16, 2, true},
+    {"__nv_bfloat162", KM_ELEMENT_TYPE_BF16, 2, true},
+    {"__nv_fp8_e4m3", KM_ELEMENT_TYPE_F8_E4M3, 1, true},
+    {"__nv_fp8_e5m2", KM_ELEMENT_TYPE_F8_E5M2, 1, true},
+    {"char", KM_ELEMENT_TYPE_I8, 1, false},
+    {"uchar", KM_ELEMENT_TYPE_U8, 1, false},
+    {"short", KM_ELEMENT_TYPE_I16, 2, false},
+    {"ushort", KM_ELEMENT_TYPE_U16, 2, false},
+    {"int", KM_ELEMENT_TYPE_I32, 4, false},
+    {"uint", KM_ELEMENT_TYPE_U32, 4, false},
+    {"long", KM_ELEMENT_TYPE_I64, 8, false},
+    {"ulong", KM_ELEMENT_TYPE_U64, 8, false},
+    {"longlong", KM_ELEMENT_TYPE_I64, 8, false},
+    {"ulonglong", KM_ELEMENT_TYPE_U64, 8, false},
+    {"float", KM_ELEMENT_TYPE_F32, 4, false},
+    {"double", KM_ELEMENT_TYPE_F64, 8, false},
+};
+
+/// The type that such a structure is, by its name and size; one of no size if it is another.
+WrapType built_in(std::string_view name, uint64_t size_bytes) {
+  for (const BuiltIn& each : kBuiltIns) {
+    const uint64_t lanes = size_bytes / each.size_bytes;
+    const bool is_named = each.is_whole ? name == each.stem
+                                        : name.starts_with(each.stem) && lanes <= 4 &&
+                                              name.substr(each.stem.size()) == decimal(lanes);
+    if (is_named && lanes != 0 && lanes * each.size_bytes == size_bytes) {
+      return {WrapType::Kind::scalar, each.type, static_cast<uint32_t>(lanes), 0, size_bytes};
+    }
+  }
+  return {};
+}
+
+/// Names that wrappers declare themselves in a language where names begin with capitals.
+constexpr std::string_view kOwnNames[] = {"Kernels", "PTX",    "Ptx",    "Object", "OBJECT",
+                                          "Load",    "Half",   "Bf16",   "Bool",   "BFloat16",
+                                          "F8E4M3",  "F8E5M2", "Module", "Error"};
+
 uint64_t align_of(const WrapType& type, const std::vector<WrapStructure>& structures) {
   switch (type.kind) {
     case WrapType::Kind::structure:
       return structures[type.structure].align_bytes;
     case WrapType::Kind::scalar:
-      return std::max<uint64_t>(1, type.size_bytes);
+      return std::max<uint64_t>(1, vector_align(type));
     case WrapType::Kind::address:
       return 8;
     default:
@@ -109,8 +158,12 @@ WrapType Layouts::base_type(const DebugEntry& entry) const {
 std::string Layouts::unused_name(const std::string& cuda_name) const {
   std::string name = plain_name(cuda_name);
   const auto is_used = [&](const std::string& each) {
+    const std::string camel = camel_name(each);
+    if (std::find(std::begin(kOwnNames), std::end(kOwnNames), camel) != std::end(kOwnNames)) {
+      return true;
+    }
     return std::any_of(structures_->begin(), structures_->end(),
-                       [&](const WrapStructure& other) { return other.name == each; });
+                       [&](const WrapStructure& other) { return camel_name(other.name) == camel; });
   };
   if (!is_used(name)) return name;
   int number = 2;
@@ -129,9 +182,33 @@ WrapType Layouts::named(const std::string& cuda_name, uint64_t size_bytes) {
   }
   type.structure = structures_->size();
   known_names_[cuda_name] = type.structure;
-  WrapStructure structure{cuda_name, unused_name(cuda_name), size_bytes, 1, {}};
+  WrapStructure structure{cuda_name, unused_name(cuda_name), size_bytes, 1, "", {}};
   if (size_bytes != 0) make_opaque(&structure);
   structures_->push_back(structure);
+  return type;
+}
+
+WrapType Layouts::enumeration(const std::string& cuda_name, const WrapType& number) {
+  WrapType type = named(cuda_name, number.size_bytes);
+  WrapStructure& made = (*structures_)[type.structure];
+  made.align_bytes = number.size_bytes;
+  made.members = {{"value", number, 0, {}}};
+  return type;
+}
+
+WrapType Layouts::value(uint64_t offset, const std::string& cuda_name, uint64_t size_bytes) {
+  const WrapType type = type_at(offset, cuda_name);
+  return type.size_bytes != 0 ? type : named(cuda_name, size_bytes);
+}
+
+WrapType Layouts::pointed_to(uint64_t offset, const std::string& cuda_name) {
+  WrapType type = type_at(offset, cuda_name);
+  if (type.size_bytes == 0) {
+    type = named(cuda_name, 0);
+  } else if (type.kind != WrapType::Kind::structure) {
+    type = enumeration(cuda_name, type);
+  }
+  (*structures_)[type.structure].signature_name = cuda_name;
   return type;
 }
 
@@ -174,6 +251,11 @@ bool Layouts::read_members(const DebugEntry& entry, WrapStructure* structure) {
     fill_gap(member.offset_bytes, structure);
     used = member.offset_bytes + member.size_bytes();
     structure->align_bytes = std::max(structure->align_bytes, align_of(member.type, *structures_));
+    for (const WrapMember& other : structure->members) {
+      if (camel_name(other.name) == camel_name(member.name)) {
+        member.name += "_at" + std::to_string(member.offset_bytes);
+      }
+    }
     structure->members.push_back(std::move(member));
   }
   if (used > structure->size_bytes) return false;
@@ -192,7 +274,7 @@ WrapType Layouts::structure(uint64_t offset, const DebugEntry& entry,
     return type;
   }
   // Members come first: a structure stands after those that it holds.
-  WrapStructure made{cuda_name, "", entry.size_bytes, 1, {}};
+  WrapStructure made{cuda_name, "", entry.size_bytes, 1, "", {}};
   if (entry.tag == kTagUnion || !read_members(entry, &made)) make_opaque(&made);
   made.name = unused_name(cuda_name);
   type.structure = structures_->size();
@@ -221,6 +303,8 @@ WrapType Layouts::type_at(uint64_t offset, const std::string& cuda_name) {
     case kTagClass:
     case kTagUnion: {
       if (entry->size_bytes == 0) return {};
+      const WrapType known = built_in(entry->name, entry->size_bytes);
+      if (known.size_bytes != 0) return known;
       // Names in namespaces are mangled: "_ZN2ns1BE".
       std::string name = cuda_name.starts_with("_Z") ? source_name(cuda_name) : cuda_name;
       if (name.empty()) name = "Unnamed";

@@ -44,6 +44,8 @@ struct WrapStructure {
   std::string name;         // "ns_Point_int"
   uint64_t size_bytes = 0;  // 0: only its name is known
   uint64_t align_bytes = 1;
+  /// The name that signatures have for it, for slices; empty: no parameter points to it.
+  std::string signature_name;
   std::vector<WrapMember> members;  // by offset, without gaps between them
 };
 
@@ -67,6 +69,7 @@ struct Wrapper {
   std::string module;   // a name made of the file's
   std::string command;  // how it is made, for the comment at the top
   std::string ptx;
+  std::string object;  // for the CPU; empty: not asked for
   std::vector<WrapStructure> structures;
   std::vector<WrapKernel> kernels;
 };

@@ -7,7 +7,10 @@ use crate::arguments::Arguments;
 use crate::error::check;
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
-use crate::{Function, Pod, PreparedLaunch, Result, Slice, Stream, View, ViewMut, sys};
+use crate::{
+    DeviceSlice, DeviceSliceMut, Function, Pod, PreparedLaunch, Result, Slice, Stream, View,
+    ViewMut, sys,
+};
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +141,20 @@ impl<'a> LaunchBuilder<'a> {
     #[inline(always)] // so that the compiler knows where the arguments lie
     pub fn arg<A: Argument<'a>>(&mut self, argument: A) -> &mut Self {
         argument.add_to(self);
+        self
+    }
+
+    /// The next argument: memory that the kernel only reads, in whatever form it is given.
+    #[inline(always)]
+    pub fn arg_slice<T: Pod>(&mut self, memory: &'a impl DeviceSlice<T>) -> &mut Self {
+        self.add_place::<T>(memory.place(), sys::km_access::READ);
+        self
+    }
+
+    /// The next argument: memory that the kernel may write, in whatever form it is given.
+    #[inline(always)]
+    pub fn arg_slice_mut<T: Pod>(&mut self, memory: &'a mut impl DeviceSliceMut<T>) -> &mut Self {
+        self.add_place::<T>(memory.place(), sys::km_access::READ_WRITE);
         self
     }
 

@@ -46,6 +46,29 @@ int main(void) {
   check(typed_padded(&kernels, stream, &config, padded, out));
   check(km_slice_download(stream, out.handle, 0, &sum, sizeof sum));
   expect(sum == 15, "padded");
+  const uint16_t half_bits[] = {0x3c00, 0x4000}; /* 1, 2 */
+  typed_half_slice halves;
+  typed_half2_slice pairs;
+  typed_geo_Mode_slice modes;
+  check(typed_half_slice_create(context, 2, &halves));
+  check(typed_half2_slice_create(context, 1, &pairs));
+  check(typed_geo_Mode_slice_create(context, 1, &modes));
+  check(km_slice_upload(stream, halves.handle, 0, half_bits, sizeof half_bits));
+  const typed_half three = {0x4200};
+  check(typed_half_sum(&kernels, stream, &config, halves, pairs, three, x));
+  check(km_slice_download(stream, x.handle, 0, values, sizeof values[0]));
+  expect(values[0] == 4, "half_sum");
+  const typed_float4 vector = {1, 2, 3, 4};
+  check(typed_vector_value(&kernels, stream, &config, vector, x));
+  check(km_slice_download(stream, x.handle, 0, values, sizeof values[0]));
+  expect(values[0] == 4, "vector_value");
+  check(typed_modes(&kernels, stream, &config, modes, 1));
+  expect(km_slice_set_element_type(modes.handle, KM_ELEMENT_TYPE_I16, 1, NULL) == KM_SUCCESS &&
+             typed_modes(&kernels, stream, &config, modes, 1) == KM_ERROR_INVALID_LAUNCH,
+         "the type of modes");
+  km_slice_destroy(modes.handle);
+  km_slice_destroy(pairs.handle);
+  km_slice_destroy(halves.handle);
   km_slice_destroy(x.handle);
   km_slice_destroy(y.handle);
   km_slice_destroy(out.handle);

@@ -21,8 +21,17 @@ int main() try {
   padded.points[1].y = 4;
   padded.grid_[1][2] = 5;
   kernels.padded(stream, {1, 1, 1}, {1, 1, 1}, 0, padded, out);
-  const bool is_right =
-      y.to_vector(stream) == std::vector<float>{20, 40, 60} && out.to_vector(stream)[0] == 15;
+  const std::vector<typed::half> bits = {{0x3c00}, {0x4000}};  // 1, 2
+  const auto halves = km::slice<typed::half>::copy_of(stream, bits);
+  const auto pairs = km::slice<typed::half2>::zeroed(context, 1);
+  const auto sum = km::slice<float>::zeroed(context, 2);
+  kernels.half_sum(stream, {1, 1, 1}, {1, 1, 1}, 0, halves, pairs, {0x4200}, sum.part(1, 1));
+  kernels.vector_value(stream, {1, 1, 1}, {1, 1, 1}, 0, {1, 2, 3, 5}, sum.part(0, 1));
+  const auto modes = km::slice<typed::geo_Mode>::zeroed(context, 1);
+  kernels.modes(stream, {1, 1, 1}, {1, 1, 1}, 0, modes, 1);
+  const bool is_right = sum.to_vector(stream) == std::vector<float>{5, 4} &&
+                        y.to_vector(stream) == std::vector<float>{20, 40, 60} &&
+                        out.to_vector(stream)[0] == 15;
   std::cout << (is_right ? "right" : "wrong") << '\n';
   return is_right ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
 // Launches kernels by their wrapper and checks what they computed.
 package main
 
-//go:generate kernelmill wrap kernels.cu --lang go --name typed -o typed/typed.go --instantiate scale<float> --instantiate scale<double> --nvrtc=--device-int128
+//go:generate kernelmill wrap kernels.cu --lang go --name typed -o typed/typed.go --instantiate scale<float> --instantiate scale<double> --object --block 32 -DPROGRAM_ONLY
 
 import (
 	"fmt"
@@ -35,10 +35,19 @@ func main() {
 	padded.Points[1].Y = 4
 	padded.Grid[1][2] = 5
 	check(0, kernels.Padded(stream, one, one, 0, padded, out))
+	halves := check(kernelmill.SliceOf(stream, []typed.Half{0x3c00, 0x4000})) // 1, 2
+	pairs := check(typed.NewHalf2Slice(context, 1))
+	sum := check(kernelmill.NewZeroedSlice[float32](context, 1))
+	check(0, kernels.HalfSum(stream, one, one, 0, halves, pairs, 0x4200, sum)) // 3
+	last := check(kernelmill.NewZeroedSlice[float32](context, 1))
+	check(0, kernels.VectorValue(stream, one, one, 0, [4]float32{1, 2, 3, 5}, last))
+	modes := check(typed.NewGeoModeSlice(context, 1))
+	check(0, kernels.Modes(stream, one, one, 0, modes, 1))
 	lines := check(typed.NewGeoLineSlice(context, 2))
 	check(0, kernels.Lines(stream, one, one, 0, lines, lines))
 	if !slices.Equal(check(y.ToHost(stream)), []float32{20, 40, 60}) ||
-		check(out.ToHost(stream))[0] != 15 {
+		check(out.ToHost(stream))[0] != 15 || check(sum.ToHost(stream))[0] != 4 ||
+		check(last.ToHost(stream))[0] != 5 {
 		log.Fatal("wrong")
 	}
 	fmt.Println("right")

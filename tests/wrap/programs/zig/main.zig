@@ -26,6 +26,17 @@ test "kernels compute what they should" {
     padded.points[1].y = 4;
     padded.grid_[1][2] = 5;
     try kernels.launchPadded(stream, config, padded, out);
+    const halves = try km.Slice(f16).initCopy(context, stream, &.{ 1, 2 });
+    defer halves.deinit();
+    const pairs = try km.Slice([2]f16).initCopy(context, stream, &.{.{ 0.5, 0.5 }});
+    defer pairs.deinit();
+    try kernels.launchHalfSum(stream, config, halves, pairs, 7, x);
+    var half_sum: [1]f32 = undefined;
+    try x.download(stream, &half_sum);
+    try std.testing.expectEqual(8.5, half_sum[0]);
+    const modes = try km.Slice(typed.GeoMode).initZeroed(context, 1);
+    defer modes.deinit();
+    try kernels.launchModes(stream, config, modes, 1);
     var values: [3]f32 = undefined;
     try y.download(stream, &values);
     try std.testing.expectEqual([3]f32{ 20, 40, 60 }, values);

@@ -4,6 +4,7 @@ mod typed {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 }
 
+use kernelmill::blas::F16;
 use kernelmill::{Context, LaunchConfig};
 
 fn main() -> kernelmill::Result<()> {
@@ -25,14 +26,25 @@ fn main() -> kernelmill::Result<()> {
         p: 0,
         padding72: [0; 8],
     };
+    let halves = stream.clone_htod(&[F16::from_f32(1.0), F16::from_f32(2.0)])?;
+    let pairs = stream.clone_htod(&[[F16::from_f32(0.5); 2]])?;
+    let mut sums = stream.alloc_zeros::<f32>(2)?;
+    let mut modes = stream.clone_htod(&[typed::GeoMode { value: 0 }; 2])?;
     // SAFETY: the kernels stay inside the slices.
     unsafe {
+        let seven = F16::from_f32(7.0);
+        let mut last = sums.view_mut(1..)?;
+        kernels.half_sum(&stream, config(), &halves.view(1..)?, &pairs, seven, &mut last)?;
+        kernels.modes(&stream, config(), &mut modes.view_mut(1..)?, 1)?;
         kernels.saxpy(&stream, config(), 3, 2.0, &x, &mut y)?;
         kernels.scale_float(&stream, config(), &mut y, 10.0, 3)?;
         kernels.padded(&stream, config(), padded, &mut out)?;
     }
     assert_eq!(stream.clone_dtoh(&y)?, [20.0, 40.0, 60.0]);
     assert_eq!(stream.clone_dtoh(&out)?, [15.0]);
+    assert_eq!(stream.clone_dtoh(&sums)?, [0.0, 9.5]);
+    let values: Vec<i16> = stream.clone_dtoh(&modes)?.iter().map(|mode| mode.value).collect();
+    assert_eq!(values, [0, 1]);
     println!("right");
     Ok(())
 }
