@@ -57,9 +57,12 @@ fuzz_parser() {
     "$kept/corpus" tests/fuzz/parser/corpus tests/data/ptx
 }
 
-# Ten million mutations of sources and of names for each minute, or less where the machine is slow.
+# Ten million mutations of sources and of names for each minute, or less where the machine is slow;
+# then sources through the compiler for so many minutes.
 fuzz_signatures() {
-  scripts/build.sh "${PRESET:-release}" km_unit_compile
+  scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_unit_compile km_fuzz_signatures
+  KM_CACHE_DIR=off build/release/tests/km_fuzz_signatures --seconds=$((minutes * 60)) \
+    --seed="$seed" || [[ $? == 77 ]]
   KM_TEST_NAME_ROUNDS=$((minutes * 10000000)) KM_TEST_NAME_START="$seed" \
     build/release/tests/km_unit_compile --gtest_filter='SignatureFuzz.*'
 }
