@@ -23,6 +23,7 @@ import fuzz_calls
 import go_gonum
 import go_raw
 import handle_calls
+import kernel_wrappers
 import library_kernels
 import rust_driver
 import rust_raw
@@ -64,6 +65,7 @@ OUTPUTS = {
     **cuda_runtime.outputs(),
     **fuzz_calls.outputs(),
     **go_raw.outputs(),
+    **kernel_wrappers.outputs(),
     **library_kernels.outputs(),
     **rust_driver.outputs(),
     **rust_raw.outputs(),

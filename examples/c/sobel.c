@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "generated/sobel.h"
 #include "image.h"
 
 enum { kTile = 16 };
@@ -16,38 +17,29 @@ static void check(km_status status) {
 }
 
 /* Runs the kernel on a grey picture, in place. */
-static void sobel(image* grey) {
+static void find_edges(image* grey) {
   km_device device;
   km_context context;
   km_stream stream;
-  km_module module;
-  km_function function;
-  km_slice in, out;
-  km_launch launch;
+  sobel_kernels kernels;
+  sobel_uint8_t_slice in, out;
+  const km_launch_config config = {{(uint32_t)(grey->width + kTile - 1) / kTile,
+                                    (uint32_t)(grey->height + kTile - 1) / kTile, 1},
+                                   {kTile, kTile, 1},
+                                   0};
   const size_t size = image_bytes(grey);
   check(km_device_open("auto", &device)); /* what KM_DEVICE says, else a GPU, else the CPU */
   check(km_context_create(device, &context));
   check(km_stream_create(context, KM_STREAM_DEFAULT, 0, &stream));
-  check(km_module_load_file(context, KERNEL_FILE, &module));
-  check(km_module_function(module, "sobel", &function));
-  check(km_slice_create(context, size, 1, KM_SLICE_DEFAULT, &in));
-  check(km_slice_create(context, size, 1, KM_SLICE_DEFAULT, &out));
-  check(km_slice_upload(stream, in, 0, grey->pixels, size));
-  check(km_launch_create(stream, function, &launch));
-  check(km_launch_set_grid(launch, (uint32_t)(grey->width + kTile - 1) / kTile,
-                           (uint32_t)(grey->height + kTile - 1) / kTile, 1));
-  check(km_launch_set_block(launch, kTile, kTile, 1));
-  check(km_launch_arg_slice(launch, in, 0));
-  check(km_launch_arg_slice(launch, out, 0));
-  check(km_launch_arg_scalar(launch, &grey->width, sizeof grey->width));
-  check(km_launch_arg_scalar(launch, &grey->height, sizeof grey->height));
-  check(km_launch_submit(launch));
-  check(km_slice_download(stream, out, 0, grey->pixels, size));
-  check(km_launch_destroy(launch)); /* in any order */
-  check(km_slice_destroy(out));
-  check(km_slice_destroy(in));
-  check(km_function_destroy(function));
-  check(km_module_destroy(module));
+  check(sobel_load(context, &kernels));
+  check(sobel_uint8_t_slice_create(context, size, &in));
+  check(sobel_uint8_t_slice_create(context, size, &out));
+  check(km_slice_upload(stream, in.handle, 0, grey->pixels, size));
+  check(sobel_sobel(&kernels, stream, &config, in, out, grey->width, grey->height));
+  check(km_slice_download(stream, out.handle, 0, grey->pixels, size));
+  check(km_slice_destroy(out.handle)); /* in any order */
+  check(km_slice_destroy(in.handle));
+  sobel_unload(&kernels);
   check(km_stream_destroy(stream));
   check(km_context_destroy(context));
   check(km_device_destroy(device));
@@ -59,7 +51,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   image grey = image_grey(image_read(argv[1]));
-  sobel(&grey);
+  find_edges(&grey);
   image_write_pgm(&grey, argv[2]);
   free(grey.pixels);
   return 0;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "generated/sobel.hpp"
+
 namespace {
 
 constexpr int kTile = 16;
@@ -39,18 +41,15 @@ Picture read_grey(const std::string& path) {
 std::vector<std::uint8_t> edges(const Picture& picture) {
   const km::context context("auto");  // what KM_DEVICE says, else a GPU, else the CPU
   const km::stream stream(context);
-  const km::module module = km::module::load_file(context, KERNEL_FILE);
+  const sobel::kernels kernels(context);
   const km::slice<std::uint8_t> in(context, picture.pixels.size());
   const km::slice<std::uint8_t> out(context, picture.pixels.size());
   in.upload(stream, picture.pixels);
   const auto blocks = [](int size) {
     return static_cast<std::uint32_t>((size + kTile - 1) / kTile);
   };
-  stream.launch(module.function("sobel"))
-      .grid(blocks(picture.width), blocks(picture.height))
-      .block(kTile, kTile)
-      .args(in, out, picture.width, picture.height)
-      .submit();
+  kernels.sobel(stream, {blocks(picture.width), blocks(picture.height), 1}, {kTile, kTile, 1}, 0,
+                in, out, picture.width, picture.height);
   return out.to_vector(stream);
 }
 

@@ -9,11 +9,12 @@ import (
 	"log"
 	"os"
 
+	"kernelmill.example/sobel/generated/sobel"
+
 	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
 )
 
-// kernelFile is seen from this folder; a build with -ldflags "-X main.kernelFile=..." moves it.
-var kernelFile = "../sobel/sobel.cu"
+//go:generate kernelmill wrap ../sobel/sobel.cu --lang go -o generated/sobel/sobel.go
 
 // check ends the program at the first failure, which says what is wrong.
 func check[T any](value T, err error) T {
@@ -50,17 +51,14 @@ func main() {
 	defer context.Close()
 	stream := check(context.NewStream())
 	defer stream.Close()
-	module := check(context.LoadFile(kernelFile))
-	defer module.Close()
-	sobel := check(module.Function("sobel"))
-	defer sobel.Close()
+	kernels := check(sobel.Load(context))
 	in := check(kernelmill.SliceOf(stream, pixels))
 	defer in.Close()
 	out := check(kernelmill.NewSlice[uint8](context, len(pixels)))
 	defer out.Close()
 
-	launch := stream.Launch(sobel).Grid((width+15)/16, (height+15)/16).Block(16, 16)
-	check(launch, launch.Args(in, out, int32(width), int32(height)).Submit())
+	grid, block := [3]int{(width + 15) / 16, (height + 15) / 16, 1}, [3]int{16, 16, 1}
+	check(0, kernels.Sobel(stream, grid, block, 0, in, out, int32(width), int32(height)))
 	edges := check(out.ToHost(stream))
 
 	header := fmt.Sprintf("P5\n%d %d\n255\n", width, height)

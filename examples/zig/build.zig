@@ -25,7 +25,6 @@ pub fn build(b: *std.Build) void {
             .{ .name = "png", .module = png },
         },
     });
-    sobel.addAnonymousImport("sobel.cu", .{ .root_source_file = b.path("../sobel/sobel.cu") });
     b.installArtifact(b.addExecutable(.{ .name = "sobel", .root_module = sobel }));
 
     b.installArtifact(b.addExecutable(.{ .name = "saxpy", .root_module = b.createModule(.{

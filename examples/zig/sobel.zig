@@ -3,7 +3,7 @@ const std = @import("std");
 const km = @import("kernelmill");
 const png = @import("png");
 
-const kernel = @embedFile("sobel.cu");
+const kernels_of_sobel = @import("generated/sobel.zig");
 const tile = 16;
 const Picture = struct { width: u32, height: u32, grey: []u8 };
 
@@ -31,18 +31,16 @@ fn findEdges(picture: Picture, diagnostics: *km.Diagnostics) km.Error!void {
     defer context.deinit();
     const stream = try km.Stream.init(context);
     defer stream.deinit();
-    const module = try km.Module.loadSource(context, kernel, "sobel.cu");
-    defer module.deinit();
-    const sobel = try module.function("sobel");
-    defer sobel.deinit();
+    const kernels = try kernels_of_sobel.Kernels.load(context);
+    defer kernels.deinit();
     const in = try km.Slice(u8).initCopy(context, stream, picture.grey);
     defer in.deinit();
     const out = try km.Slice(u8).init(context, picture.grey.len);
     defer out.deinit();
-    try stream.launch(sobel, .{
+    try kernels.launchSobel(stream, .{
         .grid = .{ (picture.width + tile - 1) / tile, (picture.height + tile - 1) / tile, 1 },
         .block = .{ tile, tile, 1 },
-    }, .{ in, out, picture.width, picture.height });
+    }, in, out, @intCast(picture.width), @intCast(picture.height));
     try out.download(stream, picture.grey);
 }
 

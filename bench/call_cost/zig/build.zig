@@ -4,7 +4,7 @@ pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{});
     const optimize = b.standardOptimizeOption(.{});
     const package = b.dependency("kernelmill", .{ .target = target, .optimize = optimize });
-    for ([_][]const u8{ "call_cost", "pair" }) |name| {
+    for ([_][]const u8{ "call_cost", "pair", "wrapped" }) |name| {
         b.installArtifact(b.addExecutable(.{
             .name = name,
             .root_module = b.createModule(.{

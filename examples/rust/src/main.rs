@@ -7,7 +7,10 @@ use std::process::ExitCode;
 
 use kernelmill::{Context, LaunchConfig};
 
-const KERNEL: &str = include_str!("../../sobel/sobel.cu");
+#[path = "generated/sobel.rs"]
+#[rustfmt::skip]
+mod kernels;
+
 const TILE: u32 = 16;
 
 struct Grey {
@@ -36,19 +39,17 @@ fn read_grey(path: &str) -> Result<Grey, Box<dyn Error>> {
 fn sobel(picture: &Grey) -> kernelmill::Result<Vec<u8>> {
     let context = Context::open("auto")?;
     let stream = context.default_stream()?;
-    let kernel = context.load_source(KERNEL)?.load_function("sobel")?;
+    let kernels = kernels::Kernels::load(&context)?;
     let input = stream.clone_htod(&picture.pixels)?;
     let mut output = stream.alloc::<u8>(picture.pixels.len())?;
-    let mut launch = stream.launch_builder(&kernel);
-    launch.arg(&input).arg(&mut output);
-    launch.arg(&(picture.width as i32)).arg(&(picture.height as i32));
+    let (width, height) = (picture.width as i32, picture.height as i32);
     let config = LaunchConfig {
         grid_dim: (picture.width.div_ceil(TILE), picture.height.div_ceil(TILE), 1),
         block_dim: (TILE, TILE, 1),
         shared_mem_bytes: 0,
     };
     // SAFETY: the kernel reads and writes width x height bytes, which both slices have.
-    unsafe { launch.launch(config) }?;
+    unsafe { kernels.sobel(&stream, config, &input, &mut output, width, height) }?;
     stream.clone_dtoh(&output)
 }
 
