@@ -29,6 +29,14 @@ class Wrap(Case):
         self.assertIn("p0: &impl kernelmill::DeviceSlice<f32>", text)
         self.assertIn("p1: &mut impl kernelmill::DeviceSliceMut<f32>", text)
 
+    def test_texts_in_ptx_end_no_text_of_the_wrapper(self):
+        self.write("marks.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n"
+                   "// \"### ` */ \\x\n.visible .entry k() { ret; }\n")
+        for language, start in (("rust", 'r####"'), ("go", "` + \"`\" + `"), ("c", "ptx[]"),
+                                ("cpp", "ptx[]"), ("zig", "\\\\")):
+            text = self.good("wrap", "marks.ptx", "--lang", language).stdout
+            self.assertIn(start, text)
+
     def test_object_code_is_embedded_when_it_is_asked_for(self):
         plain = self.good("wrap", "scale.cu", "--lang", "c").stdout
         self.assertNotIn("km_module_from_object", plain)

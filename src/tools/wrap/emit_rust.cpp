@@ -181,6 +181,13 @@ std::string load_text(const Wrapper& wrapper) {
          "            made => made?,\n        };\n";
 }
 
+/// The text in quotes with so many # that it does not end before its end.
+std::string raw_literal(const std::string& text) {
+  std::string marks = "##";
+  while (text.find('"' + marks) != std::string::npos) marks += '#';
+  return "r" + marks + '"' + text + '"' + marks;
+}
+
 }  // namespace
 
 std::string emit_rust(const Wrapper& wrapper) {
@@ -189,8 +196,8 @@ std::string emit_rust(const Wrapper& wrapper) {
       "\n#[allow(unused_imports)]\nuse std::mem::{offset_of, size_of};\n" + scalar_types(wrapper);
   for (const WrapStructure& structure : wrapper.structures)
     text += structure_text(wrapper, structure);
-  text += "\n/// The kernels, compiled.\npub const PTX: &str = r##\"" + without_tabs(wrapper.ptx) +
-          "\"##;\n" + object_text(wrapper);
+  text += "\n/// The kernels, compiled.\npub const PTX: &str = " +
+          raw_literal(without_tabs(wrapper.ptx)) + ";\n" + object_text(wrapper);
   text +=
       "\n/// The kernels in a context, each as a method with the types of its source.\n"
       "#[allow(non_snake_case)]\npub struct Kernels {\n";
