@@ -16,7 +16,7 @@ list(TRANSFORM km_id_paths PREPEND ${PROJECT_SOURCE_DIR}/)
 
 string(TOUPPER "${CMAKE_BUILD_TYPE}" km_build_type)
 set(km_id_seed "${PROJECT_VERSION} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
-  "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${km_build_type}} ${KM_SANITIZE}")
+  "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${km_build_type}} ${KM_SANITIZE} ${KM_GLIBC}")
 list(JOIN km_id_seed " " km_id_seed)
 
 add_custom_command(

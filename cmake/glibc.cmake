@@ -1,0 +1,33 @@
+# KM_GLIBC=2.28: everything is linked against the symbols of that glibc, so that it runs on every
+# newer one. The headers and the compilers stay the system's.
+set(KM_GLIBC "" CACHE STRING "Oldest glibc to run on: releases say 2.28 (empty: the system's)")
+if(NOT KM_GLIBC)
+  return()
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+if(NOT KM_ZIG)
+  message(FATAL_ERROR "KM_GLIBC=${KM_GLIBC} takes the symbols of that glibc from Zig, which is "
+                      "missing: run scripts/setup.sh, or set -DKM_ZIG.")
+endif()
+
+set(km_glibc_dir ${PROJECT_BINARY_DIR}/glibc)
+set(km_glibc_have "")
+if(EXISTS ${km_glibc_dir}/version)
+  file(STRINGS ${km_glibc_dir}/version km_glibc_have)
+endif()
+if(NOT km_glibc_have STREQUAL KM_GLIBC)
+  message(STATUS "Making linker stubs of glibc ${KM_GLIBC}")
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/packaging/glibc/stubs.py
+    ${KM_ZIG} ${KM_GLIBC} ${km_glibc_dir} COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
+add_library(km_glibc_compat STATIC ${PROJECT_SOURCE_DIR}/packaging/glibc/compat.c)
+target_compile_definitions(km_glibc_compat PRIVATE _GNU_SOURCE)
+target_compile_options(km_glibc_compat PRIVATE -Wall -Wextra $<$<BOOL:${KM_WERROR}>:-Werror>)
+# -B comes before the compiler's own folders, for start files and libraries.
+target_link_options(km_flags INTERFACE -B${km_glibc_dir}/ -L${km_glibc_dir})
+target_link_libraries(km_flags INTERFACE km_glibc_compat)
+# The compiler's own libraries need newer symbols, too. CMocka, which only tests link, is that of
+# the machine they run on.
+target_link_options(km_flags INTERFACE
+  -static-libstdc++ -static-libgcc -Wl,--allow-shlib-undefined)

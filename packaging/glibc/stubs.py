@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Makes the folder of linker stubs of an older glibc: stubs.py ZIG VERSION FOLDER.
+
+Zig ships the symbol tables of every glibc and writes empty shared libraries from them, with the
+start files of that version. A link that finds this folder first needs no newer symbol.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# Zig's name of each stub, and the name that programs load.
+LIBRARIES = {
+    "libc.so.6": "libc.so.6",
+    "libm.so.6": "libm.so.6",
+    "libpthread.so.0": "libpthread.so.0",
+    "libdl.so.2": "libdl.so.2",
+    "librt.so.1": "librt.so.1",
+    "libutil.so.1": "libutil.so.1",
+    "libresolv.so.2": "libresolv.so.2",
+    "libld.so.2": "ld-linux-x86-64.so.2",
+}
+# Since glibc 2.34 these are parts of libc, and nobody names them to the linker any more.
+SCRIPT = (
+    "GROUP ( libc.so.6 libc_nonshared.a AS_NEEDED ( libpthread.so.0 libdl.so.2 librt.so.1"
+    " ld-linux-x86-64.so.2 ) )\n"
+)
+
+
+def linked_files(zig: str, version: str, work: Path) -> list:
+    """The files that Zig gives its linker for a C program of that glibc."""
+    source = work / "main.c"
+    source.write_text("int main(void) { return 0; }\n")
+    command = [zig, "build-exe", str(source), "-target", f"x86_64-linux-gnu.{version}", "-lc",
+               "-fPIE", "--verbose-link", f"-femit-bin={work}/main",
+               "--global-cache-dir", str(work / "global"), "--cache-dir", str(work / "local")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=work, check=False)
+    if done.returncode != 0:
+        sys.exit(f"stubs.py: {' '.join(command)} failed:\n{done.stderr}")
+    links = [line for line in done.stderr.splitlines() if "libc.so.6" in line]
+    if not links:
+        sys.exit(f"stubs.py: zig shows no link of libc.so.6:\n{done.stderr}")
+    return [work / word for word in re.split(r"\s+", links[-1])]
+
+
+def start_files(work: Path, folder: Path) -> None:
+    """crt1.o runs constructors as that glibc does; crti.o and crtn.o are empty with it."""
+    found = sorted((work / "global" / "o").glob("*/Scrt1.o"))
+    if len(found) != 1:
+        sys.exit(f"stubs.py: {len(found)} files Scrt1.o, not one")
+    for name in ("crt1.o", "Scrt1.o"):
+        shutil.copyfile(found[0], folder / name)
+
+
+def main() -> int:
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    zig, version, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        files = {path.name: path for path in linked_files(zig, version, work)}
+        for ours, theirs in LIBRARIES.items():
+            if ours not in files:
+                sys.exit(f"stubs.py: zig makes no {ours} for glibc {version}")
+            shutil.copyfile(files[ours], folder / theirs)
+        shutil.copyfile(files["libc_nonshared.a"], folder / "libc_nonshared.a")
+        start_files(work, folder)
+    for name in LIBRARIES.values():
+        short = name.split(".so")[0]
+        if short not in ("libc", "ld-linux-x86-64"):
+            (folder / f"{short}.so").symlink_to(name)
+    (folder / "libc.so").write_text(SCRIPT)
+    (folder / "version").write_text(f"{version}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
