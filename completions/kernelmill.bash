@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec tune wrap --help --version' \
+    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec tune wrap setup --help --version' \
       -- "$cur")
     return
   fi
@@ -41,6 +41,9 @@ _kernelmill() {
   local common='--help --arch --define --include --nvrtc'
   case $command:$cur in
     info:*) mapfile -t COMPREPLY < <(compgen -W '--help --json --env' -- "$cur") ;;
+    setup:*)
+      mapfile -t COMPREPLY < <(compgen -W '--help --check --force --from --offline --list' -- "$cur")
+      ;;
     run:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --kernel --grid --block --shared --arg --device
         --repeat --quiet" -- "$cur")

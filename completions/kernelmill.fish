@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile corpus trace exec tune wrap
+set -l commands info run compile corpus trace exec tune wrap setup
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -96,3 +96,13 @@ complete -c kernelmill -n $wrap -l name -x -d "Name of the module"
 complete -c kernelmill -n $wrap -l instantiate -x -d "Wrap an instance of a template"
 complete -c kernelmill -n $wrap -l object -d "Embed object code as well"
 complete -c kernelmill -n $wrap -s b -l block -x -d "Block size to make code for"
+
+set -l setup "__fish_seen_subcommand_from setup"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a setup \
+  -d "Bring NVRTC, which compiles CUDA C++"
+complete -c kernelmill -n $setup -l check -d "Only say which NVRTC is found"
+complete -c kernelmill -n $setup -l force -d "Bring it even if one is found"
+complete -c kernelmill -n $setup -l from -x -a "(__fish_complete_directories)" \
+  -d "Take the packages from a folder"
+complete -c kernelmill -n $setup -l offline -d "Say how to bring it without a network"
+complete -c kernelmill -n $setup -l list -d "Print the packages with their checksums"

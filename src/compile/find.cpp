@@ -101,6 +101,15 @@ void append_place(std::string& text, const std::string& place) {
   text += place;
 }
 
+/// Our own wheel lies in site-packages/kernelmill/lib; the wheels that it needs lie beside it.
+void add_packages_around(const std::string& code_folder, NvrtcSearch& search) {
+  const fs::path packages = fs::path(code_folder).parent_path().parent_path();
+  const std::string name = packages.filename().string();
+  if (name != "site-packages" && name != "dist-packages") return;
+  append_place(search.looked_at, packages.string());
+  add_libraries_below(packages.string(), search.candidates);
+}
+
 NvrtcSearch search_named(const std::string& km_nvrtc) {
   NvrtcSearch search;
   search.looked_at = "KM_NVRTC=" + km_nvrtc;
@@ -143,9 +152,11 @@ NvrtcSurroundings nvrtc_surroundings() {
   const auto home = foreign_env("HOME");
   const auto data = foreign_env("XDG_DATA_HOME");
   if (home) result.python_prefixes.push_back(*home + "/.local");
-  // The message about a missing NVRTC names this place for a virtual environment.
-  if (data && data->starts_with('/')) result.python_prefixes.push_back(*data + "/kernelmill");
-  if (home) result.python_prefixes.push_back(*home + "/.local/share/kernelmill");
+  // `kernelmill setup` makes the folder nvrtc; users may have a virtual environment beside it.
+  if (data && data->starts_with('/')) result.data_folders.push_back(*data + "/kernelmill");
+  if (home) add_if_unique(result.data_folders, *home + "/.local/share/kernelmill");
+  result.python_prefixes.insert(result.python_prefixes.end(), result.data_folders.begin(),
+                                result.data_folders.end());
   result.python_prefixes.insert(result.python_prefixes.end(), {"/usr/local", "/usr"});
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const auto toolkit = foreign_env(name)) add_if_unique(result.toolkits, *toolkit);
@@ -165,6 +176,11 @@ NvrtcSearch search_nvrtc(const NvrtcSurroundings& surroundings) {
     if (folder.empty()) continue;
     append_place(search.looked_at, folder + " and the .deps folders above it");
     add_checkout(folder, search.candidates);
+    add_packages_around(folder, search);
+  }
+  for (const std::string& folder : surroundings.data_folders) {
+    append_place(search.looked_at, folder + "/nvrtc");
+    if (is_trusted(folder)) add_libraries_below(folder + "/nvrtc", search.candidates);
   }
   for (const std::string& prefix : surroundings.python_prefixes) {
     append_place(search.looked_at, prefix + "/lib/python3*");

@@ -51,11 +51,9 @@ Result<Nvrtc> find_and_load() {
   }
   return make_error(
       KM_ERROR_NVRTC_UNAVAILABLE,
-      "NVRTC, which compiles CUDA C++ to PTX, was not found. Looked at: %s%s. Install it with "
-      "'python3 -m venv ~/.local/share/kernelmill && ~/.local/share/kernelmill/bin/pip install "
-      "nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl' (Debian has venv in the package "
-      "python3-venv) or with the CUDA toolkit, or set KM_NVRTC to the library or to its folder. "
-      "PTX runs without it",
+      "NVRTC, which compiles CUDA C++ to PTX, was not found. Run 'kernelmill setup', which brings "
+      "it into your folder, or install the CUDA toolkit, or set KM_NVRTC to the library or to its "
+      "folder. PTX runs without it. Looked at: %s%s",
       search.looked_at.c_str(), failures.c_str());
 }
 

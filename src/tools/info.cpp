@@ -6,7 +6,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
-#include "tools/source.h"
+#include "tools/nvrtc.h"
 
 namespace km::tools {
 namespace {
@@ -94,21 +94,10 @@ Json auto_json() {
   return list;
 }
 
-/// Asked by compiling nothing; the PTX's header tells the release.
 Json nvrtc_json() {
-  Program program;
-  Status status = check(km_program_create("", 0, "empty.cu", program.out()));
-  if (status) status = check(km_program_compile(program.get()));
-  if (!status) return {{"usable", false}, {"reason", status.error().message}};
-  const std::string ptx = program_ptx(program.get());
-  constexpr std::string_view kMark = ", V";
-  const size_t mark = ptx.find(kMark, ptx.find("release"));
-  std::string release = "unknown";
-  if (mark != std::string::npos) {
-    const size_t start = mark + kMark.size();
-    release = ptx.substr(start, ptx.find('\n', start) - start);
-  }
-  return {{"usable", true}, {"release", release}};
+  const Result<NvrtcFound> found = find_nvrtc();
+  if (!found) return {{"usable", false}, {"reason", found.error().message}};
+  return {{"usable", true}, {"release", found->release}, {"path", found->path}};
 }
 
 Json environment_json() {
@@ -176,7 +165,8 @@ void print_auto(const Json& candidates) {
 void print_nvrtc(const Json& nvrtc) {
   std::printf("\nCUDA C++ compiler\n");
   if (nvrtc["usable"].get<bool>()) {
-    std::printf("  NVRTC   %s\n", text_of(nvrtc, "release").c_str());
+    std::printf("  NVRTC   %s\n          %s\n", text_of(nvrtc, "release").c_str(),
+                text_of(nvrtc, "path").c_str());
   } else {
     std::printf("  NVRTC   not usable: %s\n", text_of(nvrtc, "reason").c_str());
   }

@@ -65,7 +65,7 @@ int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
 int run_command(int argc, char** argv) {
   CLI::App app(kDescription, "kernelmill");
   app.footer(kFooter);
-  app.set_version_flag("--version", "kernelmill " + version_text());
+  app.set_version_flag("-V,--version", "kernelmill " + version_text());
   app.require_subcommand(0, 1);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_info(app));
@@ -76,6 +76,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_exec(app));
   commands.push_back(make_tune(app));
   commands.push_back(make_wrap(app));
+  commands.push_back(make_setup(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

@@ -81,7 +81,7 @@ class Compile(Case):
     def test_missing_nvrtc(self):
         message = self.bad(1, "compile", "scale.cu", env={"KM_NVRTC": "/nowhere/libnvrtc.so"})
         self.assertIn("/nowhere/libnvrtc.so", message)
-        self.assertIn("pip install nvidia-cuda-nvrtc", message)
+        self.assertIn("kernelmill setup", message)
 
 
 if __name__ == "__main__":

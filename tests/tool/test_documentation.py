@@ -7,7 +7,8 @@ import unittest
 
 from tool import SOURCE_DIR, Case
 
-COMMANDS = ("info", "run", "compile", "corpus", "trace", "exec", "tune", "wrap")
+COMMANDS = ("info", "run", "compile", "corpus", "trace", "exec", "tune", "wrap",
+            "setup")
 
 
 def text_of(path):

@@ -55,12 +55,13 @@ class Info(Case):
         nvrtc = self.json()["nvrtc"]
         self.assertTrue(nvrtc["usable"], nvrtc)
         self.assertRegex(nvrtc["release"], r"^\d+\.\d+")
+        self.assertRegex(nvrtc["path"], r"^/.*libnvrtc\.so")
 
     def test_missing_nvrtc_is_explained(self):
         nvrtc = self.json(env={"KM_NVRTC": self.path("nowhere")})["nvrtc"]
         self.assertFalse(nvrtc["usable"])
         self.assertIn(self.path("nowhere"), nvrtc["reason"])
-        self.assertIn("pip install", nvrtc["reason"])
+        self.assertIn("kernelmill setup", nvrtc["reason"])
 
     def test_environment_table_is_that_of_the_library(self):
         with open(os.path.join(SOURCE_DIR, "src/base/env.def"), encoding="utf-8") as file:

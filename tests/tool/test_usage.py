@@ -8,11 +8,13 @@ from tool import SCALE, Case, npy
 
 class Usage(Case):
     def test_version_is_all_that_is_printed(self):
+        self.assertEqual(self.good("-V").stdout, self.good("--version").stdout)
         self.assertRegex(self.good("--version").stdout, r"\Akernelmill \d+\.\d+\.\d+\n\Z")
 
     def test_help_of_everything(self):
         self.assertIn("compile", self.good("--help").stdout)
-        for command in ("info", "run", "compile", "corpus", "trace", "exec", "tune", "wrap"):
+        for command in ("info", "run", "compile", "corpus", "trace", "exec", "tune", "wrap",
+                        "setup"):
             result = self.good(command, "--help")
             self.assertIn(f"kernelmill {command}", result.stdout)
             self.assertEqual(result.stderr, "")

@@ -98,11 +98,31 @@ TEST_F(FindNvrtc, TheEnvironmentThatTheMessageMakesIsFound) {
     const std::string data = variable == std::string("HOME") ? home + "/.local/share" : home;
     unsetenv("XDG_DATA_HOME");
     setenv(variable, home.c_str(), 1);
-    const std::vector<std::string> prefixes = km::nvrtc_surroundings().python_prefixes;
-    EXPECT_THAT(prefixes, testing::Contains(data + "/kernelmill"));
+    const km::NvrtcSurroundings surroundings = km::nvrtc_surroundings();
+    EXPECT_THAT(surroundings.python_prefixes, testing::Contains(data + "/kernelmill"));
+    EXPECT_THAT(surroundings.data_folders, testing::Contains(data + "/kernelmill"));
   }
   unsetenv("XDG_DATA_HOME");
   setenv("HOME", home_before.c_str(), 1);
+}
+
+TEST_F(FindNvrtc, TheFolderThatSetupFillsIsFoundBeforeVirtualEnvironments) {
+  const std::string brought = file("data/nvrtc/nvidia/cu13/lib/libnvrtc.so.13");
+  const std::string other = file("env/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  km::NvrtcSurroundings surroundings;
+  surroundings.data_folders = {at("data")};
+  surroundings.python_prefixes = {at("env")};
+  EXPECT_THAT(found(surroundings), ElementsAre(brought, other));
+}
+
+TEST_F(FindNvrtc, TheWheelsBesideOurOwnWheelAreFound) {
+  const std::string library =
+      file("env/lib/python3.9/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  km::NvrtcSurroundings surroundings;
+  surroundings.code_folders = {at("env/lib/python3.9/site-packages/kernelmill/lib")};
+  EXPECT_THAT(found(surroundings), ElementsAre(library));
+  surroundings.code_folders = {at("env/lib/python3.9/other/kernelmill/lib")};
+  EXPECT_THAT(found(surroundings), IsEmpty());
 }
 
 TEST_F(FindNvrtc, FolderWithoutNvrtcIsSaid) {

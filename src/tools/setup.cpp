@@ -1,0 +1,227 @@
+// kernelmill setup: brings NVRTC, which compiles CUDA C++, into a folder of the user's own. The
+// system's Python is not touched: pip unpacks into that folder.
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "base/env.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/files.h"
+#include "tools/nvrtc.h"
+#include "tools/program.h"
+
+namespace km::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Wheel {
+  const char* name;
+  const char* version;
+  const char* sha256;
+};
+
+constexpr std::array kWheels = {
+#define KM_WHEEL(name, version, sha256) Wheel{name, version, sha256},
+#include "tools/nvrtc_wheels.inc"
+#undef KM_WHEEL
+};
+
+constexpr const char* kFooter = R"(NVRTC and the CUDA headers are NVIDIA's, under NVIDIA's licence;
+their checksums are compared with those of the packages that this version was tested with. They lie
+in the folder kernelmill/nvrtc of $XDG_DATA_HOME (~/.local/share), where every program that uses
+Kernelmill finds them.)";
+
+/// The lines of a requirements file: each package with its only version and checksum.
+std::string requirements() {
+  std::string text;
+  for (const Wheel& wheel : kWheels) {
+    text +=
+        std::string(wheel.name) + "==" + wheel.version + " --hash=sha256:" + wheel.sha256 + "\n";
+  }
+  return text;
+}
+
+/// The folder kernelmill of the user's data.
+Result<fs::path> data_folder() {
+  const auto data = foreign_env("XDG_DATA_HOME");
+  if (data && data->starts_with('/')) return fs::path(*data) / "kernelmill";
+  const auto home = foreign_env("HOME");
+  if (home && home->starts_with('/')) return fs::path(*home) / ".local/share/kernelmill";
+  return error(KM_ERROR_NOT_FOUND,
+               "there is no folder for NVRTC: set HOME or XDG_DATA_HOME to an absolute path");
+}
+
+/// Runs a program whose output goes to standard error, or nowhere.
+Result<int> run_aside(bool is_quiet, const std::vector<std::string>& words) {
+  std::vector<std::string> all = {
+      "sh", "-c", is_quiet ? "exec \"$@\" >/dev/null 2>&1" : "exec \"$@\" >&2", "sh"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_program(std::move(all));
+}
+
+bool works(const std::vector<std::string>& words) {
+  const Result<int> code = run_aside(true, words);
+  return code && *code == 0;
+}
+
+/// The words of an installer of Python packages that is there.
+Result<std::vector<std::string>> find_installer() {
+  for (const char* python : {"python3", "/usr/bin/python3", "python"}) {
+    if (!works({python, "-m", "pip", "--version"})) continue;
+    return std::vector<std::string>{python,
+                                    "-m",
+                                    "pip",
+                                    "install",
+                                    "--disable-pip-version-check",
+                                    "--no-compile",
+                                    "--root-user-action=ignore"};
+  }
+  if (works({"uv", "--version"})) return std::vector<std::string>{"uv", "pip", "install"};
+  return error(
+      KM_ERROR_NOT_FOUND,
+      "'kernelmill setup' downloads with pip or uv, and finds neither python3 with pip nor "
+      "uv. Install one ('apt install python3-pip', 'dnf install python3-pip') and run it "
+      "again, or follow 'kernelmill setup --offline', or set KM_NVRTC to the NVRTC of a "
+      "CUDA toolkit");
+}
+
+/// Programs link no archives of the compiler, which are most of its size.
+void remove_archives(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> archives;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".a") archives.push_back(entry.path());
+  }
+  for (const fs::path& archive : archives) fs::remove(archive, ignored);
+}
+
+/// Puts the new folder in the place of the old one, which processes may be using.
+Status replace_folder(const fs::path& made, const fs::path& place) {
+  std::error_code failure;
+  const fs::path before = place.string() + ".old." + std::to_string(getpid());
+  fs::rename(place, before, failure);  // tidy: file: a folder, which as a rule was not there
+  fs::rename(made, place, failure);    // tidy: file: a folder
+  if (failure) return file_error(place.string(), failure.message());
+  fs::remove_all(before, failure);
+  return {};
+}
+
+/// A folder that goes with the object, whatever is in it.
+class WorkFolder {
+ public:
+  explicit WorkFolder(fs::path path) : path_(std::move(path)) {}
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Status install(std::vector<std::string> installer, const std::string& from) {
+  KM_ASSIGN(const fs::path data, data_folder());
+  const WorkFolder work(data.string() + "/nvrtc.new." + std::to_string(getpid()));
+  std::error_code failure;
+  fs::create_directories(work.path() / "tree", failure);
+  if (failure) return file_error(work.path().string(), failure.message());
+  const std::string list = (work.path() / "requirements.txt").string();
+  KM_TRY(write_output(list, requirements()));
+  for (const std::string& word : {std::string("--no-deps"), std::string("--only-binary=:all:"),
+                                  std::string("--require-hashes"), std::string("--target"),
+                                  (work.path() / "tree").string(), std::string("-r"), list}) {
+    installer.push_back(word);
+  }
+  if (!from.empty()) installer.insert(installer.end(), {"--no-index", "--find-links", from});
+  KM_ASSIGN(const int code, run_aside(false, installer));
+  if (code != 0) {
+    return error(KM_ERROR_IO, "'" + installer[0] + "' could not bring NVRTC (it ended with " +
+                                  std::to_string(code) +
+                                  "; its reasons stand above). Without a network follow "
+                                  "'kernelmill setup --offline'");
+  }
+  remove_archives(work.path());
+  return replace_folder(work.path() / "tree", data / "nvrtc");
+}
+
+void print_offline_advice() {
+  std::string names;
+  for (const Wheel& wheel : kWheels) names += std::string(" ") + wheel.name + "==" + wheel.version;
+  std::printf(
+      "On a machine with a network and pip:\n"
+      "  pip download --no-deps --only-binary=:all: --platform manylinux2014_x86_64 \\\n"
+      "    --dest nvrtc%s\n"
+      "Take the folder nvrtc to this machine, then:\n"
+      "  kernelmill setup --from nvrtc\n"
+      "Or set KM_NVRTC to the NVRTC of a CUDA toolkit, a file or its folder. PTX runs without "
+      "it.\n",
+      names.c_str());
+}
+
+class SetupCommand : public Command {
+ public:
+  explicit SetupCommand(CLI::App& app);
+  int run() override;
+
+ private:
+  Status bring() const;
+
+  bool offline_ = false, check_ = false, list_ = false, force_ = false;
+  std::string from_;
+};
+
+SetupCommand::SetupCommand(CLI::App& app)
+    : Command(app.add_subcommand("setup", "Bring NVRTC, which compiles CUDA C++")) {
+  parser_->footer(kFooter);
+  parser_->add_flag("--check", check_, "Only say which NVRTC is found");
+  parser_->add_flag("--force", force_, "Bring it even if one is found");
+  parser_->add_option("--from", from_, "Take the packages from a folder, without a network")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
+  parser_->add_flag("--offline", offline_, "Say how to bring it to a machine without a network");
+  parser_->add_flag("--list", list_, "Print the packages with their checksums");
+}
+
+Status SetupCommand::bring() const {
+  KM_ASSIGN(std::vector<std::string> installer, find_installer());
+  std::fprintf(stderr, "kernelmill: bringing NVRTC by %s\n", installer[0].c_str());
+  KM_TRY(install(std::move(installer), from_.empty() ? from_ : fs::absolute(from_).string()));
+  // This process has looked already; a new one finds what is there now.
+  KM_ASSIGN(const int code, run_program({"/proc/self/exe", "setup", "--check"}));
+  return code == 0 ? Status()
+                   : error(KM_ERROR_NVRTC_UNAVAILABLE, "NVRTC was brought but not found");
+}
+
+int SetupCommand::run() {
+  if (list_) {
+    std::fputs(requirements().c_str(), stdout);
+    return kExitOk;
+  }
+  if (offline_) {
+    print_offline_advice();
+    return kExitOk;
+  }
+  const Result<NvrtcFound> found = find_nvrtc();
+  if (found && !force_) {
+    std::printf("NVRTC %s: %s\n", found->release.c_str(), found->path.c_str());
+    return kExitOk;
+  }
+  if (check_) return report(found.error());
+  const Status status = bring();
+  return status ? kExitOk : report(status.error());
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_setup(CLI::App& app) { return std::make_unique<SetupCommand>(app); }
+
+}  // namespace km::tools
