@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "compile/compiler_thread.h"
+#include "compile/device_headers.h"
 #include "compile/nvrtc.h"
 #include "compile/options.h"
 #include "compile/ptx_cache.h"
@@ -216,11 +217,28 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
   return {};
 }
 
+/// The failure with advice, if the source is none that NVRTC takes.
+Error with_advice(const CompileInput& input, Error failure) {
+  const std::string advice = whole_program_advice(input.source);
+  if (!advice.empty() && failure.status == KM_ERROR_COMPILATION_FAILED) {
+    failure.message += "; " + advice;
+  }
+  return failure;
+}
+
+/// Sources that include headers which NVRTC lacks and device_headers.h has are compiled again with
+/// these.
 Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
                          const std::vector<std::string>& options, CompileOutput& output) {
   Status status;
-  KM_TRY(run_on_compiler_thread([&] { status = compile_here(nvrtc, input, options, output); }));
-  return status;
+  KM_TRY(run_on_compiler_thread([&] {
+    status = compile_here(nvrtc, input, options, output);
+    if (status || !lacks_device_header(output.log)) return;
+    output = {};
+    const CompileInput with_headers = with_device_headers(input, include_folders(options));
+    status = compile_here(nvrtc, with_headers, options, output);
+  }));
+  return status ? status : with_advice(input, status.error());
 }
 
 /// NVRTC names each file by its whole path. Those below the current folder are named from there, so

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "base/compute_capability.h"
 #include "base/env.h"
@@ -59,6 +60,21 @@ std::vector<std::string> nvrtc_options(const CompileInput& input, const std::str
   }
   for (const std::string& dir : info.include_dirs) options.push_back("--include-path=" + dir);
   return options;
+}
+
+std::vector<std::string> include_folders(const std::vector<std::string>& options) {
+  std::vector<std::string> folders;
+  for (size_t i = 0; i < options.size(); ++i) {
+    const std::string& option = options[i];
+    for (const std::string_view name : {"--include-path", "-I"}) {
+      if (!option.starts_with(name)) continue;
+      std::string rest = option.substr(name.size());
+      if (rest.starts_with('=')) rest.erase(0, 1);
+      if (rest.empty() && i + 1 < options.size()) rest = options[i + 1];
+      if (!rest.empty()) folders.push_back(std::move(rest));
+    }
+  }
+  return folders;
 }
 
 void add_line_info(std::vector<std::string>* options) {

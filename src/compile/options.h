@@ -20,6 +20,9 @@ Result<int> parse_compute_capability(const std::string& text);
 std::vector<std::string> nvrtc_options(const CompileInput& input, const std::string& architecture,
                                        const NvrtcInfo& info);
 
+/// The folders of NVRTC's include options, which stand in one word or in two.
+std::vector<std::string> include_folders(const std::vector<std::string>& options);
+
 /// Adds the option by which PTX names the lines of the source (.loc), unless an option of the user
 /// brings line information already.
 void add_line_info(std::vector<std::string>* options);

@@ -8,7 +8,9 @@
 
 #include "base/disk_cache.h"
 #include "base/hash.h"
+#include "compile/device_headers.h"
 #include "compile/includes.h"
+#include "compile/options.h"
 
 namespace km {
 namespace {
@@ -41,22 +43,6 @@ bool is_beyond_the_key(const std::string& option) {
                      [&](std::string_view part) { return option.find(part) != std::string::npos; });
 }
 
-/// The folders of include options, which stand in one word or in two.
-std::vector<std::string> folders_of(const std::vector<std::string>& options) {
-  std::vector<std::string> folders;
-  for (size_t i = 0; i < options.size(); ++i) {
-    const std::string& option = options[i];
-    for (const std::string_view name : {"--include-path", "-I"}) {
-      if (!option.starts_with(name)) continue;
-      std::string rest = option.substr(name.size());
-      if (rest.starts_with('=')) rest.erase(0, 1);
-      if (rest.empty() && i + 1 < options.size()) rest = options[i + 1];
-      if (!rest.empty()) folders.push_back(std::move(rest));
-    }
-  }
-  return folders;
-}
-
 /// The library's version alone does not tell builds apart.
 std::optional<std::string> identity_of(const NvrtcInfo& info) {
   struct stat status{};
@@ -72,11 +58,12 @@ std::optional<std::string> ptx_key(const CompileInput& input,
                                    const std::vector<std::string>& options, const NvrtcInfo& info) {
   if (std::any_of(options.begin(), options.end(), is_beyond_the_key)) return std::nullopt;
   const std::optional<std::string> compiler = identity_of(info);
-  const std::optional<std::string> includes = describe_includes(input, folders_of(options));
+  const std::optional<std::string> includes = describe_includes(input, include_folders(options));
   if (!compiler || !includes) return std::nullopt;
   std::string all;
   append(*compiler, &all);
   append(*includes, &all);
+  append(device_headers_hash(), &all);
   append(input.source, &all);
   append(input.name, &all);
   append(std::to_string(options.size()), &all);

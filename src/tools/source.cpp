@@ -59,9 +59,13 @@ Result<Program> compile_source(const Source& source, const CompileOptions& optio
   });
   if (!log.empty()) std::fprintf(stderr, "%s%s", log.c_str(), log.ends_with('\n') ? "" : "\n");
   if (status) return program;
-  // The log has said it all.
+  // The log has said it all, but for the advice behind the last ';'.
   if (status.error().status == KM_ERROR_COMPILATION_FAILED) {
-    return error(KM_ERROR_COMPILATION_FAILED, "'" + source.path + "' does not compile");
+    const std::string& message = status.error().message;
+    const size_t advice = message.find("; the file is a whole program");
+    return error(KM_ERROR_COMPILATION_FAILED,
+                 "'" + source.path + "' does not compile" +
+                     (advice == std::string::npos ? std::string() : message.substr(advice)));
   }
   return status.error();
 }

@@ -6,6 +6,31 @@ import unittest
 from tool import SCALE, Case
 
 
+USES_HEADERS = """
+static_assert(std::is_same<std::remove_cvref_t<const int&>, int>::value, "");
+static_assert(std::is_pointer<const int* const>::value && !std::is_pointer<int>::value, "");
+static_assert(std::is_unsigned<unsigned char>::value && !std::is_signed<int*>::value, "");
+static_assert(std::is_same<std::decay_t<int[3]>, int*>::value, "");
+static_assert(std::is_same<std::make_unsigned_t<long>, unsigned long>::value, "");
+static_assert(std::numeric_limits<int>::max() == INT_MAX, "");
+static_assert(std::numeric_limits<long long>::digits10 == 18, "");
+static_assert(std::numeric_limits<float>::digits10 == FLT_DIG, "");
+static_assert(std::make_index_sequence<4>::size() == 4 && offsetof(int4, y) == 4, "");
+static_assert(sizeof(std::uint64_t) == 8 && UINT64_MAX == UINT64_C(18446744073709551615), "");
+extern "C" __global__ void all(float* p, std::int64_t n, uint32_t* q) {
+  assert(p);
+  printf("%" PRIu64, uint64_t(4));
+  q[0] = strlen("abc") + std::memcmp("ab", "ac", 2);
+  p[0] = std::sin(p[1]) + std::pow(p[2], 2.f) + sinf(p[4]) + INFINITY + M_PI + std::abs(p[2]);
+  std::swap(p[0], p[1]);
+  p[2] = std::make_pair(1, 2.f).second + std::max(p[1], p[2]);
+  std::array<int, 3> values{1, 2, 3};
+  p[3] = values[n];
+  if (std::isnan(p[0])) abort();
+}
+"""
+
+
 class Compile(Case):
     def setUp(self):
         super().setUp()
@@ -34,6 +59,38 @@ class Compile(Case):
         message = self.bad(1, "compile", "scale.cu", "-o", "-", "--arch", "1")
         self.assertIn(" compiles for ", message)
         self.assertNotIn("km_program", message)
+
+    def test_headers_of_c_and_cpp_that_nvrtc_lacks(self):
+        names = ("assert.h", "float.h", "inttypes.h", "limits.h", "math.h", "stdbool.h", "stddef.h",
+                 "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "algorithm", "array",
+                 "cassert", "cfloat", "cinttypes", "climits", "cmath", "cstddef", "cstdint",
+                 "cstdio", "cstdlib", "cstring", "ctime", "limits", "type_traits", "utility")
+        includes = [f"#include <{name}>\n" for name in names]
+        self.write("back.cu", "".join(reversed(includes)) + USES_HEADERS)
+        self.good("compile", "back.cu", "-o", "-")
+        self.write("all.cu", "".join(includes) + USES_HEADERS)
+        for standard in ("14", "17", "20"):
+            ptx = self.good("compile", "all.cu", "-o", "-", f"--nvrtc=-std=c++{standard}").stdout
+            self.assertIn(".entry all(", ptx)
+        self.write("nvidia.cu", "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n"
+                   "#include <cuda/std/climits>\n" + self.read("all.cu").decode())
+        self.good("compile", "nvidia.cu", "-o", "-")
+
+    def test_a_header_of_the_users_own_comes_first(self):
+        self.write("stdint.h", "#define OWN 1\n")
+        self.write("k.cu", "#include <stdint.h>\n#include <cmath>\nstatic_assert(OWN);")
+        self.good("compile", "k.cu", "-o", "-")
+
+    def test_other_missing_headers_are_reported(self):
+        self.write("k.cu", "#include <vector>\n")
+        self.assertIn('"vector"', self.bad(1, "compile", "k.cu", "-o", "-"))
+
+    def test_a_whole_program_gets_advice(self):
+        self.write("p.cu", "#include <cstdio>\n__global__ void k() {}\n"
+                   "int main() { k<<<1, 1>>>(); }")
+        message = self.bad(1, "compile", "p.cu", "-o", "-")
+        self.assertIn("the file is a whole program", message)
+        self.assertIn("kernelmill exec", message)
 
     def test_defines_includes_and_other_options(self):
         os.mkdir(self.path("include"))
