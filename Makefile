@@ -11,7 +11,7 @@ BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint \
-        format install \
+        format dist test-dist install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -93,6 +93,11 @@ format: ## formats all sources in place
 lint: ## clang-tidy over all sources (slow)
 	@scripts/build.sh $(PRESET) km_version
 	@run-clang-tidy-19 -quiet -p $(BUILD) "$(CURDIR)/(src|dropin|gen)/.*\.cpp$$"
+
+dist: ## makes all packages of a release in dist/, with checksums and a bill of materials
+	@scripts/dist.sh
+test-dist: ## installs each package as its user would, also on Debian 11 to 13 (as root; needs a network)
+	@scripts/dist.sh test
 
 install: build ## installs below PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

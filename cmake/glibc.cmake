@@ -31,3 +31,7 @@ target_link_libraries(km_flags INTERFACE km_glibc_compat)
 # the machine they run on.
 target_link_options(km_flags INTERFACE
   -static-libstdc++ -static-libgcc -Wl,--allow-shlib-undefined)
+# A stub does not say that environ and __environ are one variable: a program with a copy of the one
+# would not see what setenv does to the other. Position-independent code needs no copies.
+target_compile_options(km_flags INTERFACE
+  $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fPIC>)

@@ -3,7 +3,8 @@
 # sudo), wheels into .deps/, Rust and Go only where PATH has none that is new enough. Does nothing,
 # quickly, when all of it is there.
 # SETUP=0 skips it, for machines that are looked after in another way.
-# `setup.sh bench` puts in place what only benchmarks need.
+# `setup.sh bench` puts in place what only benchmarks need, `setup.sh dist` what only tests
+# of packages need.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -309,6 +310,9 @@ main() {
     return
   fi
   setup_debian "$(wanted_packages)"
+  if [[ ${1:-} == dist ]]; then
+    setup_debian "$(awk '$1 == "dist" {print $2, $3}' "$versions")"
+  fi
   setup_wheels
   setup_tools
   setup_crates

@@ -1,0 +1,198 @@
+"""Debian packages of the installed tree, for every Debian and Ubuntu with glibc 2.28 or newer.
+
+libkernelmill1       the library and its CPU plugin
+libkernelmill-dev    headers, the linker's name, pkg-config and CMake files
+kernelmill           the command, its manual and completions
+libkernelmill1-cuda  the CUDA driver, runtime and libraries that `kernelmill exec` gives to programs
+"""
+
+import gzip
+import hashlib
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from tree import Tree, time_s
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = "usr/lib/x86_64-linux-gnu/"
+NEEDS_GLIBC = "libc6 (>= 2.28)"
+MAINTAINER = "Kernelmill developers <kernelmill@users.noreply.github.com>"
+
+PACKAGES = {
+    "libkernelmill1": {
+        "Section": "libs",
+        "Multi-Arch": "same",
+        "Depends": NEEDS_GLIBC,
+        "Recommends": "libopenblas0-pthread",
+        "Description": "runs CUDA-style kernels on any CPU and on NVIDIA GPUs\n"
+        " Kernelmill runs kernels written in CUDA C++ or PTX behind one C interface. On\n"
+        " a machine without a GPU they become vector code for the CPU.\n"
+        " .\n"
+        " This package holds the library and its plugin for CPUs.",
+    },
+    "libkernelmill-dev": {
+        "Section": "libdevel",
+        "Multi-Arch": "same",
+        "Depends": "libkernelmill1 (= {version})",
+        "Suggests": "kernelmill",
+        "Description": "runs CUDA-style kernels - development files\n"
+        " Kernelmill runs kernels written in CUDA C++ or PTX behind one C interface.\n"
+        " .\n"
+        " This package holds what programs in C, C++, Rust, Go and Zig are built with:\n"
+        " headers and the files for pkg-config and CMake.",
+    },
+    "kernelmill": {
+        "Section": "devel",
+        "Depends": NEEDS_GLIBC
+        + ", libkernelmill1 (= {version}), libkernelmill1-cuda (= {version})",
+        "Recommends": "curl, ca-certificates, unzip",
+        "Description": "command to run, compile and trace CUDA kernels without a GPU\n"
+        " Kernelmill runs kernels written in CUDA C++ or PTX on any CPU.\n"
+        " .\n"
+        " This package holds the command, which runs kernels on files, runs programs\n"
+        " that use the CUDA driver without a GPU, and fetches the CUDA C++ compiler.",
+    },
+    "libkernelmill1-cuda": {
+        "Section": "libs",
+        "Depends": NEEDS_GLIBC,
+        "Recommends": "libkernelmill1 (= {version})",
+        "Description": "CUDA driver and runtime libraries that run on any CPU\n"
+        " Kernelmill runs kernels written in CUDA C++ or PTX on any CPU.\n"
+        " .\n"
+        " This package holds libraries with the interfaces of the CUDA driver, the CUDA\n"
+        " runtime, cuBLAS, cuRAND and NVML. They lie in a folder of their own, where\n"
+        " programs that are started by \"kernelmill exec\" find them.",
+    },
+}
+
+
+def place(tree: Tree) -> Tree:
+    """The tree where Debian has it."""
+    placed = Tree({"usr/" + path: entry for path, entry in tree.items()})
+    placed = placed.moved("usr/lib/", LIBRARIES)
+    for path, entry in list(placed.items()):
+        if path.endswith("/kernelmill.pc"):
+            text = entry.data.decode().replace("${pcfiledir}/../..", "${pcfiledir}/../../..")
+            placed.add(path, text.replace("${prefix}/lib", "${prefix}/lib/x86_64-linux-gnu"))
+        elif "/cmake/kernelmill/" in path:
+            placed.add(path, deeper_cmake(entry.data.decode()))
+    return placed
+
+
+def deeper_cmake(text: str) -> str:
+    """CMake's files, one folder further below the prefix."""
+    here = "${CMAKE_CURRENT_LIST_DIR}"
+    text = text.replace(f'{here}/../../../"', f'{here}/../../../../"')
+    text = text.replace("${_IMPORT_PREFIX}/lib/", "${_IMPORT_PREFIX}/lib/x86_64-linux-gnu/")
+    one_up = 'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)\n'
+    return text.replace(one_up * 3, one_up * 4)
+
+
+def split(tree: Tree, version: str) -> dict:
+    """Package -> its files."""
+    plugin = f"{LIBRARIES}kernelmill-{version}/"
+    cuda = tree.below(plugin + "cuda/")
+    shared = Tree({p: e for p, e in tree.items()
+                   if p.startswith((plugin, LIBRARIES + "libkernelmill.so.")) and p not in cuda})
+    folders = ("usr/include/", LIBRARIES + "cmake/", LIBRARIES + "pkgconfig/")
+    develop = Tree({p: e for p, e in tree.items()
+                    if p.startswith(folders) or p == LIBRARIES + "libkernelmill.so"})
+    command = Tree({p: e for p, e in tree.items()
+                    if p not in shared and p not in develop and p not in cuda
+                    and not p.startswith("usr/share/doc/")})
+    return {"libkernelmill1": shared, "libkernelmill-dev": develop, "kernelmill": command,
+            "libkernelmill1-cuda": cuda}
+
+
+def compressed(data: bytes) -> bytes:
+    return gzip.compress(data, 9, mtime=0)
+
+
+def finish(package: str, tree: Tree, version: str) -> None:
+    """Adds what every package of Debian has."""
+    date = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(time_s()))
+    changes = (f"kernelmill ({version}) unstable; urgency=medium\n\n"
+               f"  * See https://github.com/kernelmill/kernelmill/blob/main/CHANGELOG.md\n\n"
+               f" -- {MAINTAINER}  {date}\n")
+    folder = f"usr/share/doc/{package}/"
+    tree.add(folder + "changelog.gz", compressed(changes.encode()))
+    tree.add(folder + "copyright", (HERE / "debian/copyright").read_text())
+    overrides = HERE / f"debian/{package}.lintian-overrides"
+    if overrides.exists():
+        tree.add(f"usr/share/lintian/overrides/{package}", overrides.read_text())
+    for path, entry in list(tree.items()):
+        if path.startswith("usr/share/man/") and not path.endswith(".gz"):
+            del tree[path]
+            tree.add(path + ".gz", compressed(entry.data))
+        elif path.endswith(".so") or ".so." in path:
+            if not entry.target:
+                tree.add(path, entry.data, 0o644)  # Debian's libraries are not programs
+
+
+def control(package: str, tree: Tree, version: str) -> str:
+    fields = {"Package": package, "Version": version, "Architecture": "amd64",
+              "Maintainer": MAINTAINER, "Installed-Size": str(tree.size_bytes() // 1024 + 1),
+              "Priority": "optional", "Homepage": "https://github.com/kernelmill/kernelmill",
+              **PACKAGES[package]}
+    last = ("Description",)
+    names = [name for name in fields if name not in last] + list(last)
+    return "".join(f"{name}: {fields[name].replace('{version}', version)}\n" for name in names)
+
+
+def control_files(package: str, tree: Tree, version: str) -> Tree:
+    result = Tree()
+    result.add("control", control(package, tree, version))
+    sums = "".join(f"{hashlib.md5(entry.data).hexdigest()}  {path}\n"
+                   for path, entry in sorted(tree.items()) if not entry.target)
+    result.add("md5sums", sums)
+    if package == "libkernelmill1":
+        result.add("triggers", "activate-noawait ldconfig\n")
+        result.add("shlibs", f"libkernelmill 1 libkernelmill1 (>= {version})\n")
+    return result
+
+
+def write_tree(tree: Tree, folder: Path) -> None:
+    folder.mkdir(parents=True, mode=0o755, exist_ok=True)
+    for path, entry in tree.items():
+        place_ = folder / path
+        place_.parent.mkdir(parents=True, exist_ok=True)
+        if entry.target:
+            place_.symlink_to(entry.target)
+        else:
+            place_.write_bytes(entry.data)
+            place_.chmod(entry.mode)
+
+
+def without_runpath(data: bytes) -> bytes:
+    """The command finds the library where the loader looks."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "program"
+        path.write_bytes(data)
+        script = Path(name) / "remove.cmake"
+        script.write_text(f"file(RPATH_REMOVE FILE \"{path}\")\n")
+        subprocess.run(["cmake", "-P", script], check=True)
+        return path.read_bytes()
+
+
+def make_debian(tree: Tree, version: str, output: Path) -> list:
+    made = []
+    placed = place(tree)
+    placed.add("usr/bin/kernelmill", without_runpath(placed["usr/bin/kernelmill"].data), 0o755)
+    for package, files in split(placed, version).items():
+        finish(package, files, version)
+        path = output / f"{package}_{version}_amd64.deb"
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "package"
+            write_tree(files, folder)
+            write_tree(control_files(package, files, version), folder / "DEBIAN")
+            for each in [folder, *folder.rglob("*")]:
+                if each.is_dir():
+                    each.chmod(0o755)
+            environment = {**os.environ, "SOURCE_DATE_EPOCH": str(time_s())}
+            subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z3", "-b", folder, path],
+                           env=environment, check=True, stdout=subprocess.DEVNULL)
+        made.append(path)
+    return made

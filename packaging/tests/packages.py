@@ -1,0 +1,57 @@
+"""What tests of packages share: where the packages lie, how programs are run."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DIST = Path(os.environ.get("KM_DIST_DIR") or ROOT / "dist")
+BUILD = Path(os.environ.get("KM_DIST_BUILD") or ROOT / "build/dist")
+NVRTC = ROOT / ".deps"
+KERNEL = """
+extern "C" __global__ void fill(int* out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x * 100 + threadIdx.x;
+}
+"""
+RUN_KERNEL = ("run", "fill.cu", "--grid", "2", "--block", "4", "--arg", "print:i32[8]", "-q")
+FILLED = "0 1 2 3 100 101 102 103"
+LOADS_DRIVER = (
+    "import ctypes\n"
+    "names = ['libcuda.so', 'libcuda.so.1']\n"
+    "print([ctypes.CDLL(name).cuInit(0) for name in names])\n"
+    "maps = {line.split()[-1] for line in open('/proc/self/maps') if 'libcuda.so.1' in line}\n"
+    "print(len(maps))\n"
+)
+
+
+def one(pattern: str) -> Path:
+    found = sorted(DIST.glob(pattern))
+    if len(found) != 1:
+        raise AssertionError(f"{DIST} has {len(found)} files {pattern}; run make dist")
+    return found[0]
+
+
+def version() -> str:
+    return one("kernelmill-*.spdx.json").name[len("kernelmill-"):-len(".spdx.json")]
+
+
+class Case(unittest.TestCase):
+    """A test with an empty folder of its own, and no settings of Kernelmill from outside."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="km_dist_"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        (self.folder / "fill.cu").write_text(KERNEL)
+
+    def run_here(self, *words, **settings) -> str:
+        """Standard output of a program that succeeds."""
+        clean = {k: v for k, v in os.environ.items()
+                 if not k.startswith(("KM_", "LD_LIBRARY", "PYTHON", "VIRTUAL_ENV"))}
+        home = {"HOME": str(self.folder), "KM_CACHE_DIR": "off"}
+        done = subprocess.run([str(word) for word in words], cwd=self.folder, text=True,
+                              env={**clean, **home, **settings}, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}{done.stderr}")
+        return done.stdout

@@ -1,0 +1,98 @@
+"""The archive: its symbols, and a program built with it wherever it lies."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import unittest
+from pathlib import Path
+
+from packages import DIST, FILLED, LOADS_DRIVER, NVRTC, ROOT, RUN_KERNEL, Case, one, version
+
+OLDEST_GLIBC = (2, 28)
+ALLOWED = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
+           "ld-linux-x86-64.so.2", "libkernelmill.so.1"}
+
+
+class Archive(Case):
+    def setUp(self):
+        super().setUp()
+        with tarfile.open(one("kernelmill-*-linux-x86_64.tar.xz")) as archive:
+            archive.extractall(self.folder)
+        self.prefix = self.folder / "a folder elsewhere"
+        (self.folder / f"kernelmill-{version()}-linux-x86_64").rename(self.prefix)
+
+    def binaries(self) -> list:
+        files = [p for p in sorted(self.prefix.rglob("*")) if p.is_file() and not p.is_symlink()]
+        return [p for p in files if p.read_bytes()[:4] == b"\x7fELF"]
+
+    def test_nothing_needs_a_newer_glibc(self):
+        self.assertGreaterEqual(len(self.binaries()), 10)
+        for path in self.binaries():
+            shown = subprocess.run(["readelf", "-V", path], capture_output=True, text=True,
+                                   check=True).stdout
+            newest = max(tuple(map(int, v)) for v in re.findall(r"GLIBC_(\d+)\.(\d+)", shown))
+            self.assertLessEqual(newest, OLDEST_GLIBC, path)
+            self.assertNotIn("GLIBCXX", shown, path)
+
+    def test_nothing_needs_other_libraries(self):
+        for path in self.binaries():
+            shown = subprocess.run(["readelf", "-d", path], capture_output=True, text=True,
+                                   check=True).stdout
+            needed = set(re.findall(r"NEEDED.*\[(.+)\]", shown))
+            self.assertLessEqual(needed, ALLOWED, path)
+
+    def test_the_command_has_no_variable_of_glibc_twice(self):
+        shown = subprocess.run(["readelf", "-rW", self.prefix / "bin/kernelmill"],
+                               capture_output=True, text=True, check=True).stdout
+        copies = set(re.findall(r"R_X86_64_COPY\s+\S+\s+(\w+)", shown))
+        self.assertLessEqual(copies, {"stdin", "stdout", "stderr"})
+
+    def test_the_command_runs_a_kernel_and_a_program_on_the_driver(self):
+        command = self.prefix / "bin/kernelmill"
+        said = self.run_here(command, *RUN_KERNEL, KM_NVRTC=str(NVRTC))
+        self.assertEqual(said.strip(), FILLED)
+        said = self.run_here(command, "exec", "--", sys.executable, "-c", LOADS_DRIVER)
+        self.assertEqual(said, "[0, 0]\n1\n")
+
+    def test_a_program_is_built_by_pkg_config_and_by_cmake(self):
+        source = ROOT / "tests/install/consumer"
+        found = {"PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        flags = self.run_here("pkg-config", "--cflags", "--libs", "kernelmill", **found)
+        words = [w.replace("\\", "") for w in re.findall(r"(?:\\.|\S)+", flags)]
+        self.run_here("cc", source / "consumer.c", "-o", "program", *words)
+        library = str(self.prefix / "lib")
+        self.assertEqual(self.run_here("./program", LD_LIBRARY_PATH=library).strip(), version())
+        self.run_here("cmake", "-S", source, "-B", "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                      "-DWITH_KERNELS=OFF")
+        self.run_here("cmake", "--build", "build")
+        self.assertEqual(self.run_here("build/consumer").strip(), version())
+
+
+class Contents(unittest.TestCase):
+    def test_checksums_are_right_and_complete(self):
+        lines = (DIST / "SHA256SUMS").read_text().splitlines()
+        listed = {line[66:]: line[:64] for line in lines}
+        found = {p.relative_to(DIST).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest()
+                 for p in DIST.rglob("*") if p.is_file() and p.name != "SHA256SUMS"}
+        self.assertEqual(listed, found)
+
+    def test_the_bill_of_materials_lists_the_archive_and_its_parts(self):
+        bill = json.loads(one("kernelmill-*.spdx.json").read_text())
+        listed = {f["fileName"][2:]: f["checksums"][0]["checksumValue"] for f in bill["files"]}
+        with tarfile.open(one("kernelmill-*-linux-x86_64.tar.xz")) as archive:
+            for member in archive.getmembers():
+                inside = "/".join(Path(member.name).parts[1:])
+                if not member.isfile() or inside.endswith("spdx.json"):
+                    continue
+                data = archive.extractfile(member).read()
+                self.assertEqual(listed.pop(inside), hashlib.sha256(data).hexdigest(), inside)
+        self.assertEqual(listed, {})
+        names = {package["name"] for package in bill["packages"]}
+        self.assertLessEqual({"kernelmill", "LLVM", "zstd", "libstdc++"}, names)
+
+
+if __name__ == "__main__":
+    unittest.main()

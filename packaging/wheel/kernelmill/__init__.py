@@ -1,0 +1,48 @@
+"""Kernelmill: runs CUDA-style kernels on NVIDIA GPUs and on any CPU.
+
+This package brings the library, its headers and the command `kernelmill`. The functions say where
+they lie, for build scripts and for `ctypes`.
+"""
+
+from pathlib import Path
+
+__version__ = "@VERSION@"
+__all__ = ["command_path", "cmake_dir", "cuda_library_dir", "include_dir", "library_dir",
+           "library_path", "pkgconfig_dir"]
+
+_HERE = Path(__file__).resolve().parent
+
+
+def library_dir() -> str:
+    """The folder of libkernelmill.so: the value for KM_LIBRARY_DIR."""
+    return str(_HERE / "lib")
+
+
+def library_path() -> str:
+    """The library itself, for ctypes.CDLL."""
+    return str(_HERE / "lib" / ("libkernelmill.so." + __version__.split(".", maxsplit=1)[0]))
+
+
+def include_dir() -> str:
+    """The folder for the compiler's -I: programs include <kernelmill/c_api.h>."""
+    return str(_HERE / "include")
+
+
+def pkgconfig_dir() -> str:
+    """The folder for PKG_CONFIG_PATH."""
+    return str(_HERE / "lib" / "pkgconfig")
+
+
+def cmake_dir() -> str:
+    """The folder for -Dkernelmill_DIR of a CMake project."""
+    return str(_HERE / "lib" / "cmake" / "kernelmill")
+
+
+def cuda_library_dir() -> str:
+    """The folder of libcuda.so.1, which `kernelmill exec` puts before a program's own."""
+    return str(_HERE / "lib" / ("kernelmill-" + __version__) / "cuda")
+
+
+def command_path() -> str:
+    """The program that `kernelmill` starts."""
+    return str(_HERE / "bin" / "kernelmill")

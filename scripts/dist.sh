@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# dist.sh [test]: the packages of a release, in dist/; `test` installs each as its user would.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+targets=(kernelmill kernelmill-cpu kernelmill-command)
+if [[ ${1:-} == test ]]; then
+  scripts/setup.sh dist
+  targets+=(km_staged_tests)
+fi
+scripts/build.sh dist "${targets[@]}"
+packaging/dist.py --build build/dist --output dist
+if [[ ${1:-} == test ]]; then
+  python3 -m unittest discover --verbose --start-directory packaging/tests --top-level-directory \
+    packaging/tests
+fi
