@@ -33,6 +33,8 @@ bool writes_first_operand(const Instruction& instruction) {
     case Opcode::setmaxnreg:
     case Opcode::stmatrix:
     case Opcode::griddepcontrol:
+    case Opcode::sust:
+    case Opcode::sured:
       return false;
     case Opcode::wmma:
       return !instruction.has(Modifier::store);
@@ -175,6 +177,11 @@ bool has_effects(const Instruction& instruction) {
     case Opcode::barrier:
     case Opcode::div:
     case Opcode::rem:
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::txq:
+    case Opcode::suld:
+    case Opcode::suq:
       return true;
     case Opcode::mbarrier:
       return !instruction.has(Modifier::pending_count);
@@ -201,6 +208,11 @@ bool changes_memory(const Instruction& instruction) {
     case Opcode::bra:
     case Opcode::ret:
     case Opcode::exit:
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::txq:
+    case Opcode::suld:
+    case Opcode::suq:
       return false;
     default:
       return has_effects(instruction);

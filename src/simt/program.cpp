@@ -229,7 +229,8 @@ Status ProgramImpl::collect_variables() {
     Variable variable;
     variable.name = symbol.name;
     variable.is_constant = symbol.space == ptx::Space::constant;
-    variable.is_visible = id < visible_symbols_;
+    const bool is_image = ptx::kind_of(symbol.type) == ptx::TypeKind::opaque;
+    variable.is_visible = id < visible_symbols_ || is_image;  // found by name, as CUDA does
     variable.size_bytes = symbol.size_bytes;
     variable.align_bytes = std::max(1u, symbol.align_bytes);
     variable.element_size_bytes = std::max(1u, ptx::size_bytes(symbol.type));

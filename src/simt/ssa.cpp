@@ -30,8 +30,10 @@ void collect(const ptx::Function& function, const Operand& operand, bool written
     case Operand::Kind::vector:
     case Operand::Kind::pair:
     case Operand::Kind::list:
+    case Operand::Kind::tuple:
       for (uint32_t i = 0; i < operand.count; ++i) {
-        collect(function, function.operand_pool[operand.first + i], written, out);
+        const bool is_place = operand.kind == Operand::Kind::tuple;
+        collect(function, function.operand_pool[operand.first + i], written && !is_place, out);
       }
       break;
     default:

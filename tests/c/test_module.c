@@ -251,16 +251,17 @@ static void objects_are_saved_and_loaded(void** state) {
   OK(km_module_destroy(module));
 }
 
-/* Behind `kernels`: one that needs textures. */
+/* Behind `kernels`: one that needs textures that compare. */
 static km_status load_with_textures(fixture* f, const char* kernels, km_module* out) {
   char text[8192];
-  const int size = snprintf(text, sizeof text,
-                            "%s\n.visible .entry picture(.param .u64 texture) {\n"
-                            "  .reg .b64 %%rd<2>;\n  .reg .f32 %%f<7>;\n"
-                            "  ld.param.u64 %%rd1, [texture];\n"
-                            "  tex.2d.v4.f32.f32 {%%f1, %%f2, %%f3, %%f4}, [%%rd1, {%%f5, %%f6}];\n"
-                            "  ret;\n}\n",
-                            kernels);
+  const int size =
+      snprintf(text, sizeof text,
+               "%s\n.visible .entry picture(.param .u64 texture) {\n"
+               "  .reg .b64 %%rd<2>;\n  .reg .f32 %%f<7>;\n"
+               "  ld.param.u64 %%rd1, [texture];\n"
+               "  tex.2d.v4.f32.f32 {%%f1, %%f2, %%f3, %%f4}, [%%rd1, {%%f5, %%f6}], %%f5;\n"
+               "  ret;\n}\n",
+               kernels);
   assert_true(size > 0 && (size_t)size < sizeof text);
   return km_module_load_ptx(f->context, text, (uint64_t)size, "beside.ptx", out);
 }

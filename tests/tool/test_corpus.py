@@ -16,7 +16,7 @@ REFUSED = """
   .reg .f32 %f<6>;
   ld.param.u64 %rd1, [texture];
   mov.f32 %f1, 0f00000000;
-  tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}];
+  tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f1}], %f1;
   ret;
 }
 """
@@ -60,7 +60,7 @@ class Corpus(Case):
         fetch = by_name["kernels/inner/fetch.ptx"]
         self.assertFalse(fetch["loaded"])
         self.assertIn("fetch.ptx:11", fetch["reason"])
-        self.assertIn("tex.1d.v4.f32.f32", fetch["forms"])
+        self.assertIn("tex.2d.v4.f32.f32", fetch["forms"])
         self.assertFalse(by_name["kernels/broken.cu"]["compiled"])
         kernels = {kernel["name"]: kernel for kernel in by_name["kernels/inner/spin.cu"]["kernels"]}
         self.assertEqual(kernels["spin"]["mode"], 3)

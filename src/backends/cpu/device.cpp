@@ -10,6 +10,7 @@
 #include "backends/cpu/config.h"
 #include "backends/cpu/device_attributes.h"
 #include "backends/cpu/entries.h"
+#include "backends/cpu/images.h"
 #include "backends/cpu/topology.h"
 #include "base/text.h"
 
@@ -56,6 +57,8 @@ std::optional<int64_t> attribute_value(const Device& device, km_device_attribute
       return 0;
     case KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST:
       return -1;
+    case KMB_DEVICE_ATTRIBUTE_IMAGES:
+      return reinterpret_cast<int64_t>(&image_entries());
     default:
       return cuda_attribute(device, attribute - KM_DEVICE_ATTRIBUTE_CUDA);
   }

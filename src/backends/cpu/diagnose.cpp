@@ -9,6 +9,7 @@
 
 #include "backends/cpu/config.h"
 #include "base/text.h"
+#include "simt/runtime/image.h"
 
 namespace km::cpu {
 namespace {
@@ -110,6 +111,15 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
     return make_error(KM_ERROR_LAUNCH_FAILED,
                       "deadlock: every warp of the block that is left waits at a barrier that the "
                       "others cannot reach");
+  }
+  if (fault.kind == simt::kNoImage) {
+    return make_error(KM_ERROR_ILLEGAL_ADDRESS,
+                      "%s names no texture or surface of the kind that the instruction reads",
+                      hex(fault.fault.address).c_str());
+  }
+  if (fault.kind == simt::kOutsideImage) {
+    return make_error(KM_ERROR_ILLEGAL_ADDRESS, "an access of %s outside of surface %s",
+                      counted(fault.size_bytes, "byte").c_str(), hex(fault.fault.address).c_str());
   }
   switch (fault.kind) {
     case simt::FaultKind::trap:

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "backends/cpu/futex.h"
+#include "backends/cpu/images.h"
 #include "backends/cpu/lane_memory.h"
 #include "backends/cpu/sanitizers.h"
 #include "backends/cpu/shared_pages.h"
@@ -66,6 +67,7 @@ KM_NO_SANITIZE bool contains(const StackGuard& guard, uint64_t address) {
 }
 
 KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) {
+  in_image_access = 0;
   greg_t* registers = context->uc_mcontext.gregs;
   registers[REG_RIP] = reinterpret_cast<greg_t>(&km_cpu_leave);
   registers[REG_RDI] = reinterpret_cast<greg_t>(guard);
@@ -83,7 +85,8 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
   }
   if (guard == nullptr) return interrupt;
   auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
-  bool in_code = (pc >= guard->begin && pc < guard->end) || is_lane_code(pc);
+  bool in_code =
+      (pc >= guard->begin && pc < guard->end) || is_lane_code(pc) || in_image_access != 0;
   if (interrupt) {
     bool stop =
         in_code && guard->stop != nullptr && guard->stop->load(std::memory_order_relaxed) != 0;

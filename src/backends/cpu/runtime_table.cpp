@@ -10,6 +10,7 @@
 #include "backends/cpu/device_printf.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/futex.h"
+#include "backends/cpu/images.h"
 #include "backends/cpu/lane_memory.h"
 #include "backends/cpu/output.h"
 #include "backends/cpu/sanitizers.h"
@@ -244,33 +245,34 @@ KM_NO_SANITIZE void give_sums(BlockState* state, uint32_t line) {
   executor_of(state).give_sums();
 }
 
-constexpr simt::RuntimeTable kTable = {
-    .raise = raise,
-    .print = print,
-    .allocate = allocate,
-    .release = release,
-    .assert_fail = assert_fail,
-    .barrier_wait = barrier_wait,
-    .barrier_arrive = barrier_arrive,
-    .barrier_reduce = barrier_reduce,
-    .yield = yield,
-    .time_ns = now_ns,
-    .sleep_ns = sleep_ns,
-    .check_range = check_range,
-    .check_sizes = check_sizes,
-    .split_next = simt::split_next,
-    .split_meet = simt::split_meet,
-    .split_barrier = split_barrier,
-    .mma = mma,
-    .load_lanes = load_lanes,
-    .store_lanes = store_lanes,
-    .misaligned = misaligned,
-    .keep_sums = keep_sums,
-    .give_sums = give_sums,
-};
+constexpr simt::ImageRuntime kTable = {{
+                                           .raise = raise,
+                                           .print = print,
+                                           .allocate = allocate,
+                                           .release = release,
+                                           .assert_fail = assert_fail,
+                                           .barrier_wait = barrier_wait,
+                                           .barrier_arrive = barrier_arrive,
+                                           .barrier_reduce = barrier_reduce,
+                                           .yield = yield,
+                                           .time_ns = now_ns,
+                                           .sleep_ns = sleep_ns,
+                                           .check_range = check_range,
+                                           .check_sizes = check_sizes,
+                                           .split_next = simt::split_next,
+                                           .split_meet = simt::split_meet,
+                                           .split_barrier = split_barrier,
+                                           .mma = mma,
+                                           .load_lanes = load_lanes,
+                                           .store_lanes = store_lanes,
+                                           .misaligned = misaligned,
+                                           .keep_sums = keep_sums,
+                                           .give_sums = give_sums,
+                                       },
+                                       access_image};
 
 }  // namespace
 
-const simt::RuntimeTable& runtime_table() { return kTable; }
+const simt::RuntimeTable& runtime_table() { return kTable.base; }
 
 }  // namespace km::cpu

@@ -1,6 +1,7 @@
 // supports() in simt/lower/support.cpp names the same set of instructions as lower().
 #include "simt/codegen/lowering.h"
 
+#include "simt/codegen/lower/images.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
@@ -109,6 +110,15 @@ void Lowering::lower_other(const Inst& inst) {
       return matrix_moves_.lower_stmatrix(inst);
     case Opcode::movmatrix:
       return matrix_moves_.lower_movmatrix(inst);
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::txq:
+    case Opcode::suld:
+    case Opcode::sust:
+    case Opcode::sured:
+    case Opcode::suq:
+    case Opcode::istypep:
+      return ImageAccesses(builder_, code_plan_, frame_, values_).lower(inst);
     case Opcode::mapa:
       return spaces_.lower_mapa(inst);
     case Opcode::getctarank:

@@ -161,6 +161,15 @@ llvm::Value* SpecialRegisters::parameter_address(const Operand& operand) {
 
 llvm::Value* SpecialRegisters::symbol_address(const Operand& operand, bool as_vector) {
   const auto& symbol = kernel_.symbol_of(operand);
+  // A texture or surface is its handle, which lies where the variable or parameter is.
+  if (ptx::kind_of(symbol.type) == ptx::TypeKind::opaque) {
+    const uint32_t index = operand.local_symbol ? 0 : (*plan_.variable_of_symbol)[operand.symbol];
+    Value* place =
+        operand.local_symbol
+            ? parameter_address(operand)
+            : builder_.load_field(frame_.variables(), 8 * uint64_t{index}, b_.getInt64Ty(), true);
+    return builder_.load_field(b_.CreateIntToPtr(place, b_.getPtrTy()), 0, b_.getInt64Ty(), true);
+  }
   const auto key = std::make_pair(operand.local_symbol, operand.symbol);
   const auto offset = static_cast<uint64_t>(operand.offset);
   switch (symbol.space) {

@@ -4,6 +4,7 @@
 
 #include "ptx/program_check.h"
 #include "simt/lower/arithmetic.h"
+#include "simt/lower/image_form.h"
 #include "simt/lower/tensor_form.h"
 
 namespace km::simt {
@@ -139,6 +140,15 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Opcode::shfl:
     case Opcode::match:
       return true;
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::txq:
+    case Opcode::suld:
+    case Opcode::sust:
+    case Opcode::sured:
+    case Opcode::suq:
+    case Opcode::istypep:
+      return lower::image_form(instruction).has_value();
     case Opcode::redux:
       return !ptx::is_float(instruction.type());
     case Opcode::call:

@@ -1,0 +1,40 @@
+// Textures and surfaces.
+#pragma once
+
+#include "simt/codegen/values.h"
+#include "simt/runtime/image.h"
+
+namespace km::simt {
+
+/// Lowers the instructions of textures and surfaces: operands of all lanes go to memory, a function
+/// of the runtime does the work, and results come back from there.
+class ImageAccesses : public Room {
+ public:
+  ImageAccesses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
+      : Room(builder, plan), frame_(frame), values_(values) {}
+
+  /// One of lower::is_image_instruction().
+  void lower(const Inst& inst);
+
+ private:
+  llvm::Constant* form_constant(const ImageForm& form);
+  Value* memory(const char* name, uint64_t size_bytes);
+  Value* slot(uint32_t index);
+  void store(const Inst& inst, const ptx::Operand& operand, uint32_t index);
+  void store_list(const Inst& inst, const ptx::Operand& operand, uint32_t first);
+  void store_coordinates(const Inst& inst, const ImageForm& form, const ptx::Operand& place);
+  void store_extras(const Inst& inst, const ImageForm& form);
+  void store_data(const Inst& inst, const ImageForm& form, const ptx::Operand& data);
+  struct Handle {
+    Value *of_all = nullptr, *lanes = nullptr;  // i64, or a pointer to one for each lane
+  };
+  Handle handle_of(const Inst& inst, const ptx::Operand& operand);
+  void define_results(const Inst& inst, const ImageForm& form);
+  void define_words(const Inst& inst, const ImageForm& form, const ptx::Operand& target);
+
+  LaunchFrame& frame_;
+  Values& values_;
+  Value* slots_ = nullptr;
+};
+
+}  // namespace km::simt
