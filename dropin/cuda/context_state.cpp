@@ -10,6 +10,7 @@
 #include "dropin/cuda/module.h"
 #include "dropin/cuda/pool.h"
 #include "dropin/cuda/stream.h"
+#include "dropin/cuda/texture_reference.h"
 #include "dropin/cuda/virtual_memory.h"
 
 namespace km::dropin {
@@ -133,6 +134,9 @@ void Context::drop_contents() {
   retire_all<Module>(*this);
   retire_all<GraphExec>(*this);
   retire_all<Graph>(*this);
+  forget_references(*this);
+  destroy_images(*this);
+  retire_arrays(*this);
   VirtualMemory::instance().leave(*this);
   table_of<Library>().for_each_live(
       [&](uint64_t, Object& library) { static_cast<Library&>(library).forget(*this); });

@@ -5,6 +5,7 @@
 #include "core/backend_call.h"
 #include "core/callback.h"
 #include "core/capture.h"
+#include "dropin/cuda/array.h"
 
 namespace km::dropin {
 namespace {
@@ -78,13 +79,30 @@ CUresult run_copy(CUstream handle, const Copy& copy, bool waits) {
 
 namespace {
 
-CUresult read_side(CUmemorytype type, const void* host, CUdeviceptr device, size_t pitch_bytes,
-                   size_t layer_rows, const size_t (&at)[3], Side3d* out) {
-  uint64_t base = device;
-  switch (type) {
+/// One side as the caller has written it.
+struct GivenSide {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  CUarray array;
+  size_t pitch_bytes, layer_rows;
+};
+
+/// The rows of an array are where they are: what the caller says of pitches does not count.
+CUresult read_array(CUarray array, const CUDA_MEMCPY3D& copy, const size_t (&at)[3], Side3d* out) {
+  ArrayRows rows;
+  CU_TRY(rows.find(array, at, copy.WidthInBytes, copy.Height, copy.Depth));
+  *out = {Side::kDevice, rows.address, rows.pitch_bytes, rows.layer_rows};
+  return CUDA_SUCCESS;
+}
+
+CUresult read_side(const GivenSide& given, const CUDA_MEMCPY3D& copy, const size_t (&at)[3],
+                   Side3d* out) {
+  uint64_t base = given.device;
+  switch (given.type) {
     case CU_MEMORYTYPE_HOST:
       out->side = Side::kHost;
-      base = reinterpret_cast<uint64_t>(host);
+      base = reinterpret_cast<uint64_t>(given.host);
       break;
     case CU_MEMORYTYPE_DEVICE:
       out->side = Side::kDevice;
@@ -93,13 +111,13 @@ CUresult read_side(CUmemorytype type, const void* host, CUdeviceptr device, size
       out->side = Side::kUnified;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      return fail(CUDA_ERROR_INVALID_VALUE, "there are no CUDA arrays, and so this is none");
+      return read_array(given.array, copy, at, out);
     default:
-      return fail(CUDA_ERROR_INVALID_VALUE, "there is no memory type %d", type);
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no memory type %d", given.type);
   }
-  out->address = base + at[0] + pitch_bytes * (at[1] + layer_rows * at[2]);
-  out->pitch_bytes = pitch_bytes;
-  out->layer_rows = layer_rows;
+  out->address = base + at[0] + given.pitch_bytes * (at[1] + given.layer_rows * at[2]);
+  out->pitch_bytes = given.pitch_bytes;
+  out->layer_rows = given.layer_rows;
   return CUDA_SUCCESS;
 }
 
@@ -158,10 +176,12 @@ CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& copy) {
 CUresult Sides3d::read(Context& context, const CUDA_MEMCPY3D& copy) {
   const size_t to_at[] = {copy.dstXInBytes, copy.dstY, copy.dstZ};
   const size_t from_at[] = {copy.srcXInBytes, copy.srcY, copy.srcZ};
-  CU_TRY(read_side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstPitch, copy.dstHeight,
-                   to_at, &to));
-  CU_TRY(read_side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcPitch, copy.srcHeight,
-                   from_at, &from));
+  CU_TRY(read_side({copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, copy.dstPitch,
+                    copy.dstHeight},
+                   copy, to_at, &to));
+  CU_TRY(read_side({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, copy.srcPitch,
+                    copy.srcHeight},
+                   copy, from_at, &from));
   const bool one_row = copy.Height <= 1 && copy.Depth <= 1;
   km_copy_3d wanted{};
   wanted.width_bytes = copy.WidthInBytes;

@@ -77,7 +77,7 @@ struct Rows {
 
 CUresult Rows::read(const CUmemcpy3DOperand& operand, const CUextent3D& extent) {
   if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "there are no arrays");
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "arrays are copied one by one: cuMemcpy3DAsync");
   }
   if (operand.type != CU_MEMCPY_OPERAND_TYPE_POINTER) {
     return fail(CUDA_ERROR_INVALID_VALUE, "there are no operands of type %d", operand.type);

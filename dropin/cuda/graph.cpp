@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/graph_work.h"
+#include "dropin/cuda/array.h"
 #include "dropin/cuda/copy.h"
 #include "dropin/cuda/find_or_make.h"
 #include "dropin/cuda/graph_conditional.h"
@@ -309,6 +310,32 @@ CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_P
   return CUDA_SUCCESS;
 }
 
+namespace {
+
+/// Sides that lie in arrays are named as ones.
+CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
+  size_t at[3] = {};
+  if (copy.srcMemoryType == CU_MEMORYTYPE_DEVICE &&
+      find_array(copy.srcDevice, &copy.srcArray, at)) {
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.srcDevice = 0;
+    copy.srcXInBytes = at[0];
+    copy.srcY = at[1];
+    copy.srcZ = at[2];
+  }
+  if (copy.dstMemoryType == CU_MEMORYTYPE_DEVICE &&
+      find_array(copy.dstDevice, &copy.dstArray, at)) {
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstDevice = 0;
+    copy.dstXInBytes = at[0];
+    copy.dstY = at[1];
+    copy.dstZ = at[2];
+  }
+  return copy;
+}
+
+}  // namespace
+
 CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
   const bool has_rows = work.rows.width_bytes != 0;
   const uint64_t from = has_rows ? work.rows.source : work.source;
@@ -330,7 +357,7 @@ CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
   }
   copy.srcPitch = copy.dstPitch = copy.WidthInBytes = work.size_bytes;
   copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
-  if (!has_rows) return copy;
+  if (!has_rows) return with_arrays(copy);
   copy.srcPitch = work.rows.source_pitch_bytes;
   copy.srcHeight = work.rows.source_layer_rows;
   copy.dstPitch = work.rows.destination_pitch_bytes;
@@ -338,7 +365,7 @@ CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
   copy.WidthInBytes = work.rows.width_bytes;
   copy.Height = work.rows.height;
   copy.Depth = work.rows.depth;
-  return copy;
+  return with_arrays(copy);
 }
 
 CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "dropin/cuda/launch.h"
+#include "dropin/cuda/texture_reference.h"
 
 namespace km::cu {
 
@@ -137,14 +138,15 @@ CUresult cuParamSetv(CUfunction function, int offset, void* from, unsigned int s
   return guard(__func__, [&] { return set_argument(function, offset, from, size_bytes); });
 }
 
-CUresult cuParamSetTexRef(CUfunction handle, int unit, CUtexref) {
+CUresult cuParamSetTexRef(CUfunction handle, int unit, CUtexref reference) {
   return guard(__func__, [&] {
     return with_legacy_launch(handle, [&](LegacyLaunch&, dropin::Function&) -> CUresult {
       if (unit != kDefaultTextureUnit) {
         return fail(CUDA_ERROR_INVALID_VALUE, "texunit is %d; it must be CU_PARAM_TR_DEFAULT",
                     unit);
       }
-      return fail(CUDA_ERROR_INVALID_HANDLE, "there are no texture references");
+      if (Pin<TextureReference>(reference)) return CUDA_SUCCESS;  // the code names it
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
     });
   });
 }

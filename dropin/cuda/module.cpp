@@ -2,6 +2,7 @@
 
 #include "dropin/cuda/find_or_make.h"
 #include "dropin/cuda/ptx_link.h"
+#include "dropin/cuda/texture_reference.h"
 
 namespace km::dropin {
 
@@ -66,11 +67,13 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
   Ref<Module> module = make_ref<Module>(context, std::move(*loaded), managed_variables(ptx));
   CUmodule handle = nullptr;
   CU_TRY(publish_in(context, Ref<Module>(module), &handle));
+  note_references(module->id(), ptx);
   *out = std::move(module);
   return CUDA_SUCCESS;
 }
 
 Module::~Module() {
+  forget_references_of(id());
   for (const auto& [name, function] : functions_) retire<Function>(handle_of(*function));
   for (const auto& [name, memory] : globals_) Driver::instance().drop(memory->address(), *memory);
 }
