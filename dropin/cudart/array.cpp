@@ -5,11 +5,12 @@
 namespace km::cudart {
 namespace {
 
-/// Channels that all have the same number of bits.
+/// Channels that all have the same number of bits; a format of fractions has `channels` of them.
 struct Format {
   CUarray_format driver;
   cudaChannelFormatKind kind;
   int bits;
+  unsigned channels = 0;  // 0: as many as the description says
 };
 constexpr Format kFormats[] = {
     {CU_AD_FORMAT_UNSIGNED_INT8, cudaChannelFormatKindUnsigned, 8},
@@ -20,6 +21,18 @@ constexpr Format kFormats[] = {
     {CU_AD_FORMAT_SIGNED_INT32, cudaChannelFormatKindSigned, 32},
     {CU_AD_FORMAT_HALF, cudaChannelFormatKindFloat, 16},
     {CU_AD_FORMAT_FLOAT, cudaChannelFormatKindFloat, 32},
+    {CU_AD_FORMAT_UNORM_INT8X1, cudaChannelFormatKindUnsignedNormalized8X1, 8, 1},
+    {CU_AD_FORMAT_UNORM_INT8X2, cudaChannelFormatKindUnsignedNormalized8X2, 8, 2},
+    {CU_AD_FORMAT_UNORM_INT8X4, cudaChannelFormatKindUnsignedNormalized8X4, 8, 4},
+    {CU_AD_FORMAT_UNORM_INT16X1, cudaChannelFormatKindUnsignedNormalized16X1, 16, 1},
+    {CU_AD_FORMAT_UNORM_INT16X2, cudaChannelFormatKindUnsignedNormalized16X2, 16, 2},
+    {CU_AD_FORMAT_UNORM_INT16X4, cudaChannelFormatKindUnsignedNormalized16X4, 16, 4},
+    {CU_AD_FORMAT_SNORM_INT8X1, cudaChannelFormatKindSignedNormalized8X1, 8, 1},
+    {CU_AD_FORMAT_SNORM_INT8X2, cudaChannelFormatKindSignedNormalized8X2, 8, 2},
+    {CU_AD_FORMAT_SNORM_INT8X4, cudaChannelFormatKindSignedNormalized8X4, 8, 4},
+    {CU_AD_FORMAT_SNORM_INT16X1, cudaChannelFormatKindSignedNormalized16X1, 16, 1},
+    {CU_AD_FORMAT_SNORM_INT16X2, cudaChannelFormatKindSignedNormalized16X2, 16, 2},
+    {CU_AD_FORMAT_SNORM_INT16X4, cudaChannelFormatKindSignedNormalized16X4, 16, 4},
 };
 
 }  // namespace
@@ -34,6 +47,7 @@ cudaError_t driver_format(const cudaChannelFormatDesc& channels, ArrayFormat* ou
   if (count == 0 || count == 3) return cudaErrorInvalidChannelDescriptor;
   for (const Format& each : kFormats) {
     if (each.kind != channels.f || each.bits != bits[0]) continue;
+    if (each.channels != 0 && each.channels != count) continue;
     *out = {each.driver, count};
     return cudaSuccess;
   }

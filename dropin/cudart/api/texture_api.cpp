@@ -109,6 +109,38 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
   return made;
 }
 
+/// Integers as they are have nothing between them, and those of 32 bits are no fractions.
+cudaError_t check_sampling(const CUDA_RESOURCE_DESC& resource, const cudaTextureDesc& texture) {
+  cudaChannelFormatDesc channels{};
+  CUDA_ARRAY3D_DESCRIPTOR found{};
+  CUarray array = nullptr;
+  switch (resource.resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+      array = resource.res.array.hArray;
+      break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+      RT_TRY(driver.cuMipmappedArrayGetLevel(&array, resource.res.mipmap.hMipmappedArray, 0));
+      break;
+    case CU_RESOURCE_TYPE_LINEAR:
+      channels = runtime_format({resource.res.linear.format, resource.res.linear.numChannels});
+      break;
+    default:
+      channels = runtime_format({resource.res.pitch2D.format, resource.res.pitch2D.numChannels});
+      break;
+  }
+  if (array != nullptr) {
+    RT_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
+    channels = runtime_format({found.Format, found.NumChannels});
+  }
+  const bool integers =
+      channels.f == cudaChannelFormatKindSigned || channels.f == cudaChannelFormatKindUnsigned;
+  const bool as_they_are = texture.readMode == cudaReadModeElementType;
+  const bool is_linear = resource.resType == CU_RESOURCE_TYPE_LINEAR;
+  if (integers && !as_they_are && channels.x == 32) return cudaErrorInvalidNormSetting;
+  const bool filters = texture.filterMode == cudaFilterModeLinear && !is_linear;
+  return integers && as_they_are && filters ? cudaErrorInvalidFilterSetting : cudaSuccess;
+}
+
 CUDA_RESOURCE_VIEW_DESC driver_view(const cudaResourceViewDesc& from) {
   CUDA_RESOURCE_VIEW_DESC made{};
   std::memcpy(static_cast<void*>(&made), &from, sizeof from);  // the same but for what is reserved
@@ -122,7 +154,10 @@ cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource,
   CUDA_RESOURCE_DESC given{};
   RT_TRY(driver_resource(*resource, &given));
   CUDA_TEXTURE_DESC sampling{};
-  if (texture != nullptr) sampling = driver_texture(*texture);
+  if (texture != nullptr) {
+    RT_TRY(check_sampling(given, *texture));
+    sampling = driver_texture(*texture);
+  }
   CUDA_RESOURCE_VIEW_DESC seen{};
   if (view != nullptr) seen = driver_view(*view);
   return driver.cuTexObjectCreate(out, &given, texture != nullptr ? &sampling : nullptr,
