@@ -45,7 +45,7 @@ are the processor's business.
 def text() -> str:
     listed = (ROOT / "src/backend/device_attributes.def").read_text()
     cpu = {}
-    answers = (ROOT / "src/backends/cpu/device_attributes.def").read_text()
+    answers = (ROOT / "src/backends/cpu/device/device_attributes.def").read_text()
     for name, value, note in CPU.findall(answers):
         cpu[name] = (value, "".join(re.findall(r'"([^"]*)"', note)))
     own = {cuda: name for name, cuda in OWN.findall(listed)}

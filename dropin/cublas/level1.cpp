@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/blas_rotation.h"
+#include "core/blas/blas_rotation.h"
 #include "dropin/cublas/kernels/parameters.h"
 #include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product.h"

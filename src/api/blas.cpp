@@ -2,7 +2,7 @@
 #include "api/blas_request.h"
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/blas_rotation.h"
+#include "core/blas/blas_rotation.h"
 
 using namespace km;
 

@@ -5,8 +5,8 @@
 #include <initializer_list>
 
 #include "api/call.h"
-#include "core/blas.h"
-#include "core/copy.h"
+#include "core/blas/blas.h"
+#include "core/memory/copy.h"
 
 namespace km {
 

@@ -3,8 +3,8 @@
 #include <cinttypes>
 #include <new>
 
-#include "core/status.h"
-#include "core/thread_error.h"
+#include "core/error/status.h"
+#include "core/error/thread_error.h"
 
 namespace km {
 

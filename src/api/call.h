@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/context.h"
-#include "core/handles.h"
+#include "core/context/context.h"
+#include "core/object/handles.h"
 
 namespace km {
 

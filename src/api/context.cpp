@@ -1,10 +1,10 @@
-#include "core/context.h"
+#include "core/context/context.h"
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/callback.h"
-#include "core/slice.h"
-#include "core/stream.h"
+#include "core/memory/slice.h"
+#include "core/object/callback.h"
+#include "core/stream/stream.h"
 
 using namespace km;
 

@@ -1,12 +1,12 @@
-#include "core/device.h"
+#include "core/device/device.h"
 
 #include <cstdio>
 
 #include "api/guard.h"
 #include "api/output.h"
 #include "base/text.h"
-#include "core/auto_device.h"
-#include "core/device_attributes.h"
+#include "core/device/auto_device.h"
+#include "core/device/device_attributes.h"
 
 using namespace km;
 

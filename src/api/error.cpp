@@ -3,8 +3,8 @@
 #include "api/guard.h"
 #include "api/output.h"
 #include "base/cuda_results.h"
-#include "core/status.h"
-#include "core/thread_error.h"
+#include "core/error/status.h"
+#include "core/error/thread_error.h"
 
 using namespace km;
 

@@ -1,9 +1,9 @@
-#include "core/event.h"
+#include "core/stream/event.h"
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/callback.h"
-#include "core/stream.h"
+#include "core/object/callback.h"
+#include "core/stream/stream.h"
 
 using namespace km;
 

@@ -1,7 +1,7 @@
 #include "api/guard.h"
 #include "api/output.h"
 #include "base/text.h"
-#include "core/module.h"
+#include "core/module/module.h"
 
 using namespace km;
 

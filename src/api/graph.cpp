@@ -1,4 +1,4 @@
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "core/graph_exec.h"
+#include "core/graph/graph_exec.h"
 
 #include "api/guard.h"
 #include "api/output.h"

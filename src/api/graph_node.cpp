@@ -1,5 +1,5 @@
 // Nodes of graphs: the same checks for adding one and for setting its parameters.
-#include "core/graph_work.h"
+#include "core/graph/graph_work.h"
 
 #include "api/graph_target.h"
 #include "api/guard.h"

@@ -1,7 +1,7 @@
 // Nodes of graphs that copy and fill rows, or copy between contexts.
 #include "api/graph_target.h"
 #include "api/guard.h"
-#include "core/graph_work.h"
+#include "core/graph/graph_work.h"
 
 using namespace km;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/guard.h"
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 namespace km {
 

@@ -7,7 +7,7 @@
 #include "api/call.h"
 #include "base/cancellation.h"
 #include "base/contained_call.h"
-#include "core/fork_guard.h"
+#include "core/object/fork_guard.h"
 
 namespace km {
 

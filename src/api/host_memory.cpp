@@ -1,4 +1,4 @@
-#include "core/host_memory.h"
+#include "core/memory/host_memory.h"
 
 #include "api/guard.h"
 #include "api/output.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "api/call.h"
-#include "core/launch.h"
+#include "core/launch/launch.h"
 
 namespace km {
 

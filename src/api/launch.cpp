@@ -1,4 +1,4 @@
-#include "core/launch.h"
+#include "core/launch/launch.h"
 
 #include "api/guard.h"
 #include "api/kernel_call.h"

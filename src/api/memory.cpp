@@ -1,8 +1,8 @@
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/copy_3d.h"
+#include "core/memory/copy_3d.h"
 
 using namespace km;
 

@@ -1,12 +1,12 @@
-#include "core/module.h"
+#include "core/module/module.h"
 
 #include <cinttypes>
 
 #include "api/guard.h"
 #include "api/output.h"
 #include "base/text.h"
-#include "core/program.h"
-#include "core/slice.h"
+#include "core/memory/slice.h"
+#include "core/module/program.h"
 
 using namespace km;
 

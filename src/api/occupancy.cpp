@@ -1,10 +1,10 @@
-#include "core/occupancy.h"
+#include "core/launch/occupancy.h"
 
 #include <cinttypes>
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/callback.h"
+#include "core/object/callback.h"
 
 using namespace km;
 

@@ -1,9 +1,9 @@
-#include "core/pool.h"
+#include "core/memory/pool.h"
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/callback.h"
-#include "core/slice.h"
+#include "core/memory/slice.h"
+#include "core/object/callback.h"
 
 using namespace km;
 

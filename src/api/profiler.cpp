@@ -1,4 +1,4 @@
-#include "core/profiler.h"
+#include "core/profiler/profiler.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include "api/guard.h"
 #include "api/output.h"
 #include "base/text.h"
-#include "core/module.h"
+#include "core/module/module.h"
 
 using namespace km;
 

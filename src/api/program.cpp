@@ -1,4 +1,4 @@
-#include "core/program.h"
+#include "core/module/program.h"
 
 #include "api/guard.h"
 #include "api/output.h"

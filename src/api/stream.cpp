@@ -1,12 +1,12 @@
-#include "core/stream.h"
+#include "core/stream/stream.h"
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/callback.h"
-#include "core/event.h"
-#include "core/graph.h"
-#include "core/memory_ops.h"
-#include "core/slice.h"
+#include "core/graph/graph.h"
+#include "core/memory/slice.h"
+#include "core/object/callback.h"
+#include "core/stream/event.h"
+#include "core/stream/memory_ops.h"
 
 using namespace km;
 

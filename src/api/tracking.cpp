@@ -1,10 +1,10 @@
-#include "core/tracker.h"
+#include "core/context/tracker.h"
 
 #include <algorithm>
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/slice.h"
+#include "core/memory/slice.h"
 
 using namespace km;
 

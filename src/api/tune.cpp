@@ -1,9 +1,9 @@
-#include "core/tune.h"
+#include "core/launch/tune.h"
 
 #include "api/guard.h"
 #include "api/kernel_call.h"
 #include "api/output.h"
-#include "core/callback.h"
+#include "core/object/callback.h"
 
 using namespace km;
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <random>
 
-#include "dropin/cuda/image.h"
-#include "dropin/cuda/ptx_link.h"
+#include "dropin/cuda/module/image.h"
+#include "dropin/cuda/module/ptx_link.h"
 
 namespace km::dropin {
 

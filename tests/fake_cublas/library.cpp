@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/blas.h"
+#include "backends/cpu/blas/blas.h"
 #include "fake_cublas/control.h"
 #include "fake_cublas/halves.h"
 #include "fake_cuda/control.h"

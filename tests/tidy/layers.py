@@ -62,7 +62,7 @@ LAYERS = {each.name: each for each in INSIDE + OUTSIDE}
 # The inner layers of the drop-in: headers of the frame include each other only, and exported
 # functions lie in files that nothing includes.
 DROPIN = "dropin/cuda/"
-DROPIN_FRAME = {"call", "driver_log", "error_text", "failure_report", "find_or_make", "handles"}
+DROPIN_FRAME = "dropin/cuda/frame/"
 DROPIN_EXPORTS = r"(_api|/init|/device|/proc_address|/stubs)\.cpp$"
 
 # The inner layers of the code generator: what each room may include besides itself and the headers

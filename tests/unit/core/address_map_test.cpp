@@ -1,4 +1,4 @@
-#include "core/address_map.h"
+#include "core/memory/address_map.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/blas.h"
+#include "core/blas/blas.h"
 
 #include <gtest/gtest.h>
 

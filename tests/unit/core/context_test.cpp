@@ -1,12 +1,12 @@
-#include "core/context.h"
+#include "core/context/context.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/callback.h"
-#include "core/event.h"
-#include "core/launch.h"
-#include "core/module.h"
+#include "core/launch/launch.h"
+#include "core/module/module.h"
+#include "core/object/callback.h"
+#include "core/stream/event.h"
 #include "unit/core/fake_device.h"
 
 namespace km::test {

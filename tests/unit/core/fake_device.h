@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "core/context.h"
-#include "core/device.h"
-#include "core/stream.h"
+#include "core/context/context.h"
+#include "core/device/device.h"
+#include "core/stream/stream.h"
 #include "support/core/fake_backend.h"
 
 namespace km::test {

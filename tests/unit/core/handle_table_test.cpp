@@ -1,4 +1,4 @@
-#include "core/handle_table.h"
+#include "core/object/handle_table.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/handles.h"
+#include "core/object/handles.h"
 
 namespace km {
 namespace {

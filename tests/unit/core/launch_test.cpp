@@ -1,4 +1,4 @@
-#include "core/launch.h"
+#include "core/launch/launch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/copy.h"
-#include "core/host_memory.h"
-#include "core/slice.h"
+#include "core/memory/copy.h"
+#include "core/memory/host_memory.h"
+#include "core/memory/slice.h"
 #include "unit/core/fake_device.h"
 
 namespace km::test {

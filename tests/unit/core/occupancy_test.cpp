@@ -1,4 +1,4 @@
-#include "core/occupancy.h"
+#include "core/launch/occupancy.h"
 
 #include <gtest/gtest.h>
 

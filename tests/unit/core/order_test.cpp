@@ -5,12 +5,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/access_list.h"
-#include "core/copy.h"
-#include "core/graph_exec.h"
-#include "core/graph_work.h"
-#include "core/launch.h"
-#include "core/submission.h"
+#include "core/graph/graph_exec.h"
+#include "core/graph/graph_work.h"
+#include "core/launch/launch.h"
+#include "core/memory/copy.h"
+#include "core/stream/access_list.h"
+#include "core/stream/submission.h"
 #include "unit/core/fake_device.h"
 
 namespace km::test {

@@ -10,9 +10,9 @@
 
 #include "backend/loader.h"
 #include "backends/null/null.h"
-#include "core/source_file.h"
-#include "core/status.h"
-#include "core/thread_error.h"
+#include "core/error/status.h"
+#include "core/error/thread_error.h"
+#include "core/module/source_file.h"
 #include "unit/core/fake_device.h"
 
 namespace km::test {

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <random>
 
-#include "backends/cpu/blas.h"
-#include "backends/cpu/half_float.h"
-#include "backends/cpu/half_gemm.h"
+#include "backends/cpu/blas/blas.h"
+#include "backends/cpu/blas/half_float.h"
+#include "backends/cpu/blas/half_gemm.h"
 #include "simt/engine.h"
 
 namespace km::cpu::test {

@@ -1,5 +1,5 @@
 // Blocks are handed out once each, in ever smaller pieces.
-#include "backends/cpu/block_range.h"
+#include "backends/cpu/execution/block_range.h"
 
 #include <gtest/gtest.h>
 

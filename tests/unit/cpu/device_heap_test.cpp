@@ -1,4 +1,4 @@
-#include "backends/cpu/device_heap.h"
+#include "backends/cpu/memory/device_heap.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/allocations.h"
+#include "backends/cpu/memory/allocations.h"
 
 namespace km::cpu::test {
 namespace {

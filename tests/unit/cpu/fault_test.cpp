@@ -2,7 +2,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/guarded_memory.h"
+#include "backends/cpu/fault/guarded_memory.h"
 #include "unit/cpu/support.h"
 
 namespace km::cpu::test {

@@ -1,4 +1,4 @@
-#include "backends/cpu/heap.h"
+#include "backends/cpu/memory/heap.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "backend/interface.h"
-#include "backends/cpu/address_space.h"
-#include "backends/cpu/config.h"
-#include "backends/cpu/entries.h"
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/memory/address_space.h"
 #include "unit/cpu/support.h"
 
 namespace km::cpu::test {

@@ -10,13 +10,13 @@
 #include <functional>
 #include <string>
 
-#include "backends/cpu/context.h"
-#include "backends/cpu/executor.h"
-#include "backends/cpu/fault.h"
-#include "backends/cpu/runtime_table.h"
-#include "backends/cpu/sanitizers.h"
-#include "backends/cpu/stream.h"
-#include "backends/cpu/thread_pool.h"
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/execution/runtime_table.h"
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/stream/stream.h"
+#include "backends/cpu/workers/thread_pool.h"
 
 /// Code whose faults belong to kernels: all of it lies in one section.
 #define KM_TEST_CODE __attribute__((section("km_test_code"), noinline, used)) KM_NO_SANITIZE

@@ -1,0 +1,469 @@
+// Contexts: primary ones, created ones, the stack of each thread.
+#include "dropin/cuda/context/context.h"
+#include "dropin/cuda/stream/stream.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
+  CU_REQUIRE(out);
+  CU_DEVICE(device, ordinal);
+  if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+  }
+  Ref<dropin::Context> context;
+  CU_TRY(dropin::Context::create(*device, flags, false, &context));
+  const CUcontext handle = handle_of(*context);
+  DestroyUnlessKept failed(*context);
+  push_context(std::move(context));
+  failed.keep();
+  *out = handle;
+  return CUDA_SUCCESS;
+}
+
+/// Null is no context, and no error either.
+CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
+  if (handle == nullptr) return CUDA_SUCCESS;
+  const Pin<dropin::Context> pinned(handle);
+  if (!pinned) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+  if (pinned->is_destroyed())
+    return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context is destroyed");
+  *out = Ref<dropin::Context>::share(*pinned);
+  return CUDA_SUCCESS;
+}
+
+/// The context of a handle; null: the current one.
+CUresult given_or_current(CUcontext handle, Ref<dropin::Context>* out) {
+  CU_TRY(find_context(handle, out));
+  if (*out) return CUDA_SUCCESS;
+  CU_CURRENT(context);
+  *out = Ref<dropin::Context>::share(*context);
+  return CUDA_SUCCESS;
+}
+
+CUresult destroy_context(CUcontext handle) {
+  CU_REQUIRE(handle);
+  Ref<dropin::Context> context;
+  CU_TRY(find_context(handle, &context));
+  if (context->is_primary()) {
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
+  }
+  context->destroy();
+  if (current_context_or_null() == context.get()) set_current_context(nullptr);
+  forget_popped_context();
+  return CUDA_SUCCESS;
+}
+
+CUresult no_affinity() {
+  return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "contexts have all multiprocessors");
+}
+
+CUresult no_limit(CUlimit limit) {
+  return fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "there is no limit %d, or it cannot be set", limit);
+}
+
+CUresult no_peer() {
+  return fail(CUDA_ERROR_INVALID_CONTEXT, "the peer is null, or the current context itself");
+}
+
+/// The limits that have an effect on the engine. The core's numbers are CUDA's, from 1.
+bool is_engines(CUlimit limit) {
+  static_assert(KM_CONTEXT_LIMIT_HEAP_BYTES == CU_LIMIT_MALLOC_HEAP_SIZE + 1);
+  return limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE;
+}
+
+/// The device's primary context, active.
+CUresult activate_primary(DeviceState& device) {
+  if (device.primary) return device.primary->activate();
+  return dropin::Context::create(device, device.primary_flags, true, &device.primary);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    CU_TRY(activate_primary(*device));
+    ++device->retain_count;
+    *out = handle_of(*device->primary);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    if (device->retain_count == 0) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
+                  ordinal);
+    }
+    if (--device->retain_count == 0) device->primary->deactivate();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
+  return cuDevicePrimaryCtxRelease_v2(ordinal);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    if (!device->primary) return CUDA_SUCCESS;
+    device->primary->deactivate();
+    return device->retain_count != 0 ? device->primary->activate() : CUresult{CUDA_SUCCESS};
+  });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) { return cuDevicePrimaryCtxReset_v2(ordinal); }
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    }
+    const std::lock_guard lock(device->mutex);
+    device->primary_flags = flags;
+    if (device->primary) device->primary->set_flags(flags);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags) {
+  return cuDevicePrimaryCtxSetFlags_v2(ordinal, flags);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int* flags, int* active) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(flags);
+    CU_REQUIRE(active);
+    CU_DEVICE(device, ordinal);
+    const std::lock_guard lock(device->mutex);
+    *flags = device->primary_flags;
+    *active = device->primary && !device->primary->is_destroyed() ? 1 : 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxCreate_v2(CUcontext* out, unsigned int flags, CUdevice device) {
+  return guard(__func__, [&] { return create_context(out, flags, device); });
+}
+
+CUresult cuCtxCreate(CUcontext* out, unsigned int flags, CUdevice device) {
+  return guard(__func__, [&] { return create_context(out, flags, device); });
+}
+
+CUresult cuCtxCreate_v3(CUcontext* out, CUexecAffinityParam*, int count, unsigned int flags,
+                        CUdevice device) {
+  return guard(__func__, [&]() -> CUresult {
+    if (count != 0) return no_affinity();
+    return create_context(out, flags, device);
+  });
+}
+
+CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned int flags,
+                        CUdevice device) {
+  return guard(__func__, [&]() -> CUresult {
+    if (params != nullptr && params->numExecAffinityParams != 0) {
+      return no_affinity();
+    }
+    if (params != nullptr && params->cigParams != nullptr) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "contexts share nothing with graphics");
+    }
+    return create_context(out, flags, device);
+  });
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle) {
+  return guard(__func__, [&] { return destroy_context(handle); });
+}
+
+CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle) {
+  return guard_light(__func__, [&]() -> CUresult {
+    if (push_known_context(handle)) return CUDA_SUCCESS;
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    if (!context) return fail(CUDA_ERROR_INVALID_CONTEXT, "ctx is null");
+    push_context(std::move(context));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle); }
+
+CUresult cuCtxPopCurrent_v2(CUcontext* out) {
+  return guard_light(__func__, [&]() -> CUresult {
+    CUcontext popped = nullptr;
+    if (!pop_context(&popped)) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread's stack of contexts is empty");
+    }
+    if (out != nullptr) *out = popped;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPopCurrent(CUcontext* out) { return cuCtxPopCurrent_v2(out); }
+
+CUresult cuCtxSetCurrent(CUcontext handle) {
+  return guard_light(__func__, [&]() -> CUresult {
+    const auto* const context_now = current_context_or_null();
+    if (context_now != nullptr && handle_of(*context_now) == handle &&
+        !context_now->is_destroyed()) {
+      return CUDA_SUCCESS;
+    }
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    set_current_context(std::move(context));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* out) {
+  return guard_light(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    const auto* const context = current_context_or_null();
+    *out = context != nullptr ? handle_of(*context) : nullptr;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxAttach(CUcontext* out, unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
+    CU_CURRENT(context);
+    context->attach();
+    *out = handle_of(*context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDetach(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(handle);
+    Ref<dropin::Context> context;
+    CU_TRY(find_context(handle, &context));
+    if (current_context_or_null() != context.get()) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not current on this thread");
+    }
+    if (!context->detach()) return CUDA_SUCCESS;
+    if (context->is_primary()) context->attach();  // it stays
+    return destroy_context(handle);
+  });
+}
+
+CUresult cuCtxGetDevice(CUdevice* out) {
+  return guard_light(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_CURRENT(context);
+    *out = context->device().ordinal;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice* out, CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    *out = context->device().ordinal;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetFlags(unsigned int* flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(flags);
+    CU_CURRENT(context);
+    *flags = context->flags();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetFlags(unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    }
+    context->set_flags(flags);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(id);
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    *id = context->id();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int* version) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(version);
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    *version = 3020;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    return context->synchronize();
+  });
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    Ref<dropin::Context> context;
+    CU_TRY(given_or_current(handle, &context));
+    return context->synchronize();
+  });
+}
+
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(value);
+    CU_CURRENT(context);
+    if (limit < 0 || limit >= CU_LIMIT_MAX) return no_limit(limit);
+    if (is_engines(limit)) {
+      CU_ASSIGN(*value, context->core()->limit(limit + 1));
+      return CUDA_SUCCESS;
+    }
+    *value = context->limits().value[static_cast<size_t>(limit)];
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (limit < 0 || limit >= CU_LIMIT_MAX) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no limit %d", limit);
+    }
+    if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return no_limit(limit);
+    if (is_engines(limit)) {
+      CU_CHECK(context->core()->set_limit(limit + 1, value));
+      return CUDA_SUCCESS;
+    }
+    if (limit == CU_LIMIT_STACK_SIZE) {
+      CU_ASSIGN(const uint64_t most, context->core()->limit(KM_CONTEXT_LIMIT_STACK_BYTES));
+      if (value > most) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "stacks of %zu bytes; threads have %llu", value,
+                    static_cast<unsigned long long>(most));
+      }
+    }
+    context->limits().value[static_cast<size_t>(limit)] = value;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(config);
+    CU_CURRENT(context);
+    *config = context->cache_config();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no preference %d of caches", config);
+    }
+    context->cache_config() = config;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(config);
+    CU_CURRENT(context);
+    *config = context->shared_config();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "there is no configuration %d of banks", config);
+    }
+    context->shared_config() = config;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    km::Device& device = context->core()->device();
+    CU_ASSIGN(const int64_t low, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
+    CU_ASSIGN(const int64_t high, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST));
+    if (least != nullptr) *least = static_cast<int>(low);
+    if (greatest != nullptr) *greatest = static_cast<int>(high);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    static_cast<void>(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
+    Ref<dropin::Context> peer;
+    CU_TRY(find_context(handle, &peer));
+    if (!peer || peer.get() == context) return no_peer();
+    if (context->core()->may_use(*peer->core())) {
+      return fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "the context may use the peer already");
+    }
+    CU_CHECK(context->core()->set_peer_access(*peer->core(), true));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(context);
+    Ref<dropin::Context> peer;
+    CU_TRY(find_context(handle, &peer));
+    if (!peer || peer.get() == context) return no_peer();
+    if (!context->core()->may_use(*peer->core())) {
+      return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "the context may not use the peer");
+    }
+    CU_CHECK(context->core()->set_peer_access(*peer->core(), false));
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

@@ -1,0 +1,85 @@
+// Events of a whole context: all of its streams record them, or wait for them. Exec affinity.
+#include "dropin/cuda/device/device_attributes.h"
+#include "dropin/cuda/stream/stream.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+/// The context of a call on all its streams, none of which is captured.
+CUresult find_streams(CUcontext handle, const dropin::Event& event, Pin<dropin::Context>* out,
+                      std::vector<Ref<dropin::Stream>>* out_streams) {
+  *out = Pin<dropin::Context>(handle);
+  if (!*out || (*out)->is_destroyed()) {
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+  }
+  if (&event.context() != out->get()) {
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of another context");
+  }
+  (*out)->all_streams(out_streams);
+  for (const Ref<dropin::Stream>& stream : *out_streams) {
+    if (!stream->core().is_capturing()) continue;
+    return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream of the context is captured");
+  }
+  return CUDA_SUCCESS;
+}
+
+/// In a stream that waits for all others.
+CUresult record_in_all(CUcontext context_handle, CUevent event_handle) {
+  CU_GET(Event, event, event_handle);
+  Pin<dropin::Context> context;
+  std::vector<Ref<dropin::Stream>> streams;
+  CU_TRY(find_streams(context_handle, *event, &context, &streams));
+  const Ref<km::Context> core = context->core();
+  CU_ASSIGN(const Ref<km::Stream> last, km::Stream::create(*core, KM_STREAM_DEFAULT, 0));
+  for (const Ref<dropin::Stream>& stream : streams) {
+    CU_ASSIGN(const Ref<km::Event> mark, km::Event::create(*core, KM_EVENT_DISABLE_TIMING));
+    CU_CHECK(mark->record(stream->core()));
+    CU_CHECK(last->wait_event(*mark));
+  }
+  CU_CHECK(event->core().record(*last));
+  return CUDA_SUCCESS;
+}
+
+CUresult wait_in_all(CUcontext context_handle, CUevent event_handle) {
+  CU_GET(Event, event, event_handle);
+  Pin<dropin::Context> context;
+  std::vector<Ref<dropin::Stream>> streams;
+  CU_TRY(find_streams(context_handle, *event, &context, &streams));
+  for (const Ref<dropin::Stream>& stream : streams) {
+    CU_CHECK(stream->core().wait_event(event->core()));
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam* out, CUexecAffinityType type) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_CURRENT(context);
+    if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) {
+      return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "there is no exec affinity %d", type);
+    }
+    int count = 0;  // all of them: contexts share the device
+    CU_TRY(device_attribute(context->device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &count));
+    *out = {type, static_cast<unsigned>(count)};
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxRecordEvent(CUcontext context, CUevent event) {
+  return guard(__func__, [&] { return record_in_all(context, event); });
+}
+
+CUresult cuCtxWaitEvent(CUcontext context, CUevent event) {
+  return guard(__func__, [&] { return wait_in_all(context, event); });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

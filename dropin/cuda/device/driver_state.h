@@ -1,0 +1,142 @@
+// The driver's state, one in a process: its devices with their primary contexts, and all memory by
+// address, which is one space for all devices.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "core/device/device.h"
+#include "core/memory/memory.h"
+#include "dropin/cuda/frame/call.h"
+#include "dropin/cuda/frame/handles.h"
+
+namespace km::dropin {
+
+/// The CUDA version that this driver says it has.
+inline constexpr int kDriverVersion = 13050;
+
+struct DeviceState {
+  int ordinal = 0;     // what the program calls it
+  uint32_t index = 0;  // among all CPU devices; its UUID and place on the bus tell it
+  Ref<km::Device> device;
+  std::mutex mutex;  // guards what follows
+  Ref<Context> primary;
+  unsigned retain_count = 0;
+  unsigned primary_flags = 0;
+  Ref<Pool> default_pool, current_pool;
+
+  /// Memory that programs have asked for; never more than the device says that it has.
+  std::atomic<uint64_t> used_bytes{0};
+  /// The part of it that nodes of graphs allocate.
+  std::atomic<uint64_t> graph_bytes{0}, graph_high_bytes{0};
+  CUresult reserve(uint64_t size_bytes);
+  void unreserve(uint64_t size_bytes) { used_bytes.fetch_sub(size_bytes); }
+};
+
+/// 90 for 9.0.
+inline int capability_of(const DeviceState& device) {
+  const km_device_info& info = device.device->info();
+  return static_cast<int>(info.compute_capability_major * 10 + info.compute_capability_minor);
+}
+
+enum class AllocationKind : uint8_t {
+  kDevice,
+  kManaged,
+  kHost,
+  kRegistered,
+  kMapped,
+  kGraph,
+  kVariable,  // of a module, as is the next; nobody frees them
+  kManagedVariable,
+  kImported,  // of another process
+};
+
+/// True for memory that is one for all devices and the host.
+constexpr bool is_managed(AllocationKind kind) {
+  return kind == AllocationKind::kManaged || kind == AllocationKind::kManagedVariable;
+}
+
+/// Advice of a program on managed memory: kept to be given back, and nothing else.
+struct ManagedAdvice {
+  bool is_read_mostly = false;
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  std::vector<int> accessed_by;  // devices
+};
+
+/// Memory that a program has asked for, and has to free; or a variable that it has asked for.
+struct Allocation {
+  Ref<km::Memory> memory;
+  AllocationKind kind = AllocationKind::kDevice;
+  unsigned flags = 0;
+  uint64_t size_bytes = 0;
+  uint64_t buffer_id = 0;
+  int device = 0;
+  uint64_t context_id = 0;
+  uint64_t pool_id = 0;
+  ManagedAdvice advice;
+};
+
+class Driver {
+ public:
+  static Driver& instance();
+  /// cuInit has succeeded.
+  static bool is_ready() { return driver_is_ready.load(std::memory_order_acquire); }
+
+  CUresult initialize();
+  int device_count() const { return static_cast<int>(devices_.size()); }
+  /// Null for ordinals that are none.
+  DeviceState* device(CUdevice ordinal) {
+    const auto index = static_cast<size_t>(static_cast<unsigned>(ordinal));
+    return index < devices_.size() ? devices_[index].get() : nullptr;
+  }
+  /// The one at this place on the bus; null where the program sees none.
+  DeviceState* device_at(uint32_t bus);
+
+  // Memory. All contexts' is in one space of addresses.
+  void add(uint64_t address, Allocation allocation);
+  /// Takes out the allocation that begins there, of one of these kinds.
+  bool take(uint64_t address, uint32_t kinds, Allocation* out);
+  /// Forgets the allocation that begins there, if it is this memory.
+  void drop(uint64_t address, const km::Memory& memory);
+  /// The allocation around the address.
+  bool find(uint64_t address, uint64_t* out_begin, Allocation* out);
+  /// Calls change(advice) of the allocation around the address, where there is one.
+  template <class Change>
+  void advise(uint64_t address, Change&& change) {
+    const std::unique_lock lock(memory_mutex_);
+    auto after = allocations_.upper_bound(address);
+    if (after == allocations_.begin()) return;
+    --after;
+    if (address - after->first < after->second.size_bytes) change(after->second.advice);
+  }
+  /// Takes out all of a context.
+  std::vector<Allocation> take_all(uint64_t context_id);
+
+ private:
+  Driver() = default;
+  CUresult open_devices();
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<DeviceState>> devices_;
+  std::shared_mutex memory_mutex_;  // guards what follows
+  std::map<uint64_t, Allocation> allocations_;
+  uint64_t last_buffer_id_ = 0;
+};
+
+/// The bit of a kind in the set that Driver::take() wants.
+constexpr uint32_t kind_bit(AllocationKind kind) { return 1U << static_cast<unsigned>(kind); }
+
+}  // namespace km::dropin
+
+/// Declares `variable`, the DeviceState of an ordinal, or returns CUDA_ERROR_INVALID_DEVICE.
+#define CU_DEVICE(variable, ordinal)                                                            \
+  ::km::dropin::DeviceState* const variable = ::km::dropin::Driver::instance().device(ordinal); \
+  if ((variable) == nullptr)                                                                    \
+  return ::km::dropin::fail(::km::cu::CUDA_ERROR_INVALID_DEVICE, "there is no device %d",       \
+                            static_cast<int>(ordinal))

@@ -1,0 +1,92 @@
+#include "dropin/cuda/frame/call.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string_view>
+
+#include "base/cuda_results.h"
+#include "base/log.h"
+#include "dropin/cuda/context/context.h"
+#include "dropin/cuda/device/driver_state.h"
+#include "dropin/cuda/frame/driver_log.h"
+
+namespace km::dropin {
+namespace {
+
+/// Gives the reason of a failure to whoever wants to know.
+void tell_reason(const char* text) {
+  log(LogLevel::kInfo, "cuda", "%s", text);
+  keep_log(text);
+  if (failures_are_shown.load(std::memory_order_relaxed)) note_reason(text);
+}
+
+/// Functions of textures, surfaces and arrays ask for a current context before anything else.
+bool is_of_context(std::string_view function) {
+  for (const std::string_view begin : {"cuTex", "cuSurf", "cuArray", "cuMipmappedArray"}) {
+    if (function.substr(0, begin.size()) == begin) return true;
+  }
+  return false;
+}
+
+/// Errors that the core itself words in terms of CUDA: those about captures.
+bool has_native_result(const Error& error) {
+  switch (error.status) {
+    case KM_ERROR_NOT_PERMITTED:
+    case KM_ERROR_CAPTURE_UNSUPPORTED:
+    case KM_ERROR_CAPTURE_INVALIDATED:
+    case KM_ERROR_CAPTURE_UNJOINED:
+      return error.native_code != 0;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+CUresult result_of(const Error& error) noexcept {
+  if (error.status != KM_NOT_READY) tell_reason(error.message.c_str());
+  if (has_native_result(error)) return static_cast<CUresult>(error.native_code);
+  return cuda_of_status(error.status).value_or(CUDA_ERROR_UNKNOWN);
+}
+
+CUresult fail(CUresult result, const char* format, ...) noexcept {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  tell_reason(text);
+  return result;
+}
+
+/// For stubs.cpp, which knows no prototypes.
+int not_implemented(const char* function, std::atomic<bool>& told) {
+  return guard(function, [&]() -> CUresult {
+    if (is_of_context(function) && current_context_or_null() == nullptr) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    }
+    if (told.exchange(true)) return CUDA_ERROR_NOT_SUPPORTED;
+    log(LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", function);
+    keep_log(function);
+    note_shown_failure();
+    return CUDA_ERROR_NOT_SUPPORTED;
+  });
+}
+
+CUresult not_ready() noexcept {
+  if (is_forked()) {
+    return fail(CUDA_ERROR_NOT_INITIALIZED,
+                "this process was forked from one that used CUDA; call exec first");
+  }
+  return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit was not called, or has failed");
+}
+
+void log_call(const char* function, CUresult result) noexcept {
+  if (!log_enabled(LogLevel::kDebug, "cuda")) {
+    calls_are_logged.store(false, std::memory_order_relaxed);  // settings never change
+    return;
+  }
+  log(LogLevel::kDebug, "cuda", "%s: %s", function, cuda_result_name(result));
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,29 @@
+#include "dropin/cuda/frame/handles.h"
+
+namespace km::dropin {
+namespace {
+
+void release(Object* object) { object->handle_gone(); }
+
+}  // namespace
+
+#define KM_DROPIN_TABLE(object, type) constinit Table table_of_##object(type, release);
+// Numbers beyond the core's own types, so that its handles are none of these. Their tags, from 0x50
+// on, leave the top bit clear: programs hold handles in signed integers (Python with Cython), and
+// take one below zero for an error.
+KM_DROPIN_TABLE(Context, 0xB0)
+KM_DROPIN_TABLE(Event, 0xB1)
+KM_DROPIN_TABLE(Function, 0xB2)
+KM_DROPIN_TABLE(Graph, 0xB3)
+KM_DROPIN_TABLE(GraphExec, 0xB4)
+KM_DROPIN_TABLE(GraphNode, 0xB5)
+KM_DROPIN_TABLE(Kernel, 0xB6)
+KM_DROPIN_TABLE(Library, 0xB7)
+KM_DROPIN_TABLE(LinkState, 0xB8)
+KM_DROPIN_TABLE(MemoryHandle, 0xB9)
+KM_DROPIN_TABLE(Module, 0xBA)
+KM_DROPIN_TABLE(Pool, 0xBB)
+KM_DROPIN_TABLE(Stream, 0xBC)
+KM_DROPIN_TABLE(UserObject, 0xBD)
+
+}  // namespace km::dropin

@@ -1,0 +1,409 @@
+#include "dropin/cuda/graph/graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "core/graph/graph_work.h"
+#include "dropin/cuda/frame/find_or_make.h"
+#include "dropin/cuda/graph/graph_conditional.h"
+#include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/memory/copy.h"
+#include "dropin/cuda/texture/array.h"
+
+namespace km::dropin {
+namespace {
+
+struct HostNote : NodeNote {
+  CUhostFn function;
+  void* user_data;
+};
+
+void run_host_function(void* note, km_status status) {
+  const auto* const host = static_cast<const HostNote*>(note);
+  if (status == KM_SUCCESS) call_contained([&] { host->function(host->user_data); });
+}
+
+/// The handle of the function that a captured kernel is.
+CUfunction find_handle(const km::Function& function) {
+  CUfunction found = nullptr;
+  table_of<Function>().for_each_live([&](uint64_t id, Object& object) {
+    if (static_cast<Function&>(object).core().native() == function.native()) {
+      found = reinterpret_cast<CUfunction>(id);
+    }
+  });
+  return found;
+}
+
+bool has_rows(const GraphWork* work) { return work != nullptr && work->rows.width_bytes != 0; }
+
+}  // namespace
+
+void** GraphNode::arguments_of(const SharedWork& work) {
+  const std::lock_guard lock(mutex_);
+  kept_ = work;
+  const kmb_function_info& info = work->function->info();
+  pointers_.clear();
+  for (uint32_t i = 0; i < info.param_count; ++i) {
+    const std::byte* at = work->arguments.data() + info.params[i].offset_bytes;
+    pointers_.push_back(const_cast<std::byte*>(at));
+  }
+  return pointers_.data();
+}
+
+CUgraph Context::publish_captured(Ref<km::Graph> graph) {
+  const std::lock_guard lock(mutex_);
+  CUgraph* known = nullptr;
+  static_cast<void>(find_or_make(captured_, graph.get(), &known, [&](CUgraph* made) -> CUresult {
+    *made = publish(make_ref<Graph>(*this, std::move(graph)));
+    return CUDA_SUCCESS;
+  }));
+  return *known;
+}
+
+void Context::note_captured(const Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  captured_[&graph.core()] = handle_of(graph);
+}
+
+void Context::forget_captured(const km::Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  captured_.erase(&graph);
+}
+
+Graph::~Graph() {
+  context_->forget_captured(*core_);
+  for (const auto& [id, node] : nodes_) retire<GraphNode>(handle_of(*node));
+  for (const auto& [id, child] : children_) retire<Graph>(handle_of(*child));
+}
+
+Graph::Bodies::~Bodies() {
+  for (const CUgraph body : handles) retire<Graph>(body);
+}
+
+CUgraphNode Graph::handle_of_node(uint64_t node) {
+  const std::lock_guard lock(mutex_);
+  Ref<GraphNode>* known = nullptr;
+  static_cast<void>(find_or_make(nodes_, node, &known, [&](Ref<GraphNode>* made) -> CUresult {
+    *made = make_ref<GraphNode>(id(), node);
+    publish(Ref<GraphNode>(*made));
+    return CUDA_SUCCESS;
+  }));
+  return handle_of(**known);
+}
+
+void Graph::forget_node(uint64_t node) {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return;
+  retire<GraphNode>(handle_of(*found->second));
+  nodes_.erase(found);
+  if (const auto child = children_.find(node); child != children_.end()) {
+    retire<Graph>(handle_of(*child->second));
+    children_.erase(child);
+  }
+  bodies_.erase(node);
+}
+
+CUresult Graph::numbers_of(const CUgraphNode* nodes, size_t count,
+                           std::vector<uint64_t>* out) const {
+  if (count != 0) CU_REQUIRE(nodes);
+  for (size_t i = 0; i < count; ++i) {
+    const Pin<GraphNode> node(nodes[i]);
+    if (!node || node->graph() != handle_of(*this)) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "dependency %zu is no node of the graph", i);
+    }
+    out->push_back(node->node());
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult Graph::add(const CUgraphNode* dependencies, size_t count, SharedWork work,
+                    CUgraphNode* out) {
+  CU_REQUIRE(out);
+  if (is_part() && memory_note_of(*work) != nullptr) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another and allocates no more");
+  }
+  std::vector<uint64_t> before;
+  CU_TRY(numbers_of(dependencies, count, &before));
+  CU_ASSIGN(const uint64_t added, core_->add(before, std::move(work)));
+  *out = handle_of_node(added);
+  return CUDA_SUCCESS;
+}
+
+CUgraph Graph::child_of(uint64_t node, const SharedWork& work) {
+  const std::lock_guard lock(mutex_);
+  Ref<Graph>* known = nullptr;
+  static_cast<void>(find_or_make(children_, node, &known, [&](Ref<Graph>* made) -> CUresult {
+    *made = make_ref<Graph>(*context_, work->child, true);
+    publish(Ref<Graph>(*made));
+    return CUDA_SUCCESS;
+  }));
+  return handle_of(**known);
+}
+
+CUgraph* Graph::bodies_of(uint64_t node, const SharedWork& work) {
+  const std::lock_guard lock(mutex_);
+  Bodies* known = nullptr;
+  static_cast<void>(find_or_make(bodies_, node, &known, [&](Bodies* made) -> CUresult {
+    made->handles.reserve(work->conditional->bodies.size());
+    for (const Ref<km::Graph>& body : work->conditional->bodies) {
+      made->graphs.push_back(make_ref<Graph>(*context_, body, true));
+      made->handles.push_back(publish(Ref<Graph>(made->graphs.back())));
+    }
+    return CUDA_SUCCESS;
+  }));
+  return known->handles.data();
+}
+
+void Graph::take_child(uint64_t node, Graph& child) {
+  keep_all_of(child);
+  child.is_part_.store(true);
+  const std::lock_guard lock(mutex_);
+  children_[node] = Ref<Graph>::share(child);
+}
+
+void Graph::keep_value(std::shared_ptr<ConditionalValue> value) {
+  const std::lock_guard lock(mutex_);
+  values_.push_back(std::move(value));
+}
+
+bool Graph::has_unused_value() {
+  const std::lock_guard lock(mutex_);
+  const auto is_unused = [](const auto& value) { return !value->is_used().load(); };
+  const auto has_one = [](const Ref<Graph>& graph) { return graph->has_unused_value(); };
+  return std::any_of(values_.begin(), values_.end(), is_unused) ||
+         std::any_of(bodies_.begin(), bodies_.end(), [&](const auto& entry) {
+           const std::vector<Ref<Graph>>& graphs = entry.second.graphs;
+           return std::any_of(graphs.begin(), graphs.end(), has_one);
+         });
+}
+
+std::shared_ptr<void> Graph::claim() {
+  const std::lock_guard lock(mutex_);
+  if (!claim_.expired()) return nullptr;
+  auto made = std::make_shared<char>();
+  claim_ = made;
+  return made;
+}
+
+bool Graph::is_claimed() {
+  const std::lock_guard lock(mutex_);
+  return !claim_.expired();
+}
+
+CUresult NodeUse::get(CUgraphNode handle) {
+  pinned = Pin<GraphNode>(handle);
+  if (pinned) graph = Pin<Graph>(pinned->graph());
+  if (!pinned || !graph) return fail(CUDA_ERROR_INVALID_VALUE, "the node is no live handle");
+  CU_ASSIGN(node, graph->core().node(pinned->node()));
+  return CUDA_SUCCESS;
+}
+
+SharedWork host_function_work(CUhostFn function, void* user_data) {
+  auto note = std::make_shared<HostNote>();
+  note->type = CU_GRAPH_NODE_TYPE_HOST;
+  note->function = function;
+  note->user_data = user_data;
+  void* const passed = note.get();
+  return host_work(&run_host_function, passed, as_note<HostNote>(std::move(note)));
+}
+
+CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
+  return {old.func,         old.gridDimX,  old.gridDimY,  old.gridDimZ,
+          old.blockDimX,    old.blockDimY, old.blockDimZ, old.sharedMemBytes,
+          old.kernelParams, old.extra,     nullptr,       nullptr};
+}
+
+CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) {
+  const CUfunction handle =
+      params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
+  Ref<Function> function;
+  CU_TRY(find_function(handle, &function));
+  const LaunchShape shape{{params.gridDimX, params.gridDimY, params.gridDimZ},
+                          {params.blockDimX, params.blockDimY, params.blockDimZ},
+                          params.sharedMemBytes,
+                          {},
+                          false};
+  CU_CHECK(check_shape(*function->context().device().device, shape));
+  Arguments arguments;
+  CU_TRY(arguments.read(*function, params.kernelParams, params.extra));
+  CU_ASSIGN(*out,
+            kernel_work({function->core(), shape, arguments.data(), arguments.size_bytes(), {}}));
+  return CUDA_SUCCESS;
+}
+
+CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const GraphWork* old,
+                        SharedWork* out) {
+  Sides3d sides;
+  CU_TRY(sides.read(context, copy));
+  if (sides.shape.is_empty()) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "a node copies %zu x %zu x %zu bytes, which is nothing",
+                copy.WidthInBytes, copy.Height, copy.Depth);
+  }
+  if (sides.to.side == Side::kHost && sides.from.side == Side::kHost) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "copies from host to host are no nodes");
+  }
+  const auto host = [](const Side3d& side) { return reinterpret_cast<void*>(side.address); };
+  const bool is_flat = sides.shape.is_flat() && !has_rows(old);
+  const uint64_t bytes = sides.shape.size_bytes();
+  const DevicePlace& to = sides.to_place.place();
+  const DevicePlace& from = sides.from_place.place();
+  Result<SharedWork> work = SharedWork();
+  if (sides.from.side == Side::kHost) {
+    work = is_flat ? upload_work(*context.core(), to, host(sides.from), bytes)
+                   : upload_3d_work(*context.core(), to, host(sides.from), sides.shape);
+  } else if (sides.to.side == Side::kHost) {
+    work = is_flat ? download_work(*context.core(), from, host(sides.to), bytes)
+                   : download_3d_work(*context.core(), from, host(sides.to), sides.shape);
+  } else if (&to.memory->context() != &from.memory->context()) {
+    if (!is_flat) return fail(CUDA_ERROR_NOT_SUPPORTED, "copies of rows have one context");
+    work = copy_peer_work(*context.core(), to, from, bytes);
+  } else {
+    work = is_flat ? copy_work(to, from, bytes) : copy_3d_work(to, from, sides.shape);
+  }
+  CU_ASSIGN(*out, std::move(work));
+  return CUDA_SUCCESS;
+}
+
+CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
+                        const GraphWork* old, SharedWork* out) {
+  const uint64_t pitch = params.height <= 1 ? 0 : params.pitch;
+  CU_ASSIGN(const Fill2d shape,
+            Fill2d::make(pitch, params.value, params.elementSize, params.width, params.height));
+  if (shape.extent_bytes == 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "a node fills %zu x %zu values, which is nothing",
+                params.width, params.height);
+  }
+  Place place;
+  CU_TRY(place.find(context, params.dst, shape.extent_bytes, "destination"));
+  Result<SharedWork> work =
+      params.height <= 1 && !has_rows(old)
+          ? fill_work(place.place(), params.value, params.elementSize, params.width)
+          : fill_2d_work(place.place(), shape);
+  CU_ASSIGN(*out, std::move(work));
+  return CUDA_SUCCESS;
+}
+
+CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out) {
+  if (params.fn == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
+  *out = host_function_work(params.fn, params.userData);
+  return CUDA_SUCCESS;
+}
+
+CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out) {
+  if (work->kind != KM_GRAPH_NODE_KERNEL) return other_type();
+  const LaunchShape& shape = work->shape;
+  *out = {find_handle(*work->function),
+          shape.grid[0],
+          shape.grid[1],
+          shape.grid[2],
+          shape.block[0],
+          shape.block[1],
+          shape.block[2],
+          static_cast<unsigned>(shape.shared_bytes),
+          node.arguments_of(work),
+          nullptr,
+          nullptr,
+          nullptr};
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+/// Sides that lie in arrays are named as ones.
+CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
+  size_t at[3] = {};
+  if (copy.srcMemoryType == CU_MEMORYTYPE_DEVICE &&
+      find_array(copy.srcDevice, &copy.srcArray, at)) {
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.srcDevice = 0;
+    copy.srcXInBytes = at[0];
+    copy.srcY = at[1];
+    copy.srcZ = at[2];
+  }
+  if (copy.dstMemoryType == CU_MEMORYTYPE_DEVICE &&
+      find_array(copy.dstDevice, &copy.dstArray, at)) {
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstDevice = 0;
+    copy.dstXInBytes = at[0];
+    copy.dstY = at[1];
+    copy.dstZ = at[2];
+  }
+  return copy;
+}
+
+}  // namespace
+
+CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
+  const bool has_rows = work.rows.width_bytes != 0;
+  const uint64_t from = has_rows ? work.rows.source : work.source;
+  const uint64_t to = has_rows ? work.rows.destination : work.destination;
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  if (work.kind == KM_GRAPH_NODE_UPLOAD || work.kind == KM_GRAPH_NODE_UPLOAD_3D) {
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = reinterpret_cast<const void*>(from);
+  } else {
+    copy.srcDevice = from;
+  }
+  if (work.kind == KM_GRAPH_NODE_DOWNLOAD || work.kind == KM_GRAPH_NODE_DOWNLOAD_3D) {
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+    copy.dstHost = reinterpret_cast<void*>(to);
+  } else {
+    copy.dstDevice = to;
+  }
+  copy.srcPitch = copy.dstPitch = copy.WidthInBytes = work.size_bytes;
+  copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+  if (!has_rows) return with_arrays(copy);
+  copy.srcPitch = work.rows.source_pitch_bytes;
+  copy.srcHeight = work.rows.source_layer_rows;
+  copy.dstPitch = work.rows.destination_pitch_bytes;
+  copy.dstHeight = work.rows.destination_layer_rows;
+  copy.WidthInBytes = work.rows.width_bytes;
+  copy.Height = work.rows.height;
+  copy.Depth = work.rows.depth;
+  return with_arrays(copy);
+}
+
+CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
+  if (work.kind == KM_GRAPH_NODE_FILL_2D) {
+    return {work.rows.destination,
+            work.rows.destination_pitch_bytes,
+            work.value,
+            work.value_size_bytes,
+            work.rows.width_bytes / work.value_size_bytes,
+            work.rows.height};
+  }
+  const size_t width = work.size_bytes / work.value_size_bytes;
+  return {work.destination, work.size_bytes, work.value, work.value_size_bytes, width, 1};
+}
+
+CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work) {
+  if (work.callback != &run_host_function) return {};
+  const auto* const host = static_cast<const HostNote*>(note_of(work));
+  return {host->function, host->user_data};
+}
+
+CUgraphNodeType type_of(const GraphWork& work) {
+  if (const NodeNote* note = note_of(work)) return note->type;
+  switch (work.kind) {
+    case KM_GRAPH_NODE_KERNEL:
+      return CU_GRAPH_NODE_TYPE_KERNEL;
+    case KM_GRAPH_NODE_FILL:
+    case KM_GRAPH_NODE_FILL_2D:
+      return CU_GRAPH_NODE_TYPE_MEMSET;
+    case KM_GRAPH_NODE_HOST:
+      return CU_GRAPH_NODE_TYPE_HOST;
+    case KM_GRAPH_NODE_EMPTY:
+      return CU_GRAPH_NODE_TYPE_EMPTY;
+    case KM_GRAPH_NODE_CHILD:
+      return CU_GRAPH_NODE_TYPE_GRAPH;
+    default:
+      return CU_GRAPH_NODE_TYPE_MEMCPY;
+  }
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,353 @@
+// Graphs that are ready to run.
+#include <algorithm>
+
+#include "core/object/callback.h"
+#include "dropin/cuda/graph/graph_conditional.h"
+#include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/graph/graph_params.h"
+
+namespace km::dropin {
+
+using namespace cu;  // NOLINT
+
+namespace {
+
+void collect_memory_nodes(const km::Graph& graph, std::vector<SharedWork>* out) {
+  for (const km::GraphNode& node : graph.nodes()) {
+    if (memory_note_of(*node.work) != nullptr) out->push_back(node.work);
+    if (node.work->child) collect_memory_nodes(*node.work->child, out);
+  }
+}
+
+}  // namespace
+
+GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
+                     std::shared_ptr<void> claim)
+    : context_(Ref<Context>::share(graph.context())),
+      core_(std::move(core)),
+      flags_(flags),
+      claim_(std::move(claim)),
+      references_(graph.references()) {
+  collect_memory_nodes(graph.core(), &memory_nodes_);
+}
+
+/// The destructor frees what the graph looks after once the launches under way are over.
+GraphExec::~GraphExec() {
+  core_ = nullptr;
+  if (references_.empty() || !last_stream_ || last_stream_->is_idle()) return;
+  auto last = std::make_unique<UserReferences>(std::move(references_));
+  const auto drop = +[](void* kept, km_status) {
+    const std::unique_ptr<UserReferences> own(static_cast<UserReferences*>(kept));
+  };
+  if (!last_stream_->queue_callback(drop, last.get())) {
+    static_cast<void>(last_stream_->drain());
+    return;
+  }
+  static_cast<void>(last.release());  // run once
+}
+
+CUresult GraphExec::launch(Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  if (!memory_nodes_.empty() && !stream.core().is_capturing()) {
+    CU_TRY(begin_memory_of_launch(*this));
+  }
+  CU_CHECK(core_->launch(stream.core()));
+  if (!references_.empty()) last_stream_ = Ref<km::Stream>::share(stream.core());
+  return CUDA_SUCCESS;
+}
+
+/// New work for a node of what was instantiated; the graph stays as it is.
+CUresult update_node(CUgraphExec exec_handle, CUgraphNode node_handle, SharedWork work) {
+  CU_GET(GraphExec, exec, exec_handle);
+  NodeUse use;
+  CU_TRY(use.get(node_handle));
+  const Ref<km::Graph> changed = use.graph->core().clone();
+  CU_CHECK(changed->set(use.node.id, std::move(work)));
+  CU_CHECK(exec->core().update_node(*changed, use.node.id));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace km::dropin
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+constexpr cuuint64_t kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                   CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+
+/// `out_why`: for cuGraphInstantiateWithParams.
+CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
+                     CUgraphInstantiateResult* out_why) {
+  *out_why = CUDA_GRAPH_INSTANTIATE_ERROR;
+  CU_REQUIRE(out);
+  CU_GET(Graph, graph, handle);
+  constexpr cuuint64_t kExclusive =
+      CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  if ((flags & kExclusive) == kExclusive) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx exclude each other", flags);
+  }
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot launch graphs");
+  }
+  if ((flags & ~kKnownFlags) != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has bits that are none", flags);
+  }
+  if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
+  const CUgraphInstantiateResult checked = check_conditionals(*graph);
+  if (checked != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
+    *out_why = checked;
+    return fail(CUDA_ERROR_INVALID_VALUE, "conditional nodes and handles do not match");
+  }
+  const bool is_only = is_unique(graph->core());
+  std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
+  if (is_only && !claim) {
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "a graph that allocates or decides is instantiated once at a time");
+  }
+  CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
+  CU_TRY(publish_in(graph->context(),
+                    make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)),
+                    out));
+  *out_why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
+CUresult update_kernel(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS& params) {
+  SharedWork work;
+  CU_TRY(kernel_work_of(params, &work));
+  return update_node(exec, node, std::move(work));
+}
+
+CUgraphExecUpdateResult result_of_difference(km_graph_difference kind) {
+  switch (kind) {
+    case KM_GRAPH_DIFFERENCE_NONE:
+      return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    case KM_GRAPH_DIFFERENCE_NODE_KIND:
+      return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+    default:
+      return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  }
+}
+
+CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* out_node,
+                    CUgraphExecUpdateResult* out_result) {
+  CU_GET(GraphExec, exec, exec_handle);
+  CU_GET(Graph, graph, graph_handle);
+  *out_node = nullptr;
+  *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
+  if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
+  if (check_conditionals(*graph) != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
+    return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs are too different");
+  }
+  const GraphDifference difference = exec->core().compare(graph->core());
+  *out_result = result_of_difference(difference.kind);
+  if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) {
+    if (difference.node != 0) *out_node = graph->handle_of_node(difference.node);
+    return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters");
+  }
+  const Status done = exec->core().update(graph->core());
+  if (done) return CUDA_SUCCESS;
+  *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
+  return result_of(done.error());
+}
+
+CUresult launch_graph(CUgraphExec handle, CUstream stream_handle) {
+  CU_GET(GraphExec, exec, handle);
+  CU_STREAM_FOR_WORK(stream, stream_handle);
+  return exec->launch(*stream);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
+  return guard(__func__, [&] {
+    CUgraphInstantiateResult why = 0;
+    return instantiate(out, graph, flags, &why);
+  });
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    params->hErrNode_out = nullptr;
+    return instantiate(out, graph, params->flags, &params->result_out);
+  });
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec* out, CUgraph graph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  return cuGraphInstantiateWithParams(out, graph, params);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* error_node, char* log,
+                               size_t size_bytes) {
+  return guard(__func__, [&]() -> CUresult {
+    if (error_node != nullptr) *error_node = nullptr;
+    if (log != nullptr && size_bytes != 0) *log = '\0';
+    CUgraphInstantiateResult why = 0;
+    return instantiate(out, graph, 0, &why);
+  });
+}
+
+CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error_node, char* log,
+                            size_t size_bytes) {
+  return cuGraphInstantiate_v2(out, graph, error_node, log, size_bytes);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec handle) {
+  return guard(__func__, [&]() -> CUresult {
+    if (!retire<dropin::GraphExec>(handle)) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is no live handle");
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(flags);
+    CU_GET(GraphExec, exec, handle);
+    *flags = exec->flags();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  return guard(__func__, [&] { return launch_graph(exec, stream); });
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  return cuGraphLaunch(exec, per_thread(stream));
+}
+
+CUresult cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GraphExec, exec, handle);
+    StreamUse stream;
+    return stream.get(stream_handle);  // what a graph needs is on the device as it is
+  });
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream) {
+  return cuGraphUpload(exec, per_thread(stream));
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    return update_kernel(exec, node, *params);
+  });
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    return update_kernel(exec, node, newer(*params));
+  });
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D* params, CUcontext) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memcpy_work_of(use.graph->context(), *params, use.node.work.get(), &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memset_work_of(use.graph->context(), *params, use.node.work.get(), &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    SharedWork work;
+    CU_TRY(host_work_of(*params, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    SharedWork work;
+    CU_TRY(memory_ops_work_of(use.graph->context(), *params, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec_handle, CUgraphNode node, unsigned int enabled) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GraphExec, exec, exec_handle);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    CU_CHECK(exec->core().set_enabled(use.node.id, enabled != 0));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec_handle, CUgraphNode node, unsigned int* enabled) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(enabled);
+    CU_GET(GraphExec, exec, exec_handle);
+    NodeUse use;
+    CU_TRY(use.get(node));
+    CU_ASSIGN(const bool is_on, exec->core().is_enabled(use.node.id));
+    *enabled = is_on ? 1 : 0;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  return guard(__func__, [&]() -> CUresult {
+    SharedWork work;
+    CU_TRY(child_graph_work_of(child, nullptr, &work));
+    return update_node(exec, node, std::move(work));
+  });
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(info);
+    info->errorFromNode = nullptr;
+    return update_all(exec, graph, &info->errorNode, &info->result);
+  });
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* error_node,
+                           CUgraphExecUpdateResult* result) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(error_node);
+    CU_REQUIRE(result);
+    return update_all(exec, graph, error_node, result);
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

@@ -1,0 +1,103 @@
+// Events that several processes record and wait for.
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "core/stream/memory_ops.h"
+#include "dropin/cuda/ipc/ipc.h"
+
+namespace km::dropin {
+
+using namespace cu;  // NOLINT
+
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kSlots = 500;
+
+}  // namespace
+
+/// A record's slot is that of its number modulo kSlots: two of one slot come in order, because the
+/// stream of the later one waits for the earlier one.
+struct SharedMarks::Page {
+  std::atomic<uint64_t> last;  // number of the latest record; 0: none yet
+  std::atomic<uint64_t> slots[kSlots];
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+SharedMarks::SharedMarks(File file, Ref<km::Memory> memory, bool is_own)
+    : file_(std::move(file)), memory_(std::move(memory)), is_own_(is_own) {
+  static_assert(sizeof(Page) <= kPageBytes);
+}
+
+CUresult SharedMarks::create(Context& context, std::unique_ptr<SharedMarks>* out) {
+  Result<File> file = create_memory_file("kernelmill-event", MFD_ALLOW_SEALING);
+  if (!file || !resize_file(file->get(), kPageBytes) ||
+      fcntl(file->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return fail(CUDA_ERROR_OUT_OF_MEMORY, "memory for an event to share cannot be made");
+  }
+  Ref<km::Memory> memory;
+  CU_TRY(map_shared(context, *file, kPageBytes, 0, kPageBytes, &memory));
+  out->reset(new SharedMarks(std::move(*file), std::move(memory), true));
+  return CUDA_SUCCESS;
+}
+
+CUresult SharedMarks::import(Context& context, const IpcHandle& handle,
+                             std::unique_ptr<SharedMarks>* out) {
+  File file(-1);
+  CU_TRY(open_file_of(handle, kIpcEvent, &file));
+  if (handle.file_size_bytes != kPageBytes) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the handle is not of this version of the library");
+  }
+  Ref<km::Memory> memory;
+  CU_TRY(map_shared(context, file, kPageBytes, 0, kPageBytes, &memory));
+  out->reset(new SharedMarks(std::move(file), std::move(memory), false));
+  return CUDA_SUCCESS;
+}
+
+SharedMarks::Page& SharedMarks::page() const {
+  return *reinterpret_cast<Page*>(memory_->address());
+}
+
+uint64_t SharedMarks::address_of(uint64_t number) const {
+  return reinterpret_cast<uint64_t>(&page().slots[number % kSlots]);
+}
+
+/// Queues a wait, where `waited_for` is not 0, and a write, where `written` is not.
+CUresult SharedMarks::queue(km::Stream& stream, uint64_t waited_for, uint64_t written) {
+  MemoryOp ops[2];
+  size_t count = 0;
+  const auto add = [&](kmb_memory_op_kind kind, uint64_t number) {
+    if (number == 0) return;
+    ops[count] = {{memory_.get(), address_of(number)}, kind, sizeof number, number};
+    count += 1;
+  };
+  add(KMB_MEMORY_WAIT_GEQ, waited_for);
+  add(KMB_MEMORY_WRITE, written);
+  if (count == 0) return CUDA_SUCCESS;
+  CU_CHECK(queue_memory_ops(stream, {ops, count}));
+  return CUDA_SUCCESS;
+}
+
+CUresult SharedMarks::record(km::Stream& stream) {
+  const uint64_t number = page().last.fetch_add(1) + 1;
+  const CUresult queued = queue(stream, number > kSlots ? number - kSlots : 0, number);
+  // Nobody waits for a record that never comes.
+  if (queued != CUDA_SUCCESS) page().slots[number % kSlots].store(number);
+  return queued;
+}
+
+CUresult SharedMarks::wait(km::Stream& stream) { return queue(stream, page().last.load(), 0); }
+
+bool SharedMarks::is_complete() const {
+  const uint64_t number = page().last.load();
+  return number == 0 || page().slots[number % kSlots].load() >= number;
+}
+
+CUresult SharedMarks::handle(IpcHandle* out) const {
+  if (!is_own_) {
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of another process, which shares it");
+  }
+  return describe_file(file_.get(), kIpcEvent, out);
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,259 @@
+// Launches and occupancy.
+#include "core/object/callback.h"
+#include "dropin/cuda/launch/launch.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+/// The attributes of a launch, read.
+struct LaunchAttributes {
+  LaunchShape shape;
+  std::vector<CUevent> events;  // recorded behind the launch: all its blocks have begun then
+
+  CUresult read(const CUlaunchConfig& config);
+  CUresult check_events(CUstream stream) const;
+
+ private:
+  CUresult read_one(const CUlaunchAttribute& attribute);
+};
+
+CUresult LaunchAttributes::read_one(const CUlaunchAttribute& attribute) {
+  const CUlaunchAttributeValue& value = attribute.value;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      shape.is_cooperative = value.cooperative != 0;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      events.push_back(value.programmaticEvent.event);
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      events.push_back(value.launchCompletionEvent.event);
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      if (value.deviceUpdatableKernelNode.deviceUpdatable == 0) return CUDA_SUCCESS;
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot change nodes of graphs");
+    default:
+      if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
+      }
+      return CUDA_SUCCESS;  // hints about caches, priorities and schedules
+  }
+}
+
+CUresult LaunchAttributes::read(const CUlaunchConfig& config) {
+  shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  shape.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  shape.shared_bytes = config.sharedMemBytes;
+  if (config.numAttrs != 0) CU_REQUIRE(config.attrs);
+  for (unsigned i = 0; i < config.numAttrs; ++i) CU_TRY(read_one(config.attrs[i]));
+  return CUDA_SUCCESS;
+}
+
+CUresult LaunchAttributes::check_events(CUstream stream_handle) const {
+  for (const CUevent handle : events) {
+    CU_GET(Event, event, handle);
+    if ((event->flags() & CU_EVENT_DISABLE_TIMING) == 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the event of a launch must take no times");
+    }
+    StreamUse stream;
+    CU_TRY(stream.get(stream_handle));
+    if (&event->context() != &stream->context()) {
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the event and the stream are of different contexts");
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,
+                       void** extra, CUstream stream) {
+  CU_REQUIRE(config);
+  LaunchAttributes attributes;
+  CU_TRY(attributes.read(*config));
+  CU_TRY(attributes.check_events(stream));
+  CU_TRY(launch({function, attributes.shape, stream, params, extra}));
+  for (const CUevent event : attributes.events) CU_TRY(cuEventRecord(event, stream));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                        void** params, void** extra) {
+  return guard_light(__func__, [&] {
+    return launch({function,
+                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {}, false},
+                   stream,
+                   params,
+                   extra});
+  });
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                             unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                             void** params, void** extra) {
+  return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                        per_thread(stream), params, extra);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                   unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                   unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                   void** params) {
+  return guard(__func__, [&] {
+    return launch({function,
+                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, {}, true},
+                   stream,
+                   params,
+                   nullptr});
+  });
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x,
+                                        unsigned int grid_y, unsigned int grid_z,
+                                        unsigned int block_x, unsigned int block_y,
+                                        unsigned int block_z, unsigned int shared_bytes,
+                                        CUstream stream, void** params) {
+  return cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                   shared_bytes, per_thread(stream), params);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
+                          void** extra) {
+  return guard_light(__func__, [&] {
+    return launch_config(config, function, params, extra,
+                         config != nullptr ? config->hStream : nullptr);
+  });
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** params,
+                               void** extra) {
+  return guard(__func__, [&] {
+    return launch_config(config, function, params, extra,
+                         per_thread(config != nullptr ? config->hStream : nullptr));
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction handle,
+                                                              int block_size, size_t dynamic_bytes,
+                                                              unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(blocks);
+    if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*function));
+    return occupancy.active_blocks(block_size, dynamic_bytes, blocks);
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                     int block_size, size_t dynamic_bytes) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
+                                                              dynamic_bytes, 0);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size,
+                                                   CUfunction function,
+                                                   CUoccupancyB2DSize dynamic_of,
+                                                   size_t dynamic_bytes, int limit,
+                                                   unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(grid_size);
+    CU_REQUIRE(block_size);
+    if ((flags & ~1U) != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
+    Ref<dropin::Function> found;
+    CU_TRY(find_function(function, &found));
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*found));
+    const auto shared_of = [&](uint32_t threads) -> Result<uint64_t> {
+      if (dynamic_of == nullptr) return dynamic_bytes;
+      size_t size_bytes = 0;
+      const auto call = [&] { size_bytes = dynamic_of(static_cast<int>(threads)); };
+      KM_TRY(require_returned(call_contained(call)));
+      return size_bytes;
+    };
+    CU_ASSIGN(const BestBlock best,
+              find_best_block(occupancy.limits, occupancy.needs, shared_of,
+                              limit > 0 ? static_cast<uint32_t>(limit) : UINT32_MAX));
+    *grid_size = static_cast<int>(best.grid_blocks);
+    *block_size = static_cast<int>(best.threads);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, CUfunction function,
+                                          CUoccupancyB2DSize dynamic_of, size_t dynamic_bytes,
+                                          int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid_size, block_size, function, dynamic_of,
+                                                   dynamic_bytes, limit, 0);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handle, int blocks,
+                                                 int block_size) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(bytes);
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    if (blocks <= 0 || block_size <= 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "numBlocks is %d, blockSize is %d", blocks, block_size);
+    }
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*function));
+    CU_ASSIGN(*bytes, available_shared_bytes(occupancy.limits, occupancy.needs,
+                                             static_cast<uint32_t>(blocks),
+                                             static_cast<uint32_t>(block_size)));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
+                                            const CUlaunchConfig* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(size);
+    CU_REQUIRE(config);
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    CU_ASSIGN(const uint64_t most, max_cluster_blocks(function->core()));
+    *size = static_cast<int>(most);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
+                                      const CUlaunchConfig* config) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(clusters);
+    CU_REQUIRE(config);
+    LaunchAttributes attributes;
+    CU_TRY(attributes.read(*config));
+    const LaunchShape& shape = attributes.shape;
+    Ref<dropin::Function> function;
+    CU_TRY(find_function(handle, &function));
+    int blocks = 0;
+    Occupancy occupancy;
+    CU_TRY(occupancy.read(*function));
+    const unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+    CU_TRY(occupancy.active_blocks(static_cast<int>(threads), config->sharedMemBytes, &blocks));
+    CU_TRY(check_cluster(function->core(), shape));
+    uint64_t size = 1;
+    for (const uint32_t one : shape.cluster) size *= std::max(one, 1U);
+    *clusters = static_cast<int>(static_cast<uint64_t>(blocks) * occupancy.limits.count / size);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

@@ -1,0 +1,130 @@
+#include "dropin/cuda/memory/backing.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+
+namespace km::dropin {
+
+using namespace cu;  // NOLINT
+
+namespace {
+
+CUresult no_memory(const char* what) {
+  return fail(CUDA_ERROR_OUT_OF_MEMORY, "%s: %s", what, std::strerror(errno));
+}
+
+CUresult new_file(unsigned flags, int* out) {
+  Result<File> file = create_memory_file("kernelmill", flags);
+  if (!file) return no_memory("memory for mappings cannot be made");
+  *out = file->release();
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+Arena& Arena::instance() {
+  static Arena& arena = *new Arena;  // calls may come while the process exits
+  return arena;
+}
+
+CUresult Arena::take(uint64_t size_bytes, uint64_t* out_offset) {
+  const std::lock_guard lock(mutex_);
+  if (file_ < 0) CU_TRY(new_file(0, &file_));
+  for (auto piece = free_.begin(); piece != free_.end(); ++piece) {
+    if (piece->second < size_bytes) continue;
+    const auto [offset, have] = *piece;
+    free_.erase(piece);
+    if (have > size_bytes) free_.emplace(offset + size_bytes, have - size_bytes);
+    *out_offset = offset;
+    return CUDA_SUCCESS;
+  }
+  if (!resize_file(file_, end_ + size_bytes)) {
+    return no_memory("memory for mappings cannot be made larger");
+  }
+  *out_offset = end_;
+  end_ += size_bytes;
+  return CUDA_SUCCESS;
+}
+
+void Arena::give_back(uint64_t offset, uint64_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  // The pages go, and read as zeros when the piece is used again.
+  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+            static_cast<off_t>(size_bytes));
+  auto after = free_.lower_bound(offset);
+  if (after != free_.end() && after->first == offset + size_bytes) {
+    size_bytes += after->second;
+    after = free_.erase(after);
+  }
+  if (after != free_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == offset) {
+      before->second += size_bytes;
+      return;
+    }
+  }
+  free_.emplace(offset, size_bytes);
+}
+
+Backing::~Backing() {
+  if (own_file_ >= 0) {
+    close(own_file_);
+  } else if (size_bytes_ != 0) {
+    Arena::instance().give_back(offset_, size_bytes_);
+  }
+}
+
+CUresult Backing::create(uint64_t size_bytes, bool shareable) {
+  if (!shareable) {
+    CU_TRY(Arena::instance().take(size_bytes, &offset_));
+    size_bytes_ = size_bytes;
+    return CUDA_SUCCESS;
+  }
+  // Sealed, so that no process can take the memory away from under the others.
+  CU_TRY(new_file(MFD_ALLOW_SEALING, &own_file_));
+  if (!resize_file(own_file_, size_bytes) ||
+      fcntl(own_file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return no_memory("memory to share cannot be made");
+  }
+  size_bytes_ = size_bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult Backing::import(int file) {
+  const int seals = fcntl(file, F_GET_SEALS);
+  struct stat info{};
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(file, &info) != 0 || info.st_size <= 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "file descriptor %d is none of shared memory", file);
+  }
+  own_file_ = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  if (own_file_ < 0) return no_memory("shared memory cannot be opened");
+  size_bytes_ = static_cast<uint64_t>(info.st_size);
+  return CUDA_SUCCESS;
+}
+
+CUresult Backing::share(int* out_file) const {
+  const int copy = fcntl(own_file_, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) {
+    return fail(CUDA_ERROR_OPERATING_SYSTEM, "a file descriptor cannot be made: %s",
+                std::strerror(errno));
+  }
+  *out_file = copy;
+  return CUDA_SUCCESS;
+}
+
+CUresult Backing::map_at(uint64_t address, uint64_t size_bytes) const {
+  const int file = own_file_ >= 0 ? own_file_ : Arena::instance().file();
+  void* const at = reinterpret_cast<void*>(address);
+  void* const mapped =
+      mmap(at, size_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset_));
+  return mapped == at ? CUDA_SUCCESS : no_memory("memory cannot be mapped");
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,12 @@
+// Memory that programs allocate.
+#pragma once
+
+#include "dropin/cuda/context/context.h"
+
+namespace km::dropin {
+
+/// Notes memory as the program's, which has to free it.
+void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationKind kind,
+                     unsigned flags, uint64_t address);
+
+}  // namespace km::dropin

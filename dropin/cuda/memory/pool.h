@@ -1,0 +1,50 @@
+// Memory pools of the driver API: one per device by default, used by all of its contexts.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/memory/pool.h"
+#include "dropin/cuda/context/context.h"
+
+namespace km::dropin {
+
+class Pool final : public Handled {
+ public:
+  Pool(DeviceState& device, uint64_t limit_bytes) : device_(device), limit_bytes_(limit_bytes) {}
+
+  DeviceState& device() const { return device_; }
+  /// The core's pool behind it in a context.
+  CUresult in_context(Context& context, Ref<km::Pool>* out);
+
+  CUresult allocate(Stream& stream, uint64_t size_bytes, CUdeviceptr* out);
+  /// Gives free memory back down to the threshold.
+  void trim();
+  void trim_to(uint64_t keep_bytes);
+  /// The context is destroyed.
+  void forget(const Context& context);
+  CUresult get_attribute(CUmemPool_attribute attribute, void* value);
+  CUresult set_attribute(CUmemPool_attribute attribute, const void* value);
+
+ private:
+  km_pool_info sum();
+
+  DeviceState& device_;
+  const uint64_t limit_bytes_;
+  std::mutex mutex_;                                   // guards what follows
+  std::unordered_map<uint64_t, Ref<km::Pool>> pools_;  // by context
+  uint64_t threshold_bytes_ = 0;
+  int reuse_[3] = {1, 1, 1};
+};
+
+/// The device's own pool, made at its first use.
+Ref<Pool> default_pool(DeviceState& device);
+/// The one that cuMemAllocAsync takes memory from.
+Ref<Pool> current_pool(DeviceState& device);
+/// At synchronisation: pools give back what they need not keep.
+void trim_pools();
+/// Something was freed into a pool.
+void note_pool_free();
+
+}  // namespace km::dropin

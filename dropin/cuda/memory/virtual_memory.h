@@ -1,0 +1,104 @@
+// Virtual memory: reserved ranges of addresses, physical memory, and which of it lies where.
+//
+// A context knows each range that its device may use something of as one piece of memory; what is
+// not mapped there faults, because its pages allow no access.
+#pragma once
+
+#include <map>
+#include <shared_mutex>
+#include <vector>
+
+#include "dropin/cuda/context/context.h"
+#include "dropin/cuda/memory/backing.h"
+
+namespace km::dropin {
+
+/// Memory is mapped in multiples of this.
+inline constexpr uint64_t kMappingBytes = 2 << 20;
+
+/// Physical memory.
+class MemoryHandle final : public Handled {
+ public:
+  explicit MemoryHandle(const CUmemAllocationProp& properties) : properties_(properties) {}
+  ~MemoryHandle() override;
+
+  const CUmemAllocationProp& properties() const { return properties_; }
+  uint64_t size_bytes() const { return backing_.size_bytes(); }
+  Backing& backing() { return backing_; }
+  bool can_be_shared() const {
+    return properties_.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  }
+  /// It counts as memory of this device while it lives.
+  void charge(DeviceState& device) { charged_ = &device; }
+
+ private:
+  friend class VirtualMemory;
+  const CUmemAllocationProp properties_;
+  Backing backing_;
+  DeviceState* charged_ = nullptr;
+  uint64_t holders_ = 1;  // of the handle; guarded by the mutex of VirtualMemory
+};
+
+/// The mapping at an address.
+struct MappedPlace {
+  uint64_t range_begin = 0, range_bytes = 0;
+  uint64_t begin = 0, size_bytes = 0;  // of the mapping; size 0: nothing is mapped there
+  CUmemAllocationProp properties{};
+  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;  // of the device that was asked for
+};
+
+class VirtualMemory {
+ public:
+  static VirtualMemory& instance();
+
+  CUresult reserve(uint64_t size_bytes, uint64_t alignment, CUdeviceptr hint, CUdeviceptr* out);
+  CUresult free(CUdeviceptr address, uint64_t size_bytes);
+  CUresult map(CUdeviceptr address, uint64_t size_bytes, MemoryHandle& memory);
+  CUresult unmap(CUdeviceptr address, uint64_t size_bytes);
+  CUresult set_access(CUdeviceptr address, uint64_t size_bytes, const CUmemAccessDesc* access,
+                      size_t count);
+
+  /// One more holder of the handle of what is mapped at the address.
+  CUresult retain(CUdeviceptr address, CUmemGenericAllocationHandle* out);
+  CUresult release(CUmemGenericAllocationHandle handle);
+
+  /// False for addresses in no reserved range.
+  bool find(CUdeviceptr address, int device, MappedPlace* out);
+  /// True if the device may use all of these bytes; false also if nothing is mapped.
+  bool is_accessible(CUdeviceptr address, uint64_t size_bytes, int device);
+
+  /// A context begins: it may use what its device may.
+  CUresult enter(Context& context);
+  void leave(const Context& context);
+
+ private:
+  struct Mapping {
+    uint64_t size_bytes = 0;
+    Ref<MemoryHandle> memory;
+    std::map<int, CUmemAccess_flags> access;  // by device
+    CUmemAccess_flags access_of(int device) const;
+    /// The protection that any device has.
+    int protection() const;
+  };
+  struct Range {
+    uint64_t size_bytes = 0;
+    std::map<uint64_t, Mapping> mappings;
+    std::map<uint64_t, Ref<km::Memory>> known;  // by context
+    bool is_used_by(int device) const;
+  };
+  using Ranges = std::map<uint64_t, Range>;
+  using Part =
+      std::pair<std::map<uint64_t, Mapping>::iterator, std::map<uint64_t, Mapping>::iterator>;
+
+  VirtualMemory() = default;
+  Ranges::iterator range_at(CUdeviceptr address);
+  static CUresult whole_mappings(Range& range, CUdeviceptr address, uint64_t size_bytes, Part* out);
+  static CUresult introduce(uint64_t begin, Range& range, Context& context);
+  CUresult introduce_to_all(uint64_t begin, Range& range);
+
+  std::shared_mutex mutex_;  // guards what follows
+  Ranges ranges_;
+  std::atomic<bool> has_ranges_{false};  // were there ever any
+};
+
+}  // namespace km::dropin

@@ -1,0 +1,122 @@
+#include "dropin/cuda/module/library_table.h"
+
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/blas/blas.h"
+#include "core/profiler/profiler.h"
+#include "dropin/cuda/memory/place.h"
+#include "dropin/cuda/stream/stream.h"
+#include "dropin/library/table.h"
+
+namespace km::dropin {
+namespace {
+
+using library::BlasArray;
+using library::BlasRequest;
+
+CUresult add_operand(Context& context, const BlasArray& array, Place* place, BlasWork* work) {
+  BlasOperand operand;
+  operand.name = array.name;
+  operand.is_written = array.is_written;
+  operand.region = {array.address,     array.lines,       array.line_bytes,
+                    array.pitch_bytes, array.batch_count, array.stride_bytes};
+  uint64_t size_bytes = 0;
+  if (!operand.region.extent(&size_bytes)) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "%s would have more than 2^64 bytes", array.name);
+  }
+  if (size_bytes != 0) {
+    CU_TRY(place->find(context, array.address, size_bytes, array.name));
+    operand.memory = place->place().memory;
+  }
+  work->operands[work->operand_count++] = operand;
+  return CUDA_SUCCESS;
+}
+
+CUresult submit(CUstream handle, const BlasRequest* request) {
+  return guard("cublas", [&]() -> CUresult {
+    CU_REQUIRE(request);
+    CU_STREAM_FOR_WORK(stream, handle);
+    std::array<Place, library::kMostBlasArrays> places;
+    BlasWork work;
+    work.call = request->call;
+    work.call.layout = KM_BLAS_LAYOUT_COLUMNS;
+    for (uint32_t i = 0; i < request->array_count; ++i) {
+      CU_TRY(add_operand(stream->context(), request->arrays[i], &places[i], &work));
+    }
+    CU_ASSIGN(const Ref<Blas> blas, Blas::create(stream.core(), KM_BLAS_LAYOUT_COLUMNS));
+    CU_CHECK(submit_blas(*blas, work));
+    return CUDA_SUCCESS;
+  });
+}
+
+/// Ranges that are open, with the contexts whose traces they are in.
+class OpenRanges {
+ public:
+  uint64_t start(Ref<km::Context> context, const char* name) {
+    const uint64_t range = context->profiler().start_range(name);
+    const std::lock_guard lock(mutex_);
+    open_.emplace(++last_id_, Open{std::move(context), range});
+    return last_id_;
+  }
+  void end(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(id);
+    if (found == open_.end()) return;
+    found->second.context->profiler().end_range(found->second.range);
+    open_.erase(found);
+  }
+
+ private:
+  struct Open {
+    Ref<km::Context> context;
+    uint64_t range;
+  };
+  std::mutex mutex_;  // guards what follows
+  std::unordered_map<uint64_t, Open> open_;
+  uint64_t last_id_ = 0;
+};
+
+/// Never destroyed: other threads may end ranges while the process exits.
+OpenRanges& open_ranges() {
+  union Forever {
+    OpenRanges ranges;
+    Forever() : ranges() {}
+    ~Forever() {}
+  };
+  static Forever forever;
+  return forever.ranges;
+}
+
+uint64_t start_range(const char* name) {
+  uint64_t id = 0;
+  guard("start_range", [&]() -> CUresult {
+    CU_REQUIRE(name);
+    Context* const current = current_context_or_null();
+    if (current == nullptr) return CUDA_SUCCESS;
+    Ref<km::Context> core = current->core();
+    if (core && core->profiler().is_on()) id = open_ranges().start(std::move(core), name);
+    return CUDA_SUCCESS;
+  });
+  return id;
+}
+
+void end_range(uint64_t id) {
+  guard("end_range", [&]() -> CUresult {
+    if (id != 0) open_ranges().end(id);
+    return CUDA_SUCCESS;
+  });
+}
+
+constexpr library::LibraryTable kTable = {sizeof kTable, submit, start_range, end_range};
+
+}  // namespace
+
+const void* find_library_table(const CUuuid* id) {
+  if (id == nullptr) return nullptr;
+  const bool is_ours = std::memcmp(id, &library::kLibraryTableId, sizeof *id) == 0;
+  return is_ours ? &kTable : nullptr;
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,311 @@
+#include "dropin/cuda/module/ptx_link.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace km::dropin {
+namespace {
+
+enum class Linkage : uint8_t { kLocal, kExtern, kVisible, kWeak };
+
+/// A declaration or definition outside of functions.
+struct Item {
+  std::string text;
+  std::string symbol;  // empty: it declares none
+  Linkage linkage = Linkage::kLocal;
+  std::string returns;  // of a function: "(.param .b32 r)", or empty
+  bool is_function = false;
+  bool has_body = false;
+
+  bool is_shared() const { return linkage != Linkage::kLocal && !symbol.empty(); }
+  bool is_definition() const { return is_function ? has_body : linkage != Linkage::kExtern; }
+};
+
+/// The definition of a symbol that inputs share: the item that stays, and the number of its input.
+struct Definition {
+  size_t unit;
+  const Item* item;
+};
+using Definitions = std::map<std::string, Definition>;
+
+struct Unit {
+  double version = 0;
+  int target_number = 0;
+  std::string target;  // the whole line
+  std::vector<Item> items;
+};
+
+bool is_name(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
+         letter == '%';
+}
+
+/// Walks over a text in pieces that are comments, strings, names or single characters.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+  bool at_end() const { return at_ >= text_.size(); }
+  size_t position() const { return at_; }
+
+  std::string_view next() {
+    const size_t begin = at_;
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with("//")) {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    } else if (rest.starts_with("/*")) {
+      const size_t end = text_.find("*/", at_ + 2);
+      at_ = end == text_.npos ? text_.size() : end + 2;
+    } else if (rest[0] == '"') {
+      const size_t end = text_.find('"', at_ + 1);
+      at_ = end == text_.npos ? text_.size() : end + 1;
+    } else if (is_name(rest[0]) || (rest[0] == '.' && rest.size() > 1 && is_name(rest[1]))) {
+      ++at_;
+      while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+    } else {
+      ++at_;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+  std::string_view rest_of_line() {
+    const size_t begin = at_;
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    return text_.substr(begin, at_ - begin);
+  }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+bool is_comment(std::string_view piece) {
+  return piece.starts_with("//") || piece.starts_with("/*");
+}
+
+bool is_blank(std::string_view piece) {
+  return is_comment(piece) || (piece.size() == 1 && std::isspace(piece[0]) != 0);
+}
+
+/// Reads the linkage and the name out of an item's head.
+void read_head(Item* item) {
+  Scanner scanner(item->text);
+  int depth = 0;
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    if (piece == ".extern") item->linkage = Linkage::kExtern;
+    if (piece == ".visible") item->linkage = Linkage::kVisible;
+    if (piece == ".weak" || piece == ".common") item->linkage = Linkage::kWeak;
+    if (piece == ".func" || piece == ".entry") item->is_function = true;
+    if (piece == "(") ++depth;
+    const bool is_return = item->is_function && item->symbol.empty() && depth > 0;
+    if (is_return) item->returns += piece;
+    if (piece == ")") --depth;
+    if (depth > 0) continue;
+    item->has_body = item->is_function && piece == "{";
+    const bool ends_head = piece == "[" || piece == "=" || piece == ";" || piece == "{";
+    if (ends_head) return;
+    if (!is_name(piece[0]) || std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;
+    if (item->is_function && !item->symbol.empty()) continue;  // numbers of directives
+    item->symbol = piece;
+  }
+}
+
+void add_item(std::string text, Unit* unit) {
+  Item item;
+  item.text = std::move(text);
+  read_head(&item);
+  unit->items.push_back(std::move(item));
+}
+
+Unit read_unit(const std::string& text) {
+  Unit unit;
+  Scanner scanner(text);
+  std::string current;
+  int depth = 0;
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    if (current.empty() && is_blank(piece)) continue;
+    if (current.empty() && piece == ".version") {
+      unit.version = std::strtod(std::string(scanner.rest_of_line()).c_str(), nullptr);
+      continue;
+    }
+    if (current.empty() && piece == ".target") {
+      unit.target = ".target" + std::string(scanner.rest_of_line());
+      const size_t number = unit.target.find("sm_");
+      if (number != unit.target.npos) unit.target_number = std::atoi(&unit.target[number + 3]);
+      continue;
+    }
+    const bool is_line = piece == ".address_size" || piece == ".file" || piece == ".loc";
+    if ((current.empty() && is_line) || piece == ".loc") {
+      scanner.rest_of_line();  // line numbers of one input mean nothing in another
+      continue;
+    }
+    current += piece;
+    if (piece == "{") ++depth;
+    if (piece == "}") --depth;
+    if (depth != 0 || (piece != ";" && piece != "}")) continue;
+    // A variable's initialiser goes on to the semicolon.
+    if (piece == "}" && current.find('=') < current.find('{')) continue;
+    if (!current.starts_with(".section")) add_item(std::move(current), &unit);
+    current.clear();
+  }
+  return unit;
+}
+
+std::string rename(const std::string& text, const std::map<std::string, std::string>& names) {
+  std::string renamed;
+  Scanner scanner(text);
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    const auto found = names.find(std::string(piece));
+    renamed += found != names.end() ? std::string_view(found->second) : piece;
+  }
+  return renamed;
+}
+
+/// Gives the symbols that one input keeps to itself names that nobody else has.
+void make_locals_unique(size_t index, Unit* unit, std::set<std::string>* taken) {
+  std::map<std::string, std::string> names;
+  for (const Item& item : unit->items) {
+    if (item.linkage != Linkage::kLocal || item.symbol.empty()) continue;
+    if (taken->insert(item.symbol).second || names.contains(item.symbol)) continue;
+    names[item.symbol] = item.symbol + "__" + std::to_string(index);
+  }
+  if (names.empty()) return;
+  for (Item& item : unit->items) {
+    item.text = rename(item.text, names);
+    const auto found = names.find(item.symbol);
+    if (found != names.end()) item.symbol = found->second;
+  }
+}
+
+Result<Definitions> find_definitions(const std::vector<PtxInput>& inputs,
+                                     const std::vector<Unit>& units) {
+  Definitions defined;
+  for (size_t i = 0; i < units.size(); ++i) {
+    for (const Item& item : units[i].items) {
+      if (!item.is_shared() || !item.is_definition()) continue;
+      const auto [known, is_new] = defined.emplace(item.symbol, Definition{i, &item});
+      if (is_new || item.linkage == Linkage::kWeak) continue;
+      if (known->second.item->linkage != Linkage::kWeak) {
+        return make_error(KM_ERROR_INVALID_PTX, "'%s' is defined in '%s' and in '%s'",
+                          item.symbol.c_str(), inputs[known->second.unit].name.c_str(),
+                          inputs[i].name.c_str());
+      }
+      known->second = {i, &item};
+    }
+  }
+  return defined;
+}
+
+/// Callers may expect a value of a function that gives none, as GPUs' linkers allow: it gives one
+/// of no meaning then.
+void add_missing_returns(std::vector<Unit>* units, const Definitions& defined) {
+  for (const Unit& unit : *units) {
+    for (const Item& item : unit.items) {
+      const auto found = defined.find(item.symbol);
+      if (!item.is_function || item.returns.empty() || found == defined.end()) continue;
+      std::vector<Item>& others = (*units)[found->second.unit].items;
+      Item& definition = others[static_cast<size_t>(found->second.item - others.data())];
+      if (!definition.is_function || !definition.returns.empty()) continue;
+      definition.returns = item.returns;
+      const size_t name = definition.text.find(definition.symbol);
+      definition.text.insert(name, item.returns + " ");
+    }
+  }
+}
+
+/// Declarations of what a unit takes from elsewhere, or from further down, ahead of its uses:
+/// functions as declarations, variables as they are.
+std::string declarations(const Unit& unit, const Definitions& defined,
+                         std::set<std::string>* written) {
+  std::string text;
+  for (const Item& item : unit.items) {
+    if (!item.is_shared()) continue;
+    const auto found = defined.find(item.symbol);
+    if (found != defined.end() && found->second.item == &item) continue;
+    if (!written->insert(item.symbol).second) continue;
+    if (found == defined.end()) {
+      text += item.text;
+    } else if (!item.is_function) {
+      text += found->second.item->text;
+    } else {
+      const std::string head = item.text.substr(0, item.text.find('{'));
+      text += rename(head, {{".extern", ".visible"}}) + (item.has_body ? ";" : "");
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
+  if (inputs.size() == 1) return inputs[0].text;
+  std::vector<Unit> units;
+  for (const PtxInput& input : inputs) units.push_back(read_unit(input.text));
+  KM_ASSIGN(const Definitions defined, find_definitions(inputs, units));
+  std::set<std::string> taken;
+  for (const auto& [symbol, definition] : defined) taken.insert(symbol);
+  double version = 0;
+  const Unit* newest = &units[0];
+  for (size_t i = 0; i < units.size(); ++i) {
+    make_locals_unique(i, &units[i], &taken);
+    version = std::max(version, units[i].version);
+    if (units[i].target_number > newest->target_number) newest = &units[i];
+  }
+  add_missing_returns(&units, defined);
+  char head[64];
+  std::snprintf(head, sizeof head, ".version %.1f\n", version);
+  std::string linked = head + newest->target + "\n.address_size 64\n";
+  std::set<std::string> written;
+  for (const Unit& unit : units) linked += declarations(unit, defined, &written);
+  for (const Unit& unit : units) {
+    for (const Item& item : unit.items) {
+      if (item.is_shared()) {
+        const auto found = defined.find(item.symbol);
+        if (found == defined.end() || found->second.item != &item) continue;
+        if (!item.is_function && written.contains(item.symbol)) continue;
+      }
+      linked += item.text + "\n";
+    }
+  }
+  return linked;
+}
+
+std::string limit_registers(const std::string& text, unsigned most) {
+  if (most == 0) return text;
+  const std::string limit = ".maxnreg " + std::to_string(most) + "\n";
+  std::string limited;
+  Scanner scanner(text);
+  bool is_head = false;
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    if (piece == ".entry") is_head = true;
+    if (is_head && piece == "{") limited += limit;
+    if (piece == "{" || piece == ";" || piece == ".maxnreg") is_head = false;
+    limited += piece;
+  }
+  return limited;
+}
+
+std::set<std::string, std::less<>> managed_variables(const std::string& text) {
+  std::set<std::string, std::less<>> found;
+  bool is_managed = false;
+  Scanner scanner(text);
+  while (!scanner.at_end()) {
+    const std::string_view piece = scanner.next();
+    if (piece == ".managed") is_managed = true;
+    if (!is_managed || !is_name(piece[0])) continue;
+    if (std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;  // of an alignment
+    found.emplace(piece);
+    is_managed = false;
+  }
+  return found;
+}
+
+}  // namespace km::dropin

@@ -1,0 +1,109 @@
+// Streams and events of the driver API.
+#pragma once
+
+#include <atomic>
+
+#include "core/stream/event.h"
+#include "core/stream/stream.h"
+#include "dropin/cuda/context/context.h"
+#include "dropin/cuda/ipc/ipc.h"
+#include "dropin/cuda/stream/attribute_set.h"
+
+namespace km::dropin {
+
+class Stream final : public Handled {
+ public:
+  enum class Kind : uint8_t { kCreated, kLegacy, kPerThread };
+
+  static CUresult create(Context& context, unsigned flags, int priority, Kind kind,
+                         Ref<Stream>* out);
+
+  Context& context() const { return *context_; }
+  km::Stream& core() const { return *core_; }
+  Kind kind() const { return kind_; }
+  unsigned flags() const { return flags_; }
+  bool is_blocking() const { return (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
+  uint64_t number() const { return number_; }
+  AttributeSet& attributes() { return attributes_; }
+
+  CUresult synchronize();
+  CUresult query();
+
+ private:
+  friend class Context;
+  Stream(Context& context, Ref<km::Stream> core, unsigned flags, Kind kind);
+  ~Stream() override;
+
+  const Ref<Context> context_;
+  Ref<km::Stream> core_;
+  const unsigned flags_;
+  const Kind kind_;
+  const uint64_t number_;
+  // The order with the legacy stream (Context::order_before).
+  Ref<km::Event> mark_;
+  std::atomic<uint64_t> seen_legacy_{0};
+  std::atomic<bool> has_unjoined_work_{false};
+  AttributeSet attributes_;
+};
+
+/// A stream that a call names, in place until the call returns.
+class StreamUse {
+ public:
+  StreamUse() = default;
+  ~StreamUse();
+  StreamUse(const StreamUse&) = delete;
+  StreamUse& operator=(const StreamUse&) = delete;
+
+  /// 0 and CU_STREAM_LEGACY: of the current context; CU_STREAM_PER_THREAD: the thread's.
+  CUresult get(CUstream handle);
+  Stream* operator->() const { return stream_; }
+  Stream& operator*() const { return *stream_; }
+  km::Stream& core() const { return stream_->core(); }
+  /// Before work is queued; the end of this object comes after it was.
+  CUresult order();
+
+ private:
+  Pin<Stream> pin_;
+  Ref<Stream> shared_;
+  Stream* stream_ = nullptr;
+  bool is_for_work_ = false;
+};
+
+/// For the functions compiled for per-thread default streams.
+inline CUstream per_thread(CUstream handle) {
+  return handle == nullptr ? reinterpret_cast<CUstream>(2) : handle;
+}
+
+class Event final : public Handled {
+ public:
+  static CUresult create(Context& context, unsigned flags, Ref<Event>* out);
+  Context& context() const { return *context_; }
+  km::Event& core() const { return *core_; }
+  unsigned flags() const { return flags_; }
+  /// The marks that other processes see; null: none.
+  SharedMarks* shared() const { return shared_.get(); }
+  /// To be called before the event has a handle.
+  void share(std::unique_ptr<SharedMarks> marks) { shared_ = std::move(marks); }
+  CUresult record(Stream& stream);
+  /// The stream waits for the latest record.
+  CUresult wait_in(Stream& stream);
+  CUresult query();
+  CUresult synchronize();
+
+ private:
+  Event(Context& context, Ref<km::Event> core, unsigned flags)
+      : context_(Ref<Context>::share(context)), core_(std::move(core)), flags_(flags) {}
+
+  const Ref<Context> context_;
+  const Ref<km::Event> core_;
+  const unsigned flags_;
+  std::unique_ptr<SharedMarks> shared_;
+};
+
+}  // namespace km::dropin
+
+/// Declares `variable`, the stream of a handle ready for new work, or returns why there is none.
+#define CU_STREAM_FOR_WORK(variable, handle) \
+  ::km::dropin::StreamUse variable;          \
+  CU_TRY((variable).get(handle));            \
+  CU_TRY((variable).order())

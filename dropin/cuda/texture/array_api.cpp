@@ -1,0 +1,229 @@
+// Arrays, mipmapped ones, and the copies that name arrays without a descriptor.
+#include "dropin/cuda/memory/copy.h"
+#include "dropin/cuda/texture/array.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+CUresult create(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& description) {
+  CU_REQUIRE(out);
+  CU_CURRENT(context);
+  return Array::create(*context, description, out);
+}
+
+CUresult destroy(CUarray handle) {
+  CU_CURRENT(current);
+  static_cast<void>(current);
+  {
+    CU_GET(Array, array, handle);
+    if (array->is_level()) {
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the array is a level of a mipmapped array");
+    }
+  }
+  if (retire<dropin::Array>(handle)) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_HANDLE, "the array is no live handle");
+}
+
+/// One row; `array_from` or `array_to` is null where that side is other memory.
+struct RowCopy {
+  CUarray to, from;
+  size_t to_offset, from_offset;
+  void* to_host;
+  const void* from_host;
+  CUdeviceptr to_device, from_device;
+};
+
+CUresult copy_row(CUstream stream, const RowCopy& row, size_t size_bytes, bool waits) {
+  CUDA_MEMCPY3D copy{};
+  copy.WidthInBytes = size_bytes;
+  copy.Height = copy.Depth = 1;
+  copy.dstMemoryType = row.to != nullptr        ? CU_MEMORYTYPE_ARRAY
+                       : row.to_host != nullptr ? CU_MEMORYTYPE_HOST
+                                                : CU_MEMORYTYPE_DEVICE;
+  copy.srcMemoryType = row.from != nullptr        ? CU_MEMORYTYPE_ARRAY
+                       : row.from_host != nullptr ? CU_MEMORYTYPE_HOST
+                                                  : CU_MEMORYTYPE_DEVICE;
+  copy.dstArray = row.to;
+  copy.srcArray = row.from;
+  copy.dstXInBytes = row.to_offset;
+  copy.srcXInBytes = row.from_offset;
+  copy.dstHost = row.to_host;
+  copy.srcHost = row.from_host;
+  copy.dstDevice = row.to_device;
+  copy.srcDevice = row.from_device;
+  return run_copy_3d(stream, copy, waits);
+}
+
+CUresult host_to_array(CUstream stream, CUarray to, size_t offset, const void* from, size_t bytes,
+                       bool waits) {
+  CU_REQUIRE(from);
+  return copy_row(stream, {to, nullptr, offset, 0, nullptr, from, 0, 0}, bytes, waits);
+}
+
+CUresult array_to_host(CUstream stream, void* to, CUarray from, size_t offset, size_t bytes,
+                       bool waits) {
+  CU_REQUIRE(to);
+  return copy_row(stream, {nullptr, from, 0, offset, to, nullptr, 0, 0}, bytes, waits);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuArrayCreate_v2(CUarray* out, const CUDA_ARRAY_DESCRIPTOR* description) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(description);
+    return create(out, {description->Width, description->Height, 0, description->Format,
+                        description->NumChannels, 0});
+  });
+}
+
+CUresult cuArray3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* description) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(description);
+    return create(out, *description);
+  });
+}
+
+CUresult cuArrayDestroy(CUarray handle) {
+  return guard(__func__, [&] { return destroy(handle); });
+}
+
+CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* out, CUarray handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(Array, array, handle);
+    const CUDA_ARRAY3D_DESCRIPTOR& found = array->shape().description;
+    *out = {found.Width, found.Height, found.Format, found.NumChannels};
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* out, CUarray handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(Array, array, handle);
+    *out = array->shape().description;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray* out, const CUDA_ARRAY3D_DESCRIPTOR* description,
+                                unsigned int levels) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_REQUIRE(description);
+    CU_CURRENT(context);
+    return MipmappedArray::create(*context, *description, levels, out);
+  });
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_CURRENT(current);
+    static_cast<void>(current);
+    if (retire<MipmappedArray>(handle)) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the mipmapped array is no live handle");
+  });
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray* out, CUmipmappedArray handle, unsigned int level) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(MipmappedArray, array, handle);
+    if (level >= array->levels().size()) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "level %u of %zu", level, array->levels().size());
+    }
+    *out = handle_of(*array->levels()[level]);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void* from, size_t bytes) {
+  return guard(__func__, [&] { return host_to_array(nullptr, to, offset, from, bytes, true); });
+}
+
+CUresult cuMemcpyHtoA_v2_ptds(CUarray to, size_t offset, const void* from, size_t bytes) {
+  return guard(__func__,
+               [&] { return host_to_array(per_thread(nullptr), to, offset, from, bytes, true); });
+}
+
+CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void* from, size_t bytes,
+                              CUstream stream) {
+  return guard(__func__, [&] { return host_to_array(stream, to, offset, from, bytes, false); });
+}
+
+CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray to, size_t offset, const void* from, size_t bytes,
+                                   CUstream stream) {
+  return guard(__func__,
+               [&] { return host_to_array(per_thread(stream), to, offset, from, bytes, false); });
+}
+
+CUresult cuMemcpyAtoH_v2(void* to, CUarray from, size_t offset, size_t bytes) {
+  return guard(__func__, [&] { return array_to_host(nullptr, to, from, offset, bytes, true); });
+}
+
+CUresult cuMemcpyAtoH_v2_ptds(void* to, CUarray from, size_t offset, size_t bytes) {
+  return guard(__func__,
+               [&] { return array_to_host(per_thread(nullptr), to, from, offset, bytes, true); });
+}
+
+CUresult cuMemcpyAtoHAsync_v2(void* to, CUarray from, size_t offset, size_t bytes,
+                              CUstream stream) {
+  return guard(__func__, [&] { return array_to_host(stream, to, from, offset, bytes, false); });
+}
+
+CUresult cuMemcpyAtoHAsync_v2_ptsz(void* to, CUarray from, size_t offset, size_t bytes,
+                                   CUstream stream) {
+  return guard(__func__,
+               [&] { return array_to_host(per_thread(stream), to, from, offset, bytes, false); });
+}
+
+CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
+  return guard(__func__, [&] {
+    return copy_row(nullptr, {to, nullptr, offset, 0, nullptr, nullptr, 0, from}, bytes, false);
+  });
+}
+
+CUresult cuMemcpyDtoA_v2_ptds(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
+  return guard(__func__, [&] {
+    return copy_row(per_thread(nullptr), {to, nullptr, offset, 0, nullptr, nullptr, 0, from}, bytes,
+                    false);
+  });
+}
+
+CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
+  return guard(__func__, [&] {
+    return copy_row(nullptr, {nullptr, from, 0, offset, nullptr, nullptr, to, 0}, bytes, false);
+  });
+}
+
+CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
+  return guard(__func__, [&] {
+    return copy_row(per_thread(nullptr), {nullptr, from, 0, offset, nullptr, nullptr, to, 0}, bytes,
+                    false);
+  });
+}
+
+CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
+                         size_t bytes) {
+  return guard(__func__, [&] {
+    return copy_row(nullptr, {to, from, to_offset, from_offset, nullptr, nullptr, 0, 0}, bytes,
+                    false);
+  });
+}
+
+CUresult cuMemcpyAtoA_v2_ptds(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
+                              size_t bytes) {
+  return guard(__func__, [&] {
+    return copy_row(per_thread(nullptr), {to, from, to_offset, from_offset, nullptr, nullptr, 0, 0},
+                    bytes, false);
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu

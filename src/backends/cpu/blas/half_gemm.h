@@ -1,0 +1,46 @@
+// Matrix products of f16 and bf16: elements are widened to f32 while they are packed, multiplied
+// and added in f32 in the order of k, and rounded once at the end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backend/interface.h"
+#include "backends/cpu/stream/task.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+Result<std::shared_ptr<const Task>> make_half_gemm_task(const kmb_blas_call& call,
+                                                        uint32_t threads);
+
+/// C = alpha A B + beta C with rows of C and, of A and B, lines of either kind.
+struct HalfProduct {
+  const uint16_t* a = nullptr;  // of the first row and column
+  const uint16_t* b = nullptr;
+  uint16_t* c = nullptr;
+  uint64_t a_row = 0, a_depth = 0;     // elements to the next row, and along k; one of them is 1
+  uint64_t b_depth = 0, b_column = 0;  // the same
+  uint64_t c_row = 0;
+  uint64_t rows = 0, columns = 0, depth = 0;
+  float alpha = 0, beta = 0;
+  bool is_bfloat = false;
+};
+
+// A part of the product that fits into the workspace.
+constexpr uint64_t kHalfRows = 528, kHalfColumns = 512, kHalfDepth = 256;
+constexpr uint64_t kHalfPitch = kHalfDepth + 16;  // of packed rows: not a power of two
+struct HalfWorkspace {
+  alignas(64) float a[kHalfRows * kHalfPitch];
+  alignas(64) float b[kHalfColumns * kHalfDepth];
+  alignas(64) float sums[kHalfRows * kHalfColumns];
+  alignas(64) float line[kHalfRows * 32];  // kHalfDepth * 32 and kHalfRows fit
+};
+
+/// One part, by the instructions of each kind of machine; all but the first give the same bits.
+using HalfKernel = void (*)(const HalfProduct& part, HalfWorkspace& work);
+void half_product_sse(const HalfProduct& part, HalfWorkspace& work);
+void half_product_avx2(const HalfProduct& part, HalfWorkspace& work);
+void half_product_avx512(const HalfProduct& part, HalfWorkspace& work);
+
+}  // namespace km::cpu

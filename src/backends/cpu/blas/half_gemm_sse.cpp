@@ -1,0 +1,48 @@
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/blas/half_float.h"
+#include "backends/cpu/blas/half_gemm.h"
+
+// 4 rows of 2 vectors: 8 sums, and 8 registers for the rest. There is no fused multiplication.
+#define KM_HALF
+
+namespace km::cpu {
+namespace {
+
+using Vector = __m128;
+constexpr uint64_t kLanes = 4, kRows = 4;
+
+KM_HALF inline Vector load(const float* from) { return _mm_loadu_ps(from); }
+KM_HALF inline void store(float* to, Vector value) { _mm_storeu_ps(to, value); }
+KM_HALF inline Vector broadcast(float value) { return _mm_set1_ps(value); }
+KM_HALF inline Vector multiply(Vector a, Vector b) { return _mm_mul_ps(a, b); }
+KM_HALF inline Vector multiply_add(Vector a, Vector b, Vector c) {
+  return _mm_add_ps(_mm_mul_ps(a, b), c);
+}
+
+KM_HALF inline Vector widen(const uint16_t* from, bool is_bfloat) {
+  alignas(16) float lanes[kLanes];
+  for (uint64_t i = 0; i < kLanes; ++i) {
+    lanes[i] = is_bfloat ? float_of_bfloat(from[i]) : float_of_half(from[i]);
+  }
+  return load(lanes);
+}
+
+KM_HALF inline void narrow(uint16_t* to, Vector value, bool is_bfloat) {
+  alignas(16) float lanes[kLanes];
+  store(lanes, value);
+  for (uint64_t i = 0; i < kLanes; ++i) {
+    to[i] = is_bfloat ? bfloat_of_float(lanes[i]) : half_of_float(lanes[i]);
+  }
+}
+
+#include "backends/cpu/blas/half_gemm_kernel.inc"
+
+}  // namespace
+
+void half_product_sse(const HalfProduct& part, HalfWorkspace& work) { multiply_part(part, work); }
+
+}  // namespace km::cpu

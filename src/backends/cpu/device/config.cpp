@@ -1,0 +1,99 @@
+#include "backends/cpu/device/config.h"
+
+#include "backends/cpu/device/topology.h"
+#include "base/compute_capability.h"
+#include "base/env.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kMaxThreads = 1024;
+
+Config& stored() {
+  static Config config;
+  return config;
+}
+
+Status load_capability(Config* config) {
+  uint32_t capability = kDefaultComputeCapability;
+  if (const std::optional<std::string> text = env(EnvVar::KM_CPU_CC)) {
+    const std::optional<uint32_t> given = parse_device_capability(*text);
+    if (!given) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "KM_CPU_CC is '%s': give a compute capability from 5.0 to 12.9, for "
+                        "example 8.9",
+                        text->c_str());
+    }
+    capability = *given;
+  }
+  config->capability_major = capability / 10;
+  config->capability_minor = capability % 10;
+  return {};
+}
+
+Status load_mma(Config* config) {
+  const std::string text = env(EnvVar::KM_CPU_MMA).value_or("device");
+  config->fast_mma = text == "fast";
+  if (config->fast_mma || text == "device") return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MMA is '%s': give device or fast",
+                    text.c_str());
+}
+
+Status load_memory_mode(Config* config) {
+  std::string text = env(EnvVar::KM_CPU_MEMORY).value_or("plain");
+  config->checked = text == "checked";
+  if (config->checked || text == "plain") return {};
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MEMORY is '%s': give plain or checked",
+                    text.c_str());
+}
+
+Status load_mode(Config* config) {
+  std::string text = env(EnvVar::KM_CPU_MODE).value_or("a");
+  if (text != "a" && text != "b" && text != "c") {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MODE is '%s': give a, b or c",
+                      text.c_str());
+  }
+  config->least_mode = static_cast<simt::Mode>(text[0] - 'a' + 1);
+  return {};
+}
+
+}  // namespace
+
+Status load_config() {
+  Config config;
+  KM_ASSIGN(uint64_t threads,
+            env_integer(EnvVar::KM_CPU_THREADS, 1, kMaxThreads, usable_threads()));
+  KM_ASSIGN(const uint64_t memory_mib,
+            env_integer(EnvVar::KM_CPU_MEMORY_MIB, 16, uint64_t{1} << 40, 0));
+  KM_ASSIGN(uint64_t devices, env_integer(EnvVar::KM_CPU_DEVICES, 1, kMaxThreads, 1));
+  KM_ASSIGN(config.pin, env_flag(EnvVar::KM_CPU_PIN, false));
+  KM_ASSIGN(config.deterministic, env_flag(EnvVar::KM_CPU_DETERMINISTIC, false));
+  KM_ASSIGN(config.perf, env_flag(EnvVar::KM_PERF, false));
+  KM_ASSIGN(config.kernel_timeout_ms,
+            env_integer(EnvVar::KM_KERNEL_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
+  KM_ASSIGN(config.stall_warning_ms, env_integer(EnvVar::KM_STALL_WARNING_MS, 0, uint64_t{1} << 40,
+                                                 config.stall_warning_ms));
+  KM_ASSIGN(config.compile_timeout_ms,
+            env_integer(EnvVar::KM_COMPILE_TIMEOUT_MS, 0, uint64_t{1} << 40, 0));
+  KM_TRY(load_capability(&config));
+  KM_TRY(load_mma(&config));
+  KM_TRY(load_memory_mode(&config));
+  KM_TRY(load_mode(&config));
+  KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
+  config.shapes = static_cast<uint32_t>(shapes);
+  // An unknown cache counts as one that holds everything.
+  const uint64_t known_kib = last_level_cache_bytes() >> 10;
+  KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,
+                                                  known_kib != 0 ? known_kib : uint64_t{1} << 40));
+  config.cache_bytes = cache_kib << 10;
+  KM_ASSIGN(config.isa, simt::select_isa());
+  config.memory_bytes = memory_mib << 20;
+  config.devices = static_cast<uint32_t>(devices);
+  config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);
+  stored() = config;
+  return {};
+}
+
+const Config& config() { return stored(); }
+
+}  // namespace km::cpu

@@ -1,0 +1,52 @@
+// A device: a share of the cores.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "backends/cpu/workers/thread_pool.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+class Device {
+ public:
+  Device(uint32_t ordinal, ThreadPoolOptions options)
+      : ordinal_(ordinal), options_(std::move(options)) {}
+
+  uint32_t ordinal() const { return ordinal_; }
+  uint32_t threads() const { return options_.threads; }
+  /// Several devices share the machine's memory out. Counts memory that is given out;
+  /// KM_ERROR_OUT_OF_DEVICE_MEMORY beyond this device's share.
+  Status take_memory(uint64_t size_bytes);
+  void give_memory_back(uint64_t size_bytes) { taken_bytes_.fetch_sub(size_bytes); }
+  /// This device's part of the machine's figures.
+  void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;
+
+  /// The worker threads, started at the first call.
+  Result<ThreadPool*> pool();
+
+ private:
+  const uint32_t ordinal_;
+  const ThreadPoolOptions options_;
+  std::atomic<uint64_t> taken_bytes_{0};
+  std::mutex mutex_;
+  ThreadPool* pool_ = nullptr;
+};
+
+/// Kernel limits, as a GPU of compute capability 9.0 has them.
+constexpr uint32_t kMaxThreadsPerBlock = 1024;
+constexpr uint32_t kMaxBlockDim[3] = {1024, 1024, 64};
+constexpr uint32_t kMaxGridDim[3] = {2147483647, 65535, 65535};
+constexpr uint64_t kSharedBytes = 48 << 10;  // without opting in
+constexpr uint64_t kMaxSharedBytes = 227 << 10;
+constexpr uint64_t kSharedBytesPerMultiprocessor = 228 << 10;
+constexpr uint64_t kReservedSharedBytes = 1 << 10;  // of each block
+constexpr uint64_t kConstantBytes = 64 << 10;
+constexpr uint32_t kRegistersPerMultiprocessor = 65536;
+constexpr uint32_t kThreadsPerMultiprocessor = 2048;
+constexpr uint32_t kBlocksPerMultiprocessor = 32;
+
+}  // namespace km::cpu

@@ -1,0 +1,75 @@
+// Entries of limits.
+#include <cinttypes>
+
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/entries.h"
+#include "simt/engine.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr int64_t kUnsupportedLimit = 215;  // CUDA_ERROR_UNSUPPORTED_LIMIT
+
+Error no_such_limit(km_context_limit limit) {
+  const char* why = "caches are the processor's business";
+  if (limit == KM_CONTEXT_LIMIT_SYNC_DEPTH || limit == KM_CONTEXT_LIMIT_PENDING_LAUNCHES) {
+    why = "kernels cannot launch kernels";
+  }
+  Error error = make_error(KM_ERROR_NOT_SUPPORTED, "CPU devices have no limit %d: %s", limit, why);
+  error.native_code = kUnsupportedLimit;
+  return error;
+}
+
+Status require_stack(uint64_t size_bytes) {
+  if (size_bytes <= simt::kThreadStackBytes) return {};
+  Error error = make_error(KM_ERROR_NOT_SUPPORTED,
+                           "%" PRIu64
+                           " bytes of stack for each thread are asked for; CPU devices "
+                           "have %" PRIu64 ", which cannot be changed",
+                           size_bytes, simt::kThreadStackBytes);
+  error.native_code = kUnsupportedLimit;
+  return error;
+}
+
+}  // namespace
+
+km_status context_limit_get(kmb_context* handle, km_context_limit limit, uint64_t* out_value,
+                            kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Context* context = from(handle);
+    switch (limit) {
+      case KM_CONTEXT_LIMIT_STACK_BYTES:
+        *out_value = simt::kThreadStackBytes;
+        return {};
+      case KM_CONTEXT_LIMIT_PRINTF_BYTES:
+        *out_value = context->output().limit_bytes();
+        return {};
+      case KM_CONTEXT_LIMIT_HEAP_BYTES:
+        *out_value = context->device_heap().limit_bytes();
+        return {};
+      default:
+        return no_such_limit(limit);
+    }
+  });
+}
+
+km_status context_limit_set(kmb_context* handle, km_context_limit limit, uint64_t value,
+                            kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Context* context = from(handle);
+    switch (limit) {
+      case KM_CONTEXT_LIMIT_STACK_BYTES:
+        return require_stack(value);
+      case KM_CONTEXT_LIMIT_PRINTF_BYTES:
+        context->output().set_limit(value);
+        return {};
+      case KM_CONTEXT_LIMIT_HEAP_BYTES:
+        context->device_heap().set_limit(value);
+        return {};
+      default:
+        return no_such_limit(limit);
+    }
+  });
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,132 @@
+// The table of entries, its one exported symbol, and the start and end of the backend.
+#include <cstdio>
+#include <new>
+
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/stream/callback_thread.h"
+#include "backends/cpu/stream/stream.h"
+#include "base/at_exit.h"
+#include "base/host_allocator.h"
+#include "base/log.h"
+#include "km_version.h"
+
+namespace km::cpu {
+namespace {
+
+km_status stream_ticket(kmb_stream* stream, uint64_t* out_ticket, kmb_error*) {
+  *out_ticket = from(stream)->submitted();
+  return KM_SUCCESS;
+}
+
+km_status stream_query_ticket(kmb_stream* stream, uint64_t ticket, kmb_error*) {
+  return from(stream)->is_complete(ticket) ? KM_SUCCESS : KM_NOT_READY;
+}
+
+constexpr kmb_backend kTable = {
+    .abi_major = KMB_ABI_MAJOR,
+    .abi_minor = KMB_ABI_MINOR,
+    .size = sizeof(kmb_backend),
+    .name = "cpu",
+    .build_id = KM_BUILD_ID,
+    .initialize = backend_initialize,
+    .device_count = device_count,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_info = device_info,
+    .device_attribute = device_attribute,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .context_synchronize = context_synchronize,
+    .context_memory_info = context_memory_info,
+    .context_reset = context_reset,
+    .context_status = context_status,
+    .context_set_output = context_set_output,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait_event = stream_wait_event,
+    .stream_add_callback = stream_add_callback,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_synchronize = event_synchronize,
+    .event_elapsed = event_elapsed,
+    .memory_create = memory_create,
+    .memory_from_host = memory_from_host,
+    .memory_share = memory_share,
+    .memory_destroy = memory_destroy,
+    .host_memory_create = host_memory_create,
+    .host_memory_register = host_memory_register,
+    .copy_to_device = copy_to_device,
+    .copy_to_host = copy_to_host,
+    .copy_on_device = copy_on_device,
+    .fill = fill,
+    .module_load = module_load,
+    .module_unload = module_unload,
+    .module_function_count = module_function_count,
+    .module_function_at = module_function_at,
+    .module_global = module_global,
+    .function_info = function_info,
+    .function_attribute_get = function_attribute_get,
+    .function_attribute_set = function_attribute_set,
+    .launch = launch,
+    .stream_ticket = stream_ticket,
+    .function_prepare = function_prepare,
+    .stream_query_ticket = stream_query_ticket,
+    .graph_create = graph_create,
+    .graph_destroy = graph_destroy,
+    .graph_update = graph_update,
+    .graph_launch = graph_launch,
+    .copy_3d = copy_3d,
+    .fill_2d = fill_2d,
+    .device_can_access_peer = device_can_access_peer,
+    .context_set_peer_access = context_set_peer_access,
+    .copy_peer = copy_peer,
+    .module_load_object = module_load_object,
+    .module_save_object = module_save_object,
+    .context_profile = context_profile,
+    .context_limit_get = context_limit_get,
+    .context_limit_set = context_limit_set,
+    .blas_create = blas_create,
+    .blas_destroy = blas_destroy,
+    .blas_submit = blas_submit,
+    .stream_memory_ops = stream_memory_ops,
+    .stream_wait_ticket = stream_wait_ticket,
+};
+
+}  // namespace
+
+km_status report(const Error& error, kmb_error* out_error) {
+  out_error->native_code = error.native_code;
+  const char* text = error.message.empty() ? "the host is out of memory" : error.message.c_str();
+  snprintf(out_error->message, sizeof out_error->message, "%s", text);
+  return error.status;
+}
+
+const kmb_backend& backend_table() { return kTable; }
+
+const char* build_id() { return kTable.build_id; }
+
+km_status backend_initialize(const kmb_host* host, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (host != nullptr && host->log != nullptr) set_log_sink(host->log);
+    if (host != nullptr && host->allocator_cell != nullptr) {
+      use_host_allocator_cell(static_cast<HostAllocatorCell*>(host->allocator_cell));
+    }
+    if (host != nullptr && host->take_thread_end != nullptr) {
+      use_thread_end(host->take_thread_end);
+    }
+    KM_TRY(load_config());
+    // Kernels that still run would go on while the host's static objects are being destroyed.
+    if (!run_at_exit([](int) { Context::stop_all(); })) throw std::bad_alloc();
+    return {};
+  });
+}
+
+}  // namespace km::cpu
+
+extern "C" __attribute__((visibility("default"))) const kmb_backend* km_backend_plugin() {
+  return &km::cpu::backend_table();
+}

@@ -1,0 +1,21 @@
+// Records of what streams did, for the profiler.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/stream/command.h"
+
+namespace km::cpu {
+
+class Context;
+class Stream;
+
+/// The command, or the step of a graph, starts now.
+void note_begin(Command& command);
+/// The front command of a stream is over, or the step that it is at.
+void record_end(Context& context, const Stream* stream, Command& front);
+/// A copy or fill that was done without a command.
+void record_transfer(Context& context, const Stream* stream, const Transfer& transfer,
+                     uint64_t begin_ns);
+
+}  // namespace km::cpu

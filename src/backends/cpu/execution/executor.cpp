@@ -1,0 +1,597 @@
+#include "backends/cpu/execution/executor.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "backends/cpu/execution/stack_switch.h"
+#include "backends/cpu/fault/diagnose.h"
+#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/workers/thread_pool.h"
+#include "base/cancellation.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
+constexpr uint64_t kStackMarginBytes = 256 << 10;
+constexpr size_t kMaxExecutors = 4096;
+constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
+constexpr uint32_t kWaitTurns = 32;
+constexpr uint32_t kSpoiledTurns = 512;
+
+/// Append-only, so that it can be read without a lock.
+std::atomic<Executor*> executors[kMaxExecutors];
+std::atomic<size_t> executor_count{0};
+std::atomic<bool> start_times{false};
+
+/// For kernels without shared memory: every access faults.
+uint8_t* empty_window() {
+  static GuardedRange* const range = new GuardedRange(reserve_window());
+  return range->data();
+}
+
+uint32_t warps_of(const simt::LaunchRecord& record) {
+  uint32_t threads = record.block[0] * record.block[1] * record.block[2];
+  return (threads + simt::kWarpLanes - 1) / simt::kWarpLanes;
+}
+
+void set_block(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index) {
+  uint64_t row = index / record.grid[0];
+  state->block[0] = static_cast<uint32_t>(index % record.grid[0]);
+  state->block[1] = static_cast<uint32_t>(row % record.grid[1]);
+  state->block[2] = static_cast<uint32_t>(row / record.grid[1]);
+}
+
+/// The first block of the next row of the grid.
+void begin_row(simt::BlockState* state, const simt::LaunchRecord& record) {
+  state->block[0] = 0;
+  if (++state->block[1] < record.grid[1]) return;
+  state->block[1] = 0;
+  ++state->block[2];
+}
+
+/// The block with this rank in a cluster.
+void set_block_of_cluster(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index,
+                          uint32_t rank) {
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t size = record.cluster[i], count = record.grid[i] / size;
+    state->block[i] = static_cast<uint32_t>(index % count) * size + rank % size;
+    index /= count;
+    rank /= size;
+  }
+}
+
+Error no_memory(const char* what, uint64_t size_bytes) {
+  return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                    "no memory for the %s of a worker thread (%llu bytes): free some, or raise the "
+                    "limit on address space (ulimit -v)",
+                    what, static_cast<unsigned long long>(size_bytes));
+}
+
+}  // namespace
+
+bool Executor::make() {
+  stack_ = GuardedRange::make(kStackBytes);
+  if (!stack_) return false;
+  guard_.stacks[0] = {stack_.guard_begin(), stack_.begin()};
+  state_.host = this;
+  return true;
+}
+
+Executor* Executor::acquire() {
+  int thread = static_cast<int>(syscall(SYS_gettid));
+  size_t count = executor_count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
+    Executor* executor = executors[i].load(std::memory_order_acquire);
+    if (executor == nullptr || executor->in_use_.exchange(true, std::memory_order_acquire)) {
+      continue;
+    }
+    executor->thread_id_.store(thread);
+    return executor;
+  }
+  std::unique_ptr<Executor> made(new (std::nothrow) Executor);
+  if (!made || !made->make()) return nullptr;
+  made->in_use_.store(true);
+  made->thread_id_.store(thread);
+  size_t slot = executor_count.fetch_add(1);
+  if (slot >= kMaxExecutors) return nullptr;
+  executors[slot].store(made.get(), std::memory_order_release);
+  return made.release();
+}
+
+Status Executor::select_window(uint64_t shared_bytes) {
+  if (shared_bytes == 0) {
+    state_.shared = empty_window();
+    return {};
+  }
+  const uint64_t wanted = round_up(shared_bytes, kPageBytes);
+  if (windows_[window_].allowed_bytes() != wanted) window_ = 1 - window_;
+  GuardedRange& window = windows_[window_];
+  if (!open_window(window, shared_bytes)) return no_memory("shared memory", shared_bytes);
+  state_.shared = window.data();
+  return {};
+}
+
+std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
+  if (unit.split_entry != nullptr) return std::make_unique<SplitBlock>();
+  return std::make_unique<WarpBlock>(&guard_);
+}
+
+/// Memory for a block, which holds the shared memory of its cluster where it is the first of it.
+bool Executor::prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch) {
+  uint64_t shared_bytes = launch.shared_bytes;
+  if (launch.cluster_blocks > 1) {
+    shared_bytes = rank == 0 ? uint64_t{launch.cluster_blocks} << launch.record.cluster_bits : 0;
+  }
+  return block.prepare(*launch.unit, shared_bytes, state_.warp_count);
+}
+
+/// Every block has its own memory; one of them, or one cluster, has it for certain.
+Status Executor::prepare_resident(const LaunchRun& launch) {
+  const CodeUnit& unit = *launch.unit;
+  auto& blocks = blocks_of(unit);
+  bool ready = true;
+  for (uint32_t rank = 0; rank < launch.cluster_blocks && ready; ++rank) {
+    if (blocks.size() == rank) blocks.push_back(make_block(unit));
+    ready = prepare_block(*blocks[rank], rank, launch);
+  }
+  if (ready) return {};
+  const uint64_t stacks = unit.stack_bytes * unit.stacks_of_block(state_.warp_count);
+  return no_memory("blocks", launch.shared_bytes + unit.scratch_bytes * state_.warp_count + stacks);
+}
+
+Status Executor::prepare(const LaunchRun& launch) {
+  const CodeUnit& unit = *launch.unit;
+  uint32_t threads = launch.record.block[0] * launch.record.block[1] * launch.record.block[2];
+  if (prepared_unit_ == unit.id && prepared_shared_bytes_ == launch.shared_bytes &&
+      prepared_threads_ == threads && prepared_cluster_blocks_ == launch.cluster_blocks) {
+    return {};
+  }
+  prepared_unit_ = 0;
+  if (unit.stack_bytes + kStackMarginBytes > stack_.size_bytes()) {
+    stack_ = GuardedRange();
+    stack_ = GuardedRange::make(unit.stack_bytes + kStackMarginBytes);
+    if (!stack_) return no_memory("stack", unit.stack_bytes);
+    guard_.stacks[0] = {stack_.guard_begin(), stack_.begin()};
+  }
+  state_.warp_count = unit.grid_entry != nullptr ? 1 : warps_of(launch.record);
+  if (unit.runs_through()) {
+    KM_TRY(select_window(launch.shared_bytes));
+    if (!grow_scratch(scratch_, unit.scratch_bytes)) {
+      return no_memory("local memory", unit.scratch_bytes);
+    }
+    state_.scratch = scratch_.data();
+  } else {
+    KM_TRY(prepare_resident(launch));
+  }
+  guard_.begin = unit.begin;
+  guard_.end = unit.end;
+  prepared_unit_ = unit.id;
+  prepared_shared_bytes_ = launch.shared_bytes;
+  prepared_threads_ = threads;
+  prepared_cluster_blocks_ = launch.cluster_blocks;
+  return {};
+}
+
+void Executor::run_grid() {
+  uint64_t first = 0, last = 0;
+  simt::GridEntry entry = launch_->unit->grid_entry;
+  const simt::LaunchRecord& record = launch_->record;
+  while (launch_->range.take(&next_part_, &first, &last)) {
+    set_block(&state_, record, first);
+    for (uint64_t left = last - first; left != 0; begin_row(&state_, record)) {
+      const uint64_t x = state_.block[0], count = std::min(left, record.grid[0] - x);
+      entry(&record, &state_, x, x + count);
+      left -= count;
+      blocks_ += count;
+    }
+  }
+  give_sums();
+}
+
+void Executor::keep_sums(uint64_t address, uint32_t size_bytes) {
+  privatized_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
+}
+
+/// Memory for `count` more blocks, the last ones of idle_blocks_: the very last is the first block.
+bool Executor::make_ready(uint32_t count) {
+  auto& blocks = blocks_of(*launch_->unit);
+  while (idle_blocks_.size() < count) {
+    blocks.push_back(make_block(*launch_->unit));
+    idle_blocks_.insert(idle_blocks_.begin(), blocks.back().get());
+  }
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    if (!prepare_block(**(idle_blocks_.rbegin() + rank), rank, *launch_)) return false;
+  }
+  return true;
+}
+
+Cluster* Executor::new_cluster(uint32_t size) {
+  if (idle_clusters_.empty()) {
+    clusters_.push_back(std::make_unique<Cluster>());
+    idle_clusters_.push_back(clusters_.back().get());
+  }
+  Cluster* const cluster = idle_clusters_.back();
+  idle_clusters_.pop_back();
+  cluster->begin(size, idle_blocks_.back()->window(), uint64_t{1} << launch_->record.cluster_bits);
+  return cluster;
+}
+
+/// The next block or cluster of the launch, as long as this thread has room for it. It takes no
+/// more than that at once: other threads could not begin them.
+bool Executor::start_next() {
+  const uint32_t count = launch_->cluster_blocks;
+  const uint64_t room = (kMaxResidentBlocks - resident_blocks_.size()) / count;
+  if (room == 0) return false;
+  if (first_untaken_ == end_untaken_ &&
+      !launch_->range.take(&next_part_, &first_untaken_, &end_untaken_, room)) {
+    return false;
+  }
+  if (!make_ready(count)) return false;
+  Cluster* const cluster = count > 1 ? new_cluster(count) : nullptr;
+  const uint32_t* size = launch_->record.block;
+  const uint64_t index = first_untaken_++;
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    ResidentBlock* const block = idle_blocks_.back();
+    idle_blocks_.pop_back();
+    resident_blocks_.push_back(block);
+    if (cluster != nullptr) {
+      cluster->members.push_back(block);
+      set_block_of_cluster(&state_, launch_->record, index, rank);
+    } else {
+      set_block(&state_, launch_->record, index);
+    }
+    block->begin(state_, size[0] * size[1] * size[2], cluster, rank);
+  }
+  return true;
+}
+
+/// Others of its cluster may use its shared memory until all of them are over.
+void Executor::finish_block(ResidentBlock* block) {
+  Cluster* const cluster = block->cluster();
+  if (cluster == nullptr) {
+    ++blocks_;
+    idle_blocks_.push_back(block);
+    return;
+  }
+  if (!cluster->leave()) return;
+  ++blocks_;
+  idle_blocks_.insert(idle_blocks_.end(), cluster->members.rbegin(), cluster->members.rend());
+  idle_clusters_.push_back(cluster);
+}
+
+void Executor::begin_resident() {
+  resident_blocks_.clear();
+  idle_blocks_.clear();
+  for (auto& block : blocks_of(*launch_->unit)) idle_blocks_.push_back(block.get());
+  std::reverse(idle_blocks_.begin(), idle_blocks_.end());
+  idle_clusters_.clear();
+  for (auto& cluster : clusters_) idle_clusters_.push_back(cluster.get());
+  first_untaken_ = end_untaken_ = 0;
+}
+
+/// Gives every resident block a turn.
+Executor::Turns Executor::run_turns() {
+  Turns result;
+  for (size_t i = 0; i < resident_blocks_.size();) {
+    resident_ = resident_blocks_[i];
+    running_ = resident_->state();
+    const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
+    if (turn == ResidentBlock::Turn::deadlock) raise_deadlock(0);
+    const bool waits = turn == ResidentBlock::Turn::waiting;
+    result.any_waits = result.any_waits || waits;
+    result.all_wait = result.all_wait && waits;
+    ++i;
+    if (turn != ResidentBlock::Turn::finished) continue;
+    result.any_finished = true;
+    finish_block(resident_);
+    resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
+  }
+  return result;
+}
+
+/// A block usually waits for another thread, which is done within a moment. Starting the next block
+/// meanwhile would keep blocks that wait for this one from it. If a wait was in vain, the next is
+/// shorter. A block that waits at barriers on the way, which looks like progress, is given up on
+/// after more turns.
+void Executor::run_resident() {
+  begin_resident();
+  uint32_t patience = kWaitTurns;
+  for (uint32_t waited = 0, spoiled = 0, idle_turns = 0;;) {
+    const Turns turns = run_turns();
+    check_stop(launch_->unit->begin);
+    const bool progress = !turns.all_wait;
+    if (progress && waited > 0) patience = kWaitTurns;
+    if (progress) stall_.note_progress();
+    waited = progress ? 0 : waited + 1;
+    spoiled = turns.any_finished ? 0 : spoiled + (turns.any_waits ? 1 : 0);
+    if (!resident_blocks_.empty() && waited < patience && spoiled < kSpoiledTurns) {
+      if (!progress) pause();
+      continue;
+    }
+    if (!progress) patience = std::max(patience / 2, 1u);
+    waited = spoiled = 0;
+    if (start_next()) continue;
+    if (resident_blocks_.empty()) break;
+    if (++idle_turns % 64 == 0) idle();
+  }
+  running_ = &state_;
+}
+
+/// No block of this thread gets on, and no other can be started.
+void Executor::idle() {
+  launch_->pool->relieve();
+  if (stall_.note_wait()) {
+    log(LogLevel::kWarn, "cpu", "%s", describe_stall(resident_blocks_, *launch_).c_str());
+  }
+  sched_yield();
+}
+
+void Executor::run_blocks(void* argument) {
+  auto* self = static_cast<Executor*>(argument);
+  after_switch(nullptr, &self->host_low_, &self->host_size_);
+  if (self->launch_->unit->runs_through()) {
+    self->run_grid();
+  } else {
+    self->run_resident();
+  }
+  if (self->launch_->unit->streams) store_fence();
+  before_switch(nullptr, self->host_low_, self->host_size_);
+}
+
+Ending Executor::enter(LaunchRun& launch) {
+  launch_ = &launch;
+  running_ = &state_;
+  guard_.stop = launch.stop;
+  guard_.fault = {};
+  fault_.kind = simt::FaultKind::none;
+  has_assertion_ = false;
+  state_.abandoned = 0;
+  blocks_ = 0;
+  privatized_.begin(state_);
+  next_part_ = claim_part(launch.range);
+  if (!launch.unit->runs_through()) stall_.begin(launch);
+  before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  current_guard = &guard_;
+  auto ending = static_cast<Ending>(
+      km_cpu_enter(&guard_, reinterpret_cast<void*>(stack_.end()), run_blocks, this));
+  current_guard = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (ending != Ending::returned) {
+    if (running_ != &state_ && launch.unit->split_entry == nullptr) warp_block().return_to_base();
+    before_switch(nullptr, host_low_, host_size_);
+  }
+  after_switch(fake_stack_, nullptr, nullptr);
+  stall_.end();
+  if (ending != Ending::returned) {
+    privatized_.drop(state_);
+    note_fault(ending);
+  }
+  return ending;
+}
+
+void Executor::note_fault(Ending ending) {
+  stack_abandoned(stack_.data(), stack_.size_bytes());
+  for (auto& block : warp_blocks_) static_cast<WarpBlock&>(*block).abandon();
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
+#endif
+  for (int i = 0; i < 3; ++i) fault_.block[i] = running_->block[i];
+  fault_.shared_address = reinterpret_cast<uint64_t>(running_->shared);
+  if (fault_.kind == simt::FaultKind::none) {  // found by a signal
+    fault_.fault = guard_.fault;
+    fault_.thread = running_->first_thread;
+    fault_.has_thread = false;
+    fault_.deadlock = false;
+    fault_.size_bytes = 0;
+    fault_.line = 0;
+    fault_.helper_line = running_->line;
+    fault_.text.clear();
+    if (ending == Ending::stopped) {
+      fault_.kind = simt::FaultKind::stopped;
+      fault_.helper_line = 0;
+    }
+  }
+}
+
+/// That the running block may use.
+AddressRange Executor::shared_memory() const {
+  const Cluster* const cluster = running_ == &state_ ? nullptr : resident_->cluster();
+  if (cluster == nullptr) {
+    return {reinterpret_cast<uint64_t>(running_->shared), launch_->shared_bytes};
+  }
+  return {reinterpret_cast<uint64_t>(cluster->shared_of(0)), cluster->shared_bytes()};
+}
+
+AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const {
+  const CodeUnit& unit = *launch_->unit;
+  const uint64_t scratch_bytes = unit.scratch_bytes * running_->warp_count;
+  const AddressRange shared = shared_memory();
+  if (shared.holds(address, size_bytes)) return shared;
+  const AddressRange scratch{reinterpret_cast<uint64_t>(running_->scratch), scratch_bytes};
+  if (scratch.holds(address, size_bytes)) return scratch;
+  const AddressRange params{reinterpret_cast<uint64_t>(launch_->record.params),
+                            launch_->param_bytes};
+  if (params.holds(address, size_bytes)) return params;
+  const AddressRange workspace{launch_->record.workspace, sizeof launch_->workspace};
+  if (launch_->record.workspace != 0 && workspace.holds(address, size_bytes)) return workspace;
+  return launch_->allocations->find(address, size_bytes);
+}
+
+/// Notes how long the run's blocks took.
+void Executor::note_time(const CodeUnit& unit) const {
+  constexpr uint64_t kLeastTicks = 2000;  // of a run in which blocks count for more than entering
+  const float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
+  const float old = unit.ticks_per_block.load(std::memory_order_relaxed);
+  const bool is_short = ticks_ < kLeastTicks;
+  if (is_short && old != 0 && now > old) return;  // blocks take at most so long
+  // Quick to notice that blocks take long, slow to forget it.
+  const bool counts_alone = is_short || old == 0 || now > 4 * old;
+  unit.ticks_per_block.store(counts_alone ? now : 0.75F * old + 0.25F * now,
+                             std::memory_order_relaxed);
+}
+
+Result<Ending> Executor::run(LaunchRun& launch) {
+  KM_TRY(prepare(launch));
+  if (start_times.load(std::memory_order_relaxed)) start_ns_.store(now_ns());
+  owner_.store(launch.owner);  // before the stop word is read: interrupt_all() counts on it
+  Ending ending = Ending::stopped;
+  if (launch.stop == nullptr || launch.stop->load() == 0) {
+    uint64_t begin = now_ticks();
+    keep_handler_in_front(begin);
+    ending = enter(launch);
+    ticks_ = now_ticks() - begin;
+    if (has_assertion_ && ending != Ending::returned) {  // whatever ended it: that came first
+      fault_ = std::move(assertion_);
+      has_assertion_ = false;
+      ending = Ending::faulted;
+    }
+    if (blocks_ != 0) note_time(*launch.unit);
+  } else {
+    fault_ = KernelFault{};
+    fault_.kind = simt::FaultKind::stopped;
+  }
+  owner_.store(nullptr);
+  if (ending != Ending::returned) launch.range.close();
+  return ending;
+}
+
+KM_NO_SANITIZE void Executor::leave(Ending ending) {
+  km_cpu_leave(&guard_, static_cast<uint64_t>(ending));
+}
+
+KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t address,
+                                    uint64_t size_bytes, uint32_t thread, uint32_t line) {
+  fault_.kind = kind;
+  fault_.fault.signal = 0;
+  fault_.fault.code = 0;
+  fault_.fault.pc = pc;
+  fault_.fault.address = address;
+  fault_.fault.stack_overflow = false;
+  fault_.size_bytes = size_bytes;
+  fault_.line = line;
+  fault_.helper_line = 0;
+  fault_.thread = thread;
+  fault_.has_thread = true;
+  fault_.deadlock = false;
+  leave(kind == simt::FaultKind::stopped ? Ending::stopped : Ending::faulted);
+}
+
+void Executor::note_assertion(std::string text, uint64_t pc, uint32_t thread) {
+  running_->abandoned = 1;
+  if (has_assertion_) return;
+  assertion_ = KernelFault{};
+  assertion_.kind = simt::FaultKind::assertion;
+  assertion_.fault.pc = pc;
+  std::copy_n(running_->block, 3, assertion_.block);
+  assertion_.thread = thread;
+  assertion_.has_thread = true;
+  assertion_.text = std::move(text);
+  has_assertion_ = true;
+}
+
+KM_NO_SANITIZE void Executor::raise_assertion() { leave(Ending::faulted); }
+
+KM_NO_SANITIZE void Executor::raise_deadlock(uint64_t pc) {
+  fault_.kind = simt::FaultKind::trap;
+  fault_.fault = {};
+  fault_.fault.pc = pc;
+  fault_.thread = running_->first_thread;
+  fault_.has_thread = false;
+  fault_.deadlock = true;
+  leave(Ending::faulted);
+}
+
+void Executor::check_stop(uint64_t pc) {
+  if (launch_->stop != nullptr && launch_->stop->load(std::memory_order_relaxed) != 0) {
+    fault_.kind = simt::FaultKind::none;
+    guard_.fault = {};
+    guard_.fault.pc = pc;
+    leave(Ending::stopped);
+  }
+}
+
+void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
+  auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const CodeUnit& unit = *launch_->unit;
+  const bool own_stack = !unit.runs_through() && unit.split_entry == nullptr;
+  const uint64_t low = own_stack ? warp_block().stack_low() : stack_.begin();
+  if (here - low >= size_bytes) return;
+  guard_.fault =
+      Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low, .stack_overflow = true};
+  leave(Ending::faulted);
+}
+
+bool Executor::interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns) {
+  const NoCancellation postponed;
+  uint64_t limit = timeout_ns == kForever ? kForever : now_ns() + timeout_ns;
+  for (unsigned turn = 0;; ++turn) {
+    bool busy = false;
+    size_t count = executor_count.load();
+    for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
+      Executor* executor = executors[i].load(std::memory_order_acquire);
+      if (executor == nullptr || executor == self) continue;
+      const void* running = executor->owner_.load();
+      if (running == nullptr || (owner != nullptr && running != owner)) continue;
+      busy = true;
+      interrupt_thread(executor->thread_id_.load());
+    }
+    if (!busy) return true;
+    if (turn == kPatience) {
+      log(LogLevel::kWarn, "cpu",
+          "a kernel does not stop; if a SIGSEGV handler was installed after the library was first "
+          "used, kernels cannot be interrupted");
+    }
+    if (limit != kForever && now_ns() >= limit) return false;
+    if (turn < 16) {
+      sched_yield();
+    } else {
+      usleep(turn < 100 ? 50 : 1000);
+    }
+  }
+}
+
+const void* Executor::find_overdue(uint64_t limit_ns) {
+  uint64_t now = now_ns();
+  size_t count = executor_count.load();
+  for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
+    Executor* executor = executors[i].load(std::memory_order_acquire);
+    if (executor == nullptr) continue;
+    const void* owner = executor->owner_.load();
+    uint64_t start = executor->start_ns_.load();
+    if (owner != nullptr && start != 0 && now > start && now - start > limit_ns) return owner;
+  }
+  return nullptr;
+}
+
+void Executor::keep_start_times() { start_times.store(true); }
+
+Executor* executor_of_host_thread() {
+  static constinit thread_local Executor* held = nullptr;
+  static constinit thread_local bool has_ended = false;
+  struct End {
+    ~End() {
+      has_ended = true;
+      if (held != nullptr) std::exchange(held, nullptr)->release();
+    }
+  };
+  if (held != nullptr) return thread_can_fault() ? held : nullptr;
+  // Calls of a thread whose objects have gone get none: it would never be given back.
+  if (has_ended || !thread_can_fault()) return nullptr;
+  held = Executor::acquire();
+  thread_local End end;
+  return held;
+}
+
+}  // namespace km::cpu

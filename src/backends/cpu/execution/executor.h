@@ -1,0 +1,164 @@
+// The belongings of a thread that runs generated code: stacks, the shared memory window, scratch
+// memory and the state of the block. Workers own one for life; waiting threads of the host borrow
+// one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/execution/launch_run.h"
+#include "backends/cpu/execution/privatized_atomics.h"
+#include "backends/cpu/execution/split_block.h"
+#include "backends/cpu/execution/warp_block.h"
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/memory/address_space.h"
+#include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/workers/stall.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+/// A fault with everything that the message needs, copied out of the thread that had it.
+struct KernelFault {
+  simt::FaultKind kind = simt::FaultKind::none;  // none: found by a signal
+  Fault fault;
+  uint64_t size_bytes = 0;
+  uint32_t line = 0;         // in the PTX text, 0: the one that the pc belongs to
+  uint32_t helper_line = 0;  // where the pc belongs to none: that of the access it serves
+  uint64_t shared_address = 0;
+  uint32_t block[3] = {};
+  uint32_t thread = 0;  // linear; the first of the packet when has_thread is false
+  bool has_thread = false;
+  bool deadlock = false;  // no warp of the block can go on
+  std::string text;       // of a failed assertion
+};
+
+class Executor {
+ public:
+  /// One that nobody uses, for the calling thread; null when memory is short.
+  static Executor* acquire();
+  /// Lock-free: also right in a child process after fork.
+  void release() { in_use_.store(false, std::memory_order_release); }
+
+  /// Runs blocks of the launch until none is left, it faults or it is told to stop. The error is
+  /// about memory for stacks, windows or scratch.
+  Result<Ending> run(LaunchRun& launch);
+  /// The part of a command's work that this thread begins with: the same as the last time, if it
+  /// can be.
+  uint32_t claim_part(BlockRange& range) {
+    return range.part_count() == 1 ? 0 : part_ = range.claim(part_);
+  }
+  /// After run() gave `faulted` or `stopped`.
+  const KernelFault& fault() const { return fault_; }
+  /// The first assertion that failed in a run() that gave `returned`; null: none did.
+  const KernelFault* assertion() const { return has_assertion_ ? &assertion_ : nullptr; }
+
+  /// Makes all other threads that run launches of `owner` (null: of anybody) look at their stop
+  /// word, until they have left or `timeout_ns` has passed. False in the latter case.
+  static bool interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns);
+  /// The owner and start of the oldest launch that runs longer than `limit_ns`, null: none.
+  static const void* find_overdue(uint64_t limit_ns);
+  /// From now on run() keeps the start times that find_overdue() needs.
+  static void keep_start_times();
+
+  // Called by generated code through the runtime table.
+  /// `line` in the PTX text counts where it is not 0, else the one that `pc` belongs to.
+  [[noreturn]] void raise(simt::FaultKind kind, uint64_t pc, uint64_t address, uint64_t size_bytes,
+                          uint32_t thread, uint32_t line = 0);
+  /// A thread has failed an assertion; the run goes on. `text` is for the error of the launch.
+  void note_assertion(std::string text, uint64_t pc, uint32_t thread);
+  /// Ends the run because of the assertion that was noted.
+  [[noreturn]] void raise_assertion();
+  [[noreturn]] void raise_deadlock(uint64_t pc);
+  /// Leaves when the launch was told to stop. For functions of the runtime that may take long.
+  void check_stop(uint64_t pc);
+  /// Leaves with a stack overflow when less than `size_bytes` of stack are left.
+  void check_stack(uint64_t size_bytes, uint64_t pc);
+  /// The memory around an access that the launch may make, empty: it may not.
+  AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
+  void keep_sums(uint64_t address, uint32_t size_bytes);
+  void give_sums() { privatized_.flush(state_); }
+  uint32_t first_thread() const { return running_->first_thread; }
+  /// The block that runs now, in mode b and c.
+  WarpBlock& warp_block() { return static_cast<WarpBlock&>(*resident_); }
+  SplitBlock& split_block() { return static_cast<SplitBlock&>(*resident_); }
+  const LaunchRun& launch() const { return *launch_; }
+
+ private:
+  friend std::default_delete<Executor>;
+  Executor() = default;
+  ~Executor() = default;
+  bool make();
+  Status prepare(const LaunchRun& launch);
+  void note_time(const CodeUnit& unit) const;
+  Status select_window(uint64_t shared_bytes);
+  /// Those that have been made for the kernel's mode.
+  std::vector<std::unique_ptr<ResidentBlock>>& blocks_of(const CodeUnit& unit) {
+    return unit.split_entry != nullptr ? split_blocks_ : warp_blocks_;
+  }
+  std::unique_ptr<ResidentBlock> make_block(const CodeUnit& unit);
+  Status prepare_resident(const LaunchRun& launch);
+  Ending enter(LaunchRun& launch);
+  void note_fault(Ending ending);
+  [[noreturn]] void leave(Ending ending);
+  static void run_blocks(void* argument);
+  void run_grid();
+  void run_resident();
+  void begin_resident();
+  struct Turns {
+    bool any_waits = false, all_wait = true, any_finished = false;
+  };
+  Turns run_turns();
+  void idle();
+  bool start_next();
+  void finish_block(ResidentBlock* block);
+  bool make_ready(uint32_t count);
+  bool prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch);
+  Cluster* new_cluster(uint32_t size);
+  AddressRange shared_memory() const;
+
+  CodeGuard guard_;
+  GuardedRange stack_;
+  GuardedRange scratch_;
+  std::array<GuardedRange, 2> windows_;  // two, for kernels that alternate
+  uint32_t window_ = 0;
+  simt::BlockState state_{};
+  simt::BlockState* running_ = &state_;  // of the block that runs now
+  // Modes b and c.
+  std::vector<std::unique_ptr<ResidentBlock>> warp_blocks_, split_blocks_;
+  std::vector<ResidentBlock*> idle_blocks_, resident_blocks_;
+  std::vector<std::unique_ptr<Cluster>> clusters_;
+  std::vector<Cluster*> idle_clusters_;
+  ResidentBlock* resident_ = nullptr;             // the one that runs now
+  uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
+  KernelFault fault_, assertion_;
+  bool has_assertion_ = false;
+  PrivatizedAtomics privatized_;  // mode a
+  StallWatch stall_;              // of launches whose blocks may wait
+
+  LaunchRun* launch_ = nullptr;
+  uint64_t prepared_unit_ = 0;  // its id
+  uint64_t prepared_shared_bytes_ = 0;
+  uint32_t prepared_cluster_blocks_ = 1;
+  uint32_t prepared_threads_ = 0;
+  uint64_t ticks_ = 0, blocks_ = 0;    // of this run
+  uint32_t part_ = 0, next_part_ = 0;  // claimed, and where the next blocks come from
+  void* fake_stack_ = nullptr;
+  const void* host_low_ = nullptr;
+  size_t host_size_ = 0;
+
+  std::atomic<bool> in_use_{false};
+  std::atomic<int> thread_id_{0};
+  std::atomic<const void*> owner_{nullptr};  // of the launch that runs here now
+  std::atomic<uint64_t> start_ns_{0};
+};
+
+/// The executor of this thread, made at the first use and kept until the thread ends. Null when the
+/// thread cannot run generated code (signals blocked, no memory): then it must only wait.
+Executor* executor_of_host_thread();
+
+}  // namespace km::cpu

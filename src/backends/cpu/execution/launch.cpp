@@ -1,0 +1,234 @@
+// The entry that launches a kernel.
+#include "backends/cpu/execution/launch.h"
+
+#include <bit>
+#include <cinttypes>
+#include <cstring>
+
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/device.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/execution/runtime_table.h"
+#include "backends/cpu/module/module.h"
+#include "backends/cpu/stream/stream.h"
+#include "base/text.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr char kAxes[] = "xyz";
+
+Status check_grid(const simt::KernelInfo& kernel, const uint32_t grid[3]) {
+  for (int i = 0; i < 3; ++i) {
+    if (grid[i] != 0 && grid[i] <= kMaxGridDim[i]) continue;
+    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
+                      kernel.name.c_str(), kAxes[i], grid[i], kMaxGridDim[i]);
+  }
+  return {};
+}
+
+Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
+  for (int i = 0; i < 3; ++i) {
+    if (block[i] != 0 && block[i] <= kMaxBlockDim[i]) continue;
+    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': block.%c is %u, not in 1 to %u",
+                      kernel.name.c_str(), kAxes[i], block[i], kMaxBlockDim[i]);
+  }
+  uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  uint32_t most = std::min(kernel.max_threads, kMaxThreadsPerBlock);
+  if (threads > most) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "kernel '%s': %" PRIu64 " threads per block (%ux%ux%u), at most %u allowed%s",
+                      kernel.name.c_str(), threads, block[0], block[1], block[2], most,
+                      most < kMaxThreadsPerBlock ? " by its launch bounds (.maxntid)" : "");
+  }
+  const std::array<uint32_t, 3>& required = kernel.required_block;
+  bool other = required[0] != 0 &&
+               (required[0] != block[0] || required[1] != block[1] || required[2] != block[2]);
+  if (other) {
+    return make_error(
+        KM_ERROR_INVALID_LAUNCH, "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
+        kernel.name.c_str(), required[0], required[1], required[2], block[0], block[1], block[2]);
+  }
+  return {};
+}
+
+Status check_shared(const Function& function, uint64_t shared_bytes) {
+  const simt::KernelInfo& kernel = function.kernel();
+  uint64_t most = function.max_dynamic_shared_bytes();
+  if (kernel.shared_static_bytes > kMaxSharedBytes) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "kernel '%s' has %" PRIu64
+                      " bytes of static shared memory; a block has at most %" PRIu64,
+                      kernel.name.c_str(), kernel.shared_static_bytes, kMaxSharedBytes);
+  }
+  if (shared_bytes <= most) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "kernel '%s': %s of dynamic shared memory, at most %" PRIu64
+                    " allowed beside its static ones, %" PRIu64
+                    "; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
+                    "%" PRIu64 " in all)",
+                    kernel.name.c_str(), counted(shared_bytes, "byte").c_str(), most,
+                    kernel.shared_static_bytes, kMaxSharedBytes);
+}
+
+Status check_launch(const Function& function, const kmb_launch& launch) {
+  const simt::KernelInfo& kernel = function.kernel();
+  KM_TRY(check_grid(kernel, launch.grid));
+  KM_TRY(check_block(kernel, launch.block));
+  KM_TRY(check_shared(function, launch.shared_bytes));
+  if (launch.arguments_size_bytes == kernel.param_bytes) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
+                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(),
+                    launch.arguments_size_bytes);
+}
+
+/// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
+/// does that a GPU would give the block: kernels may touch what lies between.
+uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes) {
+  constexpr uint64_t kGranuleBytes = 128;  // since compute capability 7.0
+  if (dynamic_bytes == 0) return kernel.shared_static_bytes;
+  return round_up(round_up(kernel.shared_static_bytes, 16) + dynamic_bytes, kGranuleBytes);
+}
+
+// Shared memory of a single block: all of the window is its own.
+constexpr uint32_t kLoneClusterBits = 31;
+
+bool asks_for_clusters(const simt::KernelInfo& kernel, const kmb_launch& launch) {
+  return (launch.cluster[0] | launch.cluster[1] | launch.cluster[2] | kernel.cluster[0]) != 0;
+}
+
+Error invalid_cluster(const Function& function, const std::array<uint32_t, 3>& size,
+                      const std::string& why) {
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': clusters of %u x %u x %u blocks: %s",
+                    function.kernel().name.c_str(), size[0], size[1], size[2], why.c_str());
+}
+
+/// The cluster that the launch asks for, or else the kernel.
+Result<std::array<uint32_t, 3>> cluster_size(const Function& function, const kmb_launch& launch) {
+  const simt::KernelInfo& kernel = function.kernel();
+  std::array<uint32_t, 3> size = kernel.cluster, asked{};
+  for (int i = 0; i < 3; ++i) asked[i] = launch.cluster[i];
+  const bool has_own = size[0] != 0, asks = asked != std::array<uint32_t, 3>{};
+  for (uint32_t& one : size) one = std::max(one, 1U);
+  if (asks && has_own && asked != size) {
+    return invalid_cluster(function, asked, "the kernel requires others (.reqnctapercluster)");
+  }
+  if (asks) size = asked;
+  uint64_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    blocks *= size[i];
+    if (blocks == 0 || blocks > function.max_cluster_blocks()) {
+      return invalid_cluster(function, size,
+                             "1 to " + std::to_string(function.max_cluster_blocks()) +
+                                 " blocks are possible (up to 16 with "
+                                 "KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER)");
+    }
+    if (launch.grid[i] % size[i] != 0) {
+      return invalid_cluster(function, size,
+                             std::string("grid.") + kAxes[i] + " is " +
+                                 std::to_string(launch.grid[i]) + ", no multiple of that");
+    }
+  }
+  return size;
+}
+
+Status set_clusters(LaunchRun* run, const Function& function, const kmb_launch& launch) {
+  KM_ASSIGN(const auto size, cluster_size(function, launch));
+  simt::LaunchRecord& record = run->record;
+  uint32_t blocks = 1;
+  for (int i = 0; i < 3; ++i) blocks *= record.cluster[i] = size[i];
+  const uint64_t stride = std::bit_ceil(std::max<uint64_t>(run->shared_bytes, kPageBytes));
+  record.cluster_bits = static_cast<uint32_t>(std::countr_zero(stride));
+  if (blocks == 1) record.cluster_bits = kLoneClusterBits;
+  if (blocks == 1 || !function.kernel().meets_cluster) return {};
+  run->cluster_blocks = blocks;
+  run->block_count /= blocks;
+  return {};
+}
+
+Status fill_in(Command* command, const Function& function, const kmb_launch& launch,
+               Context* context) {
+  const simt::KernelInfo& kernel = function.kernel();
+  command->kind = CommandKind::kernel;
+  uint8_t* params = command->allocate_params(launch.arguments_size_bytes);
+  if (params == nullptr) throw std::bad_alloc();
+  if (launch.arguments_size_bytes != 0) {
+    memcpy(params, launch.arguments, launch.arguments_size_bytes);
+  }
+  LaunchRun& run = command->run;
+  simt::LaunchRecord& record = run.record;
+  record.params = params;
+  record.variables = function.module().variable_addresses();
+  record.runtime = &runtime_table();
+  for (int i = 0; i < 3; ++i) {
+    record.grid[i] = launch.grid[i];
+    record.block[i] = launch.block[i];
+  }
+  record.shared_dynamic_bytes = launch.shared_bytes;
+  record.host = &run;
+  run.param_bytes = launch.arguments_size_bytes;
+  run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
+  run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  run.cluster_blocks = 1;
+  record.is_clustered = asks_for_clusters(kernel, launch) ? 1 : 0;
+  if (record.is_clustered != 0) [[unlikely]] {
+    KM_TRY(set_clusters(&run, function, launch));
+  } else {
+    record.cluster[0] = record.cluster[1] = record.cluster[2] = 1;
+    record.cluster_bits = kLoneClusterBits;
+  }
+  record.cached_bytes = config().cache_bytes;
+  record.workspace = 0;
+  if (launch.is_cooperative != 0) {
+    std::fill(std::begin(run.workspace), std::end(run.workspace), 0);
+    record.workspace = reinterpret_cast<uint64_t>(&run.workspace[0]);
+  }
+  KM_ASSIGN(run.unit, function.code_for(record, run.cluster_blocks > 1));
+  run.stop = context->stop_word();
+  run.owner = context;
+  run.output = &context->output();
+  run.allocations = &context->allocations();
+  run.heap = &context->device_heap();
+  run.pool = context->pool();
+  run.assertions = &context->failed_assertions();
+  return {};
+}
+
+}  // namespace
+
+Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
+                      Context* context) {
+  KM_TRY(check_launch(function, launch));
+  return fill_in(command, function, launch, context);
+}
+
+km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* launch,
+                 uint64_t* out_ticket, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    Context* context = stream->context();
+    KM_TRY(context->check());
+    struct Discard {
+      Stream* stream;
+      Command* command;
+      ~Discard() {
+        if (command != nullptr) stream->discard(command);
+      }
+    } pending = {stream, stream->allocate()};
+    if (pending.command == nullptr) throw std::bad_alloc();
+    KM_TRY(prepare_launch(pending.command, *from(function), *launch, context));
+    *out_ticket = stream->submit(std::exchange(pending.command, nullptr));
+    return {};
+  });
+}
+
+km_status function_prepare(kmb_function* handle, const uint32_t block[3], kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    const Function& function = *from(handle);
+    KM_TRY(check_block(function.kernel(), block));
+    return function.prepare(block);
+  });
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,17 @@
+// The preparation that launches of kernels share with kernels' nodes of graphs.
+#pragma once
+
+#include "backend/interface.h"
+#include "backends/cpu/stream/command.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+class Context;
+class Function;
+
+/// Checks a launch, makes its code and fills in its command.
+Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
+                      Context* context);
+
+}  // namespace km::cpu

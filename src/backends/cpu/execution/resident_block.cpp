@@ -1,0 +1,83 @@
+#include "backends/cpu/execution/resident_block.h"
+
+#include <atomic>
+
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kWindowBytes = uint64_t{4} << 30;
+constexpr uint64_t kSmallestWindowBytes = 16 << 20;
+
+std::atomic<uint64_t> window_bytes{kWindowBytes};
+
+}  // namespace
+
+/// Smaller where a limit forbids 4 GiB. Offsets are signed: half of the window lies below its
+/// beginning.
+GuardedRange reserve_window() {
+  for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
+    GuardedRange range = GuardedRange::reserve(size / 2, size / 2);
+    if (!range) continue;
+    if (window_bytes.exchange(size) != size) {
+      log(LogLevel::kInfo, "cpu",
+          "address space is limited: shared memory windows are %llu MiB instead of 4 GiB, so "
+          "wild shared memory addresses may not fault",
+          static_cast<unsigned long long>(size >> 20));
+    }
+    return range;
+  }
+  return {};
+}
+
+bool open_window(GuardedRange& window, uint64_t shared_bytes) {
+  if (!window) window = reserve_window();
+  return window && window.allow(shared_bytes);
+}
+
+bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes) {
+  if (needed_bytes <= scratch.size_bytes()) return true;
+  scratch = GuardedRange();
+  scratch = GuardedRange::make(round_up(needed_bytes, uint64_t{64} << 10));
+  if (scratch && needed_bytes >= kHugePageBytes) scratch.use_huge_pages();
+  return static_cast<bool>(scratch);
+}
+
+bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {
+  has_shared_ = shared_bytes != 0;
+  if (has_shared_ && !open_window(window_, shared_bytes)) return false;
+  if (!grow_scratch(scratch_, unit.scratch_bytes * warp_count)) return false;
+  scratch_bytes_ = unit.scratch_bytes;
+  return true;
+}
+
+bool ResidentBlock::meet_cluster() {
+  if (cluster_ == nullptr) return true;
+  if (!is_meeting_) meeting_ = cluster_->arrive();
+  is_meeting_ = !cluster_->has_met(meeting_);
+  return !is_meeting_;
+}
+
+bool ResidentBlock::has_met_cluster() {
+  if (!is_meeting_ || !cluster_->has_met(meeting_)) return false;
+  is_meeting_ = false;
+  return true;
+}
+
+void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster,
+                          uint32_t rank) {
+  state_ = state;
+  cluster_ = cluster;
+  is_meeting_ = false;
+  if (cluster != nullptr) {
+    state_.shared = cluster->shared_of(rank);
+  } else if (has_shared_) {
+    state_.shared = window_.data();
+  }
+  state_.scratch = scratch_.data();
+  thread_count_ = thread_count;
+  start();
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,78 @@
+// Blocks that are suspended while they wait (modes b and c): what each needs while it runs. A
+// thread keeps several of them going in turn, and takes more while all of its own wait.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/execution/cluster.h"
+#include "backends/cpu/memory/address_space.h"
+#include "backends/cpu/module/code_unit.h"
+#include "simt/abi.h"
+
+namespace km::cpu {
+
+/// Blocks that one thread keeps going at the same time, at most.
+constexpr uint32_t kMaxResidentBlocks = 256;
+
+constexpr uint32_t kMaxWarps = 32;
+constexpr uint32_t kMaxBarriers = simt::kClusterBarrier + 1;
+
+class ResidentBlock {
+ public:
+  enum class Turn { finished, progress, waiting, deadlock };
+
+  ResidentBlock() = default;
+  ResidentBlock(const ResidentBlock&) = delete;
+  ResidentBlock& operator=(const ResidentBlock&) = delete;
+  virtual ~ResidentBlock() = default;
+
+  /// Memory for blocks of this kernel; false: none left.
+  virtual bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count);
+  /// A block begins; `state` has everything but the memory. In a cluster (null: in none), shared
+  /// memory is what that gives it.
+  void begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster, uint32_t rank);
+  /// Every warp that can goes on until it waits.
+  virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
+
+  /// The place at which a thread of a waiting block is: the address of an instruction, or a line in
+  /// the PTX text; 0 if it is not known.
+  struct Place {
+    uint64_t pc = 0;
+    uint32_t line = 0;
+  };
+  virtual Place place() const = 0;
+
+  simt::BlockState* state() { return &state_; }
+  const simt::BlockState* state() const { return &state_; }
+  Cluster* cluster() const { return cluster_; }
+  uint8_t* window() const { return window_.data(); }
+
+ protected:
+  virtual void start() = 0;
+  /// All threads of the block are at the barrier of the cluster. True: those of all blocks are.
+  bool meet_cluster();
+  /// Waiting for other blocks there.
+  bool is_meeting() const { return is_meeting_; }
+  /// True if the block waited there, and the others have come.
+  bool has_met_cluster();
+
+  simt::BlockState state_{};
+  uint64_t scratch_bytes_ = 0;  // of a warp
+  uint32_t thread_count_ = 0;
+
+ private:
+  Cluster* cluster_ = nullptr;
+  uint32_t meeting_ = 0;
+  bool is_meeting_ = false;
+  GuardedRange window_, scratch_;
+  bool has_shared_ = false;  // else the window is left from another kernel
+};
+
+/// For shared memory: offsets are signed 32-bit numbers from its beginning.
+GuardedRange reserve_window();
+/// Reserves the window at its first use, and opens exactly `shared_bytes` of it.
+bool open_window(GuardedRange& window, uint64_t shared_bytes);
+/// Scratch memory loses its content when it grows.
+bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes);
+
+}  // namespace km::cpu

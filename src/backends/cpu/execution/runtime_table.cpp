@@ -1,0 +1,278 @@
+#include "backends/cpu/execution/runtime_table.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/device/output.h"
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/assertion.h"
+#include "backends/cpu/fault/device_printf.h"
+#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/memory/device_heap.h"
+#include "backends/cpu/memory/images.h"
+#include "backends/cpu/memory/lane_memory.h"
+#include "backends/cpu/workers/futex.h"
+#include "base/host_allocator.h"
+#include "simt/runtime/mma.h"
+#include "simt/runtime/split_warp.h"
+
+// The caller's address is where generated code was: it must be taken in the entry itself.
+#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
+
+namespace km::cpu {
+namespace {
+
+using simt::BlockState;
+using simt::FaultKind;
+using simt::LaunchRecord;
+
+constexpr uint64_t kHelperStackBytes = 48 << 10;  // what formatting may take
+constexpr uint64_t kNameLimit = 4096;
+
+Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
+
+KM_NO_SANITIZE void raise(BlockState* state, FaultKind kind, uint64_t address, uint64_t size_bytes,
+                          uint32_t thread, uint32_t line) {
+  executor_of(state).raise(kind, KM_CALLER_PC, address, size_bytes, thread, line);
+}
+
+/// The text goes to the output; false: *out_address cannot be read.
+bool print_text(const LaunchRecord* record, const char* format, const void* arguments,
+                int32_t* out_count, uint64_t* out_address) {
+  const HostMemoryOptional optional;
+  try {
+    std::optional<std::string> text =
+        format_device_printf(format, arguments, out_count, out_address);
+    if (!text) return false;
+    static_cast<const LaunchRun*>(record->host)->output->append(*text);
+  } catch (const std::bad_alloc&) {
+    *out_count = -1;
+  }
+  return true;
+}
+
+KM_NO_SANITIZE int32_t print(const LaunchRecord* record, BlockState* state, const char* format,
+                             const void* arguments, uint32_t thread) {
+  uint64_t pc = KM_CALLER_PC, address = 0;
+  int32_t count = 0;
+  Executor& executor = executor_of(state);
+  executor.check_stop(pc);
+  executor.check_stack(kHelperStackBytes, pc);
+  if (!print_text(record, format, arguments, &count, &address)) {
+    executor.raise(FaultKind::illegal_address, pc, address, 0, thread);
+  }
+  return count;
+}
+
+KM_NO_SANITIZE uint64_t allocate(const LaunchRecord* record, BlockState* state,
+                                 uint64_t size_bytes) {
+  Executor& executor = executor_of(state);
+  executor.check_stop(KM_CALLER_PC);
+  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
+  return static_cast<const LaunchRun*>(record->host)->heap->allocate(size_bytes);
+}
+
+KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint64_t address,
+                            uint32_t thread) {
+  Executor& executor = executor_of(state);
+  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
+  if (static_cast<const LaunchRun*>(record->host)->heap->release(address)) return;
+  executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, 0, thread);
+}
+
+/// The arguments of __assertfail.
+struct FailedAssertion {
+  const char *message, *file;
+  uint32_t line;
+  const char* function;
+  uint32_t thread;
+};
+
+/// The line that GPUs print for each thread.
+std::string assertion_line(const LaunchRecord& record, const BlockState& state,
+                           const FailedAssertion& failed, const std::string& message,
+                           const std::string& where, const std::string& function) {
+  const uint32_t x = std::max(record.block[0], 1U), y = std::max(record.block[1], 1U);
+  char place[128];
+  snprintf(place, sizeof place, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `",
+           state.block[0], state.block[1], state.block[2], failed.thread % x, failed.thread / x % y,
+           failed.thread / x / y);
+  return where + ": " + function + place + message + "` failed.\n";
+}
+
+/// Prints the line and keeps the first failure for the launch's error. False: enough were printed.
+bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedAssertion& failed,
+                    uint64_t pc) {
+  constexpr uint32_t kMostLines = 1024;  // as printf has a limit: the first ones tell enough
+  const auto& run = *static_cast<const LaunchRun*>(record.host);
+  const uint32_t before = run.assertions->fetch_add(1, std::memory_order_relaxed);
+  if (before == 0) limit_failed_launch(run);
+  const auto text_at = [](const char* text) {
+    return read_text(text, kNameLimit).value_or("(unreadable)");
+  };
+  const HostMemoryOptional optional;
+  try {
+    const std::string message = text_at(failed.message), function = text_at(failed.function);
+    const std::string where = text_at(failed.file) + ":" + std::to_string(failed.line);
+    if (before < kMostLines) {
+      run.output->append_error(assertion_line(record, *state, failed, message, where, function));
+    }
+    executor_of(state).note_assertion(
+        "assertion `" + message + "' failed at " + where + " in " + function, pc, failed.thread);
+  } catch (const std::bad_alloc&) {
+    executor_of(state).note_assertion({}, pc, failed.thread);  // the empty string needs no memory
+  }
+  return before + 1 < kMostLines;
+}
+
+KM_NO_SANITIZE void assert_fail(const LaunchRecord* record, BlockState* state, const char* message,
+                                const char* file, uint32_t line, const char* function,
+                                uint32_t thread) {
+  uint64_t pc = KM_CALLER_PC;
+  Executor& executor = executor_of(state);
+  executor.check_stop(pc);
+  executor.check_stack(kHelperStackBytes, pc);
+  if (note_assertion(*record, state, {message, file, line, function, thread}, pc)) return;
+  executor.raise_assertion();
+}
+
+KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t thread_count,
+                                        uint32_t predicate_count, uint64_t pc) {
+  Executor& executor = executor_of(state);
+  executor.check_stop(pc);
+  uint32_t predicates = 0;
+  if (!executor.warp_block().barrier_wait(id, thread_count, predicate_count, &predicates, pc)) {
+    executor.raise_deadlock(pc);
+  }
+  return predicates;
+}
+
+KM_NO_SANITIZE void barrier_wait(const LaunchRecord*, BlockState* state, uint32_t id,
+                                 uint32_t thread_count, uint32_t) {
+  wait_at_barrier(state, id, thread_count, 0, KM_CALLER_PC);
+}
+
+void barrier_arrive(const LaunchRecord*, BlockState* state, uint32_t id, uint32_t thread_count,
+                    uint32_t) {
+  executor_of(state).warp_block().barrier_arrive(id, thread_count);
+}
+
+KM_NO_SANITIZE uint32_t barrier_reduce(const LaunchRecord*, BlockState* state, uint32_t id,
+                                       uint32_t thread_count, uint32_t, uint32_t predicate_count) {
+  return wait_at_barrier(state, id, thread_count, predicate_count, KM_CALLER_PC);
+}
+
+KM_NO_SANITIZE void yield(const LaunchRecord*, BlockState* state) {
+  const uint64_t pc = KM_CALLER_PC;
+  Executor& executor = executor_of(state);
+  executor.check_stop(pc);
+  executor.warp_block().yield(pc);
+}
+
+KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t duration_ns) {
+  constexpr uint64_t kTurnNs = 1000000;  // so that stopping is noticed
+  uint64_t pc = KM_CALLER_PC, end = now_ns() + duration_ns;
+  for (uint64_t now = now_ns(); now < end; now = now_ns()) {
+    executor_of(state).check_stop(pc);
+    timespec pause = {0, static_cast<long>(std::min(end - now, kTurnNs))};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+KM_NO_SANITIZE void check_range(const LaunchRecord*, BlockState* state, const uint64_t* addresses,
+                                uint32_t lanes, const simt::AccessPart* parts, uint32_t part_count,
+                                uint64_t extent_bytes, uint64_t* out_range) {
+  Executor& executor = executor_of(state);
+  AddressRange range;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    for (uint32_t i = 0; i < part_count; ++i) {
+      const simt::AccessPart& part = parts[i];
+      const uint64_t address = addresses[lane] + static_cast<uint64_t>(part.offset_bytes);
+      if (range.holds(address, part.size_bytes)) continue;
+      range = executor.find_memory(address, part.size_bytes);
+      if (!range.is_empty()) continue;
+      executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, part.size_bytes,
+                     executor.first_thread() + lane, part.line);
+    }
+  }
+  const bool fits = extent_bytes <= range.size_bytes;
+  out_range[0] = fits ? range.begin : UINT64_MAX;
+  out_range[1] = fits ? range.size_bytes - extent_bytes : 0;
+}
+
+KM_NO_SANITIZE void check_sizes(const LaunchRecord*, BlockState* state, const uint64_t* addresses,
+                                const uint64_t* sizes, uint32_t lanes, uint32_t line,
+                                uint64_t* out_range) {
+  Executor& executor = executor_of(state);
+  AddressRange range{out_range[0], out_range[1]};
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    if (sizes[lane] == 0 || range.holds(addresses[lane], sizes[lane])) continue;
+    range = executor.find_memory(addresses[lane], sizes[lane]);
+    if (!range.is_empty()) continue;
+    executor.raise(FaultKind::illegal_address, KM_CALLER_PC, addresses[lane], sizes[lane],
+                   executor.first_thread() + lane, line);
+  }
+  out_range[0] = range.begin;
+  out_range[1] = range.size_bytes;
+}
+
+void split_barrier(const LaunchRecord*, BlockState* state, simt::SplitWarp* warp, uint32_t lanes,
+                   uint32_t id, uint32_t thread_count, uint32_t predicates, uint32_t waits,
+                   uint32_t next) {
+  executor_of(state).split_block().arrive(warp, lanes, id, thread_count, predicates, waits != 0,
+                                          next);
+}
+
+KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,
+                        const uint32_t* places, uint8_t* fragments) {
+  executor_of(state).check_stack(kHelperStackBytes, KM_CALLER_PC);
+  const Config& device = config();
+  simt::MmaRule rule = simt::mma_rule(device.capability_major, device.capability_minor, form->a);
+  rule.fast = device.fast_mma;
+  simt::mma_in_memory(*form, rule, places, fragments);
+}
+
+KM_NO_SANITIZE void keep_sums(BlockState* state, uint64_t address, uint32_t size_bytes) {
+  executor_of(state).keep_sums(address, size_bytes);
+}
+
+KM_NO_SANITIZE void give_sums(BlockState* state, uint32_t line) {
+  state->line = line;
+  executor_of(state).give_sums();
+}
+
+constexpr simt::ImageRuntime kTable = {{
+                                           .raise = raise,
+                                           .print = print,
+                                           .allocate = allocate,
+                                           .release = release,
+                                           .assert_fail = assert_fail,
+                                           .barrier_wait = barrier_wait,
+                                           .barrier_arrive = barrier_arrive,
+                                           .barrier_reduce = barrier_reduce,
+                                           .yield = yield,
+                                           .time_ns = now_ns,
+                                           .sleep_ns = sleep_ns,
+                                           .check_range = check_range,
+                                           .check_sizes = check_sizes,
+                                           .split_next = simt::split_next,
+                                           .split_meet = simt::split_meet,
+                                           .split_barrier = split_barrier,
+                                           .mma = mma,
+                                           .load_lanes = load_lanes,
+                                           .store_lanes = store_lanes,
+                                           .misaligned = misaligned,
+                                           .keep_sums = keep_sums,
+                                           .give_sums = give_sums,
+                                       },
+                                       access_image};
+
+}  // namespace
+
+const simt::RuntimeTable& runtime_table() { return kTable.base; }
+
+}  // namespace km::cpu

@@ -1,0 +1,116 @@
+#include "backends/cpu/execution/split_block.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backends/cpu/execution/executor.h"
+#include "simt/runtime/split_warp.h"
+
+namespace km::cpu {
+
+using simt::kWarpLanes;
+using simt::SplitStatus;
+using simt::SplitWarp;
+
+void SplitBlock::start() {
+  exited_ = 0;
+  barriers_ = {};
+  unfinished_ = 0;
+  for (uint32_t w = 0; w < state_.warp_count; ++w) {
+    const uint32_t lanes = std::min(thread_count_ - w * kWarpLanes, kWarpLanes);
+    split_begin(&warp(w), lanes == kWarpLanes ? UINT32_MAX : (uint32_t{1} << lanes) - 1);
+    unfinished_ |= uint32_t{1} << w;
+  }
+}
+
+SplitWarp& SplitBlock::warp(uint32_t index) const {
+  return *reinterpret_cast<SplitWarp*>(state_.scratch + index * scratch_bytes_);
+}
+
+ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
+  bool progress = false, waiting = false, spun = false;
+  released_ = false;
+  if (has_met_cluster()) release(barriers_[simt::kClusterBarrier]);
+  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
+    const auto w = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t live = warp(w).live, clock = warp(w).clock;
+    state_.first_thread = w * kWarpLanes;
+    const SplitStatus status = unit.split_entry(record, &state_, w);
+    const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
+    exited_ += gone;
+    progress = progress || gone != 0;
+    waiting = waiting || status == SplitStatus::waiting;
+    spun = spun || warp(w).clock != clock;
+    if (status == SplitStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
+    if (gone != 0) release_complete(false);
+  }
+  if (unfinished_ == 0) return Turn::finished;
+  // A barrier is no progress where threads go round a loop that waits, with barriers in it.
+  if (progress || (released_ && !spun)) return Turn::progress;
+  if (waiting || spun || is_meeting()) return Turn::waiting;
+  return release_complete(true) ? Turn::progress : Turn::deadlock;
+}
+
+ResidentBlock::Place SplitBlock::place() const {
+  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
+    const SplitWarp& w = warp(static_cast<uint32_t>(std::countr_zero(left)));
+    if (w.line != 0) return {0, w.line};
+  }
+  return {};
+}
+
+bool SplitBlock::is_complete(const Barrier& barrier, uint32_t exited) const {
+  if (barrier.expected == 0) return barrier.arrived + exited_ >= thread_count_;
+  return barrier.arrived + barrier.missing + exited >= barrier.expected;
+}
+
+void SplitBlock::release(Barrier& barrier) {
+  for (uint32_t w = 0; w < state_.warp_count; ++w) {
+    for (uint32_t left = barrier.waiting[w]; left != 0; left &= left - 1) {
+      warp(w).participants[std::countr_zero(left)] = barrier.predicates;
+    }
+    warp(w).blocked &= ~barrier.waiting[w];
+  }
+  barrier = {};
+  released_ = true;
+}
+
+/// All threads of the block have come. False: others of the cluster have not.
+bool SplitBlock::complete(Barrier& barrier) {
+  if (&barrier == &barriers_[simt::kClusterBarrier] && !meet_cluster()) return false;
+  release(barrier);
+  return true;
+}
+
+/// `count_exited`: nobody can go on, so exited threads count as arrived where a number of threads
+/// is given as well.
+bool SplitBlock::release_complete(bool count_exited) {
+  bool any = false;
+  for (Barrier& barrier : barriers_) {
+    const bool used = std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
+                                  [](uint32_t lanes) { return lanes != 0; });
+    if (!used || !is_complete(barrier, count_exited ? exited_ : 0)) continue;
+    any = complete(barrier) || any;
+  }
+  return any;
+}
+
+void SplitBlock::arrive(SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
+                        uint32_t predicates, bool waits, uint32_t state) {
+  Barrier& barrier = barriers_[id % kMaxBarriers];
+  barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
+  barrier.expected = thread_count;
+  const uint32_t first = state_.first_thread;
+  if (first + kWarpLanes > thread_count_) barrier.missing = first + kWarpLanes - thread_count_;
+  barrier.predicates += static_cast<uint32_t>(std::popcount(predicates));
+  if (waits) {
+    barrier.waiting[first / kWarpLanes] |= lanes;
+    warp->blocked |= lanes;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      warp->state[std::countr_zero(left)] = state;
+    }
+  }
+  if (is_complete(barrier, 0)) complete(barrier);
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,102 @@
+#include "backends/cpu/fault/device_printf.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "backends/cpu/fault/guarded_memory.h"
+#include "simt/engine.h"
+#include "simt/runtime/printf.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kFormatLimit = 64 << 10;
+constexpr uint64_t kStringLimit = 1 << 20;
+
+/// The argument buffer, copied piece by piece as the format asks for it.
+class Arguments {
+ public:
+  explicit Arguments(const void* source) : source_(static_cast<const uint8_t*>(source)) {}
+
+  bool take(uint64_t size_bytes, uint64_t* out_address) {
+    uint64_t offset = (copy_.size() + size_bytes - 1) / size_bytes * size_bytes;
+    copy_.resize(offset + size_bytes);
+    Fault fault;
+    if (guarded_copy(copy_.data() + offset, source_ + offset, size_bytes, false, &fault)) {
+      return true;
+    }
+    *out_address = fault.address;
+    return false;
+  }
+  int32_t last_int() const {
+    int32_t value = 0;
+    memcpy(&value, copy_.data() + copy_.size() - sizeof value, sizeof value);
+    return value;
+  }
+  uint64_t last_word() const {
+    uint64_t value = 0;
+    memcpy(&value, copy_.data() + copy_.size() - sizeof value, sizeof value);
+    return value;
+  }
+  void replace_last_word(const void* pointer) {
+    memcpy(copy_.data() + copy_.size() - sizeof pointer, &pointer, sizeof pointer);
+  }
+  const void* data() const { return copy_.data(); }
+
+ private:
+  const uint8_t* source_;
+  std::vector<uint8_t> copy_;
+};
+
+/// Replaces a device string by a copy of it.
+bool take_string(Arguments* arguments, uint64_t most_bytes, std::deque<std::string>* strings,
+                 uint64_t* out_address) {
+  uint64_t address = arguments->last_word();
+  std::optional<std::string> text = address == 0 ? std::optional<std::string>("(null)")
+                                                 : read_text(reinterpret_cast<const char*>(address),
+                                                             std::min(kStringLimit, most_bytes));
+  if (!text) {
+    *out_address = address;
+    return false;
+  }
+  strings->push_back(std::move(*text));
+  arguments->replace_last_word(strings->back().c_str());
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> read_text(const char* text, uint64_t limit) {
+  uint64_t length = 0;
+  if (!guarded_length(text, limit, &length)) return std::nullopt;
+  std::string copy(length, '\0');
+  if (!guarded_copy(copy.data(), text, length, false, nullptr)) return std::nullopt;
+  return copy;
+}
+
+std::optional<std::string> format_device_printf(const char* format, const void* arguments,
+                                                int32_t* out_count, uint64_t* out_address) {
+  std::optional<std::string> pattern = read_text(format, kFormatLimit);
+  if (!pattern) {
+    *out_address = reinterpret_cast<uint64_t>(format);
+    return std::nullopt;
+  }
+  Arguments copied(arguments);
+  std::deque<std::string> strings;  // addresses stay
+  using Kind = simt::PrintfArgument::Kind;
+  for (const simt::PrintfArgument& argument : simt::printf_arguments(pattern->c_str())) {
+    uint64_t most_bytes = argument.most_bytes;
+    if (argument.most_from_previous && copied.last_int() >= 0) {
+      most_bytes = static_cast<uint64_t>(copied.last_int());
+    }
+    if (!copied.take(argument.kind == Kind::word32 ? 4 : 8, out_address)) return std::nullopt;
+    if (argument.kind == Kind::string && !take_string(&copied, most_bytes, &strings, out_address)) {
+      return std::nullopt;
+    }
+  }
+  return simt::format_printf(pattern->c_str(), copied.data(), out_count);
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,330 @@
+#include "backends/cpu/fault/fault.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "backends/cpu/execution/stack_switch.h"
+#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/memory/images.h"
+#include "backends/cpu/memory/lane_memory.h"
+#include "backends/cpu/memory/shared_pages.h"
+#include "backends/cpu/workers/futex.h"
+#include "base/cancellation.h"
+#include "base/log.h"
+
+namespace km::cpu {
+
+__thread CodeGuard* current_guard __attribute__((tls_model("initial-exec"))) = nullptr;
+std::atomic<uint64_t> detail::next_look{0};
+__thread uint64_t detail::last_seen __attribute__((tls_model("initial-exec"))) = 0;
+
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr size_t kAlternateStackBytes = 256 << 10;
+constexpr size_t kMinimumForeignStackBytes = 8 << 10;
+
+constexpr int kMostHandlers = 16;
+constexpr uint64_t kTrustTicks = 100000;  // of what the system has said, about 30 us
+
+/// The handlers of the host's that ours has been put in front of, for one signal. Each has an entry
+/// of its own in our code (kEntries), which passes on to it what is not ours. A handler that passes
+/// on to the entry that it found when it was installed gets to the ones before it, and one that
+/// puts that entry back takes itself out: nothing goes round in a circle.
+struct Chain {
+  struct sigaction handlers[kMostHandlers];  // unchanged once used, but for those to be called once
+  int count = 0;
+};
+Chain chains[std::size(kSignals)];
+
+KM_NO_SANITIZE size_t index_of(int signal) {
+  size_t index = 0;
+  while (kSignals[index] != signal) ++index;
+  return index;
+}
+
+const char interrupt_mark = 0;  // its address tells our interrupts from everybody else's
+
+KM_NO_SANITIZE bool is_interrupt(int signal, const siginfo_t* info) {
+  return signal == SIGSEGV && info->si_code == SI_QUEUE && info->si_pid == getpid() &&
+         info->si_value.sival_ptr == &interrupt_mark;
+}
+
+KM_NO_SANITIZE bool contains(const StackGuard& guard, uint64_t address) {
+  return address >= guard.begin && address < guard.end;
+}
+
+KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) {
+  in_image_access = 0;
+  greg_t* registers = context->uc_mcontext.gregs;
+  registers[REG_RIP] = reinterpret_cast<greg_t>(&km_cpu_leave);
+  registers[REG_RDI] = reinterpret_cast<greg_t>(guard);
+  registers[REG_RSI] = static_cast<greg_t>(ending);
+  registers[REG_RSP] = static_cast<greg_t>(guard->saved_stack);
+}
+
+/// True if the signal belongs to code that we run; the thread then continues at km_cpu_leave.
+KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context) {
+  CodeGuard* guard = current_guard;
+  bool interrupt = is_interrupt(signal, info);
+  if (signal == SIGSEGV && info->si_code == SEGV_ACCERR &&
+      wait_while_moving(reinterpret_cast<uint64_t>(info->si_addr))) {
+    return true;  // the instruction runs once more
+  }
+  if (guard == nullptr) return interrupt;
+  auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  bool in_code =
+      (pc >= guard->begin && pc < guard->end) || is_lane_code(pc) || in_image_access != 0;
+  if (interrupt) {
+    bool stop =
+        in_code && guard->stop != nullptr && guard->stop->load(std::memory_order_relaxed) != 0;
+    if (!stop) return true;
+    guard->fault = Fault{.signal = 0, .code = 0, .pc = pc, .address = 0, .stack_overflow = false};
+    leave(context, guard, Ending::stopped);
+    return true;
+  }
+  if (info->si_code <= 0) return false;  // sent by somebody, not a fault
+  auto address = reinterpret_cast<uint64_t>(info->si_addr);
+  bool overflow = signal == SIGSEGV &&
+                  (contains(guard->stacks[0], address) || contains(guard->stacks[1], address));
+  if (!in_code && !overflow) return false;
+  guard->fault = Fault{.signal = signal,
+                       .code = info->si_code,
+                       .pc = pc,
+                       .address = address,
+                       .stack_overflow = overflow};
+  leave(context, guard, Ending::faulted);
+  return true;
+}
+
+/// The default action: put it back, and let the instruction fault again or send the signal again.
+KM_NO_SANITIZE void take_default(int signal, const siginfo_t* info) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  if (info->si_code <= 0) {
+    syscall(SYS_tgkill, getpid(), static_cast<pid_t>(syscall(SYS_gettid)), signal);
+  }
+}
+
+/// Calls a handler as the system would have, had ours not been there.
+KM_NO_SANITIZE void call_handler(struct sigaction& handler, int signal, siginfo_t* info,
+                                 void* context) {
+  bool has_info = (handler.sa_flags & SA_SIGINFO) != 0;
+  if (!has_info && handler.sa_handler == SIG_IGN && info->si_code <= 0) return;
+  if (!has_info && (handler.sa_handler == SIG_DFL || handler.sa_handler == SIG_IGN)) {
+    take_default(signal, info);  // the kernel does not let a real fault be ignored
+    return;
+  }
+  sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
+  for (int i = 1; i < NSIG; ++i) {
+    if (sigismember(&handler.sa_mask, i) == 1) sigaddset(&mask, i);
+  }
+  if ((handler.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  auto with_info = handler.sa_sigaction;
+  auto plain = handler.sa_handler;
+  if ((handler.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+    handler.sa_flags &= ~SA_SIGINFO;
+    handler.sa_handler = SIG_DFL;
+  }
+  if (has_info) {
+    with_info(signal, info, context);
+  } else {
+    plain(signal);
+  }
+}
+
+/// Does what is ours, and gives the rest to the handler that belongs to the entry.
+KM_NO_SANITIZE void receive(int level, int signal, siginfo_t* info, void* context) {
+  int saved_errno = errno;
+  if (!handle_own(signal, info, static_cast<ucontext_t*>(context))) {
+    call_handler(chains[index_of(signal)].handlers[level], signal, info, context);
+  }
+  errno = saved_errno;
+}
+
+template <int kLevel>
+KM_NO_SANITIZE void on_signal(int signal, siginfo_t* info, void* context) {
+  receive(kLevel, signal, info, context);
+}
+
+using Entry = void (*)(int signal, siginfo_t* info, void* context);
+template <int... kLevels>
+constexpr std::array<Entry, kMostHandlers> entries_of(std::integer_sequence<int, kLevels...>) {
+  return {on_signal<kLevels>...};
+}
+constexpr auto kEntries = entries_of(std::make_integer_sequence<int, kMostHandlers>{});
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 &&
+         std::find(kEntries.begin(), kEntries.end(), action.sa_sigaction) != kEntries.end();
+}
+
+bool is_same(const struct sigaction& one, const struct sigaction& other) {
+  return one.sa_sigaction == other.sa_sigaction && one.sa_flags == other.sa_flags;
+}
+
+/// The place of a handler in the chain: the last one, a new one, or, in a full chain, that of an
+/// equal handler, which a program that switches between a few has installed before. -1: none.
+int level_of(Chain& chain, const struct sigaction& handler) {
+  if (chain.count != 0 && is_same(chain.handlers[chain.count - 1], handler)) return chain.count - 1;
+  if (chain.count != kMostHandlers) {
+    chain.handlers[chain.count] = handler;
+    return chain.count++;
+  }
+  for (int level = 0; level < chain.count; ++level) {
+    if (is_same(chain.handlers[level], handler)) return level;
+  }
+  return -1;
+}
+
+enum class Front { kept, taken, failed, too_many };
+
+/// Puts our handler in front of the one that is there.
+Front take_front(size_t index) {
+  const int signal = kSignals[index];
+  struct sigaction now = {}, ours = {};
+  if (sigaction(signal, nullptr, &now) != 0) return Front::failed;
+  if (is_ours(now)) return Front::kept;
+  const int level = level_of(chains[index], now);
+  if (level < 0) return Front::too_many;
+  ours.sa_sigaction = kEntries[static_cast<size_t>(level)];
+  // Restart: an interrupt may arrive when the thread has left generated code already.
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  return sigaction(signal, &ours, nullptr) == 0 ? Front::taken : Front::failed;
+}
+
+std::mutex front_mutex;  // guards the chains, but for entries that are in use
+
+Status install() {
+  const std::lock_guard lock(front_mutex);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    if (take_front(i) == Front::taken) continue;
+    int code = errno;
+    Error error = make_error(KM_ERROR_INTERNAL, "cannot install a handler for signal %d: %s",
+                             kSignals[i], strerror(code));
+    error.native_code = code;
+    return error;
+  }
+  return {};
+}
+
+/// Says so once.
+void report_front(size_t index, Front front) {
+  if (front == Front::taken) {
+    log(LogLevel::kInfo, "cpu",
+        "the program has installed a handler for signal %d: faults of kernels go before it",
+        kSignals[index]);
+  } else if (front == Front::too_many) {
+    static bool said = false;
+    if (std::exchange(said, true)) return;
+    log(LogLevel::kError, "cpu",
+        "the program goes on installing handlers for signal %d: they get the faults of kernels, "
+        "which end it",
+        kSignals[index]);
+  }
+}
+
+/// True when this thread's own alternate stack has gone: calls come later than that.
+constinit thread_local bool stack_has_gone = false;
+
+/// An alternate signal stack that this thread owns, given back when the thread ends.
+struct AlternateStack {
+  void* memory = nullptr;
+  ~AlternateStack() {
+    if (memory == nullptr) return;
+    stack_has_gone = true;
+    stack_t off = {};
+    off.ss_flags = SS_DISABLE;
+    sigaltstack(&off, nullptr);
+    munmap(memory, kAlternateStackBytes);
+  }
+  bool make() {
+    void* made = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) return false;
+    stack_t stack = {};
+    stack.ss_sp = made;
+    stack.ss_size = kAlternateStackBytes;
+    if (sigaltstack(&stack, nullptr) == 0) {
+      memory = made;
+      return true;
+    }
+    munmap(made, kAlternateStackBytes);
+    return false;
+  }
+};
+
+bool ensure_alternate_stack() {
+  thread_local AlternateStack own;
+  stack_t now = {};
+  if (sigaltstack(nullptr, &now) != 0) return false;
+  if ((now.ss_flags & SS_DISABLE) == 0) return now.ss_size >= kMinimumForeignStackBytes;
+  return own.make();
+}
+
+}  // namespace
+
+Status install_fault_handler() {
+  static const auto* const result = new Status(install());
+  return *result;
+}
+
+void put_handler_in_front(Look look) {
+  static size_t turn = 0;  // of the signals that kernels seldom raise
+  const NoCancellation postponed;
+  std::unique_lock lock(front_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // another thread is at it
+  Front first = take_front(0);
+  const bool all = first == Front::taken || look == Look::all;
+  report_front(0, first);
+  turn = turn % (std::size(kSignals) - 1) + 1;
+  for (size_t i = 1; i < std::size(kSignals); ++i) {
+    if (all || i == turn) report_front(i, take_front(i));
+  }
+  const uint64_t now = now_ticks();
+  detail::next_look.store(now + kTrustTicks, std::memory_order_relaxed);
+  detail::last_seen = now;
+}
+
+bool interrupt_thread(int tid) {
+  struct sigaction now = {};
+  if (sigaction(SIGSEGV, nullptr, &now) != 0) return false;
+  if (!is_ours(now)) {
+    put_handler_in_front(Look::all);
+    if (sigaction(SIGSEGV, nullptr, &now) != 0 || !is_ours(now)) return false;
+  }
+  siginfo_t info = {};
+  info.si_signo = SIGSEGV;
+  info.si_code = SI_QUEUE;
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  info.si_value.sival_ptr = const_cast<char*>(&interrupt_mark);
+  return syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, SIGSEGV, &info) == 0;
+}
+
+bool thread_can_fault() {
+  thread_local bool has_stack = ensure_alternate_stack();
+  if (!has_stack || stack_has_gone) return false;
+  sigset_t mask;
+  if (pthread_sigmask(SIG_SETMASK, nullptr, &mask) != 0) return false;
+  for (int signal : kSignals) {
+    if (sigismember(&mask, signal) == 1) return false;
+  }
+  return true;
+}
+
+}  // namespace km::cpu

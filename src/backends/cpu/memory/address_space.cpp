@@ -1,0 +1,73 @@
+#include "backends/cpu/memory/address_space.h"
+
+#include <sys/mman.h>
+
+#include <utility>
+
+namespace km::cpu {
+namespace {
+
+void* as_pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+GuardedRange& GuardedRange::operator=(GuardedRange&& other) noexcept {
+  if (this == &other) return *this;
+  if (map_ != 0) munmap(as_pointer(map_), map_bytes_);
+  map_ = std::exchange(other.map_, 0);
+  map_bytes_ = std::exchange(other.map_bytes_, 0);
+  begin_ = std::exchange(other.begin_, 0);
+  size_ = std::exchange(other.size_, 0);
+  allowed_ = std::exchange(other.allowed_, 0);
+  return *this;
+}
+
+GuardedRange::~GuardedRange() {
+  if (map_ != 0) munmap(as_pointer(map_), map_bytes_);
+}
+
+GuardedRange GuardedRange::reserve(uint64_t size_bytes, uint64_t below_bytes) {
+  GuardedRange range;
+  uint64_t size = round_up(size_bytes, kPageBytes);
+  uint64_t below = kGuardBytes + round_up(below_bytes, kPageBytes);
+  uint64_t total = size + below + kGuardBytes;
+  void* map = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return range;
+  range.map_ = reinterpret_cast<uint64_t>(map);
+  range.map_bytes_ = total;
+  range.begin_ = range.map_ + below;
+  range.size_ = size;
+  return range;
+}
+
+GuardedRange GuardedRange::make(uint64_t size_bytes, uint64_t align_bytes) {
+  GuardedRange range;
+  uint64_t size = round_up(size_bytes, kPageBytes);
+  uint64_t slack = align_bytes > kPageBytes ? align_bytes : 0;
+  if (size < size_bytes || size + slack + 2 * kGuardBytes < size) return range;
+  range = reserve(size + slack);
+  if (!range) return range;
+  range.begin_ = round_up(range.begin_, align_bytes);
+  range.size_ = size;
+  if (!range.allow(size)) range = GuardedRange();
+  return range;
+}
+
+bool GuardedRange::allow(uint64_t size_bytes) {
+  uint64_t wanted = round_up(size_bytes, kPageBytes);
+  if (wanted > size_) return false;
+  if (wanted > allowed_) {
+    uint64_t first = begin_ + allowed_;
+    if (mprotect(as_pointer(first), wanted - allowed_, PROT_READ | PROT_WRITE) != 0) return false;
+  } else if (wanted < allowed_) {
+    if (mprotect(as_pointer(begin_ + wanted), allowed_ - wanted, PROT_NONE) != 0) return false;
+  }
+  allowed_ = wanted;
+  return true;
+}
+
+void GuardedRange::use_huge_pages() const { madvise(as_pointer(begin_), size_, MADV_HUGEPAGE); }
+
+void GuardedRange::discard() const { madvise(as_pointer(begin_), size_, MADV_DONTNEED); }
+
+}  // namespace km::cpu

@@ -1,0 +1,100 @@
+#include "backends/cpu/memory/allocations.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+namespace km::cpu {
+namespace {
+
+/// The distance from which on an allocation says nothing about a wrong address.
+constexpr uint64_t kNearBytes = uint64_t{1} << 30;
+
+std::string describe(uint64_t distance, const char* where, uint64_t start, uint64_t size) {
+  char text[160];
+  if (distance == 0 && where[0] == 'i') {
+    snprintf(text, sizeof text, "in the %" PRIu64 "-byte allocation at 0x%" PRIx64, size, start);
+  } else {
+    snprintf(text, sizeof text,
+             "%" PRIu64 " byte%s %s the %" PRIu64 "-byte allocation at 0x%" PRIx64, distance,
+             distance == 1 ? "" : "s", where, size, start);
+  }
+  return text;
+}
+
+}  // namespace
+
+void Allocations::add(uint64_t address, uint64_t size_bytes) {
+  std::lock_guard lock(mutex_);
+  sizes_.emplace(address, size_bytes);
+  largest_bytes_ = std::max(largest_bytes_, size_bytes);
+}
+
+void Allocations::remove(uint64_t address, uint64_t size_bytes) {
+  std::lock_guard lock(mutex_);
+  for (auto entry = sizes_.find(address); entry != sizes_.end(); ++entry) {
+    if (entry->first != address || entry->second != size_bytes) continue;
+    sizes_.erase(entry);
+    return;
+  }
+}
+
+void Allocations::set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(peers_, [&](const auto& known) {
+    const std::shared_ptr<const Allocations> live = known.lock();
+    return live == nullptr || live == peer;
+  });
+  if (enabled) peers_.push_back(peer);
+}
+
+std::vector<std::weak_ptr<const Allocations>> Allocations::peers() const {
+  std::lock_guard lock(mutex_);
+  return peers_;
+}
+
+AddressRange Allocations::find(uint64_t address, uint64_t size_bytes) const {
+  AddressRange found = find_own(address, size_bytes);
+  if (!found.is_empty()) return found;
+  for (const auto& known : peers()) {
+    const std::shared_ptr<const Allocations> peer = known.lock();
+    if (peer != nullptr) found = peer->find_own(address, size_bytes);
+    if (!found.is_empty()) break;
+  }
+  return found;
+}
+
+AddressRange Allocations::find_own(uint64_t address, uint64_t size_bytes) const {
+  std::lock_guard lock(mutex_);
+  auto entry = sizes_.upper_bound(address);
+  while (entry != sizes_.begin()) {
+    --entry;
+    const AddressRange range{entry->first, entry->second};
+    if (range.holds(address, size_bytes)) return range;
+    if (address - range.begin >= largest_bytes_) break;
+  }
+  return {};
+}
+
+std::string Allocations::locate(uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  auto above = sizes_.upper_bound(address);
+  uint64_t before_distance = UINT64_MAX, after_distance = UINT64_MAX;
+  auto below = above;
+  if (above != sizes_.begin()) {
+    --below;
+    uint64_t offset = address - below->first;
+    if (offset < below->second) {
+      return describe(offset, offset == 0 ? "in" : "into", below->first, below->second);
+    }
+    after_distance = offset - below->second;
+  }
+  if (above != sizes_.end()) before_distance = above->first - address;
+  if (std::min(before_distance, after_distance) > kNearBytes) return {};
+  if (after_distance <= before_distance) {
+    return describe(after_distance, "past the end of", below->first, below->second);
+  }
+  return describe(before_distance, "before", above->first, above->second);
+}
+
+}  // namespace km::cpu

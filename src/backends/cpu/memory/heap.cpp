@@ -1,0 +1,242 @@
+#include "backends/cpu/memory/heap.h"
+
+#include <algorithm>
+#include <bit>
+#include <cinttypes>
+
+#include "backends/cpu/device/topology.h"
+#include "backends/cpu/memory/shared_pages.h"
+#include "backends/cpu/workers/futex.h"
+#include "base/host_allocator.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kSlabBytes = 8 << 20;
+constexpr uint64_t kSampleNs = 500000000;
+constexpr uint64_t kMaxKeptBytes = uint64_t{4} << 30;
+constexpr uint64_t kDiscardBytes = 4 << 20;
+constexpr size_t kMaxKeptRanges = 4096;  // so that mappings stay few
+
+/// Sizes of small blocks: multiples of 256 up to 1 KiB, then four steps between powers of two.
+uint64_t small_class(uint64_t size_bytes) {
+  uint64_t size = std::max<uint64_t>(size_bytes, 1);
+  if (size <= 1024) return round_up(size, Heap::kAlignBytes);
+  uint64_t step = std::bit_floor(size - 1) / 4;
+  return round_up(size, step);
+}
+
+std::string mib(uint64_t bytes) {
+  char text[40];
+  snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+Error out_of_memory(uint64_t asked, uint64_t free, uint64_t total) {
+  return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
+                    "out of device memory: %" PRIu64 " bytes (%s) asked for, %s of %s free", asked,
+                    mib(asked).c_str(), mib(free).c_str(), mib(total).c_str());
+}
+
+}  // namespace
+
+/// The memory that can still be taken: the system's figure, less memory that was handed out but not
+/// touched yet.
+uint64_t Heap::room() {
+  uint64_t free = system_memory().free_bytes;
+  uint64_t taken = allocated_bytes_ + kept_bytes_;
+  uint64_t untouched = taken - std::min(taken, resident_bytes());
+  return free - std::min(free, untouched);
+}
+
+Status Heap::check_room(uint64_t size_bytes) {
+  if (size_bytes <= room()) return {};
+  trim_locked(0);
+  uint64_t free = room();
+  if (size_bytes <= free) return {};
+  return out_of_memory(size_bytes, free, system_memory().total_bytes);
+}
+
+Heap& Heap::instance() {
+  static auto* const heap = new Heap;  // never destroyed: freed memory may still be in use then
+  return *heap;
+}
+
+Result<Heap::Block> Heap::allocate(uint64_t size_bytes, bool zeroed) {
+  std::lock_guard lock(mutex_);
+  bool large = size_bytes >= kLargeBytes;
+  Result<Block> block = large ? allocate_large(size_bytes, zeroed) : allocate_small(size_bytes);
+  if (block) {
+    allocated_bytes_ += size_bytes;
+    reserved_bytes_ += block->reserved_bytes;
+  }
+  return block;
+}
+
+void Heap::free(const Block& block) {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  std::lock_guard lock(mutex_);
+  allocated_bytes_ -= block.size_bytes;
+  reserved_bytes_ -= block.reserved_bytes;
+  if (block.size_bytes >= kLargeBytes) {
+    free_large(block);
+  } else {
+    free_small(block);
+  }
+}
+
+const GuardedRange& Heap::range_of(const Block& block) {
+  if (block.size_bytes >= kLargeBytes) return large_.find(block.address)->second;
+  return std::prev(slabs_.upper_bound(block.address))->second->range;
+}
+
+Result<kmb_shared_memory> Heap::share(const Block& block) {
+  const std::lock_guard lock(mutex_);
+  const GuardedRange& range = range_of(block);
+  auto found = shared_.find(range.begin());
+  if (found == shared_.end()) {
+    KM_ASSIGN(File file, move_into_file(range));
+    found = shared_.emplace(range.begin(), std::move(file)).first;
+  }
+  return kmb_shared_memory{found->second.get(), range.size_bytes(), block.address - range.begin()};
+}
+
+Result<Heap::Block> Heap::allocate_small(uint64_t size_bytes) {
+  uint64_t block_bytes = small_class(size_bytes);
+  std::vector<Slab*>& candidates = slabs_with_room_[block_bytes];
+  if (candidates.empty()) {
+    KM_TRY(check_room(kLargeBytes));
+    auto slab = std::make_unique<Slab>();
+    slab->range = GuardedRange::make(kSlabBytes);
+    if (!slab->range) return out_of_memory(size_bytes, room(), system_memory().total_bytes);
+    slab->block_bytes = block_bytes;
+    candidates.reserve(1);
+    Slab* made = slab.get();
+    slabs_.emplace(slab->range.begin(), std::move(slab));
+    candidates.push_back(made);
+  }
+  Slab& slab = *candidates.back();
+  uint64_t capacity = slab.range.size_bytes() / block_bytes;
+  Block block = {0, size_bytes, block_bytes, slab.free.empty()};
+  uint32_t index = slab.carved;
+  if (slab.free.empty()) {
+    slab.carved += 1;
+  } else {
+    index = slab.free.back();
+    slab.free.pop_back();
+  }
+  // Packed against the upper guard, so that running off the last block is noticed.
+  block.address = slab.range.end() - (index + 1) * block_bytes;
+  if (slab.free.empty() && slab.carved == capacity) candidates.pop_back();
+  return block;
+}
+
+void Heap::free_small(const Block& block) {
+  Slab& slab = *std::prev(slabs_.upper_bound(block.address))->second;
+  uint64_t capacity = slab.range.size_bytes() / slab.block_bytes;
+  bool was_full = slab.free.empty() && slab.carved == capacity;
+  uint64_t index = (slab.range.end() - block.address) / slab.block_bytes - 1;
+  slab.free.push_back(static_cast<uint32_t>(index));
+  std::vector<Slab*>& candidates = slabs_with_room_[slab.block_bytes];
+  if (was_full) candidates.push_back(&slab);
+  // An empty slab goes, unless it is the last one for its size.
+  if (slab.free.size() == slab.carved && candidates.size() > 1) {
+    std::erase(candidates, &slab);
+    forget_move(slab.range);
+    shared_.erase(slab.range.begin());
+    slabs_.erase(slab.range.begin());
+  }
+}
+
+/// A kept range that fits without wasting more than an eighth.
+bool Heap::take_kept(uint64_t range_bytes, GuardedRange* out_range) {
+  auto found = kept_.lower_bound(range_bytes);
+  if (found == kept_.end() || found->first > range_bytes + range_bytes / 8) return false;
+  kept_bytes_ -= found->first;
+  *out_range = std::move(found->second);
+  kept_.erase(found);
+  return true;
+}
+
+Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
+  if (size_bytes > UINT64_MAX / 2) {
+    return out_of_memory(size_bytes, room(), system_memory().total_bytes);
+  }
+  uint64_t range_bytes = round_up(size_bytes, kPageBytes);
+  bool huge = size_bytes >= kHugePageBytes;
+  GuardedRange range;
+  Block block = {0, size_bytes, 0, false};
+  if (take_kept(range_bytes, &range)) {
+    block.fresh = zeroed && size_bytes >= kDiscardBytes;
+    if (block.fresh) range.discard();  // the system clears pages on all cores that touch them
+  } else {
+    KM_TRY(check_room(range_bytes));
+    uint64_t align = huge ? kHugePageBytes : kPageBytes;
+    range = GuardedRange::make(range_bytes, align);
+    if (!range) {
+      trim_locked(0);
+      range = GuardedRange::make(range_bytes, align);
+    }
+    if (!range) return out_of_memory(size_bytes, room(), system_memory().total_bytes);
+    if (huge) range.use_huge_pages();
+    block.fresh = true;
+  }
+  // Against the upper guard as far as alignment allows.
+  block.address = range.end() - round_up(size_bytes, kAlignBytes);
+  block.reserved_bytes = range.size_bytes();
+  large_.emplace(block.address, std::move(range));
+  return block;
+}
+
+void Heap::free_large(const Block& block) {
+  auto found = large_.find(block.address);
+  GuardedRange range = std::move(found->second);
+  large_.erase(found);
+  // Other processes must not see the next allocation at these addresses.
+  forget_move(range);
+  if (shared_.erase(range.begin()) != 0 && !replace_file_by_pages(range)) return;
+  kept_bytes_ += range.size_bytes();
+  kept_.emplace(range.size_bytes(), std::move(range));
+  static const uint64_t limit = std::min(kMaxKeptBytes, system_memory().total_bytes / 8);
+  if (kept_bytes_ > limit || kept_.size() > kMaxKeptRanges) trim_locked(limit / 2);
+}
+
+void Heap::trim_locked(uint64_t keep_bytes) {
+  // The largest go first: few system calls, much memory.
+  while (kept_bytes_ > keep_bytes || (keep_bytes == 0 && !kept_.empty())) {
+    auto largest = std::prev(kept_.end());
+    kept_bytes_ -= largest->first;
+    kept_.erase(largest);
+  }
+}
+
+void Heap::trim() {
+  std::lock_guard lock(mutex_);
+  trim_locked(0);
+}
+
+uint64_t Heap::allocated_bytes() {
+  std::lock_guard lock(mutex_);
+  return allocated_bytes_;
+}
+
+uint64_t Heap::kept_bytes() {
+  std::lock_guard lock(mutex_);
+  return kept_bytes_;
+}
+
+void Heap::memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes) {
+  std::lock_guard lock(mutex_);
+  uint64_t now = now_ns();
+  uint64_t total = system_memory().total_bytes;
+  // The system's figure moves all the time; between samples only our own allocations count.
+  if (sampled_ns_ == 0 || now - sampled_ns_ > kSampleNs) {
+    sampled_ns_ = now;
+    sampled_room_ = room() + kept_bytes_ + reserved_bytes_;
+  }
+  uint64_t free = sampled_room_ - std::min(sampled_room_, reserved_bytes_);
+  *out_free_bytes = std::min(free, total);
+  *out_total_bytes = total;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,77 @@
+#include "backends/cpu/memory/lane_memory.h"
+
+#include "backends/cpu/execution/executor.h"
+
+// Changes no register.
+#define KM_LANE_CODE \
+  KM_LANE_SECTION __attribute__((no_caller_saved_registers, target("general-regs-only")))
+// Parts of it, which are inlined.
+#define KM_LANE_PART \
+  KM_NO_SANITIZE __attribute__((always_inline, target("general-regs-only"))) inline
+
+#if defined(__clang__)  // what they call is inlined
+#pragma clang diagnostic ignored "-Wexcessive-regsave"
+#endif
+
+extern "C" {
+[[gnu::visibility("hidden")]] extern const char __start_km_lane_code[];
+[[gnu::visibility("hidden")]] extern const char __stop_km_lane_code[];
+}
+
+namespace km::cpu {
+namespace {
+
+using simt::BlockState;
+
+template <class Element>
+KM_LANE_PART void move(void* to, const void* from, uint32_t lanes) {
+  auto* target = static_cast<volatile Element*>(to);
+  const auto* source = static_cast<const volatile Element*>(from);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+    target[lane] = source[lane];
+  }
+}
+
+KM_LANE_PART void move_elements(void* to, const void* from, uint32_t lanes, uint32_t size_bytes) {
+  switch (size_bytes) {
+    case 1:
+      return move<uint8_t>(to, from, lanes);
+    case 2:
+      return move<uint16_t>(to, from, lanes);
+    case 4:
+      return move<uint32_t>(to, from, lanes);
+    default:
+      return move<uint64_t>(to, from, lanes);
+  }
+}
+
+}  // namespace
+
+KM_NO_SANITIZE void misaligned(BlockState* state, uint64_t address, uint32_t lanes,
+                               simt::AccessSite site) {
+  const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+  address += static_cast<uint64_t>(int64_t{site.step_bytes} * lane);
+  static_cast<Executor*>(state->host)
+      ->raise(simt::FaultKind::misaligned, 0, address, site.size_bytes, state->first_thread + lane,
+              site.line);
+}
+
+KM_LANE_CODE void load_lanes(BlockState* state, uint64_t address, uint32_t lanes,
+                             simt::AccessSite site, void* elements) {
+  state->line = site.line;
+  move_elements(elements, reinterpret_cast<const void*>(address), lanes, site.size_bytes);
+}
+
+KM_LANE_CODE void store_lanes(BlockState* state, uint64_t address, uint32_t lanes,
+                              simt::AccessSite site, const void* elements) {
+  state->line = site.line;
+  move_elements(reinterpret_cast<void*>(address), elements, lanes, site.size_bytes);
+}
+
+KM_NO_SANITIZE bool is_lane_code(uint64_t pc) {
+  return pc >= reinterpret_cast<uint64_t>(&__start_km_lane_code[0]) &&
+         pc < reinterpret_cast<uint64_t>(&__stop_km_lane_code[0]);
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,180 @@
+#include "backends/cpu/memory/memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/device.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/fault/guarded_memory.h"
+#include "backends/cpu/stream/callback_thread.h"
+#include "backends/cpu/stream/stream.h"
+#include "base/host_allocator.h"
+#include "base/text.h"
+
+namespace km::cpu {
+namespace {
+
+kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
+  return {address, reinterpret_cast<void*>(address), size_bytes, 0};
+}
+
+Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, bool zeroed,
+                                         Heap::Block* out_block) {
+  KM_TRY(context->check());
+  KM_TRY(context->device()->take_memory(size_bytes));
+  Result<Heap::Block> block = Heap::instance().allocate(size_bytes, zeroed);
+  if (!block) {
+    context->device()->give_memory_back(size_bytes);
+    return std::move(block.error());
+  }
+  try {
+    auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block);
+    *out_block = *block;
+    return memory;
+  } catch (const std::bad_alloc&) {
+    Heap::instance().free(*block);
+    context->device()->give_memory_back(size_bytes);
+    throw;
+  }
+}
+
+/// Zeros in stream order; the memory remembers the ticket.
+void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
+  Command* command = new_command(stream, CommandKind::transfer);
+  command->transfer = {.destination = block.address,
+                       .source = 0,
+                       .size_bytes = block.size_bytes,
+                       .value = 0,
+                       .value_size_bytes = 1,
+                       .rows = {}};
+  memory->set_own_use({to(stream), stream->submit(command)});
+}
+
+/// Asks the kernel, which looks at its list of mappings only: it has nothing to write back here.
+bool is_mapped(uint64_t address, uint64_t size_bytes) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = address / page * page;
+  if (size_bytes > UINT64_MAX - address - page) return false;
+  return msync(reinterpret_cast<void*>(begin), address + size_bytes - begin, MS_ASYNC) == 0;
+}
+
+}  // namespace
+
+Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block)
+    : context_(context), address_(address), size_bytes_(size_bytes), block_(block) {
+  context_->allocations().add(address, size_bytes);
+  context_->retain();
+}
+
+Memory::~Memory() {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  context_->allocations().remove(address_, size_bytes_);
+  if (block_.address != 0) {
+    Heap::instance().free(block_);
+    context_->device()->give_memory_back(block_.size_bytes);
+  }
+  if (release_ != nullptr && !context_->is_exiting()) {
+    post_callback({.call = [release = release_, user_data = user_data_] { release(user_data); },
+                   .then = nullptr});
+  }
+  context_->release();
+}
+
+Result<kmb_shared_memory> Memory::share() const {
+  if (block_.address != 0) return Heap::instance().share(block_);
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "the memory at 0x%" PRIx64 " is the program's own, which cannot be shared",
+                    address_);
+}
+
+km_status memory_share(kmb_memory* memory, kmb_shared_memory* out_shared, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(*out_shared, from(memory)->share());
+    return {};
+  });
+}
+
+km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
+                        km_slice_flags flags, kmb_memory** out_memory, kmb_memory_info* out_info,
+                        kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    // All memory is as managed memory has to be.
+    const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
+    Heap::Block block;
+    KM_ASSIGN(std::unique_ptr<Memory> memory, allocate(from(context), size_bytes, zeroed, &block));
+    if (zeroed && !block.fresh) {
+      if (stream != nullptr) {
+        fill_on_stream(from(stream), block, memory.get());
+      } else {
+        guarded_fill(reinterpret_cast<void*>(block.address), 0, 1, size_bytes,
+                     size_bytes >= kStreamingBytes, nullptr);
+      }
+    }
+    *out_info = info_of(block.address, size_bytes);
+    out_info->ready_ticket = memory->own_use().ticket;
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+km_status memory_from_host(kmb_context* context, void* pointer, uint64_t size_bytes,
+                           km_release_callback release, void* user_data, kmb_memory** out_memory,
+                           kmb_memory_info* out_info, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(from(context)->check());
+    if (release != nullptr && !start_callback_thread()) {
+      return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                        "cannot start the thread for callbacks: raise the limit on processes "
+                        "(ulimit -u)");
+    }
+    auto address = reinterpret_cast<uint64_t>(pointer);
+    auto memory = std::make_unique<Memory>(from(context), address, size_bytes, Heap::Block{});
+    memory->set_release(release, user_data);
+    *out_info = info_of(address, size_bytes);
+    *out_memory = to(memory.release());
+    return {};
+  });
+}
+
+void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
+  std::unique_ptr<Memory> memory(from(handle));
+  try {
+    std::vector<kmb_use> all(uses, uses + use_count);
+    if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
+    std::erase_if(all,
+                  [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
+    if (all.empty()) return;
+    Memory* last = memory.get();
+    when_all_complete(all, [last] { std::unique_ptr<Memory> own(last); });
+    static_cast<void>(memory.release());
+  } catch (const std::bad_alloc&) {
+    wait_for_all(std::span(uses, use_count));
+    if (memory->own_use().stream != nullptr) wait_for_all(std::span(&memory->own_use(), 1));
+  }
+}
+
+km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memory** out_memory,
+                             kmb_memory_info* out_info, kmb_error* error) {
+  return memory_create(context, nullptr, size_bytes, 0, out_memory, out_info, error);
+}
+
+km_status host_memory_register(kmb_context* context, void* pointer, uint64_t size_bytes,
+                               kmb_memory** out_memory, kmb_memory_info* out_info,
+                               kmb_error* error) {
+  if (!is_mapped(reinterpret_cast<uint64_t>(pointer), size_bytes)) {
+    return report(
+        make_error(KM_ERROR_INVALID_ARGUMENT, "the %s at %p %s not all mapped in this process",
+                   counted(size_bytes, "byte").c_str(), pointer, size_bytes == 1 ? "is" : "are"),
+        error);
+  }
+  return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
+                          error);
+}
+
+}  // namespace km::cpu

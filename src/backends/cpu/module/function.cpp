@@ -1,0 +1,282 @@
+// Functions: their attributes, and the code of their variants.
+#include <algorithm>
+#include <cinttypes>
+
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/device/device.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/module/module.h"
+#include "backends/cpu/module/perf_dump.h"
+#include "base/cancellation.h"
+#include "base/text.h"
+#include "ptx/place.h"
+
+namespace km::cpu {
+namespace {
+
+uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
+  return kSharedBytes - std::min(kernel.shared_static_bytes, kSharedBytes);
+}
+
+/// "scale.cu:12", where debug lines (.loc) say what a line of PTX was made of.
+std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Instruction& instruction : function.code) {
+      if (instruction.location.line != ptx_line) continue;
+      return ptx::source_place(module, function, instruction);
+    }
+  }
+  return {};
+}
+
+/// The variant for blocks of any size.
+simt::Variant for_any_block(simt::Variant variant) {
+  const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
+  variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
+  return variant;
+}
+
+km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mode>(mode); }
+
+}  // namespace
+
+KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
+                       std::unique_ptr<simt::Code> code)
+    : function_(function), variant_(variant), code_(std::move(code)) {
+  name = function->kernel().name.c_str();
+  grid_entry = code_->grid_entry();
+  warp_entry = code_->warp_entry();
+  split_entry = code_->split_entry();
+  waits = code_->info().waits;
+  streams = code_->info().streams;
+  reads_block = code_->info().reads_block;
+  begin = code_->begin();
+  end = code_->end();
+  scratch_bytes = code_->info().scratch_bytes;
+  stack_bytes = code_->info().stack_bytes;
+}
+
+std::string KernelCode::kernel_name() const { return source_name(function_->kernel().name); }
+
+std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
+  simt::Code::Position position = code_->position_of(pc);
+  if (position.line == 0) position.line = helper_line;
+  if (position.line == 0) return {};
+  const std::string& name = function_->module().name();
+  const std::string line = std::to_string(position.line);
+  const std::string source = source_position(function_->module().program().module(), position.line);
+  // A module made of CUDA C++ has the name of its source: the line is not one of that.
+  if (name.ends_with(".ptx"))
+    return name + ":" + line + (source.empty() ? "" : " (" + source + ")");
+  return source.empty() ? "PTX line " + line + " of " + name : source + " (PTX line " + line + ")";
+}
+
+Function::Function(const Module* module, uint32_t index)
+    : module_(module),
+      index_(index),
+      kernel_(module->program().kernels()[index]),
+      max_dynamic_shared_bytes_(default_dynamic_bytes(kernel_)) {
+  for (const simt::Param& param : kernel().params) {
+    params_.push_back(
+        {param.kind, param.align_bytes, param.size_bytes, param.offset_bytes, param.type, 0});
+  }
+  info_.name = kernel().name.c_str();
+  info_.param_count = static_cast<uint32_t>(params_.size());
+  info_.params = params_.data();
+  info_.param_bytes = kernel().param_bytes;
+  if (!kernel().refusal.empty()) info_.refusal = kernel().refusal.c_str();
+}
+
+/// Gives registers out as a GPU's compiler does: so that the largest block of the kernel fits on a
+/// multiprocessor. Values that do not fit into registers are spilled.
+int64_t Function::registers() const {
+  constexpr uint32_t kMost = 255, kUnit = 8, kThreadUnit = 128;
+  const uint32_t threads = std::min(kernel().max_threads, kMaxThreadsPerBlock);
+  const uint32_t rounded = static_cast<uint32_t>(round_up(threads, kThreadUnit));
+  const uint32_t share = kRegistersPerMultiprocessor / rounded / kUnit * kUnit;
+  return std::min({kernel().registers, share, kMost});
+}
+
+const ptx::Function& Function::source() const {
+  const std::vector<ptx::Function>& functions = module_->program().module().functions;
+  return *std::find_if(functions.begin(), functions.end(),
+                       [this](const ptx::Function& one) { return one.name == kernel().name; });
+}
+
+std::atomic<int32_t>* Function::hint(km_function_attribute attribute) {
+  switch (attribute) {
+    case KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT:
+      return &carveout_percent_;
+    case KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER:
+      return &non_portable_cluster_;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY:
+      return &cluster_policy_;
+    default:
+      return nullptr;
+  }
+}
+
+Result<int64_t> Function::attribute(km_function_attribute attribute) {
+  const simt::KernelInfo& info = kernel();
+  if (const std::atomic<int32_t>* kept = hint(attribute)) return int64_t{kept->load()};
+  switch (attribute) {
+    case KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return static_cast<int64_t>(std::min(info.max_threads, kMaxThreadsPerBlock));
+    case KM_FUNCTION_ATTRIBUTE_SHARED_BYTES:
+      return static_cast<int64_t>(info.shared_static_bytes);
+    case KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES:
+      return static_cast<int64_t>(info.constant_bytes);
+    case KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES:
+      return static_cast<int64_t>(info.local_bytes);
+    case KM_FUNCTION_ATTRIBUTE_REGISTERS:
+      return registers();
+    case KM_FUNCTION_ATTRIBUTE_PTX_VERSION:
+      return static_cast<int64_t>(info.ptx_version);
+    case KM_FUNCTION_ATTRIBUTE_TARGET:
+      return static_cast<int64_t>(info.target);
+    case KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES:
+      return static_cast<int64_t>(max_dynamic_shared_bytes());
+    case KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE:
+      return static_cast<int64_t>(mode_of(info.mode));
+    case KM_FUNCTION_ATTRIBUTE_BINARY_VERSION:
+      return int64_t{config().capability_major} * 10 + config().capability_minor;
+    case KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS:
+      return 1;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED:
+      return source().explicitcluster ? 1 : 0;
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_X:
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_Y:
+    case KM_FUNCTION_ATTRIBUTE_CLUSTER_Z:
+      return int64_t{source().reqnctapercluster[attribute - KM_FUNCTION_ATTRIBUTE_CLUSTER_X]};
+    default:
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d", attribute);
+  }
+}
+
+Status Function::set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
+                          int64_t value) {
+  int64_t least = 0, most = 1;
+  if (attribute == KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT) least = -1, most = 100;
+  if (attribute == KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY) most = 2;
+  if (value < least || value > most) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "function attribute %d cannot be %" PRId64 ": give %" PRId64 " to %" PRId64,
+                      attribute, value, least, most);
+  }
+  kept->store(static_cast<int32_t>(value));
+  return {};
+}
+
+Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
+  if (std::atomic<int32_t>* kept = hint(attribute)) return set_hint(kept, attribute, value);
+  if (attribute != KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "function attribute %d cannot be set", attribute);
+  }
+  uint64_t fixed = kernel().shared_static_bytes;
+  uint64_t most = kMaxSharedBytes - std::min(fixed, kMaxSharedBytes);
+  if (value < 0 || static_cast<uint64_t>(value) > most) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "kernel '%s' cannot have %" PRId64
+                      " bytes of dynamic shared memory: at most %" PRIu64 " (%" PRIu64
+                      " less its static ones, %" PRIu64 ")",
+                      kernel().name.c_str(), value, most, kMaxSharedBytes, fixed);
+  }
+  max_dynamic_shared_bytes_.store(static_cast<uint64_t>(value), std::memory_order_relaxed);
+  return {};
+}
+
+simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap,
+                                    bool suspends) const {
+  simt::Variant variant;
+  variant.block = {block[0], block[1], block[2]};
+  variant.assume_no_wrap = assume_no_wrap;
+  variant.checked = config().checked;
+  variant.least_mode = config().least_mode;
+  if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::suspendable_warps);
+  variant.isa = module_->isa();
+  return variant;
+}
+
+bool KernelCode::suspends() const { return variant_.least_mode != config().least_mode; }
+
+uint32_t Function::max_cluster_blocks() const {
+  constexpr uint32_t kPortable = 8, kMost = 16;
+  const uint32_t most = non_portable_cluster_.load() != 0 ? kMost : kPortable;
+  const uint32_t own = source().maxclusterrank;
+  return own == 0 ? most : std::min(own, most);
+}
+
+Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record,
+                                             bool suspends) const {
+  suspends = suspends && config().least_mode == simt::Mode::run_to_completion;
+  const KernelCode* latest = latest_.load(std::memory_order_acquire);
+  auto fits = [&](const KernelCode& code) {
+    const std::array<uint32_t, 3>& block = code.variant().block;
+    return code.suspends() == suspends && (block[0] == record.block[0] || block[0] == 0) &&
+           (block[1] == record.block[1] || block[1] == 0) &&
+           (block[2] == record.block[2] || block[2] == 0);
+  };
+  if (latest == nullptr || !fits(*latest) || !latest->variant().assume_no_wrap) {
+    KM_ASSIGN(latest, find_or_compile(variant_for(record.block, true, suspends)));
+    latest_.store(latest, std::memory_order_release);
+  }
+  if (latest->code().precheck(record)) return latest;
+  return find_or_compile(variant_for(record.block, false, suspends));
+}
+
+Status Function::prepare(const uint32_t block[3]) const {
+  KM_ASSIGN(const KernelCode* code, find_or_compile(variant_for(block, true)));
+  static_cast<void>(code);
+  return {};
+}
+
+/// Code for any size where there are enough others, and where an object file has only that.
+simt::Variant Function::variant_to_make(const simt::Variant& wanted) const {
+  if (module_->has_own_object(index_, wanted)) return wanted;
+  const simt::Variant any = for_any_block(wanted);
+  if (module_->has_own_object(index_, any)) return any;
+  const auto alike = std::count_if(codes_.begin(), codes_.end(), [&](const auto& code) {
+    return code->variant().assume_no_wrap == wanted.assume_no_wrap;
+  });
+  return static_cast<size_t>(alike) < config().shapes ? wanted : any;
+}
+
+Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted) const {
+  const NoCancellation postponed;
+  std::lock_guard lock(mutex_);
+  auto find = [this](const simt::Variant& variant) -> const KernelCode* {
+    for (const auto& code : codes_) {
+      if (code->variant() == variant) return code.get();
+    }
+    return nullptr;
+  };
+  if (const KernelCode* code = find(wanted)) return code;
+  const simt::Variant variant = variant_to_make(wanted);
+  if (const KernelCode* code = find(variant)) return code;
+  KM_ASSIGN(const simt::Object object, module_->object(index_, variant));
+  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
+  tell_perf(*code, kernel().name, variant);
+  codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
+  return codes_.back().get();
+}
+
+km_status function_info(kmb_function* function, kmb_function_info* out_info, kmb_error*) {
+  *out_info = from(function)->info();
+  return KM_SUCCESS;
+}
+
+km_status function_attribute_get(kmb_function* function, km_function_attribute attribute,
+                                 int64_t* out_value, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_ASSIGN(*out_value, from(function)->attribute(attribute));
+    return {};
+  });
+}
+
+km_status function_attribute_set(kmb_function* function, km_function_attribute attribute,
+                                 int64_t value, kmb_error* error) {
+  return guarded(error,
+                 [&]() -> Status { return from(function)->set_attribute(attribute, value); });
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,135 @@
+// A loaded module: the analysed program, its variables in device memory, and its functions.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/interface.h"
+#include "backends/cpu/memory/heap.h"
+#include "backends/cpu/module/code_unit.h"
+#include "backends/cpu/module/object_cache.h"
+#include "base/hash.h"
+#include "simt/engine.h"
+
+namespace km::cpu {
+
+class Context;
+class Function;
+class Module;
+
+/// One variant of a kernel in memory.
+class KernelCode final : public CodeUnit {
+ public:
+  KernelCode(const Function* function, const simt::Variant& variant,
+             std::unique_ptr<simt::Code> code);
+  const simt::Variant& variant() const { return variant_; }
+  /// Made to wait for other blocks of a cluster, although it would not have to otherwise.
+  bool suspends() const;
+  const simt::Code& code() const { return *code_; }
+  std::string kernel_name() const override;
+  std::string position_of(uint64_t pc, uint32_t helper_line) const override;
+
+ private:
+  const Function* const function_;
+  const simt::Variant variant_;
+  const std::unique_ptr<simt::Code> code_;
+};
+
+class Function {
+ public:
+  Function(const Module* module, uint32_t index);
+  const Module& module() const { return *module_; }
+  const simt::KernelInfo& kernel() const { return kernel_; }
+  const kmb_function_info& info() const { return info_; }
+
+  Result<int64_t> attribute(km_function_attribute attribute);
+  Status set_attribute(km_function_attribute attribute, int64_t value);
+  uint64_t max_dynamic_shared_bytes() const {
+    return max_dynamic_shared_bytes_.load(std::memory_order_relaxed);
+  }
+
+  /// Blocks that a cluster may have.
+  uint32_t max_cluster_blocks() const;
+
+  /// Code that may run this launch; compiles it at the first use. `suspends`: code that can wait
+  /// for other blocks at the barrier of a cluster.
+  Result<const KernelCode*> code_for(const simt::LaunchRecord& record, bool suspends) const;
+  /// Makes the code for blocks of this size.
+  Status prepare(const uint32_t block[3]) const;
+  simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap,
+                            bool suspends = false) const;
+
+ private:
+  int64_t registers() const;
+  const ptx::Function& source() const;
+  /// The place of an attribute that has no effect here; null for others.
+  std::atomic<int32_t>* hint(km_function_attribute attribute);
+  static Status set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
+                         int64_t value);
+  Result<const KernelCode*> find_or_compile(const simt::Variant& variant) const;
+  simt::Variant variant_to_make(const simt::Variant& wanted) const;
+
+  const Module* const module_;
+  const uint32_t index_;
+  const simt::KernelInfo& kernel_;
+  std::vector<kmb_param> params_;
+  kmb_function_info info_{};
+  std::atomic<uint64_t> max_dynamic_shared_bytes_;
+  std::atomic<int32_t> carveout_percent_{-1}, non_portable_cluster_{0}, cluster_policy_{0};
+
+  mutable std::atomic<const KernelCode*> latest_{nullptr};  // what the last launch ran
+  mutable std::mutex mutex_;                                // codes_; held while compiling
+  mutable std::vector<std::unique_ptr<KernelCode>> codes_;
+};
+
+class Module {
+ public:
+  static Result<std::unique_ptr<Module>> load(Context* context, std::string_view ptx,
+                                              std::string_view name);
+  /// From the contents of an object file.
+  static Result<std::unique_ptr<Module>> load_object(Context* context, std::string_view data,
+                                                     std::string_view name);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// The contents of an object file with code for these blocks and for any.
+  Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks) const;
+  simt::Isa isa() const { return isa_; }
+  /// Code of one of its kernels, from the object file that it was loaded from, or made.
+  Result<simt::Object> object(uint32_t kernel, const simt::Variant& variant) const;
+  /// True if the object file that the module was loaded from has this code.
+  bool has_own_object(uint32_t kernel, const simt::Variant& variant) const;
+  const simt::Program& program() const { return *program_; }
+  const uint64_t* variable_addresses() const { return addresses_.data(); }
+  std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
+  Result<kmb_global_info> global(std::string_view name) const;
+
+ private:
+  Module(Context* context, std::string_view name, simt::Isa isa)
+      : context_(context), name_(name), isa_(isa) {}
+  Status save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
+                     ObjectMap* out) const;
+  Status place_variables();
+  uint64_t size_of_variable(uint32_t index) const;
+  void initialise_variable(uint32_t index);
+
+  Context* const context_;
+  const std::string name_;
+  std::string ptx_;
+  Hash128 ptx_hash_;
+  simt::Isa isa_;
+  ObjectMap own_objects_;
+  std::shared_ptr<const simt::Program> program_;
+  Heap::Block block_;                // all variables
+  std::vector<uint64_t> addresses_;  // by index of the variable
+  std::vector<std::unique_ptr<Function>> functions_;
+};
+
+}  // namespace km::cpu

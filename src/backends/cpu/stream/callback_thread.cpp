@@ -1,0 +1,139 @@
+#include "backends/cpu/stream/callback_thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "backends/cpu/workers/threads.h"
+#include "base/dylib.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr int kExitTurns = 1000;
+constexpr uint64_t kStackBytes = 8 << 20;  // the host's code runs here
+
+thread_local bool is_callback_thread = false;
+
+uint32_t goes_on() { return 0; }
+
+/// True if CPython is in this process, and ends. It then ends each thread that asks for its lock,
+/// and frees the functions that a program has passed on.
+bool python_ends() {
+  for (const char* const name : {"Py_IsFinalizing", "_Py_IsFinalizing"}) {
+    void* const symbol = symbol_of_process(name);
+    if (symbol != nullptr) return reinterpret_cast<int (*)()>(symbol)() != 0;
+  }
+  return false;
+}
+
+/// Never destroyed: the thread may outlive every static object.
+class CallbackQueue {
+ public:
+  static CallbackQueue& instance() {
+    static auto* const made = new CallbackQueue;
+    return *made;
+  }
+
+  bool start() {
+    const std::lock_guard lock(mutex_);
+    if (!is_started_) is_started_ = start_another();
+    return is_started_;
+  }
+
+  void add(CallbackTask task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_one();
+  }
+
+  void use_thread_end(uint32_t (*take_thread_end)()) { take_thread_end_ = take_thread_end; }
+
+  void end(std::chrono::nanoseconds timeout) {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    // exit() may come from anywhere, a signal handler that has interrupted add() among it.
+    for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
+    if (!lock.owns_lock()) return;
+    for (CallbackTask& task : tasks_) task.call = nullptr;
+    if (is_callback_thread) return;
+    over_.wait_for(lock, timeout, [this] { return !is_calling_; });
+  }
+
+ private:
+  bool start_another() {
+    return start_thread("km-cpu-callback", kStackBytes, -1, [this] { run(); });
+  }
+
+  void drop_calls() {
+    const std::lock_guard lock(mutex_);
+    drops_calls_ = true;
+  }
+
+  CallbackTask take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !tasks_.empty(); });
+    CallbackTask task = std::move(tasks_.front());
+    tasks_.pop_front();
+    if (drops_calls_) task.call = nullptr;
+    is_calling_ = task.call != nullptr;
+    return task;
+  }
+
+  void make(std::function<void()> call) {
+    if (call) call();
+    // It may have changed that, and this thread waits in cancellation points.
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    const std::lock_guard lock(mutex_);
+    is_calling_ = false;
+    over_.notify_all();
+  }
+
+  void run() {
+    is_callback_thread = true;
+    for (;;) {
+      CallbackTask task = take();
+      make(std::exchange(task.call, nullptr));
+      const bool ends = take_thread_end_() != 0;
+      if (task.then) task.then();
+      if (!ends) continue;
+      if (python_ends()) drop_calls();
+      if (start_another()) return;
+      log(LogLevel::kWarn, "cpu",
+          "a callback ended its thread, but the system has no other: it goes on");
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_, over_;
+  std::deque<CallbackTask> tasks_;
+  bool is_started_ = false, is_calling_ = false, drops_calls_ = false;
+  uint32_t (*take_thread_end_)() = goes_on;
+};
+
+}  // namespace
+
+bool start_callback_thread() { return CallbackQueue::instance().start(); }
+
+Error no_callback_thread() {
+  return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                    "cannot start the thread for callbacks: raise the limit on processes "
+                    "(ulimit -u)");
+}
+
+void post_callback(CallbackTask task) { CallbackQueue::instance().add(std::move(task)); }
+
+void use_thread_end(uint32_t (*take_thread_end)()) {
+  CallbackQueue::instance().use_thread_end(take_thread_end);
+}
+
+void end_callbacks(uint64_t timeout_ns) {
+  CallbackQueue::instance().end(std::chrono::nanoseconds(timeout_ns));
+}
+
+}  // namespace km::cpu

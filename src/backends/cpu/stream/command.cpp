@@ -1,0 +1,53 @@
+#include "backends/cpu/stream/command.h"
+
+#include <new>
+
+#include "backends/cpu/memory/memory_ops.h"
+#include "backends/cpu/stream/task.h"
+
+namespace km::cpu {
+
+namespace {
+
+km_profile_kind kind_of(const kmb_copy_3d& copy) {
+  if (copy.source_space != KMB_SPACE_DEVICE) return KM_PROFILE_KIND_UPLOAD;
+  return copy.destination_space != KMB_SPACE_DEVICE ? KM_PROFILE_KIND_DOWNLOAD
+                                                    : KM_PROFILE_KIND_COPY;
+}
+
+}  // namespace
+
+Transfer rows_transfer(const kmb_copy_3d& copy) {
+  Transfer transfer;
+  transfer.kind = kind_of(copy);
+  transfer.destination = copy.destination;
+  transfer.source = copy.source;
+  transfer.size_bytes = copy.width_bytes * copy.height * copy.depth;
+  transfer.rows = {.width_bytes = copy.width_bytes,
+                   .height = copy.height,
+                   .count = copy.height * copy.depth,
+                   .destination_pitch = copy.destination_pitch_bytes,
+                   .destination_layer = copy.destination_pitch_bytes * copy.destination_layer_rows,
+                   .source_pitch = copy.source_pitch_bytes,
+                   .source_layer = copy.source_pitch_bytes * copy.source_layer_rows};
+  return transfer;
+}
+
+uint8_t* Command::allocate_params(uint64_t size_bytes) {
+  if (size_bytes <= kInlineParamBytes) return params;
+  large_params.reset(new (std::nothrow) uint8_t[size_bytes]);
+  return large_params.get();
+}
+
+void Command::release() {
+  staging.reset();
+  large_params.reset();
+  failure = nullptr;
+  if (task) [[unlikely]]
+    task.reset();
+  if (memory_ops) [[unlikely]]
+    memory_ops.reset();
+  marker = nullptr;
+}
+
+}  // namespace km::cpu

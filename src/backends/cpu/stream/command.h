@@ -1,0 +1,107 @@
+// One entry of a stream's queue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "backend/interface.h"
+#include "backends/cpu/execution/launch_run.h"
+
+namespace km::cpu {
+
+class Marker;
+struct CopyFailure;
+struct GraphLaunch;
+struct GraphProgram;
+class MemoryOps;
+class Task;
+
+enum class CommandKind : uint8_t {
+  none,
+  kernel,
+  transfer,
+  record,
+  wait,
+  callback,
+  graph,
+  task,
+  memory,
+  branch,
+  close
+};
+
+/// True if commands of a kind take no time, on whatever thread.
+constexpr bool is_light(CommandKind kind) {
+  return kind == CommandKind::memory || kind == CommandKind::record || kind == CommandKind::wait ||
+         kind == CommandKind::callback;
+}
+
+/// The rows of a transfer that is no single run of bytes.
+struct TransferRows {
+  uint64_t width_bytes = 0;
+  uint64_t height = 0, count = 0;  // rows of a layer, and of all layers; 0: a single run
+  uint64_t destination_pitch = 0, destination_layer = 0;
+  uint64_t source_pitch = 0, source_layer = 0;
+};
+
+/// Bytes to move, or to fill with a repeated value.
+struct Transfer {
+  uint64_t destination = 0;
+  uint64_t source = 0;  // copies
+  uint64_t size_bytes = 0;
+  uint32_t value = 0;             // fills
+  uint32_t value_size_bytes = 0;  // 0: a copy
+  TransferRows rows;
+  km_profile_kind kind = KM_PROFILE_KIND_COPY;
+  bool is_fill() const { return value_size_bytes != 0; }
+};
+/// A copy of rows.
+Transfer rows_transfer(const kmb_copy_3d& copy);
+
+/// Nodes are reused: which members count depends on the kind.
+struct Command {
+  static constexpr uint64_t kInlineParamBytes = 512;
+  static constexpr uint32_t kNoEvent = UINT32_MAX;
+
+  std::atomic<Command*> next{nullptr};
+  uint64_t ticket = 0;
+  CommandKind kind = CommandKind::none;
+
+  Transfer transfer;                   // copy, fill
+  CopyFailure* failure = nullptr;      // of the thread that waits for this copy; null: sticky
+  std::unique_ptr<uint8_t[]> staging;  // the source, copied
+
+  Marker* marker = nullptr;  // record, wait: holds a reference
+  km_host_callback callback = nullptr;
+  void* user_data = nullptr;
+
+  LaunchRun run;  // kernel; transfers use its range
+  std::unique_ptr<uint8_t[]> large_params;
+  alignas(16) uint8_t params[kInlineParamBytes];
+
+  // Behind the lines of the cache that every launch writes.
+  std::shared_ptr<const GraphProgram> program;  // graph
+  std::shared_ptr<const GraphLaunch> events;    // graph: of this launch, null: it has none
+  uint32_t lane = 0, step = 0;                  // where it is
+  uint32_t event_slot = kNoEvent;               // record, wait in a graph: whose event
+  std::shared_ptr<const Task> task;             // task
+  std::shared_ptr<const MemoryOps> memory_ops;  // memory
+  bool in_turn = false;                         // all its nodes one after the other
+  kmb_branch branch{};                          // branch
+  uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
+  std::atomic<uint32_t> helpers{0};             // threads that took part beside the first
+
+  /// Room for `size_bytes` of launch arguments, null when memory is short.
+  uint8_t* allocate_params(uint64_t size_bytes);
+  /// Frees what the command owns (not the marker).
+  void release();
+};
+
+/// Why a copy that somebody waits for could not be done.
+struct CopyFailure {
+  bool failed = false;
+  uint64_t address = 0;
+};
+
+}  // namespace km::cpu

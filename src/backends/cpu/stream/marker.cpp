@@ -1,0 +1,44 @@
+#include "backends/cpu/stream/marker.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "backends/cpu/stream/stream.h"
+
+namespace km::cpu {
+
+bool Marker::done() const {
+  return in_graph_ ? reached_.load(std::memory_order_acquire) : stream_->is_complete(ticket_);
+}
+
+void Marker::reach(bool is_timed) {
+  if (is_timed) time_ns_ = now_ns();
+  reached_.store(true, std::memory_order_release);
+}
+
+void Marker::announce() {
+  std::vector<Stream*> parked;
+  {
+    std::lock_guard lock(lock_);
+    parked = std::exchange(parked_, {});
+  }
+  for (Stream* stream : parked) stream->resume();
+}
+
+bool Marker::park(Stream* stream) {
+  std::lock_guard lock(lock_);
+  if (done()) return false;
+  parked_.push_back(stream);
+  return true;
+}
+
+bool Marker::unpark(Stream* stream) {
+  std::lock_guard lock(lock_);
+  auto found = std::find(parked_.begin(), parked_.end(), stream);
+  if (found == parked_.end()) return false;
+  parked_.erase(found);
+  return true;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,84 @@
+// A point in a stream that others can wait for: one recording of an event.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/workers/futex.h"
+
+namespace km::cpu {
+
+class Stream;
+
+/// Counted references: the event, the command that completes it, and every waiter hold one.
+class Marker {
+ public:
+  /// With one reference, the caller's.
+  static Marker* make(Stream* stream) {
+    return std::unique_ptr<Marker>(new Marker(stream)).release();
+  }
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  /// True if the mark is reached: once its stream has counted it, too, so that nobody who sees an
+  /// event complete can see the stream at work. A graph counts when all of it is over.
+  bool done() const;
+  /// After done().
+  uint64_t time_ns() const { return time_ns_; }
+  Stream* stream() const { return stream_; }
+  uint64_t ticket() const { return ticket_; }
+  void set_ticket(uint64_t ticket) { ticket_ = ticket; }
+  /// A node of the graph command with this ticket, which ends before that does.
+  void set_in_graph(uint64_t ticket) {
+    ticket_ = ticket;
+    in_graph_ = true;
+  }
+  bool in_graph() const { return in_graph_; }
+  /// To be reached once more, in a graph that this stream runs at this ticket. Nobody waits now.
+  void rearm(Stream* stream, uint64_t ticket) {
+    stream_ = stream;
+    set_in_graph(ticket);
+    reached_.store(false, std::memory_order_relaxed);
+  }
+
+  /// Nobody but the caller holds it.
+  bool is_unshared() const { return references_.load(std::memory_order_acquire) == 1; }
+  /// For another point in a stream, which no command announces. Nobody else holds it.
+  void restart(Stream* stream, uint64_t ticket) {
+    stream_ = stream;
+    ticket_ = ticket;
+    has_command_ = false;
+  }
+  /// True if a command will announce it. For other marks the stream is asked.
+  bool has_command() const { return has_command_; }
+
+  /// The mark is reached. announce() follows, when the stream has counted that.
+  void reach(bool is_timed = true);
+  /// Lets everybody go on who waits.
+  void announce();
+  /// Puts a stream to sleep until announce(); false when that has happened already.
+  bool park(Stream* stream);
+  /// Takes the stream out again; false when it was not (any more) parked here.
+  bool unpark(Stream* stream);
+
+ private:
+  friend std::default_delete<Marker>;
+  explicit Marker(Stream* stream) : stream_(stream) {}
+  ~Marker() = default;
+
+  std::atomic<uint32_t> references_{1};
+  std::atomic<bool> reached_{false};
+  uint64_t time_ns_ = 0;
+  Stream* stream_;
+  uint64_t ticket_ = 0;
+  bool in_graph_ = false;
+  bool has_command_ = true;
+  SpinLock lock_;
+  std::vector<Stream*> parked_;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,465 @@
+#include "backends/cpu/stream/stream.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/profile.h"
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/execution/launch.h"
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/graph/graph.h"
+#include "backends/cpu/memory/memory_ops.h"
+#include "backends/cpu/stream/callback_thread.h"
+#include "backends/cpu/stream/marker.h"
+#include "backends/cpu/workers/thread_pool.h"
+#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/workers/work.h"
+#include "base/host_allocator.h"
+
+namespace km::cpu {
+
+namespace {
+
+// Grid ids of launches hold the stream and its ticket; those of graphs have a number of their own,
+// and the highest bit set.
+constexpr uint64_t kTicketBits = 40, kOfGraph = uint64_t{1} << 63;
+std::atomic<uint64_t> last_stream{0}, last_grid_of_graph{0};
+
+uint64_t next(std::atomic<uint64_t>& last) {
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+Stream::Stream(ThreadPool* pool)
+    : pool_(pool),
+      first_grid_id_(next(last_stream) << kTicketBits & ~kOfGraph),
+      tail_(new Command),
+      head_(tail_) {}
+
+Stream* Stream::open(Context* context, int32_t priority) {
+  Stream* stream = context->pool()->take_closed_stream();
+  if (stream == nullptr) stream = std::unique_ptr<Stream>(new Stream(context->pool())).release();
+  stream->context_ = context;
+  stream->priority_.store(priority, std::memory_order_relaxed);
+  try {
+    context->add_stream(stream);
+  } catch (const std::bad_alloc&) {
+    context->pool()->keep_closed_stream(stream);
+    throw;
+  }
+  context->retain();
+  return stream;
+}
+
+void Stream::close() {
+  uint64_t ticket = 0;
+  if (begin_inline(&ticket)) {
+    end_inline(ticket);
+    reuse();
+    return;
+  }
+  const HostMemoryNeeded needed;  // a stream that cannot be closed would keep its context
+  Command* const command = allocate();
+  command->kind = CommandKind::close;
+  submit(command);
+}
+
+void Stream::reuse() {
+  Context* context = context_;
+  context->remove_stream(this);
+  pool_->keep_closed_stream(this);
+  context->release();
+}
+
+Command* Stream::allocate() {
+  std::lock_guard lock(lock_);
+  if (spare_ == nullptr) {
+    spare_ = freed_.exchange(nullptr, std::memory_order_acquire);
+    if (spare_ != nullptr) freed_count_.store(0, std::memory_order_relaxed);
+  }
+  Command* command = spare_;
+  if (command == nullptr) return new (std::nothrow) Command;
+  spare_ = command->next.load(std::memory_order_relaxed);
+  return command;
+}
+
+void Stream::recycle(Command* command) {
+  command->release();
+  // About so many: a count that gets lost between two threads does no harm.
+  const uint32_t count = freed_count_.load(std::memory_order_relaxed);
+  if (count >= kMaxFreeCommands) {
+    std::unique_ptr<Command> last(command);
+    return;
+  }
+  freed_count_.store(count + 1, std::memory_order_relaxed);
+  Command* top = freed_.load(std::memory_order_relaxed);
+  do {
+    command->next.store(top, std::memory_order_relaxed);
+  } while (!freed_.compare_exchange_weak(top, command, std::memory_order_release,
+                                         std::memory_order_relaxed));
+}
+
+[[gnu::always_inline]] inline uint64_t Stream::append(Command* command, bool* out_first) {
+  command->next.store(nullptr, std::memory_order_relaxed);
+  std::lock_guard lock(lock_);
+  const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  command->ticket = ticket;
+  if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
+  if (command->kind == CommandKind::kernel) command->run.record.grid_id = first_grid_id_ + ticket;
+  submitted_.store(ticket, std::memory_order_release);
+  tail_->next.store(command, std::memory_order_release);
+  tail_ = command;
+  *out_first = pending_.fetch_add(1) == 0;
+  return ticket;
+}
+
+uint64_t Stream::submit(Command* command) {
+  bool first = false;
+  const uint64_t ticket = append(command, &first);
+  if (first) make_ready();
+  return ticket;
+}
+
+uint64_t Stream::submit_light(Command* command) {
+  bool first = false;
+  const uint64_t ticket = append(command, &first);
+  if (!first) return ticket;
+  if (thread_can_fault()) {  // where the memory may not be there any more
+    drive_light();
+  } else {
+    make_ready();
+  }
+  return ticket;
+}
+
+bool Stream::begin_inline(uint64_t* out_ticket) {
+  if (pending_.load(std::memory_order_relaxed) != 0) return false;
+  std::lock_guard lock(lock_);
+  uint64_t none = 0;
+  if (!pending_.compare_exchange_strong(none, 1)) return false;
+  *out_ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  submitted_.store(*out_ticket, std::memory_order_release);
+  return true;
+}
+
+void Stream::make_ready() {
+  constexpr float kLeast = kLeastGraceTicks, kMost = 4 * kLeast, kOfWork = 1.0F / 64;
+  const Command& next = *head_->next.load(std::memory_order_acquire);
+  const float grace = std::clamp(estimated_ticks(next) * kOfWork, kLeast, kMost);
+  grace_ticks_.store(static_cast<uint64_t>(grace), std::memory_order_relaxed);
+  const uint64_t now = now_ticks();
+  if (!on_engine_thread()) look_after_host(now);
+  ready_ticks_.store(now, std::memory_order_relaxed);
+  state_.store(kReady);
+  pool_->add_ready(this);
+}
+
+bool Stream::try_own() {
+  uint32_t ready = kReady;
+  return state_.load(std::memory_order_relaxed) == kReady &&
+         state_.compare_exchange_strong(ready, kOwned);
+}
+
+void Stream::drive(Executor* executor, uint64_t until) {
+  const HostMemoryNeeded needed;  // work that is under way cannot be given up halfway
+  for (;;) {
+    Command& command = *head_->next.load(std::memory_order_acquire);
+    if (!execute(command, executor)) return;
+    if (!finish(until)) return;
+  }
+}
+
+/// Runs commands until one needs a worker, or none is left. The caller owns the stream and no
+/// longer does afterwards.
+void Stream::drive_light() {
+  const HostMemoryNeeded needed;
+  for (;;) {
+    Command& command = *head_->next.load(std::memory_order_acquire);
+    if (!is_light(command.kind)) {
+      make_ready();
+      return;
+    }
+    if (!execute(command, nullptr)) return;
+    if (!finish(kLight)) return;
+  }
+}
+
+/// True when the command is over; false when somebody else goes on with the stream.
+bool Stream::execute(Command& command, Executor* executor) {
+  if (command.kind == CommandKind::graph) [[unlikely]]
+    return execute_graph(command, executor);
+  return perform(command, executor);
+}
+
+[[gnu::always_inline]] inline bool Stream::perform(Command& command, Executor* executor) {
+  if (context_->is_profiling()) [[unlikely]]
+    note_begin(command);
+  switch (command.kind) {
+    case CommandKind::kernel:
+    case CommandKind::transfer:
+    case CommandKind::task:
+      return context_->failed() || execute_work(command, executor);
+    case CommandKind::record:
+      command.marker->reach();
+      return true;
+    case CommandKind::wait:
+      return wait_for_marker(command);
+    case CommandKind::callback:
+      return hand_to_callback_thread(command);
+    case CommandKind::memory:
+      return context_->failed() || run_memory_ops(this, command.memory_ops);
+    case CommandKind::graph:
+    case CommandKind::branch:
+    case CommandKind::close:
+    case CommandKind::none:
+      return true;
+  }
+  return true;
+}
+
+namespace {
+
+bool is_work(CommandKind kind) {
+  return kind == CommandKind::kernel || kind == CommandKind::transfer ||
+         kind == CommandKind::task || kind == CommandKind::memory;
+}
+
+}  // namespace
+
+/// One step of a graph. Where the context has failed or is being stopped there is nothing left to
+/// do, and another lane may still be at the same step for the launch before: it is not touched.
+[[gnu::noinline]] bool Stream::execute_graph(Command& command, Executor* executor) {
+  const GraphProgram& program = *command.program;
+  const bool ends = context_->failed() || context_->is_stopping();
+  if (command.lane == 0 && command.step == 0) {
+    command.in_turn = program.plan->lane_count() == 1 || ends ||
+                      !program.is_worth_forking(pool_->threads()) ||
+                      !program.plan->fork(this, command);
+  }
+  Command* step = program.step_of(command);
+  if (step == nullptr) return true;
+  if (step->kind == CommandKind::branch) [[unlikely]] {
+    program.take_branch(&command, step->branch, ends);
+    return true;
+  }
+  if (ends && is_work(step->kind)) return true;
+  if (step->kind == CommandKind::kernel) {
+    step->run.record.grid_id = kOfGraph | next(last_grid_of_graph);
+  }
+  if (step->event_slot != Command::kNoEvent) [[unlikely]] {
+    return execute_event(*step, command.events->markers[step->event_slot], ends);
+  }
+  if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
+  // Afterwards the step, and the graph with it, may be gone: another thread may have ended it.
+  Marker* const reached = step->kind == CommandKind::record ? step->marker : nullptr;
+  const bool is_over = perform(*step, executor);
+  if (reached != nullptr) announce(reached);
+  return is_over;
+}
+
+/// A step that records an event of the host's or waits for one; null: it was never recorded.
+bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
+  const bool records = step.kind == CommandKind::record;
+  if (marker == nullptr || (ends && !records)) return true;
+  marker->retain();
+  if (!records) {
+    step.marker = marker;
+    return perform(step, nullptr);
+  }
+  marker->reach();
+  announce(marker);
+  return true;
+}
+
+bool Stream::execute_work(Command& command, Executor* executor) {
+  if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
+  uint64_t pieces = pieces_of(command);
+  // A kernel that was short last time need not be so now: its first blocks show it, unless they may
+  // wait for the others.
+  bool tries = command.kind == CommandKind::kernel && !command.run.unit->may_wait();
+  uint64_t first = tries ? std::max<uint64_t>(pieces / kPartTried, 1) : pieces;
+  prepare_alone(command, 0, first);
+  pool_->work(command, *executor, *context_);
+  if (first == pieces || context_->failed()) return true;
+  if (pool_->wants_to_share(command)) return execute_shared(command, executor, first);
+  prepare_alone(command, first, pieces);
+  pool_->work(command, *executor, *context_);
+  return true;
+}
+
+bool Stream::execute_shared(Command& command, Executor* executor, uint64_t first_piece) {
+  uint64_t job = pool_->publish(this, &command, first_piece);
+  if (job == 0) {
+    prepare_alone(command, first_piece, pieces_of(command));
+    pool_->work(command, *executor, *context_);
+    return true;
+  }
+  job_.store(job, std::memory_order_release);
+  pool_->work(command, *executor, *context_);
+  if (!pool_->leave(job)) return false;  // who leaves last goes on
+  job_.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+bool Stream::wait_for_marker(Command& command) {
+  Marker* marker = command.marker;
+  if (!marker->has_command() && !marker->done()) {
+    marker->retain();
+    marker->stream()->when_complete(marker->ticket(), [marker] { announce(marker); });
+  }
+  std::unique_lock lock(park_mutex_);
+  blocked_ticket_.store(marker->ticket(), std::memory_order_relaxed);
+  blocked_by_.store(marker->stream(), std::memory_order_release);
+  parked_on_ = marker;
+  // From here on resume() may run on another thread, but it waits for park_mutex_.
+  if (!context_->is_stopping() && marker->park(this)) return false;
+  parked_on_ = nullptr;
+  blocked_by_.store(nullptr, std::memory_order_relaxed);
+  lock.unlock();
+  marker->release();
+  return true;
+}
+
+void Stream::announce(Marker* marker) {
+  marker->announce();
+  marker->release();
+}
+
+void Stream::cancel_park() {
+  {
+    std::lock_guard lock(park_mutex_);
+    if (parked_on_ == nullptr || !parked_on_->unpark(this)) return;
+  }
+  resume();
+}
+
+void Stream::resume() {
+  const HostMemoryNeeded needed;
+  Marker* marker = nullptr;
+  {
+    std::lock_guard lock(park_mutex_);
+    marker = std::exchange(parked_on_, nullptr);
+    blocked_by_.store(nullptr, std::memory_order_relaxed);
+  }
+  if (marker != nullptr) marker->release();
+  finish(0);
+}
+
+void Stream::resume_light() {
+  const HostMemoryNeeded needed;
+  if (finish(kLight)) drive_light();
+}
+
+void Stream::resume_here(Executor* executor, uint64_t until) {
+  job_.store(0, std::memory_order_relaxed);
+  if (finish(until)) drive(executor, until);
+}
+
+bool Stream::hand_to_callback_thread(Command& command) {
+  if (context_->is_exiting()) return true;
+  km_host_callback callback = command.callback;
+  void* user_data = command.user_data;
+  km_status status = context_->status();
+  post_callback({.call = [callback, user_data, status] { callback(user_data, status); },
+                 .then = [this] { resume(); }});
+  return false;
+}
+
+/// False: the graph at the front is over. Otherwise the caller goes on with it, or another thread.
+[[gnu::noinline]] bool Stream::finish_step(Command& command, uint64_t until, bool* out_owned) {
+  if (!command.program->advance(&command)) {
+    command.program.reset();
+    if (command.events) [[unlikely]]
+      command.events.reset();
+    return false;
+  }
+  *out_owned = command.ticket <= until && !pool_->others_wait(this);
+  if (!*out_owned) make_ready();
+  return true;
+}
+
+/// Completes the front command, or a step of it. True: the caller still owns the stream, and there
+/// is more to do.
+bool Stream::finish(uint64_t until) {
+  Command* command = head_->next.load(std::memory_order_acquire);
+  uint64_t ticket = command->ticket;
+  if (context_->is_profiling()) [[unlikely]]
+    record_end(*context_, this, *command);
+  if (context_->has_assertion()) [[unlikely]]
+    context_->settle_assertion();
+  if (command->kind == CommandKind::graph) [[unlikely]] {
+    bool is_owned = false;
+    if (finish_step(*command, until, &is_owned)) return is_owned;
+  }
+  Marker* reached = command->kind == CommandKind::record ? command->marker : nullptr;
+  bool close = command->kind == CommandKind::close;
+  command->release();
+  recycle(head_);
+  head_ = command;
+  bool more = complete(ticket, until);
+  if (reached != nullptr) [[unlikely]]
+    announce(reached);
+  if (close) reuse();
+  return more;
+}
+
+bool Stream::complete(uint64_t ticket, uint64_t until) {
+  completed_.store(ticket);
+  bool more = pending_.fetch_sub(1) > 1;
+  // If there is no more, the stream may now belong to somebody else.
+  if (wanted_.load() <= ticket) wake_waiters(ticket);
+  if (deferred_at_.load() <= ticket) run_deferred(ticket);
+  if (!more) return false;
+  if (until == kLight || (ticket < until && !pool_->others_wait(this))) return true;
+  make_ready();
+  return false;
+}
+
+void Stream::wake_waiters(uint64_t ticket) {
+  {
+    std::lock_guard lock(wait_mutex_);
+    if (wanted_.load(std::memory_order_relaxed) > ticket) return;
+    wanted_.store(kNothing);
+    wake_word_.fetch_add(1);
+  }
+  futex_wake(wake_word_);
+}
+
+void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
+  if (!is_complete(ticket)) {
+    std::lock_guard lock(deferred_mutex_);
+    deferred_.emplace_back(ticket, std::move(action));
+    if (ticket < deferred_at_.load(std::memory_order_relaxed)) deferred_at_.store(ticket);
+    if (completed_.load() < ticket) return;  // complete() will see it
+    action = nullptr;
+  }
+  if (action) {
+    action();
+  } else {
+    run_deferred(ticket);
+  }
+}
+
+void Stream::run_deferred(uint64_t ticket) {
+  const HostMemoryNeeded needed;
+  std::vector<std::function<void()>> due;
+  {
+    std::lock_guard lock(deferred_mutex_);
+    uint64_t next = kNothing;
+    std::erase_if(deferred_, [&](auto& entry) {
+      if (entry.first <= ticket) {
+        due.push_back(std::move(entry.second));
+        return true;
+      }
+      next = entry.first < next ? entry.first : next;
+      return false;
+    });
+    deferred_at_.store(next);
+  }
+  for (auto& action : due) action();
+}
+
+}  // namespace km::cpu

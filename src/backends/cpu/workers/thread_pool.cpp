@@ -1,0 +1,402 @@
+#include "backends/cpu/workers/thread_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string>
+
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/stream/stream.h"
+#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/workers/work.h"
+#include "base/host_allocator.h"
+#include "base/log.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kWorkerStackBytes = 1 << 20;
+
+// A job's state and its name.
+constexpr uint64_t kOpen = uint64_t{1} << 63;
+constexpr uint64_t kGenerationMask = 0x00ffffff00000000;  // 24 bits
+constexpr uint64_t kGenerationStep = uint64_t{1} << 32;
+constexpr uint64_t kParticipants = 0xffffffff;
+
+uint64_t name_of(uint32_t slot, uint64_t state) { return (state & kGenerationMask) | (slot + 1); }
+uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
+
+/// Whose worker this thread is.
+thread_local const ThreadPool* worker_of = nullptr;
+
+}  // namespace
+
+/// The number of workers that have started, and of those that could not.
+struct ThreadPool::Arrivals {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint32_t ready = 0, failed = 0;
+
+  void add(bool is_ready) {
+    const std::lock_guard lock(mutex);
+    ++(is_ready ? ready : failed);
+    changed.notify_one();
+  }
+  /// How many are ready, once all `count` have come.
+  uint32_t wait_for(uint32_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return ready + failed == count; });
+    return ready;
+  }
+};
+
+namespace {
+
+int list_of(int32_t priority) { return priority < 0 ? 0 : priority == 0 ? 1 : 2; }
+
+}  // namespace
+
+ThreadPool::ThreadPool(const ThreadPoolOptions& options)
+    : options_(options), idle_(options.threads) {
+  for (Job& job : jobs_) job.parts.reset(new BlockRange::SharedPart[options.threads]);
+}
+
+bool ThreadPool::start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals) {
+  const std::string name = "km-cpu-" + std::to_string(options_.first_name + worker);
+  const int cpu = options_.cpus.empty() ? -1 : options_.cpus[worker % options_.cpus.size()];
+  return start_thread(name.c_str(), kWorkerStackBytes, cpu, [this, worker, arrivals] {
+    Executor* const executor = thread_can_fault() ? Executor::acquire() : nullptr;
+    arrivals->add(executor != nullptr);
+    if (executor != nullptr) run_worker(worker, executor);
+  });
+}
+
+Result<ThreadPool*> ThreadPool::start(const ThreadPoolOptions& options) {
+  const auto arrivals = std::make_shared<Arrivals>();
+  ThreadPool* pool = std::unique_ptr<ThreadPool>(new ThreadPool(options))
+                         .release();  // lives as long as its threads
+  uint32_t started = 0;
+  try {
+    while (started < options.threads && pool->start_worker(started, arrivals)) ++started;
+  } catch (const std::bad_alloc&) {
+    // Those that are there have to do.
+  }
+  const uint32_t ready = arrivals->wait_for(started);
+  if (ready == 0) {
+    std::unique_ptr<ThreadPool> unused(pool);
+    return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
+                      "cannot start a worker thread: raise the limit on processes (ulimit -u) or "
+                      "on memory");
+  }
+  if (ready < options.threads) {
+    log(LogLevel::kWarn, "cpu", "only %u of %u worker threads could be started", ready,
+        options.threads);
+    pool->options_.threads = ready;
+  }
+  return pool;
+}
+
+void ThreadPool::run_worker(uint32_t worker, Executor* executor) {
+  worker_of = this;
+  between_.fetch_add(1);
+  awake_.fetch_add(1);
+  for (;;) {
+    Item item;
+    if (take(&item, false)) {
+      if (spinners_.load() == 0) wake_for_more();
+    } else if (!wait_for_work(worker, &item)) {
+      continue;
+    }
+    run(item, executor);
+  }
+}
+
+/// The name of a job that wants more threads, of the highest priority; 0: none.
+uint64_t ThreadPool::job_with_room() const {
+  uint64_t best = 0;
+  int best_list = kPriorities;
+  for (uint64_t open = open_jobs_.load(); open != 0; open &= open - 1) {
+    auto slot = static_cast<uint32_t>(std::countr_zero(open));
+    uint64_t state = jobs_[slot].state.load(std::memory_order_relaxed);
+    bool room = (state & kOpen) != 0 && (state & kParticipants) < options_.threads;
+    int list = jobs_[slot].list.load(std::memory_order_relaxed);
+    if (!room || list >= best_list) continue;
+    best = name_of(slot, state);
+    best_list = list;
+  }
+  return best;
+}
+
+bool ThreadPool::has_ready_before(int list) const {
+  for (int i = 0; i < list; ++i) {
+    if (ready_[static_cast<size_t>(i)].count.load(std::memory_order_relaxed) != 0) return true;
+  }
+  return false;
+}
+
+bool ThreadPool::take(Item* out_item, bool gives_grace) {
+  uint64_t job = job_with_room();
+  if (job != 0) {
+    // A stream goes before jobs of lower priority, jobs before streams of the same.
+    int list = jobs_[slot_of(job)].list.load(std::memory_order_relaxed);
+    if (has_ready_before(list)) out_item->stream = take_ready(gives_grace, list);
+    if (out_item->stream != nullptr) return true;
+    if (enter(job)) {
+      out_item->job = job;
+      return true;
+    }
+  }
+  out_item->stream = take_ready(gives_grace, kPriorities);
+  return out_item->stream != nullptr;
+}
+
+void ThreadPool::run(const Item& item, Executor* executor) {
+  if (item.job != 0) {
+    take_part(item.job, executor, UINT64_MAX);
+  } else {
+    item.stream->drive(executor, UINT64_MAX);
+  }
+}
+
+/// Sends a thread that spins to sleep if there are more threads than processors: it would keep
+/// another from working.
+bool ThreadPool::retire() {
+  uint32_t awake = awake_.load(std::memory_order_relaxed);
+  while (awake > options_.threads) {
+    if (awake_.compare_exchange_weak(awake, awake - 1)) return true;
+  }
+  return false;
+}
+
+/// False: the thread no longer counts as awake.
+bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
+  uint64_t now = now_ticks(), end = now + kSpinTicks;
+  bool found = false, retired = false;
+  spinners_.fetch_add(1);
+  between_.fetch_sub(1);
+  for (; !found && now < end; now = now_ticks()) {
+    pause();
+    if (!has_work()) {
+      retired = retire();
+      if (retired) break;
+      continue;
+    }
+    found = take(out_item, true);
+    // A stream that is too young is left alone for a while, cache lines and all; unless its owner
+    // needs help.
+    const uint64_t next = now + Stream::kLeastGraceTicks;
+    while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
+  }
+  if (!found) idle_.park(worker);
+  if (!found && !retired) awake_.fetch_sub(1);
+  if (found) between_.fetch_add(1);
+  spinners_.fetch_sub(1);
+  // Work that came while this thread counted as a spinner has woken nobody.
+  if (found && spinners_.load() == 0) wake_for_more();
+  return found;
+}
+
+/// Wakes a worker for a stream that nobody has taken, since what runs may be waiting for it, or for
+/// a job if there is a processor for it. One that is getting up does this in its turn.
+void ThreadPool::wake_for_more() {
+  if (idle_.coming() != 0 || !idle_.any()) return;
+  const bool room = awake_.load() < options_.threads && job_with_room() != 0;
+  if (room || has_unowned_stream()) wake_up_to(1);
+}
+
+bool ThreadPool::has_unowned_stream() {
+  if (ready_count_.load() == 0) return false;
+  std::lock_guard lock(ready_lock_);
+  for (const ReadyList& list : ready_) {
+    for (const Stream* stream = list.first; stream != nullptr; stream = stream->next_ready_) {
+      if (stream->is_ready()) return true;
+    }
+  }
+  return false;
+}
+
+bool ThreadPool::wait_for_work(uint32_t worker, Item* out_item) {
+  if (!options_.may_spin) {
+    idle_.park(worker);
+    between_.fetch_sub(1);
+    awake_.fetch_sub(1);
+  } else if (spin_for_work(worker, out_item)) {
+    return true;
+  }
+  idle_.sleep(worker, has_work());
+  between_.fetch_add(1);
+  awake_.fetch_add(1);
+  return false;
+}
+
+/// Workers that look for work or are about to.
+uint32_t ThreadPool::looking() const { return spinners_.load() + between_.load() + idle_.coming(); }
+
+/// Until `count` look for work.
+void ThreadPool::wake_up_to(uint32_t count) {
+  const uint32_t coming = looking();
+  if (coming < count) idle_.wake(count - coming);
+}
+
+/// Wakes threads for a job, which can do without them: if there were more threads than processors,
+/// one would keep another from working.
+void ThreadPool::wake_helpers(uint32_t count) {
+  const uint32_t coming = looking();
+  const uint32_t up = awake_.load() + idle_.coming();
+  if (coming >= count || up >= options_.threads) return;
+  idle_.wake(std::min(count - coming, options_.threads - up));
+}
+
+void ThreadPool::add_ready(Stream* stream) {
+  if (!stream->listed_.exchange(true)) {
+    std::lock_guard lock(ready_lock_);
+    ReadyList& list = ready_[static_cast<size_t>(list_of(stream->priority()))];
+    stream->next_ready_ = nullptr;
+    (list.last != nullptr ? list.last->next_ready_ : list.first) = stream;
+    list.last = stream;
+    list.count.fetch_add(1, std::memory_order_relaxed);
+    ready_count_.fetch_add(1);
+  }
+  wake_up_to(1);
+}
+
+/// A stream of the first `lists` priorities, which the caller now owns. Streams that were taken by
+/// somebody who waits for them are dropped from the list on the way.
+Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
+  if (ready_count_.load() == 0) return nullptr;
+  const uint64_t now = gives_grace ? now_ticks() : 0;
+  std::lock_guard lock(ready_lock_);
+  for (ReadyList& list : std::span(ready_).first(static_cast<size_t>(lists))) {
+    while (list.first != nullptr) {
+      Stream* stream = list.first;
+      if (gives_grace && now - stream->ready_ticks() < stream->grace_ticks()) break;
+      list.first = stream->next_ready_;
+      if (list.first == nullptr) list.last = nullptr;
+      list.count.fetch_sub(1, std::memory_order_relaxed);
+      ready_count_.fetch_sub(1);
+      stream->listed_.store(false);  // before the look at its state: add_ready() counts on it
+      if (stream->try_own()) return stream;
+    }
+  }
+  return nullptr;
+}
+
+bool ThreadPool::others_wait(const Stream* stream) const {
+  if (ready_count_.load(std::memory_order_relaxed) == 0) return false;
+  if (spinners_.load(std::memory_order_relaxed) != 0 || idle_.any()) return false;
+  if (has_ready_before(list_of(stream->priority()))) return true;
+  return now_ticks() - stream->ready_ticks() > kSliceTicks;
+}
+
+Stream* ThreadPool::take_closed_stream() {
+  std::lock_guard lock(closed_lock_);
+  if (closed_.empty()) return nullptr;
+  Stream* stream = closed_.back();
+  closed_.pop_back();
+  return stream;
+}
+
+void ThreadPool::keep_closed_stream(Stream* stream) {
+  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  std::lock_guard lock(closed_lock_);
+  closed_.push_back(stream);
+}
+
+bool ThreadPool::wants_to_share(const Command& command) const {
+  return options_.threads > 1 && !options_.in_order && is_worth_sharing(command);
+}
+
+uint64_t ThreadPool::publish(Stream* stream, Command* command, uint64_t first_piece) {
+  uint64_t free = free_jobs_.load(std::memory_order_relaxed);
+  do {
+    if (free == 0) return 0;
+  } while (!free_jobs_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire));
+  auto slot = static_cast<uint32_t>(std::countr_zero(free));
+  Job& job = jobs_[slot];
+  uint32_t wanted = prepare_shared(*command, first_piece, options_.threads, job.parts.get());
+  job.stream = stream;
+  job.command = command;
+  job.list.store(list_of(stream->priority()), std::memory_order_relaxed);
+  uint64_t state = (job.state.load(std::memory_order_relaxed) & kGenerationMask) | kOpen | 1;
+  job.state.store(state, std::memory_order_release);
+  open_jobs_.fetch_or(uint64_t{1} << slot);
+  wake_helpers(wanted);
+  return name_of(slot, state);
+}
+
+bool ThreadPool::enter(uint64_t job) {
+  Job& entry = jobs_[slot_of(job)];
+  uint64_t state = entry.state.load(std::memory_order_acquire);
+  do {
+    bool same = (state & kGenerationMask) == (job & kGenerationMask);
+    if ((state & kOpen) == 0 || !same || (state & kParticipants) >= options_.threads) return false;
+  } while (!entry.state.compare_exchange_weak(state, state + 1, std::memory_order_acquire));
+  return true;
+}
+
+bool ThreadPool::leave(uint64_t job) {
+  uint32_t slot = slot_of(job);
+  Job& entry = jobs_[slot];
+  uint64_t bit = uint64_t{1} << slot;
+  if ((open_jobs_.load(std::memory_order_relaxed) & bit) != 0) open_jobs_.fetch_and(~bit);
+  entry.state.fetch_and(~kOpen);
+  uint64_t before = entry.state.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & kParticipants) != 1) return false;
+  uint64_t generation = ((before & kGenerationMask) + kGenerationStep) & kGenerationMask;
+  entry.state.store(generation, std::memory_order_relaxed);
+  free_jobs_.fetch_or(bit, std::memory_order_release);
+  return true;
+}
+
+/// A worker that has nothing to do for a moment counts as looking for work. When it goes to work
+/// without having looked, somebody else must.
+void ThreadPool::work(Command& command, Executor& executor, Context& context) {
+  const bool is_worker = worker_of == this;
+  if (is_worker) {
+    between_.fetch_sub(1);
+    if (spinners_.load() == 0 && has_work()) wake_for_more();
+  }
+  work_on(command, executor, context);
+  if (is_worker) between_.fetch_add(1);
+}
+
+void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
+  Job& entry = jobs_[slot_of(job)];
+  Stream* stream = entry.stream;
+  entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
+  work(*entry.command, *executor, *stream->context());
+  if (leave(job)) stream->resume_here(executor, until);
+}
+
+void ThreadPool::relieve() {
+  if (looking() != 0 || !has_unowned_stream()) return;
+  if (idle_.any()) return wake_up_to(1);
+  if (spares_.fetch_add(1) < kMaxSpares &&
+      start_thread("km-cpu-spare", kWorkerStackBytes, -1, [this] { run_spare(); })) {
+    return;
+  }
+  spares_.fetch_sub(1);
+}
+
+void ThreadPool::run_spare() {
+  Executor* const executor = thread_can_fault() ? Executor::acquire() : nullptr;
+  if (executor != nullptr) {
+    while (Stream* const stream = take_ready(false, kPriorities))
+      stream->drive(executor, UINT64_MAX);
+    executor->release();
+  }
+  spares_.fetch_sub(1);
+}
+
+bool ThreadPool::help(uint64_t job, Executor* executor, uint64_t until) {
+  if (!enter(job)) return false;
+  take_part(job, executor, until);
+  return true;
+}
+
+}  // namespace km::cpu

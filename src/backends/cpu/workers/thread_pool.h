@@ -1,0 +1,155 @@
+// The worker threads of a device: they run streams that are ready, and share the blocks of large
+// commands.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/execution/block_range.h"
+#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/workers/idle_workers.h"
+#include "base/result.h"
+
+namespace km::cpu {
+
+struct Command;
+class Context;
+class Executor;
+class Stream;
+
+struct ThreadPoolOptions {
+  uint32_t threads = 1;
+  uint32_t first_name = 0;  // km-cpu-<first_name>, ...
+  std::vector<int> cpus;    // to pin to, one per thread; empty: not pinned
+  bool in_order = false;    // KM_CPU_DETERMINISTIC: one thread runs all blocks of a launch
+  bool may_spin = true;     // false on a single core
+};
+
+class ThreadPool {
+ public:
+  /// Starts the workers, as many as there are threads and memory for; none is an error. They sleep
+  /// while there is nothing to do, and live as long as the process.
+  static Result<ThreadPool*> start(const ThreadPoolOptions& options);
+
+  uint32_t threads() const { return options_.threads; }
+  uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
+  /// More threads are awake than there are processors for them.
+  bool is_crowded() const { return awake_.load(std::memory_order_relaxed) > options_.threads; }
+
+  /// A thread of the host waits for work, and helps: while it does, one worker less is awake.
+  class Helping {
+   public:
+    /// null: it only waits.
+    explicit Helping(ThreadPool* pool) : pool_(pool) { start(); }
+    ~Helping() { stop(); }
+    Helping(const Helping&) = delete;
+    Helping& operator=(const Helping&) = delete;
+
+    void start() {
+      if (pool_ != nullptr && !std::exchange(counts_, true)) pool_->awake_.fetch_add(1);
+    }
+    void stop() {
+      if (!std::exchange(counts_, false)) return;
+      pool_->awake_.fetch_sub(1);
+      if (pool_->spinners_.load() == 0) pool_->wake_for_more();
+    }
+
+   private:
+    ThreadPool* pool_;
+    bool counts_ = false;
+  };
+
+  // Streams.
+  void add_ready(Stream* stream);
+  /// True if the owner of a stream should let another one run: one of higher priority, or any other
+  /// after a while.
+  bool others_wait(const Stream* stream) const;
+
+  /// Streams that were closed and drained, to be used again; null: none.
+  Stream* take_closed_stream();
+  void keep_closed_stream(Stream* stream);
+
+  // Jobs: commands that several threads run together. A job is named by a word that is never 0 and
+  // not used again for a long time.
+  bool wants_to_share(const Command& command) const;
+  /// The caller takes part. 0: too many jobs, run it alone.
+  uint64_t publish(Stream* stream, Command* command, uint64_t first_piece);
+  /// Ends taking part, when no blocks are left. True for the last one, who goes on with the stream.
+  bool leave(uint64_t job);
+  /// work_on() of a command that the caller runs, alone or with others.
+  void work(Command& command, Executor& executor, Context& context);
+  /// For a thread of a launch whose blocks all wait: what they wait for may be in a stream that no
+  /// thread has taken, because all of them are in such launches. Sees to it that one takes it.
+  void relieve();
+  /// Takes part in this job, to the end; false when it is over or has enough threads.
+  bool help(uint64_t job, Executor* executor, uint64_t until);
+
+ private:
+  static constexpr uint64_t kSpinTicks = 100000;  // 20 to 50 us
+  static constexpr uint64_t kSliceTicks = 3000000;
+  static constexpr int kPriorities = 3;
+  static constexpr uint32_t kMaxJobs = 64;
+  static constexpr uint32_t kMaxSpares = 256;
+
+  struct alignas(64) Job {
+    std::atomic<uint64_t> state{0};  // open bit, generation, participants
+    std::atomic<int> list{0};        // of the stream's priority
+    Stream* stream = nullptr;
+    Command* command = nullptr;
+    std::unique_ptr<BlockRange::SharedPart[]> parts;  // one for each thread
+  };
+  struct ReadyList {
+    Stream* first = nullptr;
+    Stream* last = nullptr;
+    std::atomic<uint32_t> count{0};
+  };
+
+  /// Work that a thread has taken: a stream that it owns, or a job that it has entered.
+  struct Item {
+    Stream* stream = nullptr;
+    uint64_t job = 0;
+  };
+
+  explicit ThreadPool(const ThreadPoolOptions& options);
+  struct Arrivals;
+  bool start_worker(uint32_t worker, const std::shared_ptr<Arrivals>& arrivals);
+  void run_worker(uint32_t worker, Executor* executor);
+  bool take(Item* out_item, bool gives_grace);
+  void run(const Item& item, Executor* executor);
+  void run_spare();
+  bool spin_for_work(uint32_t worker, Item* out_item);
+  bool retire();
+  void wake_for_more();
+  bool has_unowned_stream();
+  bool wait_for_work(uint32_t worker, Item* out_item);
+  uint64_t job_with_room() const;
+  bool has_work() const { return ready_count_.load() != 0 || job_with_room() != 0; }
+  bool has_ready_before(int list) const;
+  Stream* take_ready(bool gives_grace, int lists);
+  void wake_up_to(uint32_t count);
+  void wake_helpers(uint32_t count);
+  uint32_t looking() const;
+  bool enter(uint64_t job);
+  void take_part(uint64_t job, Executor* executor, uint64_t until);
+
+  ThreadPoolOptions options_;
+  std::array<Job, kMaxJobs> jobs_;
+  alignas(64) std::atomic<uint64_t> open_jobs_{0};  // a bit per job that wants participants
+  std::atomic<uint64_t> free_jobs_{UINT64_MAX};
+  alignas(64) std::atomic<uint32_t> ready_count_{0};
+  SpinLock ready_lock_;
+  std::array<ReadyList, kPriorities> ready_;
+  SpinLock closed_lock_;
+  std::vector<Stream*> closed_;
+  alignas(64) std::atomic<uint32_t> spinners_{0};
+  std::atomic<uint32_t> between_{0};  // workers that neither spin nor work, but soon will
+  std::atomic<uint32_t> awake_{0};    // workers that run or spin, and threads of the host that help
+  std::atomic<uint32_t> spares_{0};   // threads beyond the workers, as long as streams are ready
+  IdleWorkers idle_;
+};
+
+}  // namespace km::cpu

@@ -1,0 +1,244 @@
+#include "backends/cpu/workers/work.h"
+
+#include <xmmintrin.h>
+
+#include <algorithm>
+
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/diagnose.h"
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/fault/guarded_memory.h"
+#include "backends/cpu/stream/task.h"
+#include "backends/cpu/workers/futex.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kPieceBytes = 512 << 10;  // of a copy or fill
+constexpr uint64_t kSharedCopyBytes = 1 << 20;
+constexpr float kWakeTicks = 12000;            // about what waking a thread must be worth
+constexpr float kLeastTicks = kWakeTicks / 3;  // of a chunk
+constexpr float kShortTicks = 1e6F;
+// The first chunk is this part of a thread's share; short kernels are cut into fewer, because each
+// costs something.
+constexpr uint64_t kCut = 16, kShortCut = 4;
+
+bool overlaps(const Transfer& transfer) {
+  if (transfer.is_fill() || transfer.rows.count != 0) return false;
+  uint64_t low = std::min(transfer.destination, transfer.source);
+  return std::max(transfer.destination, transfer.source) - low < transfer.size_bytes;
+}
+
+uint64_t rows_per_piece(const TransferRows& rows) {
+  return std::max<uint64_t>(kPieceBytes / rows.width_bytes, 1);
+}
+
+uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint64_t layer) {
+  return row / rows.height * layer + row % rows.height * pitch;
+}
+
+bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  const TransferRows& rows = transfer.rows;
+  const bool streaming = transfer.size_bytes >= kStreamingBytes;
+  for (uint64_t row = first; row < last; ++row) {
+    auto* destination =
+        reinterpret_cast<void*>(transfer.destination + row_offset(rows, row, rows.destination_pitch,
+                                                                  rows.destination_layer));
+    auto* source = reinterpret_cast<const void*>(
+        transfer.source + row_offset(rows, row, rows.source_pitch, rows.source_layer));
+    const bool done =
+        transfer.is_fill()
+            ? guarded_fill(destination, transfer.value, transfer.value_size_bytes,
+                           rows.width_bytes / transfer.value_size_bytes, streaming, out_fault)
+            : guarded_copy(destination, source, rows.width_bytes, streaming, out_fault);
+    if (!done) return false;
+  }
+  return true;
+}
+
+/// Bytes [first, last); pieces are multiples of every value size.
+bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  bool streaming = transfer.size_bytes >= kStreamingBytes;
+  auto* destination = reinterpret_cast<void*>(transfer.destination + first);
+  if (transfer.is_fill()) {
+    return guarded_fill(destination, transfer.value, transfer.value_size_bytes,
+                        (last - first) / transfer.value_size_bytes, streaming, out_fault);
+  }
+  return guarded_copy(destination, reinterpret_cast<const void*>(transfer.source + first),
+                      last - first, streaming, out_fault);
+}
+
+bool move_pieces(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  if (transfer.rows.count != 0) {
+    const uint64_t step = rows_per_piece(transfer.rows);
+    return move_rows(transfer, first * step, std::min(last * step, transfer.rows.count), out_fault);
+  }
+  return move_bytes(transfer, first * kPieceBytes,
+                    std::min(last * kPieceBytes, transfer.size_bytes), out_fault);
+}
+
+void move(Command& command, Executor& executor, Context& context) {
+  const Transfer& transfer = command.transfer;
+  uint64_t first = 0, last = 0;
+  uint32_t part = executor.claim_part(command.run.range);
+  while (command.run.range.take(&part, &first, &last)) {
+    Fault fault;
+    if (move_pieces(transfer, first, last, &fault)) continue;
+    command.run.range.close();
+    if (command.failure != nullptr) {
+      // Several threads may get here; any of their addresses will do.
+      std::atomic_ref(command.failure->address).store(fault.address);
+      std::atomic_ref(command.failure->failed).store(true);
+    } else {
+      context.fail(describe_transfer_fault(fault.address, transfer, context.allocations()),
+                   nullptr);
+    }
+    return;
+  }
+}
+
+void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
+  Result<Ending> ending = executor.run(run);
+  if (!ending) {
+    run.range.close();
+    context.fail(std::move(ending.error()), &executor);
+  } else if (*ending == Ending::faulted) {
+    context.fail(describe_fault(executor.fault(), run, context.allocations()), &executor);
+  } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
+             executor.fault().fault.pc != 0) {
+    context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()), &executor);
+  } else if (const KernelFault* assertion = executor.assertion()) {
+    context.note_assertion(describe_fault(*assertion, run, context.allocations()));
+  }
+}
+
+/// The state of floating point that programs start with: the thread's own may be another.
+class DefaultFloats {
+ public:
+  DefaultFloats() : before_(_mm_getcsr()) { _mm_setcsr(0x1F80); }
+  ~DefaultFloats() { _mm_setcsr(before_); }
+  DefaultFloats(const DefaultFloats&) = delete;
+  DefaultFloats& operator=(const DefaultFloats&) = delete;
+
+ private:
+  const unsigned before_;
+};
+
+struct TaskPiece {
+  const Task* task;
+  uint64_t piece;
+  Status done;
+};
+
+Status run_piece(const Task& task, uint64_t number, const Allocations& allocations) {
+  TaskPiece piece{&task, number, {}};
+  const auto run = [](void* argument) {
+    auto* const part = static_cast<TaskPiece*>(argument);
+    part->done = part->task->run(part->piece);
+  };
+  Fault fault;
+  if (guarded_run(run, &piece, &fault)) return std::move(piece.done);
+  task.abandon();
+  return describe_task_fault(fault, task, allocations);
+}
+
+void run_task(Command& command, Executor& executor, Context& context) {
+  const DefaultFloats floats;
+  uint64_t first = 0, last = 0;
+  uint32_t part = executor.claim_part(command.run.range);
+  while (command.run.range.take(&part, &first, &last)) {
+    for (; first < last && !context.failed(); ++first) {
+      Status done = run_piece(*command.task, first, context.allocations());
+      if (!done) context.fail(std::move(done.error()), &executor);
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t pieces_of(const Command& command) {
+  if (command.kind == CommandKind::kernel) return command.run.block_count;
+  if (command.kind == CommandKind::task) return command.task->pieces();
+  const TransferRows& rows = command.transfer.rows;
+  if (rows.count != 0) return (rows.count + rows_per_piece(rows) - 1) / rows_per_piece(rows);
+  return (command.transfer.size_bytes + kPieceBytes - 1) / kPieceBytes;
+}
+
+bool is_worth_sharing(const Command& command) {
+  if (command.kind == CommandKind::task) {
+    return command.task->pieces() > 1 && command.task->ticks() > kWakeTicks;
+  }
+  if (command.kind != CommandKind::kernel) {
+    return command.transfer.size_bytes >= kSharedCopyBytes && !overlaps(command.transfer);
+  }
+  uint64_t blocks = command.run.block_count;
+  if (blocks < 2) return false;
+  float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
+  return ticks == 0 || ticks * static_cast<float>(blocks) > kWakeTicks;
+}
+
+float estimated_ticks(const Command& command) {
+  constexpr float kLong = 1e9F, kBytesPerTick = 4;
+  if (command.kind == CommandKind::transfer) {
+    return static_cast<float>(command.transfer.size_bytes) / kBytesPerTick;
+  }
+  if (command.kind == CommandKind::task) return command.task->ticks();
+  if (command.kind != CommandKind::kernel) return 0;
+  float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
+  return ticks == 0 ? kLong : ticks * static_cast<float>(command.run.block_count);
+}
+
+bool is_worth_a_thread(float ticks) { return ticks > 2 * kWakeTicks; }
+
+void prepare_alone(Command& command, uint64_t first, uint64_t last) {
+  command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));
+}
+
+uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
+                        BlockRange::SharedPart* parts) {
+  uint64_t pieces = pieces_of(command) - first;
+  uint64_t chunk = 1, cut = kCut, worth = threads;
+  if (command.kind == CommandKind::kernel) {
+    float ticks = command.run.unit->ticks_per_block.load(std::memory_order_relaxed);
+    if (ticks > 0) {
+      auto least = static_cast<uint64_t>(kLeastTicks / ticks);
+      chunk = std::max<uint64_t>(std::min(least, (pieces + threads - 1) / threads), 1);
+      const float all = ticks * static_cast<float>(pieces);
+      if (all < kShortTicks) cut = kShortCut;
+      worth = static_cast<uint64_t>(std::min(all / kWakeTicks, static_cast<float>(threads)));
+    }
+  }
+  const bool in_order = command.kind == CommandKind::kernel && command.run.unit->begins_in_order();
+  if (in_order || threads == 1) {
+    command.run.range.reset(first, first + pieces, in_order ? 1 : pieces);
+  } else {
+    command.run.range.reset(first, first + pieces, chunk, cut, parts, threads);
+  }
+  uint64_t others = std::min<uint64_t>({worth, pieces - 1, threads - 1});
+  return static_cast<uint32_t>(others);
+}
+
+void work_on(Command& command, Executor& executor, Context& context) {
+  if (command.kind == CommandKind::kernel) {
+    run_kernel(command.run, executor, context);
+    return;
+  }
+  keep_handler_in_front(now_ticks());
+  if (command.kind == CommandKind::task) {
+    run_task(command, executor, context);
+  } else {
+    move(command, executor, context);
+  }
+}
+
+bool transfer_now(const Transfer& transfer, CopyFailure* out_failure) {
+  Fault fault;
+  keep_handler_in_front(now_ticks());
+  if (move_pieces(transfer, 0, UINT64_MAX / kPieceBytes, &fault)) return true;
+  out_failure->failed = true;
+  out_failure->address = fault.address;
+  return false;
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,46 @@
+#include "core/capture/capture_order.h"
+
+#include <array>
+
+#include "core/graph/graph.h"
+
+namespace km {
+namespace {
+
+/// Calls `visit(list, range)` for all that the work uses, variables of its module included.
+template <class Visit>
+void for_uses(const GraphWork& work, Visit&& visit) {
+  for (const MemoryUse& use : work.uses) visit(use.accesses, use.range);
+  const AccessList* variables = work.function ? work.function->module().variables() : nullptr;
+  if (variables != nullptr) visit(variables, kAllVariables);
+}
+
+}  // namespace
+
+void CaptureOrder::add_conflicts(const Graph& graph, const GraphWork& work, uint64_t chain,
+                                 std::vector<uint64_t>* nodes) const {
+  for_uses(work, [&](const AccessList* list, const AccessRange& range) {
+    const auto found = uses_.find(list);
+    if (found == uses_.end()) return;
+    // The latest first: it is likely to come after the others.
+    for (auto use = found->second.rbegin(); use != found->second.rend(); ++use) {
+      if (use->chain == chain || !use->range.conflicts_with(range)) continue;
+      // A node may have been removed meanwhile.
+      if (!graph.node(use->node) || graph.covers(*nodes, std::array{use->node})) continue;
+      nodes->push_back(use->node);
+    }
+  });
+}
+
+void CaptureOrder::note(const std::shared_ptr<const GraphWork>& work, uint64_t chain,
+                        uint64_t node) {
+  for_uses(*work, [&](const AccessList* list, const AccessRange& range) {
+    std::vector<Use>& uses = uses_[list];
+    if (range.kind == AccessKind::kWrite) {
+      std::erase_if(uses, [&](const Use& use) { return range.contains(use.range); });
+    }
+    uses.push_back({node, chain, range, work});
+  });
+}
+
+}  // namespace km

@@ -1,0 +1,265 @@
+#include "core/context/context.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/log.h"
+#include "core/context/leak_report.h"
+#include "core/error/status.h"
+#include "core/object/backend_call.h"
+#include "core/object/callback.h"
+#include "core/profiler/trace_at_exit.h"
+
+namespace km {
+namespace {
+
+std::atomic<uint64_t> g_context_count{0};
+
+Error no_limits(const kmb_backend& backend) {
+  return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no limits of contexts", backend.name);
+}
+
+}  // namespace
+
+Context::Context(Ref<Device> device, km_context_flags flags)
+    : device_(std::move(device)),
+      flags_(flags),
+      profiler_(std::make_shared<Profiler>(device_->info().uri)),
+      number_(++g_context_count),
+      default_capture_slot_(make_ref<CaptureSlot>()) {}
+
+Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags) {
+  report_leaks_at_exit();
+  Ref<Context> context = Ref<Context>::adopt(new Context(std::move(device), flags));
+  if (context->is_ordered() && context->backend().stream_wait_ticket == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED,
+                      "backend '%s' cannot order the uses of memory on different streams; leave "
+                      "out KM_CONTEXT_ORDERED",
+                      context->backend().name);
+  }
+  KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
+                      &context->native_));
+  if (is_tracing()) {
+    trace_at_exit(context->profiler_);
+    const Status started = context->start_profiler();
+    if (!started) log(LogLevel::kWarn, "trace", "%s", started.error().message.c_str());
+  }
+  return context;
+}
+
+void Context::handle_gone() {
+  if (handle_count_.fetch_sub(1, std::memory_order_acq_rel) == 1) report_leaks(*this);
+  unref();
+}
+
+Status Context::set_profiling(bool on) {
+  const auto release = [](void* user_data) {
+    const std::unique_ptr<std::shared_ptr<Profiler>> last(
+        static_cast<std::shared_ptr<Profiler>*>(user_data));
+  };
+  const auto record = [](void* user_data, const kmb_profile_record* one) {
+    Profiler::record(static_cast<std::shared_ptr<Profiler>*>(user_data)->get(), one);
+  };
+  if (backend_knows_profiler_) {
+    return call_backend(backend().context_profile, native_, uint32_t{on}, nullptr, nullptr,
+                        nullptr);
+  }
+  if (!on) return {};
+  auto kept = std::make_unique<std::shared_ptr<Profiler>>(profiler_);
+  KM_TRY(call_backend(backend().context_profile, native_, uint32_t{1}, record,
+                      static_cast<void*>(kept.get()), release));
+  static_cast<void>(kept.release());  // the backend's, to the end of the context
+  backend_knows_profiler_ = true;
+  return {};
+}
+
+Status Context::start_profiler() {
+  if (backend().context_profile == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "device %s takes no times of its work",
+                      device_->info().uri);
+  }
+  const std::lock_guard lock(profiling_mutex_);
+  KM_TRY(set_profiling(true));
+  profiler_->set_on(true);
+  return {};
+}
+
+Status Context::stop_profiler() {
+  const std::lock_guard lock(profiling_mutex_);
+  profiler_->set_on(false);
+  return set_profiling(false);
+}
+
+Context::~Context() {
+  if (native_ == nullptr) return;
+  // Output from here on must not reach a callback whose owner is gone.
+  if (output_.callback != nullptr) {
+    static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
+  }
+  default_stream_ = nullptr;
+  backend().context_destroy(native_);
+}
+
+Result<Context::SharedDefaultStream> Context::default_stream() {
+  const uint32_t now = epoch();
+  {
+    const std::lock_guard lock(mutex_);
+    if (default_stream_) return default_stream_;
+  }
+  // Unlocked: the backend may wait for a callback, which may make calls that are recorded.
+  const auto made = std::make_shared<DefaultStream>(backend());
+  KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &made->native));
+  made->number = new_stream_number();
+  const std::lock_guard lock(mutex_);
+  if (default_stream_) return default_stream_;  // another thread was first
+  if (now == epoch()) default_stream_ = made;
+  return SharedDefaultStream(made);
+}
+
+Ref<CaptureSlot> Context::default_capture_slot() {
+  const std::lock_guard lock(mutex_);
+  return default_capture_slot_;
+}
+
+Status Context::synchronize() {
+  KM_TRY(require_no_capture(*this, "waiting for"));
+  const ProfiledWait wait(*profiler_, "synchronize context");
+  return call_backend(backend().context_synchronize, native_);
+}
+
+Result<Context::MemoryInfo> Context::memory_info() {
+  MemoryInfo info;
+  KM_TRY(call_backend(backend().context_memory_info, native_, &info.free_bytes, &info.total_bytes));
+  return info;
+}
+
+Status Context::reset() {
+  Ref<CaptureSlot> slot = make_ref<CaptureSlot>();  // before anything is changed
+  SharedDefaultStream lost;
+  drop_captures(*this);
+  {
+    const std::lock_guard lock(mutex_);
+    // First, so that calls on other threads stop adding work to what is about to be dropped.
+    epoch_.fetch_add(1, std::memory_order_acq_rel);
+    device_ranges_.clear();
+    host_ranges_.clear();
+    std::swap(default_stream_, lost);
+    std::swap(default_capture_slot_, slot);
+    last_error_ = {KM_SUCCESS, {}, 0};
+  }
+  // Unlocked: callbacks of the dropped work may make calls that fail and are recorded.
+  return call_backend(backend().context_reset, native_);
+}
+
+Status require_peer(const Context& context, const Context& peer) {
+  if (&context.backend() == &peer.backend()) return {};
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "devices %s and %s are of different backends and share no memory",
+                    context.device().info().uri, peer.device().info().uri);
+}
+
+Status Context::set_peer_access(Context& peer, bool enabled) {
+  KM_TRY(require_peer(*this, peer));
+  if (&peer == this) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "a context is no peer of itself");
+  }
+  if (backend().context_set_peer_access == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no access between devices",
+                      backend().name);
+  }
+  const std::lock_guard lock(peers_mutex_);
+  const auto found = std::find(peers_.begin(), peers_.end(), peer.number_);
+  if (enabled == (found != peers_.end())) return {};
+  if (enabled) peers_.reserve(peers_.size() + 1);
+  KM_TRY(call_backend(backend().context_set_peer_access, native_, peer.native_, uint32_t{enabled}));
+  if (enabled) {
+    peers_.push_back(peer.number_);
+  } else {
+    peers_.erase(found);
+  }
+  return {};
+}
+
+bool Context::may_use(const Context& other) const {
+  if (&other == this) return true;
+  const std::lock_guard lock(peers_mutex_);
+  return std::find(peers_.begin(), peers_.end(), other.number_) != peers_.end();
+}
+
+void Context::Output::write(void* output, const char* text, uint64_t size_bytes) {
+  auto* self = static_cast<Output*>(output);
+  km_output_callback callback;
+  void* user_data;
+  {
+    const std::lock_guard lock(self->mutex);
+    callback = self->callback;
+    user_data = self->user_data;
+  }
+  if (callback != nullptr) run_callback([&] { callback(user_data, text, size_bytes); });
+}
+
+Status Context::set_output(km_output_callback callback, void* user_data) {
+  const bool to_callback = callback != nullptr;
+  const auto exchange = [this](km_output_callback& other, void*& other_data) {
+    const std::lock_guard lock(output_.mutex);
+    std::swap(output_.callback, other);
+    std::swap(output_.user_data, other_data);
+  };
+  exchange(callback, user_data);  // now the ones before
+  Status status =
+      call_backend(backend().context_set_output, native_, to_callback ? &Output::write : nullptr,
+                   static_cast<void*>(&output_));
+  if (!status) exchange(callback, user_data);
+  return status;
+}
+
+Result<uint64_t> Context::limit(km_context_limit limit) const {
+  uint64_t value = 0;
+  if (backend().context_limit_get == nullptr) return no_limits(backend());
+  KM_TRY(call_backend(backend().context_limit_get, native_, limit, &value));
+  return value;
+}
+
+Status Context::set_limit(km_context_limit limit, uint64_t value) {
+  if (backend().context_limit_set == nullptr) return no_limits(backend());
+  return call_backend(backend().context_limit_set, native_, limit, value);
+}
+
+Status Context::sticky() { return call_backend(backend().context_status, native_); }
+
+Error Context::sticky_error() {
+  Status status = sticky();
+  return status ? Error{KM_SUCCESS, {}, 0} : std::move(status.error());
+}
+
+Error Context::error() {
+  Error sticky = sticky_error();
+  if (sticky.status != KM_SUCCESS) return sticky;
+  const std::lock_guard lock(mutex_);
+  return last_error_;
+}
+
+Error Context::take_error() {
+  Error sticky = sticky_error();
+  if (sticky.status != KM_SUCCESS) return sticky;
+  const std::lock_guard lock(mutex_);
+  return std::exchange(last_error_, Error{KM_SUCCESS, {}, 0});
+}
+
+void Context::record_error(const char* function, km_status status, std::string_view text,
+                           int64_t native_code) noexcept {
+  if (!is_error(status)) return;
+  error_history_.add(function, status, text, native_code);
+  // An object that is lost says nothing about the context as it is now.
+  if (status == KM_ERROR_CONTEXT_LOST) return;
+  const std::lock_guard lock(mutex_);
+  last_error_.status = status;
+  last_error_.native_code = native_code;
+  try {
+    last_error_.message.assign(function).append(": ").append(text);
+  } catch (const std::bad_alloc&) {
+    last_error_.message.clear();
+  }
+}
+
+}  // namespace km

@@ -1,0 +1,170 @@
+// An opened device: what streams, memory and modules belong to.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/capture/capture.h"
+#include "core/context/memory_profile.h"
+#include "core/context/tracker.h"
+#include "core/device/device.h"
+#include "core/error/error_history.h"
+#include "core/memory/address_map.h"
+#include "core/object/object.h"
+#include "core/profiler/profiler.h"
+
+namespace km {
+
+class Context final : public Object {
+ public:
+  static Result<Ref<Context>> create(Ref<Device> device,
+                                     km_context_flags flags = KM_CONTEXT_DEFAULT);
+
+  Device& device() const { return *device_; }
+  const kmb_backend& backend() const { return device_->backend(); }
+  kmb_context* native() const { return native_; }
+  /// Rises with each reset; objects of an earlier epoch are lost.
+  uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
+  km_context_flags flags() const { return flags_; }
+  /// True when uses of its memory on different streams are ordered.
+  bool is_ordered() const { return (flags_ & KM_CONTEXT_ORDERED) != 0; }
+
+  /// A default stream of the backend. Who holds it keeps the context as well.
+  struct DefaultStream {
+    explicit DefaultStream(const kmb_backend& of) : backend(of) {}
+    ~DefaultStream() {
+      if (native != nullptr) backend.stream_destroy(native);
+    }
+    DefaultStream(const DefaultStream&) = delete;
+    DefaultStream& operator=(const DefaultStream&) = delete;
+
+    const kmb_backend& backend;
+    kmb_stream* native = nullptr;
+    uint64_t number = 0;
+  };
+  using SharedDefaultStream = std::shared_ptr<const DefaultStream>;
+  /// That of this epoch, made on first use.
+  Result<SharedDefaultStream> default_stream();
+  /// The slot of the default stream of this epoch.
+  Ref<CaptureSlot> default_capture_slot();
+  ContextCaptures& captures() { return captures_; }
+  Profiler& profiler() { return *profiler_; }
+  Status start_profiler();
+  Status stop_profiler();
+
+  struct MemoryInfo {
+    uint64_t free_bytes = 0, total_bytes = 0;
+  };
+  Status synchronize();
+  Result<MemoryInfo> memory_info();
+  Status reset();
+  /// KM_SUCCESS, or the error of a kernel that failed.
+  Status sticky();
+  Result<uint64_t> limit(km_context_limit limit) const;
+  Status set_limit(km_context_limit limit, uint64_t value);
+  /// Null: standard output.
+  Status set_output(km_output_callback callback, void* user_data);
+
+  /// The error that the context is in: the sticky one of a kernel, else the last call's that
+  /// failed; KM_SUCCESS when there is none.
+  Error error();
+  /// Gives the error, and forgets the one of the last call.
+  Error take_error();
+  /// Keeps the error of a call that failed. `function` is static.
+  void record_error(const char* function, km_status status, std::string_view text,
+                    int64_t native_code) noexcept;
+  void record_error(const char* function, const Error& error) noexcept {
+    record_error(function, error.status, error.message, error.native_code);
+  }
+  ErrorHistory& error_history() { return error_history_; }
+
+  /// Lets kernels of this context use memory of `peer`, of the same backend; or no longer.
+  Status set_peer_access(Context& peer, bool enabled);
+  /// Its own memory, or that of a context that set_peer_access() named.
+  bool may_use(const Context& other) const;
+
+  AllocationTracker& tracker() { return tracker_; }
+  MemoryProfile& memory_profile() { return memory_profile_; }
+
+  /// The caller's handles: with the last one, what is left alive is reported.
+  void handle_given() { handle_count_.fetch_add(1, std::memory_order_relaxed); }
+  void handle_gone() override;
+
+  /// Device memory by device address, and page-locked host memory by host address.
+  AddressMap& device_ranges() { return device_ranges_; }
+  AddressMap& host_ranges() { return host_ranges_; }
+
+ private:
+  struct Output {
+    std::mutex mutex;
+    km_output_callback callback = nullptr;
+    void* user_data = nullptr;
+    static void write(void* output, const char* text, uint64_t size_bytes);
+  };
+
+  Context(Ref<Device> device, km_context_flags flags);
+  Status set_profiling(bool on);
+  ~Context() override;
+  Error sticky_error();
+
+  const Ref<Device> device_;
+  const km_context_flags flags_;
+  const std::shared_ptr<Profiler> profiler_;
+  kmb_context* native_ = nullptr;
+  std::atomic<uint32_t> epoch_{1};
+  std::atomic<uint64_t> handle_count_{0};
+  AllocationTracker tracker_;
+  MemoryProfile memory_profile_;
+  AddressMap device_ranges_;
+  AddressMap host_ranges_;
+  Output output_;
+  ContextCaptures captures_;
+  ErrorHistory error_history_;
+
+  std::mutex profiling_mutex_;
+  bool backend_knows_profiler_ = false;  // under profiling_mutex_
+
+  const uint64_t number_;  // of all contexts there have been: peers know each other by it
+
+  // The backend is called with this lock; never with the next one, which callbacks may ask for.
+  mutable std::mutex peers_mutex_;
+  std::vector<uint64_t> peers_;  // under peers_mutex_
+
+  mutable std::mutex mutex_;  // guards what follows
+  SharedDefaultStream default_stream_;
+  Ref<CaptureSlot> default_capture_slot_;
+  Error last_error_{KM_SUCCESS, {}, 0};
+};
+
+/// For each stream of a backend its own.
+uint64_t new_stream_number();
+
+/// Both contexts must be of one backend.
+Status require_peer(const Context& context, const Context& peer);
+
+/// An object that belongs to a context and is lost with its reset.
+class ContextChild : public Object {
+ public:
+  Context& context() const { return *context_; }
+  const kmb_backend& backend() const { return context_->backend(); }
+  bool is_lost() const { return epoch_ != context_->epoch(); }
+
+ protected:
+  explicit ContextChild(Context& context)
+      : context_(Ref<Context>::share(context)), epoch_(context.epoch()) {}
+  /// A part of another child, lost with it.
+  struct PartOf {
+    const ContextChild& parent;
+  };
+  explicit ContextChild(PartOf part) : context_(part.parent.context_), epoch_(part.parent.epoch_) {}
+
+ private:
+  const Ref<Context> context_;
+  const uint32_t epoch_;
+};
+
+}  // namespace km

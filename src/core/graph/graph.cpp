@@ -1,0 +1,279 @@
+#include "core/graph/graph.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <functional>
+#include <queue>
+
+namespace km {
+namespace {
+
+auto by_id(const std::vector<GraphNode>& nodes, uint64_t id) {
+  return std::lower_bound(nodes.begin(), nodes.end(), id,
+                          [](const GraphNode& node, uint64_t value) { return node.id < value; });
+}
+
+/// The dependencies of a node as sorted positions, which are comparable between graphs.
+std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNode& node) {
+  std::vector<size_t> found;
+  found.reserve(node.dependencies.size());
+  for (uint64_t id : node.dependencies) found.push_back(position_of(nodes, id));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// A copy of work; graphs within it are copied too.
+SharedWork copy_of(const GraphWork& work) {
+  auto copy = std::make_shared<GraphWork>();
+  copy->kind = work.kind;
+  if (work.child) copy->child = work.child->clone();
+  if (work.conditional) {
+    Conditional conditional = *work.conditional;
+    for (Ref<Graph>& body : conditional.bodies) body = body->clone();
+    copy->conditional = std::make_shared<const Conditional>(std::move(conditional));
+  }
+  copy->memories = work.memories;
+  copy->uses = work.uses;
+  copy->note = work.note;
+  return copy;
+}
+
+/// True if the graphs within two nodes of a kind differ.
+bool bodies_differ(const GraphWork& ours, const GraphWork& theirs) {
+  if (!ours.conditional || ours.conditional == theirs.conditional) return false;
+  const Conditional &own = *ours.conditional, &other = *theirs.conditional;
+  return own.kind != other.kind ||
+         !std::equal(own.bodies.begin(), own.bodies.end(), other.bodies.begin(), other.bodies.end(),
+                     [](const Ref<Graph>& body, const Ref<Graph>& their_body) {
+                       return compare_graphs(*body, *their_body).kind == KM_GRAPH_DIFFERENCE_NONE;
+                     });
+}
+
+}  // namespace
+
+void add_use(GraphWork& work, const MemoryUse& use) {
+  if (use.accesses == nullptr) return;
+  work.uses.push_back(use);
+  work.uses.back().memory = nullptr;  // what keeps it is in `memories`
+}
+
+SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
+                            std::shared_ptr<const void> note) {
+  auto work = std::make_shared<GraphWork>();
+  work->kind = KMB_GRAPH_NODE_BRANCH;
+  conditional.address = memory->address();
+  work->conditional = std::make_shared<const Conditional>(std::move(conditional));
+  add_use(*work,
+          MemoryUse::of(*memory, memory->address(), memory->size_bytes(), AccessKind::kWrite));
+  work->memories.push_back(std::move(memory));
+  work->note = std::move(note);
+  return work;
+}
+
+size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
+  return static_cast<size_t>(by_id(nodes, id) - nodes.begin());
+}
+
+const char* graph_node_kind_name(km_graph_node_kind kind) {
+  constexpr const char* kNames[] = {"invalid",
+                                    "kernel",
+                                    "copy",
+                                    "upload",
+                                    "download",
+                                    "fill",
+                                    "host",
+                                    "empty",
+                                    "child",
+                                    "copy of rows",
+                                    "upload of rows",
+                                    "download of rows",
+                                    "fill of rows",
+                                    "copy between contexts",
+                                    "blas"};
+  if (kind == KM_GRAPH_NODE_MEMORY_OPS) return "operations on memory";
+  if (kind == KMB_GRAPH_NODE_EVENT_RECORD) return "record of an event";
+  if (kind == KMB_GRAPH_NODE_EVENT_WAIT) return "wait for an event";
+  if (kind == KMB_GRAPH_NODE_BRANCH) return "conditional";
+  return kNames[kind];
+}
+
+GraphNode* Graph::find(uint64_t id) {
+  const auto found = by_id(nodes_, id);
+  if (found == nodes_.end() || found->id != id) return nullptr;
+  return &nodes_[static_cast<size_t>(found - nodes_.begin())];
+}
+
+Error Graph::no_such_node(uint64_t id, const char* what) const {
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "%s is %" PRIu64 ", which is no node of the graph; it has %zu, up to %" PRIu64,
+                    what, id, nodes_.size(), nodes_.empty() ? 0 : nodes_.back().id);
+}
+
+Ref<Graph> Graph::clone() const {
+  Ref<Graph> copy = Ref<Graph>::adopt(new Graph(PartOf{*this}));
+  const std::lock_guard lock(mutex_);
+  copy->nodes_ = nodes_;
+  for (GraphNode& node : copy->nodes_) {
+    if (node.work->child || node.work->conditional) node.work = copy_of(*node.work);
+  }
+  copy->last_id_ = last_id_;
+  return copy;
+}
+
+Result<uint64_t> Graph::add(std::span<const uint64_t> dependencies, SharedWork work) {
+  const std::lock_guard lock(mutex_);
+  // One more than there are nodes names one twice or none: a count that is wrong reads no further.
+  const auto read = dependencies.first(std::min(dependencies.size(), nodes_.size() + 1));
+  for (uint64_t id : read) {
+    if (find(id) == nullptr) return no_such_node(id, "a dependency");
+  }
+  std::vector<uint64_t> sorted(read.begin(), read.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "dependencies name node %" PRIu64 " twice",
+                      *twice);
+  }
+  nodes_.push_back({last_id_ + 1, {read.begin(), read.end()}, std::move(work)});
+  return ++last_id_;
+}
+
+Status Graph::set(uint64_t id, SharedWork work) {
+  const std::lock_guard lock(mutex_);
+  GraphNode* node = find(id);
+  if (node == nullptr) return no_such_node(id, "node");
+  if (node->work->kind != work->kind) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " is of kind %s, not %s", id,
+                      graph_node_kind_name(node->work->kind), graph_node_kind_name(work->kind));
+  }
+  node->work.swap(work);
+  return {};
+}
+
+Status Graph::remove(uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  if (find(id) == nullptr) return no_such_node(id, "node");
+  for (GraphNode& node : nodes_) std::erase(node.dependencies, id);
+  nodes_.erase(by_id(nodes_, id));
+  return {};
+}
+
+/// Flags by position: true for the heads, and for all that they run after.
+std::vector<bool> Graph::ancestors_of(std::span<const uint64_t> heads) const {
+  std::vector<bool> seen(nodes_.size());
+  std::vector<uint64_t> open(heads.begin(), heads.end());
+  while (!open.empty()) {
+    const uint64_t id = open.back();
+    open.pop_back();
+    if (find(id) == nullptr) continue;  // a head that was removed
+    const size_t position = position_of(nodes_, id);
+    if (seen[position]) continue;
+    seen[position] = true;
+    const std::vector<uint64_t>& before = nodes_[position].dependencies;
+    open.insert(open.end(), before.begin(), before.end());
+  }
+  return seen;
+}
+
+bool Graph::covers(std::span<const uint64_t> heads, std::span<const uint64_t> nodes) const {
+  const std::lock_guard lock(mutex_);
+  const std::vector<bool> covered = ancestors_of(heads);
+  return std::all_of(nodes.begin(), nodes.end(), [&](uint64_t id) {
+    return find(id) == nullptr || covered[position_of(nodes_, id)];
+  });
+}
+
+Status Graph::add_dependency(uint64_t from, uint64_t to) {
+  const std::lock_guard lock(mutex_);
+  if (find(from) == nullptr) return no_such_node(from, "from");
+  GraphNode* target = find(to);
+  if (target == nullptr) return no_such_node(to, "to");
+  std::vector<uint64_t>& before = target->dependencies;
+  if (std::find(before.begin(), before.end(), from) != before.end()) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "node %" PRIu64 " runs after node %" PRIu64 " already", to, from);
+  }
+  if (ancestors_of({&from, 1})[position_of(nodes_, to)]) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "node %" PRIu64 " cannot run after node %" PRIu64 ", which runs after it", to,
+                      from);
+  }
+  before.push_back(from);
+  return {};
+}
+
+Status Graph::remove_dependency(uint64_t from, uint64_t to) {
+  const std::lock_guard lock(mutex_);
+  if (find(from) == nullptr) return no_such_node(from, "from");
+  GraphNode* target = find(to);
+  if (target == nullptr) return no_such_node(to, "to");
+  if (std::erase(target->dependencies, from) != 0) return {};
+  return make_error(KM_ERROR_NOT_FOUND,
+                    "node %" PRIu64 " does not depend on node %" PRIu64 " directly", to, from);
+}
+
+std::vector<GraphNode> Graph::nodes() const {
+  const std::lock_guard lock(mutex_);
+  return nodes_;
+}
+
+Result<GraphNode> Graph::node(uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  const GraphNode* found = find(id);
+  if (found == nullptr) return no_such_node(id, "node");
+  return *found;
+}
+
+Result<std::vector<uint64_t>> Graph::dependents(uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  if (find(id) == nullptr) return no_such_node(id, "node");
+  std::vector<uint64_t> found;
+  for (const GraphNode& node : nodes_) {
+    const std::vector<uint64_t>& before = node.dependencies;
+    if (std::find(before.begin(), before.end(), id) != before.end()) found.push_back(node.id);
+  }
+  return found;
+}
+
+std::vector<size_t> topological_order(const std::vector<GraphNode>& nodes) {
+  std::vector<size_t> left(nodes.size());
+  std::vector<std::vector<size_t>> after(nodes.size());
+  // The lowest position first, so that the order is that of making wherever that is one.
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    left[i] = nodes[i].dependencies.size();
+    for (uint64_t id : nodes[i].dependencies) after[position_of(nodes, id)].push_back(i);
+    if (left[i] == 0) ready.push(i);
+  }
+  std::vector<size_t> order;
+  order.reserve(nodes.size());
+  while (!ready.empty()) {
+    const size_t next = ready.top();
+    ready.pop();
+    order.push_back(next);
+    for (size_t i : after[next]) {
+      if (--left[i] == 0) ready.push(i);
+    }
+  }
+  return order;
+}
+
+GraphDifference compare_graphs(const Graph& our_graph, const Graph& their_graph) {
+  const std::vector<GraphNode> ours = our_graph.nodes();
+  const std::vector<GraphNode> theirs = their_graph.nodes();
+  for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
+    const GraphWork &own = *ours[i].work, &other = *theirs[i].work;
+    if (own.kind != other.kind) return {KM_GRAPH_DIFFERENCE_NODE_KIND, theirs[i].id};
+    if (positions(ours, ours[i]) != positions(theirs, theirs[i])) {
+      return {KM_GRAPH_DIFFERENCE_DEPENDENCIES, theirs[i].id};
+    }
+    if (own.child && compare_graphs(*own.child, *other.child).kind != KM_GRAPH_DIFFERENCE_NONE) {
+      return {KM_GRAPH_DIFFERENCE_CHILD, theirs[i].id};
+    }
+    if (bodies_differ(own, other)) return {KM_GRAPH_DIFFERENCE_CHILD, theirs[i].id};
+  }
+  if (ours.size() == theirs.size()) return {};
+  return {KM_GRAPH_DIFFERENCE_NODE_COUNT, theirs.size() > ours.size() ? theirs[ours.size()].id : 0};
+}
+
+}  // namespace km

@@ -1,0 +1,441 @@
+#include "core/graph/graph_exec.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "core/graph/graph_work.h"
+#include "core/object/backend_call.h"
+#include "core/object/callback.h"
+
+namespace km {
+namespace {
+
+constexpr size_t kRangesOfList = 8;  // of a kind, before they are made one
+
+/// Sorts by list and address, and makes one of what overlaps or is too much.
+void merge_uses(std::vector<MemoryUse>* uses) {
+  const auto key = [](const MemoryUse& use) {
+    return std::tuple(reinterpret_cast<uintptr_t>(use.accesses), use.range.kind, use.range.begin);
+  };
+  std::sort(uses->begin(), uses->end(),
+            [&](const MemoryUse& one, const MemoryUse& other) { return key(one) < key(other); });
+  std::vector<MemoryUse> merged;
+  size_t count = 0;  // of the last one's list and kind
+  for (const MemoryUse& use : *uses) {
+    MemoryUse* last = merged.empty() ? nullptr : &merged.back();
+    const bool is_alike =
+        last != nullptr && last->accesses == use.accesses && last->range.kind == use.range.kind;
+    count = is_alike ? count : 0;
+    if (is_alike && (use.range.begin <= last->range.end || count == kRangesOfList)) {
+      last->range.end = std::max(last->range.end, use.range.end);
+    } else {
+      merged.push_back(use);
+      ++count;
+    }
+  }
+  uses->swap(merged);
+}
+
+/// A host node's work behind the pointer that a backend keeps.
+void run_host_node(void* user_data, km_status status) {
+  const GraphWork& work = **static_cast<const SharedWork*>(user_data);
+  run_callback([&] { work.callback(work.user_data, status); });
+}
+
+void release_host_node(void* user_data) {
+  const std::unique_ptr<SharedWork> last(static_cast<SharedWork*>(user_data));
+}
+
+Error mismatch(const GraphDifference& difference) {
+  const char* why = "has another number of nodes";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_NODE_KIND) why = "is of another kind";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_DEPENDENCIES) why = "has other dependencies";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_CHILD) why = "has a child graph of other topology";
+  if (difference.kind == KM_GRAPH_DIFFERENCE_NODE_COUNT) {
+    return make_error(KM_ERROR_GRAPH_MISMATCH,
+                      "the graph %s than what was instantiated (node %" PRIu64
+                      "); instantiate it instead",
+                      why, difference.node);
+  }
+  return make_error(KM_ERROR_GRAPH_MISMATCH,
+                    "node %" PRIu64 " %s than what was instantiated; instantiate the graph instead",
+                    difference.node, why);
+}
+
+}  // namespace
+
+/// Nodes in the form that backends take. Host nodes' data is given away by release().
+class GraphExec::NativeNodes {
+ public:
+  void add(const FlatNode& node, bool enabled = true) {
+    const GraphWork& work = *node.work;
+    kmb_graph_node native{};
+    if (!enabled) {
+      native.kind = KM_GRAPH_NODE_EMPTY;
+      nodes_.push_back(native);
+      return;
+    }
+    native.kind = work.kind;
+    native.dependencies = node.dependencies.data();
+    native.dependency_count = node.dependencies.size();
+    native.destination = work.destination;
+    native.source = work.source;
+    native.size_bytes = work.size_bytes;
+    native.value = work.value;
+    native.value_size_bytes = work.value_size_bytes;
+    native.rows = work.rows;
+    native.destination_context = work.destination_context;
+    native.source_context = work.source_context;
+    if (work.kind == KM_GRAPH_NODE_KERNEL) {
+      native.function = work.function->native();
+      native.launch = native_launch(work.shape, work.arguments.data(), work.arguments.size());
+    } else if (work.kind == KM_GRAPH_NODE_HOST) {
+      host_.push_back(std::make_unique<SharedWork>(node.work));
+      native.callback = run_host_node;
+      native.user_data = host_.back().get();
+      native.release = release_host_node;
+    } else if (work.kind == KM_GRAPH_NODE_BLAS) {
+      native.blas = work.blas->native();
+      native.blas_call = work.blas_call.get();
+    } else if (work.kind == KM_GRAPH_NODE_MEMORY_OPS) {
+      native.memory_ops = work.memory_ops.data();
+      native.memory_op_count = work.memory_ops.size();
+    } else if (work.conditional) {
+      native.branch = node.branch;
+    } else if (work.event) {
+      native.event = work.event->native();
+    } else if (work.size_bytes == 0) {
+      native.kind = KM_GRAPH_NODE_EMPTY;  // a copy of nothing
+    }
+    nodes_.push_back(native);
+  }
+  const kmb_graph_node* data() const { return nodes_.data(); }
+  uint64_t size() const { return nodes_.size(); }
+  /// The backend has taken them.
+  void release() {
+    for (std::unique_ptr<SharedWork>& work : host_) static_cast<void>(work.release());
+  }
+
+ private:
+  std::vector<kmb_graph_node> nodes_;
+  std::vector<std::unique_ptr<SharedWork>> host_;
+};
+
+/// A graph with all that is within it as one list.
+class GraphExec::Flattening {
+ public:
+  /// Appends the nodes of a graph that starts after `entry`; gives those that it ends with.
+  std::vector<uint32_t> add(const Graph& graph, const std::vector<uint32_t>& entry, bool is_child);
+  /// Stores what decides where nobody has said otherwise.
+  void add_defaults(const Graph& graph);
+  std::vector<FlatNode> take();
+
+ private:
+  void add_conditional(const SharedWork& work);
+  void add_switch(const SharedWork& work);
+  void add_body(const Ref<Graph>& body) { static_cast<void>(add(*body, {}, true)); }
+  /// Its index, for land(). `address` 0: a jump.
+  size_t add_branch(const SharedWork& work, uint64_t address, uint32_t value, bool if_equal);
+  size_t add_jump(const SharedWork& work) { return add_branch(work, 0, 0, true); }
+  /// The branch goes to what is added next.
+  void land(size_t branch) { nodes_[branch].branch.target = nodes_.size(); }
+
+  std::vector<FlatNode> nodes_;
+};
+
+/// Takes the flat nodes; if there are branches, each node runs after the one before.
+std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
+  const auto is_branch = [](const FlatNode& node) { return node.work->conditional != nullptr; };
+  if (std::any_of(nodes_.begin(), nodes_.end(), is_branch)) {
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      nodes_[i].dependencies.assign(i == 0 ? 0 : 1, i - 1);
+    }
+  }
+  return std::move(nodes_);
+}
+
+void GraphExec::Flattening::add_defaults(const Graph& graph) {
+  for (const GraphNode& node : graph.nodes()) {
+    if (node.work->child) add_defaults(*node.work->child);
+    if (!node.work->conditional) continue;
+    const Conditional& conditional = *node.work->conditional;
+    for (const Ref<Graph>& body : conditional.bodies) add_defaults(*body);
+    if (!conditional.has_default) continue;
+    auto fill = std::make_shared<GraphWork>();
+    fill->kind = KM_GRAPH_NODE_FILL;
+    fill->destination = conditional.address;
+    fill->value = conditional.default_value;
+    fill->size_bytes = fill->value_size_bytes = sizeof conditional.default_value;
+    fill->memories = node.work->memories;
+    fill->uses = node.work->uses;
+    nodes_.push_back({std::move(fill), {}, 0, {}});
+  }
+}
+
+size_t GraphExec::Flattening::add_branch(const SharedWork& work, uint64_t address, uint32_t value,
+                                         bool if_equal) {
+  nodes_.push_back({work, {}, 0, {address, value, if_equal, 0}});
+  return nodes_.size() - 1;
+}
+
+void GraphExec::Flattening::add_conditional(const SharedWork& work) {
+  const Conditional& conditional = *work->conditional;
+  if (conditional.kind == Conditional::Kind::kSwitch) return add_switch(work);
+  const size_t begin = nodes_.size();
+  const size_t otherwise = add_branch(work, conditional.address, 0, true);
+  add_body(conditional.bodies[0]);
+  if (conditional.kind == Conditional::Kind::kWhile) {
+    nodes_[add_jump(work)].branch.target = begin;
+    land(otherwise);
+  } else if (conditional.bodies.size() == 2) {
+    const size_t end = add_jump(work);
+    land(otherwise);
+    add_body(conditional.bodies[1]);
+    land(end);
+  } else {
+    land(otherwise);
+  }
+}
+
+void GraphExec::Flattening::add_switch(const SharedWork& work) {
+  const Conditional& conditional = *work->conditional;
+  std::vector<size_t> ends;
+  for (uint32_t i = 0; i < conditional.bodies.size(); ++i) {
+    const size_t next = add_branch(work, conditional.address, i, false);
+    add_body(conditional.bodies[i]);
+    ends.push_back(add_jump(work));
+    land(next);
+  }
+  for (const size_t end : ends) land(end);
+}
+
+std::vector<uint32_t> GraphExec::Flattening::add(const Graph& graph,
+                                                 const std::vector<uint32_t>& entry,
+                                                 bool is_child) {
+  const std::vector<GraphNode> nodes = graph.nodes();
+  std::vector<uint32_t> index_of(nodes.size());
+  std::vector<bool> has_dependents(nodes.size());
+  for (size_t position : topological_order(nodes)) {
+    const GraphNode& node = nodes[position];
+    std::vector<uint32_t> dependencies =
+        node.dependencies.empty() ? entry : std::vector<uint32_t>();
+    for (uint64_t id : node.dependencies) {
+      const size_t index = position_of(nodes, id);
+      dependencies.push_back(index_of[index]);
+      has_dependents[index] = true;
+    }
+    if (node.work->child) {  // part of the graph, with an empty node at its end
+      std::vector<uint32_t> exits = add(*node.work->child, dependencies, true);
+      if (!exits.empty()) dependencies = std::move(exits);
+    } else if (node.work->conditional) {
+      add_conditional(node.work);
+    }
+    index_of[position] = static_cast<uint32_t>(nodes_.size());
+    SharedWork work = node.work->conditional ? empty_work() : node.work;
+    nodes_.push_back({std::move(work), std::move(dependencies), is_child ? 0 : node.id, {}});
+  }
+  std::vector<uint32_t> exits;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!has_dependents[i]) exits.push_back(index_of[i]);
+  }
+  return exits;
+}
+std::vector<GraphExec::FlatNode> GraphExec::flatten(const Graph& graph) {
+  Flattening list;
+  list.add_defaults(graph);
+  static_cast<void>(list.add(graph, {}, false));
+  return list.take();
+}
+
+Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
+  const kmb_backend& backend = graph.backend();
+  if (backend.graph_create == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "device %s has no graphs",
+                      graph.context().device().info().uri);
+  }
+  Ref<GraphExec> exec = Ref<GraphExec>::adopt(new GraphExec(graph, graph.clone()));
+  exec->nodes_ = flatten(*exec->graph_);
+  NativeNodes native;
+  for (const FlatNode& node : exec->nodes_) {
+    native.add(node);
+    exec->has_events_ = exec->has_events_ || node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD;
+  }
+  Uses uses = exec->uses_of(exec->nodes_);
+  KM_TRY(call_backend(backend.graph_create, graph.context().native(), native.data(), native.size(),
+                      &exec->native_));
+  native.release();
+  exec->of_nodes_ = std::move(uses);
+  return exec;
+}
+
+/// Keeps what a node uses until the launches so far are done.
+void GraphExec::retire(const GraphWork& work) {
+  const std::span<const kmb_use> uses = uses_.uses();
+  for (size_t i = 0; i < uses.size(); ++i) {
+    Stream& stream = *uses_.streams()[i];
+    for (const Ref<Memory>& memory : work.memories) memory->record_use(stream, uses[i].ticket);
+    if (work.function) work.function->module().uses().record(stream, uses[i].ticket);
+  }
+}
+
+GraphExec::~GraphExec() {
+  for (const FlatNode& node : nodes_) retire(*node.work);
+  if (native_ != nullptr) backend().graph_destroy(native_);
+  if (order_ != nullptr) backend().event_destroy(order_);
+}
+
+Status GraphExec::wait_for_other_stream(Stream& stream) {
+  if (last_stream_->is_idle()) return {};
+  if (order_ == nullptr) {
+    KM_TRY(call_backend(backend().event_create, context().native(),
+                        km_event_flags{KM_EVENT_DISABLE_TIMING}, &order_));
+  }
+  KM_TRY(call_backend(backend().event_record, order_, last_stream_->native()));
+  return call_backend(backend().stream_wait_event, stream.native(), order_);
+}
+
+Status GraphExec::launch(Stream& stream) {
+  KM_TRY(require_same_context(context(), stream.context(), "stream"));
+  const std::lock_guard lock(mutex_);
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_work(stream, child_work(graph_, of_nodes_.memory));
+  if (last_stream_.get() != &stream) {
+    if (last_stream_ && last_stream_->native() != stream.native()) {
+      KM_TRY(wait_for_other_stream(stream));
+    }
+    last_stream_ = Ref<Stream>::share(stream);
+  }
+  if (has_new_variables()) [[unlikely]]
+    of_nodes_ = uses_of(nodes_);
+  uint64_t ticket = 0;
+  KM_TRY(submit(stream, of_nodes_.memory, [&](Submission&, uint64_t* out_ticket) {
+    Status launched = call_backend(backend().graph_launch, native_, stream.native(), &ticket);
+    *out_ticket = ticket;
+    return launched;
+  }));
+  if (has_events_) [[unlikely]]
+    note_records();
+  uses_.record(stream, ticket);
+  for (const Uses::UsedModule& used : of_nodes_.modules) {
+    used.module->note_launch(stream, ticket, used.variables);
+  }
+  return {};
+}
+
+/// True when the first variable of a module came to be used after uses_of().
+bool GraphExec::has_new_variables() const {
+  return std::any_of(
+      of_nodes_.modules.begin(), of_nodes_.modules.end(),
+      [](const Uses::UsedModule& used) { return used.variables != used.module->variables(); });
+}
+
+GraphExec::Uses GraphExec::uses_of(const std::vector<FlatNode>& nodes) const {
+  Uses all;
+  std::set<Module*> modules;
+  for (const FlatNode& node : nodes) {
+    const GraphWork& work = *node.work;
+    if (work.child) continue;  // its nodes are among these
+    all.memory.insert(all.memory.end(), work.uses.begin(), work.uses.end());
+    if (context().is_ordered() && work.function) modules.insert(&work.function->module());
+  }
+  for (Module* module : modules) {
+    AccessList* const variables = module->variables();
+    all.modules.push_back({module, variables});
+    if (variables != nullptr) all.memory.push_back(MemoryUse::of_variables(variables));
+  }
+  merge_uses(&all.memory);
+  return all;
+}
+
+void GraphExec::note_records() {
+  for (const FlatNode& node : nodes_) {
+    if (node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD) node.work->event->note_recorded();
+  }
+}
+
+GraphDifference GraphExec::compare(const Graph& graph) const {
+  const std::lock_guard lock(mutex_);
+  return compare_graphs(*graph_, graph);
+}
+
+/// `changed` is of the same topology, and nobody changes it any more.
+Status GraphExec::take_over(Ref<Graph> changed) {
+  const GraphDifference difference = compare_graphs(*graph_, *changed);
+  if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) return mismatch(difference);
+  std::vector<FlatNode> nodes = flatten(*changed);
+  std::vector<uint32_t> indices;
+  NativeNodes native;
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].work == nodes_[i].work) continue;
+    indices.push_back(i);
+    native.add(nodes[i], !disabled_.contains(nodes[i].id));
+  }
+  Uses uses = uses_of(nodes);
+  KM_TRY(
+      call_backend(backend().graph_update, native_, indices.data(), native.data(), native.size()));
+  native.release();
+  for (uint32_t i : indices) retire(*nodes_[i].work);
+  nodes_.swap(nodes);
+  of_nodes_ = std::move(uses);
+  graph_ = std::move(changed);
+  return {};
+}
+
+Result<uint32_t> GraphExec::index_to_switch(uint64_t node) const {
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].id != node || node == 0) continue;
+    const GraphWork& work = *nodes_[i].work;
+    if (work.kind == KM_GRAPH_NODE_KERNEL || work.size_bytes != 0) return i;
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " of kind %s cannot be switched",
+                      node, graph_node_kind_name(work.kind));
+  }
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " was not instantiated", node);
+}
+
+Status GraphExec::set_enabled(uint64_t node, bool enabled) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const uint32_t index, index_to_switch(node));
+  NativeNodes native;
+  native.add(nodes_[index], enabled);
+  KM_TRY(call_backend(backend().graph_update, native_, &index, native.data(), native.size()));
+  if (enabled) {
+    disabled_.erase(node);
+  } else {
+    disabled_.insert(node);
+  }
+  return {};
+}
+
+Result<bool> GraphExec::is_enabled(uint64_t node) const {
+  const std::lock_guard lock(mutex_);
+  KM_TRY(index_to_switch(node));
+  return !disabled_.contains(node);
+}
+
+Status GraphExec::update(const Graph& graph) {
+  KM_TRY(require_same_context(context(), graph.context(), "graph"));
+  const std::lock_guard lock(mutex_);
+  return take_over(graph.clone());
+}
+
+Status GraphExec::update_node(const Graph& graph, uint64_t node) {
+  KM_TRY(require_same_context(context(), graph.context(), "graph"));
+  KM_ASSIGN(const GraphNode theirs, graph.node(node));
+  const std::lock_guard lock(mutex_);
+  const Result<GraphNode> ours = graph_->node(node);
+  if (!ours || ours->work->kind != theirs.work->kind) {
+    return mismatch({KM_GRAPH_DIFFERENCE_NODE_KIND, node});
+  }
+  if (!std::is_permutation(ours->dependencies.begin(), ours->dependencies.end(),
+                           theirs.dependencies.begin(), theirs.dependencies.end())) {
+    return mismatch({KM_GRAPH_DIFFERENCE_DEPENDENCIES, node});
+  }
+  Ref<Graph> changed = graph_->clone();
+  KM_TRY(changed->set(node, theirs.work));
+  return take_over(std::move(changed));
+}
+
+}  // namespace km

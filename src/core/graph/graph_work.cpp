@@ -1,0 +1,260 @@
+#include "core/graph/graph_work.h"
+
+#include <cstring>
+
+namespace km {
+namespace {
+
+std::shared_ptr<GraphWork> new_work(km_graph_node_kind kind) {
+  auto work = std::make_shared<GraphWork>();
+  work->kind = kind;
+  return work;
+}
+
+uint64_t value_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+/// Without memory it is an empty range, which needs none.
+Status keep(GraphWork& work, const MemoryUse& use) {
+  if (use.memory == nullptr) return {};
+  if (!use.memory->try_ref()) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS, "the memory was just destroyed");
+  }
+  work.memories.push_back(Ref<Memory>::adopt(use.memory));
+  add_use(work, use);
+  return {};
+}
+
+Status keep(GraphWork& work, const DevicePlace& place, uint64_t size_bytes, AccessKind kind) {
+  return keep(work, use_of(place, size_bytes, kind));
+}
+
+void keep_pinned(GraphWork& work, Context& context, const void* pointer, uint64_t size_bytes,
+                 AccessKind kind) {
+  const FoundMemory found = find_pinned_memory(context, pointer, size_bytes);
+  Ref<Memory> memory = found ? found.keep() : Ref<Memory>();
+  if (!memory) return;
+  add_use(work, use_of_pinned(found, pointer, size_bytes, kind));
+  work.memories.push_back(std::move(memory));
+}
+
+/// Addresses among the arguments, as far as they are known.
+void keep_addressed(GraphWork& work, Context& context) {
+  const kmb_function_info& info = work.function->info();
+  for (uint32_t i = 0; i < info.param_count; ++i) {
+    const kmb_param& param = info.params[i];
+    if (param.size_bytes != sizeof(uint64_t) || param.kind == KM_PARAM_KIND_VALUE) continue;
+    uint64_t address = 0;
+    std::memcpy(&address, work.arguments.data() + param.offset_bytes, sizeof address);
+    const FoundMemory found = find_device_memory(context, address);
+    Ref<Memory> memory = found ? found.keep() : Ref<Memory>();
+    if (memory) work.memories.push_back(std::move(memory));
+  }
+}
+
+}  // namespace
+
+Result<SharedWork> kernel_work(const KernelLaunch& launch) {
+  auto work = new_work(KM_GRAPH_NODE_KERNEL);
+  work->function = Ref<Function>::share(launch.function);
+  work->shape = launch.shape;
+  const auto* bytes = static_cast<const std::byte*>(launch.arguments);
+  work->arguments.assign(bytes, bytes + launch.arguments_size_bytes);
+  for (Memory* memory : launch.memories) {
+    if (memory != nullptr) KM_TRY(keep(*work, MemoryUse::of(*memory, 0, 0, AccessKind::kRead)));
+  }
+  for (const MemoryUse& use : launch.uses) KM_TRY(keep(*work, use));
+  keep_addressed(*work, launch.function.context());
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> upload_work(Context& context, const DevicePlace& destination, const void* source,
+                               uint64_t size_bytes) {
+  KM_TRY(require_pointer(source, "source", size_bytes));
+  if (destination.memory != nullptr)
+    KM_TRY(destination.memory->require_writable("the destination"));
+  auto work = new_work(KM_GRAPH_NODE_UPLOAD);
+  work->destination = destination.address;
+  work->source = value_of(source);
+  work->size_bytes = size_bytes;
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
+  keep_pinned(*work, context, source, size_bytes, AccessKind::kRead);
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> download_work(Context& context, const DevicePlace& source, void* destination,
+                                 uint64_t size_bytes) {
+  KM_TRY(require_pointer(destination, "destination", size_bytes));
+  auto work = new_work(KM_GRAPH_NODE_DOWNLOAD);
+  work->destination = value_of(destination);
+  work->source = source.address;
+  work->size_bytes = size_bytes;
+  KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
+  keep_pinned(*work, context, destination, size_bytes, AccessKind::kWrite);
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& source,
+                             uint64_t size_bytes) {
+  KM_TRY(require_apart(destination, source, size_bytes));
+  if (destination.memory != nullptr)
+    KM_TRY(destination.memory->require_writable("the destination"));
+  auto work = new_work(KM_GRAPH_NODE_COPY);
+  work->destination = destination.address;
+  work->source = source.address;
+  work->size_bytes = size_bytes;
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
+  KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
+                             uint32_t value_size_bytes, uint64_t count) {
+  KM_TRY(require_aligned(destination, value_size_bytes, count));
+  if (destination.memory != nullptr)
+    KM_TRY(destination.memory->require_writable("the destination"));
+  auto work = new_work(KM_GRAPH_NODE_FILL);
+  work->destination = destination.address;
+  work->size_bytes = count * value_size_bytes;
+  work->value = value;
+  work->value_size_bytes = value_size_bytes;
+  KM_TRY(keep(*work, destination, work->size_bytes, AccessKind::kWrite));
+  return SharedWork(std::move(work));
+}
+
+namespace {
+
+Status require_writable(const DevicePlace& place) {
+  if (place.memory == nullptr) return {};
+  return place.memory->require_writable("the destination");
+}
+
+/// With everything but what it keeps.
+std::shared_ptr<GraphWork> rows_work(km_graph_node_kind kind, const kmb_copy_3d& rows,
+                                     uint64_t size_bytes) {
+  auto work = new_work(kind);
+  work->destination = rows.destination;
+  work->source = rows.source;
+  work->size_bytes = size_bytes;
+  work->rows = rows;
+  return work;
+}
+
+/// Keeps page-locked memory of the host, and says which space an address lies in.
+uint32_t host_space(GraphWork& work, Context& context, const char* first, uint64_t size_bytes,
+                    AccessKind kind) {
+  const size_t before = work.memories.size();
+  keep_pinned(work, context, first, size_bytes, kind);
+  return work.memories.size() > before ? KMB_SPACE_HOST_PINNED : KMB_SPACE_HOST;
+}
+
+}  // namespace
+
+Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlace& source,
+                                const Copy3d& shape) {
+  KM_TRY(require_rows_apart(shape, destination, source));
+  KM_TRY(require_writable(destination));
+  auto work = rows_work(KM_GRAPH_NODE_COPY_3D, shape.native(destination.address, source.address),
+                        shape.size_bytes());
+  KM_TRY(keep(*work, destination, shape.destination.extent_bytes, AccessKind::kWrite));
+  KM_TRY(keep(*work, source, shape.source.extent_bytes, AccessKind::kRead));
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destination,
+                                  const void* source, const Copy3d& shape) {
+  KM_TRY(require_pointer(source, "source", shape.size_bytes()));
+  KM_TRY(require_writable(destination));
+  const auto* first = static_cast<const char*>(source) + shape.source.offset_bytes;
+  auto work = rows_work(KM_GRAPH_NODE_UPLOAD_3D, shape.native(destination.address, value_of(first)),
+                        shape.size_bytes());
+  KM_TRY(keep(*work, destination, shape.destination.extent_bytes, AccessKind::kWrite));
+  work->rows.source_space =
+      host_space(*work, context, first, shape.source.extent_bytes, AccessKind::kRead);
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source, void* destination,
+                                    const Copy3d& shape) {
+  KM_TRY(require_pointer(destination, "destination", shape.size_bytes()));
+  const auto* first = static_cast<const char*>(destination) + shape.destination.offset_bytes;
+  auto work = rows_work(KM_GRAPH_NODE_DOWNLOAD_3D, shape.native(value_of(first), source.address),
+                        shape.size_bytes());
+  KM_TRY(keep(*work, source, shape.source.extent_bytes, AccessKind::kRead));
+  work->rows.destination_space =
+      host_space(*work, context, first, shape.destination.extent_bytes, AccessKind::kWrite);
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& shape) {
+  KM_TRY(require_aligned(destination, shape.value_size_bytes, shape.width_count));
+  KM_TRY(require_writable(destination));
+  const uint64_t width_bytes = shape.width_count * shape.value_size_bytes;
+  kmb_copy_3d rows{};
+  rows.destination = destination.address;
+  rows.width_bytes = width_bytes;
+  rows.height = shape.height;
+  rows.depth = 1;
+  rows.destination_pitch_bytes = shape.pitch_bytes;
+  rows.destination_layer_rows = shape.height;
+  // An empty extent may stand for more rows than 64 bits hold bytes.
+  auto work = rows_work(KM_GRAPH_NODE_FILL_2D, rows,
+                        shape.extent_bytes == 0 ? 0 : width_bytes * shape.height);
+  work->value = shape.value;
+  work->value_size_bytes = shape.value_size_bytes;
+  KM_TRY(keep(*work, destination, shape.extent_bytes, AccessKind::kWrite));
+  return SharedWork(std::move(work));
+}
+
+Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
+                                  const DevicePlace& source, uint64_t size_bytes) {
+  auto work = new_work(KM_GRAPH_NODE_COPY_PEER);
+  work->destination = destination.address;
+  work->source = source.address;
+  work->size_bytes = size_bytes;
+  if (size_bytes == 0) return SharedWork(std::move(work));
+  Context& to = destination.memory->context();
+  Context& from = source.memory->context();
+  KM_TRY(require_peer(context, to));
+  KM_TRY(require_peer(context, from));
+  KM_TRY(require_apart(destination, source, size_bytes));
+  KM_TRY(require_writable(destination));
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
+  KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
+  work->destination_context = to.native();
+  work->source_context = from.native();
+  return SharedWork(std::move(work));
+}
+
+Status capture_result(Stream& stream, Result<SharedWork> work) {
+  if (!work) return std::move(work.error());
+  return capture_work(stream, *work);
+}
+
+SharedWork host_work(km_host_callback callback, void* user_data, std::shared_ptr<const void> note) {
+  auto work = new_work(KM_GRAPH_NODE_HOST);
+  work->callback = callback;
+  work->user_data = user_data;
+  work->note = std::move(note);
+  return work;
+}
+
+Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
+  auto work = new_work(KM_GRAPH_NODE_BLAS);
+  work->blas = Ref<BlasEngine>::share(engine);
+  work->blas_call = std::make_unique<const kmb_blas_call>(given.call);
+  for (uint32_t i = 0; i < given.operand_count; ++i) {
+    KM_TRY(keep(*work, given.operands[i].use()));
+  }
+  return SharedWork(std::move(work));
+}
+
+SharedWork empty_work() { return new_work(KM_GRAPH_NODE_EMPTY); }
+
+SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses) {
+  auto work = new_work(KM_GRAPH_NODE_CHILD);
+  work->child = std::move(child);
+  work->uses = std::move(uses);
+  return work;
+}
+
+}  // namespace km

@@ -1,0 +1,42 @@
+// The making of work for nodes of graphs, from what the calls that queue work take.
+#pragma once
+
+#include "core/blas/blas.h"
+#include "core/graph/graph.h"
+#include "core/memory/copy_3d.h"
+
+namespace km {
+
+/// A launch in the form of kernels' nodes; keeps also the memory that arguments are addresses of.
+Result<SharedWork> kernel_work(const KernelLaunch& launch);
+Result<SharedWork> upload_work(Context& context, const DevicePlace& destination, const void* source,
+                               uint64_t size_bytes);
+Result<SharedWork> download_work(Context& context, const DevicePlace& source, void* destination,
+                                 uint64_t size_bytes);
+Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& source,
+                             uint64_t size_bytes);
+Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
+                             uint32_t value_size_bytes, uint64_t count);
+Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlace& source,
+                                const Copy3d& shape);
+/// The host's pointers are those that the shape's offsets count from.
+Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destination,
+                                  const void* source, const Copy3d& shape);
+Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source, void* destination,
+                                    const Copy3d& shape);
+Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& shape);
+/// Both places may belong to other contexts of the backend than the graph.
+Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
+                                  const DevicePlace& source, uint64_t size_bytes);
+/// The work keeps `note`, which the user data may point into.
+SharedWork host_work(km_host_callback callback, void* user_data,
+                     std::shared_ptr<const void> note = nullptr);
+Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
+SharedWork empty_work();
+/// `uses`: of the child's nodes, where it is captured.
+SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses = {});
+
+/// Adds the work of a call to the capture of its stream, in place of queueing it.
+Status capture_result(Stream& stream, Result<SharedWork> work);
+
+}  // namespace km

@@ -1,0 +1,300 @@
+#include "core/launch/launch.h"
+
+#include <cinttypes>
+#include <cstring>
+
+#include "base/text.h"
+#include "core/graph/graph_work.h"
+#include "core/launch/occupancy.h"
+#include "core/object/backend_call.h"
+
+namespace km {
+namespace {
+
+constexpr char kAxes[] = "xyz";
+
+Error invalid_dimension(const char* what, uint32_t axis, uint32_t given, uint32_t limit) {
+  return make_error(KM_ERROR_INVALID_LAUNCH, "%s.%c is %u; expected 1 to %u", what, kAxes[axis],
+                    given, limit);
+}
+
+Status check_block_size(const km_device_info& info, const std::array<uint32_t, 3>& block) {
+  // Each factor is within its limit, so 64 bits are enough.
+  const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+  if (threads <= info.max_threads_per_block) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "a block of %u x %u x %u is %" PRIu64 " threads; device %s runs at most %u",
+                    block[0], block[1], block[2], threads, info.uri, info.max_threads_per_block);
+}
+
+}  // namespace
+
+Status check_shape(const Device& device, const LaunchShape& shape) {
+  const km_device_info& info = device.info();
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    if (shape.grid[axis] == 0 || shape.grid[axis] > info.max_grid_dim[axis]) {
+      return invalid_dimension("grid", axis, shape.grid[axis], info.max_grid_dim[axis]);
+    }
+    if (shape.block[axis] == 0 || shape.block[axis] > info.max_block_dim[axis]) {
+      return invalid_dimension("block", axis, shape.block[axis], info.max_block_dim[axis]);
+    }
+  }
+  if (shape.shared_bytes > info.shared_bytes_per_block_max) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "shared_bytes is %" PRIu64 "; device %s has at most %" PRIu64 " per block",
+                      shape.shared_bytes, info.uri, info.shared_bytes_per_block_max);
+  }
+  return check_block_size(info, shape.block);
+}
+
+Status check_cooperative(const Function& function, const LaunchShape& shape) {
+  KM_ASSIGN(const auto limits, MultiprocessorLimits::of(function.context().device()));
+  KM_ASSIGN(const auto needs, KernelNeeds::of(function));
+  const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
+  const km_occupancy found = compute_occupancy(limits, needs, threads, shape.shared_bytes);
+  const uint64_t most = uint64_t{found.active_blocks} * limits.count;
+  const uint64_t asked = uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  if (asked <= most) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "a cooperative launch of %" PRIu64
+                    " blocks of kernel '%s'; device %s holds "
+                    "%" PRIu64 " of them at once",
+                    asked, function.info().name, function.context().device().info().uri, most);
+}
+
+Status check_slice_argument(const Context& context, const Function& function,
+                            const SliceArgument& argument) {
+  const kmb_function_info& info = function.info();
+  const uint32_t index = argument.parameter;
+  if (index >= info.param_count) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "a slice is given for parameter %u; kernel '%s' has %s", index, info.name,
+                      counted(info.param_count, "parameter").c_str());
+  }
+  if (info.params[index].size_bytes != sizeof(uint64_t)) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "a slice is given for parameter %u of kernel '%s', which has %s; expected "
+                      "the 8 bytes of an address",
+                      index, info.name, counted(info.params[index].size_bytes, "byte").c_str());
+  }
+  if (!context.may_use(argument.slice->context())) {
+    return make_error(KM_ERROR_CONTEXT_MISMATCH,
+                      "the slice for parameter %u of kernel '%s' belongs to another context (of "
+                      "device %s) than the rest of the call (of device %s)",
+                      index, info.name, argument.slice->context().device().info().uri,
+                      context.device().info().uri);
+  }
+  if (argument.is_inside()) {
+    if (argument.slice->element_tag() == 0) return {};
+    return function.types().check(index, argument.slice->element_type());
+  }
+  if (argument.size_bytes == 0) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                      "offset %" PRIu64
+                      " for parameter %u of kernel '%s' is beyond the slice of %s",
+                      argument.offset_bytes, index, info.name,
+                      counted(argument.slice->size_bytes(), "byte").c_str());
+  }
+  return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                    "%" PRIu64 " bytes at offset %" PRIu64
+                    " for parameter %u of kernel '%s' reach beyond the slice of %" PRIu64 " bytes",
+                    argument.size_bytes, argument.offset_bytes, index, info.name,
+                    argument.slice->size_bytes());
+}
+
+kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
+                         uint64_t arguments_size_bytes) {
+  return {{shape.grid[0], shape.grid[1], shape.grid[2]},
+          {shape.block[0], shape.block[1], shape.block[2]},
+          shape.shared_bytes,
+          arguments,
+          arguments_size_bytes,
+          {shape.cluster[0], shape.cluster[1], shape.cluster[2]},
+          shape.is_cooperative ? 1U : 0U};
+}
+
+namespace {
+
+Status capture_launch(Stream& stream, const KernelLaunch& launch) {
+  KM_ASSIGN(const SharedWork work, kernel_work(launch));
+  return capture_work(stream, work);
+}
+
+/// Queues a launch, and has `note_uses(ticket)` note the uses that are ordered. What calls it are
+/// functions of their own, so that their one result needs no move.
+template <class Note>
+[[gnu::always_inline]] inline Status queue(Stream& stream, const KernelLaunch& launch,
+                                           const AccessList* variables, Note&& note_uses) {
+  const kmb_launch native =
+      native_launch(launch.shape, launch.arguments, launch.arguments_size_bytes);
+  uint64_t ticket = 0;
+  Status status = call_backend(stream.backend().launch, stream.native(), launch.function.native(),
+                               &native, &ticket);
+  if (status) [[likely]] {
+    note_uses(ticket);
+    launch.function.module().note_launch(stream, ticket, variables);
+    for (Memory* memory : launch.memories) {
+      if (memory != nullptr) memory->record_use(stream, ticket);
+    }
+  }
+  return status;
+}
+
+Status queue_unordered(Stream& stream, const KernelLaunch& launch) {
+  return queue(stream, launch, nullptr, [](uint64_t) {});
+}
+
+/// `uses` have been taken.
+[[gnu::noinline]] Status queue_repeated(Stream& stream, const KernelLaunch& launch,
+                                        RepeatedUses& uses) {
+  return queue(stream, launch, nullptr, [&](uint64_t ticket) { uses.end(ticket); });
+}
+
+/// `submission` has begun.
+[[gnu::noinline]] Status queue_submission(Stream& stream, const KernelLaunch& launch,
+                                          Submission& submission) {
+  return queue(stream, launch, submission.variables(),
+               [&](uint64_t ticket) { submission.end(ticket); });
+}
+
+[[gnu::noinline]] Status submit_ordered(Stream& stream, const KernelLaunch& launch,
+                                        AccessList* variables) {
+  if (variables == nullptr) [[likely]] {
+    RepeatedUses uses(launch.uses);
+    if (uses.take(stream.number())) [[likely]]
+      return queue_repeated(stream, launch, uses);
+  }
+  Submission submission(stream, launch.uses, variables);
+  KM_TRY(submission.begin());
+  return queue_submission(stream, launch, submission);
+}
+
+}  // namespace
+
+Status submit_launch(Stream& stream, const KernelLaunch& launch, AccessList* variables) {
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_launch(stream, launch);
+  if (launch.uses.empty() && variables == nullptr) return queue_unordered(stream, launch);
+  return submit_ordered(stream, launch, variables);
+}
+
+Launch::Launch(Stream& stream, Function& function)
+    : ContextChild(PartOf{stream}),
+      stream_(Ref<Stream>::share(stream)),
+      function_(Ref<Function>::share(function)),
+      arguments_(function.info().param_bytes),
+      memories_(function.info().param_count),
+      used_(function.info().param_count),
+      uses_(function.info().param_count) {}
+
+Result<Ref<Launch>> Launch::create(Stream& stream, Function& function) {
+  KM_TRY(require_same_context(stream.context(), function.context(), "function"));
+  return Ref<Launch>::adopt(new Launch(stream, function));
+}
+
+void Launch::set_grid(std::array<uint32_t, 3> grid) {
+  const std::lock_guard lock(mutex_);
+  shape_.grid = grid;
+}
+
+void Launch::set_block(std::array<uint32_t, 3> block) {
+  const std::lock_guard lock(mutex_);
+  shape_.block = block;
+}
+
+void Launch::set_cluster(std::array<uint32_t, 3> cluster) {
+  const std::lock_guard lock(mutex_);
+  shape_.cluster = cluster;
+}
+
+void Launch::set_cooperative(bool is_cooperative) {
+  const std::lock_guard lock(mutex_);
+  shape_.is_cooperative = is_cooperative;
+}
+
+void Launch::set_shared_bytes(uint64_t shared_bytes) {
+  const std::lock_guard lock(mutex_);
+  shape_.shared_bytes = shared_bytes;
+}
+
+Result<const kmb_param*> Launch::next_param() {
+  const kmb_function_info& info = function_->info();
+  if (given_ < info.param_count) return &info.params[given_];
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; this would be argument %u",
+                    info.name, counted(info.param_count, "parameter").c_str(),
+                    info.param_count + 1);
+}
+
+void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory,
+                   const MemoryUse& use) {
+  std::memcpy(arguments_.data() + param.offset_bytes, value, param.size_bytes);
+  memories_[given_] = std::move(memory);
+  uses_[given_] = use;
+  ++given_;
+}
+
+Status Launch::add_slice(SliceArgument argument) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const kmb_param* param, next_param());
+  argument.parameter = given_;
+  KM_TRY(check_slice_argument(context(), *function_, argument));
+  const uint64_t address = argument.address();
+  Memory& memory = argument.slice->memory();
+  store(*param, &address, Ref<Memory>::share(memory),
+        memory.accesses() != nullptr ? argument.use() : MemoryUse());
+  return {};
+}
+
+Status Launch::add_address(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const kmb_param* param, next_param());
+  if (param->size_bytes != sizeof address) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "an address is given for parameter %u of kernel '%s', which has %s; "
+                      "expected 8",
+                      given_, function_->info().name, counted(param->size_bytes, "byte").c_str());
+  }
+  store(*param, &address, nullptr, {});
+  return {};
+}
+
+Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  KM_ASSIGN(const kmb_param* param, next_param());
+  if (param->size_bytes != size_bytes) {
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "%s %s given for parameter %u of kernel '%s'; expected %" PRIu64,
+                      counted(size_bytes, "byte").c_str(), size_bytes == 1 ? "is" : "are", given_,
+                      function_->info().name, param->size_bytes);
+  }
+  store(*param, value, nullptr, {});
+  return {};
+}
+
+Status Launch::check_complete() const {
+  const kmb_function_info& info = function_->info();
+  if (given_ == info.param_count || (given_ == 0 && was_submitted_)) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s %s given", info.name,
+                    counted(info.param_count, "parameter").c_str(),
+                    counted(given_, "argument").c_str(), given_ == 1 ? "was" : "were");
+}
+
+Status Launch::submit() {
+  const std::lock_guard lock(mutex_);
+  KM_TRY(check_complete());
+  KM_TRY(check_shape(context().device(), shape_));
+  if (shape_.is_cooperative) KM_TRY(check_cooperative(*function_, shape_));
+  bool is_ordered = false;
+  for (size_t i = 0; i < memories_.size(); ++i) {
+    const bool is_use = uses_[i].accesses != nullptr;
+    is_ordered = is_ordered || is_use;
+    used_[i] = is_use ? nullptr : memories_[i].get();
+  }
+  KM_TRY(submit_launch(*stream_, {*function_, shape_, arguments_.data(), arguments_.size(), used_,
+                                  is_ordered ? std::span(uses_) : std::span<MemoryUse>()}));
+  given_ = 0;
+  was_submitted_ = true;
+  return {};
+}
+
+}  // namespace km

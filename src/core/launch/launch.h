@@ -1,0 +1,128 @@
+// Kernel launches: checked before anything runs.
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/memory/slice.h"
+#include "core/module/module.h"
+#include "core/stream/submission.h"
+
+namespace km {
+
+/// A slice as a kernel argument.
+struct SliceArgument {
+  uint32_t parameter = 0;
+  uint64_t offset_bytes = 0;
+  Slice* slice = nullptr;
+  uint64_t size_bytes = 0;  // that the kernel uses from the offset on; 0: all of the slice
+  AccessKind access = AccessKind::kWrite;
+
+  uint64_t address() const { return slice->address() + offset_bytes; }
+  /// True when the part lies in the slice.
+  bool is_inside() const {
+    const uint64_t whole = slice->size_bytes();
+    return offset_bytes <= whole && size_bytes <= whole - offset_bytes;
+  }
+  MemoryUse use() const {
+    return size_bytes != 0
+               ? MemoryUse::of(slice->memory(), address(), size_bytes, access)
+               : MemoryUse::of(slice->memory(), slice->address(), slice->size_bytes(), access);
+  }
+};
+
+struct LaunchShape {
+  std::array<uint32_t, 3> grid{};
+  std::array<uint32_t, 3> block{};
+  uint64_t shared_bytes = 0;
+  std::array<uint32_t, 3> cluster{};  // in blocks; all 0: as the kernel says
+  bool is_cooperative = false;
+};
+
+/// True if check_shape() would succeed; makes no message.
+inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
+  bool fits = shape.shared_bytes <= info.shared_bytes_per_block_max;
+  for (int axis = 0; axis < 3; ++axis) {  // 0 wraps around to more than any limit
+    fits &= shape.grid[axis] - 1 < info.max_grid_dim[axis];
+    fits &= shape.block[axis] - 1 < info.max_block_dim[axis];
+  }
+  return fits &&
+         uint64_t{shape.block[0]} * shape.block[1] * shape.block[2] <= info.max_threads_per_block;
+}
+/// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
+Status check_shape(const Device& device, const LaunchShape& shape);
+/// True if check_slice_argument() would succeed; makes no message.
+inline bool fits_parameter(const Context& context, const Function& function,
+                           const SliceArgument& argument) {
+  const kmb_function_info& info = function.info();
+  if (argument.parameter >= info.param_count ||
+      info.params[argument.parameter].size_bytes != sizeof(uint64_t) ||
+      &argument.slice->context() != &context || !argument.is_inside()) {
+    return false;
+  }
+  const ElementTag tag = argument.slice->element_tag();
+  return tag == 0 || function.types().takes(argument.parameter, tag);
+}
+/// That all blocks of a cooperative launch fit the device at once.
+Status check_cooperative(const Function& function, const LaunchShape& shape);
+/// A slice for this parameter: its size, bounds, context and element type.
+Status check_slice_argument(const Context& context, const Function& function,
+                            const SliceArgument& argument);
+
+/// A launch that has been checked.
+struct KernelLaunch {
+  Function& function;
+  const LaunchShape& shape;
+  const void* arguments;  // laid out, with all addresses in place
+  uint64_t arguments_size_bytes;
+  std::span<Memory* const> memories;  // what it is known to use; null: nothing
+  std::span<MemoryUse> uses = {};     // the same of memory whose uses are ordered
+};
+/// The form in which backends take it.
+kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
+                         uint64_t arguments_size_bytes);
+/// Submits one launch and notes what it uses, or captures it. `variables`: of the kernel's module.
+Status submit_launch(Stream& stream, const KernelLaunch& launch, AccessList* variables);
+/// Asks for the variables where the kernel lies in a register: the answer would else be late.
+inline Status submit_launch(Stream& stream, const KernelLaunch& launch) {
+  return submit_launch(stream, launch, launch.function.module().variables());
+}
+
+/// One call of a kernel, put together step by step. Usable by several threads, one after another.
+class Launch final : public ContextChild {
+ public:
+  static Result<Ref<Launch>> create(Stream& stream, Function& function);
+
+  void set_grid(std::array<uint32_t, 3> grid);
+  void set_block(std::array<uint32_t, 3> block);
+  void set_shared_bytes(uint64_t shared_bytes);
+  void set_cluster(std::array<uint32_t, 3> cluster);
+  void set_cooperative(bool is_cooperative);
+  /// Each of these gives the next parameter; the argument's own number is not looked at.
+  Status add_slice(SliceArgument argument);
+  Status add_address(uint64_t address);
+  Status add_scalar(const void* value, uint64_t size_bytes);
+  /// May be repeated: with the same arguments, or after giving all of them anew.
+  Status submit();
+
+ private:
+  Launch(Stream& stream, Function& function);
+  Result<const kmb_param*> next_param();
+  void store(const kmb_param& param, const void* value, Ref<Memory> memory, const MemoryUse& use);
+  Status check_complete() const;
+
+  std::mutex mutex_;
+  const Ref<Stream> stream_;
+  const Ref<Function> function_;
+  LaunchShape shape_;
+  std::vector<std::byte> arguments_;
+  std::vector<Ref<Memory>> memories_;  // by parameter; null where none was given
+  std::vector<Memory*> used_;          // memories_ in the form of a launch,
+  std::vector<MemoryUse> uses_;        // and those whose uses are ordered
+  uint32_t given_ = 0;                 // parameters since the start or the last submit
+  bool was_submitted_ = false;
+};
+
+}  // namespace km

@@ -1,0 +1,189 @@
+#include "core/launch/occupancy.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <limits>
+
+namespace km {
+namespace {
+
+// Units in which resources are given out.
+constexpr uint32_t kRegisterUnit = 256;  // of a warp
+constexpr uint32_t kPartitions = 4;      // of a multiprocessor, each with its part of the registers
+constexpr uint64_t kSharedUnit = 128;
+
+// CUDA's numbers of the attributes that have none of ours.
+constexpr km_device_attribute kSharedPerMultiprocessor = KM_DEVICE_ATTRIBUTE_CUDA + 81;
+constexpr km_device_attribute kRegistersPerMultiprocessor = KM_DEVICE_ATTRIBUTE_CUDA + 82;
+constexpr km_device_attribute kBlocksPerMultiprocessor = KM_DEVICE_ATTRIBUTE_CUDA + 106;
+constexpr km_device_attribute kReservedShared = KM_DEVICE_ATTRIBUTE_CUDA + 111;
+constexpr km_device_attribute kClusterLaunch = KM_DEVICE_ATTRIBUTE_CUDA + 120;
+
+uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+uint32_t narrow(uint64_t value) {
+  return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));
+}
+
+uint64_t warps_of(const MultiprocessorLimits& limits, uint32_t block_threads) {
+  return (uint64_t{block_threads} + limits.warp_threads - 1) / limits.warp_threads;
+}
+
+uint64_t registers_of_warp(const MultiprocessorLimits& limits, const KernelNeeds& needs) {
+  return up(uint64_t{needs.registers} * limits.warp_threads, kRegisterUnit);
+}
+
+/// Registers of one block, as they are given out.
+uint64_t registers_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                            uint32_t block_threads) {
+  return registers_of_warp(limits, needs) * up(warps_of(limits, block_threads), kPartitions);
+}
+
+uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                             uint32_t block_threads) {
+  const uint64_t of_warp = registers_of_warp(limits, needs);
+  if (of_warp == 0) return UINT64_MAX;
+  if (registers_of_block(limits, needs, block_threads) > limits.block_registers) return 0;
+  const uint64_t warps = limits.registers / kPartitions / of_warp * kPartitions;
+  return warps / warps_of(limits, block_threads);
+}
+
+/// Shared memory of one block, as it is given out; 0: none at all. UINT64_MAX fits nowhere.
+uint64_t shared_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                         uint64_t dynamic_bytes) {
+  const uint64_t fixed = needs.static_shared_bytes;
+  if (dynamic_bytes > limits.block_shared_bytes ||
+      fixed > limits.block_shared_bytes - dynamic_bytes) {
+    return UINT64_MAX;
+  }
+  return up(fixed + dynamic_bytes + limits.reserved_shared_bytes, kSharedUnit);
+}
+
+Result<uint64_t> attribute_of(const Device& device, km_device_attribute attribute) {
+  KM_ASSIGN(const int64_t value, device.attribute(attribute));
+  return static_cast<uint64_t>(std::max<int64_t>(value, 0));
+}
+
+Status read(const Device& device, km_device_attribute attribute, uint32_t* out_value) {
+  KM_ASSIGN(const uint64_t value, attribute_of(device, attribute));
+  *out_value = narrow(value);
+  return {};
+}
+
+}  // namespace
+
+Result<MultiprocessorLimits> MultiprocessorLimits::of(const Device& device) {
+  MultiprocessorLimits limits;
+  uint32_t clusters = 0;
+  KM_TRY(read(device, KM_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &limits.count));
+  KM_TRY(read(device, KM_DEVICE_ATTRIBUTE_WARP_SIZE, &limits.warp_threads));
+  KM_TRY(read(device, KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &limits.threads));
+  KM_TRY(read(device, KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits.block_threads));
+  KM_TRY(read(device, kBlocksPerMultiprocessor, &limits.blocks));
+  KM_TRY(read(device, kRegistersPerMultiprocessor, &limits.registers));
+  KM_TRY(read(device, KM_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &limits.block_registers));
+  KM_TRY(read(device, kClusterLaunch, &clusters));
+  KM_ASSIGN(limits.shared_bytes, attribute_of(device, kSharedPerMultiprocessor));
+  KM_ASSIGN(limits.block_shared_bytes,
+            attribute_of(device, KM_DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK_MAX));
+  KM_ASSIGN(limits.reserved_shared_bytes, attribute_of(device, kReservedShared));
+  limits.has_clusters = clusters != 0;
+  if (limits.warp_threads != 0 && limits.threads != 0) return limits;
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "device %s does not tell the limits of its "
+                    "multiprocessors",
+                    device.info().uri);
+}
+
+Result<KernelNeeds> KernelNeeds::of(const Function& function) {
+  KernelNeeds needs;
+  KM_ASSIGN(const int64_t registers, function.attribute(KM_FUNCTION_ATTRIBUTE_REGISTERS));
+  KM_ASSIGN(const int64_t shared, function.attribute(KM_FUNCTION_ATTRIBUTE_SHARED_BYTES));
+  KM_ASSIGN(const int64_t threads, function.attribute(KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
+  needs.registers = static_cast<uint32_t>(registers);
+  needs.static_shared_bytes = static_cast<uint64_t>(shared);
+  needs.max_threads = static_cast<uint32_t>(threads);
+  return needs;
+}
+
+Result<uint64_t> max_cluster_blocks(const Function& function) {
+  constexpr uint64_t kPortable = 8, kMost = 16;
+  KM_ASSIGN(const auto limits, MultiprocessorLimits::of(function.context().device()));
+  if (!limits.has_clusters) return uint64_t{1};
+  const Result<int64_t> wide = function.attribute(KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER);
+  return wide && *wide != 0 ? kMost : kPortable;
+}
+
+km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                               uint32_t block_threads, uint64_t dynamic_shared_bytes) {
+  km_occupancy result{};
+  const uint64_t warps = warps_of(limits, block_threads);
+  const uint64_t max_warps = limits.threads / limits.warp_threads;
+  const uint64_t shared = shared_of_block(limits, needs, dynamic_shared_bytes);
+  const bool fits = block_threads <= std::min(limits.block_threads, needs.max_threads);
+  result.max_warps = narrow(max_warps);
+  result.blocks_by_warps = fits ? narrow(max_warps / warps) : 0;
+  result.blocks_by_registers = narrow(blocks_by_registers(limits, needs, block_threads));
+  result.blocks_by_shared_memory = shared == 0 ? UINT32_MAX : narrow(limits.shared_bytes / shared);
+  result.blocks_by_blocks = limits.blocks;
+  result.registers_per_block = narrow(registers_of_block(limits, needs, block_threads));
+  result.shared_bytes_per_block = shared == UINT64_MAX ? 0 : shared;
+  const struct {
+    km_occupancy_limit limit;
+    uint32_t blocks;
+  } by[] = {{KM_OCCUPANCY_LIMIT_WARPS, result.blocks_by_warps},
+            {KM_OCCUPANCY_LIMIT_REGISTERS, result.blocks_by_registers},
+            {KM_OCCUPANCY_LIMIT_SHARED_MEMORY, result.blocks_by_shared_memory},
+            {KM_OCCUPANCY_LIMIT_BLOCKS, result.blocks_by_blocks}};
+  const auto* least =
+      std::min_element(std::begin(by), std::end(by),
+                       [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
+  result.limit = least->limit;
+  result.active_blocks = least->blocks;
+  result.active_warps = narrow(result.active_blocks * warps);
+  result.percent = narrow(result.active_warps * uint64_t{100} / max_warps);
+  return result;
+}
+
+Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
+                                  const std::function<Result<uint64_t>(uint32_t)>& shared_of,
+                                  uint32_t max_block_threads) {
+  uint32_t most = std::min(limits.block_threads, needs.max_threads);
+  if (max_block_threads != 0) most = std::min(most, max_block_threads);
+  BestBlock best;
+  uint64_t best_threads = 0;
+  // From the largest down, in whole warps: the first of equals is the largest.
+  for (uint64_t rounded = up(most, limits.warp_threads); rounded != 0;
+       rounded -= limits.warp_threads) {
+    const uint32_t threads = std::min(narrow(rounded), most);
+    KM_ASSIGN(const uint64_t shared_bytes, shared_of(threads));
+    const km_occupancy found = compute_occupancy(limits, needs, threads, shared_bytes);
+    const uint64_t busy = uint64_t{found.active_blocks} * threads;
+    if (busy <= best_threads) continue;
+    best_threads = busy;
+    best = {threads, narrow(uint64_t{found.active_blocks} * limits.count)};
+    if (busy == limits.threads) break;
+  }
+  return best;
+}
+
+Result<uint64_t> available_shared_bytes(const MultiprocessorLimits& limits,
+                                        const KernelNeeds& needs, uint32_t blocks,
+                                        uint32_t block_threads) {
+  const km_occupancy without = compute_occupancy(limits, needs, block_threads, 0);
+  if (blocks > without.active_blocks) {
+    return make_error(
+        KM_ERROR_INVALID_LAUNCH,
+        "%s of %s do not fit on a multiprocessor: %u do by warps, %u by registers, %u "
+        "by static shared memory, %u at all",
+        counted(blocks, "block").c_str(), counted(block_threads, "thread").c_str(),
+        without.blocks_by_warps, without.blocks_by_registers, without.blocks_by_shared_memory,
+        without.blocks_by_blocks);
+  }
+  const uint64_t share = limits.shared_bytes / blocks / kSharedUnit * kSharedUnit;
+  const uint64_t taken = needs.static_shared_bytes + limits.reserved_shared_bytes;
+  return std::min(share - taken, limits.block_shared_bytes - needs.static_shared_bytes);
+}
+
+}  // namespace km

@@ -1,0 +1,47 @@
+// Copies and fills, on slices or by device address.
+#pragma once
+
+#include "core/memory/slice.h"
+#include "core/stream/submission.h"
+
+namespace km {
+
+// A place in device memory that a call names: checked, and kept in place until the call returns.
+struct DevicePlace {
+  Memory* memory = nullptr;  // null: an empty range
+  uint64_t address = 0;
+};
+
+/// [offset_bytes, offset_bytes + size_bytes) of a slice of the context.
+Result<DevicePlace> place_in_slice(Context& context, Slice& slice, uint64_t offset_bytes,
+                                   uint64_t size_bytes, const char* what);
+
+/// The use of a place, of nothing where that is empty.
+MemoryUse use_of(const DevicePlace& place, uint64_t size_bytes, AccessKind kind);
+/// The use of page-locked memory of the host, if the range is that.
+MemoryUse use_of_pinned(const FoundMemory& pinned, const void* first, uint64_t size_bytes,
+                        AccessKind kind);
+
+// Checks of the arguments of copies and fills.
+Status require_pointer(const void* pointer, const char* name, uint64_t size_bytes);
+Status require_apart(const DevicePlace& destination, const DevicePlace& source,
+                     uint64_t size_bytes);
+Status require_aligned(const DevicePlace& destination, uint32_t value_size_bytes, uint64_t count);
+
+Status upload(Stream& stream, const DevicePlace& destination, const void* source,
+              uint64_t size_bytes);
+Status download(Stream& stream, const DevicePlace& source, void* destination, uint64_t size_bytes);
+Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+            uint64_t size_bytes);
+/// `count` values of 1, 2 or 4 bytes.
+Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
+            uint32_t value_size_bytes, uint64_t count);
+/// A copy that failed because a mapped file became shorter is an error of that file.
+Status explain_file(Status status, const Memory& device, const void* host);
+/// Between contexts of one backend, which may be of different devices.
+Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+                 uint64_t size_bytes);
+/// count * value_size_bytes, or an error where that is no size or no value has that size.
+Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes);
+
+}  // namespace km

@@ -1,0 +1,60 @@
+// Copies and fills of rows and layers that do not follow each other directly.
+#pragma once
+
+#include "core/memory/copy.h"
+
+namespace km {
+
+/// One side of a copy, with everything filled in.
+struct Layout3d {
+  uint64_t offset_bytes = 0;
+  uint64_t pitch_bytes = 0;   // from row to row
+  uint64_t layer_rows = 0;    // from layer to layer
+  uint64_t extent_bytes = 0;  // from the first byte to the end of the last row
+};
+
+/// A copy that makes sense: rows do not run into each other, nothing exceeds 64 bits.
+struct Copy3d {
+  uint64_t width_bytes = 0, height = 0, depth = 0;
+  Layout3d destination, source;
+
+  static Result<Copy3d> make(const km_copy_3d& shape);
+  bool is_empty() const { return width_bytes == 0 || height == 0 || depth == 0; }
+  uint64_t size_bytes() const { return width_bytes * height * depth; }
+  /// One run of bytes on both sides.
+  bool is_flat() const;
+  /// In the form that backends take, both sides on the device.
+  kmb_copy_3d native(uint64_t destination, uint64_t source) const;
+};
+/// No row of the source may overlap one of the destination.
+Status require_rows_apart(const Copy3d& shape, const DevicePlace& destination,
+                          const DevicePlace& source);
+
+/// The place in a slice of one side of a copy.
+inline Result<DevicePlace> place_rows_in_slice(Context& context, Slice& slice,
+                                               const Layout3d& layout, const char* what) {
+  return place_in_slice(context, slice, layout.offset_bytes, layout.extent_bytes, what);
+}
+
+/// Places are where the extents begin, offsets included.
+Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,
+                 const Copy3d& shape);
+Status download_3d(Stream& stream, const DevicePlace& source, void* destination,
+                   const Copy3d& shape);
+Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
+               const Copy3d& shape);
+
+/// Rows of equal values.
+struct Fill2d {
+  uint64_t pitch_bytes = 0;
+  uint32_t value = 0;
+  uint32_t value_size_bytes = 0;
+  uint64_t width_count = 0, height = 0;
+  uint64_t extent_bytes = 0;
+
+  static Result<Fill2d> make(uint64_t pitch_bytes, uint32_t value, uint32_t value_size_bytes,
+                             uint64_t width_count, uint64_t height);
+};
+Status fill_2d(Stream& stream, const DevicePlace& destination, const Fill2d& shape);
+
+}  // namespace km

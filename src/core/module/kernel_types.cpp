@@ -1,0 +1,188 @@
+#include "core/module/kernel_types.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+
+namespace km {
+namespace {
+
+constexpr size_t kMaxNameBytes = 4095;
+
+bool is_float(km_element_type type) {
+  return type == KM_ELEMENT_TYPE_F32 || type == KM_ELEMENT_TYPE_F64;
+}
+
+// Classes of element types: 0 without a type, 1 to 48 for scalars and vectors, and these.
+constexpr uint32_t kNamedClass = 49;     // with a name
+constexpr uint32_t kAnyNamedClass = 50;  // named, but nobody says how
+constexpr uint32_t kBytes = 1;           // the family of 8-bit integers
+constexpr uint64_t kAllClasses = ~uint64_t{0};
+
+/// Scalars of one family fit each other: integers of one width, and addresses.
+uint32_t family_of(km_element_type type) {
+  switch (type) {
+    case KM_ELEMENT_TYPE_CHAR:
+    case KM_ELEMENT_TYPE_I8:
+    case KM_ELEMENT_TYPE_U8:
+      return kBytes;
+    case KM_ELEMENT_TYPE_I16:
+    case KM_ELEMENT_TYPE_U16:
+      return 2;
+    case KM_ELEMENT_TYPE_I32:
+    case KM_ELEMENT_TYPE_U32:
+      return 3;
+    case KM_ELEMENT_TYPE_POINTER:
+    case KM_ELEMENT_TYPE_I64:
+    case KM_ELEMENT_TYPE_U64:
+      return 4;
+    case KM_ELEMENT_TYPE_I128:
+    case KM_ELEMENT_TYPE_U128:
+      return 5;
+    case KM_ELEMENT_TYPE_BOOL:
+      return 6;
+    case KM_ELEMENT_TYPE_F16:
+      return 7;
+    case KM_ELEMENT_TYPE_BF16:
+      return 8;
+    case KM_ELEMENT_TYPE_F32:
+      return 9;
+    case KM_ELEMENT_TYPE_F64:
+      return 10;
+    case KM_ELEMENT_TYPE_F8_E4M3:
+      return 11;
+    case KM_ELEMENT_TYPE_F8_E5M2:
+      return 12;
+    default:
+      return 0;
+  }
+}
+
+constexpr uint32_t class_of(uint32_t family, uint32_t lanes) {
+  return (family - 1) * kMaxLanes + lanes;
+}
+static_assert(class_of(12, kMaxLanes) < kNamedClass);
+
+uint32_t class_of(const ElementType& element) {
+  if (element.type == KM_ELEMENT_TYPE_NAMED) {
+    return element.name.empty() ? kAnyNamedClass : kNamedClass;
+  }
+  const uint32_t family = family_of(element.type);
+  return family == 0 ? 0 : class_of(family, element.lanes);
+}
+
+constexpr uint64_t bit(uint32_t element_class) { return uint64_t{1} << element_class; }
+
+/// True if an address can be passed as a value of this type: in an integer, or a structure.
+bool can_be_address(const ElementType& value) {
+  return value.type == KM_ELEMENT_TYPE_NAMED || (family_of(value.type) == 4 && value.lanes == 1);
+}
+
+}  // namespace
+
+FittingTypes FittingTypes::of(const ParamType& param) {
+  const ElementType& element = param.element;
+  if (param.kind == KM_SIGNATURE_KIND_UNKNOWN) return {};
+  if (param.kind == KM_SIGNATURE_KIND_VALUE) {
+    return {can_be_address(element) ? kAllClasses : bit(0), 0};
+  }
+  const uint64_t all_fit = bit(0) | bit(class_of(kBytes, 1));
+  if (element.type == KM_ELEMENT_TYPE_NAMED) {
+    return {all_fit | bit(kAnyNamedClass), tag_of(element)};
+  }
+  const uint32_t family = family_of(element.type);
+  if (family == 0) return {};
+  return {all_fit | bit(class_of(family, 1)) | bit(class_of(family, element.lanes)), 0};
+}
+
+ElementTag tag_of(const ElementType& element) {
+  if (element.type == KM_ELEMENT_TYPE_UNKNOWN) return 0;
+  // Names of scalars have several spellings; they are the same type.
+  const ElementTag name =
+      element.type == KM_ELEMENT_TYPE_NAMED ? hash128(element.name).low << 24 : 0;
+  return name | static_cast<ElementTag>(element.lanes) << 16 |
+         static_cast<ElementTag>(element.type) << 8 | class_of(element);
+}
+
+ElementType element_of_tag(ElementTag tag) {
+  const auto type = static_cast<km_element_type>(tag >> 8 & 0xFF);
+  if (type == KM_ELEMENT_TYPE_NAMED) return {type, 1, ""};
+  return element_of(type, static_cast<uint32_t>(tag >> 16 & 0xFF));
+}
+
+Result<ElementType> element_type_of(km_element_type type, uint32_t lanes, const char* name) {
+  if (type == KM_ELEMENT_TYPE_UNKNOWN && lanes == 0 && name == nullptr) return ElementType();
+  if (type == KM_ELEMENT_TYPE_NAMED && lanes == 1) {
+    const size_t size = name == nullptr ? 0 : strnlen(name, kMaxNameBytes + 1);
+    if (size > kMaxNameBytes) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "the name of the element type has more than %zu bytes", kMaxNameBytes);
+    }
+    return ElementType{type, 1, std::string(name == nullptr ? "" : name, size)};
+  }
+  if (name != nullptr) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT,
+                      "a name is given with element type %d; only KM_ELEMENT_TYPE_NAMED, with 1 "
+                      "lane, has one",
+                      type);
+  }
+  ElementType element = element_of(type, lanes);
+  if (element.type != KM_ELEMENT_TYPE_UNKNOWN && element.type != KM_ELEMENT_TYPE_VOID) {
+    return element;
+  }
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "there are no elements of type %d with lanes %u; the header lists the types",
+                    type, lanes);
+}
+
+bool KernelTypes::agrees(const ParamType& type, const kmb_param& param) const {
+  if (type.kind == KM_SIGNATURE_KIND_UNKNOWN) return true;
+  if (type.kind == KM_SIGNATURE_KIND_POINTER) {
+    return param.size_bytes == sizeof(uint64_t) && param.value_type != KM_PARAM_TYPE_FLOAT;
+  }
+  const ElementType& element = type.element;
+  if (param.value_type == KM_PARAM_TYPE_FLOAT && !is_float(element.type)) return false;
+  if (param.value_type == KM_PARAM_TYPE_INTEGER && is_float(element.type)) return false;
+  return element.size_bytes() == 0 || element.size_bytes() == param.size_bytes;
+}
+
+/// A signature that does not agree with the PTX is dropped: the name is not that of the code's
+/// source.
+void KernelTypes::find() const {
+  std::optional<Signature> found = instance_name_.empty() ? signature_of_name(info_.name)
+                                                          : signature_of_instance(instance_name_);
+  bool is_right = found && found->size() == info_.param_count;
+  for (uint32_t i = 0; is_right && i < info_.param_count; ++i) {
+    is_right = agrees((*found)[i], info_.params[i]);
+  }
+  if (is_right) {
+    signature_ = std::move(*found);
+  } else {
+    signature_.assign(info_.param_count, ParamType());
+  }
+  owned_fitting_ = std::make_unique<FittingTypes[]>(info_.param_count);
+  for (uint32_t i = 0; i < info_.param_count; ++i) {
+    owned_fitting_[i] = FittingTypes::of(signature_[i]);
+  }
+  fitting_.store(owned_fitting_.get(), std::memory_order_release);
+}
+
+const Signature& KernelTypes::signature() const {
+  std::call_once(found_, [this] { find(); });
+  return signature_;
+}
+
+Status KernelTypes::check(uint32_t parameter, const ElementType& given) const {
+  const ParamType& type = signature()[parameter];
+  if (takes(parameter, tag_of(given))) return {};
+  const std::string name = given.name.empty() ? "a type without a name" : "'" + given.name + "'";
+  const std::string expected = type.kind == KM_SIGNATURE_KIND_POINTER
+                                   ? "expected '" + type.element.name + "'"
+                                   : "the parameter is no pointer";
+  return make_error(
+      KM_ERROR_INVALID_LAUNCH,
+      "parameter %u of kernel '%s' is '%s'; the slice given for it has elements of %s, %s",
+      parameter, info_.name, type.text().c_str(), name.c_str(), expected.c_str());
+}
+
+}  // namespace km

@@ -1,0 +1,110 @@
+// Compiled PTX and the kernels in it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/memory/memory.h"
+#include "core/module/kernel_types.h"
+#include "core/stream/use_list.h"
+
+namespace km {
+
+/// The most that all arguments of a kernel have together: PTX ISA 8.1, from sm_70 on.
+constexpr uint64_t kMaxParamBytes = 32764;
+
+/// A kernel, as its module knows it; lives as long as that.
+struct Kernel {
+  kmb_function* native = nullptr;
+  kmb_function_info info{};
+  std::unique_ptr<KernelTypes> types;
+};
+
+class Module final : public ContextChild {
+ public:
+  static Result<Ref<Module>> load_ptx(Context& context, std::string_view ptx,
+                                      const std::string& name);
+  /// CUDA C++, compiled for the context's device.
+  static Result<Ref<Module>> load_source(Context& context, std::string_view source,
+                                         const std::string& name);
+  /// Loads what save_object() wrote.
+  static Result<Ref<Module>> load_object(Context& context, std::string_view data,
+                                         const std::string& name);
+  /// PTX text, CUDA C++ or compiled code, by the file's extension, else by its content.
+  static Result<Ref<Module>> load_file(Context& context, const std::string& path);
+
+  const std::string& name() const { return name_; }
+  const std::vector<Kernel>& kernels() const { return kernels_; }
+  /// Finds a kernel by its name in the PTX, or by a name expression of the program it came from.
+  Result<const Kernel*> kernel(const std::string& name) const;
+  void add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names);
+  Result<Ref<Memory>> global(const std::string& name);
+
+  /// Compiled code for these block sizes and for any, into a file.
+  Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
+
+  /// The types of a kernel that its name does not tell; empty: they are not known.
+  std::string_view instance_name(std::string_view kernel) const;
+
+  UseList& uses() { return uses_; }
+  /// The list that orders launches of its kernels and other uses of its variables; null as long as
+  /// nobody could use one otherwise.
+  AccessList* variables() const { return variables_.load(std::memory_order_acquire); }
+  /// Has them ordered from now on, after the launches so far.
+  AccessList& order_variables();
+  /// Notes a launch of a kernel that was queued while variables() was `known`.
+  void note_launch(Stream& stream, uint64_t ticket, const AccessList* known) noexcept {
+    uses_.record(stream, ticket);
+    if (variables() != known) [[unlikely]]
+      note_late_launch(stream, ticket);
+  }
+  std::mutex& globals_mutex() { return globals_mutex_; }
+
+ private:
+  Module(Context& context, std::string name) : ContextChild(context), name_(std::move(name)) {}
+  ~Module() override;
+  /// `text`: the PTX, or an object file that holds it.
+  Status read_kernels(std::string_view text);
+  void note_late_launch(Stream& stream, uint64_t ticket) noexcept;
+  Error no_such_kernel(const std::string& name) const;
+
+  const std::string name_;
+  kmb_module* native_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::unordered_map<std::string, size_t> index_by_name_;
+  SignatureLines signature_lines_;
+  UseList uses_;
+  std::mutex globals_mutex_;
+  bool variables_are_known_ = false;  // under globals_mutex_
+  AccessList own_variables_;
+  std::atomic<AccessList*> variables_{nullptr};
+};
+
+class Function final : public ContextChild {
+ public:
+  Function(Ref<Module> module, const Kernel& kernel)
+      : ContextChild(PartOf{*module}), module_(std::move(module)), kernel_(kernel) {}
+
+  Module& module() const { return *module_; }
+  kmb_function* native() const { return kernel_.native; }
+  const kmb_function_info& info() const { return kernel_.info; }
+  /// The types of its parameters, found when they are asked for first.
+  const KernelTypes& types() const { return *kernel_.types; }
+  Result<int64_t> attribute(km_function_attribute attribute) const;
+  Status set_attribute(km_function_attribute attribute, int64_t value);
+  Status prepare(const std::array<uint32_t, 3>& block);
+
+ private:
+  const Ref<Module> module_;
+  const Kernel& kernel_;
+};
+
+}  // namespace km

@@ -1,0 +1,233 @@
+#include "core/profiler/profiler.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/thread_object.h"
+
+namespace km {
+namespace {
+
+/// Beyond this the table goes on, and the trace counts what it leaves out.
+constexpr size_t kMostEvents = 1 << 20;
+/// Tracks of the host's threads, so that they never are a stream's.
+constexpr uint64_t kThreadKey = uint64_t{1} << 63;
+
+uint64_t thread_key() {
+  static thread_local const auto id = static_cast<uint64_t>(syscall(SYS_gettid));
+  return kThreadKey | id;
+}
+
+/// The ranges that this thread has open, of all contexts.
+struct ThreadRange {
+  const Profiler* profiler;
+  std::string name;
+  uint64_t begin_ns;
+};
+using ThreadRanges = ThreadObject<std::vector<ThreadRange>>;
+
+}  // namespace
+
+uint64_t profile_time_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+const char* profile_kind_name(km_profile_kind kind) {
+  constexpr const char* kNames[] = {"invalid", "kernel",   "copy",  "upload", "download",
+                                    "fill",    "callback", "range", "wait"};
+  return kNames[kind];
+}
+
+void Profiler::set_on(bool on) {
+  const std::lock_guard lock(mutex_);
+  if (on && begin_ns_ == 0) begin_ns_ = profile_time_ns();
+  is_on_.store(on, std::memory_order_relaxed);
+}
+
+void Profiler::clear() {
+  const std::lock_guard lock(mutex_);
+  events_.clear();
+  memory_.clear();
+  rows_.clear();
+  latest_.row = nullptr;
+  dropped_ = 0;
+  begin_ns_ = is_on() ? profile_time_ns() : 0;
+}
+
+void Profiler::set_work(std::string_view kernel, uint64_t operations, uint64_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  work_[std::string(kernel)] = {operations, size_bytes};
+  latest_.row = nullptr;
+}
+
+uint32_t Profiler::intern(std::string_view name) {
+  const auto found = name_index_.find(name);
+  if (found != name_index_.end()) return found->second;
+  names_.emplace_back(name);
+  const auto index = static_cast<uint32_t>(names_.size() - 1);
+  name_index_.emplace(names_.back(), index);
+  return index;
+}
+
+uint32_t Profiler::track_of(uint64_t key) {
+  if ((key & kThreadKey) != 0) return static_cast<uint32_t>(key);
+  return tracks_.try_emplace(key, static_cast<uint32_t>(tracks_.size())).first->second;
+}
+
+/// Most events are like the one before.
+void Profiler::find_row(km_profile_kind kind, std::string_view name) {
+  const bool found = latest_.row != nullptr && latest_.kind == kind && names_[latest_.name] == name;
+  if (found) return;
+  const uint32_t index = intern(name);
+  const auto work = kind == KM_PROFILE_KIND_KERNEL ? work_.find(name) : work_.end();
+  latest_ = {kind, index, &rows_[{kind, index}], work != work_.end() ? &work->second : nullptr};
+}
+
+/// With the lock.
+void Profiler::add(Event event, std::string_view name) {
+  find_row(event.kind, name);
+  event.name = latest_.name;
+  const uint64_t duration = event.end_ns - event.begin_ns;
+  Row& row = *latest_.row;
+  uint64_t operations = 0;
+  if (latest_.work != nullptr) {
+    operations = latest_.work->operations;
+    event.size_bytes = latest_.work->size_bytes;
+  }
+  ++row.count;
+  row.total_ns += duration;
+  row.min_ns = std::min(row.min_ns, duration);
+  row.max_ns = std::max(row.max_ns, duration);
+  row.size_bytes += event.size_bytes;
+  row.operations += operations;
+  row.occupancy_sum += static_cast<double>(event.occupancy);
+  if (events_.size() < kMostEvents) {
+    events_.push_back(event);
+  } else {
+    ++dropped_;
+  }
+}
+
+void Profiler::record(void* profiler, const kmb_profile_record* record) noexcept {
+  auto* self = static_cast<Profiler*>(profiler);
+  if (!self->is_on()) return;
+  Event event;
+  event.begin_ns = record->begin_ns;
+  event.end_ns = record->end_ns;
+  event.size_bytes = record->size_bytes;
+  event.kind = record->kind;
+  event.occupancy = record->occupancy;
+  const std::string_view name =
+      record->name != nullptr ? record->name : profile_kind_name(record->kind);
+  const std::lock_guard lock(self->mutex_);
+  try {
+    event.track = self->track_of(reinterpret_cast<uint64_t>(record->stream));
+    self->add(event, name);
+  } catch (const std::bad_alloc&) {
+    ++self->dropped_;
+  }
+}
+
+void Profiler::record_host(km_profile_kind kind, std::string_view name,
+                           uint64_t begin_ns) noexcept {
+  if (!is_on()) return;
+  Event event;
+  event.begin_ns = begin_ns;
+  event.end_ns = profile_time_ns();
+  event.kind = kind;
+  const std::lock_guard lock(mutex_);
+  try {
+    event.track = track_of(thread_key());
+    add(event, name);
+  } catch (const std::bad_alloc&) {
+    ++dropped_;
+  }
+}
+
+void Profiler::memory_changed(int64_t by_bytes) noexcept {
+  const int64_t used = used_bytes_.fetch_add(by_bytes, std::memory_order_relaxed) + by_bytes;
+  if (!is_on()) return;
+  const std::lock_guard lock(mutex_);
+  try {
+    if (memory_.size() < kMostEvents) {
+      memory_.push_back({profile_time_ns(), static_cast<uint64_t>(std::max<int64_t>(used, 0))});
+    }
+  } catch (const std::bad_alloc&) {
+    ++dropped_;
+  }
+}
+
+void Profiler::push_range(std::string_view name) {
+  ThreadRanges::get().push_back({this, std::string(name), is_on() ? profile_time_ns() : 0});
+}
+
+bool Profiler::pop_range() noexcept {
+  std::vector<ThreadRange>* const ranges = ThreadRanges::find();
+  if (ranges == nullptr) return false;
+  const auto last = std::find_if(ranges->rbegin(), ranges->rend(),
+                                 [this](const ThreadRange& r) { return r.profiler == this; });
+  if (last == ranges->rend()) return false;
+  if (last->begin_ns != 0) record_host(KM_PROFILE_KIND_RANGE, last->name, last->begin_ns);
+  ranges->erase(std::next(last).base());
+  return true;
+}
+
+uint64_t Profiler::start_range(std::string_view name) {
+  OpenRange range{std::string(name), is_on() ? profile_time_ns() : 0};
+  const std::lock_guard lock(mutex_);
+  ranges_.emplace(last_range_ + 1, std::move(range));
+  return ++last_range_;
+}
+
+bool Profiler::end_range(uint64_t range) noexcept {
+  OpenRange open;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = ranges_.find(range);
+    if (found == ranges_.end()) return false;
+    open = std::move(found->second);
+    ranges_.erase(found);
+  }
+  if (open.begin_ns != 0) record_host(KM_PROFILE_KIND_RANGE, open.name, open.begin_ns);
+  return true;
+}
+
+/// Rows by falling total time, host ranges and waits last.
+std::vector<Profiler::Row> Profiler::rows() const {
+  std::vector<Row> rows;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, row] : rows_) {
+      rows.push_back(row);
+      rows.back().kind = key.first;
+      rows.back().name = names_[key.second];
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    const bool a_host = a.kind >= KM_PROFILE_KIND_RANGE, b_host = b.kind >= KM_PROFILE_KIND_RANGE;
+    if (a_host != b_host) return b_host;
+    return a.total_ns > b.total_ns;
+  });
+  return rows;
+}
+
+Profiler::Snapshot Profiler::snapshot() const {
+  Snapshot result;
+  result.rows = rows();
+  result.device = device_;
+  const std::lock_guard lock(mutex_);
+  result.names = names_;
+  result.events.assign(events_.begin(), events_.end());
+  result.memory.assign(memory_.begin(), memory_.end());
+  result.dropped = dropped_;
+  result.begin_ns = begin_ns_;
+  return result;
+}
+
+}  // namespace km

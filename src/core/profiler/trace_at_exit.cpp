@@ -1,0 +1,62 @@
+#include "core/profiler/trace_at_exit.h"
+
+#include <filesystem>
+#include <mutex>
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "base/at_exit.h"
+#include "base/env.h"
+#include "base/log.h"
+
+namespace km {
+namespace {
+
+/// Never destroyed: the end of the process uses it.
+struct Traced {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Profiler>> profilers;
+  std::string path;  // absolute: the program may change its folder
+  bool is_registered = false;
+};
+
+Traced& traced() {
+  static auto* const made = new Traced;
+  return *made;
+}
+
+void write_at_exit(int) {
+  Traced& all = traced();
+  try {
+    std::vector<Profiler::Snapshot> snapshots;
+    {
+      const std::lock_guard lock(all.mutex);
+      for (const auto& profiler : all.profilers) snapshots.push_back(profiler->snapshot());
+    }
+    const Status written = write_profile(all.path, snapshots);
+    if (!written) log(LogLevel::kError, "trace", "%s", written.error().message.c_str());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kError, "trace", "no memory to write %s", all.path.c_str());
+  }
+}
+
+}  // namespace
+
+bool is_tracing() {
+  const std::optional<std::string> path = env(EnvVar::KM_TRACE);
+  return path && !path->empty();
+}
+
+void trace_at_exit(std::shared_ptr<Profiler> profiler) {
+  Traced& all = traced();
+  const std::lock_guard lock(all.mutex);
+  if (!all.is_registered) {
+    std::error_code none;
+    all.path = std::filesystem::absolute(env(EnvVar::KM_TRACE).value_or(""), none).string();
+    all.is_registered = run_at_exit(write_at_exit);
+  }
+  all.profilers.push_back(std::move(profiler));
+}
+
+}  // namespace km

@@ -1,0 +1,42 @@
+// Marks in streams, to wait for and to take times with.
+#pragma once
+
+#include "core/context/context.h"
+
+namespace km {
+
+class Stream;
+
+class Event final : public ContextChild {
+ public:
+  static Result<Ref<Event>> create(Context& context, km_event_flags flags);
+
+  kmb_event* native() const { return native_; }
+  /// Its last record was captured (core/capture/capture.h).
+  bool is_captured() const { return captured_.is_set.load(std::memory_order_relaxed); }
+  EventCapture& captured() { return captured_; }
+  bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
+
+  Status record(Stream& stream);
+  /// A graph that records it was launched.
+  void note_recorded();
+  /// Both succeed at once for an event that was never recorded.
+  Status synchronize(uint64_t timeout_ns);
+  Status query();
+  /// Nanoseconds from this event to `end`.
+  Result<int64_t> elapsed_ns(Event& end);
+
+ private:
+  Event(Context& context, km_event_flags flags) : ContextChild(context), flags_(flags) {}
+  ~Event() override;
+  // Each with one result, which needs no move.
+  Status wait_for_work(uint64_t timeout_ns);
+  Status ask_for_work();
+
+  kmb_event* native_ = nullptr;
+  const km_event_flags flags_;
+  EventCapture captured_;
+  std::atomic<bool> was_recorded_{false};  // outside of captures
+};
+
+}  // namespace km

@@ -1,0 +1,154 @@
+#include "core/stream/submission.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "base/host_function.h"
+
+namespace km {
+namespace {
+
+constexpr long kPauseNs = 20'000;  // between two looks at a call that is about to queue its use
+
+}  // namespace
+
+/// Calls `visit(use)` for all that is ordered, up to the first false; says whether there was none.
+template <class Visit>
+bool Submission::all_ordered(Visit&& visit) {
+  for (MemoryUse& use : uses_) {
+    if (use.accesses != nullptr && !visit(use)) return false;
+  }
+  return variables_ == nullptr || visit(use_of_variables());
+}
+
+void Submission::let_go() noexcept {
+  for (MemoryUse& use : uses_) let_go(use);
+  if (of_variables_) let_go(*of_variables_);
+  holds_locks_ = false;
+}
+
+/// True when a use of the operation before this one holds the list: the nearest are looked at
+/// first, because graphs have them sorted.
+bool Submission::is_taken(const MemoryUse& use) const {
+  const bool is_last = of_variables_ && &use == &*of_variables_;
+  const size_t before = is_last ? uses_.size() : static_cast<size_t>(&use - uses_.data());
+  return std::any_of(
+      uses_.rend() - static_cast<std::ptrdiff_t>(before), uses_.rend(),
+      [&](const MemoryUse& other) { return other.holds_lock && other.accesses == use.accesses; });
+}
+
+/// Takes the locks that are still to be had, unless one of them is taken elsewhere.
+bool Submission::take_others() {
+  return all_ordered([&](MemoryUse& use) {
+    if (use.holds_lock || is_taken(use)) return true;
+    use.holds_lock = use.accesses->lock().try_lock();
+    holds_locks_ = holds_locks_ || use.holds_lock;
+    return use.holds_lock;
+  });
+}
+
+/// Takes the locks of all lists in the order of their addresses, each once.
+void Submission::take_in_turn() {
+  let_go();
+  std::vector<MemoryUse*> ordered;
+  ordered.reserve(uses_.size() + 1);
+  all_ordered([&](MemoryUse& use) {
+    ordered.push_back(&use);
+    return true;
+  });
+  // The first one of several uses of a list is to hold its lock.
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const MemoryUse* one, const MemoryUse* other) {
+                     return std::less<>()(one->accesses, other->accesses);
+                   });
+  holds_locks_ = true;
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    if (i != 0 && ordered[i]->accesses == ordered[i - 1]->accesses) continue;
+    ordered[i]->accesses->lock().lock();
+    ordered[i]->holds_lock = true;
+  }
+}
+
+/// With the locks. False: one of the uses that conflict is not queued yet.
+bool Submission::find_conflicts(std::vector<StreamTicket>* conflicts) {
+  // Before anything is found: making room may let streams go.
+  all_ordered([&](MemoryUse& use) {
+    use.entry = AccessList::kNone;
+    use.accesses->make_room(stream_.number(), uses_.size() + 1);
+    return true;
+  });
+  return all_ordered([&](MemoryUse& use) {
+    return use.accesses->find_conflicts(stream_.number(), use.range, conflicts);
+  });
+}
+
+/// The call that holds the lock may wait for room in a queue whose head is this host function; and
+/// the driver refuses work from there in any case.
+static Status require_may_wait_for_calls() {
+  if (!in_host_function()) return {};
+  return make_error(KM_ERROR_NOT_PERMITTED,
+                    "a callback queues work that uses memory which a call on another thread uses; "
+                    "signal another thread to queue it");
+}
+
+Status Submission::begin_others() {
+  std::vector<StreamTicket> conflicts;
+  for (;;) {
+    if (!take_others()) {
+      KM_TRY(require_may_wait_for_calls());
+      take_in_turn();
+    }
+    if (find_conflicts(&conflicts)) break;
+    let_go();
+    KM_TRY(require_may_wait_for_calls());
+    conflicts.clear();
+    sleep_uncancelled(kPauseNs);
+  }
+  for (const StreamTicket& conflict : conflicts) {
+    KM_TRY(stream_.wait_for(*conflict.stream, conflict.ticket));
+  }
+  return {};
+}
+
+void Submission::on_queued(void* self, uint64_t ticket) {
+  auto& submission = *static_cast<Submission*>(self);
+  if (ticket != 0) return submission.end(ticket);
+  submission.open();
+}
+
+/// Lets go of the locks before the ticket is known; uses that conflict wait for close().
+void Submission::open() noexcept {
+  for (MemoryUse& use : uses_) {
+    if (use.accesses == nullptr) continue;
+    if (use.entry != AccessList::kNone) {
+      use.accesses->reopen(use.entry, use.range.kind);
+    } else {
+      use.accesses->note(stream_, use.range, AccessList::kOpen);
+    }
+  }
+  is_open_ = true;
+  let_go();
+}
+
+void Submission::close(uint64_t ticket) noexcept {
+  is_open_ = false;
+  for (MemoryUse& use : uses_) {
+    if (use.accesses != nullptr) {
+      const std::lock_guard lock(use.accesses->lock());
+      use.accesses->close(stream_, use.range, ticket);
+    }
+    if (use.memory != nullptr) use.memory->record_use(stream_, ticket);
+  }
+}
+
+void Submission::abandon() noexcept {
+  if (is_open_) {
+    // The library may have queued a part before it failed.
+    close(stream_.last_ticket());
+  }
+  let_go();
+}
+
+}  // namespace km
