@@ -2,8 +2,8 @@
 
 import re
 
-from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE
-from layers import LAYERS, MAX_CLASS, SIMT, SIMT_ROOMS, layer_of, readme_lines
+from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE, LARGE_FOLDERS
+from layers import LAYERS, MAX_CLASS, MAX_FILES, SIMT, SIMT_ROOMS, layer_of, readme_lines
 from tree import File, Finding
 
 MAX_FUNCTION_LINES = 70
@@ -64,6 +64,20 @@ def dropin_layering(file: File) -> list:
         text = "%s: exported functions lie in *_api.cpp, init.cpp and device.cpp"
         found += file.find("layering", r"^CUresult\s+cu[A-Z]\w*(?=\()", text, re.M)
     return found
+
+
+def crowds(files: list) -> list:
+    """Folders that hold more than one can take in at a look."""
+    counts = {}
+    for file in files:
+        folder = file.path.rpartition("/")[0]
+        if file.is_code and not file.is_generated and folder.startswith(("src/", "dropin/")):
+            counts.setdefault(folder, []).append(file.path)
+    return [
+        Finding("crowd", paths[-1], 1, f"{folder} has {len(paths)} files; at most {MAX_FILES}")
+        for folder, paths in counts.items()
+        if len(paths) > MAX_FILES and folder not in LARGE_FOLDERS
+    ]
 
 
 def simt_layering(file: File) -> list:
@@ -231,4 +245,4 @@ def run(files: list) -> list:
             guards,
         ):
             found += rule(file)
-    return found + order_in_readme(files)
+    return found + order_in_readme(files) + crowds(files)

@@ -147,6 +147,12 @@ class Rules(unittest.TestCase):
         })
         self.assertEqual([], tree.rules())
 
+    def test_a_folder_that_is_not_large_yet_has_few_files(self):
+        for folder, count, rules in (("src/core/stream", 26, ["crowd"]),
+                                     ("src/core/stream", 25, []), ("src/base", 26, [])):
+            tree = Tree({f"{folder}/a{i}.cpp": "int a;\n" for i in range(count)})
+            self.assertEqual(rules, [rule for rule, _ in tree.rules()], f"{folder} {count}")
+
     def test_files_that_git_does_not_know_are_no_concern(self):
         tree = Tree({"src/base/a.cpp": "int a;\n", "stray.log": "blanks at the end \n"})
         git = ["git", "-C", str(tree.root), "-c", "init.defaultBranch=main"]
