@@ -171,7 +171,7 @@ static void boxes_of_arrays_are_copied(void** state) {
   EXPECT(CUDA_ERROR_INVALID_HANDLE, cuMipmappedArrayGetLevel(&found_level, NULL, 0));
   OK(cuArrayDestroy(array));
   EXPECT(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy(array));
-  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuMemcpy3D(&back));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&back));
 }
 
 static void arrays_that_are_none_are_refused(void** state) {

@@ -228,7 +228,8 @@ void MipmappedArray::handle_gone() {
 
 CUresult ArrayRows::find(CUarray handle, const size_t (&at)[3], size_t width_bytes, size_t height,
                          size_t depth) {
-  CU_GET(Array, array, handle);
+  const Pin<Array> array(handle);
+  if (!array) return fail(CUDA_ERROR_INVALID_VALUE, "the array is no live handle");
   const kmb_image_level& place = array->place();
   const size_t row = size_t{place.width} * array->shape().texels.texel_bytes();
   const size_t slices = array->shape().slices();
