@@ -21,7 +21,7 @@ static void find_edges(image* grey) {
   km_device device;
   km_context context;
   km_stream stream;
-  sobel_kernels kernels;
+  sobel_kernels kernels = {0};
   sobel_uint8_t_slice in, out;
   const km_launch_config config = {{(uint32_t)(grey->width + kTile - 1) / kTile,
                                     (uint32_t)(grey->height + kTile - 1) / kTile, 1},
