@@ -175,7 +175,7 @@ static void boxes_of_arrays_are_copied(void** state) {
 }
 
 static void arrays_that_are_none_are_refused(void** state) {
-  (void)state;
+  const fixture* f = *state;
   CUarray array = NULL;
   CUDA_ARRAY3D_DESCRIPTOR shape = {
       .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 3};
@@ -183,7 +183,10 @@ static void arrays_that_are_none_are_refused(void** state) {
   shape.NumChannels = 1;
   shape.Width = 0;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate(&array, &shape));
-  shape.Width = 1 << 20;
+  int widest = 0;
+  OK(cuDeviceGetAttribute(&widest, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, f->device));
+  assert_true(widest >= 131072);
+  shape.Width = (size_t)widest + 1;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate(&array, &shape));
   shape.Width = 8;
   shape.Flags = CUDA_ARRAY3D_CUBEMAP;

@@ -16,7 +16,7 @@ constexpr unsigned kFlags = kLayered | kSurface | kCube | kGather | kDepth | kCo
 
 // The limits of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr size_t kMostWidth = 131072, kMostHeight = 65536, kMostSide = 16384, kMostLayers = 2048,
-                 kMostLayeredSide = 32768;
+                 kMostFaces = 2046, kMostLayeredSide = 32768;
 
 constexpr uint64_t kRowAlignBytes = 32, kLevelAlignBytes = 512;
 
@@ -45,7 +45,7 @@ CUresult bad_extent(const CUDA_ARRAY3D_DESCRIPTOR& d) {
 
 bool fits(const ArrayShape& shape) {
   const CUDA_ARRAY3D_DESCRIPTOR& d = shape.description;
-  if (shape.layers > kMostLayers * (shape.is_cube() ? 6 : 1)) return false;
+  if (shape.layers > (shape.is_cube() ? kMostFaces : kMostLayers)) return false;
   if (shape.is_layered() || shape.is_cube()) {
     return d.Width <= kMostLayeredSide && d.Height <= kMostLayeredSide;
   }
