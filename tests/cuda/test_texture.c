@@ -172,6 +172,10 @@ static void boxes_of_arrays_are_copied(void** state) {
   OK(cuArrayDestroy(array));
   EXPECT(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy(array));
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&back));
+  /* No array is not device memory at the offset. */
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoA(NULL, at.out, at.in, 4));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoD(at.out, NULL, at.in, 4));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoH(out, NULL, at.in, 4));
 }
 
 static void arrays_that_are_none_are_refused(void** state) {

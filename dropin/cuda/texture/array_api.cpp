@@ -27,46 +27,64 @@ CUresult destroy(CUarray handle) {
   return fail(CUDA_ERROR_INVALID_HANDLE, "the array is no live handle");
 }
 
-/// One row; `array_from` or `array_to` is null where that side is other memory.
-struct RowCopy {
-  CUarray to, from;
-  size_t to_offset, from_offset;
-  void* to_host;
-  const void* from_host;
-  CUdeviceptr to_device, from_device;
+/// One side of a copy of one row.
+struct RowSide {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  CUarray array;
+  size_t offset_bytes;
 };
 
-CUresult copy_row(CUstream stream, const RowCopy& row, size_t size_bytes, bool waits) {
+RowSide host_side(const void* row) { return {CU_MEMORYTYPE_HOST, row, 0, nullptr, 0}; }
+RowSide device_side(CUdeviceptr row) { return {CU_MEMORYTYPE_DEVICE, nullptr, row, nullptr, 0}; }
+RowSide array_side(CUarray array, size_t offset_bytes) {
+  return {CU_MEMORYTYPE_ARRAY, nullptr, 0, array, offset_bytes};
+}
+
+CUresult copy_row(CUstream stream, const RowSide& to, const RowSide& from, size_t size_bytes,
+                  bool waits) {
   CUDA_MEMCPY3D copy{};
   copy.WidthInBytes = size_bytes;
   copy.Height = copy.Depth = 1;
-  copy.dstMemoryType = row.to != nullptr        ? CU_MEMORYTYPE_ARRAY
-                       : row.to_host != nullptr ? CU_MEMORYTYPE_HOST
-                                                : CU_MEMORYTYPE_DEVICE;
-  copy.srcMemoryType = row.from != nullptr        ? CU_MEMORYTYPE_ARRAY
-                       : row.from_host != nullptr ? CU_MEMORYTYPE_HOST
-                                                  : CU_MEMORYTYPE_DEVICE;
-  copy.dstArray = row.to;
-  copy.srcArray = row.from;
-  copy.dstXInBytes = row.to_offset;
-  copy.srcXInBytes = row.from_offset;
-  copy.dstHost = row.to_host;
-  copy.srcHost = row.from_host;
-  copy.dstDevice = row.to_device;
-  copy.srcDevice = row.from_device;
+  copy.dstMemoryType = to.type;
+  copy.dstHost = const_cast<void*>(to.host);
+  copy.dstDevice = to.device;
+  copy.dstArray = to.array;
+  copy.dstXInBytes = to.offset_bytes;
+  copy.srcMemoryType = from.type;
+  copy.srcHost = from.host;
+  copy.srcDevice = from.device;
+  copy.srcArray = from.array;
+  copy.srcXInBytes = from.offset_bytes;
   return run_copy_3d(stream, copy, waits);
 }
 
 CUresult host_to_array(CUstream stream, CUarray to, size_t offset, const void* from, size_t bytes,
                        bool waits) {
   CU_REQUIRE(from);
-  return copy_row(stream, {to, nullptr, offset, 0, nullptr, from, 0, 0}, bytes, waits);
+  return copy_row(stream, array_side(to, offset), host_side(from), bytes, waits);
 }
 
 CUresult array_to_host(CUstream stream, void* to, CUarray from, size_t offset, size_t bytes,
                        bool waits) {
   CU_REQUIRE(to);
-  return copy_row(stream, {nullptr, from, 0, offset, to, nullptr, 0, 0}, bytes, waits);
+  return copy_row(stream, host_side(to), array_side(from, offset), bytes, waits);
+}
+
+CUresult device_to_array(CUstream stream, CUarray to, size_t offset, CUdeviceptr from,
+                         size_t bytes) {
+  return copy_row(stream, array_side(to, offset), device_side(from), bytes, false);
+}
+
+CUresult array_to_device(CUstream stream, CUdeviceptr to, CUarray from, size_t offset,
+                         size_t bytes) {
+  return copy_row(stream, device_side(to), array_side(from, offset), bytes, false);
+}
+
+CUresult array_to_array(CUstream stream, CUarray to, size_t to_offset, CUarray from,
+                        size_t from_offset, size_t bytes) {
+  return copy_row(stream, array_side(to, to_offset), array_side(from, from_offset), bytes, false);
 }
 
 }  // namespace
@@ -183,44 +201,33 @@ CUresult cuMemcpyAtoHAsync_v2_ptsz(void* to, CUarray from, size_t offset, size_t
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
-  return guard(__func__, [&] {
-    return copy_row(nullptr, {to, nullptr, offset, 0, nullptr, nullptr, 0, from}, bytes, false);
-  });
+  return guard(__func__, [&] { return device_to_array(nullptr, to, offset, from, bytes); });
 }
 
 CUresult cuMemcpyDtoA_v2_ptds(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
-  return guard(__func__, [&] {
-    return copy_row(per_thread(nullptr), {to, nullptr, offset, 0, nullptr, nullptr, 0, from}, bytes,
-                    false);
-  });
+  return guard(__func__,
+               [&] { return device_to_array(per_thread(nullptr), to, offset, from, bytes); });
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
-  return guard(__func__, [&] {
-    return copy_row(nullptr, {nullptr, from, 0, offset, nullptr, nullptr, to, 0}, bytes, false);
-  });
+  return guard(__func__, [&] { return array_to_device(nullptr, to, from, offset, bytes); });
 }
 
 CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
-  return guard(__func__, [&] {
-    return copy_row(per_thread(nullptr), {nullptr, from, 0, offset, nullptr, nullptr, to, 0}, bytes,
-                    false);
-  });
+  return guard(__func__,
+               [&] { return array_to_device(per_thread(nullptr), to, from, offset, bytes); });
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                          size_t bytes) {
-  return guard(__func__, [&] {
-    return copy_row(nullptr, {to, from, to_offset, from_offset, nullptr, nullptr, 0, 0}, bytes,
-                    false);
-  });
+  return guard(__func__,
+               [&] { return array_to_array(nullptr, to, to_offset, from, from_offset, bytes); });
 }
 
 CUresult cuMemcpyAtoA_v2_ptds(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                               size_t bytes) {
   return guard(__func__, [&] {
-    return copy_row(per_thread(nullptr), {to, from, to_offset, from_offset, nullptr, nullptr, 0, 0},
-                    bytes, false);
+    return array_to_array(per_thread(nullptr), to, to_offset, from, from_offset, bytes);
   });
 }
 
