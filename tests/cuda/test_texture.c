@@ -323,6 +323,8 @@ static void references_name_what_they_are_bound_to(void** state) {
   OK(cuMemcpyHtoD(memory, values, sizeof values));
   OK(cuTexRefSetFormat(reference, CU_AD_FORMAT_FLOAT, 1));
   size_t offset = 1;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexRefSetAddress(&offset, reference, memory + 4, SIZE_MAX));
+  assert_int_equal(offset, 1);
   OK(cuTexRefSetAddress(&offset, reference, memory, sizeof values));
   assert_int_equal(offset, 0);
   OK(cuTexRefGetAddress(&found, reference));
@@ -458,7 +460,19 @@ static void sampling_that_is_none_is_refused(void** state) {
   sampling.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
   resource.resType = (CUresourcetype)9;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&texture, &resource, &sampling, NULL));
+  resource.resType = CU_RESOURCE_TYPE_PITCH2D; /* an extent modulo 2^64 would be inside */
+  resource.res.pitch2D.devPtr = at.out;
+  resource.res.pitch2D.format = CU_AD_FORMAT_FLOAT;
+  resource.res.pitch2D.numChannels = 1;
+  resource.res.pitch2D.width = 4;
+  resource.res.pitch2D.height = 3;
+  resource.res.pitch2D.pitchInBytes = (size_t)1 << 63;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&texture, &resource, &sampling, NULL));
+  resource.res.pitch2D.pitchInBytes = 32;
+  OK(cuTexObjectCreate(&texture, &resource, &sampling, NULL));
+  OK(cuTexObjectDestroy(texture));
   resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
   OK(cuArrayDestroy(array));
   EXPECT(CUDA_ERROR_INVALID_HANDLE, cuTexObjectCreate(&texture, &resource, &sampling, NULL));
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(0x1234));

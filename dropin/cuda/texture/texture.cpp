@@ -104,17 +104,19 @@ CUresult read_rows(Context& context, const CUDA_RESOURCE_DESC& resource, ImageSo
   const auto& rows = resource.res.pitch2D;
   CU_TRY(read_format(rows.format, rows.numChannels, &out->texels));
   set_texels(out->texels, &out->image);
-  constexpr size_t kMostWidth = 131072, kMostHeight = 65000;
+  constexpr size_t kMostWidth = 131072, kMostHeight = 65000, kMostPitch = 2097120;
   const size_t row_bytes = rows.width * out->texels.texel_bytes();
   const bool is_good = rows.width != 0 && rows.width <= kMostWidth && rows.height != 0 &&
                        rows.height <= kMostHeight && rows.pitchInBytes >= row_bytes &&
+                       rows.pitchInBytes <= kMostPitch &&
                        rows.pitchInBytes % kPitchAlignBytes == 0 &&
                        rows.devPtr % kPitchAlignBytes == 0;
   if (!is_good) {
     return fail(CUDA_ERROR_INVALID_VALUE,
-                "%zu x %zu texels at 0x%llx, rows %zu bytes apart: address and pitch are multiples "
-                "of %zu",
-                rows.width, rows.height, rows.devPtr, rows.pitchInBytes, kPitchAlignBytes);
+                "%zu x %zu texels at 0x%llx, rows %zu bytes apart: at most %zu x %zu, address and "
+                "pitch are multiples of %zu, and the pitch is at most %zu",
+                rows.width, rows.height, rows.devPtr, rows.pitchInBytes, kMostWidth, kMostHeight,
+                kPitchAlignBytes, kMostPitch);
   }
   const size_t extent = rows.pitchInBytes * (rows.height - 1) + row_bytes;
   CU_TRY(find_memory(context, rows.devPtr, extent, out));

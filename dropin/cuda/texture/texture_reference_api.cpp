@@ -54,6 +54,10 @@ CUresult bind_linear(TextureReference& reference, size_t* offset, CUdeviceptr ad
     return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no multiple of %zu, and ByteOffset is null",
                 address, kAlignBytes);
   }
+  if (size_bytes > SIZE_MAX - rest) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes from 0x%llx on exceed the address space",
+                size_bytes, address);
+  }
   CU_TRY(reference.change(true, [&](ReferenceState& state) -> CUresult {
     state.resource = {};
     state.resource.resType = CU_RESOURCE_TYPE_LINEAR;
