@@ -316,6 +316,8 @@ static void references_name_what_they_are_bound_to(void** state) {
   EXPECT(CUDA_ERROR_NOT_FOUND, cuModuleGetTexRef(&reference, at.module, "written"));
   EXPECT(CUDA_ERROR_NOT_FOUND, cuModuleGetTexRef(&reference, at.module, "none"));
   OK(cuModuleGetTexRef(&reference, at.module, "bound"));
+  EXPECT(CUDA_ERROR_INVALID_HANDLE, cuTexRefDestroy(reference));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexRefSetFlags(reference, 0x80));
   float values[32], got[32];
   for (int i = 0; i < 32; ++i) values[i] = (float)i * 0.5f;
   CUdeviceptr memory = 0, found = 0;

@@ -11,7 +11,6 @@ namespace km::dropin {
 namespace {
 
 constexpr size_t kTextureAlignBytes = 512, kPitchAlignBytes = 32;
-constexpr unsigned kGatherFlag = 0x8;
 constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
                                    CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
                                    CU_TRSF_SEAMLESS_CUBEMAP;
@@ -41,7 +40,6 @@ void set_shape(const ArrayShape& shape, ImageSource* out) {
   out->image.dimensions = shape.dimensions;
   out->image.layers = shape.layers;
   out->image.is_cube = shape.is_cube() ? 1 : 0;
-  out->may_gather = (shape.description.Flags & kGatherFlag) != 0;
 }
 
 CUresult require_surface(const ArrayShape& shape, bool is_surface) {
@@ -216,12 +214,14 @@ CUresult ImageSource::apply(const CUDA_RESOURCE_VIEW_DESC& view) {
   return CUDA_SUCCESS;
 }
 
+CUresult check_texture_flags(unsigned flags) {
+  if ((flags & ~kTextureFlags) == 0) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "there are no texture flags 0x%x", flags & ~kTextureFlags);
+}
+
 CUresult set_sampling(const CUDA_TEXTURE_DESC& texture, const TexelFormat& texels,
                       CUresourcetype resource, kmb_image* image) {
-  if ((texture.flags & ~kTextureFlags) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "there are no texture flags 0x%x",
-                texture.flags & ~kTextureFlags);
-  }
+  CU_TRY(check_texture_flags(texture.flags));
   const bool is_small =
       texels.kind == 0 || texels.kind == 1 || texels.kind == 3 || texels.kind == 4;
   const bool reads_fractions =

@@ -13,11 +13,13 @@ struct ImageSource {
   kmb_image image{};  // all but how it is sampled
   TexelFormat texels;
   Ref<km::Memory> memory;
-  bool may_gather = true;
   CUresult read(Context& context, const CUDA_RESOURCE_DESC& resource, bool is_surface);
   /// Other texels, levels or layers of the same memory.
   CUresult apply(const CUDA_RESOURCE_VIEW_DESC& view);
 };
+
+/// CUDA_ERROR_INVALID_VALUE for bits that are none of CU_TRSF_*.
+CUresult check_texture_flags(unsigned flags);
 
 /// Completes the description of a texture. CUDA_ERROR_INVALID_VALUE for what cannot be sampled so.
 CUresult set_sampling(const CUDA_TEXTURE_DESC& texture, const TexelFormat& texels,

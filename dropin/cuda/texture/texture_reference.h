@@ -37,9 +37,12 @@ class TextureReference final : public Handled {
 
   Context& context() const { return *context_; }
   bool is_surface() const { return is_surface_; }
+  /// True if it lives as long as its module, and not until cuTexRefDestroy.
+  bool is_of_module() const { return static_cast<bool>(variable_); }
   ReferenceState state() const;
-  /// Takes over what change(state) makes of the state, and binds the image again. With
-  /// `must_bind`, the state stays as it was when there is no such image.
+  /// Takes over what change(state) makes of the state, and binds the image again. If there is no
+  /// such image, the state stays as it was with `must_bind`; else the reference names no image
+  /// until a further change, and a kernel that reads it ends with a fault.
   template <class Change>
   CUresult change(bool must_bind, Change&& change) {
     const std::lock_guard lock(mutex_);
@@ -47,6 +50,7 @@ class TextureReference final : public Handled {
     CU_TRY(change(next));
     const CUresult bound = bind(next);
     if (bound != CUDA_SUCCESS && must_bind) return bound;
+    if (bound != CUDA_SUCCESS) set_handle(0);
     state_ = next;
     return CUDA_SUCCESS;
   }

@@ -156,6 +156,12 @@ CUresult cuTexRefCreate(CUtexref* out) {
 
 CUresult cuTexRefDestroy(CUtexref handle) {
   return guard(__func__, [&]() -> CUresult {
+    {
+      CU_GET(TextureReference, reference, handle);
+      if (reference->is_of_module()) {
+        return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is its module's");
+      }
+    }
     if (retire<TextureReference>(handle)) return CUDA_SUCCESS;
     return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
   });
@@ -271,6 +277,7 @@ CUresult cuTexRefSetBorderColor(CUtexref handle, float* color) {
 
 CUresult cuTexRefSetFlags(CUtexref handle, unsigned int flags) {
   return set(__func__, handle, [&](ReferenceState& state) -> CUresult {
+    CU_TRY(check_texture_flags(flags));
     state.texture.flags = flags;
     return CUDA_SUCCESS;
   });
