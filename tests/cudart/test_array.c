@@ -173,6 +173,11 @@ static void sampling_that_is_none_has_its_own_errors(void** state) {
   sampling.readMode = cudaReadModeNormalizedFloat;
   EXPECT(cudaErrorInvalidNormSetting,
          cudaCreateTextureObject(&texture, &resource, &sampling, NULL));
+  resource.res.array.array = NULL;
+  sampling.filterMode = cudaFilterModeLinear;
+  sampling.readMode = cudaReadModeElementType;
+  EXPECT(cudaErrorInvalidResourceHandle,
+         cudaCreateTextureObject(&texture, &resource, &sampling, NULL));
   cudaGetLastError();
   OK(cudaFreeArray(array));
 }

@@ -111,7 +111,7 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
 
 /// Integers as they are have nothing between them, and those of 32 bits are no fractions.
 cudaError_t check_sampling(const CUDA_RESOURCE_DESC& resource, const cudaTextureDesc& texture) {
-  cudaChannelFormatDesc channels{};
+  cudaChannelFormatDesc channels = {0, 0, 0, 0, cudaChannelFormatKindNone};
   CUDA_ARRAY3D_DESCRIPTOR found{};
   CUarray array = nullptr;
   switch (resource.resType) {
