@@ -79,12 +79,14 @@ KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) 
 KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context) {
   CodeGuard* guard = current_guard;
   bool interrupt = is_interrupt(signal, info);
+  auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  // A jump into data faults at its own pc, and would do so for ever.
   if (signal == SIGSEGV && info->si_code == SEGV_ACCERR &&
+      reinterpret_cast<uint64_t>(info->si_addr) != pc &&
       wait_while_moving(reinterpret_cast<uint64_t>(info->si_addr))) {
     return true;  // the instruction runs once more
   }
   if (guard == nullptr) return interrupt;
-  auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
   bool in_code =
       (pc >= guard->begin && pc < guard->end) || is_lane_code(pc) || in_image_access != 0;
   if (interrupt) {
