@@ -140,7 +140,7 @@ void set_border(Image& image, const float (&color)[kChannels]) {
     if (image.kind != ChannelKind::f32 && image.kind != ChannelKind::f16) {
       const uint32_t width = 8 * bytes_of(image.kind);
       const bool is_signed = image.kind >= ChannelKind::s8;
-      if (image.read == ReadMode::element) {
+      if (image.read == ReadMode::element || width == 32) {  // words are no fractions
         const uint32_t kept = width == 32 ? bits : bits & ((1U << width) - 1);
         const uint32_t sign = is_signed && width < 32 ? kept >> (width - 1) : 0;
         bits = sign != 0 ? kept | ~((1U << width) - 1) : kept;
