@@ -188,7 +188,8 @@ class Access {
            operation == ImageOperation::reduce;
   }
 
-  /// A cube is read as one, and by no other form; of fewer dimensions there is no harm.
+  /// Only a cube is read as one. Other forms need not match the image: it has a size of 1 in
+  /// dimensions that it lacks, and ones that the form lacks are read at 0.
   bool suits(const Image& image) const {
     if (form_.operation != ImageOperation::fetch && form_.operation != ImageOperation::gather) {
       return true;
