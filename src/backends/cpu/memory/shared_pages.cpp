@@ -73,9 +73,8 @@ class Move {
     is_held_ = mprotect(as_pointer(range.begin()), range.size_bytes(), PROT_READ) == 0;
   }
   ~Move() {
-    if (is_held_) {
-      mprotect(as_pointer(range_.begin()), range_.size_bytes(), PROT_READ | PROT_WRITE);
-    }
+    // Also after a failure, which may have come in the middle of the range.
+    mprotect(as_pointer(range_.begin()), range_.size_bytes(), PROT_READ | PROT_WRITE);
     next_moved = (next_moved + 1) % kMovesRemembered;
     moving.set(0, 0);
   }
