@@ -369,6 +369,14 @@ static void what_cannot_be_shared_is_refused(void** state) {
   OK(cuIpcGetEventHandle(&event_handle, event));
   CUevent opened = NULL;
   EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle(&opened, event_handle));
+  if (!on_nvidias_driver()) {
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    OK(cuGraphCreate(&graph, 0));
+    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddEventRecordNode(&node, graph, NULL, 0, event));
+    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddEventWaitNode(&node, graph, NULL, 0, event));
+    OK(cuGraphDestroy(graph));
+  }
   OK(cuEventDestroy(event));
 }
 

@@ -111,6 +111,9 @@ CUresult event_work_of(Context& context, CUgraphNodeType type, CUevent handle, S
   if (&event->context() != &context) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the event and the graph are of different contexts");
   }
+  if (event->shared() != nullptr) {  // others would not see what nodes record
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of events that processes share are missing");
+  }
   auto work = std::make_shared<GraphWork>();
   work->kind = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? KMB_GRAPH_NODE_EVENT_RECORD
                                                        : KMB_GRAPH_NODE_EVENT_WAIT;
