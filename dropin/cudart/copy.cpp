@@ -39,6 +39,11 @@ cudaError_t element_size(const cudaMemcpy3DParms& copy, size_t* source_bytes, si
   return both && *source_bytes != *target_bytes ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+/// Elements in bytes; false if they are more than there are addresses.
+bool to_bytes(size_t elements, size_t element_bytes, size_t* out) {
+  return !__builtin_mul_overflow(elements, element_bytes, out);
+}
+
 CUDA_MEMCPY3D array_box(size_t width_bytes, size_t height) {
   CUDA_MEMCPY3D box{};
   box.WidthInBytes = width_bytes;
@@ -140,7 +145,11 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
   size_t source_bytes = 0, target_bytes = 0, width_bytes = 0;
   RT_TRY(element_size(copy, &source_bytes, &target_bytes, &width_bytes));
   CUDA_MEMCPY3D box{};
-  box.srcXInBytes = copy.srcPos.x * source_bytes;
+  if (!to_bytes(copy.srcPos.x, source_bytes, &box.srcXInBytes) ||
+      !to_bytes(copy.dstPos.x, target_bytes, &box.dstXInBytes) ||
+      !to_bytes(copy.extent.width, width_bytes, &box.WidthInBytes)) {
+    return cudaErrorInvalidValue;
+  }
   box.srcY = copy.srcPos.y;
   box.srcZ = copy.srcPos.z;
   box.srcMemoryType = copy.srcArray != nullptr ? CU_MEMORYTYPE_ARRAY : kinds.source;
@@ -149,7 +158,6 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
   box.srcArray = copy.srcArray;
   box.srcPitch = copy.srcPtr.pitch;
   box.srcHeight = copy.srcPtr.ysize;
-  box.dstXInBytes = copy.dstPos.x * target_bytes;
   box.dstY = copy.dstPos.y;
   box.dstZ = copy.dstPos.z;
   box.dstMemoryType = copy.dstArray != nullptr ? CU_MEMORYTYPE_ARRAY : kinds.target;
@@ -158,7 +166,6 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
   box.dstArray = copy.dstArray;
   box.dstPitch = copy.dstPtr.pitch;
   box.dstHeight = copy.dstPtr.ysize;
-  box.WidthInBytes = copy.extent.width * width_bytes;
   box.Height = copy.extent.height;
   box.Depth = copy.extent.depth;
   *out = box;

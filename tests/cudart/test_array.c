@@ -92,6 +92,9 @@ static void boxes_are_copied_in_texels(void** state) {
   OK(cudaMemcpy3D(&back));
   assert_int_equal(out[0], 12 + 4 + 2);
   assert_int_equal(out[3], 12 + 8 + 3);
+  back.srcPos.x = (size_t)1 << 62; /* 0 in bytes modulo 2^64 */
+  EXPECT(cudaErrorInvalidValue, cudaMemcpy3D(&back));
+  cudaGetLastError();
   OK(cudaFreeArray(array));
 }
 
