@@ -4,6 +4,9 @@
 #include <driver_functions.h>
 #include <string.h>
 
+/* cudaMemcpyToArray and cudaMemcpyFromArray, which old programs call. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 enum { WIDTH = 8, HEIGHT = 4 };
 
 static const char ptx[] =
@@ -60,6 +63,13 @@ static void arrays_hold_what_is_copied(void** state) {
   assert_memory_equal(in, out, sizeof in);
   OK(cudaMemcpy2DFromArray(out, sizeof out[0], other, 4, 2, 8, 1, cudaMemcpyDeviceToHost));
   assert_true(out[0][0] == in[2][1] && out[0][1] == in[2][2]);
+  memset(out, 0, sizeof out); /* a run goes on from row to row */
+  OK(cudaMemcpyToArray(other, 0, 0, in[1], 3 * sizeof in[0], cudaMemcpyHostToDevice));
+  OK(cudaMemcpyFromArray(out, other, 8, 0, 2 * sizeof in[0] + 12, cudaMemcpyDeviceToHost));
+  assert_memory_equal(out, &in[1][2], 2 * sizeof in[0] + 12);
+  assert_true(out[2][3] == 0);
+  EXPECT(cudaErrorInvalidValue,
+         cudaMemcpyToArray(other, 4, 0, in, sizeof in, cudaMemcpyHostToDevice));
   EXPECT(cudaErrorInvalidValue, cudaMemcpy2DToArray(array, 4, 0, in, sizeof in[0], sizeof in[0],
                                                     HEIGHT, cudaMemcpyHostToDevice));
   OK(cudaFreeArray(other));

@@ -1,4 +1,6 @@
 // Arrays: the driver has them or says that it has not.
+#include <algorithm>
+
 #include "dropin/cudart/array.h"
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/copy.h"
@@ -18,14 +20,49 @@ cudaError_t describe(const cudaChannelFormatDesc* channels, cudaExtent extent, u
 
 CUarray mutable_array(cudaArray_const_t array) { return const_cast<CUarray>(array); }
 
-cudaError_t row_copy_to(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
-                        size_t size_bytes, cudaMemcpyKind kind, Order order) {
-  return copy_to_array({target, x_bytes, y}, source, size_bytes, size_bytes, 1, kind, order);
+/// Bytes of an array from a place on that go on from row to row: calls copy_part(place, width,
+/// height, offset) for the rest of the first row, all whole rows, and the beginning of the last.
+template <class CopyPart>
+cudaError_t copy_run(ArrayPlace place, size_t size_bytes, CopyPart&& copy_part) {
+  CUDA_ARRAY3D_DESCRIPTOR shape{};
+  size_t texel_bytes = 0;
+  RT_TRY(driver.cuArray3DGetDescriptor_v2(&shape, mutable_array(place.array)));
+  RT_TRY(element_bytes(mutable_array(place.array), &texel_bytes));
+  const size_t row_bytes = shape.Width * texel_bytes, rows = std::max<size_t>(shape.Height, 1);
+  if (place.x_bytes >= row_bytes || place.y >= rows ||
+      size_bytes > (rows - place.y) * row_bytes - place.x_bytes) {
+    return cudaErrorInvalidValue;
+  }
+  for (size_t done = 0; done < size_bytes;) {
+    const size_t rest = size_bytes - done;
+    const bool is_whole = place.x_bytes == 0 && rest >= row_bytes;
+    const size_t width = std::min(rest, row_bytes - place.x_bytes);
+    const size_t height = is_whole ? rest / row_bytes : 1;
+    RT_TRY(copy_part(place, width, height, done));
+    done += width * height;
+    place.x_bytes = 0;
+    place.y += height;
+  }
+  return cudaSuccess;
 }
 
-cudaError_t row_copy_from(void* target, cudaArray_const_t source, size_t x_bytes, size_t y,
+cudaError_t run_copy_to(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
+                        size_t size_bytes, cudaMemcpyKind kind, Order order) {
+  const auto* const bytes = static_cast<const char*>(source);
+  return copy_run({target, x_bytes, y}, size_bytes,
+                  [&](ArrayPlace place, size_t width, size_t height, size_t offset) {
+                    return copy_to_array(place, bytes + offset, width, width, height, kind, order);
+                  });
+}
+
+cudaError_t run_copy_from(void* target, cudaArray_const_t source, size_t x_bytes, size_t y,
                           size_t size_bytes, cudaMemcpyKind kind, Order order) {
-  return copy_from_array(target, size_bytes, {source, x_bytes, y}, size_bytes, 1, kind, order);
+  auto* const bytes = static_cast<char*>(target);
+  return copy_run({source, x_bytes, y}, size_bytes,
+                  [&](ArrayPlace place, size_t width, size_t height, size_t offset) {
+                    return copy_from_array(bytes + offset, width, place, width, height, kind,
+                                           order);
+                  });
 }
 
 }  // namespace
@@ -123,32 +160,32 @@ cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements*
 cudaError_t cudaMemcpyToArray(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
                               size_t size_bytes, cudaMemcpyKind kind) {
   return call_context(
-      [&] { return row_copy_to(target, x_bytes, y, source, size_bytes, kind, kBlocking); });
+      [&] { return run_copy_to(target, x_bytes, y, source, size_bytes, kind, kBlocking); });
 }
 
 cudaError_t cudaMemcpyToArray_ptds(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
                                    size_t size_bytes, cudaMemcpyKind kind) {
   return call_context([&] {
-    return row_copy_to(target, x_bytes, y, source, size_bytes, kind, kBlockingPerThread);
+    return run_copy_to(target, x_bytes, y, source, size_bytes, kind, kBlockingPerThread);
   });
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
                                    size_t size_bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return call_context(
-      [&] { return row_copy_to(target, x_bytes, y, source, size_bytes, kind, on(stream)); });
+      [&] { return run_copy_to(target, x_bytes, y, source, size_bytes, kind, on(stream)); });
 }
 
 cudaError_t cudaMemcpyFromArray(void* target, cudaArray_const_t source, size_t x_bytes, size_t y,
                                 size_t size_bytes, cudaMemcpyKind kind) {
   return call_context(
-      [&] { return row_copy_from(target, source, x_bytes, y, size_bytes, kind, kBlocking); });
+      [&] { return run_copy_from(target, source, x_bytes, y, size_bytes, kind, kBlocking); });
 }
 
 cudaError_t cudaMemcpyFromArray_ptds(void* target, cudaArray_const_t source, size_t x_bytes,
                                      size_t y, size_t size_bytes, cudaMemcpyKind kind) {
   return call_context([&] {
-    return row_copy_from(target, source, x_bytes, y, size_bytes, kind, kBlockingPerThread);
+    return run_copy_from(target, source, x_bytes, y, size_bytes, kind, kBlockingPerThread);
   });
 }
 
@@ -156,7 +193,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void* target, cudaArray_const_t source, siz
                                      size_t y, size_t size_bytes, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
   return call_context(
-      [&] { return row_copy_from(target, source, x_bytes, y, size_bytes, kind, on(stream)); });
+      [&] { return run_copy_from(target, source, x_bytes, y, size_bytes, kind, on(stream)); });
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t target, size_t x_bytes, size_t y, const void* source,
