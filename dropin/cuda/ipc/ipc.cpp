@@ -18,8 +18,14 @@ using namespace cu;  // NOLINT
 namespace {
 
 struct Mapping {
-  void* begin;
-  uint64_t size_bytes;
+  void* begin = MAP_FAILED;
+  uint64_t size_bytes = 0;
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    if (begin != MAP_FAILED) munmap(begin, size_bytes);
+  }
 };
 
 CUresult not_there(const IpcHandle& handle) {
@@ -71,24 +77,19 @@ CUresult map_shared(Context& context, const File& file, uint64_t file_size_bytes
       size_bytes > file_size_bytes - offset_bytes) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the handle names no part of its memory");
   }
-  void* const begin =
+  auto mapping = std::make_unique<Mapping>();
+  mapping->begin =
       mmap(nullptr, file_size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (begin == MAP_FAILED) {
+  mapping->size_bytes = file_size_bytes;
+  if (mapping->begin == MAP_FAILED) {
     return fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes of another process cannot be mapped",
                 static_cast<unsigned long long>(file_size_bytes));
   }
-  auto mapping = std::make_unique<Mapping>(Mapping{begin, file_size_bytes});
   Result<Ref<km::Memory>> memory = km::Memory::from_host(
-      *context.core(), static_cast<uint8_t*>(begin) + offset_bytes, size_bytes, 1);
-  if (!memory) {
-    munmap(begin, file_size_bytes);
-    return result_of(memory.error());
-  }
+      *context.core(), static_cast<uint8_t*>(mapping->begin) + offset_bytes, size_bytes, 1);
+  if (!memory) return result_of(memory.error());
   (*memory)->set_release(
-      [](void* last) {
-        const std::unique_ptr<Mapping> own(static_cast<Mapping*>(last));
-        munmap(own->begin, own->size_bytes);
-      },
+      [](void* last) { const std::unique_ptr<Mapping> own(static_cast<Mapping*>(last)); },
       mapping.release());
   *out = std::move(*memory);
   return CUDA_SUCCESS;
