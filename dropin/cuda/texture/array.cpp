@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "dropin/cuda/memory/memory.h"
 #include "dropin/cuda/stream/capture_rules.h"
 
 namespace km::dropin {
@@ -80,13 +81,8 @@ CUresult allocate(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
     return result_of(memory.error());
   }
   *out = std::move(*memory);
-  Allocation known;  // so that copies of other contexts find it
-  known.memory = *out;
-  known.kind = AllocationKind::kVariable;
-  known.size_bytes = size_bytes;
-  known.device = context.device().ordinal;
-  known.context_id = context.id();
-  Driver::instance().add((*out)->address(), std::move(known));
+  // So that copies of other contexts find it.
+  keep_allocation(context, *out, AllocationKind::kVariable, 0, (*out)->address());
   return CUDA_SUCCESS;
 }
 
