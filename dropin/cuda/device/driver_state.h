@@ -51,7 +51,7 @@ enum class AllocationKind : uint8_t {
   kRegistered,
   kMapped,
   kGraph,
-  kVariable,  // of a module, as is the next; nobody frees them
+  kVariable,  // of a module, as is the next, or of an array; nobody frees them
   kManagedVariable,
   kImported,  // of another process
 };
