@@ -303,6 +303,21 @@ static void linear_memory_is_read_by_lanes_of_their_own_texture(void** state) {
     const uint32_t expected = i >= 40 ? 77 : i >= 32 ? 0 : 1000 + 32 * (i & 1) + i;
     assert_int_equal(got[i], expected); /* beyond the end there is 0 */
   }
+  CUdeviceptr small[2]; /* as allocations lie, of which one need not be a multiple of 512 */
+  for (int i = 0; i < 2; ++i) {
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR};
+    CUtexObject texture = 0;
+    OK(cuMemAlloc(&small[i], 256));
+    resource.res.linear.devPtr = small[i];
+    resource.res.linear.format = CU_AD_FORMAT_FLOAT;
+    resource.res.linear.numChannels = 1;
+    resource.res.linear.sizeInBytes = 256;
+    const CUDA_TEXTURE_DESC sampling = {.flags = CU_TRSF_READ_AS_INTEGER};
+    OK(cuTexObjectCreate(&texture, &resource, &sampling, NULL));
+    OK(cuTexObjectDestroy(texture));
+  }
+  OK(cuMemFree(small[0]));
+  OK(cuMemFree(small[1]));
   OK(cuMemFree(memory)); /* the textures keep it */
   run("fetch_each", 1, THREADS, arguments);
   OK(cuTexObjectDestroy(pair[0]));

@@ -10,7 +10,7 @@
 namespace km::dropin {
 namespace {
 
-constexpr size_t kTextureAlignBytes = 512, kPitchAlignBytes = 32;
+constexpr size_t kPitchAlignBytes = 32;
 constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
                                    CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
                                    CU_TRSF_SEAMLESS_CUBEMAP;

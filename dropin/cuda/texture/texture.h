@@ -5,6 +5,9 @@
 
 namespace km::dropin {
 
+/// The alignment of linear textures, which every allocation has; programs that ask for the device
+/// attribute leave more.
+inline constexpr size_t kTextureAlignBytes = 256;
 /// The most texels of a texture in linear memory.
 inline constexpr size_t kMostLinearTexels = size_t{1} << 28;
 

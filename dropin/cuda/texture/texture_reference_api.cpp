@@ -9,7 +9,6 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-constexpr size_t kAlignBytes = 512;
 constexpr unsigned kOverrideFormat = 0x1;  // CU_TRSA_OVERRIDE_FORMAT
 
 /// Calls body(reference), for references of textures.
@@ -49,10 +48,10 @@ CUresult not_bound(const char* what) {
 
 CUresult bind_linear(TextureReference& reference, size_t* offset, CUdeviceptr address,
                      size_t size_bytes) {
-  const size_t rest = address % kAlignBytes;
+  const size_t rest = address % kTextureAlignBytes;
   if (offset == nullptr && rest != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no multiple of %zu, and ByteOffset is null",
-                address, kAlignBytes);
+                address, kTextureAlignBytes);
   }
   if (size_bytes > SIZE_MAX - rest) {
     return fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes from 0x%llx on exceed the address space",
