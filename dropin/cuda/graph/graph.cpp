@@ -312,6 +312,20 @@ CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_P
 
 namespace {
 
+/// Gives a copy of one piece, which goes over several rows of an array, the array's rows and
+/// layers.
+void divide_by_rows(CUarray handle, size_t x, size_t y, CUDA_MEMCPY3D* copy) {
+  const Pin<Array> array(handle);
+  if (!array || copy->Height != 1 || copy->Depth != 1) return;
+  const kmb_image_level& place = array->place();
+  if (copy->WidthInBytes <= place.row_bytes - x) return;
+  const size_t rows = copy->WidthInBytes / place.row_bytes;
+  const size_t in_layer = place.layer_bytes / place.row_bytes;
+  copy->WidthInBytes = copy->srcPitch = copy->dstPitch = place.row_bytes;
+  copy->Height = copy->srcHeight = copy->dstHeight = rows <= in_layer - y ? rows : in_layer;
+  copy->Depth = rows / copy->Height;
+}
+
 /// Sides that lie in arrays are named as ones.
 CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
   size_t at[3] = {};
@@ -322,6 +336,7 @@ CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
     copy.srcXInBytes = at[0];
     copy.srcY = at[1];
     copy.srcZ = at[2];
+    divide_by_rows(copy.srcArray, at[0], at[1], &copy);
   }
   if (copy.dstMemoryType == CU_MEMORYTYPE_DEVICE &&
       find_array(copy.dstDevice, &copy.dstArray, at)) {
@@ -330,6 +345,7 @@ CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
     copy.dstXInBytes = at[0];
     copy.dstY = at[1];
     copy.dstZ = at[2];
+    divide_by_rows(copy.dstArray, at[0], at[1], &copy);
   }
   return copy;
 }
