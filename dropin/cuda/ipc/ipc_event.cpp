@@ -81,8 +81,13 @@ CUresult SharedMarks::queue(km::Stream& stream, uint64_t waited_for, uint64_t wr
 CUresult SharedMarks::record(km::Stream& stream) {
   const uint64_t number = page().last.fetch_add(1) + 1;
   const CUresult queued = queue(stream, number > kSlots ? number - kSlots : 0, number);
-  // Nobody waits for a record that never comes.
-  if (queued != CUDA_SUCCESS) page().slots[number % kSlots].store(number);
+  if (queued != CUDA_SUCCESS) {
+    // Nobody waits for a record that never comes; a later one of the slot may be over already.
+    std::atomic<uint64_t>& slot = page().slots[number % kSlots];
+    uint64_t found = slot.load();
+    while (found < number && !slot.compare_exchange_weak(found, number)) {
+    }
+  }
   return queued;
 }
 
