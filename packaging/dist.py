@@ -40,9 +40,10 @@ def installed_tree(build: Path):
 
 
 def write_sums(output: Path) -> None:
-    files = sorted(path for path in output.rglob("*") if path.is_file())
+    sums = output / "SHA256SUMS"
+    files = sorted(path for path in output.rglob("*") if path.is_file() and path != sums)
     lines = [f"{sha256(path.read_bytes())}  {path.relative_to(output)}\n" for path in files]
-    (output / "SHA256SUMS").write_text("".join(lines))
+    sums.write_text("".join(lines))
 
 
 def main() -> int:
