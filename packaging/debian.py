@@ -48,7 +48,7 @@ PACKAGES = {
         "Section": "devel",
         "Depends": NEEDS_GLIBC
         + ", libkernelmill1 (= {version}), libkernelmill1-cuda (= {version})",
-        "Recommends": "curl, ca-certificates, unzip",
+        "Recommends": "python3-pip, ca-certificates",
         "Description": "command to run, compile and trace CUDA kernels without a GPU\n"
         " Kernelmill runs kernels written in CUDA C++ or PTX on any CPU.\n"
         " .\n"
