@@ -3,6 +3,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [[ $# -gt 1 || ${1:-test} != test ]]; then
+  echo "dist.sh: usage: dist.sh [test]" >&2
+  exit 2
+fi
 targets=(kernelmill kernelmill-cpu kernelmill-command)
 if [[ ${1:-} == test ]]; then
   scripts/setup.sh dist
