@@ -95,8 +95,9 @@ Result<std::vector<std::string>> find_installer() {
 void remove_archives(const fs::path& folder) {
   std::error_code ignored;
   std::vector<fs::path> archives;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".a") archives.push_back(entry.path());
+  fs::recursive_directory_iterator entry(folder, ignored);
+  for (; !ignored && entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
+    if (entry->path().extension() == ".a") archives.push_back(entry->path());
   }
   for (const fs::path& archive : archives) fs::remove(archive, ignored);
 }
@@ -106,8 +107,11 @@ Status replace_folder(const fs::path& made, const fs::path& place) {
   std::error_code failure;
   const fs::path before = place.string() + ".old." + std::to_string(getpid());
   fs::rename(place, before, failure);  // tidy: file: a folder, which as a rule was not there
-  fs::rename(made, place, failure);    // tidy: file: a folder
-  if (failure) return file_error(place.string(), failure.message());
+  const bool had_one = !failure;
+  fs::rename(made, place, failure);  // tidy: file: a folder
+  const std::error_code result = failure;
+  if (had_one && result) fs::rename(before, place, failure);  // tidy: file: a folder
+  if (result) return file_error(place.string(), result.message());
   fs::remove_all(before, failure);
   return {};
 }
