@@ -57,10 +57,11 @@ Result<fs::path> data_folder() {
                "there is no folder for NVRTC: set HOME or XDG_DATA_HOME to an absolute path");
 }
 
-/// Runs a program whose output goes to standard error, or nowhere.
+/// Runs a program whose output goes to standard error, or nowhere. pip before 22.1 ignores the
+/// variable and has no option for it.
 Result<int> run_aside(bool is_quiet, const std::vector<std::string>& words) {
-  std::vector<std::string> all = {
-      "sh", "-c", is_quiet ? "exec \"$@\" >/dev/null 2>&1" : "exec \"$@\" >&2", "sh"};
+  const std::string run = "export PIP_ROOT_USER_ACTION=ignore; exec \"$@\" ";
+  std::vector<std::string> all = {"sh", "-c", run + (is_quiet ? ">/dev/null 2>&1" : ">&2"), "sh"};
   all.insert(all.end(), words.begin(), words.end());
   return run_program(std::move(all));
 }
@@ -74,13 +75,8 @@ bool works(const std::vector<std::string>& words) {
 Result<std::vector<std::string>> find_installer() {
   for (const char* python : {"python3", "/usr/bin/python3", "python"}) {
     if (!works({python, "-m", "pip", "--version"})) continue;
-    return std::vector<std::string>{python,
-                                    "-m",
-                                    "pip",
-                                    "install",
-                                    "--disable-pip-version-check",
-                                    "--no-compile",
-                                    "--root-user-action=ignore"};
+    return std::vector<std::string>{
+        python, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"};
   }
   if (works({"uv", "--version"})) return std::vector<std::string>{"uv", "pip", "install"};
   return error(
