@@ -27,6 +27,11 @@ extern "C" __global__ void all(float* p, std::int64_t n, uint32_t* q) {
   std::array<int, 3> values{1, 2, 3};
   p[3] = values[n];
   if (std::isnan(p[0])) abort();
+  p[4] = std::sqrt(n) + std::pow(2, n) + std::fmod(p[0], 3.0);
+}
+using namespace std;
+extern "C" __global__ void unqualified(float* p, int n) {
+  p[0] = sqrt(p[1]) + pow(p[2], 2.f) + isnan(p[3]) + sqrt(n) + min(p[0], p[1]) + abs(p[2]);
 }
 """
 
