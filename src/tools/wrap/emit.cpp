@@ -210,8 +210,10 @@ SliceType slice_type_of(const Wrapper& wrapper, const WrapType& type) {
       "U32", "I64", "U64", "I128",    "U128", "F16",  "BF16", "F32", "F64", "F8_E4M3", "F8_E5M2"};
   switch (type.kind) {
     case WrapType::Kind::structure: {
+      constexpr size_t kMaxNameBytes = 4095;  // the most that km_slice_set_element_type takes
       const std::string& name = wrapper.structures[type.structure].signature_name;
-      return name.empty() ? SliceType() : SliceType{"NAMED", 1, name};
+      return name.empty() || name.size() > kMaxNameBytes ? SliceType()
+                                                         : SliceType{"NAMED", 1, name};
     }
     case WrapType::Kind::scalar:
       return {kNames[type.scalar], type.lanes, ""};
