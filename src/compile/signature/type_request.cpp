@@ -59,7 +59,8 @@ CompileInput with_type_requests(const CompileInput& input, const std::vector<Ker
 }
 
 bool mentions_type_requests(const std::string& log) {
-  return log.find(kVariable) != std::string::npos;
+  constexpr std::string_view kNames = "__nv_name_map";  // NVRTC's file of name expressions
+  return log.find(kVariable) != std::string::npos || log.find(kNames) != std::string::npos;
 }
 
 void take_type_answers(const std::vector<KernelName>& kernels, CompileOutput* output) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compile/signature/kernel_names.h"
+#include "compile/signature/type_request.h"
 
 namespace km {
 namespace {
@@ -216,6 +217,13 @@ TEST(SignatureFuzz, MutatedSourcesGiveNamesThatStandInThem) {
       ASSERT_TRUE(kernel.qualified.ends_with(kernel.plain)) << text;
     }
   }
+}
+
+TEST(TypeRequest, ErrorsOfNameExpressionsAreAboutTheRequests) {
+  EXPECT_TRUE(
+      mentions_type_requests("__nv_name_map(2): error: cannot determine which instance of "
+                             "overloaded function \"all\" is intended"));
+  EXPECT_FALSE(mentions_type_requests("a.cu(1): error: identifier \"x\" is undefined"));
 }
 
 }  // namespace
