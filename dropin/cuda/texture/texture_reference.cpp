@@ -101,6 +101,8 @@ CUresult TextureReference::bind(const ReferenceState& state) {
 void note_references(uint64_t module, const std::string& ptx) {
   std::map<std::string, Declared> found;
   find_names(ptx, ".texref", false, &found);
+  find_names(ptx, ".tex .u32", false, &found);  // the form before .texref
+  find_names(ptx, ".tex .u64", false, &found);
   find_names(ptx, ".surfref", true, &found);
   if (found.empty()) return;
   Modules& all = modules();
