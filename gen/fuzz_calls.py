@@ -227,6 +227,7 @@ DRIVER_RULES = [
     (r"(unsigned )?int\*", r"capabilities|queryStatus", "output(4, {of})"),
     (r"CUdevice\*", r"pCudaDevices", "output(4, {of})"),
     (r"(const )?(void|char)\*\*|const CU\w+\*\*", r"\w+", "output(8, -1)"),
+    (r"float\*", r"pBorderColor", "output(16, -1)"),  # red, green, blue, alpha
     (r"(size_t|float|int|unsigned|unsigned (int|char|short|long long)|cuuint\d+_t|CUdevice)\*",
      r"\w+", "output(sizeof({n}), -1)"),
     (r"size_t|int|unsigned( (int|char|short|long long))?|cuuint\d+_t|EGLint|GL(uint|enum)"
