@@ -34,7 +34,8 @@ def text(tool: Path, source: str, language: str, path: Path) -> str:
     if not command.exists():
         return committed
     done = subprocess.run(
-        [command, "wrap", ROOT / source, "--lang", language],
+        [command, "wrap", source, "--lang", language],  # by its name in the tree, which PTX keeps
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
