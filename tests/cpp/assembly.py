@@ -87,7 +87,7 @@ def main() -> int:
     options = parser.parse_args()
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(INCLUDE, Path(folder) / "include" / "kernelmill")
+        shutil.copytree(INCLUDE, Path(folder) / "include")
         source = Path(folder) / "source.cpp"
         source.write_text(SOURCE)
         for compiler in options.compilers:

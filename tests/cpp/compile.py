@@ -95,10 +95,7 @@ class Checker:
     def __init__(self, folder: Path):
         self.folder = folder
         self.failures = 0
-        (folder / "include").mkdir()
-        shutil.copytree(INCLUDE, folder / "include" / "kernelmill",
-                        ignore=shutil.ignore_patterns("infinicore"))
-        shutil.copytree(INCLUDE / "infinicore", folder / "include" / "infinicore")
+        shutil.copytree(INCLUDE, folder / "include")
 
     def compile(self, command: list, text: str, extra=("-fsyntax-only",)):
         source = self.folder / "source.cpp"
