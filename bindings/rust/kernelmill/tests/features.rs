@@ -12,8 +12,9 @@ mod with_half {
     use kernelmill::blas::{Bf16, Blas, F16, GemmNumber, Layout, Matrix, MatrixMut};
 
     const SUM: &str = r#"
-extern "C" __global__ void sum(unsigned short* data, unsigned short one, int n) {
-  if (threadIdx.x < n) asm("add.f16 %0, %0, %1;" : "+h"(data[threadIdx.x]) : "h"(one));
+#include <cuda_fp16.h>
+extern "C" __global__ void sum(__half* data, __half one, int n) {
+  if (threadIdx.x < n) data[threadIdx.x] = __hadd(data[threadIdx.x], one);
 }
 "#;
 
