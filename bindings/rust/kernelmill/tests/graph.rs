@@ -129,12 +129,13 @@ fn what_does_not_fit_is_an_error_with_both_values() -> Result<()> {
     expect_error(graph.node_function(copy), argument, "");
     expect_error(graph.node_rows(copy), argument, "");
     let scale = function(&context, "scale");
+    let numbers = context.alloc_zeros::<f32>(4)?;
     let mut kernel = graph.kernel_node(&scale);
     let invalid = Status::ERROR_INVALID_LAUNCH;
     // SAFETY: nothing is added.
     unsafe {
         expect_error(kernel.add(&[], ONE), invalid, "has 3 parameters; 0");
-        kernel.arg(&four).arg(&1f32).arg(&4i32);
+        kernel.arg(&numbers).arg(&1f32).arg(&4i32);
         let empty = LaunchConfig { grid_dim: (0, 1, 1), ..ONE };
         expect_error(kernel.add(&[], empty), invalid, "grid.x is 0");
         expect_error(kernel.set(copy, ONE), argument, "of kind copy");
