@@ -434,6 +434,23 @@ std::vector<uint32_t> CApi::rescue(Shared& shared) {
     km_context_reset(reinterpret_cast<km_context>(word));  // NOLINT: handles are numbers
     ended.push_back(contexts.group_of(word));
   }
+  // Streams and events live on when the last handle of their context is gone.
+  const auto reset_context_of = [&](size_t type, auto context_of) {
+    Pool& pool = shared.handles[type];
+    for (const Word word : pool.all()) {
+      km_context context = nullptr;
+      if (context_of(word, &context) != KM_SUCCESS) continue;
+      km_context_reset(context);
+      km_context_destroy(context);
+      ended.push_back(pool.group_of(word));
+    }
+  };
+  reset_context_of(k_km_stream, [](Word word, km_context* out) {
+    return km_stream_context(reinterpret_cast<km_stream>(word), out);  // NOLINT: as above
+  });
+  reset_context_of(k_km_event, [](Word word, km_context* out) {
+    return km_event_context(reinterpret_cast<km_event>(word), out);  // NOLINT: as above
+  });
   return ended;
 }
 
