@@ -76,7 +76,7 @@ Result<void*> open_memory_file(File& file, const std::string& path) {
 
 Result<Dylib> Dylib::open_private(const std::string& path) {
   // Another file: the loader tells libraries apart by that.
-  KM_ASSIGN(File copy, create_memory_file("kernelmill-private-library", 0));
+  KM_ASSIGN(File copy, create_memory_file("kernelmill-private-library"));
   KM_TRY(copy_file(path, copy.get()));
   KM_ASSIGN(void* const handle, open_memory_file(copy, path));
   return Dylib(handle);
@@ -90,7 +90,7 @@ Result<Dylib> Dylib::open_overriding(const std::string& path,
     return make_error(KM_ERROR_NOT_SUPPORTED, "%s: its imports cannot be replaced", path.c_str());
   }
   KM_ASSIGN(const std::vector<char> image, image_of_overrides(path, overrides));
-  KM_ASSIGN(File file, create_memory_file("kernelmill-import-overrides", 0));
+  KM_ASSIGN(File file, create_memory_file("kernelmill-import-overrides"));
   if (!file.write_all(image.data(), image.size())) return file_error("write", path, errno);
   KM_TRY(open_memory_file(file, path));
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);

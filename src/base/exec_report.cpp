@@ -32,7 +32,7 @@ bool is_report(const std::string& path) {
 }  // namespace
 
 ExecReportOwner::ExecReportOwner() {
-  Result<File> file = create_memory_file(kName, 0);
+  Result<File> file = create_memory_file(kName);
   if (!file || !resize_file(file->get(), sizeof(ExecReport))) return;
   file_ = std::move(*file);
   report_ = map_report(file_.get());  // zeros

@@ -160,10 +160,34 @@ Result<File> create_file(const std::string& path) {
   return file;
 }
 
-Result<File> create_memory_file(const char* name, unsigned flags) {
+namespace {
+
+Result<File> create_memory(const char* name, unsigned flags) {
   File file(memfd_create(name, MFD_CLOEXEC | flags));
   if (!file) return file_error("make", name, errno);
   return file;
+}
+
+}  // namespace
+
+Result<File> create_memory_file(const char* name) { return create_memory(name, 0); }
+
+Result<File> create_shared_memory_file(const char* name, uint64_t size_bytes) {
+  KM_ASSIGN(File file, create_memory(name, MFD_ALLOW_SEALING));
+  if (!resize_file(file.get(), size_bytes) ||
+      fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    const int code = errno;
+    Error error = make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "memory to share cannot be made: %s",
+                             strerror(code));
+    error.native_code = code;
+    return error;
+  }
+  return file;
+}
+
+bool has_fixed_size(int file) {
+  const int seals = fcntl(file, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 Result<File> open_memory_file(int process, int descriptor) {
@@ -175,8 +199,7 @@ Result<File> open_memory_file(int process, int descriptor) {
   if (!S_ISREG(info.st_mode)) return file_error("open", path, EINVAL);
   File file(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!file) return file_error("open", path, errno);
-  const int seals = fcntl(file.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return file_error("open", path, EINVAL);
+  if (!has_fixed_size(file.get())) return file_error("open", path, EINVAL);
   return file;
 }
 

@@ -70,12 +70,19 @@ Result<File> open_to_append(const std::string& path);
 /// there; a regular file of this user's is replaced, anything else is an error.
 Result<File> create_file(const std::string& path);
 
-/// Memory with a file descriptor, empty at first. `flags`: MFD_ALLOW_SEALING or 0.
-Result<File> create_memory_file(const char* name, unsigned flags);
+/// Memory with a file descriptor, empty at first.
+Result<File> create_memory_file(const char* name);
 
-/// Opens memory of create_memory_file() by its descriptor in another process (or this one) for
-/// reading and writing. KM_ERROR_NOT_FOUND when it is not there; a file without the seal against
-/// shrinking is KM_ERROR_IO.
+/// Memory of a fixed size with a file descriptor, to be shared: sealed, so that no process can take
+/// it away from under the others. KM_ERROR_OUT_OF_HOST_MEMORY when the system has not that much.
+Result<File> create_shared_memory_file(const char* name, uint64_t size_bytes);
+
+/// True for a file of create_shared_memory_file(), whose size stays.
+bool has_fixed_size(int file);
+
+/// Opens memory of create_shared_memory_file() by its descriptor in another process (or this one)
+/// for reading and writing. KM_ERROR_NOT_FOUND when it is not there; a file that is not of a fixed
+/// size is KM_ERROR_IO.
 Result<File> open_memory_file(int process, int descriptor);
 
 /// Sets the size of a file. False, with errno; a size limit (EFBIG) raises no signal.

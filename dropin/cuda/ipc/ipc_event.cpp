@@ -1,7 +1,4 @@
 // Events that several processes record and wait for.
-#include <fcntl.h>
-#include <sys/mman.h>
-
 #include "core/stream/memory_ops.h"
 #include "dropin/cuda/ipc/ipc.h"
 
@@ -30,9 +27,8 @@ SharedMarks::SharedMarks(File file, Ref<km::Memory> memory, bool is_own)
 }
 
 CUresult SharedMarks::create(Context& context, std::unique_ptr<SharedMarks>* out) {
-  Result<File> file = create_memory_file("kernelmill-event", MFD_ALLOW_SEALING);
-  if (!file || !resize_file(file->get(), kPageBytes) ||
-      fcntl(file->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+  Result<File> file = create_shared_memory_file("kernelmill-event", kPageBytes);
+  if (!file) {
     return fail(CUDA_ERROR_OUT_OF_MEMORY, "memory for an event to share cannot be made");
   }
   Ref<km::Memory> memory;

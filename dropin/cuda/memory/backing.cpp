@@ -20,13 +20,6 @@ CUresult no_memory(const char* what) {
   return fail(CUDA_ERROR_OUT_OF_MEMORY, "%s: %s", what, std::strerror(errno));
 }
 
-CUresult new_file(unsigned flags, int* out) {
-  Result<File> file = create_memory_file("kernelmill", flags);
-  if (!file) return no_memory("memory for mappings cannot be made");
-  *out = file->release();
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
 Arena& Arena::instance() {
@@ -36,7 +29,11 @@ Arena& Arena::instance() {
 
 CUresult Arena::take(uint64_t size_bytes, uint64_t* out_offset) {
   const std::lock_guard lock(mutex_);
-  if (file_ < 0) CU_TRY(new_file(0, &file_));
+  if (file_ < 0) {
+    Result<File> made = create_memory_file("kernelmill");
+    if (!made) return no_memory("memory for mappings cannot be made");
+    file_ = made->release();
+  }
   for (auto piece = free_.begin(); piece != free_.end(); ++piece) {
     if (piece->second < size_bytes) continue;
     const auto [offset, have] = *piece;
@@ -87,20 +84,16 @@ CUresult Backing::create(uint64_t size_bytes, bool shareable) {
     size_bytes_ = size_bytes;
     return CUDA_SUCCESS;
   }
-  // Sealed, so that no process can take the memory away from under the others.
-  CU_TRY(new_file(MFD_ALLOW_SEALING, &own_file_));
-  if (!resize_file(own_file_, size_bytes) ||
-      fcntl(own_file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return no_memory("memory to share cannot be made");
-  }
+  Result<File> made = create_shared_memory_file("kernelmill", size_bytes);
+  if (!made) return no_memory("memory to share cannot be made");
+  own_file_ = made->release();
   size_bytes_ = size_bytes;
   return CUDA_SUCCESS;
 }
 
 CUresult Backing::import(int file) {
-  const int seals = fcntl(file, F_GET_SEALS);
   struct stat info{};
-  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(file, &info) != 0 || info.st_size <= 0) {
+  if (!has_fixed_size(file) || fstat(file, &info) != 0 || info.st_size <= 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "file descriptor %d is none of shared memory", file);
   }
   own_file_ = fcntl(file, F_DUPFD_CLOEXEC, 0);

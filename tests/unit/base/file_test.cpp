@@ -245,7 +245,7 @@ TEST_F(Writer, DevicesStayDevices) {
 }
 
 TEST_F(Writer, FilesWithoutANameAreWrittenThrough) {
-  Result<File> memory = create_memory_file("test", 0);
+  Result<File> memory = create_memory_file("test");
   ASSERT_TRUE(memory && memory->write_all("a longer text", 13));
   ASSERT_TRUE(write_file("/proc/self/fd/" + std::to_string(memory->get()), "new"));
   EXPECT_EQ(lseek(memory->get(), 0, SEEK_END), 3);
@@ -290,7 +290,7 @@ TEST_F(Writer, ASizeLimitIsAnError) {
   EXPECT_EQ(status.error().native_code, EFBIG);
   EXPECT_EQ(get("a"), "old");
   EXPECT_EQ(names(), std::set<std::string>{"a"});
-  Result<File> memory = create_memory_file("test", 0);
+  Result<File> memory = create_memory_file("test");
   ASSERT_TRUE(memory);
   EXPECT_FALSE(resize_file(memory->get(), 1 << 20));
   EXPECT_EQ(errno, EFBIG);

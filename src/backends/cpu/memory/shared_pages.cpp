@@ -1,6 +1,5 @@
 #include "backends/cpu/memory/shared_pages.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -90,12 +89,7 @@ class Move {
 }  // namespace
 
 Result<File> move_into_file(const GuardedRange& range) {
-  KM_ASSIGN(File file, create_memory_file("kernelmill-shared", MFD_ALLOW_SEALING));
-  // Sealed, so that no process can take the memory away from under the others.
-  if (!resize_file(file.get(), range.size_bytes()) ||
-      fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return no_memory("made");
-  }
+  KM_ASSIGN(File file, create_shared_memory_file("kernelmill-shared", range.size_bytes()));
   const Move move(range);
   if (!move.is_held() || !copy_into(file, range)) return no_memory("copied");
   void* const at = as_pointer(range.begin());
