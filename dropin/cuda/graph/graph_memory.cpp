@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/graph_work.h"
+#include "dropin/cuda/memory/memory.h"
 
 namespace km::dropin {
 
@@ -57,14 +58,9 @@ GraphMemory::GraphMemory(DeviceState& device, Ref<km::Memory> memory)
 CUresult GraphMemory::create(Context& context, uint64_t size_bytes,
                              std::shared_ptr<GraphMemory>* out) {
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
-  CU_TRY(context.device().reserve(size_bytes));
-  auto memory =
-      km::Memory::create(*context.core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
-  if (!memory) {
-    context.device().unreserve(size_bytes);
-    return result_of(memory.error());
-  }
-  std::shared_ptr<GraphMemory> made(new GraphMemory(context.device(), std::move(*memory)));
+  Ref<km::Memory> memory;
+  CU_TRY(create_counted_memory(context, size_bytes, &memory));
+  std::shared_ptr<GraphMemory> made(new GraphMemory(context.device(), std::move(memory)));
   Allocation allocation;
   allocation.memory = made->memory_;
   allocation.kind = AllocationKind::kGraph;

@@ -25,6 +25,18 @@ void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationK
   Driver::instance().add(address, std::move(made));
 }
 
+CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
+  CU_TRY(context.device().reserve(size_bytes));
+  auto memory =
+      km::Memory::create(*context.core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
+  if (!memory) {
+    context.device().unreserve(size_bytes);
+    return result_of(memory.error());
+  }
+  *out = std::move(*memory);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace km::dropin
 
 namespace km::cu {
@@ -42,15 +54,10 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   CU_CURRENT(context);
   CU_TRY(require_no_capture_of("allocating memory"));
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
-  CU_TRY(context->device().reserve(size_bytes));
-  auto memory =
-      km::Memory::create(*context->core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
-  if (!memory) {
-    context->device().unreserve(size_bytes);
-    return result_of(memory.error());
-  }
-  const uint64_t address = (*memory)->address();
-  keep_allocation(*context, std::move(*memory), kind, flags, address);
+  Ref<km::Memory> memory;
+  CU_TRY(create_counted_memory(*context, size_bytes, &memory));
+  const uint64_t address = memory->address();
+  keep_allocation(*context, std::move(memory), kind, flags, address);
   *out = address;
   return CUDA_SUCCESS;
 }

@@ -143,13 +143,22 @@ bool texels_of_view(CUresourceViewFormat format, TexelFormat* out) {
   return true;
 }
 
+using ObjectList = std::map<uint64_t, ImageObject>;  // by handle
 struct Objects {
   std::mutex mutex;
-  std::map<uint64_t, ImageObject> list;  // by handle
+  ObjectList list;
 };
 Objects& objects() {
   static Objects* const all = new Objects;  // never destroyed: calls may come while a process ends
   return *all;
+}
+
+/// With the lock.
+CUresult look_up(Objects& all, uint64_t handle, bool is_surface, ObjectList::iterator* out) {
+  *out = all.list.find(handle);
+  if (*out != all.list.end() && (*out)->second.is_surface == is_surface) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no live %s",
+              static_cast<unsigned long long>(handle), is_surface ? "surface" : "texture");
 }
 
 }  // namespace
@@ -299,11 +308,8 @@ CUresult destroy_image(uint64_t handle, bool is_surface) {
   Objects& all = objects();
   {
     const std::lock_guard lock(all.mutex);
-    const auto found = all.list.find(handle);
-    if (found == all.list.end() || found->second.is_surface != is_surface) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no live %s",
-                  static_cast<unsigned long long>(handle), is_surface ? "surface" : "texture");
-    }
+    ObjectList::iterator found;
+    CU_TRY(look_up(all, handle, is_surface, &found));
     gone = std::move(found->second);
     all.list.erase(found);
   }
@@ -314,11 +320,8 @@ CUresult destroy_image(uint64_t handle, bool is_surface) {
 CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out) {
   Objects& all = objects();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.list.find(handle);
-  if (found == all.list.end() || found->second.is_surface != is_surface) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no live %s",
-                static_cast<unsigned long long>(handle), is_surface ? "surface" : "texture");
-  }
+  ObjectList::iterator found;
+  CU_TRY(look_up(all, handle, is_surface, &found));
   *out = found->second;
   return CUDA_SUCCESS;
 }
