@@ -15,6 +15,8 @@ WRAPPERS = {
         "go": "examples/go/generated/sobel/sobel.go",
         "zig": "examples/zig/generated/sobel.zig",
     },
+    "examples/rust/kernels/product.cu": {"rust": "examples/rust/src/generated/product.rs"},
+    "examples/rust/kernels/two_layers.cu": {"rust": "examples/rust/src/generated/two_layers.rs"},
     "bench/call_cost/wrapped.cu": {
         "c": "bench/call_cost/c/generated/wrapped.h",
         "cpp": "bench/call_cost/cpp/generated/wrapped.hpp",

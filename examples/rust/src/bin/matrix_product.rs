@@ -5,27 +5,14 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use kernelmill::{Context, Function, LaunchConfig, Pending, PinnedMemory, Slice, Stream};
+use kernelmill::{Context, LaunchConfig, Pending, PinnedMemory, Slice, Stream};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-/// C = A B of whole matrices, 16 x 16 elements of C for each block.
-const KERNEL: &str = r#"
-extern "C" __global__ void product(const float* a, const float* b, float* c, int rows, int depth,
-                                   int columns) {
-  __shared__ float of_a[16][16], of_b[16][16];
-  int x = threadIdx.x, y = threadIdx.y;
-  int row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
-  float sum = 0;
-  for (int k = 0; k < depth; k += 16) {
-    of_a[y][x] = row < rows && k + x < depth ? a[row * depth + k + x] : 0;
-    of_b[y][x] = k + y < depth && column < columns ? b[(k + y) * columns + column] : 0;
-    __syncthreads();
-    for (int i = 0; i < 16; ++i) sum += of_a[y][i] * of_b[i][x];
-    __syncthreads();
-  }
-  if (row < rows && column < columns) c[row * columns + column] = sum;
-}
-"#;
+#[path = "../generated/product.rs"]
+#[rustfmt::skip]
+mod kernels;
+use kernels::Kernels;
+
 const TILE: u32 = 16;
 const STREAMS: usize = 4;
 const BAND: usize = 40; // rows
@@ -40,7 +27,7 @@ fn pinned(context: &Context, rows: ArrayView2<f32>) -> kernelmill::Result<Pinned
 /// Queues the product of a band of A with all of B, and gives the copy of it that is under way.
 fn queue_band(
     stream: &Stream,
-    product: &Function,
+    kernels: &Kernels,
     band: ArrayView2<f32>,
     b: &Slice<f32>,
 ) -> kernelmill::Result<Pending<f32>> {
@@ -51,30 +38,29 @@ fn queue_band(
     // The copy owns the host's memory until it is done; nobody needs to wait for it.
     drop(stream.memcpy_htod_async(pinned(&context, band)?, &mut a)?);
     let mut c = stream.alloc::<f32>(rows * columns)?;
-    let mut launch = stream.launch_builder(product);
-    launch.arg(&a).arg(b).arg(&mut c);
-    launch.arg(&(rows as i32)).arg(&(depth as i32)).arg(&(columns as i32));
     let config = LaunchConfig {
         grid_dim: ((columns as u32).div_ceil(TILE), (rows as u32).div_ceil(TILE), 1),
         block_dim: (TILE, TILE, 1),
         shared_mem_bytes: 0,
     };
     // SAFETY: the kernel reads and writes whole matrices of these sizes.
-    unsafe { launch.launch(config) }?;
+    unsafe {
+        kernels.product(stream, config, &a, b, &mut c, rows as i32, depth as i32, columns as i32)
+    }?;
     stream.clone_dtoh_async(&c)
 }
 
 /// The objects that products need.
 struct Multiplier {
-    product: Function,
+    kernels: Kernels,
     streams: Vec<Stream>,
 }
 
 impl Multiplier {
     fn new(context: &Context) -> kernelmill::Result<Self> {
-        let product = context.load_source(KERNEL)?.load_function("product")?;
+        let kernels = Kernels::load(context)?;
         let streams = (0..STREAMS).map(|_| context.new_stream()).collect::<Result<_, _>>()?;
-        Ok(Self { product, streams })
+        Ok(Self { kernels, streams })
     }
 
     fn multiply(&self, a: &Array2<f32>, b: &Array2<f32>) -> kernelmill::Result<Array2<f32>> {
@@ -82,7 +68,7 @@ impl Multiplier {
         let bands = a.axis_chunks_iter(Axis(0), BAND);
         let pending: Vec<_> = bands
             .zip(self.streams.iter().cycle())
-            .map(|(band, stream)| queue_band(stream, &self.product, band, &on_device))
+            .map(|(band, stream)| queue_band(stream, &self.kernels, band, &on_device))
             .collect::<Result<_, _>>()?;
         let mut c = Array2::zeros((a.nrows(), b.ncols()));
         for (mut rows, copy) in c.axis_chunks_iter_mut(Axis(0), BAND).zip(pending) {

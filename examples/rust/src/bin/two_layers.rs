@@ -5,21 +5,14 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use kernelmill::blas::{Blas, Layout, Matrix, MatrixMut};
-use kernelmill::{Context, Function, LaunchConfig, Slice, Stream};
+use kernelmill::{Context, LaunchConfig, Slice, Stream};
 use ndarray::{Array1, Array2, Axis, Zip};
 
-const KERNELS: &str = r#"
-// h = max(h + bias, 0), for each row of h
-extern "C" __global__ void bias_relu(double* h, const double* bias, int count, int columns) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count) h[i] = fmax(h[i] + bias[i % columns], 0.0);
-}
-// The derivative of the above: what did not go through gets no gradient.
-extern "C" __global__ void relu_gradient(double* gradient, const double* h, int count) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count && h[i] <= 0) gradient[i] = 0;
-}
-"#;
+#[path = "../generated/two_layers.rs"]
+#[rustfmt::skip]
+mod kernels;
+use kernels::Kernels;
+
 const BATCH: usize = 64;
 const INPUTS: usize = 3;
 const HIDDEN: usize = 32;
@@ -63,8 +56,7 @@ impl Network {
 struct DeviceNetwork {
     stream: Stream,
     blas: Blas,
-    bias_relu: Function,
-    relu_gradient: Function,
+    kernels: Kernels,
     first: Slice<f64>,
     bias: Slice<f64>,
     second: Slice<f64>,
@@ -77,12 +69,10 @@ struct DeviceNetwork {
 
 impl DeviceNetwork {
     fn new(context: &Context, network: &Network) -> kernelmill::Result<Self> {
-        let module = context.load_source(KERNELS)?;
         let stream = context.default_stream()?;
         Ok(Self {
             blas: Blas::new(&stream, ROWS)?,
-            bias_relu: module.load_function("bias_relu")?,
-            relu_gradient: module.load_function("relu_gradient")?,
+            kernels: Kernels::load(context)?,
             first: stream.clone_htod_array(&network.first)?,
             bias: stream.clone_htod_array(&network.bias)?,
             second: stream.clone_htod_array(&network.second)?,
@@ -101,11 +91,11 @@ impl DeviceNetwork {
         let first = Matrix::new(ROWS, &self.first, INPUTS, HIDDEN)?;
         let mut hidden = MatrixMut::new(ROWS, &mut self.hidden, BATCH, HIDDEN)?;
         self.blas.gemm(1.0, &x, &first, 0.0, &mut hidden)?;
-        let mut launch = self.stream.launch_builder(&self.bias_relu);
-        launch.arg(&mut self.hidden).arg(&self.bias);
-        launch.arg(&((BATCH * HIDDEN) as i32)).arg(&(HIDDEN as i32));
+        let config = LaunchConfig::for_num_elems((BATCH * HIDDEN) as u32);
+        let (count, columns) = ((BATCH * HIDDEN) as i32, HIDDEN as i32);
+        let (hidden, bias) = (&mut self.hidden, &self.bias);
         // SAFETY: the kernel stays within the matrix and the bias of a row.
-        unsafe { launch.launch(LaunchConfig::for_num_elems((BATCH * HIDDEN) as u32)) }?;
+        unsafe { self.kernels.bias_relu(&self.stream, config, hidden, bias, count, columns) }?;
         self.blas.copy(wanted, &mut self.error)?;
         let hidden = Matrix::new(ROWS, &self.hidden, BATCH, HIDDEN)?;
         let second = Matrix::new(ROWS, &self.second, HIDDEN, OUTPUTS)?;
@@ -119,10 +109,11 @@ impl DeviceNetwork {
         let second = Matrix::new(ROWS, &self.second, HIDDEN, OUTPUTS)?;
         let mut gradient = MatrixMut::new(ROWS, &mut self.gradient, BATCH, HIDDEN)?;
         self.blas.gemm(1.0, &error, &second.transposed(), 0.0, &mut gradient)?;
-        let mut launch = self.stream.launch_builder(&self.relu_gradient);
-        launch.arg(&mut self.gradient).arg(&self.hidden).arg(&((BATCH * HIDDEN) as i32));
+        let count = (BATCH * HIDDEN) as i32;
+        let config = LaunchConfig::for_num_elems(count as u32);
+        let (gradient, hidden) = (&mut self.gradient, &self.hidden);
         // SAFETY: the kernel stays within the two matrices.
-        unsafe { launch.launch(LaunchConfig::for_num_elems((BATCH * HIDDEN) as u32)) }
+        unsafe { self.kernels.relu_gradient(&self.stream, config, gradient, hidden, count) }
     }
 
     /// Moves all weights against their gradients.
