@@ -28,10 +28,12 @@ std::string slice_text(const Wrapper& wrapper, const WrapType& type, const CStyl
   const SliceType kind = slice_type_of(wrapper, type);
   if (kind.element.empty()) return text + "  return " + create + ";\n}\n";
   const std::string quoted = kind.name.empty() ? "NULL" : "\"" + kind.name + "\"";
-  return text + "  const km_status status = " + create +
+  return text + "  km_status status = " + create +
          ";\n  if (status != KM_SUCCESS) return status;\n"
-         "  return km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_" +
-         kind.element + ", " + decimal(kind.lanes) + ", " + quoted + ");\n}\n";
+         "  status = km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_" +
+         kind.element + ", " + decimal(kind.lanes) + ", " + quoted +
+         ");\n  if (status != KM_SUCCESS) km_slice_destroy(out_slice->handle);\n"
+         "  return status;\n}\n";
 }
 
 std::string param_text(const Wrapper& wrapper, const WrapParam& param, const CStyle& style) {

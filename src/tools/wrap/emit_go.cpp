@@ -84,11 +84,12 @@ std::string scalar_types(const Wrapper& wrapper) {
   return text;
 }
 
-/// The lines that have launches check a new slice.
+/// The lines that have launches check a new slice; one that they cannot check is closed.
 std::string set_type(const SliceType& kind) {
   if (kind.element.empty()) return {};
-  return "\tif err == nil {\n\t\terr = bytes.SetElementType(kernelmill.Element" + go_element(kind) +
-         ", " + decimal(kind.lanes) + ", \"" + kind.name + "\")\n\t}\n";
+  return "\tif err == nil {\n\t\tif err = bytes.SetElementType(kernelmill.Element" +
+         go_element(kind) + ", " + decimal(kind.lanes) + ", \"" + kind.name +
+         "\"); err != nil {\n\t\t\tbytes.Close()\n\t\t\tbytes = nil\n\t\t}\n\t}\n";
 }
 
 std::string slice_type(const Wrapper& wrapper, const WrapType& type) {

@@ -210,7 +210,7 @@ impl<T: Pod> Slice<T> {
         Ok(Self::adopt(raw, len))
     }
 
-    /// Takes over a slice of the C ABI.
+    /// Takes over a slice of the C ABI; launches take its elements for `T` from then on.
     ///
     /// # Safety
     ///

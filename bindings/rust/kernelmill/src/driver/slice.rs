@@ -177,6 +177,7 @@ impl<T> CudaSlice<T> {
     }
 
     /// The memory as `len` elements of another type, to be read; none when they do not fit.
+    /// Launches check no types for the whole allocation from then on.
     ///
     /// # Safety
     ///
@@ -188,6 +189,7 @@ impl<T> CudaSlice<T> {
     }
 
     /// The memory as `len` elements of another type, to be written; none when they do not fit.
+    /// Launches check no types for the whole allocation from then on.
     ///
     /// # Safety
     ///

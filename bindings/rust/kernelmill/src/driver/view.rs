@@ -148,6 +148,7 @@ impl<'a, T> CudaView<'a, T> {
     }
 
     /// The memory as `len` elements of another type; none when they do not fit.
+    /// Launches check no types for the whole allocation from then on.
     ///
     /// # Safety
     ///
@@ -294,6 +295,7 @@ impl<'a, T> CudaViewMut<'a, T> {
     }
 
     /// The memory as `len` elements of another type, to be read; none when they do not fit.
+    /// Launches check no types for the whole allocation from then on.
     ///
     /// # Safety
     ///
@@ -305,6 +307,7 @@ impl<'a, T> CudaViewMut<'a, T> {
     }
 
     /// The memory as `len` elements of another type, to be written; none when they do not fit.
+    /// Launches check no types for the whole allocation from then on.
     ///
     /// # Safety
     ///
