@@ -15,9 +15,11 @@ typedef struct sobel_uint8_t_slice {
   km_slice handle;
 } sobel_uint8_t_slice;
 static inline km_status sobel_uint8_t_slice_create(km_context context, uint64_t count, sobel_uint8_t_slice* out_slice) {
-  const km_status status = km_slice_create(context, count, 1, KM_SLICE_ZEROED, &out_slice->handle);
+  km_status status = km_slice_create(context, count, 1, KM_SLICE_ZEROED, &out_slice->handle);
   if (status != KM_SUCCESS) return status;
-  return km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_U8, 1, NULL);
+  status = km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_U8, 1, NULL);
+  if (status != KM_SUCCESS) km_slice_destroy(out_slice->handle);
+  return status;
 }
 
 /* The kernels, compiled. */

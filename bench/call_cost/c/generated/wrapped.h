@@ -15,9 +15,11 @@ typedef struct wrapped_float_slice {
   km_slice handle;
 } wrapped_float_slice;
 static inline km_status wrapped_float_slice_create(km_context context, uint64_t count, wrapped_float_slice* out_slice) {
-  const km_status status = km_slice_create(context, count, 4, KM_SLICE_ZEROED, &out_slice->handle);
+  km_status status = km_slice_create(context, count, 4, KM_SLICE_ZEROED, &out_slice->handle);
   if (status != KM_SUCCESS) return status;
-  return km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_F32, 1, NULL);
+  status = km_slice_set_element_type(out_slice->handle, KM_ELEMENT_TYPE_F32, 1, NULL);
+  if (status != KM_SUCCESS) km_slice_destroy(out_slice->handle);
+  return status;
 }
 
 /* The kernels, compiled. */
