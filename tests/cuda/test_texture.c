@@ -1,7 +1,10 @@
 /* Arrays, textures and surfaces: what copies put into arrays, and what kernels read from there. */
 #include "support.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum { SIDE = 16, TEXELS = SIDE * SIDE, THREADS = 64 };
 
@@ -506,6 +509,41 @@ static void handles_that_are_none_end_the_launch(void** state) {
   EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
+typedef struct asking {
+  CUcontext context;
+  CUtexref reference;
+  atomic_int has_begun;
+  CUresult answer;
+  CUaddress_mode mode;
+} asking;
+
+/* Asks for the reference while another thread, which changes it, waits for this function. */
+static void CUDA_CB ask_for_reference(void* data) {
+  asking* const all = data;
+  atomic_store(&all->has_begun, 1);
+  const struct timespec until_it_waits = {0, 50000000};
+  nanosleep(&until_it_waits, NULL);
+  cuCtxSetCurrent(all->context);
+  all->answer = cuTexRefGetAddressMode(&all->mode, all->reference, 0);
+}
+
+static void references_answer_while_a_change_waits_for_work(void** state) {
+  fixture* const f = *state;
+  asking all = {f->context, NULL, 0, CUDA_ERROR_UNKNOWN, CU_TR_ADDRESS_MODE_BORDER};
+  NOT_ON_NVIDIAS_DRIVER(); /* host functions may not call it */
+  OK(cuModuleGetTexRef(&all.reference, at.module, "bound"));
+  OK(cuTexRefSetFormat(all.reference, CU_AD_FORMAT_FLOAT, 1));
+  OK(cuTexRefSetAddress(NULL, all.reference, at.in, 64));
+  OK(cuLaunchHostFunc(f->stream, ask_for_reference, &all));
+  while (atomic_load(&all.has_begun) == 0) sched_yield();
+  OK(cuTexRefSetAddressMode(all.reference, 0, CU_TR_ADDRESS_MODE_WRAP));
+  OK(cuStreamSynchronize(f->stream));
+  assert_int_equal(all.answer, CUDA_SUCCESS);
+  assert_int_equal(all.mode, CU_TR_ADDRESS_MODE_CLAMP);
+  OK(cuTexRefGetAddressMode(&all.mode, all.reference, 0));
+  assert_int_equal(all.mode, CU_TR_ADDRESS_MODE_WRAP);
+}
+
 #define IMAGE_TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void) {
@@ -516,6 +554,7 @@ int main(void) {
       IMAGE_TEST(fetches_are_filtered_and_addressed),
       IMAGE_TEST(linear_memory_is_read_by_lanes_of_their_own_texture),
       IMAGE_TEST(references_name_what_they_are_bound_to),
+      IMAGE_TEST(references_answer_while_a_change_waits_for_work),
       IMAGE_TEST(surfaces_are_stored_to),
       IMAGE_TEST(copies_to_arrays_are_captured),
       IMAGE_TEST(sampling_that_is_none_is_refused),

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "dropin/cuda/module/module.h"
 
@@ -66,36 +67,45 @@ TextureReference::TextureReference(Context& context, Ref<km::Memory> variable, b
   for (auto& mode : state_.texture.addressMode) mode = CU_TR_ADDRESS_MODE_CLAMP;
 }
 
-TextureReference::~TextureReference() { set_handle(0); }
+TextureReference::~TextureReference() { static_cast<void>(take({}, version_, 0)); }
 
-ReferenceState TextureReference::state() const {
+ReferenceState TextureReference::state(uint64_t* version) const {
   const std::lock_guard lock(mutex_);
+  if (version != nullptr) *version = version_;
   return state_;
 }
 
-/// Kernels that run read the variable, and then the image: both stay until they are over.
-void TextureReference::set_handle(uint64_t handle) {
-  if (image_ == handle) return;
-  static_cast<void>(wait_for_work(*context_->core()));
-  if (variable_ && variable_->host_pointer() != nullptr) {
-    std::memcpy(variable_->host_pointer(), &handle, sizeof handle);
-  }
-  if (image_ != 0) static_cast<void>(destroy_image(image_, is_surface_));
-  image_ = handle;
+CUresult TextureReference::make_image(const ReferenceState& state, uint64_t* image) {
+  if (!state.is_bound) return CUDA_SUCCESS;
+  ImageObject object;
+  object.resource = state.resource;
+  object.texture = state.texture;
+  object.is_surface = is_surface_;
+  return create_image(*context_, std::move(object), image);
 }
 
-CUresult TextureReference::bind(const ReferenceState& state) {
-  uint64_t handle = 0;
-  CUresult bound = CUDA_SUCCESS;
-  if (state.is_bound) {
-    ImageObject object;
-    object.resource = state.resource;
-    object.texture = state.texture;
-    object.is_surface = is_surface_;
-    bound = create_image(*context_, std::move(object), &handle);
+/// Kernels that run read the variable, and then the image: both stay until they are over. The lock
+/// is not held meanwhile, because host functions of the work may ask for the reference.
+bool TextureReference::take(const ReferenceState& next, uint64_t version, uint64_t image) {
+  std::unique_lock lock(mutex_);
+  if (image_ != image) {
+    lock.unlock();
+    static_cast<void>(wait_for_work(*context_->core()));
+    lock.lock();
   }
-  if (bound == CUDA_SUCCESS) set_handle(handle);
-  return bound;
+  const bool is_taken = version_ == version;
+  uint64_t gone = image;  // of no use to a state that has changed
+  if (is_taken) {
+    if (variable_ && variable_->host_pointer() != nullptr) {
+      std::memcpy(variable_->host_pointer(), &image, sizeof image);
+    }
+    gone = std::exchange(image_, image);
+    state_ = next;
+    ++version_;
+  }
+  lock.unlock();
+  if (gone != 0) static_cast<void>(destroy_image(gone, is_surface_));
+  return is_taken;
 }
 
 void note_references(uint64_t module, const std::string& ptx) {

@@ -39,31 +39,41 @@ class TextureReference final : public Handled {
   bool is_surface() const { return is_surface_; }
   /// True if it lives as long as its module, and not until cuTexRefDestroy.
   bool is_of_module() const { return static_cast<bool>(variable_); }
-  ReferenceState state() const;
+  ReferenceState state() const { return state(nullptr); }
   /// Takes over what change(state) makes of the state, and binds the image again. If there is no
   /// such image, the state stays as it was with `must_bind`; else the reference names no image
-  /// until a further change, and a kernel that reads it ends with a fault.
+  /// until a further change, and a kernel that reads it ends with a fault. A change that meets
+  /// another thread's is made once more, on top of it.
   template <class Change>
   CUresult change(bool must_bind, Change&& change) {
-    const std::lock_guard lock(mutex_);
-    ReferenceState next = state_;
-    CU_TRY(change(next));
-    const CUresult bound = bind(next);
-    if (bound != CUDA_SUCCESS && must_bind) return bound;
-    if (bound != CUDA_SUCCESS) set_handle(0);
-    state_ = next;
+    bool is_taken = false;
+    while (!is_taken) {
+      uint64_t version = 0;
+      ReferenceState next = state(&version);
+      CU_TRY(change(next));
+      uint64_t image = 0;
+      const CUresult made = make_image(next, &image);
+      if (made != CUDA_SUCCESS && must_bind) return made;
+      is_taken = take(next, version, image);
+    }
     return CUDA_SUCCESS;
   }
 
  private:
-  CUresult bind(const ReferenceState& state);
-  void set_handle(uint64_t handle);
+  ReferenceState state(uint64_t* version) const;
+  /// The image that a state binds; 0 if it binds none.
+  CUresult make_image(const ReferenceState& state, uint64_t* image);
+  /// Waits for the context's work and takes over state and image. False: the state is no longer
+  /// of that version; the image is gone.
+  bool take(const ReferenceState& next, uint64_t version, uint64_t image);
 
   const Ref<Context> context_;
   const Ref<km::Memory> variable_;  // null: of no module
   const bool is_surface_;
-  mutable std::mutex mutex_;  // guards what follows
+  // Guards what follows; it is not held while the context's work is waited for.
+  mutable std::mutex mutex_;
   ReferenceState state_;
+  uint64_t version_ = 0;  // how many changes the state has had
   uint64_t image_ = 0;
 };
 
