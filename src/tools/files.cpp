@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "base/file_writer.h"
 #include "tools/error.h"
@@ -33,6 +35,12 @@ Status write_output(const std::string& path, const std::string& content) {
 
 Status check_output(const std::string& path) {
   return path == "-" ? Status() : check_writable(path);
+}
+
+void make_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
 }
 
 uint64_t max_array_bytes() {

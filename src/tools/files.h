@@ -12,6 +12,9 @@ Status write_output(const std::string& path, const std::string& content);
 
 /// Tests if `path` could be written, without touching it.
 Status check_output(const std::string& path);
+/// Makes the folders that the path of an output leads through; check_output says what is wrong
+/// where that cannot be.
+void make_folder_of(const std::string& path);
 
 /// The most that an array's file may have: what fits into memory.
 uint64_t max_array_bytes();

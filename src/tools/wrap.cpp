@@ -107,6 +107,7 @@ Status WrapCommand::wrap() const {
     object.blocks.insert(object.blocks.end(), size.begin(), size.end());
   }
   KM_ASSIGN(std::string text, read_file(file_));
+  make_folder_of(output_);
   KM_TRY(check_output(output_));
   KM_ASSIGN(Wrapper wrapper,
             inspect_kernels({file_, std::move(text)}, options_, instances_, object));

@@ -23,6 +23,10 @@ class Wrap(Case):
             self.good("wrap", "scale.cu", "--lang", language, "-o", "two")
             self.assertEqual(self.read("one"), self.read("two"), language)
 
+    def test_folders_of_the_output_are_made(self):
+        self.good("wrap", "scale.cu", "--lang", "go", "-o", "kernels/scale/scale.go")
+        self.assertIn(b"package scale", self.read("kernels/scale/scale.go"))
+
     def test_ptx_has_the_types_in_it(self):
         self.good("compile", "scale.cu", "-o", "scale.ptx")
         text = self.good("wrap", "scale.ptx", "--lang", "rust").stdout
