@@ -58,14 +58,31 @@ Resources measure(const Api& api) {
           count_entries("/proc/self/task")};
 }
 
+/// Notices that no call ends for a while: calls that release handles are not in the journal, and
+/// may wait too.
+class Standstill {
+ public:
+  bool lasts(uint64_t calls) {
+    const uint64_t now = now_ns();
+    if (calls != calls_) since_ns_ = now;
+    calls_ = calls;
+    return now - since_ns_ > kRescueNs;
+  }
+
+ private:
+  uint64_t calls_ = 0, since_ns_ = now_ns();
+};
+
 /// Ends waits that only the program itself could end, while it lives.
 class Rescuer {
  public:
   Rescuer(Caller& caller, Journal& journal)
       : thread_([this, &caller, &journal] {
+          Standstill standstill;
           while (!stop_.load()) {
             usleep(100'000);
-            if (find_hanging(journal, kRescueNs) != nullptr) caller.rescue();
+            const bool stands = standstill.lasts(journal.calls.load());
+            if (stands || find_hanging(journal, kRescueNs) != nullptr) caller.rescue();
           }
         }) {}
   ~Rescuer() {
