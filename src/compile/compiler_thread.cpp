@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <thread>
 
 #include "base/at_exit.h"
 #include "base/thread_signals.h"
@@ -21,8 +22,9 @@ constexpr size_t kStackBytes = size_t{64} << 20;
 constexpr unsigned kDefaultMxcsr = 0x1F80;
 /// At the end of the process: the longest wait for a compilation.
 constexpr std::chrono::seconds kExitPatience{10};
+constexpr std::chrono::milliseconds kExitPause{1};
 
-std::timed_mutex one_at_a_time;
+std::mutex one_at_a_time;
 std::atomic<bool> process_exits{false};
 
 struct Job {
@@ -56,10 +58,16 @@ int start(pthread_t& thread, Job& job) {
   return failure;
 }
 
-/// Nothing is compiled after this, because NVRTC's static objects may be destroyed.
+/// Nothing is compiled after this, because NVRTC's static objects may be destroyed. The lock is
+/// tried again and again: ThreadSanitizer does not see locks with a time limit.
 void before_exit(int) {
   process_exits.store(true);
-  if (one_at_a_time.try_lock_for(kExitPatience)) one_at_a_time.unlock();
+  const auto end = std::chrono::steady_clock::now() + kExitPatience;
+  while (!one_at_a_time.try_lock()) {
+    if (std::chrono::steady_clock::now() >= end) return;
+    std::this_thread::sleep_for(kExitPause);
+  }
+  one_at_a_time.unlock();
 }
 
 Error no_longer() {
