@@ -14,12 +14,12 @@ namespace {
 /// length.
 constexpr uint32_t kDeepestLoops = 256;
 
-class Splitter {
+class BasicBlockBuilder {
  public:
-  Splitter(const ptx::Module& module, const ptx::Function& function, bool parted)
+  BasicBlockBuilder(const ptx::Module& module, const ptx::Function& function, bool parted)
       : module_(module), function_(function), parted_(parted) {}
 
-  Result<std::vector<RawBlock>> run() {
+  Result<std::vector<RawBasicBlock>> run() {
     starts_.assign(function_.code.size() + 1, kNone);
     for (const auto& label : function_.labels) starts_[label.instruction] = 0;
     uint32_t current = open();
@@ -48,7 +48,7 @@ class Splitter {
   /// Closes `block` with a jump to a new one.
   uint32_t next(uint32_t block) {
     uint32_t fresh = open();
-    blocks_[block].end = End::jump;
+    blocks_[block].terminator = Terminator::jump;
     blocks_[block].targets = {fresh};
     return fresh;
   }
@@ -64,11 +64,11 @@ class Splitter {
   uint32_t guard(const Instruction& instruction, uint32_t current, uint32_t* out_after) {
     uint32_t body = open(), after = open();
     auto& block = blocks_[current];
-    block.end = End::branch;
+    block.terminator = Terminator::branch;
     block.targets = {body, after};
     block.condition = instruction.guard;
     block.condition_negated = instruction.guard_negated;
-    block.terminator = &instruction;
+    block.terminator_ptx = &instruction;
     *out_after = after;
     return body;
   }
@@ -95,33 +95,33 @@ class Splitter {
     uint32_t after = 0;
     uint32_t body = guard(instruction, current, &after);
     uint32_t last = append(instruction, body);
-    blocks_[last].end = End::jump;
+    blocks_[last].terminator = Terminator::jump;
     blocks_[last].targets = {after};
     return after;
   }
 
   uint32_t append(const Instruction& instruction, uint32_t current) {
     blocks_[current].insts.push_back(&instruction);
-    const bool meets = parted_ && is_meeting(instruction);
-    if (!is_barrier(instruction) && !meets) return current;
+    const bool syncs = parted_ && is_warp_sync(instruction);
+    if (!is_barrier(instruction) && !syncs) return current;
     uint32_t fresh = next(current);
-    blocks_[current].end = meets ? End::meeting : End::barrier;
-    blocks_[current].terminator = &instruction;
+    blocks_[current].terminator = syncs ? Terminator::warp_sync : Terminator::barrier;
+    blocks_[current].terminator_ptx = &instruction;
     return fresh;
   }
 
   Result<uint32_t> branch(const Instruction& instruction, uint32_t current) {
     ptx::LabelId label = instruction.operands[0].label;
     auto& block = blocks_[current];
-    block.terminator = &instruction;
+    block.terminator_ptx = &instruction;
     if (instruction.guard == kNone) {
-      block.end = End::jump;
+      block.terminator = Terminator::jump;
       block.targets = {0};
       fixes_.push_back({current, 0, label});
       closed_ = true;
       return current;
     }
-    block.end = End::branch;
+    block.terminator = Terminator::branch;
     block.condition = instruction.guard;
     block.condition_negated = instruction.guard_negated;
     uint32_t fresh = open();
@@ -145,8 +145,8 @@ class Splitter {
   Status table_end(const Instruction& instruction, uint32_t current) {
     const auto& name = instruction.operands[1];
     auto& block = blocks_[current];
-    block.end = End::table;
-    block.terminator = &instruction;
+    block.terminator = Terminator::table;
+    block.terminator_ptx = &instruction;
     block.condition = instruction.operands[0].reg;
     const bool is_list = name.kind == ptx::Operand::Kind::target_list;
     const ptx::TargetList* list = is_list ? &function_.target_lists[name.label] : nullptr;
@@ -165,11 +165,11 @@ class Splitter {
     if (instruction.guard != kNone) {
       uint32_t after = 0;
       uint32_t body = guard(instruction, current, &after);
-      blocks_[body].terminator = &instruction;
+      blocks_[body].terminator_ptx = &instruction;
       return after;
     }
-    blocks_[current].end = End::exit;
-    blocks_[current].terminator = &instruction;
+    blocks_[current].terminator = Terminator::exit;
+    blocks_[current].terminator_ptx = &instruction;
     closed_ = true;
     return current;
   }
@@ -177,13 +177,13 @@ class Splitter {
   const ptx::Module& module_;
   const ptx::Function& function_;
   const bool parted_;
-  std::vector<RawBlock> blocks_;
+  std::vector<RawBasicBlock> blocks_;
   std::vector<uint32_t> starts_;  // block that begins at an instruction with a label
   std::vector<Fix> fixes_;
   bool closed_ = false;  // the current block has its end; only a label opens the next
 };
 
-Graph graph_of(const std::vector<RawBlock>& blocks) {
+Graph graph_of(const std::vector<RawBasicBlock>& blocks) {
   Graph graph(blocks.size());
   for (uint32_t b = 0; b < blocks.size(); ++b) {
     for (uint32_t target : blocks[b].targets) graph.add_edge(b, target);
@@ -191,20 +191,22 @@ Graph graph_of(const std::vector<RawBlock>& blocks) {
   return graph;
 }
 
-bool is_plain_exit(const RawBlock& block) { return block.end == End::exit && block.insts.empty(); }
+bool is_plain_exit(const RawBasicBlock& block) {
+  return block.terminator == Terminator::exit && block.insts.empty();
+}
 
-void make_exits_private(std::vector<RawBlock>& blocks) {
+void make_exits_private(std::vector<RawBasicBlock>& blocks) {
   const size_t count = blocks.size();
   for (size_t b = 0; b < count; ++b) {
-    if (blocks[b].end == End::jump && is_plain_exit(blocks[blocks[b].targets[0]])) {
-      blocks[b].terminator = blocks[blocks[b].targets[0]].terminator;
-      blocks[b].end = End::exit;
+    if (blocks[b].terminator == Terminator::jump && is_plain_exit(blocks[blocks[b].targets[0]])) {
+      blocks[b].terminator_ptx = blocks[blocks[b].targets[0]].terminator_ptx;
+      blocks[b].terminator = Terminator::exit;
       blocks[b].targets.clear();
       continue;
     }
     for (size_t slot = 0; slot < blocks[b].targets.size(); ++slot) {
       if (!is_plain_exit(blocks[blocks[b].targets[slot]])) continue;
-      RawBlock copy = blocks[blocks[b].targets[slot]];
+      RawBasicBlock copy = blocks[blocks[b].targets[slot]];
       blocks[b].targets[slot] = static_cast<uint32_t>(blocks.size());
       blocks.push_back(std::move(copy));
     }
@@ -212,11 +214,11 @@ void make_exits_private(std::vector<RawBlock>& blocks) {
 }
 
 /// Drops unreachable blocks and numbers the others in reverse postorder.
-void renumber(std::vector<RawBlock>& blocks) {
+void renumber(std::vector<RawBasicBlock>& blocks) {
   auto order = reverse_postorder(graph_of(blocks));
   std::vector<uint32_t> number(blocks.size(), kNone);
   for (uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
-  std::vector<RawBlock> result(order.size());
+  std::vector<RawBasicBlock> result(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) {
     result[i] = std::move(blocks[order[i]]);
     for (auto& target : result[i].targets) target = number[target];
@@ -224,13 +226,13 @@ void renumber(std::vector<RawBlock>& blocks) {
   blocks = std::move(result);
 }
 
-void redirect(RawBlock& block, uint32_t from, uint32_t to) {
+void redirect(RawBasicBlock& block, uint32_t from, uint32_t to) {
   for (auto& target : block.targets) {
     if (target == from) target = to;
   }
 }
 
-void merge_latches(std::vector<RawBlock>& blocks) {
+void merge_latches(std::vector<RawBasicBlock>& blocks) {
   Graph graph = graph_of(blocks);
   LoopForest forest = find_loops(graph, DominatorTree(graph, 0));
   for (uint32_t l = 0; l < forest.loops.size(); ++l) {
@@ -238,11 +240,11 @@ void merge_latches(std::vector<RawBlock>& blocks) {
     bool single = loop.latches.size() == 1 && forest.innermost[loop.latches[0]] == l &&
                   std::count(blocks[loop.latches[0]].targets.begin(),
                              blocks[loop.latches[0]].targets.end(), loop.header) == 1 &&
-                  blocks[loop.latches[0]].end != End::barrier &&
-                  blocks[loop.latches[0]].end != End::meeting;
+                  blocks[loop.latches[0]].terminator != Terminator::barrier &&
+                  blocks[loop.latches[0]].terminator != Terminator::warp_sync;
     if (single) continue;
-    RawBlock latch;
-    latch.end = End::jump;
+    RawBasicBlock latch;
+    latch.terminator = Terminator::jump;
     latch.targets = {loop.header};
     const auto number = static_cast<uint32_t>(blocks.size());
     for (NodeId source : loop.latches) redirect(blocks[source], loop.header, number);
@@ -251,32 +253,32 @@ void merge_latches(std::vector<RawBlock>& blocks) {
 }
 
 /// The first one from a block on: a block without one only jumps.
-const Instruction* instruction_from(const std::vector<RawBlock>& blocks, uint32_t block) {
+const Instruction* instruction_from(const std::vector<RawBasicBlock>& blocks, uint32_t block) {
   for (uint32_t b = block; b < blocks.size(); ++b) {
     if (!blocks[b].insts.empty()) return blocks[b].insts[0];
-    if (blocks[b].terminator != nullptr) return blocks[b].terminator;
+    if (blocks[b].terminator_ptx != nullptr) return blocks[b].terminator_ptx;
   }
-  return blocks[0].terminator;
+  return blocks[0].terminator_ptx;
 }
 
 }  // namespace
 
-Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx::Function& function,
-                                           bool parted) {
-  return Splitter(module, function, parted).run();
+Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
+                                                      const ptx::Function& function, bool parted) {
+  return BasicBlockBuilder(module, function, parted).run();
 }
 
-Result<const Instruction*> normalise_blocks(const ptx::Module& module,
-                                            std::vector<RawBlock>& blocks) {
+Result<const Instruction*> normalise_basic_blocks(const ptx::Module& module,
+                                                  std::vector<RawBasicBlock>& blocks) {
   for (auto& block : blocks) {
-    if (block.end == End::branch && block.targets[0] == block.targets[1]) {
-      block.end = End::jump;
+    if (block.terminator == Terminator::branch && block.targets[0] == block.targets[1]) {
+      block.terminator = Terminator::jump;
       block.targets.pop_back();
       block.condition = kNone;
     }
   }
-  RawBlock entry;
-  entry.end = End::jump;
+  RawBasicBlock entry;
+  entry.terminator = Terminator::jump;
   entry.targets = {1};
   for (auto& block : blocks) {
     for (auto& target : block.targets) ++target;

@@ -6,20 +6,20 @@
 namespace km::simt {
 
 /// A block under construction; targets are block numbers.
-struct RawBlock {
+struct RawBasicBlock {
   std::vector<const ptx::Instruction*> insts;
   std::vector<uint32_t> targets;
-  End end = End::exit;
+  Terminator terminator = Terminator::exit;
   ptx::RegisterId condition = kNone;
   bool condition_negated = false;
-  const ptx::Instruction* terminator = nullptr;
+  const ptx::Instruction* terminator_ptx = nullptr;
 };
 
-Result<std::vector<RawBlock>> split_blocks(const ptx::Module& module, const ptx::Function& function,
-                                           bool parted);
+Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
+                                                      const ptx::Function& function, bool parted);
 /// One latch per loop, an entry without predecessors, a private block for every plain return.
 /// Gives an instruction near a loop that is entered at more than one place, null: there is none.
-Result<const ptx::Instruction*> normalise_blocks(const ptx::Module& module,
-                                                 std::vector<RawBlock>& blocks);
+Result<const ptx::Instruction*> normalise_basic_blocks(const ptx::Module& module,
+                                                       std::vector<RawBasicBlock>& blocks);
 
 }  // namespace km::simt

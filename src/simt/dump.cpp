@@ -22,10 +22,11 @@ void append(std::string& text, const Kernel& kernel, const Inst& inst) {
 }  // namespace
 
 std::string dump(const Kernel& kernel) {
-  static const char* const kEnds[] = {"jump", "branch", "table", "barrier", "meeting", "exit"};
+  static const char* const kTerminators[] = {"jump",    "branch",    "table",
+                                             "barrier", "warp_sync", "exit"};
   std::string text;
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
-    const Block& block = kernel.blocks[b];
+    const BasicBlock& block = kernel.blocks[b];
     text += "block " + std::to_string(b) + ":\n";
     for (const Phi& phi : block.phis) {
       text += "  " + name_of(kernel, phi.result) + " = phi";
@@ -35,7 +36,7 @@ std::string dump(const Kernel& kernel) {
       text += "\n";
     }
     for (const Inst& inst : block.insts) append(text, kernel, inst);
-    text += std::string("  ") + kEnds[static_cast<int>(block.end)];
+    text += std::string("  ") + kTerminators[static_cast<int>(block.terminator)];
     if (block.condition != kNone) text += " " + name_of(kernel, block.condition);
     if (block.condition_negated) text += " negated";
     for (BlockId succ : block.succs) text += " " + std::to_string(succ);

@@ -45,32 +45,34 @@ struct Phi {
   std::vector<ValueId> inputs;  // one per predecessor, in their order
 };
 
-enum class End : uint8_t {
-  jump,     // succs[0]
-  branch,   // succs[0] where the condition holds, succs[1] elsewhere
-  table,    // brx.idx: succs by index
-  barrier,  // jump after a barrier instruction, the last of the block
-  meeting,  // jump after a warp operation that waits for its members; only in parted kernels
-  exit,     // the thread ends, or the function returns
+enum class Terminator : uint8_t {
+  jump,       // succs[0]
+  branch,     // succs[0] where the condition holds, succs[1] elsewhere
+  table,      // brx.idx: succs by index
+  barrier,    // jump after a barrier instruction, the last of the block
+  warp_sync,  // jump after a warp operation that waits for its members; only in parted kernels
+  exit,       // the thread ends, or the function returns
 };
 
-struct Block {
+struct BasicBlock {
   std::vector<Phi> phis;
   std::vector<Inst> insts;
   std::vector<BlockId> succs, preds;
-  End end = End::exit;
+  Terminator terminator = Terminator::exit;
   ValueId condition = kNone;  // of branch and table
   bool condition_negated = false;
-  const ptx::Instruction* terminator = nullptr;
+  const ptx::Instruction* terminator_ptx = nullptr;
 };
 
-inline bool ends_in_barrier(const Block& block) { return block.end == End::barrier; }
+inline bool ends_in_barrier(const BasicBlock& block) {
+  return block.terminator == Terminator::barrier;
+}
 
 struct Kernel {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::vector<Value> values;
-  std::vector<Block> blocks;  // 0 is the entry and has no predecessor; all are reachable
+  std::vector<BasicBlock> blocks;  // 0 is the entry and has no predecessor; all are reachable
   /// A loop is entered at more than one place, near this instruction: only mode c runs that.
   const ptx::Instruction* irreducible = nullptr;
   /// Instructions that are not the function's own.
@@ -156,7 +158,7 @@ inline bool is_global(ptx::Space space) {
 /// A conversion between integers of 32 and 64 bits: it extends, cuts off or moves.
 bool is_word_conversion(const ptx::Instruction& instruction);
 /// A warp operation that waits until its members have come to it.
-bool is_meeting(const ptx::Instruction& instruction);
+bool is_warp_sync(const ptx::Instruction& instruction);
 /// The last operand names the members; else they are all lanes that have not exited.
 bool has_member_mask(const ptx::Instruction& instruction);
 /// "kernel.ptx:41: 'bar.sync 0'", for messages.

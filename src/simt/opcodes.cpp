@@ -156,7 +156,7 @@ bool is_warp_operation(const Instruction& instruction) {
   }
 }
 
-bool is_meeting(const Instruction& instruction) {
+bool is_warp_sync(const Instruction& instruction) {
   if (instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier) {
     return instruction.has(Modifier::warp);
   }
@@ -164,7 +164,7 @@ bool is_meeting(const Instruction& instruction) {
 }
 
 bool has_member_mask(const Instruction& instruction) {
-  return is_meeting(instruction) && !is_matrix_operation(instruction.opcode);
+  return is_warp_sync(instruction) && !is_matrix_operation(instruction.opcode);
 }
 
 bool has_effects(const Instruction& instruction) {

@@ -29,7 +29,7 @@ class PointerFinder {
       : kernel_(kernel),
         address_(kernel.values.size()),
         is_pointer_(kernel.function->symbols.size()) {
-    for (const Block& block : kernel_.blocks) {
+    for (const BasicBlock& block : kernel_.blocks) {
       for (const Inst& inst : block.insts) mark_operands(inst);
     }
     while (!open_.empty()) {
@@ -154,7 +154,7 @@ bool is_storage(const ptx::Symbol& symbol) {
 /// the registers for several vectors side by side, and fewer packets to run.
 uint32_t most_lanes(const Kernel& kernel, Isa isa) {
   size_t instructions = 0;
-  for (const Block& block : kernel.blocks) instructions += block.insts.size() + 1;
+  for (const BasicBlock& block : kernel.blocks) instructions += block.insts.size() + 1;
   if (isa == Isa::avx512) return instructions > 1500 ? 16 : 32;
   if (instructions <= 64) return 32;
   return instructions <= 400 && max_live_registers(kernel) < 24 ? 16 : 8;
@@ -179,7 +179,7 @@ bool needs_warps(const ptx::Instruction& instruction) {
 
 /// Lanes of a warp work together, or tell each other apart.
 bool needs_warps(const Kernel& kernel) {
-  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const Block& block) {
+  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const BasicBlock& block) {
     return std::any_of(block.insts.begin(), block.insts.end(),
                        [](const Inst& inst) { return needs_warps(*inst.ptx); });
   });
@@ -188,7 +188,7 @@ bool needs_warps(const Kernel& kernel) {
 /// Threads of a segment, where an exchange of a whole warp stays within known ones; else of a warp.
 uint32_t segment_of(const Shapes& shapes, const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  if (ptx.opcode != ptx::Opcode::shfl || !is_meeting(ptx)) return kWarpLanes;
+  if (ptx.opcode != ptx::Opcode::shfl || !is_warp_sync(ptx)) return kWarpLanes;
   const auto members = shapes.constant(inst, ptx.operands[4]);
   const auto segments = shapes.constant(inst, ptx.operands[3]);
   if (!segments || !members || static_cast<uint32_t>(*members) != UINT32_MAX) return kWarpLanes;
@@ -200,7 +200,7 @@ uint32_t segment_of(const Shapes& shapes, const Inst& inst) {
 
 uint32_t threads_together(const Kernel& kernel, const Shapes& shapes) {
   uint32_t most = 1;
-  for (const Block& block : kernel.blocks) {
+  for (const BasicBlock& block : kernel.blocks) {
     for (const Inst& inst : block.insts) {
       if (needs_warps(*inst.ptx)) most = std::max(most, segment_of(shapes, inst));
     }

@@ -118,7 +118,7 @@ class PhiReaders {
 class Builder {
  public:
   Builder(const ptx::Module& module, const ptx::Function& function,
-          const std::vector<RawBlock>& raw)
+          const std::vector<RawBasicBlock>& raw)
       : function_(function), raw_(raw) {
     kernel_.module = &module;
     kernel_.function = &function;
@@ -146,11 +146,11 @@ class Builder {
     registers_.resize(raw_.size());
     slots_of_edges_.resize(raw_.size());
     for (uint32_t b = 0; b < raw_.size(); ++b) {
-      Block& block = kernel_.blocks[b];
+      BasicBlock& block = kernel_.blocks[b];
       block.succs = raw_[b].targets;
-      block.end = raw_[b].end;
-      block.condition_negated = raw_[b].condition_negated;
       block.terminator = raw_[b].terminator;
+      block.condition_negated = raw_[b].condition_negated;
+      block.terminator_ptx = raw_[b].terminator_ptx;
       for (uint32_t target : block.succs) {
         slots_of_edges_[b].push_back(static_cast<uint32_t>(kernel_.blocks[target].preds.size()));
         kernel_.blocks[target].preds.push_back(b);
@@ -302,7 +302,7 @@ class Builder {
   }
 
   void rename_block(BlockId b, std::vector<RegisterId>& pushed) {
-    Block& block = kernel_.blocks[b];
+    BasicBlock& block = kernel_.blocks[b];
     for (size_t p = 0; p < block.phis.size(); ++p) {
       block.phis[p].result = new_value(phi_registers_[b][p], b, kNone);
       kernel_.values.back().phi = static_cast<uint32_t>(p);
@@ -336,7 +336,7 @@ class Builder {
   }
 
   const ptx::Function& function_;
-  const std::vector<RawBlock>& raw_;
+  const std::vector<RawBasicBlock>& raw_;
   Kernel kernel_;
   Graph graph_;
   DominatorTree dominators_;
@@ -411,8 +411,8 @@ RegisterUse registers_of(const ptx::Function& function, const Instruction& instr
 }
 
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function, bool parted) {
-  KM_ASSIGN(auto raw, split_blocks(module, function, parted));
-  KM_ASSIGN(const Instruction* irreducible, normalise_blocks(module, raw));
+  KM_ASSIGN(auto raw, build_basic_blocks(module, function, parted));
+  KM_ASSIGN(const Instruction* irreducible, normalise_basic_blocks(module, raw));
   KM_ASSIGN(Kernel kernel, Builder(module, function, raw).run());
   kernel.irreducible = irreducible;
   return kernel;

@@ -18,9 +18,9 @@ using ptx::Operand;
 /// Marks what lies between a branch and the place where its sides have met again; `block_of` names
 /// the blocks of the graph's nodes, those beyond it are none.
 void mark_parted(const Graph& graph, const DominatorTree& post, NodeId branch,
-                 const std::vector<BlockId>& block_of, Marks& result) {
+                 const std::vector<BlockId>& block_of, BlockSet& result) {
   const NodeId meet = post.parent(branch);
-  Marks seen(graph.size());
+  BlockSet seen(graph.size());
   std::vector<NodeId> stack = graph.succs[branch];
   while (!stack.empty()) {
     const NodeId node = stack.back();
@@ -34,8 +34,8 @@ void mark_parted(const Graph& graph, const DominatorTree& post, NodeId branch,
 /// Blocks that lie strictly between a parting branch and the place where its sides have met again,
 /// among the blocks of `within` only: what has left those never comes back to a target. Sides that
 /// meet in another iteration of a loop only have not met in this one.
-Marks parted(const Kernel& kernel, const LoopForest& loops, const Marks& branches,
-             const Marks& within) {
+BlockSet parted(const Kernel& kernel, const LoopForest& loops, const BlockSet& branches,
+                const BlockSet& within) {
   Graph graph(kernel.blocks.size());
   std::vector<BlockId> blocks;
   for (BlockId b = 0; b < graph.size(); ++b) {
@@ -45,7 +45,7 @@ Marks parted(const Kernel& kernel, const LoopForest& loops, const Marks& branche
       if (within[succ]) graph.add_edge(b, succ);
     }
   }
-  Marks result(kernel.blocks.size());
+  BlockSet result(kernel.blocks.size());
   auto parts = [&](BlockId block) { return branches[block] && graph.succs[block].size() > 1; };
   const DominatorTree post = post_dominators(graph);
   for (BlockId b = 0; b < graph.size(); ++b) {
@@ -88,20 +88,21 @@ class Classifier {
   }
 
   void check_barriers() {
-    Marks barriers(kernel_.blocks.size());
+    BlockSet barriers(kernel_.blocks.size());
     for (BlockId b = 0; b < barriers.size(); ++b) {
-      const Block& block = kernel_.blocks[b];
-      barriers[b] = block.end == End::barrier;
-      if (barriers[b] && !is_block_barrier(*block.terminator)) {
-        require(Mode::suspendable_warps, block.terminator, "has a barrier number or thread count");
+      const BasicBlock& block = kernel_.blocks[b];
+      barriers[b] = block.terminator == Terminator::barrier;
+      if (barriers[b] && !is_block_barrier(*block.terminator_ptx)) {
+        require(Mode::suspendable_warps, block.terminator_ptx,
+                "has a barrier number or thread count");
       }
     }
-    const Marks within = reaching(kernel_, barriers);
-    const Marks warps = parted(kernel_, shapes_.loops, shapes_.warp_branch, within);
-    const Marks lanes = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
+    const BlockSet within = reaching(kernel_, barriers);
+    const BlockSet warps = parted(kernel_, shapes_.loops, shapes_.warp_branch, within);
+    const BlockSet lanes = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
     for (BlockId b = 0; b < barriers.size(); ++b) {
       if (!barriers[b]) continue;
-      const Instruction* at = kernel_.blocks[b].terminator;
+      const Instruction* at = kernel_.blocks[b].terminator_ptx;
       if (warps[b]) require(Mode::suspendable_warps, at, "is not reached by all warps alike");
       if (lanes[b]) require(Mode::split_warps, at, "is not reached by all lanes of a warp alike");
     }
@@ -119,12 +120,12 @@ class Classifier {
     }
   }
 
-  const Marks& lanes_parted_before(BlockId block) {
+  const BlockSet& lanes_parted_before(BlockId block) {
     auto& entry = parted_before_[block];
     if (entry.empty()) {
-      Marks target(kernel_.blocks.size());
+      BlockSet target(kernel_.blocks.size());
       target[block] = 1;
-      const Marks within = reaching(kernel_, target);
+      const BlockSet within = reaching(kernel_, target);
       entry = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
       // A branch one of whose sides never comes here: its lanes must be exiting, not waiting.
       for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
@@ -141,7 +142,8 @@ class Classifier {
   }
 
   bool is_exit(BlockId block) const {
-    return kernel_.blocks[block].end == End::exit && kernel_.blocks[block].insts.empty();
+    return kernel_.blocks[block].terminator == Terminator::exit &&
+           kernel_.blocks[block].insts.empty();
   }
 
   bool converged(BlockId block, const Inst& inst) {
@@ -179,10 +181,10 @@ class Classifier {
     const ValueUses uses(kernel_);
     for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
       const LoopPolls polls(kernel_, shapes_, uses, l);
-      std::map<BlockId, const Inst*> waits;  // branches, and what they wait for
-      Marks bounded(kernel_.blocks.size());  // exits that do not wait
+      std::map<BlockId, const Inst*> waits;     // branches, and what they wait for
+      BlockSet bounded(kernel_.blocks.size());  // exits that do not wait
       for (BlockId b : shapes_.loops.loops[l].nodes) {
-        const Block& block = kernel_.blocks[b];
+        const BasicBlock& block = kernel_.blocks[b];
         if (block.condition == kNone) continue;
         const bool exits = std::any_of(block.succs.begin(), block.succs.end(), [&](BlockId succ) {
           return !shapes_.loops.contains(l, succ);
@@ -214,10 +216,10 @@ class Classifier {
   bool meets_each_round(uint32_t loop) const {
     const Loop& l = shapes_.loops.loops[loop];
     const auto passes = [&](BlockId b) {
-      const Block& block = kernel_.blocks[b];
-      return block.end != End::barrier || !is_block_barrier(*block.terminator);
+      const BasicBlock& block = kernel_.blocks[b];
+      return block.terminator != Terminator::barrier || !is_block_barrier(*block.terminator_ptx);
     };
-    const Marks round = reached(only(l.header), succs_in(kernel_), [&](BlockId b, BlockId succ) {
+    const BlockSet round = reached(only(l.header), succs_in(kernel_), [&](BlockId b, BlockId succ) {
       return passes(b) && shapes_.loops.contains(loop, succ);
     });
     return std::none_of(l.latches.begin(), l.latches.end(),
@@ -228,8 +230,8 @@ class Classifier {
   /// to do before the lanes in it leave.
   bool waits_together(uint32_t loop) const {
     const BlockId header = shapes_.loops.loops[loop].header;
-    const Marks within = reaching(kernel_, only(header));
-    const Marks before = reaching_forward(header);
+    const BlockSet within = reaching(kernel_, only(header));
+    const BlockSet before = reaching_forward(header);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!shapes_.divergent_branch[b] || !parts_from(b, header, within)) continue;
       if (changes_memory_beside(b, loop, before)) return false;
@@ -246,7 +248,7 @@ class Classifier {
     const BlockId header = shapes_.loops.loops[loop].header;
     const BlockId alone = one_packet_part(header);
     const bool awaits_global = awaited.ptx->has(Modifier::global) && awaits_global_memory(loop);
-    const Marks around = between_barriers(header);
+    const BlockSet around = between_barriers(header);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!around[b] || (alone != kNone && shapes_.dominators.dominates(alone, b))) continue;
       for (const Inst& inst : kernel_.blocks[b].insts) {
@@ -258,8 +260,8 @@ class Classifier {
     return true;
   }
 
-  Marks only(BlockId block) const {
-    Marks result(kernel_.blocks.size());
+  BlockSet only(BlockId block) const {
+    BlockSet result(kernel_.blocks.size());
     result[block] = 1;
     return result;
   }
@@ -285,8 +287,8 @@ class Classifier {
   }
 
   bool taken_by_one_packet(const ThreadValues& values, BlockId from, BlockId to) const {
-    const Block& block = kernel_.blocks[from];
-    if (block.end != End::branch || block.succs[0] == block.succs[1]) return false;
+    const BasicBlock& block = kernel_.blocks[from];
+    if (block.terminator != Terminator::branch || block.succs[0] == block.succs[1]) return false;
     const bool when = (block.succs[0] == to) != block.condition_negated;
     uint32_t taken = kNone;  // the packet
     for (uint32_t thread = 0; thread < values.thread_count(); ++thread) {
@@ -301,10 +303,12 @@ class Classifier {
   }
 
   /// The basic blocks that warps may run between the same two barriers as `target`.
-  Marks between_barriers(BlockId target) const {
-    auto passes = [&](BlockId block) { return kernel_.blocks[block].end != End::barrier; };
-    Marks starts = reached(only(target), preds_in(kernel_),
-                           [&](BlockId, BlockId pred) { return passes(pred); });
+  BlockSet between_barriers(BlockId target) const {
+    auto passes = [&](BlockId block) {
+      return kernel_.blocks[block].terminator != Terminator::barrier;
+    };
+    BlockSet starts = reached(only(target), preds_in(kernel_),
+                              [&](BlockId, BlockId pred) { return passes(pred); });
     for (BlockId b = 0; b < starts.size(); ++b) {
       const auto& preds = kernel_.blocks[b].preds;
       if (!preds.empty() && std::all_of(preds.begin(), preds.end(), passes)) starts[b] = 0;
@@ -315,7 +319,7 @@ class Classifier {
 
   /// Lanes that part at the end of `branch` have not all met again, or some never will, where
   /// others reach `target`. `within`: what reaches it.
-  bool parts_from(BlockId branch, BlockId target, const Marks& within) const {
+  bool parts_from(BlockId branch, BlockId target, const BlockSet& within) const {
     const auto& succs = kernel_.blocks[branch].succs;
     auto reaches = [&](BlockId succ) { return within[succ] != 0; };
     if (std::none_of(succs.begin(), succs.end(), reaches)) return false;
@@ -324,7 +328,7 @@ class Classifier {
   }
 
   /// Blocks from which `target` is reached without going round any loop again.
-  Marks reaching_forward(BlockId target) const {
+  BlockSet reaching_forward(BlockId target) const {
     return reached(only(target), preds_in(kernel_), [&](BlockId block, BlockId pred) {
       return !shapes_.dominators.dominates(block, pred);
     });
@@ -333,10 +337,10 @@ class Classifier {
   /// True if lanes that take another way than into the loop, or leave it before others, come to
   /// something that changes memory before they wait for the others. Blocks in `before` are done
   /// before the loop begins.
-  bool changes_memory_beside(BlockId branch, uint32_t loop, const Marks& before) const {
+  bool changes_memory_beside(BlockId branch, uint32_t loop, const BlockSet& before) const {
     const Loop& l = shapes_.loops.loops[loop];
     const bool inside = shapes_.loops.contains(loop, branch);
-    Marks seen(kernel_.blocks.size());
+    BlockSet seen(kernel_.blocks.size());
     std::vector<BlockId> stack = kernel_.blocks[branch].succs;
     while (!stack.empty()) {
       const BlockId block = stack.back();
@@ -366,8 +370,8 @@ class Classifier {
   }
 
   /// From the branch back to it inside the loop, past no block of `avoided`.
-  bool goes_round(uint32_t loop, BlockId branch, const Marks& avoided) const {
-    Marks seen(kernel_.blocks.size());
+  bool goes_round(uint32_t loop, BlockId branch, const BlockSet& avoided) const {
+    BlockSet seen(kernel_.blocks.size());
     std::vector<BlockId> stack{branch};
     while (!stack.empty()) {
       const BlockId block = stack.back();
@@ -385,7 +389,7 @@ class Classifier {
   const Kernel& kernel_;
   const Shapes& shapes_;
   Classification result_;
-  std::map<BlockId, Marks> parted_before_;
+  std::map<BlockId, BlockSet> parted_before_;
 };
 
 }  // namespace

@@ -322,13 +322,13 @@ Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop
   return result;
 }
 
-Meeting::Meeting(const Graph& graph, const LoopForest& loops)
+Reconvergence::Reconvergence(const Graph& graph, const LoopForest& loops)
     : graph_(graph),
       loops_(loops),
       whole_(post_dominators(graph)),
       iterations_(loops.loops.size()) {}
 
-bool Meeting::always_reaches(NodeId from, NodeId to) {
+bool Reconvergence::always_reaches(NodeId from, NodeId to) {
   uint32_t loop = loops_.innermost[to];
   while (loop != UINT32_MAX && !loops_.contains(loop, from)) loop = loops_.loops[loop].parent;
   if (loop == UINT32_MAX) return whole_.dominates(to, from);

@@ -107,9 +107,9 @@ Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop
 
 /// Reconvergence within one iteration of all loops around: post-dominance, in which a node that
 /// only the next iteration reaches does not count. Keeps references.
-class Meeting {
+class Reconvergence {
  public:
-  Meeting(const Graph& graph, const LoopForest& loops);
+  Reconvergence(const Graph& graph, const LoopForest& loops);
 
   /// Every way from `from` leads to `to`, in the same iteration of each loop that holds both.
   bool always_reaches(NodeId from, NodeId to);

@@ -16,7 +16,7 @@ class Pointers {
       : kernel_(kernel), wanted_(kernel.values.size()), seen_(kernel.values.size()) {}
 
   std::vector<uint8_t> run() {
-    for (const Block& block : kernel_.blocks) {
+    for (const BasicBlock& block : kernel_.blocks) {
       for (const Inst& inst : block.insts) {
         const MemoryPlace place = memory_place(*inst.ptx);
         const bool is_register = place.size_bytes > 1 && place.operand->reg != ptx::kNone &&

@@ -82,7 +82,7 @@ bool is_strong_load(const Instruction& instruction) {
 
 ValueUses::ValueUses(const Kernel& kernel) : uses_(kernel.values.size()) {
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
-    const Block& block = kernel.blocks[b];
+    const BasicBlock& block = kernel.blocks[b];
     for (const Phi& phi : block.phis) {
       for (ValueId input : phi.inputs) uses_[input].push_back({b, nullptr, phi.result});
     }
@@ -111,7 +111,7 @@ class LoopPolls::Flow {
   }
 
   const Inst* at(BlockId b) const {
-    const Block& block = kernel_.blocks[b];
+    const BasicBlock& block = kernel_.blocks[b];
     if (block.condition == kNone) return nullptr;
     const auto known = sources_.find(block.condition);
     if (known == sources_.end()) return leaves(b) ? poll_that_decides(block.condition) : nullptr;

@@ -8,13 +8,13 @@
 
 namespace km::simt {
 
-using Marks = std::vector<uint8_t>;
+using BlockSet = std::vector<uint8_t>;
 
 /// The blocks of `from` and all that are reached from them: `next_of(block)` are a block's
 /// neighbours, of which those count that `goes(block, neighbour)` lets through.
 template <typename Next, typename Goes>
-Marks reached(const Marks& from, Next next_of, Goes goes) {
-  Marks result = from;
+BlockSet reached(const BlockSet& from, Next next_of, Goes goes) {
+  BlockSet result = from;
   std::vector<BlockId> stack;
   for (BlockId b = 0; b < from.size(); ++b) {
     if (from[b]) stack.push_back(b);
@@ -44,7 +44,7 @@ inline auto succs_in(const Kernel& kernel) {
 }
 
 /// The blocks of `targets`, and all that lead to them.
-inline Marks reaching(const Kernel& kernel, const Marks& targets) {
+inline BlockSet reaching(const Kernel& kernel, const BlockSet& targets) {
   return reached(targets, preds_in(kernel), [](BlockId, BlockId) { return true; });
 }
 

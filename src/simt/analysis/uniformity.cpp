@@ -161,7 +161,7 @@ class Users {
   template <class Visit>
   static void visit(const Kernel& kernel, Visit visit_user) {
     for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
-      const Block& block = kernel.blocks[b];
+      const BasicBlock& block = kernel.blocks[b];
       auto use = [&](ValueId value, bool is_phi) {
         if (value != kNone) visit_user(value, {b, is_phi});
       };
@@ -192,7 +192,7 @@ class Analysis {
     shapes_.options = options;
     shapes_.dominators = DominatorTree(graph_, 0);
     shapes_.loops = find_loops(graph_, shapes_.dominators);
-    meeting_ = std::make_unique<Meeting>(graph_, shapes_.loops);
+    reconvergence_ = std::make_unique<Reconvergence>(graph_, shapes_.loops);
     shapes_.values.resize(kernel.values.size());
     if (options.assume_no_wrap && !options.parted) {
       shapes_.wanted_alignments = wanted_alignments(kernel);
@@ -305,8 +305,8 @@ class Analysis {
 
   /// The ways out of a block that some thread may take, as far as is known.
   uint8_t ways_out(BlockId b) const {
-    const Block& block = kernel_.blocks[b];
-    if (block.end != End::branch) return kAllSides;
+    const BasicBlock& block = kernel_.blocks[b];
+    if (block.terminator != Terminator::branch) return kAllSides;
     const Shape condition = shapes_.at(kernel_, block.condition, b);
     const auto constant = condition.constant();
     if (!constant) return kAllSides;
@@ -327,11 +327,12 @@ class Analysis {
   }
 
   bool takes(BlockId b, size_t side) const {
-    return kernel_.blocks[b].end == End::branch ? (taken_[b] >> side & 1) != 0 : taken_[b] != 0;
+    return kernel_.blocks[b].terminator == Terminator::branch ? (taken_[b] >> side & 1) != 0
+                                                              : taken_[b] != 0;
   }
 
   bool reaches(BlockId from, BlockId to) const {
-    if (kernel_.blocks[from].end != End::branch) return taken_[from] != 0;
+    if (kernel_.blocks[from].terminator != Terminator::branch) return taken_[from] != 0;
     const auto& succs = kernel_.blocks[from].succs;
     for (size_t side = 0; side < succs.size(); ++side) {
       if (succs[side] == to && takes(from, side)) return true;
@@ -341,7 +342,7 @@ class Analysis {
 
   void note_sides() {
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      if (kernel_.blocks[b].end != End::branch) continue;
+      if (kernel_.blocks[b].terminator != Terminator::branch) continue;
       if (taken_[b] == kFirstSide) shapes_.sides[b] = Shapes::Side::first;
       if (taken_[b] == kSecondSide) shapes_.sides[b] = Shapes::Side::second;
     }
@@ -376,8 +377,8 @@ class Analysis {
   }
 
   bool ends_in_branch(BlockId b) const {
-    const End end = kernel_.blocks[b].end;
-    return end == End::branch || end == End::table;
+    const Terminator terminator = kernel_.blocks[b].terminator;
+    return terminator == Terminator::branch || terminator == Terminator::table;
   }
 
   /// Once values change no more: ways that part, those of blocks that nothing is known of included.
@@ -478,7 +479,7 @@ class Analysis {
       const BlockId header = shapes_.loops.loops[l].header;
       const auto first = std::lower_bound(parted.begin(), parted.end(), header);
       const bool is_inside = first != parted.end() && *first < end;
-      if (is_inside && !meeting_->always_reaches(*first, block)) return false;
+      if (is_inside && !reconvergence_->always_reaches(*first, block)) return false;
       if (l == loop) return true;
       end = header;
     }
@@ -487,7 +488,7 @@ class Analysis {
   const Kernel& kernel_;
   const Graph graph_;
   Shapes shapes_;
-  std::unique_ptr<Meeting> meeting_;
+  std::unique_ptr<Reconvergence> reconvergence_;
   Parting lanes_{
       shapes_.divergent_branch, shapes_.divergent_join, shapes_.divergent_loop, {}, {}, {}};
   Parting warps_{shapes_.warp_branch, shapes_.warp_join, shapes_.warp_loop, {}, {}, {}};
@@ -605,7 +606,7 @@ uint8_t depth_of_bounds(const Kernel& kernel, const Inst& inst,
 
 std::vector<uint8_t> hoistable_bounds(const Kernel& kernel) {
   std::vector<uint8_t> depths(kernel.values.size(), kNotHoistable);
-  for (const Block& block : kernel.blocks) {  // definitions come before uses, phis aside
+  for (const BasicBlock& block : kernel.blocks) {  // definitions come before uses, phis aside
     for (const Inst& inst : block.insts) {
       const uint8_t depth = depth_of_bounds(kernel, inst, depths);
       for (const auto& write : inst.writes) depths[write.second] = depth;

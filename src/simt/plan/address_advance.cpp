@@ -37,7 +37,7 @@ AddressAdvance::Kind AddressAdvance::of(ValueId value, uint32_t loop, unsigned d
 
 AddressAdvance::Kind AddressAdvance::of_phi(ValueId value, uint32_t loop) const {
   const BlockId header = kernel_.values[value].block;
-  const Block& block = kernel_.blocks[header];
+  const BasicBlock& block = kernel_.blocks[header];
   if (header != plan_.shapes->loops.loops[loop].header) return Kind::other;
   for (const Phi& phi : block.phis) {
     if (phi.result != value) continue;

@@ -31,7 +31,7 @@ bool runs_side_by_side(const Plan& plan) {
   IndexSteps by_thread(kernel, *plan.shapes, ptx::SpecialRegister::tid, 0);
   IndexSteps by_block(kernel, *plan.shapes, ptx::SpecialRegister::ctaid, 0);
   bool any = false;
-  for (const Block& b : kernel.blocks) {
+  for (const BasicBlock& b : kernel.blocks) {
     for (const Inst& inst : b.insts) {
       const ptx::Opcode opcode = inst.ptx->opcode;
       const bool divides = opcode == ptx::Opcode::div || opcode == ptx::Opcode::rem;

@@ -15,7 +15,7 @@ namespace {
 /// Barrier regions share blocks by copying them; beyond this, suspended warps are smaller.
 uint64_t most_instructions(const Kernel& kernel) {
   uint64_t once = 0;
-  for (const Block& block : kernel.blocks) once += block.insts.size() + 1;
+  for (const BasicBlock& block : kernel.blocks) once += block.insts.size() + 1;
   return 4 * once + 2000;
 }
 

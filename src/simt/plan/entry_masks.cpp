@@ -24,7 +24,7 @@ void EntryMasks::find_after_barriers() {
   for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
     for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
       const BlockId b = plan_.linear[r].steps[s].block;
-      if (plan_.kernel->blocks[b].end != End::barrier) continue;
+      if (plan_.kernel->blocks[b].terminator != Terminator::barrier) continue;
       ways.push_back({r, s, plan_.regions.after_barrier[b], b});
     }
   }
@@ -64,7 +64,7 @@ bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
     const auto found = std::lower_bound(blocks.begin(), blocks.end(), b);
     return static_cast<size_t>(found - blocks.begin());
   };
-  Marks leading(blocks.size());
+  BlockSet leading(blocks.size());
   std::vector<BlockId> open{barrier};
   leading[place(barrier)] = 1;
   while (!open.empty()) {
@@ -73,7 +73,8 @@ bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
     for (BlockId pred : plan_.kernel->blocks[b].preds) {
       const size_t at = place(pred);
       const bool is_inside = at < blocks.size() && blocks[at] == pred;
-      if (!is_inside || leading[at] || plan_.kernel->blocks[pred].end == End::barrier) continue;
+      if (!is_inside || leading[at] || plan_.kernel->blocks[pred].terminator == Terminator::barrier)
+        continue;
       leading[at] = 1;
       open.push_back(pred);
     }
@@ -92,8 +93,8 @@ bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
 bool EntryMasks::leads_to_masked(uint32_t region) const {
   const auto& steps = plan_.linear[region].steps;
   return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-    const bool barrier =
-        plan_.splits_at_barriers && plan_.kernel->blocks[step.block].end == End::barrier;
+    const bool barrier = plan_.splits_at_barriers &&
+                         plan_.kernel->blocks[step.block].terminator == Terminator::barrier;
     return barrier && masked_[plan_.regions.after_barrier[step.block]] != 0;
   });
 }

@@ -59,9 +59,10 @@ bool IdlePackets::is_thread_number(const Inst& inst, const Operand& operand) con
 
 /// The threads for which the branch at the end of `block` goes to successor `slot`, where these are
 /// the ones below a number that is the same for the whole block.
-std::optional<IdlePackets::LowThreads> IdlePackets::low_threads(const Block& block,
+std::optional<IdlePackets::LowThreads> IdlePackets::low_threads(const BasicBlock& block,
                                                                 size_t slot) const {
-  if (block.end != End::branch || block.succs[0] == block.succs[1]) return std::nullopt;
+  if (block.terminator != Terminator::branch || block.succs[0] == block.succs[1])
+    return std::nullopt;
   const auto& condition = plan_.kernel->values[block.condition];
   if (condition.block == kNone || condition.instruction == kNone) return std::nullopt;
   const Inst& compare = plan_.kernel->blocks[condition.block].insts[condition.instruction];
@@ -100,7 +101,8 @@ uint32_t IdlePackets::end_of_run(uint32_t first) const {
   uint32_t end = first + 1;
   const auto is_inside = [&](BlockId pred) {
     const uint32_t from = plan.step_of[pred];
-    return from == kEndOfRegion || plan_.kernel->blocks[pred].end == End::barrier || from >= first;
+    return from == kEndOfRegion || plan_.kernel->blocks[pred].terminator == Terminator::barrier ||
+           from >= first;
   };
   for (; end < plan.steps.size(); ++end) {
     const auto& preds = plan_.kernel->blocks[plan.steps[end].block].preds;
@@ -111,12 +113,12 @@ uint32_t IdlePackets::end_of_run(uint32_t first) const {
 
 /// Nothing happens there but that the packet goes on, as all others do.
 bool IdlePackets::is_passive(BlockId b, bool may_part) const {
-  const Block& block = plan_.kernel->blocks[b];
+  const BasicBlock& block = plan_.kernel->blocks[b];
   if (!may_part && (plan_.shapes->divergent_branch[b] || plan_.shapes->warp_branch[b])) {
     return false;
   }
   return std::all_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
-    const bool at_end = block.end == End::barrier && &inst == &block.insts.back();
+    const bool at_end = block.terminator == Terminator::barrier && &inst == &block.insts.back();
     if (at_end) return inst.writes.empty();
     return !has_effects(*inst.ptx) || plan_.kernel->loads_parameter(inst);
   });
@@ -126,7 +128,7 @@ bool IdlePackets::is_passive(BlockId b, bool may_part) const {
 bool IdlePackets::find_left_values() const {
   const Region& region = plan_.regions.list[region_];
   for (BlockId b : region.blocks) {
-    if (plan_.kernel->blocks[b].end != End::barrier) continue;
+    if (plan_.kernel->blocks[b].terminator != Terminator::barrier) continue;
     const uint32_t next = plan_.regions.after_barrier[b];
     for (ValueId value : constants_.kept(next)) {
       const BlockId home = plan_.kernel->values[value].block;
@@ -163,7 +165,7 @@ bool IdlePackets::is_rest_idle(uint32_t step) {
   const LinearPlan& plan = plan_.linear[region_];
   const auto& preds = plan_.kernel->blocks[plan.steps[step].block].preds;
   if (preds.size() != 1) return false;
-  const Block& from = plan_.kernel->blocks[preds[0]];
+  const BasicBlock& from = plan_.kernel->blocks[preds[0]];
   const size_t slot = from.succs[0] == plan.steps[step].block ? 0 : 1;
   const uint32_t branch = plan.step_of[preds[0]];
   const bool is_once = branch < step && plan.loops.innermost[branch] == UINT32_MAX;

@@ -38,7 +38,7 @@ class IdlePackets {
   };
 
   bool is_thread_number(const Inst& inst, const ptx::Operand& operand) const;
-  std::optional<LowThreads> low_threads(const Block& block, size_t slot) const;
+  std::optional<LowThreads> low_threads(const BasicBlock& block, size_t slot) const;
   uint32_t end_of_run(uint32_t first) const;
   bool is_passive(BlockId b, bool may_part) const;
   bool find_left_values() const;

@@ -90,7 +90,7 @@ NanClasses::NanClasses(const Plan& plan) {
   classes_.assign(kernel.values.size(), Class::none);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Block& block : kernel.blocks) {
+    for (const BasicBlock& block : kernel.blocks) {
       for (const Phi& phi : block.phis) {
         for (ValueId input : phi.inputs) changed |= raise(phi.result, classes_[input]);
       }

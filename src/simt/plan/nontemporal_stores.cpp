@@ -72,8 +72,8 @@ bool orders(const Inst& inst) {
 }
 
 /// Blocks that lead to something that orders, or have it.
-Marks leading_to_order(const Kernel& kernel) {
-  Marks having(kernel.blocks.size());
+BlockSet leading_to_order(const Kernel& kernel) {
+  BlockSet having(kernel.blocks.size());
   for (BlockId b = 0; b < having.size(); ++b) {
     const auto& insts = kernel.blocks[b].insts;
     having[b] = std::any_of(insts.begin(), insts.end(), orders);
@@ -88,7 +88,7 @@ NontemporalStores::NontemporalStores(const Plan& plan) {
   const Kernel& kernel = *plan.kernel;
   Roots roots(kernel);
   std::set<ptx::SymbolId> loaded;
-  for (const Block& block : kernel.blocks) {
+  for (const BasicBlock& block : kernel.blocks) {
     for (const Inst& inst : block.insts) {
       const auto access = memory_access(kernel, inst);
       if (!access || !is_global(access->space) || is_plain_store(*inst.ptx)) continue;
@@ -98,9 +98,9 @@ NontemporalStores::NontemporalStores(const Plan& plan) {
       loaded.insert(root);
     }
   }
-  const Marks leading = leading_to_order(kernel);
+  const BlockSet leading = leading_to_order(kernel);
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
-    const Block& block = kernel.blocks[b];
+    const BasicBlock& block = kernel.blocks[b];
     const bool is_ordered = std::any_of(block.succs.begin(), block.succs.end(),
                                         [&](BlockId succ) { return leading[succ] != 0; });
     if (is_ordered || plan.shapes->loops.innermost[b] != UINT32_MAX) continue;

@@ -5,7 +5,7 @@
 namespace km::simt {
 
 ReadValues::ReadValues(const Kernel& kernel) : is_read_(kernel.values.size()) {
-  for (const Block& block : kernel.blocks) {
+  for (const BasicBlock& block : kernel.blocks) {
     if (block.condition != kNone) is_read_[block.condition] = 1;
     for (const Phi& phi : block.phis) {
       for (ValueId input : phi.inputs) is_read_[input] = 1;

@@ -4,8 +4,9 @@
 
 namespace km::simt {
 
-bool parts_lanes(const Plan& plan, const Block& block) {
-  return block.end == End::branch && plan.shapes->values[block.condition].is_varying();
+bool parts_lanes(const Plan& plan, const BasicBlock& block) {
+  return block.terminator == Terminator::branch &&
+         plan.shapes->values[block.condition].is_varying();
 }
 
 ValueLifetimes::ValueLifetimes(const Plan& plan, const AddressPlans& addresses)
@@ -39,7 +40,7 @@ void ValueLifetimes::note(const Plan& plan, ValueId value, BlockId at) {
 }
 
 void ValueLifetimes::note_block(const Plan& plan, const AddressPlans& addresses, BlockId b) {
-  const Block& block = plan.kernel->blocks[b];
+  const BasicBlock& block = plan.kernel->blocks[b];
   for (const Phi& phi : block.phis) {
     cross_block_[phi.result] = 1;
     for (size_t i = 0; i < phi.inputs.size(); ++i) note(plan, phi.inputs[i], block.preds[i]);
@@ -67,9 +68,10 @@ void ValueLifetimes::note_guarded(const Plan& plan, const Inst& inst) {
 
 /// In mode c other lanes may run between the beginning of a block and its end.
 void ValueLifetimes::note_independent_threads(const Plan& plan) {
-  for (const Block& block : plan.kernel->blocks) {
+  for (const BasicBlock& block : plan.kernel->blocks) {
     for (const Phi& phi : block.phis) cross_block_[phi.result] = 1;
-    if (block.end != End::meeting && block.end != End::barrier) continue;
+    if (block.terminator != Terminator::warp_sync && block.terminator != Terminator::barrier)
+      continue;
     for (const auto& read : block.insts.back().reads) cross_block_[read.second] = 1;
   }
 }

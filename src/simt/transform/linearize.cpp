@@ -28,7 +28,8 @@ class Linearizer {
       if (sets_.work() > kMostWork) return std::nullopt;
     }
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
-      if (block_of(i).end == End::barrier && !split_ && pending_[i] != PendingSteps::kEmpty) {
+      if (block_of(i).terminator == Terminator::barrier && !split_ &&
+          pending_[i] != PendingSteps::kEmpty) {
         plan_.barrier_with_waiting_lanes = plan_.steps[i].block;
       }
     }
@@ -61,7 +62,7 @@ class Linearizer {
     for (uint32_t i = 0; i < nodes.size(); ++i) index[nodes[i]] = i;
     Graph graph(nodes.size());
     for (uint32_t i = 0; i < nodes.size(); ++i) {
-      if (split_ && kernel_.blocks[nodes[i]].end == End::barrier) continue;
+      if (split_ && kernel_.blocks[nodes[i]].terminator == Terminator::barrier) continue;
       for (BlockId succ : kernel_.blocks[nodes[i]].succs) graph.add_edge(i, index[succ]);
     }
     return graph;
@@ -151,11 +152,13 @@ class Linearizer {
            shapes_.divergent_loop[l] != 0;
   }
 
-  const Block& block_of(uint32_t step) const { return kernel_.blocks[plan_.steps[step].block]; }
+  const BasicBlock& block_of(uint32_t step) const {
+    return kernel_.blocks[plan_.steps[step].block];
+  }
 
   bool is_kill(uint32_t step) const {
-    const Block& block = block_of(step);
-    return block.end == End::exit && block.insts.empty();
+    const BasicBlock& block = block_of(step);
+    return block.terminator == Terminator::exit && block.insts.empty();
   }
 
   using Pending = PendingSteps::Set;
@@ -301,16 +304,16 @@ class Linearizer {
 
   /// A step has the lanes of its dominator where all of them come to it in the same iteration.
   void assign_masks() {
-    Meeting meeting(graph_, loops_);
+    Reconvergence reconvergence(graph_, loops_);
     WaitingSteps waiting(static_cast<uint32_t>(plan_.steps.size()));
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
       waiting.advance(i);
-      assign_mask(i, meeting, waiting);
+      assign_mask(i, reconvergence, waiting);
       waiting.add(i, plan_.steps[i].mask_step, next_pending(i));
     }
   }
 
-  void assign_mask(uint32_t i, Meeting& meeting, const WaitingSteps& waiting) {
+  void assign_mask(uint32_t i, Reconvergence& reconvergence, const WaitingSteps& waiting) {
     Step& step = plan_.steps[i];
     step.mask_step = i;
     if (i == 0) {
@@ -323,7 +326,7 @@ class Linearizer {
     while (above != kNoNode && is_left(above, i)) {
       above = dominators_.parent(loops_.loops[loops_.innermost[above]].header);
     }
-    if (!is_divergent_header(i) && above != kNoNode && meeting.always_reaches(above, i)) {
+    if (!is_divergent_header(i) && above != kNoNode && reconvergence.always_reaches(above, i)) {
       take_mask(step, above);
     } else if (const uint32_t source = undivided_source(i, waiting); source != kEndOfRegion) {
       take_mask(step, source);
@@ -380,14 +383,17 @@ class Linearizer {
   }
 
   bool find_trivial(uint32_t i) const {
-    const Block& block = block_of(i);
+    const BasicBlock& block = block_of(i);
     if (block.insts.size() > kSpeculationLimit || plan_.steps[i].repeat != kEndOfRegion) {
       return false;
     }
-    if (block.end == End::barrier || loops_.innermost[i] != loops_.innermost[dominator(i)]) {
+    if (block.terminator == Terminator::barrier ||
+        loops_.innermost[i] != loops_.innermost[dominator(i)]) {
       return false;
     }
-    if (block.end != End::jump && !plan_.steps[i].linear && block.end != End::exit) return false;
+    if (block.terminator != Terminator::jump && !plan_.steps[i].linear &&
+        block.terminator != Terminator::exit)
+      return false;
     for (BlockId succ : block.succs) {
       for (const Phi& phi : kernel_.blocks[succ].phis) {
         if (!shapes_.values[phi.result].is_varying()) return false;

@@ -8,7 +8,7 @@ namespace {
 template <class Use>
 void visit_uses(const Kernel& kernel, Use use) {
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
-    const Block& block = kernel.blocks[b];
+    const BasicBlock& block = kernel.blocks[b];
     for (const Phi& phi : block.phis) {
       for (size_t slot = 0; slot < phi.inputs.size(); ++slot)
         use(phi.inputs[slot], block.preds[slot]);

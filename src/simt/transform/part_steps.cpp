@@ -35,7 +35,7 @@ class StepParter {
   void run() {
     for (uint32_t loop = 0; loop < loops_.loops.size(); ++loop) {
       if (!kernel_.has_barrier(loops_.loops[loop].nodes)) continue;
-      const Block& header = kernel_.blocks[loops_.loops[loop].header];
+      const BasicBlock& header = kernel_.blocks[loops_.loops[loop].header];
       for (size_t phi = 0; phi < header.phis.size(); ++phi) {
         if (const auto moving = find_moving(loop, phi)) part(*moving);
       }
@@ -50,7 +50,7 @@ class StepParter {
 
   std::optional<Moving> find_moving(uint32_t loop, size_t phi_index) const {
     const BlockId header = loops_.loops[loop].header;
-    const Block& block = kernel_.blocks[header];
+    const BasicBlock& block = kernel_.blocks[header];
     const Phi& phi = block.phis[phi_index];
     const ptx::Type type = kernel_.values[phi.result].type;
     if (block.preds.size() != 2 || ptx::is_float(type) || ptx::size_bits(type) != 64) return {};
@@ -230,7 +230,7 @@ class StepParter {
   }
 
   void renumber() {
-    for (Block& block : kernel_.blocks) {
+    for (BasicBlock& block : kernel_.blocks) {
       for (uint32_t i = 0; i < block.insts.size(); ++i) {
         for (const auto& write : block.insts[i].writes) {
           kernel_.values[write.second].instruction = i;

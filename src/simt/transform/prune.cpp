@@ -13,10 +13,10 @@ class Pruner {
  public:
   Pruner(const Kernel& kernel, const std::vector<Side>& sides) : kernel_(kernel) {
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      Block& block = kernel_.blocks[b];
+      BasicBlock& block = kernel_.blocks[b];
       if (sides[b] == Side::both) continue;
       block.succs = {block.succs[sides[b] == Side::first ? 0 : 1]};
-      block.end = End::jump;
+      block.terminator = Terminator::jump;
       block.condition = kNone;
     }
   }
@@ -49,7 +49,7 @@ class Pruner {
   /// `takes(pred)`: there is one more edge from there.
   template <class Takes>
   void drop_edges_to(BlockId target, Takes takes) {
-    Block& block = kernel_.blocks[target];
+    BasicBlock& block = kernel_.blocks[target];
     std::vector<size_t> slots;
     for (size_t slot = 0; slot < block.preds.size(); ++slot) {
       if (takes(block.preds[slot])) slots.push_back(slot);
@@ -67,7 +67,7 @@ class Pruner {
   void replace_copies() {
     copy_of_.assign(kernel_.values.size(), kNone);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      Block& block = kernel_.blocks[b];
+      BasicBlock& block = kernel_.blocks[b];
       if (!kept_[b] || block.preds.size() != 1) continue;
       for (const Phi& phi : block.phis) {
         copy_of_[phi.result] = phi.inputs[0];
@@ -75,7 +75,7 @@ class Pruner {
       }
       block.phis.clear();
     }
-    for (Block& block : kernel_.blocks) {
+    for (BasicBlock& block : kernel_.blocks) {
       replace(block.condition);
       for (Phi& phi : block.phis) {
         for (ValueId& input : phi.inputs) replace(input);
@@ -101,13 +101,13 @@ class Pruner {
   /// Drops blocks; the others stay in their order, which is a reverse postorder still.
   void drop_blocks() {
     std::vector<BlockId> number(kernel_.blocks.size(), kNone);
-    std::vector<Block> blocks;
+    std::vector<BasicBlock> blocks;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!kept_[b]) continue;
       number[b] = static_cast<BlockId>(blocks.size());
       blocks.push_back(std::move(kernel_.blocks[b]));
     }
-    for (Block& block : blocks) {
+    for (BasicBlock& block : blocks) {
       for (BlockId& succ : block.succs) succ = number[succ];
       for (BlockId& pred : block.preds) pred = number[pred];
     }

@@ -35,7 +35,7 @@ class RegionFinder {
       const uint64_t size = kernel_.blocks[block].insts.size() + 1;
       if (size > left_) return false;
       left_ -= size;
-      if (split_ && kernel_.blocks[block].end == End::barrier) continue;
+      if (split_ && kernel_.blocks[block].terminator == Terminator::barrier) continue;
       for (BlockId succ : kernel_.blocks[block].succs) {
         if (seen_[succ] == entry) continue;
         seen_[succ] = entry;
@@ -170,7 +170,7 @@ std::optional<Regions> find_regions(const Kernel& kernel, uint64_t most_instruct
   };
   if (!add(0)) return std::nullopt;
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {
-    if (kernel.blocks[b].end != End::barrier) continue;
+    if (kernel.blocks[b].terminator != Terminator::barrier) continue;
     const BlockId entry = kernel.blocks[b].succs[0];
     if (region_of_entry[entry] == kNone) {
       region_of_entry[entry] = static_cast<uint32_t>(regions.list.size());

@@ -28,7 +28,7 @@ struct Case {
         meet(graph, loops) {}
   Graph graph;
   LoopForest loops;
-  Meeting meet;
+  Reconvergence meet;
 };
 
 TEST(Graph, SidesMeetBehindABranch) {

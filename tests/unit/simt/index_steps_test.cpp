@@ -33,7 +33,7 @@ Steps steps_of(const std::string& body) {
   options.block = {32, 8, 1};
   const Shapes shapes = analyse_shapes(*kernel, options);
   ValueId address = kNone;
-  for (const Block& block : kernel->blocks) {
+  for (const BasicBlock& block : kernel->blocks) {
     for (const Inst& inst : block.insts) {
       if (inst.ptx->opcode == ptx::Opcode::st) address = inst.read(inst.ptx->operands[0].reg);
     }

@@ -47,7 +47,7 @@ std::unique_ptr<Parted> part_body(const std::string& body, const std::string& af
 /// Phis of 64 bits that are the same for all threads, and others.
 std::string phis_of(const std::unique_ptr<Parted>& parted) {
   unsigned same = 0, own = 0;
-  for (const Block& block : parted->kernel.blocks) {
+  for (const BasicBlock& block : parted->kernel.blocks) {
     for (const Phi& phi : block.phis) {
       if (ptx::size_bits(parted->kernel.values[phi.result].type) != 64) continue;
       ++(parted->shapes.values[phi.result].is_uniform() ? same : own);

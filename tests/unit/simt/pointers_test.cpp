@@ -23,7 +23,7 @@ std::pair<int, int> wanted(const std::string& body) {
   if (!built.kernel) return {-1, -1};
   const std::vector<uint8_t> bits = wanted_alignments(*built.kernel);
   std::vector<int> found;
-  for (const Block& block : built.kernel->blocks) {
+  for (const BasicBlock& block : built.kernel->blocks) {
     for (const Inst& inst : block.insts) {
       const bool is_parameter =
           inst.ptx->opcode == ptx::Opcode::ld && inst.ptx->operands[1].symbol != ptx::kNone;

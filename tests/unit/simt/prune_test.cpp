@@ -44,7 +44,7 @@ std::unique_ptr<Pruned> prune_body(const std::string& body, std::array<uint32_t,
 /// The offsets of the stores that are left, in order, as letters: 0 is A, 8 is B.
 std::string stores_of(const Kernel& kernel) {
   std::string text;
-  for (const Block& block : kernel.blocks) {
+  for (const BasicBlock& block : kernel.blocks) {
     for (const Inst& inst : block.insts) {
       if (inst.ptx->opcode != ptx::Opcode::st) continue;
       text += static_cast<char>('A' + inst.ptx->operands[0].offset / 8);
@@ -120,7 +120,7 @@ TEST(Prune, ALoopThatEndsAfterItsFirstRoundIsNone) {
   EXPECT_EQ(pruned->kernel, &pruned->storage);
   EXPECT_EQ(stores_of(*pruned->kernel), "AB");
   EXPECT_TRUE(pruned->shapes.loops.loops.empty());
-  for (const Block& block : pruned->kernel->blocks) EXPECT_TRUE(block.phis.empty());
+  for (const BasicBlock& block : pruned->kernel->blocks) EXPECT_TRUE(block.phis.empty());
 }
 
 TEST(Prune, LoopsOfSeveralRoundsStay) {
@@ -142,7 +142,7 @@ TEST(Prune, BothTargetsMayBeOneBlock) {
       {32, 8, 1});
   ASSERT_NE(pruned->kernel, nullptr);
   EXPECT_EQ(stores_of(*pruned->kernel), "A");
-  for (const Block& block : pruned->kernel->blocks) {
+  for (const BasicBlock& block : pruned->kernel->blocks) {
     for (const Phi& phi : block.phis) EXPECT_EQ(phi.inputs.size(), block.preds.size());
   }
 }

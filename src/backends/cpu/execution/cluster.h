@@ -14,7 +14,7 @@ class Cluster {
   void begin(uint32_t size, uint8_t* shared, uint64_t stride_bytes) {
     members.clear();
     size_ = size;
-    arrived_ = finished_ = meetings_ = 0;
+    arrived_ = finished_ = rounds_ = 0;
     shared_ = shared;
     stride_bytes_ = stride_bytes;
   }
@@ -22,12 +22,12 @@ class Cluster {
   /// From the first block's shared memory to the end of the last one's.
   uint64_t shared_bytes() const { return size_ * stride_bytes_; }
 
-  /// One more block has come to the barrier; gives the number of this meeting.
+  /// One more block has come to the barrier; gives the number of the barrier's round.
   uint32_t arrive() {
     ++arrived_;
-    const uint32_t meeting = meetings_;
+    const uint32_t round = rounds_;
     open_if_complete();
-    return meeting;
+    return round;
   }
   /// A block is over, which counts as arrived from now on. True for the last one.
   bool leave() {
@@ -35,7 +35,7 @@ class Cluster {
     open_if_complete();
     return finished_ == size_;
   }
-  bool has_met(uint32_t meeting) const { return meetings_ != meeting; }
+  bool is_past(uint32_t round) const { return rounds_ != round; }
 
   std::vector<ResidentBlock*> members;  // by rank
 
@@ -43,11 +43,11 @@ class Cluster {
   void open_if_complete() {
     if (arrived_ == 0 || arrived_ + finished_ < size_) return;
     arrived_ = 0;
-    ++meetings_;
+    ++rounds_;
   }
 
   uint32_t size_ = 0, arrived_ = 0, finished_ = 0;
-  uint32_t meetings_ = 0;  // times that all have come
+  uint32_t rounds_ = 0;  // times that all have come
   uint8_t* shared_ = nullptr;
   uint64_t stride_bytes_ = 0;
 };

@@ -52,16 +52,16 @@ bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_
   return true;
 }
 
-bool ResidentBlock::meet_cluster() {
+bool ResidentBlock::sync_cluster() {
   if (cluster_ == nullptr) return true;
-  if (!is_meeting_) meeting_ = cluster_->arrive();
-  is_meeting_ = !cluster_->has_met(meeting_);
-  return !is_meeting_;
+  if (!waits_for_cluster_) cluster_round_ = cluster_->arrive();
+  waits_for_cluster_ = !cluster_->is_past(cluster_round_);
+  return !waits_for_cluster_;
 }
 
-bool ResidentBlock::has_met_cluster() {
-  if (!is_meeting_ || !cluster_->has_met(meeting_)) return false;
-  is_meeting_ = false;
+bool ResidentBlock::has_synced_cluster() {
+  if (!waits_for_cluster_ || !cluster_->is_past(cluster_round_)) return false;
+  waits_for_cluster_ = false;
   return true;
 }
 
@@ -69,7 +69,7 @@ void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, 
                           uint32_t rank) {
   state_ = state;
   cluster_ = cluster;
-  is_meeting_ = false;
+  waits_for_cluster_ = false;
   if (cluster != nullptr) {
     state_.shared = cluster->shared_of(rank);
   } else if (has_shared_) {

@@ -50,11 +50,11 @@ class ResidentBlock {
  protected:
   virtual void start() = 0;
   /// All threads of the block are at the barrier of the cluster. True: those of all blocks are.
-  bool meet_cluster();
+  bool sync_cluster();
   /// Waiting for other blocks there.
-  bool is_meeting() const { return is_meeting_; }
+  bool waits_for_cluster() const { return waits_for_cluster_; }
   /// True if the block waited there, and the others have come.
-  bool has_met_cluster();
+  bool has_synced_cluster();
 
   simt::BlockState state_{};
   uint64_t scratch_bytes_ = 0;  // of a warp
@@ -62,8 +62,8 @@ class ResidentBlock {
 
  private:
   Cluster* cluster_ = nullptr;
-  uint32_t meeting_ = 0;
-  bool is_meeting_ = false;
+  uint32_t cluster_round_ = 0;
+  bool waits_for_cluster_ = false;
   GuardedRange window_, scratch_;
   bool has_shared_ = false;  // else the window is left from another kernel
 };

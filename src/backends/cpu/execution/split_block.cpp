@@ -30,7 +30,7 @@ SplitWarp& SplitBlock::warp(uint32_t index) const {
 ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   bool progress = false, waiting = false, spun = false;
   released_ = false;
-  if (has_met_cluster()) release(barriers_[simt::kClusterBarrier]);
+  if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
   for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
     const auto w = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t live = warp(w).live, clock = warp(w).clock;
@@ -47,7 +47,7 @@ ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const Code
   if (unfinished_ == 0) return Turn::finished;
   // A barrier is no progress where threads go round a loop that waits, with barriers in it.
   if (progress || (released_ && !spun)) return Turn::progress;
-  if (waiting || spun || is_meeting()) return Turn::waiting;
+  if (waiting || spun || waits_for_cluster()) return Turn::waiting;
   return release_complete(true) ? Turn::progress : Turn::deadlock;
 }
 
@@ -77,7 +77,7 @@ void SplitBlock::release(Barrier& barrier) {
 
 /// All threads of the block have come. False: others of the cluster have not.
 bool SplitBlock::complete(Barrier& barrier) {
-  if (&barrier == &barriers_[simt::kClusterBarrier] && !meet_cluster()) return false;
+  if (&barrier == &barriers_[simt::kClusterBarrier] && !sync_cluster()) return false;
   release(barrier);
   return true;
 }

@@ -98,8 +98,8 @@ void WarpBlock::start() {
 ResidentBlock::Turn WarpBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   record_ = record;
   unit_ = &unit;
-  if (has_met_cluster()) release(barriers_[simt::kClusterBarrier]);
-  if (runnable_ == 0 && is_meeting()) return Turn::waiting;
+  if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
+  if (runnable_ == 0 && waits_for_cluster()) return Turn::waiting;
   if ((runnable_ & bit(current_)) == 0) pick_next(&current_);
   running_ = true;
   Warp& next = *warps_[current_];
@@ -165,7 +165,7 @@ void WarpBlock::release(Barrier& barrier) {
 
 /// All threads of the block have come.
 void WarpBlock::complete(Barrier& barrier) {
-  if (&barrier != &barriers_[simt::kClusterBarrier] || meet_cluster()) release(barrier);
+  if (&barrier != &barriers_[simt::kClusterBarrier] || sync_cluster()) release(barrier);
 }
 
 /// Nobody can run: exited threads count as arrived at barriers with an explicit count as well.
@@ -217,7 +217,7 @@ bool WarpBlock::wait_for_others() {
     switch_to(next);
     return true;
   }
-  if (!is_meeting()) return false;
+  if (!waits_for_cluster()) return false;
   switch_to_base(current_, Turn::progress);
   return true;
 }
@@ -255,7 +255,7 @@ void WarpBlock::finish_warp() {
     return;
   }
   const bool all = static_cast<uint32_t>(std::popcount(exited_)) == count_;
-  const Turn stuck = is_meeting() ? Turn::progress : Turn::deadlock;
+  const Turn stuck = waits_for_cluster() ? Turn::progress : Turn::deadlock;
   switch_to_base(from, all ? Turn::finished : stuck);
 }
 

@@ -18,8 +18,8 @@ void BarrierSpill::create_variables() {
     variables.out = builder_.variable(variables.type, "out");
   }
   if (!plan_.splits_at_barriers) return;
-  for (const Block& block : kernel_.blocks) {
-    if (block.end != End::barrier) continue;
+  for (const BasicBlock& block : kernel_.blocks) {
+    if (block.terminator != Terminator::barrier) continue;
     for (const auto& write : block.insts.back().writes) {
       barrier_sums_[write.second] = builder_.variable(b_.getInt32Ty(), "sum");
     }

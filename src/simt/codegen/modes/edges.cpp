@@ -15,8 +15,8 @@ void Edges::begin_region(uint32_t region) {
 }
 
 void Edges::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
-  const Block& block = kernel_.blocks[position_.block];
-  const Block& successor = kernel_.blocks[block.succs[slot]];
+  const BasicBlock& block = kernel_.blocks[position_.block];
+  const BasicBlock& successor = kernel_.blocks[block.succs[slot]];
   const uint32_t pred = edge_slots_[position_.block][slot];
   const bool blend = edge_mask != nullptr && edge_blends(index, block.succs[slot]);
   if (blend && !successor.phis.empty()) {
@@ -75,9 +75,9 @@ bool Edges::edge_blends(uint32_t index, BlockId successor) const {
 /// The block whose branch alone leads to the lanes of a step, or kNone.
 BlockId Edges::branch_before(uint32_t index) const {
   const auto& steps = plan_.linear[position_.region].steps;
-  const Block& first = kernel_.blocks[steps[steps[index].mask_step].block];
+  const BasicBlock& first = kernel_.blocks[steps[steps[index].mask_step].block];
   if (first.preds.size() != 1) return kNone;
-  return kernel_.blocks[first.preds[0]].end == End::branch ? first.preds[0] : kNone;
+  return kernel_.blocks[first.preds[0]].terminator == Terminator::branch ? first.preds[0] : kNone;
 }
 
 /// The condition that separates lanes that come over an edge from those that came before. If only
@@ -88,7 +88,8 @@ llvm::Value* Edges::blend_condition(uint32_t index, BlockId successor, Value* ed
   const auto& innermost = plan_.shapes->loops.innermost;
   const BlockId parting =
       plan_.has_independent_threads() || has_avx512() ? kNone : branch_before(index);
-  if (parting == kNone || kernel_.blocks[position_.block].end != End::jump) return edge_mask;
+  if (parting == kNone || kernel_.blocks[position_.block].terminator != Terminator::jump)
+    return edge_mask;
   if (!parts_lanes(plan_, kernel_.blocks[parting])) return edge_mask;
   if (plan.step_of[parting] == kEndOfRegion || plan.step_of[parting] >= index) return edge_mask;
   for (BlockId block : {parting, successor}) {
@@ -97,14 +98,15 @@ llvm::Value* Edges::blend_condition(uint32_t index, BlockId successor, Value* ed
   for (BlockId pred : kernel_.blocks[successor].preds) {
     const uint32_t step = plan.step_of[pred];
     if (step == kEndOfRegion || step >= index || pred == parting) continue;
-    if (kernel_.blocks[pred].end != End::jump || branch_before(step) != parting) return edge_mask;
+    if (kernel_.blocks[pred].terminator != Terminator::jump || branch_before(step) != parting)
+      return edge_mask;
   }
   const BlockId arm = plan.steps[plan.steps[index].mask_step].block;
   Value* condition = branch_condition(kernel_.blocks[parting]);
   return kernel_.blocks[parting].succs[0] == arm ? condition : b_.CreateNot(condition);
 }
 
-llvm::Value* Edges::branch_condition(const Block& block) {
+llvm::Value* Edges::branch_condition(const BasicBlock& block) {
   if (llvm::Constant* known =
           idle_.working_lanes(static_cast<BlockId>(&block - kernel_.blocks.data()))) {
     return idle_.workers()->slot == 0 ? known : b_.CreateNot(known);

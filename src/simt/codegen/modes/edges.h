@@ -20,7 +20,7 @@ class Edges : public Room {
   /// The place of an edge among the predecessors of its end.
   uint32_t slot(BlockId block, size_t edge) const { return edge_slots_[block][edge]; }
   /// The lanes that go to the block's first successor, as far as they are there.
-  Value* branch_condition(const Block& block);
+  Value* branch_condition(const BasicBlock& block);
   /// Stores the inputs of the successor's phis. `index`: the step that the edge leaves.
   void contribute_phis(uint32_t index, size_t slot, Value* edge_mask);
   /// Lanes that leave a divergent loop take the values of this iteration with them.

@@ -39,9 +39,9 @@ void IndependentThreads::run() {
   position_.region = 0;
   const auto& steps = plan_.linear[0].steps;
   for (const Step& step : steps) {
-    const End end = kernel_.blocks[step.block].end;
+    const Terminator terminator = kernel_.blocks[step.block].terminator;
     bodies_.push_back(builder_.new_block("block"));
-    const bool resumes = end == End::meeting || end == End::barrier;
+    const bool resumes = terminator == Terminator::warp_sync || terminator == Terminator::barrier;
     resumes_.push_back(resumes ? builder_.new_block("resume") : nullptr);
   }
   dispatch_ = builder_.new_block("dispatch");
@@ -84,16 +84,17 @@ void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
 
 /// Makes a block's code.
 void IndependentThreads::emit_block_code(uint32_t index) {
-  const Block& block = kernel_.blocks[plan_.linear[0].steps[index].block];
-  builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+  const BasicBlock& block = kernel_.blocks[plan_.linear[0].steps[index].block];
+  builder_.set_location(block.insts.empty() ? block.terminator_ptx : block.insts[0].ptx);
   begin_part(index, bodies_[index]);
-  const bool ends_in_wait = block.end == End::meeting || block.end == End::barrier;
+  const bool ends_in_wait =
+      block.terminator == Terminator::warp_sync || block.terminator == Terminator::barrier;
   for (const Inst& inst : block.insts) {
     builder_.set_location(inst.ptx);
     if (ends_in_wait && &inst == &block.insts.back()) continue;
     lowering_.lower(inst);
   }
-  if (block.terminator != nullptr) builder_.set_location(block.terminator);
+  if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
   emit_end(index);
   limit_.count(*bodies_[index]);
 }
@@ -101,18 +102,18 @@ void IndependentThreads::emit_block_code(uint32_t index) {
 // ---- Ends of blocks.
 
 void IndependentThreads::emit_end(uint32_t index) {
-  const Block& block = kernel_.blocks[position_.block];
-  switch (block.end) {
-    case End::jump:
+  const BasicBlock& block = kernel_.blocks[position_.block];
+  switch (block.terminator) {
+    case Terminator::jump:
       return leave_block(index, {mask()});
-    case End::branch:
-    case End::table:
+    case Terminator::branch:
+    case Terminator::table:
       return emit_branch(index);
-    case End::barrier:
+    case Terminator::barrier:
       return emit_barrier(index);
-    case End::meeting:
+    case Terminator::warp_sync:
       return emit_warp_sync(index);
-    case End::exit:
+    case Terminator::exit:
       return exit_group();
   }
 }
@@ -127,10 +128,10 @@ void IndependentThreads::exit_group() {
 
 /// Makes a branch or a table of branches: lanes part by their condition.
 void IndependentThreads::emit_branch(uint32_t index) {
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   Value* condition = values_.vector(block.condition);
   std::vector<Value*> edges;
-  if (block.end == End::branch) {
+  if (block.terminator == Terminator::branch) {
     if (block.condition_negated) condition = b_.CreateNot(condition);
     edges = {b_.CreateAnd(mask(), condition), b_.CreateAnd(mask(), b_.CreateNot(condition))};
   } else {
@@ -163,8 +164,8 @@ bool IndependentThreads::continues_directly(uint32_t index, BlockId successor) c
 namespace {
 
 /// The last line of a block in the PTX text; 0: not known.
-uint32_t line_of(const Block& block) {
-  if (block.terminator != nullptr) return block.terminator->location.line;
+uint32_t line_of(const BasicBlock& block) {
+  if (block.terminator_ptx != nullptr) return block.terminator_ptx->location.line;
   return block.insts.empty() ? 0 : block.insts.back().ptx->location.line;
 }
 
@@ -187,7 +188,7 @@ void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
 
 /// All lanes one way: straight on where nobody can join them; else the dispatcher decides.
 void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& edge_masks) {
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
     edges_.contribute_phis(index, slot, edge_masks[slot]);
     leave_to(block.succs[slot], edge_masks[slot]);
@@ -208,7 +209,7 @@ void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& 
 
 /// Makes a barrier: the runtime notes the lanes that wait, and their code goes on when it says so.
 void IndependentThreads::emit_barrier(uint32_t index) {
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   const Inst& inst = block.insts.back();
   const auto& ptx = *inst.ptx;
   builder_.set_location(&ptx);

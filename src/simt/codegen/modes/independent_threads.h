@@ -2,7 +2,7 @@
 // runtime/split_warp.cpp picks them, block by block; values that outlive a block lie in scratch
 // memory, so that the entry can return wherever no lane goes on.
 //
-// A state is twice the step of a block, plus one for what follows its meeting or barrier.
+// A state is twice the step of a block, plus one for what follows its warp operation or barrier.
 #pragma once
 
 #include <map>

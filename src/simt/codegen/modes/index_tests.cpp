@@ -31,7 +31,7 @@ Predicate order_of(const ptx::Instruction& setp) {
 }  // namespace
 
 /// An index, one for each lane, that a branch compares with what is the same for all.
-std::optional<IndexTests::IndexTest> IndexTests::test_of(const Block& block, size_t slot) {
+std::optional<IndexTests::IndexTest> IndexTests::test_of(const BasicBlock& block, size_t slot) {
   const auto& info = kernel_.values[block.condition];
   if (info.block != position_.block || info.instruction == kNone) return std::nullopt;
   const Inst& inst = block.insts[info.instruction];
@@ -63,7 +63,7 @@ std::optional<IndexTests::IndexTest> IndexTests::test_of(const Block& block, siz
   return test;
 }
 
-llvm::Value* IndexTests::surely_all_take(const Block& block, size_t slot) {
+llvm::Value* IndexTests::surely_all_take(const BasicBlock& block, size_t slot) {
   const auto test = test_of(block, slot);
   if (!test) return nullptr;
   const auto [least, most] = extremes_of(test->offsets, lanes_);

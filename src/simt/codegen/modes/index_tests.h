@@ -17,7 +17,7 @@ class IndexTests : public Room {
 
   /// True if all lanes of the current block go to that successor. False: perhaps not all do. Null:
   /// the two indices do not decide it.
-  Value* surely_all_take(const Block& block, size_t slot);
+  Value* surely_all_take(const BasicBlock& block, size_t slot);
 
  private:
   struct IndexTest {
@@ -26,7 +26,7 @@ class IndexTests : public Room {
     const Offsets* offsets = nullptr;
   };
 
-  std::optional<IndexTest> test_of(const Block& block, size_t slot);
+  std::optional<IndexTest> test_of(const BasicBlock& block, size_t slot);
 
   Values& values_;
 };

@@ -83,10 +83,10 @@ void RegionCode::emit_step(uint32_t index) {
   const Step& step = plan.steps[index];
   position_.block = step.block;
   lowering_.begin_block();
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   if (heads_[index] != bodies_[index]) {
     b_.SetInsertPoint(heads_[index]);
-    builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+    builder_.set_location(block.insts.empty() ? block.terminator_ptx : block.insts[0].ptx);
     const bool is_rest_idle_too = idle_.is_rest_idle(index);
     auto* skip = is_rest_idle_too ? builder_.new_block("idle") : target_of(step.skip);
     b_.CreateCondBr(builder_.any(masks_.load(index)), bodies_[index], skip);
@@ -97,16 +97,16 @@ void RegionCode::emit_step(uint32_t index) {
     }
   }
   b_.SetInsertPoint(bodies_[index]);
-  builder_.set_location(block.insts.empty() ? block.terminator : block.insts[0].ptx);
+  builder_.set_location(block.insts.empty() ? block.terminator_ptx : block.insts[0].ptx);
   for (uint32_t cleared : step.clear_masks) masks_.clear(cleared);
   builder_.set_mask(masks_.load(index));
   for (const Inst& inst : block.insts) {
     builder_.set_location(inst.ptx);
     bool last = &inst == &block.insts.back();
-    if (last && block.end == End::barrier) continue;  // emit_end() deals with it
+    if (last && block.terminator == Terminator::barrier) continue;  // emit_end() deals with it
     lowering_.lower(inst);
   }
-  if (block.terminator != nullptr) builder_.set_location(block.terminator);
+  if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
   emit_end(index);
   limit_.count(*bodies_[index]);
 }
@@ -114,9 +114,9 @@ void RegionCode::emit_step(uint32_t index) {
 /// Makes the branch that a step ends with.
 void RegionCode::emit_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
-  const Block& block = kernel_.blocks[position_.block];
-  if (block.end == End::barrier) return emit_barrier_end(index);
-  if (block.end == End::exit) {
+  const BasicBlock& block = kernel_.blocks[position_.block];
+  if (block.terminator == Terminator::barrier) return emit_barrier_end(index);
+  if (block.terminator == Terminator::exit) {
     b_.CreateBr(target_of(step.next[0]));
     return;
   }
@@ -127,8 +127,8 @@ void RegionCode::emit_end(uint32_t index) {
 /// The branch stays a branch: every way out carries all lanes.
 void RegionCode::emit_uniform_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
-  const Block& block = kernel_.blocks[position_.block];
-  if (block.end == End::jump) {
+  const BasicBlock& block = kernel_.blocks[position_.block];
+  if (block.terminator == Terminator::jump) {
     contribute(index, 0, mask());
     if (plan_.is_waiting_edge(position_.region, position_.block, block.succs[0])) frame_.yield();
     b_.CreateBr(target_of(step.next[0]));
@@ -141,7 +141,7 @@ void RegionCode::emit_uniform_end(uint32_t index) {
   std::vector<llvm::BasicBlock*> edges;
   for (size_t slot = 0; slot < block.succs.size(); ++slot)
     edges.push_back(builder_.new_block("edge"));
-  if (block.end == End::branch) {
+  if (block.terminator == Terminator::branch) {
     if (block.condition_negated) condition = b_.CreateNot(condition);
     b_.CreateCondBr(condition, edges[0], edges[1]);
   } else {
@@ -156,7 +156,7 @@ void RegionCode::emit_uniform_end(uint32_t index) {
     const ValueCache::Scope values(builder_.values()), vectors(builder_.vectors());
     contribute(index, slot, mask());
     const bool is_branch =
-        block.end == End::branch && plan_.shapes->warp_branch[position_.block] != 0;
+        block.terminator == Terminator::branch && plan_.shapes->warp_branch[position_.block] != 0;
     if (is_branch &&
         idle_.is_rest_idle(plan_.linear[position_.region].step_of[block.succs[1 - slot]])) {
       idle_.end_packets();
@@ -170,15 +170,15 @@ void RegionCode::emit_uniform_end(uint32_t index) {
 void RegionCode::emit_linear_end(uint32_t index) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   std::vector<Value*> edge_masks;
-  if (block.end == End::jump) edge_masks.push_back(mask());
-  if (block.end == End::branch) {
+  if (block.terminator == Terminator::jump) edge_masks.push_back(mask());
+  if (block.terminator == Terminator::branch) {
     Value* condition = edges_.branch_condition(block);
     edge_masks = {builder_.and_masks(mask(), condition),
                   builder_.and_masks(mask(), b_.CreateNot(condition))};
   }
-  if (block.end == End::table) {
+  if (block.terminator == Terminator::table) {
     Value* condition = values_.vector(block.condition);
     for (size_t slot = 0; slot < block.succs.size(); ++slot) {
       Value* number = llvm::ConstantInt::get(condition->getType()->getScalarType(), slot);
@@ -222,10 +222,11 @@ void RegionCode::emit_linear_end(uint32_t index) {
 bool RegionCode::is_copied_for_all(uint32_t step) const {
   const size_t most = has_avx512() ? 300 : 16;
   const Step& copied = plan_.linear[position_.region].steps[step];
-  const Block& block = kernel_.blocks[copied.block];
-  const bool is_straight =
-      block.end == End::jump || block.end == End::exit ||
-      (block.end == End::branch && copied.linear && copied.repeat == kEndOfRegion && has_avx512());
+  const BasicBlock& block = kernel_.blocks[copied.block];
+  const bool is_straight = block.terminator == Terminator::jump ||
+                           block.terminator == Terminator::exit ||
+                           (block.terminator == Terminator::branch && copied.linear &&
+                            copied.repeat == kEndOfRegion && has_avx512());
   return is_straight && block.preds.size() == 1 && block.insts.size() <= most &&
          std::any_of(block.insts.begin(), block.insts.end(),
                      [](const Inst& inst) { return has_effects(*inst.ptx); });
@@ -234,12 +235,12 @@ bool RegionCode::is_copied_for_all(uint32_t step) const {
 /// From a branch that parts lanes to the next step, or to its copy.
 void RegionCode::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) {
   const LinearPlan& plan = plan_.linear[position_.region];
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   const uint32_t next = plan.steps[index].next[0];
   const auto slot = std::find_if(block.succs.begin(), block.succs.end(),
                                  [&](BlockId succ) { return plan.step_of[succ] == next; });
   const bool may = plan_.mode == Mode::run_to_completion && !plan_.variant.checked &&
-                   block.end == End::branch &&
+                   block.terminator == Terminator::branch &&
                    !code_plan_.masks.step_is_masked(position_.region, index);
   if (!may || slot == block.succs.end() || next == kEndOfRegion || !is_copied_for_all(next)) {
     b_.CreateBr(target_of(next));
@@ -274,7 +275,7 @@ void RegionCode::emit_copies_for_all() {
 /// Makes a barrier: a call, or the end of the region.
 void RegionCode::emit_barrier_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
-  const Block& block = kernel_.blocks[position_.block];
+  const BasicBlock& block = kernel_.blocks[position_.block];
   const Inst& barrier = block.insts.back();
   builder_.set_location(barrier.ptx);
   if (!plan_.splits_at_barriers) {

@@ -52,7 +52,8 @@ void RunToCompletion::emit_block() {
     region_.spill().commit(r);
     std::map<uint32_t, bool> targets;  // whether the block lets others go on first
     for (BlockId b : plan_.regions.list[r].blocks) {
-      if (!plan_.splits_at_barriers || kernel_.blocks[b].end != End::barrier) continue;
+      if (!plan_.splits_at_barriers || kernel_.blocks[b].terminator != Terminator::barrier)
+        continue;
       bool& waits = targets[plan_.regions.after_barrier[b]];
       waits = waits || plan_.is_in_waiting_loop(b);
     }

@@ -68,7 +68,7 @@ bool RowTranspose::has_many_rows() {
   constexpr unsigned kMany = 24;
   if (!row_accesses_) {
     unsigned count = 0;
-    for (const Block& block : kernel_.blocks) {
+    for (const BasicBlock& block : kernel_.blocks) {
       for (const Inst& inst : block.insts) {
         const auto access = memory_access(kernel_, inst);
         if (access && access->size_bytes > ptx::size_bytes(inst.ptx->type())) ++count;
