@@ -46,7 +46,7 @@ Result<Object> compile(const Program& program, uint32_t kernel, const Variant& v
                       "%ux%ux%u",
                       kMaxBlockThreads, block[0], block[1], block[2]);
   }
-  return run_guarded(
+  return run_isolated(
       [program = impl.shared_from_this(), kernel, variant](const Interruption& own) {
         return compile_variant(*program, kernel, variant, own);
       },

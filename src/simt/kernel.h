@@ -76,7 +76,7 @@ struct Kernel {
   /// A loop is entered at more than one place, near this instruction: only mode c runs that.
   const ptx::Instruction* irreducible = nullptr;
   /// Instructions that are not the function's own.
-  std::vector<std::shared_ptr<const ptx::Instruction>> made;
+  std::vector<std::shared_ptr<const ptx::Instruction>> synthesized;
 
   Graph graph() const;
   /// For each block and successor, the edge's place among the predecessors of that successor.

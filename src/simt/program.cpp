@@ -296,7 +296,7 @@ Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
   info.ptx_version = module_->version_major * 10 + module_->version_minor;
   info.target = module_->target_sm;
   infos_.push_back(std::move(info));
-  part_steps(analysed.kernel, *analysed.function);
+  split_induction_variables(analysed.kernel, *analysed.function);
   if (dump_enabled("ir")) dump_stage("ir", function.name, dump(analysed.kernel));
   kernels_.push_back(std::move(analysed));
   return {};

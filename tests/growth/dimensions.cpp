@@ -333,7 +333,7 @@ std::string loops_in_a_loop(uint32_t n) {
       "setp.lt.u32 %p1, %r2, 100;\n@%p1 bra O;\n");
 }
 
-std::string waiting_loops(uint32_t n) {
+std::string spin_loops(uint32_t n) {
   return kernel_of(repeat(n,
                           "L$: ld.volatile.global.u32 %r3, [%rd1];\nsetp.eq.u32 %p1, %r3, 0;\n"
                           "@%p1 bra L$;\n"));
@@ -455,7 +455,7 @@ constexpr Dimension kDimensions[] = {
     {"divergent_loops", kCompile, kA, 100, divergent_loops},
     {"nested_loops", kCompile, kA, 25, nested_loops},
     {"loops_in_a_loop", kCompile, kA, 100, loops_in_a_loop},
-    {"waiting_loops", kCompile, kA, 50, waiting_loops},
+    {"spin_loops", kCompile, kA, 50, spin_loops},
     {"live_values", kCompile, kA, 250, live_values},
     {"live_over_branches", kCompile, kA, 100, live_over_branches},
     {"live_in_loop", kCompile, kA, 250, live_in_loop},

@@ -68,7 +68,7 @@ class Classifier {
   Classifier(const Kernel& kernel, const Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
 
   Classification run() {
-    result_.waiting_loop.assign(shapes_.loops.loops.size(), 0);
+    result_.spin_loop.assign(shapes_.loops.loops.size(), 0);
     if (kernel_.irreducible != nullptr) {
       require(Mode::split_warps, kernel_.irreducible,
               "is near a loop that is entered at more than one place");
@@ -174,7 +174,7 @@ class Classifier {
   }
 
   /// A loop may wait for another lane, warp or block when its exit depends on a poll; or, where
-  /// compilers fold a waiting loop into the one around it, when some way round the loop passes no
+  /// compilers fold a spin loop into the one around it, when some way round the loop passes no
   /// exit that does not.
   void check_loops() {
     if (shapes_.loops.loops.empty()) return;
@@ -201,7 +201,7 @@ class Classifier {
   }
 
   void note_wait(uint32_t loop, const Inst& awaited) {
-    result_.waiting_loop[loop] = 1;
+    result_.spin_loop[loop] = 1;
     if (meets_each_round(loop)) return;
     if (!waits_together(loop)) {
       require(Mode::split_warps, awaited.ptx,
@@ -277,7 +277,7 @@ class Classifier {
 
   /// The outermost block around `target` that threads of one packet at most come to; kNone: none.
   BlockId one_packet_part(BlockId target) const {
-    const ThreadValues values(kernel_, shapes_.options.block);
+    const ThreadIndexEvaluator values(kernel_, shapes_.options.block);
     BlockId result = kNone;
     for (BlockId b = target; b != kNone; b = shapes_.dominators.parent(b)) {
       const auto& preds = kernel_.blocks[b].preds;
@@ -286,7 +286,7 @@ class Classifier {
     return result;
   }
 
-  bool taken_by_one_packet(const ThreadValues& values, BlockId from, BlockId to) const {
+  bool taken_by_one_packet(const ThreadIndexEvaluator& values, BlockId from, BlockId to) const {
     const BasicBlock& block = kernel_.blocks[from];
     if (block.terminator != Terminator::branch || block.succs[0] == block.succs[1]) return false;
     const bool when = (block.succs[0] == to) != block.condition_negated;

@@ -11,32 +11,32 @@ namespace km::simt {
 
 /// For one of %tid.x, %ctaid.y and so on. A guess good enough to choose an order by: that nothing
 /// wraps, and that clamps do not bind.
-class IndexSteps {
+class IndexStrides {
  public:
-  IndexSteps(const Kernel& kernel, const Shapes& shapes, ptx::SpecialRegister special,
-             uint8_t dimension)
+  IndexStrides(const Kernel& kernel, const Shapes& shapes, ptx::SpecialRegister special,
+               uint8_t dimension)
       : kernel_(kernel), shapes_(shapes), special_(special), dimension_(dimension) {}
 
   /// Empty where the distance is no constant, or not known.
   std::optional<int64_t> of(ValueId value) { return of(value, 0); }
 
  private:
-  using Step = std::optional<int64_t>;
-  Step of(ValueId value, unsigned depth);
-  Step of(const Inst& inst, unsigned depth);
-  Step of_phi(ValueId value, unsigned depth);
-  Step operand(const Inst& inst, unsigned index, unsigned depth);
-  Step sum(const Inst& inst, int64_t sign, unsigned depth);
-  Step product(const Inst& inst, unsigned depth);
-  Step extreme(const Inst& inst, unsigned depth);
-  Step nothing_moves(const Inst& inst, unsigned depth);
-  Step loaded(const Inst& inst, unsigned depth);
+  using Stride = std::optional<int64_t>;
+  Stride of(ValueId value, unsigned depth);
+  Stride of(const Inst& inst, unsigned depth);
+  Stride of_phi(ValueId value, unsigned depth);
+  Stride operand(const Inst& inst, unsigned index, unsigned depth);
+  Stride sum(const Inst& inst, int64_t sign, unsigned depth);
+  Stride product(const Inst& inst, unsigned depth);
+  Stride extreme(const Inst& inst, unsigned depth);
+  Stride nothing_moves(const Inst& inst, unsigned depth);
+  Stride loaded(const Inst& inst, unsigned depth);
 
   const Kernel& kernel_;
   const Shapes& shapes_;
   ptx::SpecialRegister special_;
   uint8_t dimension_;
-  std::map<ValueId, Step> known_;
+  std::map<ValueId, Stride> known_;
 };
 
 }  // namespace km::simt

@@ -25,7 +25,7 @@ struct Shape {
   Kind kind = Kind::unknown;
   bool block_uniform = false;  // uniform only
   /// The base form holds only where a 32-bit expression did not wrap; code tests that at run time.
-  bool guarded = false;
+  bool speculative = false;
   uint8_t align = 0;     // known trailing zero bits of the scalar (64: it is zero)
   uint32_t offsets = 0;  // index into Shapes::offsets, 0 = all zero
   /// The value is congruent (modulo 2^bits) to some integer in [low, high], and lane by lane so.

@@ -72,7 +72,7 @@ Shape ShapeTransfer::join(const Shape& a, const Shape& b) const {
   if (a.kind == Kind::unknown) return b;
   if (b.kind == Kind::unknown) return a;
   if (a.kind == Kind::varying || b.kind == Kind::varying) return Shape::varying();
-  if (a.kind != b.kind || a.offsets != b.offsets || a.guarded || b.guarded) {
+  if (a.kind != b.kind || a.offsets != b.offsets || a.speculative || b.speculative) {
     return Shape::varying();
   }
   Shape result = a;
@@ -376,7 +376,7 @@ Shape ShapeTransfer::add(const Shape& a, const Shape& b, Type type, bool subtrac
   if (a.is_varying() || b.is_varying()) return Shape::varying();
   Shape result;
   result.block_uniform = a.block_uniform && b.block_uniform;
-  result.guarded = a.guarded || b.guarded;
+  result.speculative = a.speculative || b.speculative;
   result.align = std::min(a.align, b.align);
   if (a.bounded && b.bounded) {
     const __int128 low = subtract ? __int128{a.low} - b.high : __int128{a.low} + b.low;
@@ -400,7 +400,7 @@ Shape ShapeTransfer::multiply(const Shape& a, const Shape& b, Type type) {
   if (b.is_offset() && !a.constant()) return Shape::varying();
   Shape result;
   result.block_uniform = a.block_uniform && b.block_uniform;
-  result.guarded = a.guarded || b.guarded;
+  result.speculative = a.speculative || b.speculative;
   result.align = static_cast<uint8_t>(std::min(64, a.align + b.align));
   if (a.bounded && b.bounded) {
     const __int128 products[] = {__int128{a.low} * b.low, __int128{a.low} * b.high,
@@ -448,7 +448,7 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
   const bool plain =
       type == Type::s32 || type == Type::u32 || type == Type::s64 || type == Type::u64;
   const auto known = [&](const Shape& s) {
-    return s.is_uniform() && s.bounded && !s.guarded && fits(s, type);
+    return s.is_uniform() && s.bounded && !s.speculative && fits(s, type);
   };
   Shape result = generic(inst, block, true);
   if (!plain || !known(a) || !known(b) || !result.is_uniform()) return result;
@@ -493,7 +493,7 @@ bool ShapeTransfer::is_zero_sign(const Inst& inst, const Shape& shape) {
   const Operand &source = ptx.operands[1], &count = ptx.operands[2];
   const bool sign = ptx.type() == Type::s32 && count.kind == Operand::Kind::immediate &&
                     (count.bits & UINT32_MAX) == 31 && source.kind == Operand::Kind::reg;
-  const bool open = shape.is_offset() && !shape.guarded && !fits_unsigned(shape, 31);
+  const bool open = shape.is_offset() && !shape.speculative && !fits_unsigned(shape, 31);
   if (!sign || !open || !shapes_.options.assume_no_wrap) return false;
   const ValueId value = inst.read(source.reg);
   if (shapes_.hoistable[value] == 0) return false;
@@ -522,7 +522,7 @@ Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
     }
     return result;
   }
-  if (!known || !no_carry(a) || a.guarded) return Shape::varying();
+  if (!known || !no_carry(a) || a.speculative) return Shape::varying();
   // Offsets lie in bits where the base has zeros, whatever its sign is.
   Shape result;
   result.align = a.align > *count ? static_cast<uint8_t>(a.align - *count) : 0;
@@ -561,7 +561,7 @@ Shape ShapeTransfer::bitwise(Opcode opcode, const Shape& a, const Shape& b, Type
     if (opcode == Opcode::or_) result.align = std::min(a.align, b.align);
     return result;
   }
-  if (!mask || a.guarded) return Shape::varying();
+  if (!mask || a.speculative) return Shape::varying();
   const uint8_t low_bits = std::min<uint8_t>(a.align, 62);
   const int64_t low_mask = (int64_t{1} << low_bits) - 1;
   Offsets offsets = shapes_.offsets[a.offsets];
@@ -608,11 +608,11 @@ Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Op
   }
   if (whole) return a;
   Shape result = a;
-  if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.guarded &&
+  if (source.kind == Operand::Kind::reg && shapes_.options.assume_no_wrap && !a.speculative &&
       shapes_.hoistable[inst.read(source.reg)] != 0) {
     shapes_.assumptions.push_back({inst.read(source.reg), !ptx::is_signed(from), 0});
   } else {
-    result.guarded = true;
+    result.speculative = true;
   }
   set_bounds(result, -(__int128{1} << (bits - 1)), (__int128{1} << bits) - 1);
   return result;
@@ -634,9 +634,9 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
     if (fits(a, to)) return a;
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
-  if (a.guarded && to_bits < from_bits) {  // modulo 2^32 the wrap does not matter any more
+  if (a.speculative && to_bits < from_bits) {  // modulo 2^32 the wrap does not matter any more
     Shape result = a;
-    result.guarded = false;
+    result.speculative = false;
     result.bounded = false;
     return normalised(result, shapes_.offsets[a.offsets], to);
   }
@@ -652,7 +652,8 @@ std::optional<bool> ShapeTransfer::decided(const ptx::Instruction& ptx, const Sh
                                            const Shape& b) {
   const Type type = ptx.types[0];
   const auto has = [&](Modifier m) { return ptx.has(m); };
-  if (!ptx::is_integer(type) || a.guarded || b.guarded || !a.bounded || !b.bounded) return {};
+  if (!ptx::is_integer(type) || a.speculative || b.speculative || !a.bounded || !b.bounded)
+    return {};
   const uint32_t bits = ptx::size_bits(type);
   const bool is_unsigned = !ptx::is_signed(type) || has(Modifier::lo) || has(Modifier::ls) ||
                            has(Modifier::hi) || has(Modifier::hs);
@@ -687,7 +688,7 @@ Shape ShapeTransfer::compare(const Inst& inst, const Shape& a, const Shape& b) {
   if (a.is_uniform() && b.is_uniform()) {
     return Shape::uniform(a.block_uniform && b.block_uniform);
   }
-  if (!ptx::is_integer(type) || !a.is_offset() || a.guarded || !b.constant())
+  if (!ptx::is_integer(type) || !a.is_offset() || a.speculative || !b.constant())
     return Shape::varying();
   const uint32_t bits = ptx::size_bits(type);
   bool ordered = no_carry(a) && a.bounded && a.low >= 0 && fits_signed(a, bits);

@@ -67,7 +67,7 @@ bool is_plain_integer(Type type) { return ptx::is_integer(type) || type == Type:
 
 }  // namespace
 
-Result ThreadValues::special(const Operand& operand, uint32_t thread) const {
+Result ThreadIndexEvaluator::special(const Operand& operand, uint32_t thread) const {
   if (operand.component > 2) return {};
   switch (operand.special) {
     case SpecialRegister::tid: {
@@ -84,8 +84,8 @@ Result ThreadValues::special(const Operand& operand, uint32_t thread) const {
   }
 }
 
-Result ThreadValues::operand(const Inst& inst, unsigned index, uint32_t thread,
-                             unsigned* left) const {
+Result ThreadIndexEvaluator::operand(const Inst& inst, unsigned index, uint32_t thread,
+                                     unsigned* left) const {
   const Operand& operand = inst.ptx->operands[index];
   switch (operand.kind) {
     case Operand::Kind::reg: {
@@ -102,7 +102,7 @@ Result ThreadValues::operand(const Inst& inst, unsigned index, uint32_t thread,
   }
 }
 
-Result ThreadValues::of(ValueId value, uint32_t thread, unsigned* left) const {
+Result ThreadIndexEvaluator::of(ValueId value, uint32_t thread, unsigned* left) const {
   const Value& v = kernel_.values[value];
   if (v.block == kNone || v.instruction == kNone || *left == 0) return {};
   --*left;

@@ -10,10 +10,10 @@
 
 namespace km::simt {
 
-class ThreadValues {
+class ThreadIndexEvaluator {
  public:
   /// `block`: 0, unknown, gives no values.
-  ThreadValues(const Kernel& kernel, const std::array<uint32_t, 3>& block)
+  ThreadIndexEvaluator(const Kernel& kernel, const std::array<uint32_t, 3>& block)
       : kernel_(kernel), block_(block) {}
 
   uint32_t thread_count() const { return block_[0] * block_[1] * block_[2]; }

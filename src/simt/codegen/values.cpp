@@ -134,7 +134,7 @@ llvm::Value* Values::vector(ValueId value) {
   Value* content = nullptr;
   if (shape.is_varying()) {
     content = splat(stored(value));
-  } else if (shape.guarded) {
+  } else if (shape.speculative) {
     return exact_vector(value);
   } else {
     Value* base = stored(value);
@@ -147,7 +147,7 @@ llvm::Value* Values::vector(ValueId value) {
   return content;
 }
 
-/// Makes all lanes of a guarded value again from what it is made of.
+/// Makes all lanes of a speculative value again from what it is made of.
 llvm::Value* Values::exact_vector(ValueId value) {
   const auto& info = kernel_.values[value];
   const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
@@ -172,7 +172,7 @@ llvm::Value* Values::exact_vector(ValueId value) {
 
 llvm::Value* Values::no_wrap(ValueId value) {
   const auto& info = kernel_.values[value];
-  if (!plan_.shapes->values[value].guarded) return nullptr;
+  if (!plan_.shapes->values[value].speculative) return nullptr;
   const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
   const auto& ptx = *inst.ptx;
   Value* result = nullptr;
@@ -183,7 +183,7 @@ llvm::Value* Values::no_wrap(ValueId value) {
     const ValueId source = inst.read(ptx.operands[i].reg);
     const Shape shape = shape_of(source);
     const Type from = ptx.opcode == Opcode::cvt ? ptx.types[1] : ptx.types[0];
-    if (!shape.is_offset() || shape.guarded || ptx::size_bits(from) != 32) continue;
+    if (!shape.is_offset() || shape.speculative || ptx::size_bits(from) != 32) continue;
     const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
     const int64_t low = *std::min_element(offsets.begin(), offsets.end());
     const int64_t high = *std::max_element(offsets.begin(), offsets.end());

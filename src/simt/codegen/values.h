@@ -42,7 +42,7 @@ class Values : public Room {
   Value* scalar(ValueId value);
   /// All lanes of the value.
   Value* vector(ValueId value);
-  /// True if base + offsets holds for a guarded value; null: always.
+  /// True if base + offsets holds for a speculative value; null: always.
   Value* no_wrap(ValueId value);
   /// The content with PTX's bits if the value may be a NaN that arithmetic made.
   Value* canonical(ValueId value, Value* content);

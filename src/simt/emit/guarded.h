@@ -26,7 +26,7 @@ Status run_on_engine_thread(Job job, const Interruption* interruption);
 /// `function` should own the LLVM objects it works on. KM_ERROR_OUT_OF_HOST_MEMORY when no thread
 /// can be made or memory runs out. Called on an engine thread it just runs the function.
 template <class Function>
-std::invoke_result_t<Function&> run_guarded(Function&& function) {
+std::invoke_result_t<Function&> run_isolated(Function&& function) {
   using R = std::invoke_result_t<Function&>;
   auto slot = std::make_shared<std::optional<R>>();
   KM_TRY(internal::run_on_engine_thread(
@@ -38,8 +38,8 @@ std::invoke_result_t<Function&> run_guarded(Function&& function) {
 /// Returns the error of `interruption`, null: none, as soon as that fails. The function, which must
 /// own all that it works on, then runs to its next look.
 template <class Function>
-std::invoke_result_t<Function&, const Interruption&> run_guarded(Function function,
-                                                                 const Interruption* interruption) {
+std::invoke_result_t<Function&, const Interruption&> run_isolated(
+    Function function, const Interruption* interruption) {
   using R = std::invoke_result_t<Function&, const Interruption&>;
   auto slot = std::make_shared<std::optional<R>>();
   KM_TRY(internal::run_on_engine_thread(

@@ -58,7 +58,8 @@ std::vector<LineRow> read(std::span<const uint8_t> object,
 std::vector<LineRow> read_line_table(std::span<const uint8_t> object,
                                      std::span<const ElfImage::Section> sections) {
   // LLVM's reader of debug information has fatal errors of its own.
-  auto rows = run_guarded([&]() -> Result<std::vector<LineRow>> { return read(object, sections); });
+  auto rows =
+      run_isolated([&]() -> Result<std::vector<LineRow>> { return read(object, sections); });
   return rows ? std::move(*rows) : std::vector<LineRow>();
 }
 

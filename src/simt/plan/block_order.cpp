@@ -28,8 +28,8 @@ bool runs_side_by_side(const Plan& plan) {
   const bool is_whole = plan.regions.list.size() == 1 && !plan.splits_at_barriers && !plan.waits &&
                         plan.linear[0].loops.loops.empty() && kernel.irreducible == nullptr;
   if (!is_known || !is_whole || plan.variant.checked) return false;
-  IndexSteps by_thread(kernel, *plan.shapes, ptx::SpecialRegister::tid, 0);
-  IndexSteps by_block(kernel, *plan.shapes, ptx::SpecialRegister::ctaid, 0);
+  IndexStrides by_thread(kernel, *plan.shapes, ptx::SpecialRegister::tid, 0);
+  IndexStrides by_block(kernel, *plan.shapes, ptx::SpecialRegister::ctaid, 0);
   bool any = false;
   for (const BasicBlock& b : kernel.blocks) {
     for (const Inst& inst : b.insts) {

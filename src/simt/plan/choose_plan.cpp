@@ -41,7 +41,7 @@ Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analys
   own.shapes = analyse_shapes(own.parted, options);
   own.classification = classify(own.parted, own.shapes);
   plan.kernel = &own.parted;
-  plan.waiting_loop = &own.classification.waiting_loop;
+  plan.spin_loop = &own.classification.spin_loop;
   plan.mode = Mode::split_warps;
   plan.lanes = kWarpLanes;
   plan.packets = 1;
@@ -51,8 +51,8 @@ Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analys
   return {};
 }
 
-bool has_waiting_loop(const Classification& classification) {
-  const auto& loops = classification.waiting_loop;
+bool has_spin_loop(const Classification& classification) {
+  const auto& loops = classification.spin_loop;
   return std::find(loops.begin(), loops.end(), 1) != loops.end();
 }
 
@@ -97,7 +97,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
   shapes = analyse_with_lanes(plan.kernel, own.pruned, options, plan.variant);
   Classification& classification = own.classification;
   classification = classify(*plan.kernel, shapes);
-  plan.waiting_loop = &classification.waiting_loop;
+  plan.spin_loop = &classification.spin_loop;
   if (classification.mode == Mode::suspendable_warps && threads <= kWarpLanes &&
       options.lanes == kWarpLanes) {
     classification.mode = Mode::run_to_completion;  // one warp waits for no other
@@ -120,7 +120,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
   }
   if (classification.mode == Mode::split_warps) return false;
   plan.mode = classification.mode;
-  plan.waits = has_waiting_loop(classification);
+  plan.waits = has_spin_loop(classification);
   plan.lanes = options.lanes;
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
   const Kernel& kernel = *plan.kernel;

@@ -14,8 +14,8 @@ bool is_integer_register(ptx::Type type) {
 /// than the thread's index.
 std::vector<uint64_t> constant_of_packets(const Plan& plan, ValueId value) {
   const Shape& shape = plan.shapes->values[value];
-  if (shape.guarded || !is_integer_register(plan.kernel->values[value].type)) return {};
-  const ThreadValues values(*plan.kernel, plan.variant.block);
+  if (shape.speculative || !is_integer_register(plan.kernel->values[value].type)) return {};
+  const ThreadIndexEvaluator values(*plan.kernel, plan.variant.block);
   const uint32_t count = values.thread_count();
   const auto first = values.of(value, 0);
   if (!first || (count > plan.lanes && values.of(value, plan.lanes) != first)) return {};

@@ -2,10 +2,10 @@
 
 namespace km::simt {
 
-bool Plan::is_in_waiting_loop(BlockId block) const {
+bool Plan::is_in_spin_loop(BlockId block) const {
   const LoopForest& loops = shapes->loops;
   for (uint32_t l = loops.innermost[block]; l != UINT32_MAX; l = loops.loops[l].parent) {
-    if ((*waiting_loop)[l] != 0) return true;
+    if ((*spin_loop)[l] != 0) return true;
   }
   return false;
 }
@@ -16,7 +16,7 @@ bool Plan::is_waiting_edge(uint32_t region, BlockId from, BlockId to) const {
   if (kernel->irreducible != nullptr) return true;
   const LoopForest& loops = shapes->loops;
   for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
-    if (loops.loops[l].header == to) return (*waiting_loop)[l] != 0;
+    if (loops.loops[l].header == to) return (*spin_loop)[l] != 0;
   }
   return false;
 }

@@ -16,7 +16,7 @@ namespace km::simt {
 /// The mode, the lanes of a packet and the regions of one kernel variant, with what they were found
 /// from. `choose_plan()` makes it; the parts of CodePlan follow from it.
 struct Plan {
-  const std::vector<uint8_t>* waiting_loop = nullptr;  // Classification::waiting_loop
+  const std::vector<uint8_t>* spin_loop = nullptr;  // Classification::spin_loop
   const Kernel* kernel = nullptr;
   const Shapes* shapes = nullptr;
   const MemoryLayout* layout = nullptr;
@@ -24,7 +24,7 @@ struct Plan {
   const std::vector<Param>* params = nullptr;
   Variant variant;
   Mode mode = Mode::run_to_completion;
-  bool waits = false;  // modes a and b: there are waiting loops
+  bool waits = false;  // modes a and b: there are spin loops
   uint32_t lanes = kWarpLanes;
   uint32_t packets = 1;             // of a block, at most
   bool splits_at_barriers = false;  // barriers end regions
@@ -37,7 +37,7 @@ struct Plan {
   bool has_phases() const { return mode == Mode::run_to_completion && regions.list.size() > 1; }
   bool has_avx512() const { return variant.isa == Isa::avx512; }
   /// True if the block lies in a loop that waits for other threads.
-  bool is_in_waiting_loop(BlockId block) const;
+  bool is_in_spin_loop(BlockId block) const;
   /// True if the edge leads back to the beginning of a loop that waits for other threads. Both
   /// blocks are in the region.
   bool is_waiting_edge(uint32_t region, BlockId from, BlockId to) const;

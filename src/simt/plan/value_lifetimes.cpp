@@ -50,19 +50,19 @@ void ValueLifetimes::note_block(const Plan& plan, const AddressPlans& addresses,
     for (ValueId read : addresses.reads(inst)) note(plan, read, b);
     for (ValueId old : inst.old_values) note(plan, old, b);
     note(plan, inst.guard, b);
-    note_guarded(plan, inst);
+    note_speculative(plan, inst);
   }
   note(plan, block.condition, b);
   // The code that blends values after the branch reads its condition.
   if (!plan.has_avx512() && parts_lanes(plan, block)) cross_block_[block.condition] = 1;
 }
 
-/// Values that a guarded one is made of may be read wherever the guarded one is.
-void ValueLifetimes::note_guarded(const Plan& plan, const Inst& inst) {
-  const bool guarded = std::any_of(inst.writes.begin(), inst.writes.end(), [&](const auto& write) {
-    return plan.shapes->values[write.second].guarded;
-  });
-  if (!guarded) return;
+/// Values that a speculative one is made of may be read wherever the speculative one is.
+void ValueLifetimes::note_speculative(const Plan& plan, const Inst& inst) {
+  const bool speculative =
+      std::any_of(inst.writes.begin(), inst.writes.end(),
+                  [&](const auto& write) { return plan.shapes->values[write.second].speculative; });
+  if (!speculative) return;
   for (const auto& read : inst.reads) cross_block_[read.second] = 1;
 }
 

@@ -24,7 +24,7 @@ class ValueLifetimes {
  private:
   void note(const Plan& plan, ValueId value, BlockId at);
   void note_block(const Plan& plan, const AddressPlans& addresses, BlockId block);
-  void note_guarded(const Plan& plan, const Inst& inst);
+  void note_speculative(const Plan& plan, const Inst& inst);
   void note_independent_threads(const Plan& plan);
 
   std::vector<uint8_t> cross_block_;               // by value

@@ -10,7 +10,7 @@ std::vector<ValueId> exact_reads(const Kernel& kernel, const Shapes& shapes, Val
   while (!pending.empty()) {
     const ValueId at = pending.back();
     pending.pop_back();
-    if (!shapes.values[at].guarded) {
+    if (!shapes.values[at].speculative) {
       if (at != value) result.push_back(at);
       continue;
     }

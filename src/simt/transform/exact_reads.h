@@ -1,5 +1,5 @@
-// The values that guarded values (see Shape) are made of: code that makes a guarded value lane by
-// lane, because its base form does not hold, reads them wherever the value itself is read.
+// The values that speculative values (see Shape) are made of: code that makes a speculative value
+// lane by lane, because its base form does not hold, reads them wherever the value itself is read.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,12 @@
 
 namespace km::simt {
 
-/// The values that a guarded one is computed from, none of them guarded; of other values: none.
+/// The values that a speculative one is computed from, none of them speculative; of other values:
+/// none.
 std::vector<ValueId> exact_reads(const Kernel& kernel, const Shapes& shapes, ValueId value);
 
-/// Adds to what each region finds in the block's context what the guarded values there are made of.
+/// Adds to what each region finds in the block's context what the speculative values there are made
+/// of.
 void keep_exact_reads(const Kernel& kernel, const Shapes& shapes, Regions& regions);
 
 }  // namespace km::simt

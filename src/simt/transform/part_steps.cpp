@@ -213,7 +213,7 @@ class StepParter {
     const RegisterId by = kernel_.values[distance].reg;
     const Operand first = register_operand(address.reg);
     auto add = make_instruction("add.u64", {first, first, register_operand(by)}, like);
-    kernel_.made.push_back(std::make_shared<const ptx::Instruction>(std::move(add)));
+    kernel_.synthesized.push_back(std::make_shared<const ptx::Instruction>(std::move(add)));
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!is_used(moving, moving.address, b)) continue;
       const ValueId here = add_value({address.type, address.reg, b, 0, kNone});
@@ -221,7 +221,7 @@ class StepParter {
         if (use == moving.address) use = here;
       });
       Inst sum;
-      sum.ptx = kernel_.made.back().get();
+      sum.ptx = kernel_.synthesized.back().get();
       sum.reads = {{address.reg, moving.first}, {by, distance}};
       sum.writes = {{address.reg, here}};
       auto& insts = kernel_.blocks[b].insts;
@@ -248,7 +248,7 @@ class StepParter {
 
 }  // namespace
 
-void part_steps(Kernel& kernel, ptx::Function& function) {
+void split_induction_variables(Kernel& kernel, ptx::Function& function) {
   if (kernel.has_barrier() && kernel.irreducible == nullptr) StepParter(kernel, function).run();
 }
 

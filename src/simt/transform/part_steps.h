@@ -9,6 +9,6 @@ namespace km::simt {
 /// each round moves on by a step that is the same for all threads becomes a sum of where it begins,
 /// which no round changes, and of how far it has come, which is the same for all threads.
 /// Adds registers to `function`, which the kernel was built from.
-void part_steps(Kernel& kernel, ptx::Function& function);
+void split_induction_variables(Kernel& kernel, ptx::Function& function);
 
 }  // namespace km::simt

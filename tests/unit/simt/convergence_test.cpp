@@ -31,7 +31,7 @@ Classified classify_body(const std::string& body, uint32_t threads) {
   ShapeOptions options;
   options.block = {threads, 1, 1};
   const Classification result = classify(*kernel, analyse_shapes(*kernel, options));
-  const auto& loops = result.waiting_loop;
+  const auto& loops = result.spin_loop;
   return {result.mode, std::find(loops.begin(), loops.end(), 1) != loops.end()};
 }
 
@@ -113,16 +113,16 @@ std::optional<uint64_t> doubled(unsigned count, uint32_t thread) {
   }
   const auto [module, kernel] = testing::kernel_of_text(text + "ret;\n}\n");
   const auto last = static_cast<ValueId>(kernel->values.size() - 1);
-  return ThreadValues(*kernel, {64, 1, 1}).of(last, thread);
+  return ThreadIndexEvaluator(*kernel, {64, 1, 1}).of(last, thread);
 }
 
-TEST(ThreadValues, LongExpressionsAreLeftAlone) {
+TEST(ThreadIndexEvaluator, LongExpressionsAreLeftAlone) {
   EXPECT_EQ(doubled(4, 5), 80u);
   for (const unsigned count : {8u, 12u, 15u, 60u}) EXPECT_EQ(doubled(count, 5), std::nullopt);
 }
 
 /// Conditions on the thread index alone, as compilers write them.
-TEST(ThreadValues, FollowTheIndex) {
+TEST(ThreadIndexEvaluator, FollowTheIndex) {
   const auto built = testing::kernel_of_text(
       ".visible .entry k(.param .u32 n) {\n"
       ".reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>;\n"
@@ -137,7 +137,7 @@ TEST(ThreadValues, FollowTheIndex) {
       "ret;\n}\n");
   const auto& kernel = built.kernel;
   ASSERT_TRUE(kernel);
-  const ThreadValues values(*kernel, {64, 4, 1});
+  const ThreadIndexEvaluator values(*kernel, {64, 4, 1});
   ASSERT_EQ(values.thread_count(), 256u);
   auto at = [&](const std::string& name, uint32_t thread) -> std::optional<uint64_t> {
     for (ValueId v = 0; v < kernel->values.size(); ++v) {

@@ -22,25 +22,25 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Guarded, GivesTheValueBack) {
-  const Result<std::string> text = run_guarded([]() -> Result<std::string> { return {"value"}; });
+TEST(Isolated, GivesTheValueBack) {
+  const Result<std::string> text = run_isolated([]() -> Result<std::string> { return {"value"}; });
   ASSERT_TRUE(text);
   EXPECT_EQ(*text, "value");
 }
 
-TEST(Guarded, GivesTheErrorBack) {
+TEST(Isolated, GivesTheErrorBack) {
   const Status status =
-      run_guarded([]() -> Status { return make_error(KM_ERROR_INVALID_PTX, "text"); });
+      run_isolated([]() -> Status { return make_error(KM_ERROR_INVALID_PTX, "text"); });
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().status, KM_ERROR_INVALID_PTX);
   EXPECT_EQ(status.error().message, "text");
 }
 
-TEST(Guarded, RunsElsewhereAndNestedCallsStay) {
+TEST(Isolated, RunsElsewhereAndNestedCallsStay) {
   const auto here = std::this_thread::get_id();
-  const auto result = run_guarded([&]() -> Result<bool> {
+  const auto result = run_isolated([&]() -> Result<bool> {
     const auto outer = std::this_thread::get_id();
-    return run_guarded(
+    return run_isolated(
         [&]() -> Result<bool> { return outer != here && std::this_thread::get_id() == outer; });
   });
   ASSERT_TRUE(result);
@@ -53,49 +53,49 @@ TEST(Guarded, RunsElsewhereAndNestedCallsStay) {
   return depth == 0 ? 0 : use_stack(depth - 1) + (page[0] != 0 ? 1 : 0);
 }
 
-TEST(Guarded, HasABigStack) {
-  const Result<int> depth = run_guarded([]() -> Result<int> { return use_stack(700) + 1; });
+TEST(Isolated, HasABigStack) {
+  const Result<int> depth = run_isolated([]() -> Result<int> { return use_stack(700) + 1; });
   ASSERT_TRUE(depth);
   EXPECT_GT(*depth, 600);
 }
 
-TEST(Guarded, SurvivesFatalErrorsOfLlvm) {
+TEST(Isolated, SurvivesFatalErrorsOfLlvm) {
   for (int i = 0; i < 20; ++i) {
-    const Status status = run_guarded(
+    const Status status = run_isolated(
         []() -> Status { llvm::report_fatal_error("the sky falls", /*gen_crash_diag=*/false); });
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().status, KM_ERROR_COMPILER);
     EXPECT_THAT(status.error().message, HasSubstr("the sky falls"));
-    EXPECT_TRUE(run_guarded([]() -> Status { return {}; }));
+    EXPECT_TRUE(run_isolated([]() -> Status { return {}; }));
   }
 }
 
-TEST(Guarded, SurvivesFatalErrorsInNestedCalls) {
-  const Status status = run_guarded([]() -> Status {
-    return run_guarded([]() -> Status { llvm::report_fatal_error("inner", false); });
+TEST(Isolated, SurvivesFatalErrorsInNestedCalls) {
+  const Status status = run_isolated([]() -> Status {
+    return run_isolated([]() -> Status { llvm::report_fatal_error("inner", false); });
   });
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("inner"));
 }
 
-TEST(Guarded, SurvivesExhaustedMemory) {
+TEST(Isolated, SurvivesExhaustedMemory) {
   const Status reported =
-      run_guarded([]() -> Status { llvm::report_bad_alloc_error("no memory", false); });
+      run_isolated([]() -> Status { llvm::report_bad_alloc_error("no memory", false); });
   ASSERT_FALSE(reported);
   EXPECT_EQ(reported.error().status, KM_ERROR_OUT_OF_HOST_MEMORY);
-  const Status thrown = run_guarded([]() -> Status { throw std::bad_alloc(); });
+  const Status thrown = run_isolated([]() -> Status { throw std::bad_alloc(); });
   ASSERT_FALSE(thrown);
   EXPECT_EQ(thrown.error().status, KM_ERROR_OUT_OF_HOST_MEMORY);
 }
 
-TEST(Guarded, ServesManyCallersWhileThreadsAreLost) {
+TEST(Isolated, ServesManyCallersWhileThreadsAreLost) {
   std::atomic<int> good{0}, bad{0};
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 8; ++caller) {
     callers.emplace_back([&, caller] {
       for (int i = 0; i < 50; ++i) {
         const bool fails = (i + caller) % 10 == 0;
-        const Result<int> result = run_guarded([&]() -> Result<int> {
+        const Result<int> result = run_isolated([&]() -> Result<int> {
           if (fails) llvm::report_fatal_error("lost", false);
           return i;
         });
@@ -113,10 +113,10 @@ class Interrupted final : public Interruption {
   Status check() const override { return make_error(KM_ERROR_CONTEXT_LOST, "nobody waits"); }
 };
 
-TEST(Guarded, ReturnsToACallerThatIsInterruptedAndEndsTheJob) {
+TEST(Isolated, ReturnsToACallerThatIsInterruptedAndEndsTheJob) {
   auto ended = std::make_shared<std::atomic<bool>>(false);
   const Interrupted interrupted;
-  const Status status = run_guarded(
+  const Status status = run_isolated(
       [ended](const Interruption& own) -> Status {
         while (own.check()) std::this_thread::yield();
         *ended = true;
@@ -128,14 +128,14 @@ TEST(Guarded, ReturnsToACallerThatIsInterruptedAndEndsTheJob) {
   while (!*ended) std::this_thread::yield();
 }
 
-TEST(Guarded, DoesNotBeginJobsOfCallersThatWereInterrupted) {
+TEST(Isolated, DoesNotBeginJobsOfCallersThatWereInterrupted) {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   std::atomic<bool> release{false};
   std::atomic<unsigned> busy{0};
   std::vector<std::thread> callers;
   for (unsigned i = 0; i < threads; ++i) {
     callers.emplace_back([&] {
-      static_cast<void>(run_guarded([&]() -> Status {
+      static_cast<void>(run_isolated([&]() -> Status {
         ++busy;
         while (!release) std::this_thread::yield();
         return {};
@@ -145,7 +145,7 @@ TEST(Guarded, DoesNotBeginJobsOfCallersThatWereInterrupted) {
   while (busy != threads) std::this_thread::yield();
   auto has_begun = std::make_shared<std::atomic<bool>>(false);
   const Interrupted interrupted;
-  EXPECT_FALSE(run_guarded(
+  EXPECT_FALSE(run_isolated(
       [has_begun](const Interruption&) -> Status {
         *has_begun = true;
         return {};
@@ -153,18 +153,18 @@ TEST(Guarded, DoesNotBeginJobsOfCallersThatWereInterrupted) {
       &interrupted));
   release = true;
   for (std::thread& caller : callers) caller.join();
-  EXPECT_TRUE(run_guarded([]() -> Status { return {}; }));  // after what was queued before
+  EXPECT_TRUE(run_isolated([]() -> Status { return {}; }));  // after what was queued before
   EXPECT_FALSE(*has_begun);
 }
 
-TEST(Guarded, HasTheDefaultFloatingPointEnvironment) {
+TEST(Isolated, HasTheDefaultFloatingPointEnvironment) {
   const unsigned old = _mm_getcsr();
   _mm_setcsr(old | 0x8040);  // flush to zero, denormals are zero: new threads inherit it
   std::vector<std::thread> callers;
   std::atomic<int> wrong{0};
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
-      const auto csr = run_guarded([]() -> Result<unsigned> { return _mm_getcsr(); });
+      const auto csr = run_isolated([]() -> Result<unsigned> { return _mm_getcsr(); });
       if (!csr || (*csr & 0xFFC0) != 0x1F80) ++wrong;
     });
   }
@@ -173,10 +173,10 @@ TEST(Guarded, HasTheDefaultFloatingPointEnvironment) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Guarded, LeavesTheHostsSignalsAlone) {
+TEST(Isolated, LeavesTheHostsSignalsAlone) {
   sigset_t before, after;
   pthread_sigmask(SIG_BLOCK, nullptr, &before);
-  const auto blocked = run_guarded([]() -> Result<bool> {
+  const auto blocked = run_isolated([]() -> Result<bool> {
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, nullptr, &mask);
     return sigismember(&mask, SIGINT) && sigismember(&mask, SIGALRM) &&
@@ -190,13 +190,13 @@ TEST(Guarded, LeavesTheHostsSignalsAlone) {
   }
 }
 
-TEST(Guarded, StartsAnewInAForkedChild) {
-  ASSERT_TRUE(run_guarded([]() -> Status { return {}; }));
+TEST(Isolated, StartsAnewInAForkedChild) {
+  ASSERT_TRUE(run_isolated([]() -> Status { return {}; }));
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     alarm(60);
-    const Result<int> answer = run_guarded([]() -> Result<int> { return 42; });
+    const Result<int> answer = run_isolated([]() -> Result<int> { return 42; });
     _exit(answer && *answer == 42 ? 0 : 1);
   }
   int status = -1;
@@ -204,7 +204,7 @@ TEST(Guarded, StartsAnewInAForkedChild) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-TEST(Guarded, TheProcessExitsWhileAJobRuns) {
+TEST(Isolated, TheProcessExitsWhileAJobRuns) {
   std::fflush(nullptr);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -212,7 +212,7 @@ TEST(Guarded, TheProcessExitsWhileAJobRuns) {
     alarm(60);
     std::atomic<bool> started{false};
     std::thread([&] {
-      static_cast<void>(run_guarded([&]() -> Status {
+      static_cast<void>(run_isolated([&]() -> Status {
         started = true;
         for (;;) pause();
       }));

@@ -39,13 +39,13 @@ Steps steps_of(const std::string& body) {
     }
   }
   const auto by = [&](ptx::SpecialRegister special, uint8_t dimension) {
-    return IndexSteps(*kernel, shapes, special, dimension).of(address);
+    return IndexStrides(*kernel, shapes, special, dimension).of(address);
   };
   return {by(ptx::SpecialRegister::tid, 0), by(ptx::SpecialRegister::tid, 1),
           by(ptx::SpecialRegister::ctaid, 0)};
 }
 
-TEST(IndexSteps, ElementsOfARow) {
+TEST(IndexStrides, ElementsOfARow) {
   const Steps steps = steps_of(
       "mad.lo.s32 %r7, %r3, %r1, %r6; mul.wide.s32 %rd2, %r7, 4; add.s64 %rd9, %rd1, %rd2;\n");
   EXPECT_EQ(steps.by_thread, Step(4));
@@ -53,7 +53,7 @@ TEST(IndexSteps, ElementsOfARow) {
   EXPECT_EQ(steps.by_block, Step(128));
 }
 
-TEST(IndexSteps, TilesThatLieOneAfterTheOther) {
+TEST(IndexStrides, TilesThatLieOneAfterTheOther) {
   const Steps steps = steps_of(
       "shl.b32 %r7, %r4, 8; shl.b32 %r8, %r3, 5; add.s32 %r9, %r7, %r8; add.s32 %r9, %r9, %r2;\n"
       "mul.wide.s32 %rd2, %r9, 4; add.s64 %rd9, %rd1, %rd2;\n");
@@ -62,14 +62,14 @@ TEST(IndexSteps, TilesThatLieOneAfterTheOther) {
   EXPECT_EQ(steps.by_block, Step(1024));
 }
 
-TEST(IndexSteps, Columns) {
+TEST(IndexStrides, Columns) {
   const Steps steps =
       steps_of("mul.lo.s32 %r7, %r6, %r1; mul.wide.s32 %rd2, %r7, 4; add.s64 %rd9, %rd1, %rd2;\n");
   EXPECT_EQ(steps.by_thread, Step());
   EXPECT_EQ(steps.by_row, Step(0));
 }
 
-TEST(IndexSteps, ClampsAndDifferences) {
+TEST(IndexStrides, ClampsAndDifferences) {
   const Steps clamped = steps_of(
       "add.s32 %r7, %r6, -1; max.s32 %r7, %r7, 0; sub.s32 %r8, %r1, 1; min.s32 %r7, %r7, %r8;\n"
       "mul.wide.s32 %rd2, %r7, 4; add.s64 %rd9, %rd1, %rd2;\n");
@@ -81,7 +81,7 @@ TEST(IndexSteps, ClampsAndDifferences) {
   EXPECT_EQ(mirrored.by_block, Step(-256));
 }
 
-TEST(IndexSteps, OneForAll) {
+TEST(IndexStrides, OneForAll) {
   const Steps steps = steps_of("add.s64 %rd9, %rd1, 64;\n");
   EXPECT_EQ(steps.by_thread, Step(0));
   EXPECT_EQ(steps.by_block, Step(0));
@@ -89,7 +89,7 @@ TEST(IndexSteps, OneForAll) {
   EXPECT_EQ(loaded.by_thread, Step(0));
 }
 
-TEST(IndexSteps, WhatIsLoadedByEachIsNotKnown) {
+TEST(IndexStrides, WhatIsLoadedByEachIsNotKnown) {
   const Steps steps = steps_of(
       "mul.wide.s32 %rd2, %r6, 8; add.s64 %rd3, %rd1, %rd2; ld.global.u64 %rd9, [%rd3];\n");
   EXPECT_EQ(steps.by_thread, Step());
@@ -99,7 +99,7 @@ TEST(IndexSteps, WhatIsLoadedByEachIsNotKnown) {
   EXPECT_EQ(lane.by_thread, Step());
 }
 
-TEST(IndexSteps, WaysThatMeet) {
+TEST(IndexStrides, WaysThatMeet) {
   const std::string ways =
       "setp.gt.u32 %p1, %r3, 3; @%p1 bra OTHER;\n"
       "mul.wide.s32 %rd2, %r6, 4; bra.uni MEET;\n"

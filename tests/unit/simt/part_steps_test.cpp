@@ -37,7 +37,7 @@ std::unique_ptr<Parted> part_body(const std::string& body, const std::string& af
   result->module = std::move(built.module);
   result->kernel = std::move(*built.kernel);
   result->function = *result->kernel.function;
-  part_steps(result->kernel, result->function);
+  split_induction_variables(result->kernel, result->function);
   ShapeOptions options;
   options.block = {64, 1, 1};
   result->shapes = analyse_shapes(result->kernel, options);
@@ -90,13 +90,13 @@ TEST(PartSteps, LeavesWhatAllThreadsHave) {
   const auto parted =
       part_body("st.global.u32 [%rd2], %r1;\n" + kBarrier + "add.s64 %rd2, %rd2, 64;\n");
   EXPECT_EQ(phis_of(parted), "1 same, 0 own");
-  EXPECT_TRUE(parted->kernel.made.empty());
+  EXPECT_TRUE(parted->kernel.synthesized.empty());
 }
 
 TEST(PartSteps, KeepsANextAddressThatIsReadWhereItIsMade) {
   const auto parted = part_body(kBarrier + "add.s64 %rd3, %rd3, 64;\n" + kStore);
   EXPECT_EQ(phis_of(parted), "1 same, 0 own");
-  EXPECT_EQ(parted->kernel.made.size(), 1U);
+  EXPECT_EQ(parted->kernel.synthesized.size(), 1U);
   EXPECT_EQ(phis_of(part_body("add.s64 %rd3, %rd3, 64;\n" + kBarrier + kStore)), "0 same, 1 own");
 }
 

@@ -29,7 +29,7 @@ Classification classify_body(const std::string& body) {
 }
 
 bool waits(const std::string& body) {
-  const auto loops = classify_body(body).waiting_loop;
+  const auto loops = classify_body(body).spin_loop;
   return std::find(loops.begin(), loops.end(), 1) != loops.end();
 }
 

@@ -158,7 +158,7 @@ TEST(Target, TurnsComplaintsOfCodeGenerationIntoErrors) {
 }
 
 TEST(Target, FatalErrorsOfCodeGenerationEndNothing) {
-  const Result<Object> object = run_guarded([] {
+  const Result<Object> object = run_isolated([] {
     return object_from_text(R"(
       define void @km_entry() {
         call void asm sideeffect "nop", ""()

@@ -130,7 +130,7 @@ void BarrierSpill::rematerialise(uint32_t region) {
         need(phi.inputs[edges_.slot(b, edge)]);
     }
   }
-  // A guarded value that crossed the barrier is made again where it wraps.
+  // A speculative value that crossed the barrier is made again where it wraps.
   for (ValueId value : plan_.regions.live_in[region]) {
     for (ValueId read : exact_reads(kernel_, *plan_.shapes, value)) need(read);
   }

@@ -146,10 +146,10 @@ void IndependentThreads::emit_branch(uint32_t index) {
 }
 
 /// True if an edge leaves a loop that waits for other threads.
-bool IndependentThreads::leaves_waiting_loop(BlockId from, BlockId to) const {
+bool IndependentThreads::leaves_spin_loop(BlockId from, BlockId to) const {
   const LoopForest& loops = plan_.shapes->loops;
   for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
-    if ((*plan_.waiting_loop)[l] && !loops.contains(l, to)) return true;
+    if ((*plan_.spin_loop)[l] && !loops.contains(l, to)) return true;
   }
   return false;
 }
@@ -158,7 +158,7 @@ bool IndependentThreads::leaves_waiting_loop(BlockId from, BlockId to) const {
 bool IndependentThreads::continues_directly(uint32_t index, BlockId successor) const {
   return kernel_.blocks[successor].preds.size() == 1 &&
          plan_.linear[0].step_of[successor] > index &&
-         !leaves_waiting_loop(position_.block, successor);
+         !leaves_spin_loop(position_.block, successor);
 }
 
 namespace {
@@ -181,7 +181,7 @@ void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
     b_.CreateStore(i32(line_of(kernel_.blocks[position_.block])),
                    split_.field(offsetof(SplitWarp, line)));
     split_.store(offsetof(SplitWarp, stamp), now, edge_mask);
-  } else if (leaves_waiting_loop(position_.block, successor)) {
+  } else if (leaves_spin_loop(position_.block, successor)) {
     split_.store(offsetof(SplitWarp, stamp), i32(0), edge_mask);
   }
 }

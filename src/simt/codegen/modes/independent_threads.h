@@ -35,7 +35,7 @@ class IndependentThreads final : public Strategy, private Room {
   void leave_block(uint32_t index, const std::vector<Value*>& edge_masks);
   void leave_to(BlockId successor, Value* edge_mask);
   bool continues_directly(uint32_t index, BlockId successor) const;
-  bool leaves_waiting_loop(BlockId from, BlockId to) const;
+  bool leaves_spin_loop(BlockId from, BlockId to) const;
 
   // ---- Warp operations with members.
   uint32_t warp_sync_kind(const ptx::Instruction& instruction);

@@ -51,7 +51,7 @@ std::optional<IndexTests::IndexTest> IndexTests::test_of(const BasicBlock& block
     std::swap(index, bound);
     test.order = llvm::CmpInst::getSwappedPredicate(test.order);
   }
-  if (!shape(*index).is_offset() || shape(*index).guarded || !shape(*bound).is_uniform()) {
+  if (!shape(*index).is_offset() || shape(*index).speculative || !shape(*bound).is_uniform()) {
     return std::nullopt;
   }
   const bool wanted = (slot == 0) != block.condition_negated;

@@ -55,7 +55,7 @@ void RunToCompletion::emit_block() {
       if (!plan_.splits_at_barriers || kernel_.blocks[b].terminator != Terminator::barrier)
         continue;
       bool& waits = targets[plan_.regions.after_barrier[b]];
-      waits = waits || plan_.is_in_waiting_loop(b);
+      waits = waits || plan_.is_in_spin_loop(b);
     }
     auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), frame_.next_region()), tail);
     for (const auto& [target, waits] : targets) {

@@ -49,11 +49,11 @@ llvm::Value* Prefetcher::progress_place() {
 
 /// How far the addresses of a load go from each block to the next; empty where it is not known.
 std::optional<int64_t> Prefetcher::block_step(const Inst& inst) {
-  if (!block_steps_) {
-    block_steps_.emplace(kernel_, *plan_.shapes, ptx::SpecialRegister::ctaid, uint8_t{0});
+  if (!block_strides_) {
+    block_strides_.emplace(kernel_, *plan_.shapes, ptx::SpecialRegister::ctaid, uint8_t{0});
   }
   const Operand& source = inst.ptx->operands[1];
-  return source.reg == ptx::kNone ? 0 : block_steps_->of(inst.read(source.reg));
+  return source.reg == ptx::kNone ? 0 : block_strides_->of(inst.read(source.reg));
 }
 
 /// The loads of the region by the same address register, in their order.

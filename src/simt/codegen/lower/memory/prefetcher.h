@@ -48,7 +48,7 @@ class Prefetcher : public Room {
   Values& values_;
   Addresses& addresses_;
   AddressAdvance advances_;
-  std::optional<IndexSteps> block_steps_;
+  std::optional<IndexStrides> block_strides_;
   std::map<std::pair<ptx::Opcode, ValueId>, std::vector<const Inst*>> alike_loads_;
   uint64_t progress_used_bytes_ = 0;
   bool loads_tile_ = false;
