@@ -112,12 +112,13 @@ struct RuntimeTable {
   /// Ends the launch: the address of the lowest of `lanes` is misaligned. `address` is lane 0's
   /// where the site has a step, else that lane's own. Never returns.
   void (*misaligned)(BlockState*, uint64_t address, uint32_t lanes, AccessSite site);
-  /// BlockState::sums_outside has come to 0 with an addition of `size_bytes` at `address`: keeps
-  /// those to the allocation around it from now on, where that is small.
-  void (*keep_sums)(BlockState*, uint64_t address, uint32_t size_bytes);
-  /// The kernel is about to access memory whose sums are kept: adds them there, and keeps none for
-  /// the rest of the launch.
-  void (*give_sums)(BlockState*, uint32_t line);
+  /// BlockState::privatize_countdown has come to 0 with an addition of
+  /// `size_bytes` at `address`: additions to the allocation around it are privatized from now on,
+  /// if that is small.
+  void (*privatize_atomics)(BlockState*, uint64_t address, uint32_t size_bytes);
+  /// The kernel is about to access memory with privatized additions: adds them there, and
+  /// privatizes none for the rest of the launch.
+  void (*flush_privatized)(BlockState*, uint32_t line);
 };
 
 /// One launch; shared by all workers, constant while it runs.
@@ -149,13 +150,14 @@ struct BlockState {
   uint32_t warp_count;    // modes b and c
   uint32_t line;          // in the PTX text, of the latest access that a helper function makes
   void* host;             // the runtime's own; generated code never reads it
-  // Mode a: what the thread adds to integers in [sums_begin, sums_begin + sums_bytes) it may keep
-  // at `sums`, as far from its beginning, until its part of the launch is over.
-  uint64_t sums_begin;  // kNowhere: none are kept
-  uint64_t sums_bytes;  // multiples of 8, both
-  uint8_t* sums;
-  uint64_t sums_outside;  // packets that add elsewhere until RuntimeTable::keep_sums is called
-  uint32_t abandoned;     // mode a: 1 after a failed assertion; the end of a region makes it 0
+  // Mode a: the thread may add to `privatized` instead of [privatized_begin, privatized_begin +
+  // privatized_bytes), as far from its beginning, until its part of the launch is over.
+  uint64_t privatized_begin;  // kNowhere: nothing is privatized
+  uint64_t privatized_bytes;  // multiples of 8, both
+  uint8_t* privatized;
+  /// Packets that add elsewhere before RuntimeTable::privatize_atomics is called.
+  uint64_t privatize_countdown;
+  uint32_t abandoned;  // mode a: 1 after a failed assertion; the end of a region makes it 0
   uint32_t reserved;
 };
 
@@ -205,8 +207,10 @@ static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, vari
 static_assert(offsetof(BlockState, shared) == 0 && offsetof(BlockState, scratch) == 8 &&
               offsetof(BlockState, block) == 16 && offsetof(BlockState, first_thread) == 28 &&
               offsetof(BlockState, warp_count) == 32 && offsetof(BlockState, line) == 36 &&
-              offsetof(BlockState, sums_begin) == 48 && offsetof(BlockState, sums_bytes) == 56 &&
-              offsetof(BlockState, sums) == 64 && offsetof(BlockState, sums_outside) == 72 &&
+              offsetof(BlockState, privatized_begin) == 48 &&
+              offsetof(BlockState, privatized_bytes) == 56 &&
+              offsetof(BlockState, privatized) == 64 &&
+              offsetof(BlockState, privatize_countdown) == 72 &&
               offsetof(BlockState, abandoned) == 80);
 
 }  // namespace km::simt

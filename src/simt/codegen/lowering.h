@@ -41,7 +41,7 @@ class Lowering : public Room {
   LaunchFrame& frame_;
   Values& values_;
   Addresses addresses_;
-  PrivateSums sums_;
+  PrivatizedMemory privatized_;
   LaneHelpers lane_helpers_;
   LaneLoops loops_;
   AccessChecks checks_;

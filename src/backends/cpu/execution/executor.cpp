@@ -196,10 +196,10 @@ void Executor::run_grid() {
       blocks_ += count;
     }
   }
-  give_sums();
+  flush_privatized();
 }
 
-void Executor::keep_sums(uint64_t address, uint32_t size_bytes) {
+void Executor::privatize_atomics(uint64_t address, uint32_t size_bytes) {
   privatized_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
 }
 

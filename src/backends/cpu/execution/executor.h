@@ -80,8 +80,8 @@ class Executor {
   void check_stack(uint64_t size_bytes, uint64_t pc);
   /// The memory around an access that the launch may make, empty: it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
-  void keep_sums(uint64_t address, uint32_t size_bytes);
-  void give_sums() { privatized_.flush(state_); }
+  void privatize_atomics(uint64_t address, uint32_t size_bytes);
+  void flush_privatized() { privatized_.flush(state_); }
   uint32_t first_thread() const { return running_->first_thread; }
   /// The block that runs now, in mode b and c.
   WarpBlock& warp_block() { return static_cast<WarpBlock&>(*resident_); }

@@ -13,9 +13,9 @@ constexpr uint64_t kMaxBytes = 64 << 10;
 constexpr uint64_t kFirstOutside = 16;
 
 void keep_none(simt::BlockState& state, uint64_t outside) {
-  state.sums_begin = simt::kNowhere;
-  state.sums_bytes = 0;
-  state.sums_outside = outside;
+  state.privatized_begin = simt::kNowhere;
+  state.privatized_bytes = 0;
+  state.privatize_countdown = outside;
 }
 
 /// Two elements of 32 bits, or one of 64.
@@ -44,29 +44,29 @@ KM_LANE_SECTION void add_words(uint64_t begin, uint64_t* kept, uint64_t size_byt
 void PrivatizedAtomics::begin(simt::BlockState& state) { keep_none(state, kFirstOutside); }
 
 void PrivatizedAtomics::keep(simt::BlockState& state, AddressRange memory, uint32_t element_bytes) {
-  state.sums_outside = UINT64_MAX;
+  state.privatize_countdown = UINT64_MAX;
   const uint64_t begin = round_up(memory.begin, sizeof(uint64_t));
   const uint64_t skipped = begin - memory.begin;
   const bool fits =
       memory.size_bytes >= skipped + sizeof(uint64_t) && memory.size_bytes <= kMaxBytes;
-  if (!fits || state.sums_bytes != 0) return;
+  if (!fits || state.privatized_bytes != 0) return;
   if (!memory_) memory_ = GuardedRange::make(kMaxBytes);
   if (!memory_) return;
   element_bytes_ = element_bytes;
-  state.sums = memory_.data();
-  state.sums_bytes = (memory.size_bytes - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
-  state.sums_begin = begin;
+  state.privatized = memory_.data();
+  state.privatized_bytes = (memory.size_bytes - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
+  state.privatized_begin = begin;
 }
 
 KM_NO_SANITIZE void PrivatizedAtomics::flush(simt::BlockState& state) {
-  if (state.sums_bytes == 0) return;
-  add_words(state.sums_begin, reinterpret_cast<uint64_t*>(state.sums), state.sums_bytes,
-            element_bytes_ == sizeof(uint64_t));
+  if (state.privatized_bytes == 0) return;
+  add_words(state.privatized_begin, reinterpret_cast<uint64_t*>(state.privatized),
+            state.privatized_bytes, element_bytes_ == sizeof(uint64_t));
   keep_none(state, UINT64_MAX);
 }
 
 void PrivatizedAtomics::drop(simt::BlockState& state) {
-  if (state.sums_bytes != 0) std::memset(state.sums, 0, state.sums_bytes);
+  if (state.privatized_bytes != 0) std::memset(state.privatized, 0, state.privatized_bytes);
   keep_none(state, UINT64_MAX);
 }
 

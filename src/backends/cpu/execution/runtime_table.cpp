@@ -236,13 +236,13 @@ KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaF
   simt::mma_in_memory(*form, rule, places, fragments);
 }
 
-KM_NO_SANITIZE void keep_sums(BlockState* state, uint64_t address, uint32_t size_bytes) {
-  executor_of(state).keep_sums(address, size_bytes);
+KM_NO_SANITIZE void privatize_atomics(BlockState* state, uint64_t address, uint32_t size_bytes) {
+  executor_of(state).privatize_atomics(address, size_bytes);
 }
 
-KM_NO_SANITIZE void give_sums(BlockState* state, uint32_t line) {
+KM_NO_SANITIZE void flush_privatized(BlockState* state, uint32_t line) {
   state->line = line;
-  executor_of(state).give_sums();
+  executor_of(state).flush_privatized();
 }
 
 constexpr simt::ImageRuntime kTable = {{
@@ -266,8 +266,8 @@ constexpr simt::ImageRuntime kTable = {{
                                            .load_lanes = load_lanes,
                                            .store_lanes = store_lanes,
                                            .misaligned = misaligned,
-                                           .keep_sums = keep_sums,
-                                           .give_sums = give_sums,
+                                           .privatize_atomics = privatize_atomics,
+                                           .flush_privatized = flush_privatized,
                                        },
                                        access_image};
 

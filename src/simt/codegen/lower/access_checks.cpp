@@ -14,7 +14,7 @@ using ptx::Operand;
 void AccessChecks::check_access(const Inst& inst, const Address& address) {
   const MemoryAccess access = *memory_access(kernel_, inst);
   check_alignment(address, access.size_bytes);
-  if (code_plan_.privatized.is_used()) sums_.check_kept_sums(access, inst, address);
+  if (code_plan_.privatized.is_used()) privatized_.flush_if_overlapping(access, inst, address);
   if (plan_.variant.checked && !is_within_symbol(kernel_, access))
     check_range(inst, access, address);
 }

@@ -29,11 +29,11 @@ struct LaneAccess {
 class AccessChecks : public Room {
  public:
   AccessChecks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
-               PrivateSums& sums, LaneHelpers& lane_helpers)
+               PrivatizedMemory& privatized, LaneHelpers& lane_helpers)
       : Room(builder, plan),
         frame_(frame),
         addresses_(addresses),
-        sums_(sums),
+        privatized_(privatized),
         lane_helpers_(lane_helpers) {}
 
   /// Forgets the bases that code before tested.
@@ -72,7 +72,7 @@ class AccessChecks : public Room {
 
   LaunchFrame& frame_;
   Addresses& addresses_;
-  PrivateSums& sums_;
+  PrivatizedMemory& privatized_;
   LaneHelpers& lane_helpers_;
   BlockAccesses block_accesses_;
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code

@@ -63,10 +63,10 @@ bool Atomics::lower_uniform_reduction(const Inst& inst, const Address& address, 
     return true;
   }
   builder_.choose(
-      sums_.holds_kept_sum(address.base),
-      [&] { return add_at(sums_.kept_sum_at(address.base), true); },
+      privatized_.is_privatized(address.base),
+      [&] { return add_at(privatized_.copy_of(address.base), true); },
       [&] {
-        sums_.note_sum_outside(address.base, total->getType());
+        privatized_.count_down(address.base, total->getType());
         return add_at(address.base, false);
       });
   return true;
@@ -139,25 +139,26 @@ llvm::Value* Atomics::call_atomic(const Inst& inst, const std::vector<Value*>& a
   return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
 }
 
-/// Adds to the sums that the thread keeps if all active lanes have a place there, else to memory.
-void Atomics::lower_kept_sum(const Inst& inst, const Address& address, Space space) {
+/// Adds to privatized memory if all active lanes have a place there, else to memory.
+void Atomics::lower_privatized(const Inst& inst, const Address& address, Space space) {
   const auto& ptx = *inst.ptx;
   Value* content = reduced_content(inst);
-  const PrivateSums::SumPlaces places = sums_.sum_places(address);
+  const PrivatizedMemory::Places places = privatized_.places_of(address);
   auto keep = [&]() -> std::vector<Value*> {
-    Value* sums = b_.CreateIntToPtr(sums_.sums_field(offsetof(BlockState, sums)), b_.getPtrTy());
+    Value* copy =
+        b_.CreateIntToPtr(privatized_.field(offsetof(BlockState, privatized)), b_.getPtrTy());
     b_.CreateCall(helpers_.private_helper(ptx, content->getType()),
-                  {sums, places.offsets, content, mask_bits()});
+                  {copy, places.offsets, content, mask_bits()});
     return {};
   };
   auto add = [&]() -> std::vector<Value*> {
     Value* lanes = addresses_.lanes_of(address);
-    sums_.note_sum_outside(builder_.of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
+    privatized_.count_down(builder_.of_first_lane(lanes, mask_bits()), type_of(ptx.type()));
     Value* each = splat(content);
     call_atomic(inst, {lanes, each, each}, space, false);
     return {};
   };
-  builder_.choose(places.are_kept, keep, add);
+  builder_.choose(places.are_privatized, keep, add);
 }
 
 /// The parts of a vector form are atomic one by one.
@@ -183,7 +184,7 @@ void Atomics::lower_atomic(const Inst& inst) {
   }
   if (shared && !is_async && lower_shared_reduction(inst, address)) return;
   if (!shared && code_plan_.privatized.is_privatized(inst))
-    return lower_kept_sum(inst, address, space);
+    return lower_privatized(inst, address, space);
   Value* places = addresses_.lanes_of(address);
   for (uint32_t i = 0; i < count; ++i) {
     const Operand& part = several ? pool[content.first + i] : content;
@@ -196,8 +197,8 @@ void Atomics::lower_atomic(const Inst& inst) {
         call_atomic(inst, {place, first, second}, shared ? ptx::Space::shared : space, returns);
     if (!returns) continue;
     const Operand& target = ptx.operands[0];
-    const bool parted = target.kind == Operand::Kind::vector && i < target.count;
-    const Operand& result = parted ? pool[target.first + i] : target;
+    const bool has_elements = target.kind == Operand::Kind::vector && i < target.count;
+    const Operand& result = has_elements ? pool[target.first + i] : target;
     if (result.kind == Operand::Kind::reg) values_.define_result(inst, result.reg, old, type);
   }
   if (is_async)

@@ -2,7 +2,7 @@
 // time. Float reductions go in lane order, which PTX leaves open.
 //
 // Additions to integers in global memory whose old values nobody reads. They need not reach memory
-// before something orders them: a thread may keep the sums for itself until its part of the launch
+// before something orders them: a thread may keep them for itself until its part of the launch
 // is over, and what it keeps wants no lock. That holds in kernels
 //   - that end whatever others do (mode a, without loops that wait),
 //   - without fences and strong accesses, which would order the additions,
@@ -23,14 +23,14 @@ class Atomics : public Room {
  public:
   Atomics(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
           SpecialRegisters& registers, Values& values, Addresses& addresses, AccessChecks& checks,
-          PrivateSums& sums, Mbarriers& mbarriers, AtomicHelpers& helpers)
+          PrivatizedMemory& privatized, Mbarriers& mbarriers, AtomicHelpers& helpers)
       : Room(builder, plan),
         frame_(frame),
         registers_(registers),
         values_(values),
         addresses_(addresses),
         checks_(checks),
-        sums_(sums),
+        privatized_(privatized),
         mbarriers_(mbarriers),
         helpers_(helpers) {}
 
@@ -40,7 +40,7 @@ class Atomics : public Room {
  private:
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
   bool lower_shared_reduction(const Inst& inst, const Address& address);
-  void lower_kept_sum(const Inst& inst, const Address& address, ptx::Space space);
+  void lower_privatized(const Inst& inst, const Address& address, ptx::Space space);
   Value* reduced_content(const Inst& inst);
   Value* call_atomic(const Inst& inst, const std::vector<Value*>& arguments, ptx::Space space,
                      bool gives);
@@ -52,7 +52,7 @@ class Atomics : public Room {
   Values& values_;
   Addresses& addresses_;
   AccessChecks& checks_;
-  PrivateSums& sums_;
+  PrivatizedMemory& privatized_;
   Mbarriers& mbarriers_;
   AtomicHelpers& helpers_;
 };

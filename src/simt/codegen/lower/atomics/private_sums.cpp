@@ -2,57 +2,57 @@
 
 namespace km::simt {
 
-llvm::Value* PrivateSums::sums_field(uint64_t offset) {
+llvm::Value* PrivatizedMemory::field(uint64_t offset) {
   return builder_.load_field(frame_.state(), offset, b_.getInt64Ty(), false);
 }
 
-void PrivateSums::check_kept_sums(const MemoryAccess& access, const Inst& inst,
-                                  const Address& address) {
+void PrivatizedMemory::flush_if_overlapping(const MemoryAccess& access, const Inst& inst,
+                                            const Address& address) {
   if (!is_global(access.space) || is_atomic(inst) || reads_constants(*inst.ptx)) return;
   if (address.base == nullptr) return;  // PrivatizedAtomics has seen to it
   const auto [low, high] = extremes_of(address.offsets, lanes_);
   const uint64_t rest = static_cast<uint64_t>(high - low) + access.size_bytes - 1;
   Value* last = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low) + rest));
-  Value* distance = b_.CreateSub(last, sums_field(offsetof(BlockState, sums_begin)));
-  Value* reach = b_.CreateAdd(sums_field(offsetof(BlockState, sums_bytes)), i64(rest));
+  Value* distance = b_.CreateSub(last, field(offsetof(BlockState, privatized_begin)));
+  Value* reach = b_.CreateAdd(field(offsetof(BlockState, privatized_bytes)), i64(rest));
   Value* meets = b_.CreateICmpULT(distance, reach);
   if (address.ok != nullptr) meets = b_.CreateOr(meets, b_.CreateNot(address.ok));
   builder_.branch_unlikely(meets, [&] {
     auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
-    frame_.call_runtime(offsetof(RuntimeTable, give_sums), type,
+    frame_.call_runtime(offsetof(RuntimeTable, flush_privatized), type,
                         {frame_.state(), i32(builder_.current_line())});
   });
 }
 
-llvm::Value* PrivateSums::holds_kept_sum(Value* at) {
-  Value* distance = b_.CreateSub(at, sums_field(offsetof(BlockState, sums_begin)));
-  return b_.CreateICmpULT(distance, sums_field(offsetof(BlockState, sums_bytes)));
+llvm::Value* PrivatizedMemory::is_privatized(Value* at) {
+  Value* distance = b_.CreateSub(at, field(offsetof(BlockState, privatized_begin)));
+  return b_.CreateICmpULT(distance, field(offsetof(BlockState, privatized_bytes)));
 }
 
-llvm::Value* PrivateSums::kept_sum_at(Value* at) {
-  Value* distance = b_.CreateSub(at, sums_field(offsetof(BlockState, sums_begin)));
-  return b_.CreateAdd(sums_field(offsetof(BlockState, sums)), distance);
+llvm::Value* PrivatizedMemory::copy_of(Value* at) {
+  Value* distance = b_.CreateSub(at, field(offsetof(BlockState, privatized_begin)));
+  return b_.CreateAdd(field(offsetof(BlockState, privatized)), distance);
 }
 
-void PrivateSums::note_sum_outside(Value* at, llvm::Type* element) {
-  Value* place =
-      b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, sums_outside));
+void PrivatizedMemory::count_down(Value* at, llvm::Type* element) {
+  Value* place = b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(),
+                                       offsetof(BlockState, privatize_countdown));
   Value* left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), place), i64(1));
   b_.CreateStore(left, place);
   builder_.branch_unlikely(b_.CreateICmpEQ(left, i64(0)), [&] {
     auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                          {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt32Ty()}, false);
-    frame_.call_runtime(offsetof(RuntimeTable, keep_sums), type,
+    frame_.call_runtime(offsetof(RuntimeTable, privatize_atomics), type,
                         {frame_.state(), at, i32(element->getScalarSizeInBits() / 8)});
   });
 }
 
-/// The places of lanes that have indices, which take half the registers: kept sums have the `count`
+/// The places of lanes that have indices, which take half the registers: privatized are the `count`
 /// indices from `first` on, if all of them are indices.
-PrivateSums::SumPlaces PrivateSums::indexed_sum_places(const LaneIndex& index) {
+PrivatizedMemory::Places PrivatizedMemory::indexed_places(const LaneIndex& index) {
   const unsigned shift = static_cast<unsigned>(__builtin_ctz(index.scale));
-  Value* begin = sums_field(offsetof(BlockState, sums_begin));
-  Value* count = b_.CreateLShr(sums_field(offsetof(BlockState, sums_bytes)), shift);
+  Value* begin = field(offsetof(BlockState, privatized_begin));
+  Value* count = b_.CreateLShr(field(offsetof(BlockState, privatized_bytes)), shift);
   Value* distance = b_.CreateSub(begin, index.base);
   Value* first = b_.CreateAShr(distance, shift);
   Value* narrow = b_.CreateTrunc(first, b_.getInt32Ty());
@@ -65,12 +65,12 @@ PrivateSums::SumPlaces PrivateSums::indexed_sum_places(const LaneIndex& index) {
   return {b_.CreateAnd(fits, none), b_.CreateShl(own, shift)};
 }
 
-PrivateSums::SumPlaces PrivateSums::sum_places(const Address& address) {
+PrivatizedMemory::Places PrivatizedMemory::places_of(const Address& address) {
   const LaneIndex index = address.index.lanes ? address.index : addresses_.index_of(address);
-  if (index.lanes != nullptr) return indexed_sum_places(index);
-  Value* begin = sums_field(offsetof(BlockState, sums_begin));
+  if (index.lanes != nullptr) return indexed_places(index);
+  Value* begin = field(offsetof(BlockState, privatized_begin));
   Value* own = b_.CreateSub(addresses_.lanes_of(address), splat(begin));
-  Value* outside = b_.CreateICmpUGE(own, splat(sums_field(offsetof(BlockState, sums_bytes))));
+  Value* outside = b_.CreateICmpUGE(own, splat(field(offsetof(BlockState, privatized_bytes))));
   return {b_.CreateNot(builder_.any(builder_.and_masks(mask(), outside))),
           b_.CreateTrunc(own, vector_of(b_.getInt32Ty()))};
 }
