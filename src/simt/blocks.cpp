@@ -16,8 +16,9 @@ constexpr uint32_t kDeepestLoops = 256;
 
 class BasicBlockBuilder {
  public:
-  BasicBlockBuilder(const ptx::Module& module, const ptx::Function& function, bool parted)
-      : module_(module), function_(function), parted_(parted) {}
+  BasicBlockBuilder(const ptx::Module& module, const ptx::Function& function,
+                    bool independent_threads)
+      : module_(module), function_(function), independent_threads_(independent_threads) {}
 
   Result<std::vector<RawBasicBlock>> run() {
     starts_.assign(function_.code.size() + 1, kNone);
@@ -102,7 +103,7 @@ class BasicBlockBuilder {
 
   uint32_t append(const Instruction& instruction, uint32_t current) {
     blocks_[current].insts.push_back(&instruction);
-    const bool syncs = parted_ && is_warp_sync(instruction);
+    const bool syncs = independent_threads_ && is_warp_sync(instruction);
     if (!is_barrier(instruction) && !syncs) return current;
     uint32_t fresh = next(current);
     blocks_[current].terminator = syncs ? Terminator::warp_sync : Terminator::barrier;
@@ -176,7 +177,7 @@ class BasicBlockBuilder {
 
   const ptx::Module& module_;
   const ptx::Function& function_;
-  const bool parted_;
+  const bool independent_threads_;
   std::vector<RawBasicBlock> blocks_;
   std::vector<uint32_t> starts_;  // block that begins at an instruction with a label
   std::vector<Fix> fixes_;
@@ -264,8 +265,9 @@ const Instruction* instruction_from(const std::vector<RawBasicBlock>& blocks, ui
 }  // namespace
 
 Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
-                                                      const ptx::Function& function, bool parted) {
-  return BasicBlockBuilder(module, function, parted).run();
+                                                      const ptx::Function& function,
+                                                      bool independent_threads) {
+  return BasicBlockBuilder(module, function, independent_threads).run();
 }
 
 Result<const Instruction*> normalise_basic_blocks(const ptx::Module& module,

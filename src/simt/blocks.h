@@ -16,7 +16,8 @@ struct RawBasicBlock {
 };
 
 Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
-                                                      const ptx::Function& function, bool parted);
+                                                      const ptx::Function& function,
+                                                      bool independent_threads);
 /// One latch per loop, an entry without predecessors, a private block for every plain return.
 /// Gives an instruction near a loop that is entered at more than one place, null: there is none.
 Result<const ptx::Instruction*> normalise_basic_blocks(const ptx::Module& module,

@@ -50,7 +50,7 @@ enum class Terminator : uint8_t {
   branch,     // succs[0] where the condition holds, succs[1] elsewhere
   table,      // brx.idx: succs by index
   barrier,    // jump after a barrier instruction, the last of the block
-  warp_sync,  // jump after a warp operation that waits for its members; only in parted kernels
+  warp_sync,  // jump after a warp operation that waits for its members; for mode c only
   exit,       // the thread ends, or the function returns
 };
 
@@ -108,10 +108,10 @@ struct Kernel {
 
 /// Splits the body into blocks, turns guards of effects into branches, gives every back edge of a
 /// loop one latch and every plain `ret` a block of its own, and puts registers into SSA form.
-/// `parted`: for mode c, warp operations that wait end their blocks.
+/// `independent_threads`: for mode c, warp operations that wait end their blocks.
 /// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode of this version runs.
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,
-                            bool parted = false);
+                            bool independent_threads = false);
 
 /// The text KM_DUMP=ir prints.
 std::string dump(const Kernel& kernel);

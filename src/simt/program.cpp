@@ -283,7 +283,7 @@ Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
   if (function.reqntid[0] != 0) options.block = function.reqntid;
   for (auto& size : options.block) size = std::max(1u, size);
   options.local_stride_bytes = analysed.layout.local_stride_bytes();
-  options.parted = analysed.kernel.irreducible != nullptr;
+  options.independent_threads = analysed.kernel.irreducible != nullptr;
   const auto classification = classify(analysed.kernel, analyse_shapes(analysed.kernel, options));
   info.mode = classification.mode;
   info.mode_reason = classification.reason;

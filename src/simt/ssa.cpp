@@ -410,8 +410,9 @@ RegisterUse registers_of(const ptx::Function& function, const Instruction& instr
   return result;
 }
 
-Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function, bool parted) {
-  KM_ASSIGN(auto raw, build_basic_blocks(module, function, parted));
+Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,
+                            bool independent_threads) {
+  KM_ASSIGN(auto raw, build_basic_blocks(module, function, independent_threads));
   KM_ASSIGN(const Instruction* irreducible, normalise_basic_blocks(module, raw));
   KM_ASSIGN(Kernel kernel, Builder(module, function, raw).run());
   kernel.irreducible = irreducible;

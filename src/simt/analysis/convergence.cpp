@@ -17,8 +17,8 @@ using ptx::Operand;
 
 /// Marks what lies between a branch and the place where its sides have met again; `block_of` names
 /// the blocks of the graph's nodes, those beyond it are none.
-void mark_parted(const Graph& graph, const DominatorTree& post, NodeId branch,
-                 const std::vector<BlockId>& block_of, BlockSet& result) {
+void mark_diverged(const Graph& graph, const DominatorTree& post, NodeId branch,
+                   const std::vector<BlockId>& block_of, BlockSet& result) {
   const NodeId meet = post.parent(branch);
   BlockSet seen(graph.size());
   std::vector<NodeId> stack = graph.succs[branch];
@@ -31,11 +31,11 @@ void mark_parted(const Graph& graph, const DominatorTree& post, NodeId branch,
   }
 }
 
-/// Blocks that lie strictly between a parting branch and the place where its sides have met again,
-/// among the blocks of `within` only: what has left those never comes back to a target. Sides that
-/// meet in another iteration of a loop only have not met in this one.
-BlockSet parted(const Kernel& kernel, const LoopForest& loops, const BlockSet& branches,
-                const BlockSet& within) {
+/// Blocks that lie strictly between a divergent branch and the place where its sides have met
+/// again, among the blocks of `within` only: what has left those never comes back to a target.
+/// Sides that meet in another iteration of a loop only have not met in this one.
+BlockSet diverged_blocks(const Kernel& kernel, const LoopForest& loops, const BlockSet& branches,
+                         const BlockSet& within) {
   Graph graph(kernel.blocks.size());
   std::vector<BlockId> blocks;
   for (BlockId b = 0; b < graph.size(); ++b) {
@@ -46,18 +46,18 @@ BlockSet parted(const Kernel& kernel, const LoopForest& loops, const BlockSet& b
     }
   }
   BlockSet result(kernel.blocks.size());
-  auto parts = [&](BlockId block) { return branches[block] && graph.succs[block].size() > 1; };
+  auto diverges = [&](BlockId block) { return branches[block] && graph.succs[block].size() > 1; };
   const DominatorTree post = post_dominators(graph);
   for (BlockId b = 0; b < graph.size(); ++b) {
-    if (parts(b)) mark_parted(graph, post, b, blocks, result);
+    if (diverges(b)) mark_diverged(graph, post, b, blocks, result);
   }
   for (uint32_t l = 0; l < loops.loops.size(); ++l) {
     const auto& nodes = loops.loops[l].nodes;
-    if (std::none_of(nodes.begin(), nodes.end(), parts)) continue;
+    if (std::none_of(nodes.begin(), nodes.end(), diverges)) continue;
     const Graph iteration = iteration_graph(graph, loops, l);
     const DominatorTree meets = post_dominators(iteration);
     for (NodeId n = 0; n < nodes.size(); ++n) {
-      if (parts(nodes[n])) mark_parted(iteration, meets, n, nodes, result);
+      if (diverges(nodes[n])) mark_diverged(iteration, meets, n, nodes, result);
     }
   }
   return result;
@@ -98,8 +98,9 @@ class Classifier {
       }
     }
     const BlockSet within = reaching(kernel_, barriers);
-    const BlockSet warps = parted(kernel_, shapes_.loops, shapes_.warp_branch, within);
-    const BlockSet lanes = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
+    const BlockSet warps = diverged_blocks(kernel_, shapes_.loops, shapes_.warp_branch, within);
+    const BlockSet lanes =
+        diverged_blocks(kernel_, shapes_.loops, shapes_.divergent_branch, within);
     for (BlockId b = 0; b < barriers.size(); ++b) {
       if (!barriers[b]) continue;
       const Instruction* at = kernel_.blocks[b].terminator_ptx;
@@ -120,13 +121,13 @@ class Classifier {
     }
   }
 
-  const BlockSet& lanes_parted_before(BlockId block) {
-    auto& entry = parted_before_[block];
+  const BlockSet& lanes_diverged_before(BlockId block) {
+    auto& entry = diverged_before_[block];
     if (entry.empty()) {
       BlockSet target(kernel_.blocks.size());
       target[block] = 1;
       const BlockSet within = reaching(kernel_, target);
-      entry = parted(kernel_, shapes_.loops, shapes_.divergent_branch, within);
+      entry = diverged_blocks(kernel_, shapes_.loops, shapes_.divergent_branch, within);
       // A branch one of whose sides never comes here: its lanes must be exiting, not waiting.
       for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
         if (!shapes_.divergent_branch[b]) continue;
@@ -152,7 +153,7 @@ class Classifier {
         names_active_lanes(inst.read(mask.reg), 0)) {
       return true;
     }
-    return !lanes_parted_before(block)[block];
+    return !lanes_diverged_before(block)[block];
   }
 
   /// Made by activemask, a ballot or a match: lanes that are here, by construction.
@@ -233,7 +234,7 @@ class Classifier {
     const BlockSet within = reaching(kernel_, only(header));
     const BlockSet before = reaching_forward(header);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      if (!shapes_.divergent_branch[b] || !parts_from(b, header, within)) continue;
+      if (!shapes_.divergent_branch[b] || !diverges_from(b, header, within)) continue;
       if (changes_memory_beside(b, loop, before)) return false;
     }
     return true;
@@ -319,12 +320,12 @@ class Classifier {
 
   /// Lanes that part at the end of `branch` have not all met again, or some never will, where
   /// others reach `target`. `within`: what reaches it.
-  bool parts_from(BlockId branch, BlockId target, const BlockSet& within) const {
+  bool diverges_from(BlockId branch, BlockId target, const BlockSet& within) const {
     const auto& succs = kernel_.blocks[branch].succs;
     auto reaches = [&](BlockId succ) { return within[succ] != 0; };
     if (std::none_of(succs.begin(), succs.end(), reaches)) return false;
     if (!std::all_of(succs.begin(), succs.end(), reaches)) return true;
-    return parted(kernel_, shapes_.loops, only(branch), within)[target] != 0;
+    return diverged_blocks(kernel_, shapes_.loops, only(branch), within)[target] != 0;
   }
 
   /// Blocks from which `target` is reached without going round any loop again.
@@ -389,7 +390,7 @@ class Classifier {
   const Kernel& kernel_;
   const Shapes& shapes_;
   Classification result_;
-  std::map<BlockId, BlockSet> parted_before_;
+  std::map<BlockId, BlockSet> diverged_before_;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ struct ShapeOptions {
   bool assume_no_wrap = true;
   /// Mode c: lanes run the same code at different times, so only what is the same whenever it is
   /// computed is uniform.
-  bool parted = false;
+  bool independent_threads = false;
   /// Leave out what lies behind branches that always go to one side.
   bool decide_branches = false;
   uint64_t local_stride_bytes = 0;       // between the local memories of neighbouring lanes
@@ -94,7 +94,7 @@ struct Shapes {
   std::vector<Side> sides;
   std::vector<uint8_t> divergent_branch;  // by block: lanes of a packet may part at its end
   std::vector<uint8_t> warp_branch;       // by block: warps of a block may part (not block-uniform)
-  std::vector<uint8_t> divergent_join;    // by block: lanes that parted meet here
+  std::vector<uint8_t> divergent_join;    // by block: diverged lanes meet here
   std::vector<uint8_t> warp_join;
   std::vector<uint8_t> divergent_loop;  // by loop: lanes leave at different iterations
   std::vector<uint8_t> warp_loop;

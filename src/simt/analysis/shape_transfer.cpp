@@ -720,7 +720,7 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
     if (parameter && !kernel_.is_parameter(address))
       return Shape::varying();  // a call's parameter block
   }
-  const bool one_access = !ptx.has(Modifier::volatile_) || !shapes_.options.parted;
+  const bool one_access = !ptx.has(Modifier::volatile_) || !shapes_.options.independent_threads;
   if (is_local || !shape.is_uniform() || !one_access) return Shape::varying();
   bool constant = ptx.has(Modifier::param) || ptx.has(Modifier::param_entry) ||
                   ptx.has(Modifier::const_) || ptx.has(Modifier::nc);

@@ -1,5 +1,5 @@
 // Divergence of lanes and of warps: the fixpoint over shapes of values, branches that part lanes,
-// joins where parted lanes meet, and loops that lanes leave at different times.
+// joins where diverged lanes meet, and loops that lanes leave at different times.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -194,7 +194,7 @@ class Analysis {
     shapes_.loops = find_loops(graph_, shapes_.dominators);
     reconvergence_ = std::make_unique<Reconvergence>(graph_, shapes_.loops);
     shapes_.values.resize(kernel.values.size());
-    if (options.assume_no_wrap && !options.parted) {
+    if (options.assume_no_wrap && !options.independent_threads) {
       shapes_.wanted_alignments = wanted_alignments(kernel);
     }
     shapes_.hoistable = hoistable_bounds(kernel);
@@ -212,10 +212,10 @@ class Analysis {
     shapes_.warp_join.resize(blocks);
     shapes_.divergent_loop.resize(shapes_.loops.loops.size());
     shapes_.warp_loop.resize(shapes_.loops.loops.size());
-    for (Parting* parting : {&lanes_, &warps_}) {
-      parting->region.resize(blocks);
-      parting->passed.resize(blocks);
-      parting->left_loop.resize(blocks);
+    for (Divergence* divergence : {&lanes_, &warps_}) {
+      divergence->region.resize(blocks);
+      divergence->passed.resize(blocks);
+      divergence->left_loop.resize(blocks);
     }
     phi_updates_.resize(kernel.values.size());
     ending_loops_.resize(blocks);
@@ -260,10 +260,10 @@ class Analysis {
   }
 
   /// Branches, joins and loops at which lanes, or warps, part.
-  struct Parting {
+  struct Divergence {
     std::vector<uint8_t>&branch, &join, &loop;  // of the result
     std::vector<uint8_t> region, passed;        // by block, see JoinFinder
-    std::vector<uint8_t> left_loop;             // by block: reached from a loop that parts them
+    std::vector<uint8_t> left_loop;  // by block: reached from a loop that they leave apart
   };
 
   void mark_users(ValueId value, BlockId now) {
@@ -288,16 +288,16 @@ class Analysis {
         }
       }
       reach_successors(b);
-      if (!shapes_.options.parted) note_control(b);
+      if (!shapes_.options.independent_threads) note_control(b);
     }
     return any;
   }
 
-  /// Ways that part here, as far as is known; so what follows need not be looked at twice.
+  /// Divergence at this branch, as far as is known; so what follows need not be looked at twice.
   void note_control(BlockId b) {
-    if (ends_in_branch(b)) part_at(b, false);
+    if (ends_in_branch(b)) diverge_at(b, false);
     for (uint32_t l : ending_loops_[b]) {
-      for (Parting* parting : {&lanes_, &warps_}) note_loop(*parting, l);
+      for (Divergence* divergence : {&lanes_, &warps_}) note_loop(*divergence, l);
     }
   }
 
@@ -350,7 +350,7 @@ class Analysis {
 
   /// In mode c a value must be the same whenever its instruction runs.
   Shape lasting(const Shape& shape, const Inst& inst) const {
-    if (!shapes_.options.parted || shape.kind == Shape::Kind::unknown) return shape;
+    if (!shapes_.options.independent_threads || shape.kind == Shape::Kind::unknown) return shape;
     using ptx::Opcode;
     const Opcode opcode = inst.ptx->opcode;
     const bool pure = !has_effects(*inst.ptx) || opcode == Opcode::ld || opcode == Opcode::ldu ||
@@ -370,7 +370,7 @@ class Analysis {
     }
     if (result.kind == Shape::Kind::unknown) return result;
     if (same) return shapes_.at(kernel_, phi.inputs[0], block);  // of its own round in each lane
-    if (shapes_.options.parted) return Shape::varying();
+    if (shapes_.options.independent_threads) return Shape::varying();
     if (shapes_.divergent_join[block] || lanes_.left_loop[block]) return Shape::varying();
     if (shapes_.warp_join[block] && result.is_uniform()) result.block_uniform = false;
     return result;
@@ -381,51 +381,52 @@ class Analysis {
     return terminator == Terminator::branch || terminator == Terminator::table;
   }
 
-  /// Once values change no more: ways that part, those of blocks that nothing is known of included.
+  /// Once values change no more: divergence, that of blocks that nothing is known of included.
   bool control_pass() {
-    if (shapes_.options.parted) return false;
+    if (shapes_.options.independent_threads) return false;
     bool changed = false;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      if (ends_in_branch(b)) changed |= part_at(b, true);
+      if (ends_in_branch(b)) changed |= diverge_at(b, true);
     }
-    for (Parting* parting : {&lanes_, &warps_}) {
-      for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) changed |= note_loop(*parting, l);
+    for (Divergence* divergence : {&lanes_, &warps_}) {
+      for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l)
+        changed |= note_loop(*divergence, l);
     }
     return changed;
   }
 
-  bool part_at(BlockId b, bool also_unknown) {
+  bool diverge_at(BlockId b, bool also_unknown) {
     const Shape shape = shapes_.at(kernel_, kernel_.blocks[b].condition, b);
     const bool is_known = shape.kind != Shape::Kind::unknown;
     bool changed = false;
-    if (is_known && !shape.is_uniform()) changed |= part(lanes_, b);
+    if (is_known && !shape.is_uniform()) changed |= diverge(lanes_, b);
     if ((is_known || also_unknown) && (!shape.is_uniform() || !shape.block_uniform)) {
-      changed |= part(warps_, b);
+      changed |= diverge(warps_, b);
     }
     return changed;
   }
 
-  bool part(Parting& parting, BlockId branch) {
-    if (parting.branch[branch]) return false;
-    parting.branch[branch] = 1;
+  bool diverge(Divergence& divergence, BlockId branch) {
+    if (divergence.branch[branch]) return false;
+    divergence.branch[branch] = 1;
     finder_.find(
-        branch, parting.passed,
+        branch, divergence.passed,
         [&](BlockId join) {
-          if (!parting.join[join]) queue_.add(join);
-          parting.join[join] = 1;
+          if (!divergence.join[join]) queue_.add(join);
+          divergence.join[join] = 1;
         },
-        [&](BlockId at) { parting.region[at] = 1; });
+        [&](BlockId at) { divergence.region[at] = 1; });
     return true;
   }
 
-  bool note_loop(Parting& parting, uint32_t loop) {
-    if (parting.loop[loop] || !leaves_apart(parting, loop)) return false;
-    parting.loop[loop] = 1;
+  bool note_loop(Divergence& divergence, uint32_t loop) {
+    if (divergence.loop[loop] || !leaves_apart(divergence, loop)) return false;
+    divergence.loop[loop] = 1;
     // Values of the loop look different from outside now.
     for (BlockId b : shapes_.loops.loops[loop].nodes) {
       for (BlockId succ : kernel_.blocks[b].succs) {
         if (shapes_.loops.contains(loop, succ)) continue;
-        parting.left_loop[succ] = 1;
+        divergence.left_loop[succ] = 1;
         queue_.add(succ);
       }
       for (const Phi& phi : kernel_.blocks[b].phis) mark_users_outside(loop, phi.result);
@@ -448,24 +449,24 @@ class Analysis {
                        [&](BlockId succ) { return !shapes_.loops.contains(loop, succ); });
   }
 
-  /// A loop parts its lanes when an exit lies at a branch that parts them, or between such a
+  /// Lanes leave a loop apart if an exit lies at a divergent branch, or between such a
   /// branch and its reconvergence inside the loop.
-  bool leaves_apart(const Parting& parting, uint32_t loop) {
+  bool leaves_apart(const Divergence& divergence, uint32_t loop) {
     const auto& nodes = shapes_.loops.loops[loop].nodes;
-    std::vector<BlockId> parted;                // branches so far
+    std::vector<BlockId> diverged;              // branches so far
     std::vector<uint32_t> above(nodes.size());  // by node: how many of them dominate it
     for (size_t i = 0; i < nodes.size(); ++i) {
       const BlockId b = nodes[i];
       if (i != 0) {
         const BlockId parent = shapes_.dominators.parent(b);
         const auto at = std::lower_bound(nodes.begin(), nodes.end(), parent) - nodes.begin();
-        above[i] = above[static_cast<size_t>(at)] + (parting.branch[parent] ? 1 : 0);
+        above[i] = above[static_cast<size_t>(at)] + (divergence.branch[parent] ? 1 : 0);
       }
-      if ((parting.branch[b] || parting.region[b]) && is_exit(loop, b)) {
-        if (parting.branch[b] || above[i] != parted.size()) return true;
-        if (!reached_by_all(parted, loop, b)) return true;
+      if ((divergence.branch[b] || divergence.region[b]) && is_exit(loop, b)) {
+        if (divergence.branch[b] || above[i] != diverged.size()) return true;
+        if (!reached_by_all(diverged, loop, b)) return true;
       }
-      if (parting.branch[b]) parted.push_back(b);
+      if (divergence.branch[b]) diverged.push_back(b);
     }
     return false;
   }
@@ -473,12 +474,12 @@ class Analysis {
   /// Lanes that part at one of these branches, which dominate the block, all come to it
   /// before the iteration ends: those of the first one in each loop around the block, and so those
   /// of the others there.
-  bool reached_by_all(const std::vector<BlockId>& parted, uint32_t loop, BlockId block) {
+  bool reached_by_all(const std::vector<BlockId>& diverged, uint32_t loop, BlockId block) {
     BlockId end = block;  // of the part of the loop that is still to be looked at
     for (uint32_t l = shapes_.loops.innermost[block];; l = shapes_.loops.loops[l].parent) {
       const BlockId header = shapes_.loops.loops[l].header;
-      const auto first = std::lower_bound(parted.begin(), parted.end(), header);
-      const bool is_inside = first != parted.end() && *first < end;
+      const auto first = std::lower_bound(diverged.begin(), diverged.end(), header);
+      const bool is_inside = first != diverged.end() && *first < end;
       if (is_inside && !reconvergence_->always_reaches(*first, block)) return false;
       if (l == loop) return true;
       end = header;
@@ -489,9 +490,9 @@ class Analysis {
   const Graph graph_;
   Shapes shapes_;
   std::unique_ptr<Reconvergence> reconvergence_;
-  Parting lanes_{
+  Divergence lanes_{
       shapes_.divergent_branch, shapes_.divergent_join, shapes_.divergent_loop, {}, {}, {}};
-  Parting warps_{shapes_.warp_branch, shapes_.warp_join, shapes_.warp_loop, {}, {}, {}};
+  Divergence warps_{shapes_.warp_branch, shapes_.warp_join, shapes_.warp_loop, {}, {}, {}};
   std::vector<std::vector<uint32_t>> ending_loops_;  // by block: loops of which it is the last
   const Users users_;
   BlockQueue queue_;

@@ -35,19 +35,19 @@ ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant)
 /// Mode c runs every kernel, in any block.
 Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analysed, Plan& plan,
                         PlannedKernel& own) {
-  KM_ASSIGN(own.parted, build_kernel(program.module(), *analysed.function, true));
+  KM_ASSIGN(own.independent_kernel, build_kernel(program.module(), *analysed.function, true));
   ShapeOptions options = options_for(analysed, plan.variant);
-  options.parted = true;
-  own.shapes = analyse_shapes(own.parted, options);
-  own.classification = classify(own.parted, own.shapes);
-  plan.kernel = &own.parted;
+  options.independent_threads = true;
+  own.shapes = analyse_shapes(own.independent_kernel, options);
+  own.classification = classify(own.independent_kernel, own.shapes);
+  plan.kernel = &own.independent_kernel;
   plan.spin_loop = &own.classification.spin_loop;
   plan.mode = Mode::split_warps;
   plan.lanes = kWarpLanes;
   plan.packets = 1;
   plan.splits_at_barriers = false;
-  plan.regions = whole_kernel(own.parted);
-  plan.linear = {order_blocks(own.parted, own.shapes, plan.regions.list[0])};
+  plan.regions = whole_kernel(own.independent_kernel);
+  plan.linear = {order_blocks(own.independent_kernel, own.shapes, plan.regions.list[0])};
   return {};
 }
 

@@ -10,7 +10,7 @@ namespace km::simt {
 
 /// A plan with the objects that it points to, which must not move.
 struct PlannedKernel {
-  Kernel parted;  // mode c
+  Kernel independent_kernel;  // mode c
   Kernel pruned;
   Shapes shapes;
   Classification classification;

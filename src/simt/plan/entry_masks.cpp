@@ -53,12 +53,14 @@ bool EntryMasks::step_is_masked(uint32_t region, uint32_t step) const {
   return source.mask != Step::Mask::entry || masked_[region] != 0;
 }
 
-/// A branch that parts warps leads some of them elsewhere in the region: to their end, since others
-/// wait at this barrier.
+/// A branch at which warps diverge leads some of them elsewhere in the region: to their end, since
+/// others wait at this barrier.
 bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
   const auto& blocks = plan_.regions.list[region].blocks;
-  const auto parts = [&](BlockId b) { return plan_.shapes->warp_branch[b] != 0 && b != barrier; };
-  if (std::none_of(blocks.begin(), blocks.end(), parts)) return false;
+  const auto diverges = [&](BlockId b) {
+    return plan_.shapes->warp_branch[b] != 0 && b != barrier;
+  };
+  if (std::none_of(blocks.begin(), blocks.end(), diverges)) return false;
   // Blocks that lead to the barrier, by place in `blocks`.
   const auto place = [&](BlockId b) {
     const auto found = std::lower_bound(blocks.begin(), blocks.end(), b);
@@ -85,7 +87,7 @@ bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
   };
   return std::any_of(blocks.begin(), blocks.end(), [&](BlockId b) {
     const auto& succs = plan_.kernel->blocks[b].succs;
-    return parts(b) && leads(b) &&
+    return diverges(b) && leads(b) &&
            std::any_of(succs.begin(), succs.end(), [&](BlockId succ) { return !leads(succ); });
   });
 }

@@ -170,7 +170,7 @@ bool IdlePackets::is_rest_idle(uint32_t step) {
   const uint32_t branch = plan.step_of[preds[0]];
   const bool is_once = branch < step && plan.loops.innermost[branch] == UINT32_MAX;
   if (!is_once || !low_threads(from, slot)) return false;
-  // All else is passive, but that the branch itself parts lanes.
+  // All else is passive, but that lanes diverge at the branch itself.
   const uint32_t end = end_of_run(step), count = static_cast<uint32_t>(plan.steps.size());
   const uint32_t others =
       active_steps(0, branch) + active_steps(branch + 1, step) + active_steps(end, count);

@@ -4,7 +4,7 @@
 
 namespace km::simt {
 
-bool parts_lanes(const Plan& plan, const BasicBlock& block) {
+bool diverges_at_end(const Plan& plan, const BasicBlock& block) {
   return block.terminator == Terminator::branch &&
          plan.shapes->values[block.condition].is_varying();
 }
@@ -54,7 +54,7 @@ void ValueLifetimes::note_block(const Plan& plan, const AddressPlans& addresses,
   }
   note(plan, block.condition, b);
   // The code that blends values after the branch reads its condition.
-  if (!plan.has_avx512() && parts_lanes(plan, block)) cross_block_[block.condition] = 1;
+  if (!plan.has_avx512() && diverges_at_end(plan, block)) cross_block_[block.condition] = 1;
 }
 
 /// Values that a speculative one is made of may be read wherever the speculative one is.

@@ -9,7 +9,7 @@
 namespace km::simt {
 
 /// True if the block ends in a branch on which lanes of a packet part.
-bool parts_lanes(const Plan& plan, const BasicBlock& block);
+bool diverges_at_end(const Plan& plan, const BasicBlock& block);
 
 /// For each value: does code elsewhere read it, so that it needs a place of its own.
 class ValueLifetimes {

@@ -86,24 +86,24 @@ BlockId Edges::branch_before(uint32_t index) const {
 llvm::Value* Edges::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const auto& innermost = plan_.shapes->loops.innermost;
-  const BlockId parting =
+  const BlockId divergent =
       plan_.has_independent_threads() || has_avx512() ? kNone : branch_before(index);
-  if (parting == kNone || kernel_.blocks[position_.block].terminator != Terminator::jump)
+  if (divergent == kNone || kernel_.blocks[position_.block].terminator != Terminator::jump)
     return edge_mask;
-  if (!parts_lanes(plan_, kernel_.blocks[parting])) return edge_mask;
-  if (plan.step_of[parting] == kEndOfRegion || plan.step_of[parting] >= index) return edge_mask;
-  for (BlockId block : {parting, successor}) {
+  if (!diverges_at_end(plan_, kernel_.blocks[divergent])) return edge_mask;
+  if (plan.step_of[divergent] == kEndOfRegion || plan.step_of[divergent] >= index) return edge_mask;
+  for (BlockId block : {divergent, successor}) {
     if (innermost[block] != innermost[position_.block]) return edge_mask;
   }
   for (BlockId pred : kernel_.blocks[successor].preds) {
     const uint32_t step = plan.step_of[pred];
-    if (step == kEndOfRegion || step >= index || pred == parting) continue;
-    if (kernel_.blocks[pred].terminator != Terminator::jump || branch_before(step) != parting)
+    if (step == kEndOfRegion || step >= index || pred == divergent) continue;
+    if (kernel_.blocks[pred].terminator != Terminator::jump || branch_before(step) != divergent)
       return edge_mask;
   }
   const BlockId arm = plan.steps[plan.steps[index].mask_step].block;
-  Value* condition = branch_condition(kernel_.blocks[parting]);
-  return kernel_.blocks[parting].succs[0] == arm ? condition : b_.CreateNot(condition);
+  Value* condition = branch_condition(kernel_.blocks[divergent]);
+  return kernel_.blocks[divergent].succs[0] == arm ? condition : b_.CreateNot(condition);
 }
 
 llvm::Value* Edges::branch_condition(const BasicBlock& block) {

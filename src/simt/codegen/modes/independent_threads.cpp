@@ -200,9 +200,10 @@ void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& 
       b_.CreateBr(body);
       return;
     }
-    auto* parted = builder_.new_block("parted");
-    b_.CreateCondBr(b_.CreateICmpEQ(builder_.bits_of(edge_masks[slot]), mask_bits()), body, parted);
-    b_.SetInsertPoint(parted);
+    auto* diverged = builder_.new_block("diverged");
+    b_.CreateCondBr(b_.CreateICmpEQ(builder_.bits_of(edge_masks[slot]), mask_bits()), body,
+                    diverged);
+    b_.SetInsertPoint(diverged);
   }
   b_.CreateBr(dispatch_);
 }

@@ -232,7 +232,7 @@ bool RegionCode::is_copied_for_all(uint32_t step) const {
                      [](const Inst& inst) { return has_effects(*inst.ptx); });
 }
 
-/// From a branch that parts lanes to the next step, or to its copy.
+/// From a divergent branch to the next step, or to its copy.
 void RegionCode::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const BasicBlock& block = kernel_.blocks[position_.block];

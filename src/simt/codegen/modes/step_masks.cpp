@@ -74,7 +74,7 @@ void StepMasks::contribute(uint32_t index, BlockId successor, Value* edge_mask) 
   Value* content = edge_mask;
   if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
   const bool back_edge = target <= index;
-  // Only one branch parts lanes before those that work: who comes to its successor came by it.
+  // Only one branch is divergent before those that work: who comes to its successor came by it.
   auto* const known = llvm::dyn_cast<llvm::Constant>(content);
   const bool is_only_way = kernel_.blocks[successor].preds.size() == 1;
   if (known && is_only_way && idle_.workers() && idle_.workers()->branch == position_.block) {
