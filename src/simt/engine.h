@@ -99,7 +99,7 @@ struct Variant {
   /// The threads of a block; 0: any number.
   uint64_t threads() const { return uint64_t{block[0]} * block[1] * block[2]; }
   /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch
-  /// and that its pointers are aligned as its accesses want them, which Code::precheck() proves
+  /// and that its pointers are aligned as its accesses need, which Code::assumptions_hold() proves
   /// from grid, block and arguments before the launch.
   bool assume_no_wrap = true;
   bool checked = false;                       // KM_CPU_MEMORY=checked
@@ -139,7 +139,8 @@ struct CodeInfo {
   uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
   uint64_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
   bool waits = false;          // calls RuntimeTable::yield, which may let other blocks go on
-  bool streams = false;     // mode a: some stores come late for other threads, until a store fence
+  bool nontemporal_stores =
+      false;                // mode a: some stores come late for other threads, until a store fence
   bool reads_block = true;  // %ctaid and what comes of it; else no block knows which one it is
 };
 
@@ -155,7 +156,7 @@ class Code {
   virtual SplitEntry split_entry() const = 0;  // null unless mode c
   /// For code made with Variant::assume_no_wrap: whether this launch may run it (about 20 ns; call
   /// it with the complete launch record). If not, run the variant without that assumption.
-  virtual bool precheck(const LaunchRecord& record) const = 0;
+  virtual bool assumptions_hold(const LaunchRecord& record) const = 0;
   /// The address range of the instructions.
   virtual uint64_t begin() const = 0;
   virtual uint64_t end() const = 0;

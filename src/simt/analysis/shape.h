@@ -99,7 +99,7 @@ struct Shapes {
   std::vector<uint8_t> divergent_loop;  // by loop: lanes leave at different iterations
   std::vector<uint8_t> warp_loop;
   /// 32-bit values whose widening is taken not to wrap, and parameters that are taken to be aligned
-  /// pointers; Code::precheck proves them.
+  /// pointers; Code::assumptions_hold proves them.
   struct Assumption {
     ValueId value = kNone;
     bool is_unsigned = false;  // widened by zeros: no lane's value may be negative either

@@ -160,7 +160,7 @@ void emit_launch_assumptions(CodeBuilder& codegen, const Plan& plan) {
   llvm::IRBuilder<>& types = codegen.ir();
   auto* type = llvm::FunctionType::get(types.getInt8Ty(), {types.getPtrTy()}, false);
   auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kPrecheckSymbol, module);
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kAssumptionsSymbol, module);
   function->setDoesNotThrow();
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "start", function));
   Bounds bounds(builder, plan, function->getArg(0));

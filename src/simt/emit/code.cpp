@@ -13,7 +13,7 @@
 namespace km::simt {
 namespace {
 
-using Precheck = bool (*)(const LaunchRecord*);
+using AssumptionsTest = bool (*)(const LaunchRecord*);
 
 Error memory_error(const char* what, uint64_t size_bytes) {
   const int code = errno;
@@ -76,8 +76,8 @@ class LoadedCode final : public Code {
   SplitEntry split_entry() const override {
     return info_.mode == Mode::split_warps ? reinterpret_cast<SplitEntry>(entry_) : nullptr;
   }
-  bool precheck(const LaunchRecord& record) const override {
-    return !precheck_ || reinterpret_cast<Precheck>(precheck_)(&record);
+  bool assumptions_hold(const LaunchRecord& record) const override {
+    return !assumptions_ || reinterpret_cast<AssumptionsTest>(assumptions_)(&record);
   }
   uint64_t begin() const override { return reinterpret_cast<uint64_t>(pages_.base()); }
   uint64_t end() const override { return begin() + code_bytes_; }
@@ -92,7 +92,7 @@ class LoadedCode final : public Code {
   CodeInfo info_;
   Pages pages_;
   uint8_t* entry_ = nullptr;
-  uint8_t* precheck_ = nullptr;
+  uint8_t* assumptions_ = nullptr;
   uint64_t code_bytes_ = 0;
   // For position_of: read from the object when somebody asks.
   Object object_;
@@ -110,10 +110,10 @@ Status LoadedCode::load(const Object& object) {
   KM_TRY(image.place(pages_.base()));
   KM_TRY(read_meta(image));
   KM_ASSIGN(entry_, find_code(image, kEntrySymbol));
-  if (auto precheck = find_code(image, kPrecheckSymbol)) {
-    precheck_ = *precheck;
-  } else if (precheck.error().status != KM_ERROR_NOT_FOUND) {
-    return std::move(precheck.error());
+  if (auto assumptions = find_code(image, kAssumptionsSymbol)) {
+    assumptions_ = *assumptions;
+  } else if (assumptions.error().status != KM_ERROR_NOT_FOUND) {
+    return std::move(assumptions.error());
   }
   return pages_.seal(code_bytes_);
 }
@@ -130,12 +130,9 @@ Status LoadedCode::read_meta(const ElfImage& image) {
     return make_error(KM_ERROR_COMPILER, "unusable object code: made by another version");
   }
   KM_ASSIGN(const uint64_t frames, image.stack_bytes());
-  info_ = {static_cast<Mode>(meta.mode),
-           meta.scratch_bytes,
-           meta.stack_bytes + frames,
-           meta.waits != 0,
-           meta.streams != 0,
-           meta.reads_block != 0};
+  info_ = {static_cast<Mode>(meta.mode), meta.scratch_bytes,
+           meta.stack_bytes + frames,    meta.waits != 0,
+           meta.nontemporal_stores != 0, meta.reads_block != 0};
   return {};
 }
 

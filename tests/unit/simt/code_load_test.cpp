@@ -136,23 +136,23 @@ TEST(Code, HasTheEntryOfItsMode) {
   }
 }
 
-TEST(Code, AsksThePrecheck) {
+TEST(Code, AsksWhetherItsAssumptionsHold) {
   const Result<std::unique_ptr<Code>> code = Code::load(sample());
   ASSERT_TRUE(code) << code.error().message;
   LaunchRecord record{};
   record.grid[0] = 99;
-  EXPECT_TRUE((*code)->precheck(record));
+  EXPECT_TRUE((*code)->assumptions_hold(record));
   record.grid[0] = 100;
-  EXPECT_FALSE((*code)->precheck(record));
+  EXPECT_FALSE((*code)->assumptions_hold(record));
 }
 
-TEST(Code, PassesWithoutAPrecheck) {
+TEST(Code, HoldsWithoutAssumptions) {
   const Result<Object> object =
       object_from_text("define void @km_entry() { ret void }" + meta_text());
   ASSERT_TRUE(object);
   const Result<std::unique_ptr<Code>> code = Code::load(*object);
   ASSERT_TRUE(code) << code.error().message;
-  EXPECT_TRUE((*code)->precheck(LaunchRecord{}));
+  EXPECT_TRUE((*code)->assumptions_hold(LaunchRecord{}));
 }
 
 TEST(Code, KnowsItsRangeAndItsLines) {

@@ -25,16 +25,16 @@ std::string tile(const std::string& middle, const std::string& end) {
 
 bool may_stream(const std::string& text) {
   const auto info = testing::code_info_of_text(text);
-  return info && info->streams;
+  return info && info->nontemporal_stores;
 }
 
-TEST(Streams, WhatABlockStoresAtItsEnd) {
+TEST(NontemporalStores, WhatABlockStoresAtItsEnd) {
   EXPECT_TRUE(may_stream(tile("", "")));
   EXPECT_TRUE(may_stream(tile("shfl.sync.bfly.b32 %r4, %r4, 1, 31, 0xffffffff;\n", "")));
   EXPECT_TRUE(may_stream(tile("membar.gl;\natom.global.add.u32 %r5, [%rd7], 1;\n", "")));
 }
 
-TEST(Streams, NothingThatOrdersComesLater) {
+TEST(NontemporalStores, NothingThatOrdersComesLater) {
   for (const char* end :
        {"membar.gl;\n", "atom.global.add.u32 %r5, [%rd7], 1;\n", "red.global.add.u32 [%rd7], 1;\n",
         "st.volatile.global.u32 [%rd7], 1;\n", "st.release.gpu.global.u32 [%rd7], 1;\n",
@@ -43,18 +43,18 @@ TEST(Streams, NothingThatOrdersComesLater) {
   }
 }
 
-TEST(Streams, NotWhereItLoads) {
+TEST(NontemporalStores, NotWhereItLoads) {
   EXPECT_FALSE(may_stream(tile("ld.global.u32 %r5, [%rd4];\nadd.u32 %r4, %r4, %r5;\n", "")));
   EXPECT_FALSE(may_stream(tile("ld.global.u64 %rd6, [%rd7];\nld.global.u32 %r4, [%rd6];\n", "")));
 }
 
-TEST(Streams, NotInLoops) {
+TEST(NontemporalStores, NotInLoops) {
   EXPECT_FALSE(may_stream(tile("$again:\n",
                                "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 9;\n"
                                "@%p1 bra $again;\n")));
 }
 
-TEST(Streams, NotWithoutBarriers) {
+TEST(NontemporalStores, NotWithoutBarriers) {
   std::string text = tile("", "");
   text.replace(text.find("bar.sync 0;"), 11, "");
   EXPECT_FALSE(may_stream(text));

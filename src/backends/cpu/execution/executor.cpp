@@ -345,7 +345,7 @@ void Executor::run_blocks(void* argument) {
   } else {
     self->run_resident();
   }
-  if (self->launch_->unit->streams) store_fence();
+  if (self->launch_->unit->nontemporal_stores) store_fence();
   before_switch(nullptr, self->host_low_, self->host_size_);
 }
 

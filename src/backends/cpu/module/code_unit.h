@@ -19,7 +19,7 @@ struct CodeUnit {
   simt::WarpEntry warp_entry = nullptr;    // mode b
   simt::SplitEntry split_entry = nullptr;  // mode c
   bool waits = false;                      // modes a and b: calls RuntimeTable::yield
-  bool streams = false;                    // mode a: wants a store fence at its end
+  bool nontemporal_stores = false;         // mode a: needs a store fence at its end
   bool reads_block = true;                 // else no block knows which one it is
   uint64_t begin = 0, end = 0;             // addresses of the instructions
   uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp

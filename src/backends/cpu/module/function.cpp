@@ -48,7 +48,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   warp_entry = code_->warp_entry();
   split_entry = code_->split_entry();
   waits = code_->info().waits;
-  streams = code_->info().streams;
+  nontemporal_stores = code_->info().nontemporal_stores;
   reads_block = code_->info().reads_block;
   begin = code_->begin();
   end = code_->end();
@@ -220,7 +220,7 @@ Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record,
     KM_ASSIGN(latest, find_or_compile(variant_for(record.block, true, suspends)));
     latest_.store(latest, std::memory_order_release);
   }
-  if (latest->code().precheck(record)) return latest;
+  if (latest->code().assumptions_hold(record)) return latest;
   return find_or_compile(variant_for(record.block, false, suspends));
 }
 
