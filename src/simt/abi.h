@@ -14,7 +14,7 @@ constexpr uint32_t kClusterBarrier = 16;
 
 struct LaunchRecord;
 struct BlockState;
-struct SplitWarp;
+struct IndependentWarp;
 struct MmaForm;
 
 /// Why generated code asks the runtime to end the launch.
@@ -89,16 +89,17 @@ struct RuntimeTable {
   void (*check_sizes)(const LaunchRecord*, BlockState*, const uint64_t* addresses,
                       const uint64_t* sizes, uint32_t lanes, uint32_t line, uint64_t* out_range);
   /// Mode c (runtime/split_warp.h): which lanes go on where; low half the lanes, high half the
-  /// state; no lanes: the entry returns the high half, a SplitStatus.
-  uint64_t (*split_next)(SplitWarp*);
+  /// state; no lanes: the entry returns the high half, an IndependentStatus.
+  uint64_t (*independent_next)(IndependentWarp*);
   /// Mode c: `lanes` wait in warp operation `operation` until its members have come, and go on in
-  /// `state`. SplitWarp::members and ::sent are theirs already.
-  void (*split_meet)(SplitWarp*, uint32_t lanes, uint32_t operation, uint32_t state);
+  /// `state`. IndependentWarp::members and ::sent are theirs already.
+  void (*independent_sync)(IndependentWarp*, uint32_t lanes, uint32_t operation, uint32_t state);
   /// Mode c: `lanes` arrive at barrier `id`, those of them in `predicates` with a true predicate;
   /// when `waits`, they go on in `state` after `thread_count` threads (0: all) have arrived, with
-  /// the number of true predicates in SplitWarp::participants.
-  void (*split_barrier)(const LaunchRecord*, BlockState*, SplitWarp*, uint32_t lanes, uint32_t id,
-                        uint32_t thread_count, uint32_t predicates, uint32_t waits, uint32_t state);
+  /// the number of true predicates in IndependentWarp::participants.
+  void (*independent_barrier)(const LaunchRecord*, BlockState*, IndependentWarp*, uint32_t lanes,
+                              uint32_t id, uint32_t thread_count, uint32_t predicates,
+                              uint32_t waits, uint32_t state);
   /// D = A * B + C of a warp (runtime/mma.h). `places`: where in `fragments` each register of A, B,
   /// C and the metadata lies, and those of D begin.
   void (*mma)(const LaunchRecord*, BlockState*, const MmaForm* form, const uint32_t* places,
@@ -172,7 +173,7 @@ using GridEntry = void (*)(const LaunchRecord*, BlockState*, uint64_t first, uin
 using WarpEntry = void (*)(const LaunchRecord*, BlockState*, uint32_t warp);
 
 /// Mode c: where the lanes of a warp are. Lies at the start of the warp's scratch memory.
-struct SplitWarp {
+struct IndependentWarp {
   uint32_t state[kWarpLanes];         // where the lane goes on
   uint32_t stamp[kWarpLanes];         // when it was last sent round a loop that waits
   uint32_t members[kWarpLanes];       // of the warp operation in which it waits
@@ -190,14 +191,14 @@ struct SplitWarp {
   uint32_t line;                      // in the PTX text, of the branch that counted last
 };
 
-enum class SplitStatus : uint32_t {
+enum class IndependentStatus : uint32_t {
   finished = 0,
   waiting = 1,  // every lane that could run waits for memory to change
   blocked = 2,  // at barriers, or for lanes that are
 };
 
 /// Mode c: runs one warp until no lane can go on, on the caller's stack. Scratch as in mode b.
-using SplitEntry = SplitStatus (*)(const LaunchRecord*, BlockState*, uint32_t warp);
+using IndependentEntry = IndependentStatus (*)(const LaunchRecord*, BlockState*, uint32_t warp);
 
 static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, variables) == 8 &&
               offsetof(LaunchRecord, runtime) == 16 && offsetof(LaunchRecord, grid) == 24 &&

@@ -106,8 +106,8 @@ struct Kernel {
   }
 };
 
-/// Splits the body into blocks, turns guards of effects into branches, gives every back edge of a
-/// loop one latch and every plain `ret` a block of its own, and puts registers into SSA form.
+/// Divides the body into basic blocks, turns guards of effects into branches, gives every back edge
+/// of a loop one latch and every plain `ret` a block of its own, and puts registers into SSA form.
 /// `independent_threads`: for mode c, warp operations that wait end their blocks.
 /// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode of this version runs.
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,

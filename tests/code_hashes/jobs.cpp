@@ -33,7 +33,7 @@ bool is_chosen(const std::string& name, unsigned every) { return hash128(name).l
 
 void add_kernel(const Job& base, unsigned every, std::vector<Job>* jobs) {
   for (const Isa isa : {Isa::x86_64_v2, Isa::avx2, Isa::avx512}) {
-    for (const Mode mode : {Mode::run_to_completion, Mode::suspendable_warps, Mode::split_warps}) {
+    for (const Mode mode : {Mode::run_to_completion, Mode::fibers, Mode::independent_threads}) {
       for (const Kind& kind : kKinds) {
         if (mode != Mode::run_to_completion && !kind.in_all_modes) continue;
         Job job = base;

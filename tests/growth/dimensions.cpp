@@ -388,8 +388,8 @@ std::string barrier_sums(uint32_t n) {
 constexpr auto kLoad = Stage::load;
 constexpr auto kCompile = Stage::compile;
 constexpr auto kA = Mode::run_to_completion;
-constexpr auto kB = Mode::suspendable_warps;
-constexpr auto kC = Mode::split_warps;
+constexpr auto kB = Mode::fibers;
+constexpr auto kC = Mode::independent_threads;
 
 constexpr Dimension kDimensions[] = {
     {"kernels", kLoad, kA, 4000, kernels},

@@ -70,7 +70,7 @@ class Classifier {
   Classification run() {
     result_.spin_loop.assign(shapes_.loops.loops.size(), 0);
     if (kernel_.irreducible != nullptr) {
-      require(Mode::split_warps, kernel_.irreducible,
+      require(Mode::independent_threads, kernel_.irreducible,
               "is near a loop that is entered at more than one place");
     }
     check_barriers();
@@ -93,8 +93,7 @@ class Classifier {
       const BasicBlock& block = kernel_.blocks[b];
       barriers[b] = block.terminator == Terminator::barrier;
       if (barriers[b] && !is_block_barrier(*block.terminator_ptx)) {
-        require(Mode::suspendable_warps, block.terminator_ptx,
-                "has a barrier number or thread count");
+        require(Mode::fibers, block.terminator_ptx, "has a barrier number or thread count");
       }
     }
     const BlockSet within = reaching(kernel_, barriers);
@@ -104,8 +103,9 @@ class Classifier {
     for (BlockId b = 0; b < barriers.size(); ++b) {
       if (!barriers[b]) continue;
       const Instruction* at = kernel_.blocks[b].terminator_ptx;
-      if (warps[b]) require(Mode::suspendable_warps, at, "is not reached by all warps alike");
-      if (lanes[b]) require(Mode::split_warps, at, "is not reached by all lanes of a warp alike");
+      if (warps[b]) require(Mode::fibers, at, "is not reached by all warps alike");
+      if (lanes[b])
+        require(Mode::independent_threads, at, "is not reached by all lanes of a warp alike");
     }
   }
 
@@ -114,7 +114,7 @@ class Classifier {
       for (const Inst& inst : kernel_.blocks[b].insts) {
         if (!is_warp_operation(*inst.ptx) || inst.ptx->opcode == Opcode::activemask) continue;
         if (!converged(b, inst)) {
-          require(Mode::split_warps, inst.ptx,
+          require(Mode::independent_threads, inst.ptx,
                   "is executed where lanes of its member mask may be elsewhere");
         }
       }
@@ -205,10 +205,10 @@ class Classifier {
     result_.spin_loop[loop] = 1;
     if (meets_each_round(loop)) return;
     if (!waits_together(loop)) {
-      require(Mode::split_warps, awaited.ptx,
+      require(Mode::independent_threads, awaited.ptx,
               "decides when a loop ends, which may wait for lanes of the same warp");
     } else if (!waits_for_other_blocks(loop, awaited)) {
-      require(Mode::suspendable_warps, awaited.ptx,
+      require(Mode::fibers, awaited.ptx,
               "decides when a loop ends, which may wait for warps of the same block");
     }
   }

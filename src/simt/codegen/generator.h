@@ -14,8 +14,8 @@ struct Generator {
         frame(builder, plan),
         registers(builder, plan, frame),
         values(builder, plan, frame, registers),
-        split(builder, plan),
-        lowering(builder, plan, frame, registers, values, split),
+        warp_frame(builder, plan),
+        lowering(builder, plan, frame, registers, values, warp_frame),
         limit(builder, plan, interruption) {}
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
@@ -25,7 +25,7 @@ struct Generator {
   LaunchFrame frame;
   SpecialRegisters registers;
   Values values;
-  SplitWarpFrame split;
+  IndependentWarpFrame warp_frame;
   Lowering lowering;
   CodeLimit limit;
 };

@@ -10,7 +10,7 @@ using ptx::Opcode;
 using ptx::Type;
 
 Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
-                   SpecialRegisters& registers, Values& values, SplitWarpFrame& split)
+                   SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame)
     : Room(builder, plan),
       frame_(frame),
       values_(values),
@@ -31,7 +31,7 @@ Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& fram
                mbarriers_, helpers_),
       copies_(builder, plan, registers, values, addresses_, checks_, loops_, accesses_, mbarriers_,
               helpers_),
-      warp_(builder, plan, values, split),
+      warp_(builder, plan, values, warp_frame),
       calls_(builder, plan, frame, values),
       barriers_(builder, plan, frame, values),
       spaces_(builder, plan, frame, registers, values),

@@ -19,7 +19,7 @@ namespace km::simt {
 class Lowering : public Room {
  public:
   Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
-           SpecialRegisters& registers, Values& values, SplitWarpFrame& split);
+           SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame);
 
   /// Makes the code that the entry begins with.
   void begin() { accesses_.begin(); }

@@ -2,15 +2,15 @@
 
 namespace km::simt {
 
-llvm::Value* SplitWarpFrame::field(uint64_t offset) {
+llvm::Value* IndependentWarpFrame::field(uint64_t offset) {
   return b_.CreateIntToPtr(b_.CreateAdd(warp_, i64(offset)), b_.getPtrTy());
 }
 
-llvm::Value* SplitWarpFrame::load(uint64_t offset, llvm::Type* type) {
+llvm::Value* IndependentWarpFrame::load(uint64_t offset, llvm::Type* type) {
   return b_.CreateAlignedLoad(type, field(offset), llvm::Align(4));
 }
 
-void SplitWarpFrame::store(uint64_t offset, Value* content, Value* mask) {
+void IndependentWarpFrame::store(uint64_t offset, Value* content, Value* mask) {
   content = splat(content);
   Value* old = load(offset, content->getType());
   b_.CreateAlignedStore(b_.CreateSelect(mask, content, old), field(offset), llvm::Align(4));

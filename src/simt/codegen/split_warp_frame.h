@@ -1,16 +1,16 @@
-// Mode c: the SplitWarp that the runtime and the generated code share.
+// Mode c: the IndependentWarp that the runtime and the generated code share.
 #pragma once
 
 #include "simt/codegen/room.h"
 
 namespace km::simt {
 
-/// Loads and stores fields of the warp's SplitWarp, which scratch memory begins with.
-class SplitWarpFrame : public Room {
+/// Loads and stores fields of the warp's IndependentWarp, which scratch memory begins with.
+class IndependentWarpFrame : public Room {
  public:
-  SplitWarpFrame(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
+  IndependentWarpFrame(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
 
-  /// Begins with a warp: i64, the address of its SplitWarp.
+  /// Begins with a warp: i64, the address of its IndependentWarp.
   void set_warp(Value* warp) { warp_ = warp; }
   /// A pointer to the field at an offset.
   Value* field(uint64_t offset);

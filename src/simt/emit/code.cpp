@@ -71,10 +71,11 @@ class LoadedCode final : public Code {
     return info_.mode == Mode::run_to_completion ? reinterpret_cast<GridEntry>(entry_) : nullptr;
   }
   WarpEntry warp_entry() const override {
-    return info_.mode == Mode::suspendable_warps ? reinterpret_cast<WarpEntry>(entry_) : nullptr;
+    return info_.mode == Mode::fibers ? reinterpret_cast<WarpEntry>(entry_) : nullptr;
   }
-  SplitEntry split_entry() const override {
-    return info_.mode == Mode::split_warps ? reinterpret_cast<SplitEntry>(entry_) : nullptr;
+  IndependentEntry independent_entry() const override {
+    return info_.mode == Mode::independent_threads ? reinterpret_cast<IndependentEntry>(entry_)
+                                                   : nullptr;
   }
   bool assumptions_hold(const LaunchRecord& record) const override {
     return !assumptions_ || reinterpret_cast<AssumptionsTest>(assumptions_)(&record);
@@ -126,7 +127,7 @@ Status LoadedCode::read_meta(const ElfImage& image) {
   }
   std::memcpy(&meta, pages_.base() + symbol.offset, sizeof meta);
   if (meta.magic != ObjectMeta::kMagic || meta.mode < uint32_t(Mode::run_to_completion) ||
-      meta.mode > uint32_t(Mode::split_warps)) {
+      meta.mode > uint32_t(Mode::independent_threads)) {
     return make_error(KM_ERROR_COMPILER, "unusable object code: made by another version");
   }
   KM_ASSIGN(const uint64_t frames, image.stack_bytes());

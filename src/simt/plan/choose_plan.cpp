@@ -33,8 +33,8 @@ ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant)
 }
 
 /// Mode c runs every kernel, in any block.
-Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analysed, Plan& plan,
-                        PlannedKernel& own) {
+Status plan_independent_threads(const ProgramImpl& program, const AnalysedKernel& analysed,
+                                Plan& plan, PlannedKernel& own) {
   KM_ASSIGN(own.independent_kernel, build_kernel(program.module(), *analysed.function, true));
   ShapeOptions options = options_for(analysed, plan.variant);
   options.independent_threads = true;
@@ -42,7 +42,7 @@ Status plan_split_warps(const ProgramImpl& program, const AnalysedKernel& analys
   own.classification = classify(own.independent_kernel, own.shapes);
   plan.kernel = &own.independent_kernel;
   plan.spin_loop = &own.classification.spin_loop;
-  plan.mode = Mode::split_warps;
+  plan.mode = Mode::independent_threads;
   plan.lanes = kWarpLanes;
   plan.packets = 1;
   plan.splits_at_barriers = false;
@@ -88,7 +88,8 @@ Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& o
 /// it.
 bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKernel& own) {
   Shapes& shapes = own.shapes;
-  if (analysed.kernel.irreducible != nullptr || plan.variant.least_mode == Mode::split_warps)
+  if (analysed.kernel.irreducible != nullptr ||
+      plan.variant.least_mode == Mode::independent_threads)
     return false;
   const uint64_t threads = most_threads(plan.variant);
   ShapeOptions options = options_for(analysed, plan.variant);
@@ -98,8 +99,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
   Classification& classification = own.classification;
   classification = classify(*plan.kernel, shapes);
   plan.spin_loop = &classification.spin_loop;
-  if (classification.mode == Mode::suspendable_warps && threads <= kWarpLanes &&
-      options.lanes == kWarpLanes) {
+  if (classification.mode == Mode::fibers && threads <= kWarpLanes && options.lanes == kWarpLanes) {
     classification.mode = Mode::run_to_completion;  // one warp waits for no other
   }
   classification.mode = std::max(classification.mode, plan.variant.least_mode);
@@ -109,16 +109,16 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
       threads > options.lanes) {
     regions = find_regions(*plan.kernel, most_instructions(*plan.kernel));
     plan.splits_at_barriers = regions.has_value();
-    if (!plan.splits_at_barriers) classification.mode = Mode::suspendable_warps;
+    if (!plan.splits_at_barriers) classification.mode = Mode::fibers;
   }
-  if (classification.mode == Mode::suspendable_warps && options.lanes != kWarpLanes) {
+  if (classification.mode == Mode::fibers && options.lanes != kWarpLanes) {
     options.lanes = kWarpLanes;
     shapes = analyse_and_prune(plan.kernel, own.pruned, options);
     const Mode mode = classification.mode;
     classification = classify(*plan.kernel, shapes);
     classification.mode = std::max(classification.mode, mode);
   }
-  if (classification.mode == Mode::split_warps) return false;
+  if (classification.mode == Mode::independent_threads) return false;
   plan.mode = classification.mode;
   plan.waits = has_spin_loop(classification);
   plan.lanes = options.lanes;
@@ -134,7 +134,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
       dump_stage("masks", kernel.function->name, dump(kernel, plan.linear.back()));
     }
     const bool passed_by = plan.linear.back().barrier_with_waiting_lanes != kNone;
-    if (plan.mode == Mode::suspendable_warps && passed_by) return false;
+    if (plan.mode == Mode::fibers && passed_by) return false;
   }
   return true;
 }
@@ -154,7 +154,7 @@ Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& v
   const bool is_chosen = try_shared_control(analysed, plan, out);
   out.found = out.classification;
   if (is_chosen) return {};
-  return plan_split_warps(program, analysed, plan, out);
+  return plan_independent_threads(program, analysed, plan, out);
 }
 
 namespace {
@@ -167,8 +167,8 @@ std::string reason_of(const Plan& plan, const Classification& found, const Kerne
   if (plan.variant.least_mode == plan.mode) {
     return "KM_CPU_MODE asks for it, or blocks of a cluster wait for each other";
   }
-  return plan.mode == Mode::suspendable_warps ? "regions between barriers would be too long"
-                                              : "lanes would wait at too many places at once";
+  return plan.mode == Mode::fibers ? "regions between barriers would be too long"
+                                   : "lanes would wait at too many places at once";
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ namespace {
 /// c).
 bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
   if (ptx.opcode == Opcode::selp) return true;
-  if (ptx.opcode == Opcode::shfl) return mode != Mode::split_warps;
+  if (ptx.opcode == Opcode::shfl) return mode != Mode::independent_threads;
   return ptx.opcode == Opcode::mov && ptx.operands[0].kind == Operand::Kind::reg &&
          ptx.operands[1].kind == Operand::Kind::reg;
 }

@@ -32,7 +32,7 @@ struct Plan {
   std::vector<LinearPlan> linear;  // by region
 
   /// Mode c: each lane has a place in the code of its own.
-  bool has_independent_threads() const { return mode == Mode::split_warps; }
+  bool has_independent_threads() const { return mode == Mode::independent_threads; }
   /// Barriers divide the kernel, and its blocks run one after the other.
   bool has_phases() const { return mode == Mode::run_to_completion && regions.list.size() > 1; }
   bool has_avx512() const { return variant.isa == Isa::avx512; }

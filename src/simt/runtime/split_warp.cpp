@@ -9,9 +9,9 @@ uint32_t lowest(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(
 
 uint64_t group(uint32_t lanes, uint32_t state) { return uint64_t{state} << 32 | lanes; }
 
-uint64_t leave(SplitStatus status) { return group(0, static_cast<uint32_t>(status)); }
+uint64_t leave(IndependentStatus status) { return group(0, static_cast<uint32_t>(status)); }
 
-uint32_t lanes_in_state(const SplitWarp& warp, uint32_t lanes, uint32_t state) {
+uint32_t lanes_in_state(const IndependentWarp& warp, uint32_t lanes, uint32_t state) {
   uint32_t here = 0;
   for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     here |= static_cast<uint32_t>(warp.state[lane] == state) << lane;
@@ -20,7 +20,7 @@ uint32_t lanes_in_state(const SplitWarp& warp, uint32_t lanes, uint32_t state) {
 }
 
 /// Those who wait in the same operation with the same members as `lane`.
-uint32_t companions(const SplitWarp& warp, uint32_t lane) {
+uint32_t companions(const IndependentWarp& warp, uint32_t lane) {
   uint32_t result = 0;
   for (uint32_t left = warp.waiting; left != 0; left &= left - 1) {
     const uint32_t other = lowest(left);
@@ -31,7 +31,7 @@ uint32_t companions(const SplitWarp& warp, uint32_t lane) {
   return result;
 }
 
-void complete(SplitWarp* warp, uint32_t participants) {
+void complete(IndependentWarp* warp, uint32_t participants) {
   for (uint32_t left = participants; left != 0; left &= left - 1) {
     const uint32_t lane = lowest(left);
     warp->received[lane] = warp->sent[lane];
@@ -42,7 +42,7 @@ void complete(SplitWarp* warp, uint32_t participants) {
 }
 
 /// Operations whose members have all come, or exited, are complete.
-void look_at_waiting(SplitWarp* warp, uint32_t lanes) {
+void look_at_waiting(IndependentWarp* warp, uint32_t lanes) {
   for (uint32_t left = lanes & warp->waiting; left != 0;) {
     const uint32_t lane = lowest(left);
     const uint32_t there = companions(*warp, lane);
@@ -53,7 +53,7 @@ void look_at_waiting(SplitWarp* warp, uint32_t lanes) {
 }
 
 /// The lane that goes next: the one that waits longest, then the first in the code's order.
-uint32_t first_of(const SplitWarp& warp, uint32_t lanes) {
+uint32_t first_of(const IndependentWarp& warp, uint32_t lanes) {
   uint32_t best = lowest(lanes);
   for (uint32_t left = lanes & (lanes - 1); left != 0; left &= left - 1) {
     const uint32_t lane = lowest(left);
@@ -65,13 +65,13 @@ uint32_t first_of(const SplitWarp& warp, uint32_t lanes) {
 
 }  // namespace
 
-void split_begin(SplitWarp* warp, uint32_t live) {
+void independent_begin(IndependentWarp* warp, uint32_t live) {
   *warp = {};
   warp->live = live;
   warp->checked_live = live;
 }
 
-uint64_t split_next(SplitWarp* warp) {
+uint64_t independent_next(IndependentWarp* warp) {
   if (warp->live != warp->checked_live) {  // who has exited is waited for no more
     warp->checked_live = warp->live;
     look_at_waiting(warp, warp->waiting);
@@ -85,7 +85,7 @@ uint64_t split_next(SplitWarp* warp) {
   }
   const uint32_t able = warp->live & ~(warp->waiting | warp->blocked);
   if (able == 0) {
-    return leave(warp->live == 0 ? SplitStatus::finished : SplitStatus::blocked);
+    return leave(warp->live == 0 ? IndependentStatus::finished : IndependentStatus::blocked);
   }
   const uint32_t first = first_of(*warp, able);
   if (warp->stamp[first] > warp->entry_clock) {
@@ -94,12 +94,12 @@ uint64_t split_next(SplitWarp* warp) {
       warp->clock = 0;
     }
     warp->entry_clock = warp->clock;
-    return leave(SplitStatus::waiting);
+    return leave(IndependentStatus::waiting);
   }
   return group(lanes_in_state(*warp, able, warp->state[first]), warp->state[first]);
 }
 
-void split_meet(SplitWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state) {
+void independent_sync(IndependentWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state) {
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint32_t lane = lowest(left);
     warp->members[lane] |= uint32_t{1} << lane;  // who comes takes part

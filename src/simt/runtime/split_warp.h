@@ -8,10 +8,10 @@
 namespace km::simt {
 
 /// The `live` lanes begin.
-void split_begin(SplitWarp* warp, uint32_t live);
+void independent_begin(IndependentWarp* warp, uint32_t live);
 
 // RuntimeTable's entries.
-uint64_t split_next(SplitWarp* warp);
-void split_meet(SplitWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state);
+uint64_t independent_next(IndependentWarp* warp);
+void independent_sync(IndependentWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state);
 
 }  // namespace km::simt

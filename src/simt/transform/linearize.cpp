@@ -15,8 +15,12 @@ constexpr uint64_t kMostWork = 20'000'000;
 
 class Linearizer {
  public:
-  Linearizer(const Kernel& kernel, const Shapes& shapes, const Region& region, bool split)
-      : kernel_(kernel), shapes_(shapes), region_(region), split_(split) {}
+  Linearizer(const Kernel& kernel, const Shapes& shapes, const Region& region,
+             bool splits_at_barriers)
+      : kernel_(kernel),
+        shapes_(shapes),
+        region_(region),
+        splits_at_barriers_(splits_at_barriers) {}
 
   std::optional<LinearPlan> run() {
     make_steps();
@@ -28,7 +32,7 @@ class Linearizer {
       if (sets_.work() > kMostWork) return std::nullopt;
     }
     for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
-      if (block_of(i).terminator == Terminator::barrier && !split_ &&
+      if (block_of(i).terminator == Terminator::barrier && !splits_at_barriers_ &&
           pending_[i] != PendingSteps::kEmpty) {
         plan_.barrier_with_waiting_lanes = plan_.steps[i].block;
       }
@@ -62,7 +66,8 @@ class Linearizer {
     for (uint32_t i = 0; i < nodes.size(); ++i) index[nodes[i]] = i;
     Graph graph(nodes.size());
     for (uint32_t i = 0; i < nodes.size(); ++i) {
-      if (split_ && kernel_.blocks[nodes[i]].terminator == Terminator::barrier) continue;
+      if (splits_at_barriers_ && kernel_.blocks[nodes[i]].terminator == Terminator::barrier)
+        continue;
       for (BlockId succ : kernel_.blocks[nodes[i]].succs) graph.add_edge(i, index[succ]);
     }
     return graph;
@@ -505,7 +510,7 @@ class Linearizer {
   const Kernel& kernel_;
   const Shapes& shapes_;
   const Region& region_;
-  const bool split_;  // a barrier ends the region
+  const bool splits_at_barriers_;  // a barrier ends the region
   std::vector<BlockId> blocks_;
   Graph graph_;
   DominatorTree dominators_;
@@ -533,8 +538,8 @@ LinearPlan order_blocks(const Kernel& kernel, const Shapes& shapes, const Region
 }
 
 std::optional<LinearPlan> linearize(const Kernel& kernel, const Shapes& shapes,
-                                    const Region& region, bool split) {
-  return Linearizer(kernel, shapes, region, split).run();
+                                    const Region& region, bool splits_at_barriers) {
+  return Linearizer(kernel, shapes, region, splits_at_barriers).run();
 }
 
 std::string dump(const Kernel&, const LinearPlan& plan) {

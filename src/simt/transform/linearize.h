@@ -48,10 +48,10 @@ struct LinearPlan {
   BlockId barrier_with_waiting_lanes = kNone;
 };
 
-/// `split`: a barrier ends the region (mode a); otherwise it is an instruction like others.
-/// Nothing: lanes wait at too many steps at the same time.
+/// `splits_at_barriers`: a barrier ends the region (mode a); otherwise it is an instruction like
+/// others. Nothing: lanes wait at too many steps at the same time.
 std::optional<LinearPlan> linearize(const Kernel& kernel, const Shapes& shapes,
-                                    const Region& region, bool split);
+                                    const Region& region, bool splits_at_barriers);
 
 /// Only the order of linearize(), for mode c: a block comes before those it leads to, the blocks
 /// of a loop lie together. Steps have a block and nothing else.

@@ -17,9 +17,9 @@ constexpr uint64_t kMostKept = 1'000'000;
 /// Follows control from barrier to barrier, up to a number of instructions in all.
 class RegionFinder {
  public:
-  RegionFinder(const Kernel& kernel, bool split, uint64_t most_instructions)
+  RegionFinder(const Kernel& kernel, bool splits_at_barriers, uint64_t most_instructions)
       : kernel_(kernel),
-        split_(split),
+        splits_at_barriers_(splits_at_barriers),
         left_(most_instructions),
         seen_(kernel.blocks.size(), kNone) {}
 
@@ -35,7 +35,7 @@ class RegionFinder {
       const uint64_t size = kernel_.blocks[block].insts.size() + 1;
       if (size > left_) return false;
       left_ -= size;
-      if (split_ && kernel_.blocks[block].terminator == Terminator::barrier) continue;
+      if (splits_at_barriers_ && kernel_.blocks[block].terminator == Terminator::barrier) continue;
       for (BlockId succ : kernel_.blocks[block].succs) {
         if (seen_[succ] == entry) continue;
         seen_[succ] = entry;
@@ -48,7 +48,7 @@ class RegionFinder {
 
  private:
   const Kernel& kernel_;
-  const bool split_;
+  const bool splits_at_barriers_;
   uint64_t left_;
   std::vector<BlockId> seen_;  // by block: the entry from which it was found last
 };

@@ -113,7 +113,7 @@ TEST(Code, NeedsTheStackOfAllItsFunctions) {
       store volatile i8 1, ptr %own
       ret void
     })";
-  const Result<Object> object = object_from_text(text + meta_text(Mode::suspendable_warps, 0, 64));
+  const Result<Object> object = object_from_text(text + meta_text(Mode::fibers, 0, 64));
   ASSERT_TRUE(object) << object.error().message;
   const Result<std::unique_ptr<Code>> code = Code::load(*object);
   ASSERT_TRUE(code) << code.error().message;
@@ -124,15 +124,15 @@ TEST(Code, NeedsTheStackOfAllItsFunctions) {
 
 TEST(Code, HasTheEntryOfItsMode) {
   const std::string text = "define void @km_entry() { ret void }";
-  for (Mode mode : {Mode::suspendable_warps, Mode::split_warps}) {
+  for (Mode mode : {Mode::fibers, Mode::independent_threads}) {
     const Result<Object> object = object_from_text(text + meta_text(mode));
     ASSERT_TRUE(object);
     const Result<std::unique_ptr<Code>> code = Code::load(*object);
     ASSERT_TRUE(code) << code.error().message;
     EXPECT_EQ((*code)->info().mode, mode);
     EXPECT_EQ((*code)->grid_entry(), nullptr);
-    EXPECT_EQ((*code)->warp_entry() != nullptr, mode == Mode::suspendable_warps);
-    EXPECT_EQ((*code)->split_entry() != nullptr, mode == Mode::split_warps);
+    EXPECT_EQ((*code)->warp_entry() != nullptr, mode == Mode::fibers);
+    EXPECT_EQ((*code)->independent_entry() != nullptr, mode == Mode::independent_threads);
   }
 }
 

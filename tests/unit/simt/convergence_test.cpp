@@ -54,7 +54,7 @@ TEST(Convergence, OneThreadThatWaitsBeforeABarrierWaitsForOtherBlocks) {
 TEST(Convergence, OtherWarpsThatWriteBetweenTheSameBarriersMayBeAwaited) {
   const std::string body = "setp.gt.u32 %p1, %r1, 31; @%p1 bra OTHER;\n" + kSpin +
                            "bra.uni DONE;\nOTHER: st.global.u32 [%rd1], %r1;\nDONE: bar.sync 0;\n";
-  EXPECT_EQ(classify_body(body, 256).mode, Mode::suspendable_warps);
+  EXPECT_EQ(classify_body(body, 256).mode, Mode::fibers);
   EXPECT_EQ(classify_body(body, 32).mode, Mode::run_to_completion);  // there are none
 }
 
@@ -69,12 +69,12 @@ TEST(Convergence, WritesToSharedMemoryAreNotAwaitedInGlobalMemory) {
            "OTHER: st.shared.u32 [tile], %r1;\nDONE: bar.sync 0;\n";
   };
   EXPECT_EQ(classify_body(body("global"), 256).mode, Mode::run_to_completion);
-  EXPECT_EQ(classify_body(body("shared"), 256).mode, Mode::suspendable_warps);
+  EXPECT_EQ(classify_body(body("shared"), 256).mode, Mode::fibers);
 }
 
 TEST(Convergence, WarpsThatAllWaitAndGoOnWaitForEachOther) {
   const Classified all = classify_body(kSpin + "st.global.u32 [%rd1+4], %r1;\nbar.sync 0;\n", 256);
-  EXPECT_EQ(all.mode, Mode::suspendable_warps);
+  EXPECT_EQ(all.mode, Mode::fibers);
   EXPECT_TRUE(all.waits);
 }
 
@@ -83,14 +83,14 @@ TEST(Convergence, LanesThatWriteBesideTheLoopMayBeAwaited) {
       classify_body("setp.gt.u32 %p1, %r1, 7; @%p1 bra OTHER;\n" + kSpin +
                         "bra.uni DONE;\nOTHER: st.global.u32 [%rd1], %r1;\nDONE: bar.sync 0;\n",
                     32);
-  EXPECT_EQ(lanes.mode, Mode::split_warps);
+  EXPECT_EQ(lanes.mode, Mode::independent_threads);
 }
 
 TEST(Convergence, LanesThatLeaveTheLoopAndWriteMayBeAwaited) {
   const std::string lock =
       "SPIN: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.u32 %p2, %r2, 0;\n@%p2 bra SPIN;\n"
       "atom.global.exch.b32 %r3, [%rd1], 0;\n";
-  EXPECT_EQ(classify_body(lock, 32).mode, Mode::split_warps);
+  EXPECT_EQ(classify_body(lock, 32).mode, Mode::independent_threads);
 }
 
 TEST(Convergence, LoopsThatCountDoNotWait) {

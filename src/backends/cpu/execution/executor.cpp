@@ -123,7 +123,7 @@ Status Executor::select_window(uint64_t shared_bytes) {
 }
 
 std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
-  if (unit.split_entry != nullptr) return std::make_unique<SplitBlock>();
+  if (unit.independent_entry != nullptr) return std::make_unique<IndependentBlock>();
   return std::make_unique<WarpBlock>(&guard_);
 }
 
@@ -369,7 +369,8 @@ Ending Executor::enter(LaunchRun& launch) {
   current_guard = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (ending != Ending::returned) {
-    if (running_ != &state_ && launch.unit->split_entry == nullptr) warp_block().return_to_base();
+    if (running_ != &state_ && launch.unit->independent_entry == nullptr)
+      warp_block().return_to_base();
     before_switch(nullptr, host_low_, host_size_);
   }
   after_switch(fake_stack_, nullptr, nullptr);
@@ -525,7 +526,7 @@ void Executor::check_stop(uint64_t pc) {
 void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
   auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const CodeUnit& unit = *launch_->unit;
-  const bool own_stack = !unit.runs_through() && unit.split_entry == nullptr;
+  const bool own_stack = !unit.runs_through() && unit.independent_entry == nullptr;
   const uint64_t low = own_stack ? warp_block().stack_low() : stack_.begin();
   if (here - low >= size_bytes) return;
   guard_.fault =

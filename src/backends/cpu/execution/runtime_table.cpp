@@ -220,11 +220,11 @@ KM_NO_SANITIZE void check_sizes(const LaunchRecord*, BlockState* state, const ui
   out_range[1] = range.size_bytes;
 }
 
-void split_barrier(const LaunchRecord*, BlockState* state, simt::SplitWarp* warp, uint32_t lanes,
-                   uint32_t id, uint32_t thread_count, uint32_t predicates, uint32_t waits,
-                   uint32_t next) {
-  executor_of(state).split_block().arrive(warp, lanes, id, thread_count, predicates, waits != 0,
-                                          next);
+void independent_barrier(const LaunchRecord*, BlockState* state, simt::IndependentWarp* warp,
+                         uint32_t lanes, uint32_t id, uint32_t thread_count, uint32_t predicates,
+                         uint32_t waits, uint32_t next) {
+  executor_of(state).independent_block().arrive(warp, lanes, id, thread_count, predicates,
+                                                waits != 0, next);
 }
 
 KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,
@@ -259,9 +259,9 @@ constexpr simt::ImageRuntime kTable = {{
                                            .sleep_ns = sleep_ns,
                                            .check_range = check_range,
                                            .check_sizes = check_sizes,
-                                           .split_next = simt::split_next,
-                                           .split_meet = simt::split_meet,
-                                           .split_barrier = split_barrier,
+                                           .independent_next = simt::independent_next,
+                                           .independent_sync = simt::independent_sync,
+                                           .independent_barrier = independent_barrier,
                                            .mma = mma,
                                            .load_lanes = load_lanes,
                                            .store_lanes = store_lanes,

@@ -8,26 +8,26 @@
 
 namespace km::cpu {
 
+using simt::IndependentStatus;
+using simt::IndependentWarp;
 using simt::kWarpLanes;
-using simt::SplitStatus;
-using simt::SplitWarp;
 
-void SplitBlock::start() {
+void IndependentBlock::start() {
   exited_ = 0;
   barriers_ = {};
   unfinished_ = 0;
   for (uint32_t w = 0; w < state_.warp_count; ++w) {
     const uint32_t lanes = std::min(thread_count_ - w * kWarpLanes, kWarpLanes);
-    split_begin(&warp(w), lanes == kWarpLanes ? UINT32_MAX : (uint32_t{1} << lanes) - 1);
+    independent_begin(&warp(w), lanes == kWarpLanes ? UINT32_MAX : (uint32_t{1} << lanes) - 1);
     unfinished_ |= uint32_t{1} << w;
   }
 }
 
-SplitWarp& SplitBlock::warp(uint32_t index) const {
-  return *reinterpret_cast<SplitWarp*>(state_.scratch + index * scratch_bytes_);
+IndependentWarp& IndependentBlock::warp(uint32_t index) const {
+  return *reinterpret_cast<IndependentWarp*>(state_.scratch + index * scratch_bytes_);
 }
 
-ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
+ResidentBlock::Turn IndependentBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   bool progress = false, waiting = false, spun = false;
   released_ = false;
   if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
@@ -35,13 +35,13 @@ ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const Code
     const auto w = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t live = warp(w).live, clock = warp(w).clock;
     state_.first_thread = w * kWarpLanes;
-    const SplitStatus status = unit.split_entry(record, &state_, w);
+    const IndependentStatus status = unit.independent_entry(record, &state_, w);
     const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
     exited_ += gone;
     progress = progress || gone != 0;
-    waiting = waiting || status == SplitStatus::waiting;
+    waiting = waiting || status == IndependentStatus::waiting;
     spun = spun || warp(w).clock != clock;
-    if (status == SplitStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
+    if (status == IndependentStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
     if (gone != 0) release_complete(false);
   }
   if (unfinished_ == 0) return Turn::finished;
@@ -51,20 +51,20 @@ ResidentBlock::Turn SplitBlock::run(const simt::LaunchRecord* record, const Code
   return release_complete(true) ? Turn::progress : Turn::deadlock;
 }
 
-ResidentBlock::Place SplitBlock::place() const {
+ResidentBlock::Place IndependentBlock::place() const {
   for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
-    const SplitWarp& w = warp(static_cast<uint32_t>(std::countr_zero(left)));
+    const IndependentWarp& w = warp(static_cast<uint32_t>(std::countr_zero(left)));
     if (w.line != 0) return {0, w.line};
   }
   return {};
 }
 
-bool SplitBlock::is_complete(const Barrier& barrier, uint32_t exited) const {
+bool IndependentBlock::is_complete(const Barrier& barrier, uint32_t exited) const {
   if (barrier.expected == 0) return barrier.arrived + exited_ >= thread_count_;
   return barrier.arrived + barrier.missing + exited >= barrier.expected;
 }
 
-void SplitBlock::release(Barrier& barrier) {
+void IndependentBlock::release(Barrier& barrier) {
   for (uint32_t w = 0; w < state_.warp_count; ++w) {
     for (uint32_t left = barrier.waiting[w]; left != 0; left &= left - 1) {
       warp(w).participants[std::countr_zero(left)] = barrier.predicates;
@@ -76,7 +76,7 @@ void SplitBlock::release(Barrier& barrier) {
 }
 
 /// All threads of the block have come. False: others of the cluster have not.
-bool SplitBlock::complete(Barrier& barrier) {
+bool IndependentBlock::complete(Barrier& barrier) {
   if (&barrier == &barriers_[simt::kClusterBarrier] && !sync_cluster()) return false;
   release(barrier);
   return true;
@@ -84,7 +84,7 @@ bool SplitBlock::complete(Barrier& barrier) {
 
 /// `count_exited`: nobody can go on, so exited threads count as arrived where a number of threads
 /// is given as well.
-bool SplitBlock::release_complete(bool count_exited) {
+bool IndependentBlock::release_complete(bool count_exited) {
   bool any = false;
   for (Barrier& barrier : barriers_) {
     const bool used = std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
@@ -95,8 +95,9 @@ bool SplitBlock::release_complete(bool count_exited) {
   return any;
 }
 
-void SplitBlock::arrive(SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
-                        uint32_t predicates, bool waits, uint32_t state) {
+void IndependentBlock::arrive(IndependentWarp* warp, uint32_t lanes, uint32_t id,
+                              uint32_t thread_count, uint32_t predicates, bool waits,
+                              uint32_t state) {
   Barrier& barrier = barriers_[id % kMaxBarriers];
   barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
   barrier.expected = thread_count;

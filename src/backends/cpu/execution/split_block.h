@@ -10,14 +10,14 @@
 
 namespace km::cpu {
 
-class SplitBlock : public ResidentBlock {
+class IndependentBlock : public ResidentBlock {
  public:
   Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) override;
 
   Place place() const override;
 
-  /// RuntimeTable::split_barrier.
-  void arrive(simt::SplitWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
+  /// RuntimeTable::independent_barrier.
+  void arrive(simt::IndependentWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
               uint32_t predicates, bool waits, uint32_t state);
 
  private:
@@ -32,7 +32,7 @@ class SplitBlock : public ResidentBlock {
   };
 
   void start() override;
-  simt::SplitWarp& warp(uint32_t index) const;
+  simt::IndependentWarp& warp(uint32_t index) const;
   bool is_complete(const Barrier& barrier, uint32_t exited) const;
   void release(Barrier& barrier);
   bool complete(Barrier& barrier);

@@ -14,16 +14,16 @@ struct CodeUnit {
   CodeUnit(const CodeUnit&) = delete;
   CodeUnit& operator=(const CodeUnit&) = delete;
 
-  uint64_t id;                             // never used again, unlike an address
-  simt::GridEntry grid_entry = nullptr;    // mode a
-  simt::WarpEntry warp_entry = nullptr;    // mode b
-  simt::SplitEntry split_entry = nullptr;  // mode c
-  bool waits = false;                      // modes a and b: calls RuntimeTable::yield
-  bool nontemporal_stores = false;         // mode a: needs a store fence at its end
-  bool reads_block = true;                 // else no block knows which one it is
-  uint64_t begin = 0, end = 0;             // addresses of the instructions
-  uint64_t scratch_bytes = 0;              // mode a: per worker; otherwise per warp
-  uint64_t stack_bytes = 0;                // below the entry
+  uint64_t id;                                         // never used again, unlike an address
+  simt::GridEntry grid_entry = nullptr;                // mode a
+  simt::WarpEntry warp_entry = nullptr;                // mode b
+  simt::IndependentEntry independent_entry = nullptr;  // mode c
+  bool waits = false;                                  // modes a and b: calls RuntimeTable::yield
+  bool nontemporal_stores = false;                     // mode a: needs a store fence at its end
+  bool reads_block = true;                             // else no block knows which one it is
+  uint64_t begin = 0, end = 0;                         // addresses of the instructions
+  uint64_t scratch_bytes = 0;                          // mode a: per worker; otherwise per warp
+  uint64_t stack_bytes = 0;                            // below the entry
   /// The time that one block took lately, 0: never run. Decides how a launch is spread.
   mutable std::atomic<float> ticks_per_block{0};
   const char* name = nullptr;  // the kernel's, for profiles
@@ -32,13 +32,13 @@ struct CodeUnit {
   /// Blocks run one after the other on the thread's own stack.
   bool runs_through() const { return grid_entry != nullptr && !waits; }
   /// Its blocks may wait for each other.
-  bool may_wait() const { return waits || split_entry != nullptr; }
+  bool may_wait() const { return waits || independent_entry != nullptr; }
   /// A block may wait for those before it, most likely. Blocks that do not know which they are
   /// have no order but that in which they begin.
   bool begins_in_order() const { return may_wait() && reads_block; }
   /// Stacks that a block needs where it does not run through; 0: it is never in the middle of code.
   uint32_t stacks_of_block(uint32_t warp_count) const {
-    if (split_entry != nullptr) return 0;
+    if (independent_entry != nullptr) return 0;
     return warp_entry != nullptr ? warp_count : 1;
   }
   virtual std::string kernel_name() const = 0;

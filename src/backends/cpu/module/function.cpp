@@ -46,7 +46,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   name = function->kernel().name.c_str();
   grid_entry = code_->grid_entry();
   warp_entry = code_->warp_entry();
-  split_entry = code_->split_entry();
+  independent_entry = code_->independent_entry();
   waits = code_->info().waits;
   nontemporal_stores = code_->info().nontemporal_stores;
   reads_block = code_->info().reads_block;
@@ -192,7 +192,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = config().checked;
   variant.least_mode = config().least_mode;
-  if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::suspendable_warps);
+  if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
   variant.isa = module_->isa();
   return variant;
 }

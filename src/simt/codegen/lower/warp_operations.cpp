@@ -31,7 +31,8 @@ llvm::Value* WarpOperations::participant_groups(const Inst& inst, const Operand&
 llvm::Value* WarpOperations::contribution(const Inst& inst, const Operand& source, Type type,
                                           bool bits_escape) {
   if (participants_ == nullptr) return values_.operand(inst, source, type, true, bits_escape);
-  Value* content = split_.load(offsetof(SplitWarp, received), vector_of(b_.getInt64Ty()));
+  Value* content =
+      warp_frame_.load(offsetof(IndependentWarp, received), vector_of(b_.getInt64Ty()));
   auto* element = type_of(type);
   auto* narrow = b_.getIntNTy(element->getScalarSizeInBits());
   return builder_.as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
@@ -65,7 +66,8 @@ llvm::Value* WarpOperations::permute(Value* source, Value* index) {
 void WarpOperations::lower_shuffle(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
-  const bool escapes = plan_.mode == Mode::split_warps || code_plan_.nans.has_mixed_result(inst);
+  const bool escapes =
+      plan_.mode == Mode::independent_threads || code_plan_.nans.has_mixed_result(inst);
   Value* source = contribution(inst, ptx.operands[1], Type::b32, escapes);
   Value* b = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* c = values_.operand(inst, ptx.operands[3], Type::u32, true, false);

@@ -9,8 +9,9 @@ namespace km::simt {
 /// Lowers shfl, vote, match, redux and elect.
 class WarpOperations : public Room {
  public:
-  WarpOperations(CodeBuilder& builder, const CodePlan& plan, Values& values, SplitWarpFrame& split)
-      : Room(builder, plan), values_(values), split_(split) {}
+  WarpOperations(CodeBuilder& builder, const CodePlan& plan, Values& values,
+                 IndependentWarpFrame& warp_frame)
+      : Room(builder, plan), values_(values), warp_frame_(warp_frame) {}
 
   /// Mode c: sets the lanes that take part, as bits, which need not be those that run. Null: those
   /// that run do.
@@ -39,7 +40,7 @@ class WarpOperations : public Room {
   llvm::Function* match_helper(llvm::Type* element, bool match_all);
 
   Values& values_;
-  SplitWarpFrame& split_;
+  IndependentWarpFrame& warp_frame_;
   Value* participants_ = nullptr;  // i32
 };
 

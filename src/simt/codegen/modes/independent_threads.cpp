@@ -12,7 +12,7 @@ IndependentThreads::IndependentThreads(Generator& g)
     : Room(g.builder, g.plan),
       frame_(g.frame),
       values_(g.values),
-      split_(g.split),
+      warp_frame_(g.warp_frame),
       lowering_(g.lowering),
       limit_(g.limit),
       idle_(g.builder, g.plan, g.frame),
@@ -20,9 +20,9 @@ IndependentThreads::IndependentThreads(Generator& g)
   lowering_.calls().set_leave([this] { exit_group(); });
 }
 
-/// Values lie in scratch memory after the SplitWarp.
+/// Values lie in scratch memory after the IndependentWarp.
 void IndependentThreads::lay_out() {
-  const uint64_t end = values_.lay_out_in_scratch(sizeof(SplitWarp));
+  const uint64_t end = values_.lay_out_in_scratch(sizeof(IndependentWarp));
   const uint64_t local_offset_bytes = (end + 63) / 64 * 64;
   const uint64_t local_bytes = plan_.layout->local_stride_bytes() * lanes_;
   frame_.lay_out(local_offset_bytes, (local_offset_bytes + local_bytes + 63) / 64 * 64);
@@ -32,7 +32,7 @@ void IndependentThreads::run() {
   frame_.load_block();
   Value* warp = builder_.entry()->getArg(2);
   frame_.take_scratch_of(warp);
-  split_.set_warp(frame_.scratch());
+  warp_frame_.set_warp(frame_.scratch());
   frame_.set_local_base(b_.CreateAdd(frame_.scratch(), i64(frame_.local_offset_bytes())));
   b_.CreateStore(b_.CreateMul(warp, i32(kWarpLanes)), frame_.first_thread());
   group_ = builder_.variable(b_.getInt32Ty(), "group");
@@ -55,7 +55,8 @@ void IndependentThreads::emit_dispatch() {
   b_.SetInsertPoint(dispatch_);
   builder_.set_location(nullptr);
   auto* type = llvm::FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy()}, false);
-  Value* next = frame_.call_runtime(offsetof(RuntimeTable, split_next), type, {split_.field(0)});
+  Value* next =
+      frame_.call_runtime(offsetof(RuntimeTable, independent_next), type, {warp_frame_.field(0)});
   Value* lanes = b_.CreateTrunc(next, b_.getInt32Ty());
   Value* state = b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty());
   b_.CreateStore(lanes, group_);
@@ -120,9 +121,9 @@ void IndependentThreads::emit_end(uint32_t index) {
 
 /// Ends the lanes that run.
 void IndependentThreads::exit_group() {
-  constexpr uint64_t kLive = offsetof(SplitWarp, live);
-  Value* live = split_.load(kLive, b_.getInt32Ty());
-  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), split_.field(kLive));
+  constexpr uint64_t kLive = offsetof(IndependentWarp, live);
+  Value* live = warp_frame_.load(kLive, b_.getInt32Ty());
+  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(mask_bits())), warp_frame_.field(kLive));
   b_.CreateBr(dispatch_);
 }
 
@@ -173,16 +174,17 @@ uint32_t line_of(const BasicBlock& block) {
 
 /// Sends the lanes of an edge to their next block.
 void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
-  constexpr uint64_t kClock = offsetof(SplitWarp, clock);
-  split_.store(offsetof(SplitWarp, state), i32(2 * plan_.linear[0].step_of[successor]), edge_mask);
+  constexpr uint64_t kClock = offsetof(IndependentWarp, clock);
+  warp_frame_.store(offsetof(IndependentWarp, state), i32(2 * plan_.linear[0].step_of[successor]),
+                    edge_mask);
   if (plan_.is_waiting_edge(position_.region, position_.block, successor)) {
-    Value* now = b_.CreateAdd(split_.load(kClock, b_.getInt32Ty()), i32(1));
-    b_.CreateStore(now, split_.field(kClock));
+    Value* now = b_.CreateAdd(warp_frame_.load(kClock, b_.getInt32Ty()), i32(1));
+    b_.CreateStore(now, warp_frame_.field(kClock));
     b_.CreateStore(i32(line_of(kernel_.blocks[position_.block])),
-                   split_.field(offsetof(SplitWarp, line)));
-    split_.store(offsetof(SplitWarp, stamp), now, edge_mask);
+                   warp_frame_.field(offsetof(IndependentWarp, line)));
+    warp_frame_.store(offsetof(IndependentWarp, stamp), now, edge_mask);
   } else if (leaves_spin_loop(position_.block, successor)) {
-    split_.store(offsetof(SplitWarp, stamp), i32(0), edge_mask);
+    warp_frame_.store(offsetof(IndependentWarp, stamp), i32(0), edge_mask);
   }
 }
 
@@ -234,14 +236,14 @@ void IndependentThreads::emit_barrier(uint32_t index) {
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(
       b_.getVoidTy(), {pointer, pointer, pointer, word, word, word, word, word, word}, false);
-  frame_.call_runtime(offsetof(RuntimeTable, split_barrier), type,
-                      {frame_.record(), frame_.state(), split_.field(0), mask_bits(), id, expected,
-                       predicates, i32(waits ? 1 : 0), i32(2 * index + 1)});
+  frame_.call_runtime(offsetof(RuntimeTable, independent_barrier), type,
+                      {frame_.record(), frame_.state(), warp_frame_.field(0), mask_bits(), id,
+                       expected, predicates, i32(waits ? 1 : 0), i32(2 * index + 1)});
   b_.CreateBr(waits ? dispatch_ : resumes_[index]);
 
   begin_part(index, resumes_[index]);
   if (reduces) {
-    Value* count = split_.load(offsetof(SplitWarp, participants), vector_of(word));
+    Value* count = warp_frame_.load(offsetof(IndependentWarp, participants), vector_of(word));
     Value* none = llvm::Constant::getNullValue(count->getType());
     Value* result = count;
     Type result_type = ptx.has(Modifier::popc) ? Type::u32 : Type::pred;
@@ -269,7 +271,7 @@ void IndependentThreads::emit_warp_sync(uint32_t index) {
   if (has_member_mask(ptx)) {
     members = values_.operand(inst, ptx.operands[ptx.operand_count - 1], Type::u32, true, false);
   }
-  split_.store(offsetof(SplitWarp, members), members, mask());
+  warp_frame_.store(offsetof(IndependentWarp, members), members, mask());
   const bool brings = has_member_mask(ptx) && ptx.opcode != ptx::Opcode::elect &&
                       ptx.opcode != ptx::Opcode::bar && ptx.opcode != ptx::Opcode::barrier;
   if (brings) {
@@ -278,28 +280,29 @@ void IndependentThreads::emit_warp_sync(uint32_t index) {
     const Type type = is_vote ? Type::pred : is_shuffle ? Type::b32 : ptx.type();
     Value* content = values_.operand(inst, ptx.operands[1], type, true, !is_vote);
     content = builder_.as_type(content, b_.getIntNTy(content->getType()->getScalarSizeInBits()));
-    split_.store(offsetof(SplitWarp, sent), b_.CreateZExt(content, vector_of(b_.getInt64Ty())),
-                 mask());
+    warp_frame_.store(offsetof(IndependentWarp, sent),
+                      b_.CreateZExt(content, vector_of(b_.getInt64Ty())), mask());
   }
   Value* wanted = builder_.of_first_lane(members, mask_bits());
   Value* others = b_.CreateAnd(mask(), b_.CreateICmpNE(members, splat(wanted)));
-  wanted = b_.CreateAnd(wanted, split_.load(offsetof(SplitWarp, live), word));
+  wanted = b_.CreateAnd(wanted, warp_frame_.load(offsetof(IndependentWarp, live), word));
   Value* complete =
       b_.CreateAnd(b_.CreateICmpEQ(wanted, mask_bits()), b_.CreateNot(builder_.any(others)));
   auto *here = builder_.new_block("synced"), *wait = builder_.new_block("sync");
   b_.CreateCondBr(complete, here, wait);
   b_.SetInsertPoint(wait);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word}, false);
-  frame_.call_runtime(offsetof(RuntimeTable, split_meet), type,
-                      {split_.field(0), mask_bits(), i32(warp_sync_kind(ptx)), i32(2 * index + 1)});
+  frame_.call_runtime(
+      offsetof(RuntimeTable, independent_sync), type,
+      {warp_frame_.field(0), mask_bits(), i32(warp_sync_kind(ptx)), i32(2 * index + 1)});
   b_.CreateBr(dispatch_);
   b_.SetInsertPoint(here);
   auto* wide = vector_of(b_.getInt64Ty());
   if (brings) {
-    split_.store(offsetof(SplitWarp, received), split_.load(offsetof(SplitWarp, sent), wide),
-                 mask());
+    warp_frame_.store(offsetof(IndependentWarp, received),
+                      warp_frame_.load(offsetof(IndependentWarp, sent), wide), mask());
   }
-  split_.store(offsetof(SplitWarp, participants), mask_bits(), mask());
+  warp_frame_.store(offsetof(IndependentWarp, participants), mask_bits(), mask());
   b_.CreateBr(resumes_[index]);
   emit_after_warp_sync(index);
 }
@@ -310,14 +313,15 @@ void IndependentThreads::emit_after_warp_sync(uint32_t index) {
   begin_part(index, resumes_[index]);
   const Inst& inst = kernel_.blocks[position_.block].insts.back();
   lowering_.warp().set_participants(builder_.of_first_lane(
-      split_.load(offsetof(SplitWarp, participants), vector_of(b_.getInt32Ty())), mask_bits()));
+      warp_frame_.load(offsetof(IndependentWarp, participants), vector_of(b_.getInt32Ty())),
+      mask_bits()));
   lowering_.lower(inst);
   lowering_.warp().set_participants(nullptr);
   // The other participants go first: what they have received must not be overwritten.
   const BlockId next = kernel_.blocks[position_.block].succs[0];
   edges_.contribute_phis(index, 0, mask());
   leave_to(next, mask());
-  Value* ready = split_.load(offsetof(SplitWarp, ready), b_.getInt32Ty());
+  Value* ready = warp_frame_.load(offsetof(IndependentWarp, ready), b_.getInt32Ty());
   if (!continues_directly(index, next)) {
     b_.CreateBr(dispatch_);
     return;

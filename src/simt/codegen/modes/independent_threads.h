@@ -44,7 +44,7 @@ class IndependentThreads final : public Strategy, private Room {
 
   LaunchFrame& frame_;
   Values& values_;
-  SplitWarpFrame& split_;
+  IndependentWarpFrame& warp_frame_;
   Lowering& lowering_;
   CodeLimit& limit_;
   SkipIdlePackets idle_;
