@@ -1,6 +1,6 @@
 // compile(): plans one variant of a kernel and has it emitted.
 #include "simt/codegen/generate.h"
-#include "simt/emit/guarded.h"
+#include "simt/emit/isolated.h"
 #include "simt/emit/target.h"
 #include "simt/plan/choose_plan.h"
 #include "simt/plan/code_plan.h"

@@ -11,8 +11,8 @@
 #include "simt/stage_dump.h"
 #include "simt/transform/flatten.h"
 #include "simt/transform/hoist_variables.h"
-#include "simt/transform/part_steps.h"
 #include "simt/transform/regions.h"
+#include "simt/transform/split_induction_variables.h"
 
 namespace km::simt {
 

@@ -4,7 +4,7 @@
 
 #include "simt/analysis/polls.h"
 #include "simt/analysis/reach.h"
-#include "simt/analysis/thread_values.h"
+#include "simt/analysis/thread_index_evaluator.h"
 
 namespace km::simt {
 

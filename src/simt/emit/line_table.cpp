@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "simt/emit/guarded.h"
+#include "simt/emit/isolated.h"
 
 namespace km::simt {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simt/analysis/index_steps.h"
+#include "simt/analysis/index_strides.h"
 #include "simt/analysis/memory_access.h"
 
 namespace km::simt {

@@ -1,6 +1,6 @@
 #include "simt/plan/packet_constants.h"
 
-#include "simt/analysis/thread_values.h"
+#include "simt/analysis/thread_index_evaluator.h"
 
 namespace km::simt {
 

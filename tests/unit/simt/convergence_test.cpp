@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "simt/analysis/thread_values.h"
+#include "simt/analysis/thread_index_evaluator.h"
 #include "support/simt/kernel_of_text.h"
 
 namespace km::simt {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "simt/analysis/thread_values.h"
+#include "simt/analysis/thread_index_evaluator.h"
 #include "simt/transform/linearize.h"
 #include "simt/transform/regions.h"
 #include "support/simt/kernel_of_text.h"

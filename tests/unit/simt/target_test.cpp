@@ -7,7 +7,7 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "simt/emit/guarded.h"
+#include "simt/emit/isolated.h"
 #include "simt/passes/pipeline.h"
 #include "support/simt/object_from_text.h"
 

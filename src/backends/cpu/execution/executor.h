@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/execution/independent_block.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/execution/privatized_atomics.h"
-#include "backends/cpu/execution/split_block.h"
 #include "backends/cpu/execution/warp_block.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/memory/address_space.h"

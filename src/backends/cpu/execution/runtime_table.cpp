@@ -15,8 +15,8 @@
 #include "backends/cpu/memory/lane_memory.h"
 #include "backends/cpu/workers/futex.h"
 #include "base/host_allocator.h"
+#include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"
-#include "simt/runtime/split_warp.h"
 
 // The caller's address is where generated code was: it must be taken in the entry itself.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "simt/codegen/lower/atomics/private_sums.h"
+#include "simt/codegen/lower/atomics/privatized_memory.h"
 #include "simt/codegen/lower/lane_helpers.h"
 
 namespace km::simt {

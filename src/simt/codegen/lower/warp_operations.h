@@ -1,7 +1,7 @@
 // Warp operations: a packet is a whole warp wherever they occur, so they are register operations.
 #pragma once
 
-#include "simt/codegen/split_warp_frame.h"
+#include "simt/codegen/independent_warp_frame.h"
 #include "simt/codegen/values.h"
 
 namespace km::simt {

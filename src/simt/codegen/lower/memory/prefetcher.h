@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "simt/analysis/index_steps.h"
+#include "simt/analysis/index_strides.h"
 #include "simt/codegen/lower/memory/access.h"
 #include "simt/plan/address_advance.h"
 

@@ -1,4 +1,4 @@
-#include "simt/codegen/split_warp_frame.h"
+#include "simt/codegen/independent_warp_frame.h"
 
 namespace km::simt {
 

@@ -1,4 +1,4 @@
-#include "simt/runtime/split_warp.h"
+#include "simt/runtime/independent_warp.h"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "simt/codegen/lower/atomics/private_sums.h"
+#include "simt/codegen/lower/atomics/privatized_memory.h"
 
 namespace km::simt {
 

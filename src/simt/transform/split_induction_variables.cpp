@@ -1,4 +1,4 @@
-#include "simt/transform/part_steps.h"
+#include "simt/transform/split_induction_variables.h"
 
 #include <algorithm>
 #include <optional>

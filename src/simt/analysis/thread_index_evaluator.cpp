@@ -1,4 +1,4 @@
-#include "simt/analysis/thread_values.h"
+#include "simt/analysis/thread_index_evaluator.h"
 
 namespace km::simt {
 

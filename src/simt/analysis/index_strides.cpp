@@ -1,4 +1,4 @@
-#include "simt/analysis/index_steps.h"
+#include "simt/analysis/index_strides.h"
 
 #include <algorithm>
 

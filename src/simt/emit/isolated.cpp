@@ -1,4 +1,4 @@
-#include "simt/emit/guarded.h"
+#include "simt/emit/isolated.h"
 
 #include <llvm/Support/ErrorHandling.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // Addresses that a loop with barriers moves on: what each thread has of its own, and what it
 // shares.
-#include "simt/transform/part_steps.h"
+#include "simt/transform/split_induction_variables.h"
 
 #include <gtest/gtest.h>
 

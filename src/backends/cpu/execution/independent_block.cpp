@@ -1,10 +1,10 @@
-#include "backends/cpu/execution/split_block.h"
+#include "backends/cpu/execution/independent_block.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "backends/cpu/execution/executor.h"
-#include "simt/runtime/split_warp.h"
+#include "simt/runtime/independent_warp.h"
 
 namespace km::cpu {
 
