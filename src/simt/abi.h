@@ -1,5 +1,5 @@
 // The layouts that generated code and the runtime share. They are plain, and generated code reads
-// them at fixed offsets (static_asserts below): change them together with emit/.
+// them at fixed offsets (static_asserts below): change them together with codegen/.
 #pragma once
 
 #include <cstddef>
@@ -88,8 +88,8 @@ struct RuntimeTable {
   /// found last, begin and size.
   void (*check_sizes)(const LaunchRecord*, BlockState*, const uint64_t* addresses,
                       const uint64_t* sizes, uint32_t lanes, uint32_t line, uint64_t* out_range);
-  /// Mode c (runtime/split_warp.h): which lanes go on where; low half the lanes, high half the
-  /// state; no lanes: the entry returns the high half, an IndependentStatus.
+  /// Mode c (runtime/independent_warp.h): which lanes go on where; low half the lanes, high half
+  /// the state; no lanes: the entry returns the high half, an IndependentStatus.
   uint64_t (*independent_next)(IndependentWarp*);
   /// Mode c: `lanes` wait in warp operation `operation` until its members have come, and go on in
   /// `state`. IndependentWarp::members and ::sent are theirs already.

@@ -1,7 +1,7 @@
 // compile(): plans one variant of a kernel and has it emitted.
 #include "simt/codegen/generate.h"
-#include "simt/emit/isolated.h"
-#include "simt/emit/target.h"
+#include "simt/object/isolated.h"
+#include "simt/object/target.h"
 #include "simt/plan/choose_plan.h"
 #include "simt/plan/code_plan.h"
 #include "simt/program.h"

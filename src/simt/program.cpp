@@ -7,10 +7,10 @@
 #include "ptx/place.h"
 #include "ptx/ptx.h"
 #include "simt/analysis/convergence.h"
-#include "simt/lower/support.h"
+#include "simt/forms/support.h"
 #include "simt/stage_dump.h"
-#include "simt/transform/flatten.h"
 #include "simt/transform/hoist_variables.h"
+#include "simt/transform/inline/flatten.h"
 #include "simt/transform/regions.h"
 #include "simt/transform/split_induction_variables.h"
 

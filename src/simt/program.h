@@ -5,7 +5,7 @@
 #include "simt/engine.h"
 #include "simt/kernel.h"
 #include "simt/layout.h"
-#include "simt/transform/inlining_plan.h"
+#include "simt/transform/inline/inlining_plan.h"
 
 namespace km::simt {
 

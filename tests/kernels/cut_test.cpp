@@ -1,5 +1,5 @@
-// Kernels of so many basic blocks that their code is cut into parts (simt/emit/cut_function.h):
-// values, masks and loops reach from one part to the next.
+// Kernels of so many basic blocks that their code is cut into parts
+// (simt/passes/cut/cut_function.h): values, masks and loops reach from one part to the next.
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Kernels so large that LLVM is asked for less (simt/emit/target.cpp, promote.cpp): what they
+// Kernels so large that LLVM is asked for less (simt/object/target.cpp, promote.cpp): what they
 // compute stays the same.
 #include <array>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simt/analysis/polls.h"
+#include "simt/analysis/memory/polls.h"
 #include "simt/analysis/reach.h"
 #include "simt/analysis/thread_index_evaluator.h"
 

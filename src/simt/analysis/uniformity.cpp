@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "simt/analysis/pointers.h"
+#include "simt/analysis/memory/pointers.h"
 #include "simt/analysis/shape.h"
 
 namespace km::simt {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "simt/emit/target.h"
+#include "simt/object/target.h"
 
 namespace km::simt {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "simt/arithmetic/arithmetic.h"
 #include "simt/codegen/value_cache.h"
-#include "simt/lower/arithmetic.h"
 #include "simt/plan/plan.h"
 
 namespace km::simt {

@@ -8,8 +8,8 @@
 #include "simt/codegen/generator.h"
 #include "simt/codegen/launch_assumptions.h"
 #include "simt/codegen/modes/strategy.h"
-#include "simt/emit/target.h"
-#include "simt/passes/cut_function.h"
+#include "simt/object/target.h"
+#include "simt/passes/cut/cut_function.h"
 
 namespace km::simt {
 

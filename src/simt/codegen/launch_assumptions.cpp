@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "simt/emit/target.h"
+#include "simt/object/target.h"
 
 namespace km::simt {
 

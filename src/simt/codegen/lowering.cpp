@@ -1,4 +1,4 @@
-// supports() in simt/lower/support.cpp names the same set of instructions as lower().
+// supports() in simt/forms/support.cpp names the same set of instructions as lower().
 #include "simt/codegen/lowering.h"
 
 #include "simt/codegen/lower/images.h"

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "simt/passes/partition.h"
+#include "simt/passes/cut/partition.h"
 
 namespace km::simt {
 namespace {

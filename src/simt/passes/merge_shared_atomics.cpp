@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "simt/lower/loops.h"
-#include "simt/lower/reductions.h"
+#include "simt/arithmetic/loops.h"
+#include "simt/arithmetic/reductions.h"
 
 namespace km::simt {
 namespace {
 
-using lower::Op;
+using arithmetic::Op;
 
 constexpr const char* kOperation = "km-reduction";
 constexpr const char* kExtent = "km-extent-bytes";
@@ -184,7 +184,7 @@ class Group {
       llvm::Value* offset = b.CreateZExt(offset_of(b, each, element), b.getInt64Ty());
       llvm::Value* place = b.CreateGEP(b.getInt8Ty(), in.getArg(kMemory), offset);
       llvm::Value* old = b.CreateAlignedLoad(content->getType(), place, llvm::Align(4));
-      b.CreateAlignedStore(lower::plain_operation(b, operation, old, content), place,
+      b.CreateAlignedStore(arithmetic::plain_operation(b, operation, old, content), place,
                            llvm::Align(4));
     }
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "simt/analysis/index_strides.h"
-#include "simt/analysis/memory_access.h"
+#include "simt/analysis/memory/index_strides.h"
+#include "simt/analysis/memory/memory_access.h"
 
 namespace km::simt {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "simt/analysis/gathers.h"
+#include "simt/analysis/memory/gathers.h"
 #include "simt/stage_dump.h"
 #include "simt/transform/exact_reads.h"
 #include "simt/transform/prune.h"

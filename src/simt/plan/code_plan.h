@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "simt/plan/address_plans.h"
 #include "simt/plan/entry_masks.h"
-#include "simt/plan/nan_classes.h"
-#include "simt/plan/nontemporal_stores.h"
-#include "simt/plan/packet_constants.h"
+#include "simt/plan/memory/address_plans.h"
+#include "simt/plan/memory/nontemporal_stores.h"
+#include "simt/plan/memory/privatized_atomics.h"
 #include "simt/plan/plan.h"
-#include "simt/plan/privatized_atomics.h"
-#include "simt/plan/read_values.h"
-#include "simt/plan/spill_layout.h"
 #include "simt/plan/tiling.h"
-#include "simt/plan/value_lifetimes.h"
+#include "simt/plan/values/nan_classes.h"
+#include "simt/plan/values/packet_constants.h"
+#include "simt/plan/values/read_values.h"
+#include "simt/plan/values/spill_layout.h"
+#include "simt/plan/values/value_lifetimes.h"
 
 namespace km::simt {
 

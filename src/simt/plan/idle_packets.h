@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "simt/plan/spill_layout.h"
+#include "simt/plan/values/spill_layout.h"
 
 namespace km::simt {
 

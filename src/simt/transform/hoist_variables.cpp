@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "simt/transform/call_graph.h"
+#include "simt/transform/inline/call_graph.h"
 
 namespace km::simt {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ptx/ptx.h"
-#include "simt/transform/flatten.h"
+#include "simt/transform/inline/flatten.h"
 
 namespace km::simt::testing {
 

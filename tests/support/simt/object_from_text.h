@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "simt/emit/target.h"
+#include "simt/object/target.h"
 
 namespace km::simt::testing {
 

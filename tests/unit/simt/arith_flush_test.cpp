@@ -4,9 +4,9 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
-#include "simt/lower/lanes.h"
+#include "simt/arithmetic/lanes.h"
 
-namespace km::simt::lower {
+namespace km::simt::arithmetic {
 namespace {
 
 class Flush : public ::testing::Test {
@@ -88,4 +88,4 @@ TEST_F(Flush, LeavesF64Alone) {
 }
 
 }  // namespace
-}  // namespace km::simt::lower
+}  // namespace km::simt::arithmetic

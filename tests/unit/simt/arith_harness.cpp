@@ -10,8 +10,8 @@
 #include <random>
 
 #include "ptx/mnemonic.h"
-#include "simt/emit/target.h"
-#include "simt/lower/arithmetic.h"
+#include "simt/arithmetic/arithmetic.h"
+#include "simt/object/target.h"
 
 namespace km::simt::arith {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-#include "simt/emit/target.h"
+#include "simt/object/target.h"
 #include "support/simt/object_from_text.h"
 
 namespace km::simt {

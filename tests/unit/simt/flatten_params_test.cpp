@@ -7,7 +7,7 @@
 #include <random>
 
 #include "ptx/ptx.h"
-#include "simt/transform/flatten.h"
+#include "simt/transform/inline/flatten.h"
 #include "support/simt/kernel_of_text.h"
 #include "support/simt/scalar_run.h"
 

@@ -1,4 +1,4 @@
-#include "simt/transform/flatten.h"
+#include "simt/transform/inline/flatten.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

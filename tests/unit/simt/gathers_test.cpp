@@ -1,5 +1,5 @@
 // Kernels that spend their time on loads at every lane's own address.
-#include "simt/analysis/gathers.h"
+#include "simt/analysis/memory/gathers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What values gain from a thread or block to the next.
-#include "simt/analysis/index_strides.h"
+#include "simt/analysis/memory/index_strides.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "simt/emit/isolated.h"
+#include "simt/object/isolated.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

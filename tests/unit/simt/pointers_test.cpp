@@ -1,6 +1,6 @@
 // How pointers that come as parameters should be aligned, by what is loaded and stored through
 // them.
-#include "simt/analysis/pointers.h"
+#include "simt/analysis/memory/pointers.h"
 
 #include <gtest/gtest.h>
 

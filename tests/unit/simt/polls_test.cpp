@@ -1,5 +1,5 @@
 // What a loop polls: through registers, memory and branches, by strong and by weak loads.
-#include "simt/analysis/polls.h"
+#include "simt/analysis/memory/polls.h"
 
 #include <gtest/gtest.h>
 

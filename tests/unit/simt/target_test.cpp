@@ -1,4 +1,4 @@
-#include "simt/emit/target.h"
+#include "simt/object/target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "simt/emit/isolated.h"
+#include "simt/object/isolated.h"
 #include "simt/passes/pipeline.h"
 #include "support/simt/object_from_text.h"
 

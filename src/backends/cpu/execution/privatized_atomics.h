@@ -1,7 +1,7 @@
 // Sums that a thread keeps for itself. Additions to integers in global memory whose old values
 // nobody reads may come late: a thread adds to memory of its own as long as it can, and to the
 // kernel's when its part of the launch is over.
-// simt/plan/privatized_atomics.h decides which kernels may do so.
+// simt/plan/memory/privatized_atomics.h decides which kernels may do so.
 #pragma once
 
 #include "backends/cpu/memory/address_space.h"

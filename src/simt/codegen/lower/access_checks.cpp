@@ -4,7 +4,7 @@
 #include <bit>
 #include <functional>
 
-#include "simt/plan/lane_runs.h"
+#include "simt/plan/memory/lane_runs.h"
 
 namespace km::simt {
 

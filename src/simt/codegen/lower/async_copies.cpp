@@ -1,7 +1,7 @@
 #include "simt/codegen/lower/async_copies.h"
 
-#include "simt/analysis/memory_access.h"
-#include "simt/lower/loops.h"
+#include "simt/analysis/memory/memory_access.h"
+#include "simt/arithmetic/loops.h"
 
 namespace km::simt {
 

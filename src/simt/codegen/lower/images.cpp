@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "simt/lower/image_form.h"
+#include "simt/forms/image_form.h"
 
 namespace km::simt {
 
@@ -187,11 +187,11 @@ void ImageAccesses::define_results(const Inst& inst, const ImageForm& form) {
 
 void ImageAccesses::lower(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  ImageForm form = *lower::image_form(ptx);
+  ImageForm form = *arithmetic::image_form(ptx);
   form.isa = number_of(plan_.variant.isa);
   form.lanes = static_cast<uint8_t>(lanes_);
   form.line = builder_.current_line();
-  const Operand& named = ptx.operands[lower::image_operand(ptx)];
+  const Operand& named = ptx.operands[arithmetic::image_operand(ptx)];
   if (named.kind == Operand::Kind::tuple) store_coordinates(inst, form, named);
   const bool writes = !inst.writes.empty();
   switch (form.operation) {

@@ -13,7 +13,7 @@ class ImageAccesses : public Room {
   ImageAccesses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
       : Room(builder, plan), frame_(frame), values_(values) {}
 
-  /// One of lower::is_image_instruction().
+  /// One of arithmetic::is_image_instruction().
   void lower(const Inst& inst);
 
  private:

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "simt/lower/loops.h"
+#include "simt/arithmetic/loops.h"
 
 namespace km::simt {
 

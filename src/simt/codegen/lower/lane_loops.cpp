@@ -1,6 +1,6 @@
 #include "simt/codegen/lower/lane_loops.h"
 
-#include "simt/lower/loops.h"
+#include "simt/arithmetic/loops.h"
 
 namespace km::simt {
 

@@ -2,7 +2,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include "simt/lower/loops.h"
+#include "simt/arithmetic/loops.h"
 
 namespace km::simt {
 

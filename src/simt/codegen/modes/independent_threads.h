@@ -1,6 +1,6 @@
 // Mode c: each lane has a place in the code. The entry runs groups of lanes at one place, as
-// runtime/split_warp.cpp picks them, block by block; values that outlive a block lie in scratch
-// memory, so that the entry can return wherever no lane goes on.
+// runtime/independent_warp.cpp picks them, block by block; values that outlive a block lie in
+// scratch memory, so that the entry can return wherever no lane goes on.
 //
 // A state is twice the step of a block, plus one for what follows its warp operation or barrier.
 #pragma once

@@ -1,8 +1,8 @@
 #include "simt/codegen/lower/atomics/atomic_helpers.h"
 
+#include "simt/arithmetic/lanes.h"
+#include "simt/arithmetic/loops.h"
 #include "simt/codegen/lower/lane_loops.h"
-#include "simt/lower/lanes.h"
-#include "simt/lower/loops.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
@@ -10,8 +10,8 @@ namespace km::simt {
 using ptx::Modifier;
 using ptx::Type;
 
-using lower::Op;
-using lower::plain_operation;
+using arithmetic::Op;
+using arithmetic::plain_operation;
 
 Op operation_of(const ptx::Instruction& ptx) {
   const bool real = ptx::is_float(ptx.type());
@@ -70,7 +70,7 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
     }
     if (op != Op::FAdd) return plain_operation(builder, op, old, first);
     // The manual says that f32 sums flush subnormals in global memory, and only there.
-    lower::Lanes lanes(builder, plan_.variant.isa, 0);
+    arithmetic::Lanes lanes(builder, plan_.variant.isa, 0);
     const bool flushes = type->isFloatTy() && !shared;
     Value* result =
         builder.CreateFAdd(lanes.flush_if(flushes, old), lanes.flush_if(flushes, first));

@@ -1,13 +1,13 @@
 // Atomic operations, and the functions of the module that make them for lanes.
 #pragma once
 
+#include "simt/arithmetic/reductions.h"
 #include "simt/codegen/addresses.h"
-#include "simt/lower/reductions.h"
 
 namespace km::simt {
 
 /// LLVM's operation for atom, red or cp.reduce, without regard to cas.
-lower::Op operation_of(const ptx::Instruction& ptx);
+arithmetic::Op operation_of(const ptx::Instruction& ptx);
 
 /// Makes atomic operations. Shared memory needs no lock prefix: the blocks of a cluster run on one
 /// thread at a time.

@@ -10,7 +10,7 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
-using lower::Op;
+using arithmetic::Op;
 
 /// red of integers to one place: reduced over the lanes first, exactly, then done once.
 bool Atomics::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {

@@ -2,7 +2,7 @@
 // and the tests of other accesses against it.
 #pragma once
 
-#include "simt/analysis/memory_access.h"
+#include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/addresses.h"
 
 namespace km::simt {

@@ -5,7 +5,7 @@
 #include <array>
 #include <bit>
 
-#include "simt/lower/tensor_form.h"
+#include "simt/forms/tensor_form.h"
 
 namespace km::simt {
 
@@ -122,7 +122,7 @@ uint32_t Matrices::fragments_in_row(const Inst& inst, const std::vector<const Op
 
 void Matrices::lower_mma(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  MmaForm form = *lower::mma_form(ptx);
+  MmaForm form = *arithmetic::mma_form(ptx);
   form.wide = plan_.variant.isa != Isa::x86_64_v2;
   const Type type = form.a == MmaType::f64 ? Type::b64 : Type::b32;
   std::vector<const Operand*> sources;

@@ -8,10 +8,10 @@
 #include "simt/codegen/values.h"
 #include "simt/runtime/mma_form.h"
 
-namespace km::simt::lower {
+namespace km::simt::arithmetic {
 struct WmmaFragment;
 struct WmmaPieces;
-}  // namespace km::simt::lower
+}  // namespace km::simt::arithmetic
 
 namespace km::simt {
 
@@ -60,12 +60,12 @@ class Matrices : public Room {
   void lower_wmma_load(const Inst& inst);
   void lower_wmma_store(const Inst& inst);
   void move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
-                       const lower::WmmaPieces& pieces, bool stores);
-  llvm::Function* wmma_helper(const Inst& inst, const lower::WmmaPieces& pieces, bool stores);
+                       const arithmetic::WmmaPieces& pieces, bool stores);
+  llvm::Function* wmma_helper(const Inst& inst, const arithmetic::WmmaPieces& pieces, bool stores);
   Value* of_warp(Value* content);
-  void check_wmma(const Inst& inst, const lower::WmmaFragment& fragment,
-                  const lower::WmmaPieces& pieces, const WmmaMatrix& matrix);
-  void move_wmma(const Inst& inst, const lower::WmmaFragment& fragment, unsigned address,
+  void check_wmma(const Inst& inst, const arithmetic::WmmaFragment& fragment,
+                  const arithmetic::WmmaPieces& pieces, const WmmaMatrix& matrix);
+  void move_wmma(const Inst& inst, const arithmetic::WmmaFragment& fragment, unsigned address,
                  Value* registers);
 
   LaunchFrame& frame_;

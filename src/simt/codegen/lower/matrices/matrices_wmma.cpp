@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <map>
 
+#include "simt/arithmetic/loops.h"
 #include "simt/codegen/lower/lane_loops.h"
 #include "simt/codegen/lower/matrices/matrices.h"
-#include "simt/lower/loops.h"
-#include "simt/lower/tensor_form.h"
+#include "simt/forms/tensor_form.h"
 
 namespace km::simt {
 
-using lower::WmmaFragment;
-using lower::WmmaPieces;
+using arithmetic::WmmaFragment;
+using arithmetic::WmmaPieces;
 using ptx::Operand;
 using ptx::Type;
 
@@ -256,7 +256,7 @@ void Matrices::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigne
 }
 
 void Matrices::lower_wmma_load(const Inst& inst) {
-  const WmmaFragment fragment = *lower::wmma_fragment(*inst.ptx);
+  const WmmaFragment fragment = *arithmetic::wmma_fragment(*inst.ptx);
   const Type type = fragment.register_type();
   make_fragment_memory();
   const uint32_t place = new_fragments(fragment.registers(), type);
@@ -266,7 +266,7 @@ void Matrices::lower_wmma_load(const Inst& inst) {
 
 /// Lowers wmma.store: registers go to memory in the order of the fragment.
 void Matrices::lower_wmma_store(const Inst& inst) {
-  const WmmaFragment fragment = *lower::wmma_fragment(*inst.ptx);
+  const WmmaFragment fragment = *arithmetic::wmma_fragment(*inst.ptx);
   std::vector<const Operand*> sources;
   for (uint32_t r = 0; r < fragment.registers(); ++r) {
     sources.push_back(&tensor_register(inst.ptx->operands[1], r));

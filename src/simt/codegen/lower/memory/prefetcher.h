@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "simt/analysis/index_strides.h"
+#include "simt/analysis/memory/index_strides.h"
 #include "simt/codegen/lower/memory/access.h"
-#include "simt/plan/address_advance.h"
+#include "simt/plan/memory/address_advance.h"
 
 namespace km::simt {
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "simt/analysis/memory_access.h"
+#include "simt/analysis/memory/memory_access.h"
 
 namespace km::simt {
 

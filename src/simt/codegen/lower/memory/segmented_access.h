@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simt/codegen/lower/memory/gather_scatter.h"
-#include "simt/plan/lane_runs.h"
+#include "simt/plan/memory/lane_runs.h"
 
 namespace km::simt {
 

@@ -1,0 +1,55 @@
+#include "simt/analysis/memory/memory_access.h"
+
+#include <algorithm>
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+
+ptx::Space space_of(const Kernel& kernel, const Inst& inst, const Operand& address) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
+      ptx.has(Modifier::shared_cluster)) {
+    return ptx::Space::shared;
+  }
+  if (ptx.has(Modifier::local)) return ptx::Space::local;
+  if (ptx.has(Modifier::param) || ptx.has(Modifier::param_entry)) return ptx::Space::param;
+  if (ptx.has(Modifier::const_)) return ptx::Space::constant;
+  if (ptx.has(Modifier::global)) return ptx::Space::global;
+  if (address.symbol != ptx::kNone) {
+    const auto& symbol = kernel.symbol_of(address);
+    return symbol.space;
+  }
+  return ptx::Space::generic;
+}
+
+std::optional<MemoryAccess> memory_access(const Kernel& kernel, const Inst& inst) {
+  const auto [place, size_bytes] = memory_place(*inst.ptx);
+  if (place == nullptr) return std::nullopt;
+  return MemoryAccess{place, space_of(kernel, inst, *place), size_bytes, inst.ptx->location.line};
+}
+
+bool is_within_symbol(const Kernel& kernel, const MemoryAccess& access) {
+  if (access.space == ptx::Space::param) return true;
+  const Operand& place = *access.place;
+  if (place.symbol == ptx::kNone) return false;
+  const auto& symbol = kernel.symbol_of(place);
+  const uint64_t size_bytes = symbol.size_bytes;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  return access.size_bytes <= size_bytes && offset <= size_bytes - access.size_bytes;
+}
+
+std::pair<int64_t, int64_t> extremes_of(const Offsets* offsets, uint32_t lanes) {
+  if (offsets == nullptr) return {0, 0};
+  const auto [least, most] = std::minmax_element(offsets->begin(), offsets->begin() + lanes);
+  return {*least, *most};
+}
+
+bool are_multiples_apart(const Offsets& offsets, uint32_t lanes, uint64_t size_bytes) {
+  return std::all_of(offsets.begin(), offsets.begin() + lanes, [&](int64_t offset) {
+    return offset % static_cast<int64_t>(size_bytes) == 0;
+  });
+}
+
+}  // namespace km::simt

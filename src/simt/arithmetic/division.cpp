@@ -1,0 +1,73 @@
+// Integer division and remainder. By PTX the result of a zero divisor is the machine's: ours is all
+// ones for quotient and remainder, of every width and sign, as NVIDIA's code sequences give.
+// The least signed value divided by -1 is itself, remainder 0.
+#include <llvm/IR/Intrinsics.h>
+
+#include "simt/arithmetic/lanes.h"
+
+namespace km::simt::arithmetic {
+namespace {
+
+using ptx::Instruction;
+using ptx::Opcode;
+namespace I = llvm::Intrinsic;
+
+/// Quotient of 32-bit lanes in f64, which holds both operands exactly: the quotient of integers
+/// below 2^32 is at least 2^-32 away from the next integer, so rounding never reaches it.
+V quotient_32(Lanes& l, V a, V c, bool is_signed) {
+  auto& b = l.b;
+  auto widen = [&](V x) {
+    return is_signed ? b.CreateSIToFP(x, l.f64()) : b.CreateUIToFP(x, l.f64());
+  };
+  V whole = l.call(I::trunc, b.CreateFDiv(widen(a), widen(c)));
+  // Adding 1.5 * 2^52 leaves the integer, modulo 2^32, in the low bits.
+  return l.zext(l.bits(b.CreateFAdd(whole, l.real64(0x1.8p52))), 32);
+}
+
+V quotient_16(Lanes& l, V a, V c, bool is_signed) {
+  V wide = quotient_32(l, l.extend(a, 32, is_signed), l.extend(c, 32, is_signed), is_signed);
+  return l.zext(wide, 16);
+}
+
+V safe_divisor(Lanes& l, V a, V c, bool is_signed) {
+  auto& b = l.b;
+  V unsafe = b.CreateICmpEQ(c, l.zero(c));
+  if (is_signed) {
+    uint64_t least = uint64_t{1} << (Lanes::width(a) - 1);
+    V overflow =
+        l.both(b.CreateICmpEQ(a, l.constant_like(a, least)), b.CreateICmpEQ(c, l.all_ones(c)));
+    unsafe = l.any(unsafe, overflow);
+  }
+  return l.select(unsafe, l.constant_like(c, 1), c);
+}
+
+V quotient(Lanes& l, V a, V c, bool is_signed) {
+  if (l.count() > 1 && !Lanes::known(c)) {
+    if (Lanes::width(a) == 32) return quotient_32(l, a, c, is_signed);
+    if (Lanes::width(a) == 16) return quotient_16(l, a, c, is_signed);
+  }
+  V divisor = safe_divisor(l, a, c, is_signed);
+  return is_signed ? l.b.CreateSDiv(a, divisor) : l.b.CreateUDiv(a, divisor);
+}
+
+Values div(Lanes& l, const Instruction& in, std::span<V const> s) {
+  V by_zero = l.b.CreateICmpEQ(s[1], l.zero(s[1]));
+  return {l.select(by_zero, l.all_ones(s[0]), quotient(l, s[0], s[1], ptx::is_signed(in.type())))};
+}
+
+Values rem(Lanes& l, const Instruction& in, std::span<V const> s) {
+  V whole = quotient(l, s[0], s[1], ptx::is_signed(in.type()));
+  V rest = l.b.CreateSub(s[0], l.b.CreateMul(whole, s[1]));
+  return {l.select(l.b.CreateICmpEQ(s[1], l.zero(s[1])), l.all_ones(s[0]), rest)};
+}
+
+}  // namespace
+
+Handler find_division(const Instruction& in) {
+  if (ptx::is_float(in.type())) return nullptr;
+  if (in.opcode == Opcode::div) return div;
+  if (in.opcode == Opcode::rem) return rem;
+  return nullptr;
+}
+
+}  // namespace km::simt::arithmetic

@@ -1,0 +1,142 @@
+#include "simt/arithmetic/floating_point/to_integer.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <cmath>
+
+namespace km::simt::arithmetic {
+namespace {
+
+namespace I = llvm::Intrinsic;
+
+/// One AVX-512 instruction with its rounding mode in it.
+V embedded_convert(Lanes& l, I::ID id, V real, Round round) {
+  auto& b = l.b;
+  auto* none = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt32Ty(), 16));
+  V mode = b.getInt32(8 | static_cast<uint32_t>(round));
+  return l.in_chunks(16, {real}, [&](std::span<V const> x) -> V {
+    return b.CreateIntrinsic(id, {}, {x[0], none, b.getInt16(0xffff), mode});
+  });
+}
+
+V mask(Lanes& l, V condition) { return l.sext(condition, 32); }
+
+V f32_to_s32(Lanes& l, V real, Round round) {
+  auto& b = l.b;
+  V rounded = f32_to_int(l, real, round);
+  // 0x80000000 is right below the range; above it the inverse is, for NaN zero.
+  V above = b.CreateFCmpOGE(real, l.real32(0x1p31f));
+  V ordered = b.CreateFCmpORD(real, real);
+  if (l.has_avx512()) {
+    V number = l.select(ordered, rounded, l.zero(rounded));
+    return l.select(above, l.constant(32, 0x7fffffff), number);
+  }
+  return b.CreateAnd(b.CreateXor(rounded, mask(l, above)), mask(l, ordered));
+}
+
+V f32_to_u32(Lanes& l, V real, Round round) {
+  auto& b = l.b;
+  V positive = l.select(b.CreateFCmpOGT(real, l.real32(0.0f)), real, l.real32(0.0f));
+  if (l.has_avx512()) {  // all ones for whatever does not fit
+    return embedded_convert(l, I::x86_avx512_mask_cvtps2udq_512, positive, round);
+  }
+  V low = f32_to_int(l, positive, round);
+  V high = f32_to_int(l, b.CreateFSub(positive, l.real32(0x1p31f)), round);
+  V large = b.CreateAShr(low, l.constant(32, 31));
+  V above = b.CreateFCmpOGE(positive, l.real32(0x1p32f));
+  return b.CreateOr(b.CreateOr(low, b.CreateAnd(high, large)), mask(l, above));
+}
+
+V clamp(Lanes& l, V real, double least, double most) {
+  auto& b = l.b;
+  V low = l.real(real, least), high = l.real(real, most);
+  V raised = l.select(b.CreateFCmpOGT(real, low), real, low);  // NaN becomes `least`
+  return l.select(b.CreateFCmpOLT(raised, high), raised, high);
+}
+
+double least_of(const IntegerTarget& t) {
+  return t.is_signed ? -std::ldexp(1.0, static_cast<int>(t.bits) - 1) : 0.0;
+}
+double beyond(const IntegerTarget& t) {
+  return std::ldexp(1.0, static_cast<int>(t.bits) - (t.is_signed ? 1 : 0));
+}
+
+V f32_to_small(Lanes& l, V real, const IntegerTarget& t, Round round) {
+  V rounded = f32_to_int(l, clamp(l, real, least_of(t), beyond(t) - 1), round);
+  V kept = l.b.CreateAnd(rounded, mask(l, l.b.CreateFCmpORD(real, real)));
+  return l.zext(kept, t.bits);
+}
+
+/// The result for NaN: zero for narrow targets of narrow sources, else the highest bit alone.
+V nan_result(Lanes& l, const IntegerTarget& t) {
+  bool zero = !t.from_f64 && t.bits < 64;
+  return l.constant(t.bits, zero ? 0 : uint64_t{1} << (t.bits - 1));
+}
+
+V f64_to_narrow(Lanes& l, V real, const IntegerTarget& t) {
+  auto& b = l.b;
+  V clamped = clamp(l, real, least_of(t), beyond(t) - 1);
+  // The sum's fraction holds the integer in its low bits, in two's complement.
+  V low = l.zext(l.bits(b.CreateFAdd(clamped, l.real64(0x1.8p52))), t.bits);
+  return l.select(l.is_nan(real), nan_result(l, t), low);
+}
+
+/// Two 32-bit digits, each read off the fraction of a sum.
+V f64_to_wide(Lanes& l, V real, const IntegerTarget& t) {
+  auto& b = l.b;
+  V high = l.call(I::floor, b.CreateFMul(real, l.real64(0x1p-32)));
+  V low = b.CreateFSub(real, b.CreateFMul(high, l.real64(0x1p32)));
+  V high_bits = l.bits(b.CreateFAdd(high, l.real64(0x1.8p52)));
+  V low_bits = l.bits(b.CreateFAdd(low, l.real64(0x1p52)));
+  V digits = b.CreateOr(b.CreateShl(high_bits, l.constant(64, 32)),
+                        b.CreateAnd(low_bits, l.constant(64, 0xffffffff)));
+  uint64_t least = t.is_signed ? uint64_t{1} << 63 : 0;
+  V below = b.CreateFCmpOLT(real, l.real64(least_of(t)));
+  V above = b.CreateFCmpOGE(real, l.real64(beyond(t)));
+  digits = l.select(below, l.constant(64, least), digits);
+  digits = l.select(above, l.constant(64, ~least), digits);
+  return l.select(l.is_nan(real), nan_result(l, t), digits);
+}
+
+}  // namespace
+
+V to_integral(Lanes& l, V real, Round round) {
+  switch (round) {
+    case Round::rn:
+      return l.call(I::roundeven, real);
+    case Round::rm:
+      return l.call(I::floor, real);
+    case Round::rp:
+      return l.call(I::ceil, real);
+    case Round::rz:
+      break;
+  }
+  return l.call(I::trunc, real);
+}
+
+V f32_to_int(Lanes& l, V real, Round round) {
+  if (l.count() >= 16 && l.has_avx512()) {
+    return embedded_convert(l, I::x86_avx512_mask_cvtps2dq_512, real, round);
+  }
+  const bool nearest = round == Round::rn;
+  if (!nearest && round != Round::rz) real = to_integral(l, real, round);
+  const bool eight = l.count() >= 8 && l.isa() != Isa::x86_64_v2;
+  I::ID id = nearest ? I::x86_sse2_cvtps2dq : I::x86_sse2_cvttps2dq;
+  if (eight) id = nearest ? I::x86_avx_cvt_ps2dq_256 : I::x86_avx_cvtt_ps2dq_256;
+  return l.in_chunks(eight ? 8 : 4, {real}, [&](std::span<V const> x) -> V {
+    return l.b.CreateIntrinsic(id, {}, {x[0]});
+  });
+}
+
+V to_integer(Lanes& l, V real, const IntegerTarget& target, Round round) {
+  if (Lanes::is_f32(real) && target.bits <= 32) {
+    if (target.bits < 32) return f32_to_small(l, real, target, round);
+    return target.is_signed ? f32_to_s32(l, real, round) : f32_to_u32(l, real, round);
+  }
+  V integral = to_integral(l, real, round);
+  V wide = Lanes::is_f64(real) ? integral : l.to_f64(integral);
+  return target.bits == 64 ? f64_to_wide(l, wide, target) : f64_to_narrow(l, wide, target);
+}
+
+}  // namespace km::simt::arithmetic

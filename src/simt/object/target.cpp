@@ -1,0 +1,301 @@
+#include "simt/object/target.h"
+
+#include <algorithm>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "simt/passes/codegen_passes.h"
+#include "simt/passes/cut/cut_function.h"
+#include "simt/passes/pipeline.h"
+#include "simt/stage_dump.h"
+
+// Declared here and not by llvm/Support/TargetSelect.h's loops: X86 is the one target we link.
+extern "C" {
+void LLVMInitializeX86AsmPrinter();
+void LLVMInitializeX86Target();
+void LLVMInitializeX86TargetInfo();
+void LLVMInitializeX86TargetMC();
+}
+
+namespace km::simt {
+namespace {
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+/// The scheduler compares the memory accesses of a block with each other, which takes the third
+/// power of their number: beyond so many, the older half is done before the younger one.
+constexpr const char* kAccessesOption = "dag-maps-huge-region";
+constexpr unsigned kAccessesCompared = 100;
+
+bool limit_scheduler() {
+  auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find(kAccessesOption);
+  if (found == options.end()) return false;
+  static_cast<llvm::cl::opt<unsigned>*>(found->second)->setValue(kAccessesCompared);
+  return true;
+}
+
+Status initialise_llvm() {
+  static const bool done = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return limit_scheduler();
+  }();
+  if (!done) return make_error(KM_ERROR_COMPILER, "LLVM has no option '%s'", kAccessesOption);
+  return {};
+}
+
+const char* cpu_of(Isa isa) {
+  switch (isa) {
+    case Isa::x86_64_v2:
+      return "x86-64-v2";
+    case Isa::avx2:
+      return "x86-64-v3";
+    case Isa::avx512:
+      return "x86-64-v4";
+  }
+  return nullptr;
+}
+
+/// Collects what LLVM complains of; the default handler prints and ends the process.
+class Complaints : public llvm::DiagnosticHandler {
+ public:
+  explicit Complaints(std::string* text) : text_(text) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream out(*text_);
+    if (!text_->empty()) out << "; ";
+    llvm::DiagnosticPrinterRawOStream printer(out);
+    info.print(printer);
+    return true;
+  }
+
+ private:
+  std::string* text_;
+};
+
+/// Puts Complaints into a context for as long as it lives.
+class ComplaintScope {
+ public:
+  explicit ComplaintScope(llvm::LLVMContext& context)
+      : context_(context), old_(context.getDiagnosticHandler()) {
+    context.setDiagnosticHandler(std::make_unique<Complaints>(&text_));
+  }
+  ~ComplaintScope() { context_.setDiagnosticHandler(std::move(old_)); }
+  ComplaintScope(const ComplaintScope&) = delete;
+  ComplaintScope& operator=(const ComplaintScope&) = delete;
+
+  const std::string& text() const { return text_; }
+
+ private:
+  llvm::LLVMContext& context_;
+  std::unique_ptr<llvm::DiagnosticHandler> old_;
+  std::string text_;
+};
+
+void set_attributes(llvm::Function& function, bool wide) {
+  // Nothing unwinds through generated code, and without tables it is smaller.
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  // Big frames touch each page in turn, so that an overflow hits the guard page.
+  function.addFnAttr("probe-stack", "inline-asm");
+  function.addFnAttr("frame-pointer", "none");
+  if (wide) {
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+  }
+}
+
+/// Everything is defined here and reached relative to the program counter: no GOT, no PLT.
+Status make_closed(llvm::Module& module, const llvm::TargetMachine& machine) {
+  const bool wide = machine.getTargetCPU() == cpu_of(Isa::avx512);
+  for (llvm::Function& function : module) {
+    if (function.isIntrinsic()) continue;
+    if (function.isDeclaration()) {
+      if (function.use_empty()) continue;
+      return make_error(KM_ERROR_COMPILER, "generated code calls '%s', which nothing defines",
+                        function.getName().str().c_str());
+    }
+    function.setDSOLocal(true);
+    set_attributes(function, wide);
+  }
+  for (llvm::GlobalVariable& variable : module.globals()) variable.setDSOLocal(true);
+  return {};
+}
+
+Status check_module(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (!llvm::verifyModule(module, &out)) return {};
+  return make_error(KM_ERROR_COMPILER, "invalid LLVM module for %s: %s",
+                    module.getName().str().c_str(), out.str().c_str());
+}
+
+/// Passes of LLVM that cost more time than they bring here. Reassociation for instruction-level
+/// parallelism finds nothing in code that computes four registers a value; nobody debugs variables.
+void drop_passes(llvm::TargetPassConfig& config) {
+  config.disablePass(&llvm::MachineCombinerID);
+  config.disablePass(&llvm::LiveDebugValuesID);
+}
+
+/// LLVM's register allocator looks at the whole function for every value: a millisecond for each
+/// instruction where thousands live at the same time. Beyond so many instructions, registers are
+/// given out block by block, and what lives longer lies in memory.
+constexpr unsigned kAllocatedTogether = 16'000;
+/// Beyond so many, instructions are not combined either.
+constexpr unsigned kCombined = 60'000;
+
+/// The size of the largest function; parts of one that was cut count together if they are beyond
+/// kCombined, since the time they take is that of their sum.
+unsigned largest_function(const llvm::Module& module) {
+  unsigned largest = 0, parts = 0;
+  for (const llvm::Function& function : module) {
+    const unsigned size = function.getInstructionCount();
+    if (is_part(function)) parts += size;
+    largest = std::max(largest, size);
+  }
+  return parts > kCombined ? parts : largest;
+}
+
+/// Does the work of addPassesToEmitFile(), with a say in the passes.
+Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
+                   llvm::raw_pwrite_stream& out, const Interruption* interruption) {
+  auto& code_generator = static_cast<llvm::LLVMTargetMachine&>(machine);
+  llvm::legacy::PassManager passes;
+  llvm::TargetLibraryInfoImpl library(llvm::Triple(module.getTargetTriple()));
+  library.disableAllFunctions();
+  passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
+  const llvm::CodeGenOptLevel level = machine.getOptLevel();
+  llvm::TargetPassConfig* const config = code_generator.createPassConfig(passes);
+  config->setDisableVerify(true);
+  drop_passes(*config);
+  add_codegen_passes(*config, interruption);
+  passes.add(config);
+  auto functions = std::make_unique<llvm::MachineModuleInfoWrapperPass>(&code_generator);
+  llvm::MCContext& symbols = functions->getMMI().getContext();
+  passes.add(functions.release());
+  const unsigned size = largest_function(module);
+  if (size > kCombined) machine.setOptLevel(llvm::CodeGenOptLevel::None);
+  bool failed = config->addISelPasses();
+  if (!failed) {
+    if (size > kAllocatedTogether) machine.setOptLevel(llvm::CodeGenOptLevel::None);
+    config->addMachinePasses();
+    config->setInitialized();
+    failed = code_generator.addAsmPrinter(passes, out, nullptr, type, symbols);
+  }
+  machine.setOptLevel(level);
+  if (failed) return make_error(KM_ERROR_COMPILER, "LLVM cannot emit objects for this target");
+  passes.add(llvm::createFreeMachineFunctionPass());
+  passes.run(module);
+  return {};
+}
+
+std::string print(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return out.str();
+}
+
+Status dump_assembly(const llvm::Module& module, llvm::TargetMachine& machine,
+                     const Interruption* interruption) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream out(text);
+  KM_TRY(run_codegen(*copy, machine, llvm::CodeGenFileType::AssemblyFile, out, interruption));
+  dump_stage("asm", module.getName(), text.str());
+  return {};
+}
+
+/// Instruction selection may call library functions on its own (memcpy, fmaf ...).
+Status check_no_undefined(llvm::StringRef bytes) {
+  auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(bytes, ""));
+  if (!object) {
+    return make_error(KM_ERROR_COMPILER, "unreadable object: %s",
+                      llvm::toString(object.takeError()).c_str());
+  }
+  for (const llvm::object::SymbolRef& symbol : (*object)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      if (!flags) llvm::consumeError(flags.takeError());
+      if (!name) llvm::consumeError(name.takeError());
+      return make_error(KM_ERROR_COMPILER, "object with an unreadable symbol table");
+    }
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty()) {
+      return make_error(KM_ERROR_COMPILER, "generated code needs the library function '%s'",
+                        name->str().c_str());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
+  KM_TRY(initialise_llvm());
+  const char* const cpu = cpu_of(isa);
+  if (!cpu)
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "unknown instruction set %u", unsigned(isa));
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, message);
+  if (!target) return make_error(KM_ERROR_COMPILER, "LLVM lacks x86-64: %s", message.c_str());
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.TrapUnreachable = true;
+  options.EmitStackSizeSection = true;
+  // x86-64-v4 means Skylake to LLVM, which avoids 512-bit registers.
+  const char* const features = isa == Isa::avx512 ? "-prefer-256-bit" : "";
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine) return make_error(KM_ERROR_COMPILER, "LLVM made no target machine for %s", cpu);
+  return machine;
+}
+
+void prepare_module(llvm::Module& module, llvm::TargetMachine& machine) {
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                           const Interruption* interruption) {
+  ComplaintScope complaints(module.getContext());
+  KM_TRY(make_closed(module, machine));
+  if (dump_enabled("llvm")) dump_stage("llvm, as built,", module.getName(), print(module));
+  KM_TRY(check_module(module));
+  run_passes(module, machine, interruption);
+  KM_TRY(check(interruption));
+  if (dump_enabled("llvm")) dump_stage("llvm", module.getName(), print(module));
+  if (dump_enabled("asm")) KM_TRY(dump_assembly(module, machine, interruption));
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  KM_TRY(run_codegen(module, machine, llvm::CodeGenFileType::ObjectFile, out, interruption));
+  KM_TRY(check(interruption));
+  if (!complaints.text().empty()) {
+    return make_error(KM_ERROR_COMPILER, "LLVM: %s", complaints.text().c_str());
+  }
+  KM_TRY(check_no_undefined(out.str()));
+  return Object(bytes.begin(), bytes.end());
+}
+
+}  // namespace km::simt

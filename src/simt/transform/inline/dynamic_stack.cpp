@@ -1,0 +1,139 @@
+#include "simt/transform/inline/dynamic_stack.h"
+
+#include <algorithm>
+#include <string>
+
+#include "simt/transform/make_instruction.h"
+
+namespace km::simt {
+
+namespace {
+
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::RegisterId;
+using ptx::Type;
+
+constexpr uint64_t kLeastAlignBytes = 8;
+
+/// With 64-bit addresses: local addresses are addresses of the host.
+bool uses_stack(const Instruction& in) {
+  switch (in.opcode) {
+    case Opcode::alloca:
+    case Opcode::stacksave:
+    case Opcode::stackrestore:
+      return in.type() == Type::u64;
+    default:
+      return false;
+  }
+}
+
+class Rewriter {
+ public:
+  explicit Rewriter(ptx::Function& function) : function_(function) {}
+
+  void run() {
+    add_stack();
+    like_ = &function_.code.front();
+    Instruction start = make_instruction("mov.u64", {top_, base(kDynamicStackBytes)}, *like_);
+    start.guard = ptx::kNone;
+    start.guard_negated = false;
+    code_.push_back(std::move(start));
+    std::vector<uint32_t> new_index;
+    for (const Instruction& in : function_.code) {
+      new_index.push_back(static_cast<uint32_t>(code_.size()));
+      rewrite(in);
+    }
+    new_index.push_back(static_cast<uint32_t>(code_.size()));
+    for (ptx::Label& label : function_.labels) label.instruction = new_index[label.instruction];
+    function_.code = std::move(code_);
+  }
+
+ private:
+  void add_stack() {
+    ptx::Symbol symbol;
+    symbol.name = "%stack";
+    symbol.space = ptx::Space::local;
+    symbol.type = Type::b8;
+    symbol.is_array = true;
+    symbol.element_count = symbol.size_bytes = kDynamicStackBytes;
+    symbol.align_bytes = 16;
+    stack_ = static_cast<ptx::SymbolId>(function_.symbols.size());
+    function_.symbols.push_back(std::move(symbol));
+    top_ = make_register(Type::u64);
+  }
+
+  Operand make_register(Type type) {
+    function_.registers.push_back({"%stack" + std::to_string(function_.registers.size()), type});
+    return register_operand(static_cast<RegisterId>(function_.registers.size() - 1));
+  }
+
+  /// The stack's address plus an offset.
+  Operand base(uint64_t offset) const {
+    Operand operand = address_operand(stack_, static_cast<int64_t>(offset));
+    operand.kind = Operand::Kind::symbol;
+    return operand;
+  }
+
+  void emit(const std::string& mnemonic, std::initializer_list<Operand> operands) {
+    code_.push_back(make_instruction(mnemonic, operands, *like_));
+  }
+
+  Operand value(const std::string& mnemonic, Type type, Operand a, Operand b) {
+    Operand result = make_register(type);
+    emit(mnemonic, {result, a, b});
+    return result;
+  }
+
+  void rewrite(const Instruction& in) {
+    like_ = &in;
+    if (!uses_stack(in)) {
+      code_.push_back(in);
+    } else if (in.opcode == Opcode::stacksave) {
+      emit("mov.u64", {in.operands[0], top_});
+    } else if (in.opcode == Opcode::stackrestore) {
+      emit("mov.u64", {top_, in.operands[0]});
+    } else {
+      allocate(in);
+    }
+  }
+
+  /// The stack grows downwards; the alignment may take up what is left of it. Under a guard that
+  /// does not hold `exceeds` stays what it was, which is false: true has trapped.
+  void allocate(const Instruction& in) {
+    uint64_t align = kLeastAlignBytes;
+    if (in.operand_count > 2) align = std::max(align, in.operands[2].bits);
+    Operand bottom = make_register(Type::u64);
+    emit("mov.u64", {bottom, base(0)});
+    Operand room = value("sub.u64", Type::u64, top_, bottom);
+    Operand exceeds = value("setp.lt.u64", Type::pred, room, in.operands[1]);
+    Operand fresh = value("sub.u64", Type::u64, top_, in.operands[1]);
+    fresh = value("and.b64", Type::u64, fresh, immediate_operand(~(align - 1)));
+    Operand below = value("setp.lt.u64", Type::pred, fresh, bottom);
+    exceeds = value("or.pred", Type::pred, exceeds, below);
+    Instruction stop = make_trap(FaultKind::stack_overflow, in);
+    stop.guard = exceeds.reg;
+    code_.push_back(std::move(stop));
+    emit("mov.u64", {top_, fresh});
+    emit("mov.u64", {in.operands[0], fresh});
+  }
+
+  ptx::Function& function_;
+  std::vector<Instruction> code_;
+  const Instruction* like_ = nullptr;
+  ptx::SymbolId stack_ = ptx::kNone;
+  Operand top_;
+};
+
+}  // namespace
+
+bool allocates_stack(const ptx::Function& function) {
+  return std::any_of(function.code.begin(), function.code.end(), uses_stack);
+}
+
+void make_stack_explicit(ptx::Function& function) {
+  if (allocates_stack(function)) Rewriter(function).run();
+}
+
+}  // namespace km::simt

@@ -1,0 +1,18 @@
+#include "simt/transform/inline/flatten.h"
+
+#include "simt/transform/carry.h"
+#include "simt/transform/inline/dynamic_stack.h"
+#include "simt/transform/inline/inline_calls.h"
+#include "simt/transform/inline/param_promotion.h"
+
+namespace km::simt {
+
+Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel) {
+  KM_ASSIGN(ptx::Function flat, inline_calls(costs, kernel));
+  promote_params(flat);
+  make_carry_explicit(flat);
+  make_stack_explicit(flat);
+  return std::make_unique<ptx::Function>(std::move(flat));
+}
+
+}  // namespace km::simt
