@@ -34,12 +34,18 @@ BUILT_BY_TESTS = re.compile(r"^tests/(install/consumer|wrap/programs|cpp/mdspan)
 
 
 def dead_headers(files: list) -> list:
-    """Headers and tables that no other file includes."""
-    included = set()
+    """Headers and tables that no source includes, by itself or by tables that it includes."""
+    by_table, included = {}, set()
     for file in files:
         if file.is_code or file.suffix in TABLES:
-            for _, own, system in includes(file):
-                included.add(Path(own or system).name)
+            names = {Path(own or system).name for _, own, system in includes(file)} - {file.name}
+            if file.is_code:
+                included |= names
+            else:
+                by_table.setdefault(file.name, set()).update(names)
+    added = set(included)
+    while added := {name for table in added for name in by_table.get(table, ())} - included:
+        included |= added
     return [
         Finding("dead", file.path, 1, "nothing includes this file")
         for file in files

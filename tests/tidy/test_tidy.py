@@ -172,6 +172,15 @@ class Rules(unittest.TestCase):
         commands.write_text(json.dumps(entries))
         self.assertEqual([("dead", "src/base/b.cpp")], tree.rules(commands))
 
+    def test_a_table_lives_by_the_table_that_includes_it(self):
+        tables = {
+            "src/base/a.inc": '#include "base/b.inc"\n',
+            "src/base/b.inc": "int b;\n",
+        }
+        self.assertEqual([("dead", path) for path in tables], Tree(tables).rules())
+        source = {"src/base/a.cpp": '#include "base/a.inc"\n'}
+        self.assertEqual([], Tree({**tables, **source}).rules())
+
     def test_scripts_must_be_executable_and_strict(self):
         script = "#!/usr/bin/env bash\nset -euo pipefail\n"
         tree = Tree({"scripts/a.sh": script, "Makefile": "a.sh\n"})
