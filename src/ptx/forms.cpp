@@ -12,13 +12,14 @@ constexpr uint16_t kArchSpecificUnit = 10;  // 901 is sm_90a
 
 struct Row {
   Opcode opcode;
+  Family family;
   std::string_view syntax, operands;
   uint16_t min_isa, min_sm;
 };
 
 constexpr Row kRows[] = {
-#define KM_PTX_INSTRUCTION(opcode, syntax, operands, min_isa, min_sm) \
-  {Opcode::opcode, syntax, operands, min_isa, min_sm},
+#define KM_PTX_INSTRUCTION(opcode, family, syntax, operands, min_isa, min_sm) \
+  {Opcode::opcode, Family::family, syntax, operands, min_isa, min_sm},
 #include "ptx/instructions.def"
 #undef KM_PTX_INSTRUCTION
 };
@@ -285,6 +286,8 @@ bool is_rewritten(const Form& form) {
 }
 
 std::span<const Form> all_forms() { return table().forms; }
+
+Family family_of(const Instruction& instruction) { return kRows[instruction.form].family; }
 
 std::span<const uint16_t> forms_of(Opcode opcode) {
   return table().by_opcode[static_cast<size_t>(opcode)];

@@ -72,6 +72,16 @@ struct Form {
   bool fixed_count = true;  // no optional or conditional operand
 };
 
+/// A family has the code that lowers its forms: one value per row of families.def.
+enum class Family : uint8_t {
+#define KM_PTX_FAMILY(name) name,
+#include "ptx/families.def"
+#undef KM_PTX_FAMILY
+};
+
+/// The family of the row of instructions.def that the instruction is of.
+Family family_of(const Instruction& instruction);
+
 /// True if the parser makes instructions of other forms of it: moves of vectors.
 bool is_rewritten(const Form& form);
 

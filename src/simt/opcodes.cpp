@@ -1,11 +1,13 @@
 // Facts about an opcode that the engine needs before it lowers it.
 #include <algorithm>
 
+#include "ptx/forms.h"
 #include "ptx/place.h"
 #include "simt/kernel.h"
 
 namespace km::simt {
 
+using ptx::Family;
 using ptx::Instruction;
 using ptx::Modifier;
 using ptx::Opcode;
@@ -124,66 +126,44 @@ bool is_word_conversion(const ptx::Instruction& instruction) {
 
 namespace {
 
-bool is_matrix_operation(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::ldmatrix:
-    case Opcode::stmatrix:
-    case Opcode::movmatrix:
-    case Opcode::mma:
-    case Opcode::wmma:
-      return true;
-    default:
-      return false;
-  }
+bool is_matrix_operation(const Instruction& instruction) {
+  const Family family = ptx::family_of(instruction);
+  return family == Family::matrix || family == Family::matrix_move;
 }
 
 }  // namespace
 
 bool is_warp_operation(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::activemask:
-    case Opcode::redux:
-    case Opcode::elect:
+  switch (ptx::family_of(instruction)) {
+    case Family::warp:
       return true;
-    case Opcode::bar:
-    case Opcode::barrier:
+    case Family::barrier:
       return instruction.has(Modifier::warp);
     default:
-      return is_matrix_operation(instruction.opcode);
+      return is_matrix_operation(instruction);
   }
 }
 
 bool is_warp_sync(const Instruction& instruction) {
-  if (instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier) {
-    return instruction.has(Modifier::warp);
-  }
+  if (ptx::family_of(instruction) == Family::barrier) return instruction.has(Modifier::warp);
   return is_warp_operation(instruction) && instruction.has(Modifier::sync);
 }
 
 bool has_member_mask(const Instruction& instruction) {
-  return is_warp_sync(instruction) && !is_matrix_operation(instruction.opcode);
+  return is_warp_sync(instruction) && !is_matrix_operation(instruction);
 }
 
 bool has_effects(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::atom:
-    case Opcode::call:
-    case Opcode::bar:
-    case Opcode::barrier:
-    case Opcode::div:
-    case Opcode::rem:
-    case Opcode::tex:
-    case Opcode::tld4:
-    case Opcode::txq:
-    case Opcode::suld:
-    case Opcode::suq:
+  if (instruction.opcode == Opcode::div || instruction.opcode == Opcode::rem) return true;
+  switch (ptx::family_of(instruction)) {
+    case Family::load:
+    case Family::atomic:
+    case Family::call:
+    case Family::barrier:
       return true;
-    case Opcode::mbarrier:
+    case Family::image:
+      return instruction.opcode != Opcode::istypep;
+    case Family::mbarrier:
       return !instruction.has(Modifier::pending_count);
     default:
       return is_warp_operation(instruction) || !writes_first_operand(instruction);
@@ -208,14 +188,12 @@ bool changes_memory(const Instruction& instruction) {
     case Opcode::bra:
     case Opcode::ret:
     case Opcode::exit:
-    case Opcode::tex:
-    case Opcode::tld4:
-    case Opcode::txq:
-    case Opcode::suld:
-    case Opcode::suq:
       return false;
+    case Opcode::sust:
+    case Opcode::sured:
+      return true;
     default:
-      return has_effects(instruction);
+      return ptx::family_of(instruction) != Family::image && has_effects(instruction);
   }
 }
 
@@ -224,7 +202,7 @@ bool reads_constants(const Instruction& instruction) {
 }
 
 bool orders_nothing(const Instruction& instruction) {
-  if (is_warp_operation(instruction)) return !is_matrix_operation(instruction.opcode);
+  if (is_warp_operation(instruction)) return !is_matrix_operation(instruction);
   switch (instruction.opcode) {
     case Opcode::div:
     case Opcode::rem:

@@ -66,6 +66,8 @@ class Block {
   void leave(Thread& thread);
   void exit(Thread& thread);
   void branch(Thread& thread, ptx::LabelId label);
+  /// Runs an instruction of the family `control`.
+  void transfer(Thread& thread, const Step& step);
   void branch_indexed(Thread& thread, const Step& step);
   uint8_t* frame_bytes(Thread& thread, const Frame& frame, ptx::SymbolId symbol);
 

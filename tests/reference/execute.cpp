@@ -1,9 +1,11 @@
 // One instruction of one thread.
+#include "ptx/forms.h"
 #include "reference/block.h"
 #include "reference/values.h"
 
 namespace km::reference {
 
+using ptx::Family;
 using ptx::Operand;
 using Kind = ptx::Operand::Kind;
 
@@ -11,6 +13,8 @@ namespace {
 
 /// Instructions of a thread before the next one has its turn.
 constexpr unsigned kQuantum = 512;
+
+constexpr const char* kUnknown = "an instruction that the reference does not know";
 
 }  // namespace
 
@@ -80,58 +84,51 @@ void Block::move(Thread& thread, const Step& step) {
 
 void Block::execute(Thread& thread, const Step& step) {
   if (step.handler) return compute(thread, step);
-  switch (step.in->opcode) {
-    case Opcode::mov:
+  switch (ptx::family_of(*step.in)) {
+    case Family::move:
       return move(thread, step);
-    case Opcode::ld:
-    case Opcode::ldu:
+    case Family::load:
       return load(thread, step);
-    case Opcode::st:
+    case Family::store:
       return store(thread, step);
-    case Opcode::atom:
-    case Opcode::red:
+    case Family::atomic:
       return atomic(thread, step);
-    case Opcode::cvta:
-      return convert_address(thread, step);
-    case Opcode::isspacep:
-      return test_space(thread, step);
-    case Opcode::cp:
+    case Family::address:
+      if (step.in->opcode == Opcode::cvta) return convert_address(thread, step);
+      if (step.in->opcode == Opcode::isspacep) return test_space(thread, step);
+      return fail(thread, kUnknown);
+    case Family::async_copy:
       return copy_async(thread, step);
+    case Family::control:
+      return transfer(thread, step);
+    case Family::call:
+      return call(thread, step);
+    case Family::barrier:
+      return step.in->has(Modifier::warp) ? join(thread, step) : arrive(thread, step);
+    case Family::warp:
+      return join(thread, step);
+    case Family::fence:
+      return;
+    case Family::hint:
+      if (step.in->opcode == Opcode::brkpt) return fail(thread, kUnknown);
+      return;
+    default:
+      return fail(thread, kUnknown);
+  }
+}
+
+void Block::transfer(Thread& thread, const Step& step) {
+  switch (step.in->opcode) {
     case Opcode::bra:
       return branch(thread, step.in->operands[0].label);
     case Opcode::brx:
       return branch_indexed(thread, step);
-    case Opcode::call:
-      return call(thread, step);
     case Opcode::ret:
       return leave(thread);
     case Opcode::exit:
       return exit(thread);
-    case Opcode::bar:
-    case Opcode::barrier:
-      return step.in->has(Modifier::warp) ? join(thread, step) : arrive(thread, step);
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux:
-    case Opcode::elect:
-    case Opcode::activemask:
-      return join(thread, step);
-    case Opcode::trap:
-      return fail(thread, "trap");
-    case Opcode::membar:
-    case Opcode::fence:
-    case Opcode::prefetch:
-    case Opcode::prefetchu:
-    case Opcode::discard:
-    case Opcode::applypriority:
-    case Opcode::nanosleep:
-    case Opcode::pmevent:
-    case Opcode::setmaxnreg:
-    case Opcode::griddepcontrol:
-      return;
     default:
-      return fail(thread, "an instruction that the reference does not know");
+      return fail(thread, "trap");
   }
 }
 

@@ -8,18 +8,34 @@ namespace {
 
 using arithmetic::Handler;
 
-constexpr Handler (*kFamilies[])(const ptx::Instruction&) = {
-    arithmetic::find_integer,      arithmetic::find_division, arithmetic::find_bits,
-    arithmetic::find_permute,      arithmetic::find_compare,  arithmetic::find_float,
-    arithmetic::find_half,         arithmetic::find_convert,  arithmetic::find_approx,
-    arithmetic::find_narrow_float, arithmetic::find_video,
-};
-
+/// The handler of the instruction; null: its family has none for this form, or is no arithmetic.
 Handler find(const ptx::Instruction& instruction) {
-  for (auto family : kFamilies) {
-    if (Handler handler = family(instruction)) return handler;
+  switch (ptx::family_of(instruction)) {
+    case ptx::Family::integer:
+      return arithmetic::find_integer(instruction);
+    case ptx::Family::division:
+      return arithmetic::find_division(instruction);
+    case ptx::Family::bits:
+      return arithmetic::find_bits(instruction);
+    case ptx::Family::permute:
+      return arithmetic::find_permute(instruction);
+    case ptx::Family::compare:
+      return arithmetic::find_compare(instruction);
+    case ptx::Family::real:
+      return arithmetic::find_float(instruction);
+    case ptx::Family::half:
+      return arithmetic::find_half(instruction);
+    case ptx::Family::approx:
+      return arithmetic::find_approx(instruction);
+    case ptx::Family::convert:
+      return arithmetic::find_convert(instruction);
+    case ptx::Family::narrow_float:
+      return arithmetic::find_narrow_float(instruction);
+    case ptx::Family::video:
+      return arithmetic::find_video(instruction);
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 unsigned lanes_of(std::span<llvm::Value* const> sources) {

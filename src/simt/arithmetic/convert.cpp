@@ -196,7 +196,7 @@ Values pack_integers(Lanes& l, const Instruction& in, std::span<V const> s) {
 }  // namespace
 
 Handler find_convert(const Instruction& in) {
-  if (in.opcode != Opcode::cvt || in.type_count < 2 || in.has(Modifier::rs)) return nullptr;
+  if (in.type_count < 2 || in.has(Modifier::rs)) return nullptr;
   Type to = in.type(0), from = in.type(1);
   if (in.has(Modifier::pack)) return pack_integers;
   if (to == Type::tf32 && from == Type::f32) return to_tf32;

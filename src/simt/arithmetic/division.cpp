@@ -63,11 +63,6 @@ Values rem(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 }  // namespace
 
-Handler find_division(const Instruction& in) {
-  if (ptx::is_float(in.type())) return nullptr;
-  if (in.opcode == Opcode::div) return div;
-  if (in.opcode == Opcode::rem) return rem;
-  return nullptr;
-}
+Handler find_division(const Instruction& in) { return in.opcode == Opcode::div ? div : rem; }
 
 }  // namespace km::simt::arithmetic

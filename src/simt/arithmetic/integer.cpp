@@ -197,7 +197,6 @@ Values shr(Lanes& l, const Instruction& in, std::span<V const> s) {
 }  // namespace
 
 Handler find_integer(const Instruction& in) {
-  if (ptx::is_float(in.type()) || in.has(Modifier::cc)) return nullptr;
   switch (in.opcode) {
     case Opcode::add:
       return add;

@@ -129,7 +129,8 @@ V out_of_line(Lanes& l, const char* name, std::initializer_list<V> values,
 /// Builds one form of instruction: sources in, results out.
 using Handler = Values (*)(Lanes&, const ptx::Instruction&, std::span<V const>);
 
-// One per family: the handler of this instruction, or null where the family does not know it.
+// One per family of ptx/families.def: the handler of an instruction of that family, or null if it
+// has none for the form.
 Handler find_integer(const ptx::Instruction& instruction);
 Handler find_division(const ptx::Instruction& instruction);
 Handler find_bits(const ptx::Instruction& instruction);

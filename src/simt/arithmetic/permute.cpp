@@ -196,10 +196,6 @@ Values lop3(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 }  // namespace
 
-Handler find_permute(const Instruction& in) {
-  if (in.opcode == Opcode::prmt) return prmt;
-  if (in.opcode == Opcode::lop3) return lop3;
-  return nullptr;
-}
+Handler find_permute(const Instruction& in) { return in.opcode == Opcode::prmt ? prmt : lop3; }
 
 }  // namespace km::simt::arithmetic

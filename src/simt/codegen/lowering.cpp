@@ -1,13 +1,13 @@
-// supports() in simt/forms/support.cpp names the same set of instructions as lower().
+// is_supported() in simt/forms/support.cpp goes by the same families as lower().
 #include "simt/codegen/lowering.h"
 
+#include "ptx/forms.h"
 #include "simt/codegen/lower/images.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
 
-using ptx::Opcode;
-using ptx::Type;
+using ptx::Family;
 
 Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                    SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame)
@@ -50,91 +50,41 @@ void Lowering::begin_block() {
 }
 
 void Lowering::lower(const Inst& inst) {
-  switch (inst.ptx->opcode) {
-    case Opcode::mov:
+  switch (ptx::family_of(*inst.ptx)) {
+    case Family::move:
       return computations_.lower_mov(inst);
-    case Opcode::cvta:
-      return spaces_.lower_cvta(inst);
-    case Opcode::ld:
-    case Opcode::ldu:
+    case Family::address:
+      return spaces_.lower(inst);
+    case Family::load:
       return loads_and_stores_.lower_load(inst);
-    case Opcode::st:
+    case Family::store:
       return loads_and_stores_.lower_store(inst);
-    case Opcode::atom:
-    case Opcode::red:
+    case Family::atomic:
       return atomics_.lower_atomic(inst);
-    case Opcode::shfl:
-      return warp_.lower_shuffle(inst);
-    case Opcode::vote:
-      return warp_.lower_vote(inst);
-    case Opcode::match:
-      return warp_.lower_match(inst);
-    case Opcode::redux:
-      return warp_.lower_redux(inst);
-    case Opcode::elect:
-      return warp_.lower_elect(inst);
-    case Opcode::activemask:
-      return values_.define_result(inst, inst.writes[0].first, mask_bits(), Type::b32);
-    case Opcode::isspacep:
-      return spaces_.lower_isspacep(inst);
-    case Opcode::call:
-      return calls_.lower_call(inst);
-    case Opcode::trap:
-      return frame_.raise(trap_reason(*inst.ptx));
-    case Opcode::membar:
-    case Opcode::fence:
-      return barriers_.lower_fence(inst);
-    case Opcode::bar:
-    case Opcode::barrier:
+    case Family::async_copy:
+      return copies_.lower_cp(inst);
+    case Family::mbarrier:
+      return mbarriers_.lower_mbarrier(inst);
+    case Family::barrier:
       if (is_barrier(*inst.ptx)) barriers_.lower_barrier(inst);
       return;  // bar.warp.sync: lanes run in step
-    default:
-      return lower_other(inst);
-  }
-}
-
-/// Matrices, asynchronous copies and clusters; what has no effect here; arithmetic.
-void Lowering::lower_other(const Inst& inst) {
-  switch (inst.ptx->opcode) {
-    case Opcode::cp:
-      return copies_.lower_cp(inst);
-    case Opcode::mbarrier:
-      return mbarriers_.lower_mbarrier(inst);
-    case Opcode::mma:
-      return matrices_.lower_mma(inst);
-    case Opcode::wmma:
-      return matrices_.lower_wmma(inst);
-    case Opcode::ldmatrix:
-      return matrix_moves_.lower_ldmatrix(inst);
-    case Opcode::stmatrix:
-      return matrix_moves_.lower_stmatrix(inst);
-    case Opcode::movmatrix:
-      return matrix_moves_.lower_movmatrix(inst);
-    case Opcode::tex:
-    case Opcode::tld4:
-    case Opcode::txq:
-    case Opcode::suld:
-    case Opcode::sust:
-    case Opcode::sured:
-    case Opcode::suq:
-    case Opcode::istypep:
+    case Family::fence:
+      return barriers_.lower_fence(inst);
+    case Family::warp:
+      return warp_.lower(inst);
+    case Family::matrix:
+      return matrices_.lower(inst);
+    case Family::matrix_move:
+      return matrix_moves_.lower(inst);
+    case Family::image:
       return ImageAccesses(builder_, code_plan_, frame_, values_).lower(inst);
-    case Opcode::mapa:
-      return spaces_.lower_mapa(inst);
-    case Opcode::getctarank:
-      return spaces_.lower_getctarank(inst);
-    case Opcode::createpolicy:
-      if (inst.writes.empty()) return;
-      return values_.define_result(inst, inst.writes[0].first, i32(0), Type::u32);
-    case Opcode::brkpt:
-    case Opcode::griddepcontrol:  // grids of a stream run one after the other
-    case Opcode::nanosleep:
-    case Opcode::prefetch:
-    case Opcode::prefetchu:
-    case Opcode::discard:
-    case Opcode::applypriority:
-    case Opcode::pmevent:
-    case Opcode::setmaxnreg:
+    case Family::call:
+      return calls_.lower_call(inst);
+    case Family::control:  // a trap: blocks end with all others
+      return frame_.raise(trap_reason(*inst.ptx));
+    case Family::policy:
+      return computations_.lower_policy(inst);
+    case Family::hint:  // griddepcontrol too: grids of a stream run one after the other
       return;
     default:
       return computations_.lower_arithmetic(inst);

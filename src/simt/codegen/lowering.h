@@ -36,8 +36,6 @@ class Lowering : public Room {
   Barriers& barriers() { return barriers_; }
 
  private:
-  void lower_other(const Inst& inst);
-
   LaunchFrame& frame_;
   Values& values_;
   Addresses addresses_;

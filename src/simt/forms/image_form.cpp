@@ -137,22 +137,6 @@ std::optional<ImageForm> query_form(const Instruction& instruction) {
 
 }  // namespace
 
-bool is_image_instruction(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::tex:
-    case Opcode::tld4:
-    case Opcode::txq:
-    case Opcode::suld:
-    case Opcode::sust:
-    case Opcode::sured:
-    case Opcode::suq:
-    case Opcode::istypep:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::optional<ImageForm> image_form(const Instruction& instruction) {
   std::optional<ImageForm> form;
   switch (instruction.opcode) {

@@ -8,10 +8,7 @@
 
 namespace km::simt::arithmetic {
 
-/// tex, tld4, txq, suld, sust, sured, suq and istypep.
-bool is_image_instruction(const ptx::Instruction& instruction);
-
-/// None: a form that this engine does not run.
+/// The meaning of an instruction of the family `image`; none: a form that this engine does not run.
 std::optional<ImageForm> image_form(const ptx::Instruction& instruction);
 
 /// The index of the operand that names the image.

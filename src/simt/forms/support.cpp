@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/forms.h"
 #include "ptx/program_check.h"
 #include "simt/arithmetic/arithmetic.h"
 #include "simt/forms/image_form.h"
@@ -11,6 +12,7 @@ namespace km::simt {
 
 namespace {
 
+using ptx::Family;
 using ptx::Instruction;
 using ptx::Modifier;
 using ptx::Opcode;
@@ -58,9 +60,7 @@ bool atomic_is_supported(const Instruction& instruction) {
 }
 
 bool copy_is_supported(const Instruction& instruction) {
-  for (Modifier m : {Modifier::tensor, Modifier::cp_mask}) {
-    if (instruction.has(m)) return false;
-  }
+  if (instruction.has(Modifier::cp_mask)) return false;
   if (!instruction.has(Modifier::reduce)) return true;
   const bool orders = instruction.has(Modifier::min) || instruction.has(Modifier::max);
   switch (instruction.type()) {
@@ -91,67 +91,32 @@ bool call_is_supported(const ptx::Module& module, const Instruction& instruction
 }
 
 bool is_supported(const ptx::Module& module, const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::bra:
-    case Opcode::brx:
-    case Opcode::ret:
-    case Opcode::exit:
-    case Opcode::trap:
-    case Opcode::activemask:
-    case Opcode::elect:
-    case Opcode::vote:
-    case Opcode::membar:
-    case Opcode::nanosleep:
-    case Opcode::prefetch:
-    case Opcode::prefetchu:
-    case Opcode::discard:
-    case Opcode::applypriority:
-    case Opcode::pmevent:
-    case Opcode::isspacep:
-    case Opcode::fence:
-    case Opcode::mbarrier:
-    case Opcode::mapa:
-    case Opcode::getctarank:
-    case Opcode::createpolicy:
-    case Opcode::griddepcontrol:
-    case Opcode::brkpt:
-    case Opcode::setmaxnreg:
-    case Opcode::mov:
-    case Opcode::cvta:
-    case Opcode::bar:
-    case Opcode::barrier:
+  switch (ptx::family_of(instruction)) {
+    case Family::move:
+    case Family::address:
+    case Family::mbarrier:
+    case Family::barrier:
+    case Family::fence:
+    case Family::control:
+    case Family::policy:
+    case Family::hint:
       return true;
-    case Opcode::cp:
-      return copy_is_supported(instruction);
-    case Opcode::mma:
-    case Opcode::wmma:
-      return arithmetic::tensor_is_supported(instruction);
-    case Opcode::ldmatrix:
-    case Opcode::stmatrix:
-    case Opcode::movmatrix:
-      return matrix_is_supported(instruction);
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::st:
+    case Family::warp:
+      return instruction.opcode != Opcode::redux || !ptx::is_float(instruction.type());
+    case Family::load:
+    case Family::store:
       return memory_is_supported(instruction);
-    case Opcode::atom:
-    case Opcode::red:
+    case Family::atomic:
       return atomic_is_supported(instruction);
-    case Opcode::shfl:
-    case Opcode::match:
-      return true;
-    case Opcode::tex:
-    case Opcode::tld4:
-    case Opcode::txq:
-    case Opcode::suld:
-    case Opcode::sust:
-    case Opcode::sured:
-    case Opcode::suq:
-    case Opcode::istypep:
+    case Family::async_copy:
+      return copy_is_supported(instruction);
+    case Family::matrix:
+      return arithmetic::tensor_is_supported(instruction);
+    case Family::matrix_move:
+      return matrix_is_supported(instruction);
+    case Family::image:
       return arithmetic::image_form(instruction).has_value();
-    case Opcode::redux:
-      return !ptx::is_float(instruction.type());
-    case Opcode::call:
+    case Family::call:
       return call_is_supported(module, instruction);
     default:
       return Arithmetic::supports(instruction);
@@ -161,8 +126,8 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
 /// True for instructions that programs use on devices of compute capability 9.0, and that CPU
 /// devices lack.
 bool is_of_newer_device(const Instruction& instruction) {
-  return instruction.opcode == Opcode::wgmma || instruction.opcode == Opcode::tensormap ||
-         (instruction.opcode == Opcode::cp && instruction.has(Modifier::tensor));
+  const Family family = ptx::family_of(instruction);
+  return family == Family::warpgroup || family == Family::tensor;
 }
 
 constexpr const char* kNewerDeviceText =

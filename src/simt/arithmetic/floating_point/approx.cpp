@@ -113,7 +113,6 @@ Values on_f64(Lanes& l, const Instruction& in, std::span<V const> s) {
 }  // namespace
 
 Handler find_approx(const Instruction& in) {
-  if (!in.has(Modifier::approx) && !in.has(Modifier::full)) return nullptr;
   if (in.opcode == Opcode::div) return div_f32;
   if (in.type() == Type::f64) return on_f64;
   return in.type() == Type::f32 ? on_f32 : on_halves;

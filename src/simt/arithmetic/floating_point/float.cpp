@@ -113,7 +113,8 @@ Values min_max(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 Handler find_float(const Instruction& in) {
   bool known = in.type_count == 1 && (in.type() == Type::f32 || in.type() == Type::f64);
-  if (!known || in.has(Modifier::approx) || in.has(Modifier::full)) return nullptr;
+  if (!known) return nullptr;
+  if (in.has(Modifier::approx) || in.has(Modifier::full)) return find_approx(in);
   switch (in.opcode) {
     case Opcode::add:
       return add;

@@ -106,7 +106,7 @@ Values to_f16x2(Lanes& l, const Instruction& in, std::span<V const> s) {
 }  // namespace
 
 Handler find_narrow_float(const Instruction& in) {
-  if (in.opcode != Opcode::cvt || in.type_count != 2) return nullptr;
+  if (in.type_count != 2) return nullptr;
   if (format_of(in.type(0))) return in.type(1) == Type::f32 ? from_f32 : from_f16x2;
   return format_of(in.type(1)) ? to_f16x2 : nullptr;
 }

@@ -3,7 +3,21 @@
 namespace km::simt {
 
 using ptx::Modifier;
+using ptx::Opcode;
 using ptx::Type;
+
+void AddressSpaces::lower(const Inst& inst) {
+  switch (inst.ptx->opcode) {
+    case Opcode::cvta:
+      return lower_cvta(inst);
+    case Opcode::isspacep:
+      return lower_isspacep(inst);
+    case Opcode::mapa:
+      return lower_mapa(inst);
+    default:
+      return lower_getctarank(inst);
+  }
+}
 
 void AddressSpaces::lower_isspacep(const Inst& inst) {
   const auto& ptx = *inst.ptx;

@@ -8,13 +8,17 @@
 
 namespace km::simt {
 
-/// Lowers cvta, isspacep, mapa and getctarank.
+/// Lowers the family `address`: cvta, isspacep, mapa and getctarank.
 class AddressSpaces : public Room {
  public:
   AddressSpaces(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                 SpecialRegisters& registers, Values& values)
       : Room(builder, plan), frame_(frame), registers_(registers), values_(values) {}
 
+  /// Lowers an instruction of the family.
+  void lower(const Inst& inst);
+
+ private:
   /// Lowers cvta: only shared addresses, which are offsets, change.
   void lower_cvta(const Inst& inst);
   /// Lowers isspacep: tests windows of shared and local memory; all else is global.
@@ -24,7 +28,6 @@ class AddressSpaces : public Room {
   /// Lowers getctarank: the rank of the block whose shared memory an address lies in.
   void lower_getctarank(const Inst& inst);
 
- private:
   LaunchFrame& frame_;
   SpecialRegisters& registers_;
   Values& values_;

@@ -55,6 +55,10 @@ void Computations::finish(const Inst& inst, const std::vector<Value*>& results) 
   }
 }
 
+void Computations::lower_policy(const Inst& inst) {
+  if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, i32(0), Type::u32);
+}
+
 /// Plain copies, packing {a, b} -> d and unpacking a -> {d, e}.
 void Computations::lower_mov(const Inst& inst) {
   const auto& ptx = *inst.ptx;

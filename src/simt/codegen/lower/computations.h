@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Lowers mov, and arithmetic by the functions in simt/lower.
+/// Lowers mov, createpolicy, and arithmetic by the functions in simt/arithmetic.
 class Computations : public Room {
  public:
   Computations(CodeBuilder& builder, const CodePlan& plan, Values& values)
@@ -15,6 +15,8 @@ class Computations : public Room {
 
   /// Lowers mov: copies, packing and unpacking.
   void lower_mov(const Inst& inst);
+  /// Lowers createpolicy: a CPU has no policies of caches, so that all are 0.
+  void lower_policy(const Inst& inst);
   /// Lowers arithmetic, once for all lanes if the result is the same for them.
   void lower_arithmetic(const Inst& inst);
 

@@ -13,7 +13,7 @@ class ImageAccesses : public Room {
   ImageAccesses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
       : Room(builder, plan), frame_(frame), values_(values) {}
 
-  /// One of arithmetic::is_image_instruction().
+  /// Lowers an instruction of the family `image`.
   void lower(const Inst& inst);
 
  private:

@@ -7,8 +7,26 @@
 namespace km::simt {
 
 using ptx::Modifier;
+using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
+
+void WarpOperations::lower(const Inst& inst) {
+  switch (inst.ptx->opcode) {
+    case Opcode::shfl:
+      return lower_shuffle(inst);
+    case Opcode::vote:
+      return lower_vote(inst);
+    case Opcode::match:
+      return lower_match(inst);
+    case Opcode::redux:
+      return lower_redux(inst);
+    case Opcode::elect:
+      return lower_elect(inst);
+    default:  // activemask
+      return values_.define_result(inst, inst.writes[0].first, mask_bits(), Type::b32);
+  }
+}
 
 /// The participants as bits.
 llvm::Value* WarpOperations::participant_bits() {

@@ -6,7 +6,7 @@
 
 namespace km::simt {
 
-/// Lowers shfl, vote, match, redux and elect.
+/// Lowers the family `warp`: shfl, vote, match, redux, elect and activemask.
 class WarpOperations : public Room {
  public:
   WarpOperations(CodeBuilder& builder, const CodePlan& plan, Values& values,
@@ -16,6 +16,10 @@ class WarpOperations : public Room {
   /// Mode c: sets the lanes that take part, as bits, which need not be those that run. Null: those
   /// that run do.
   void set_participants(Value* participants) { participants_ = participants; }
+  /// Lowers an instruction of the family.
+  void lower(const Inst& inst);
+
+ private:
   /// Lowers shfl: a permutation of lanes.
   void lower_shuffle(const Inst& inst);
   /// Lowers vote by the bits of a predicate.
@@ -26,8 +30,6 @@ class WarpOperations : public Room {
   void lower_redux(const Inst& inst);
   /// Lowers elect: the lowest lane is elected.
   void lower_elect(const Inst& inst);
-
- private:
   Value* participant_bits();
   Value* participant_mask();
   Value* participant_groups(const Inst& inst, const ptx::Operand& members);

@@ -29,12 +29,16 @@ class Matrices : public Room {
 
   /// Forgets the registers that code before left in memory.
   void begin_block() { fragment_places_.clear(); }
+  /// Lowers an instruction of the family `matrix`.
+  void lower(const Inst& inst) {
+    inst.ptx->opcode == ptx::Opcode::mma ? lower_mma(inst) : lower_wmma(inst);
+  }
+
+ private:
   /// Lowers mma by a function of the runtime.
   void lower_mma(const Inst& inst);
   /// Lowers wmma: loads, stores and products.
   void lower_wmma(const Inst& inst);
-
- private:
   struct WmmaMatrix {
     Value *base = nullptr, *stride_bytes = nullptr;  // i64
   };

@@ -114,6 +114,17 @@ llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, 
   return addresses;
 }
 
+void MatrixMoves::lower(const Inst& inst) {
+  switch (inst.ptx->opcode) {
+    case ptx::Opcode::ldmatrix:
+      return lower_ldmatrix(inst);
+    case ptx::Opcode::stmatrix:
+      return lower_stmatrix(inst);
+    default:
+      return lower_movmatrix(inst);
+  }
+}
+
 void MatrixMoves::lower_ldmatrix(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;

@@ -6,13 +6,18 @@
 
 namespace km::simt {
 
-/// Lowers the moves of 8x8 matrices between memory and registers, and their transposition.
+/// Lowers the family `matrix_move`: the moves of 8x8 matrices between memory and registers, and
+/// their transposition.
 class MatrixMoves : public Room {
  public:
   MatrixMoves(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
               AccessChecks& checks)
       : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
 
+  /// Lowers an instruction of the family.
+  void lower(const Inst& inst);
+
+ private:
   /// Lowers ldmatrix: rows of 16 bytes become registers of all lanes.
   void lower_ldmatrix(const Inst& inst);
   /// Lowers stmatrix: registers of all lanes become rows of 16 bytes.
@@ -20,7 +25,6 @@ class MatrixMoves : public Room {
   /// Lowers movmatrix: transposes a matrix in registers.
   void lower_movmatrix(const Inst& inst);
 
- private:
   /// The arguments of a helper, as its code finds them.
   struct MatrixRows {
     llvm::Type* type = nullptr;
