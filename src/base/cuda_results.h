@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "kernelmill/c_api.h"
+#include "kernelmill/base.h"
 
 namespace km {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/memory_reserve.h"
-#include "kernelmill/c_api.h"
+#include "kernelmill/base.h"
 
 namespace km {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "kernelmill/c_api.h"
+#include "kernelmill/base.h"
 
 namespace km {
 

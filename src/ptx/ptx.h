@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "kernelmill/function.h"
 #include "ptx/ir.h"
 
 namespace km::ptx {

@@ -13,6 +13,7 @@
 
 #include "base/interruption.h"
 #include "base/result.h"
+#include "kernelmill/function.h"
 #include "ptx/ptx.h"
 #include "simt/abi.h"
 

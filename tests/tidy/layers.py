@@ -1,5 +1,6 @@
 """The layers of the sources, from top to bottom: the one list that tidy and src/README.md go by."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -14,7 +15,8 @@ def layer(name: str, may_include: str, text: str) -> Layer:
     return Layer(name, frozenset(may_include.split()), text)
 
 
-COMMON_HEADERS = {"kernelmill/c_api.h", "kernelmill/kernelmill.hpp", "km_version.h"}
+# The headers of the C ABI by topic, their umbrella, and the C++ one.
+COMMON_HEADERS = re.compile(r"(kernelmill/(\w+\.h|kernelmill\.hpp)|km_version\.h)$")
 
 # An include points down this list only.
 INSIDE = [

@@ -36,7 +36,7 @@ def layering(file: File) -> list:
         return [Finding("layering", file.path, 1, "lies in no layer that tests/tidy knows")]
     found = []
     for line, own, system in includes(file):
-        if own and own not in COMMON_HEADERS and not (home == "gen" and "/" not in own):
+        if own and not COMMON_HEADERS.match(own) and not (home == "gen" and "/" not in own):
             target = layer_of(own)
             if target is None:
                 text = f'"{own}" names no layer: includes are written from src/ or the root'

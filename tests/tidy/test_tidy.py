@@ -59,6 +59,8 @@ CASES = [
     ("layering", "src/core/a.cpp", '#include "backends/cpu/p.h"\n', '#include "backend/i.h"\n'),
     ("layering", "src/base/a.cpp", '#include "../ptx/ir.h"\n', '#include "kernelmill/c_api.h"\n'),
     ("layering", "src/ptx/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <vector>\n"),
+    ("layering", "src/ptx/a.cpp", '#include "kernelmill/cpp/a.hpp"\n',
+     '#include "kernelmill/function.h"\n'),
     ("layering", "src/simt/analysis/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
     ("layering", "src/simt/plan/a.cpp", "#include <llvm/IR/Module.h>\n", "#include <map>\n"),
     ("layering", "src/simt/plan/a.cpp", '#include "simt/codegen/a.h"\n',

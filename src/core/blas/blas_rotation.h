@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernelmill/blas.h"
 
 namespace km {
 

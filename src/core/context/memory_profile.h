@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernelmill/tracking.h"
 
 namespace km {
 
