@@ -1,7 +1,7 @@
 #include "core/launch/tune.h"
 
 #include "api/guard.h"
-#include "api/kernel_call.h"
+#include "api/launch/kernel_call.h"
 #include "api/output.h"
 #include "core/object/callback.h"
 

@@ -1,12 +1,12 @@
 // Modules back to text: parse(print(m)) is m again.
 #include <algorithm>
 
+#include "ptx/checks/verifier.h"
 #include "ptx/forms.h"
-#include "ptx/literal.h"
 #include "ptx/names.h"
+#include "ptx/parser/literal.h"
 #include "ptx/ptx.h"
 #include "ptx/selector.h"
-#include "ptx/verifier.h"
 
 namespace km::ptx {
 namespace {

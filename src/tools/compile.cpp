@@ -1,10 +1,10 @@
 // kernelmill compile: CUDA C++ to PTX, and either to object code for CPUs.
-#include "tools/argument.h"
+#include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
-#include "tools/kernel.h"
-#include "tools/source.h"
+#include "tools/kernels/kernel.h"
+#include "tools/kernels/source.h"
 
 namespace km::tools {
 namespace {

@@ -13,7 +13,7 @@
 #include "km_version.h"
 #include "tools/commands.h"
 #include "tools/error.h"
-#include "tools/program.h"
+#include "tools/kernels/program.h"
 
 namespace km::tools {
 namespace {

@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "base/file_writer.h"
+#include "tools/arrays/npy.h"
+#include "tools/arrays/png_file.h"
 #include "tools/error.h"
-#include "tools/npy.h"
-#include "tools/png_file.h"
 
 namespace km::tools {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "tools/array.h"
+#include "tools/arrays/array.h"
 
 namespace km::tools {
 

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "tools/kernels/source.h"
 #include "tools/library.h"
-#include "tools/source.h"
 
 namespace km::tools {
 namespace {

@@ -3,12 +3,12 @@
 #include <cstdio>
 
 #include "base/env.h"
-#include "tools/argument.h"
+#include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
-#include "tools/kernel.h"
-#include "tools/session.h"
+#include "tools/kernels/kernel.h"
+#include "tools/kernels/session.h"
 
 namespace km::tools {
 namespace {

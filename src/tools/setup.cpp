@@ -12,8 +12,8 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
+#include "tools/kernels/program.h"
 #include "tools/nvrtc.h"
-#include "tools/program.h"
 
 namespace km::tools {
 namespace {

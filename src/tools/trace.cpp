@@ -8,7 +8,7 @@
 #include "base/file_writer.h"
 #include "tools/commands.h"
 #include "tools/error.h"
-#include "tools/program.h"
+#include "tools/kernels/program.h"
 
 namespace km::tools {
 namespace {

@@ -2,13 +2,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "tools/argument.h"
+#include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
-#include "tools/kernel.h"
+#include "tools/kernels/kernel.h"
+#include "tools/kernels/signature.h"
 #include "tools/progress.h"
-#include "tools/signature.h"
 
 namespace km::tools {
 namespace {

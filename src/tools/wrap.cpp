@@ -1,10 +1,10 @@
 // kernelmill wrap: typed functions in C, C++, Rust, Go or Zig for the kernels of a file.
-#include "tools/argument.h"
+#include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
-#include "tools/kernel.h"
-#include "tools/source.h"
+#include "tools/kernels/kernel.h"
+#include "tools/kernels/source.h"
 #include "tools/wrap/emit.h"
 #include "tools/wrap/inspect.h"
 

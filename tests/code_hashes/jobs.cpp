@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "ptx/ptx.h"
 
 namespace km::code_hashes {

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <new>
 
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "ptx/ptx.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "forms.h"
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "ptx/ptx.h"
 
 namespace {

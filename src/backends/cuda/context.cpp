@@ -1,7 +1,7 @@
 #include "backends/cuda/context.h"
 
 #include "backends/cuda/entries.h"
-#include "backends/cuda/host_call.h"
+#include "backends/cuda/graph/host_call.h"
 #include "backends/cuda/reaper.h"
 
 namespace km::cuda {

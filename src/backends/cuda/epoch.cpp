@@ -1,7 +1,7 @@
 #include "backends/cuda/epoch.h"
 
 #include "backends/cuda/device.h"
-#include "backends/cuda/host_call.h"
+#include "backends/cuda/graph/host_call.h"
 #include "backends/cuda/reaper.h"
 
 namespace km::cuda {

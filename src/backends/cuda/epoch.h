@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/cuda/cublas.h"
-#include "backends/cuda/own_kernels.h"
+#include "backends/cuda/blas/cublas.h"
+#include "backends/cuda/module/own_kernels.h"
 #include "backends/cuda/status.h"
 
 namespace km::cuda {

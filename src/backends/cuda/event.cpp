@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "backends/cuda/host_call.h"
+#include "backends/cuda/graph/host_call.h"
 #include "backends/cuda/stream.h"
 #include "backends/cuda/wait.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backends/cuda/host_call.h"
+#include "backends/cuda/graph/host_call.h"
 #include "backends/cuda/reaper.h"
 #include "backends/cuda/wait.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/checks/program_check.h"
 #include "ptx/forms.h"
-#include "ptx/program_check.h"
 #include "simt/arithmetic/arithmetic.h"
 #include "simt/forms/image_form.h"
 #include "simt/forms/tensor_form.h"

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "tools/error.h"
 #include "tools/files.h"
-#include "tools/kernel.h"
+#include "tools/kernels/kernel.h"
 #include "tools/library.h"
 #include "tools/wrap/dwarf.h"
 #include "tools/wrap/emit.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/source.h"
+#include "tools/kernels/source.h"
 #include "tools/wrap/model.h"
 
 namespace km::tools {

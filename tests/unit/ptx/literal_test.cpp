@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "ptx/literal.h"
+#include "ptx/parser/literal.h"
 #include "support.h"
 
 namespace km::ptx::test {

@@ -1,5 +1,5 @@
 // Which forms are PTX and which are not: what NVIDIA's assembler takes and refuses (ptxas 12.9).
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "ptx/target.h"
 #include "support.h"
 

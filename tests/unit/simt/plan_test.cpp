@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "simt/plan/choose_plan.h"
 #include "simt/plan/code_plan.h"
 

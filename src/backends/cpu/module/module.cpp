@@ -13,7 +13,7 @@
 #include "backends/cpu/stream/stream.h"
 #include "base/compute_capability.h"
 #include "base/text.h"
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "ptx/target.h"
 
 namespace km::cpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ptx/program_check.h"
+#include "ptx/checks/program_check.h"
 #include "simt/abi.h"
 #include "simt/kernel.h"
 #include "simt/transform/inline/dynamic_stack.h"

@@ -1,0 +1,304 @@
+#include "api/blas/blas_request.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdlib>
+#include <string>
+
+#include "backend/blas_numbers.h"
+#include "base/text.h"
+
+namespace km {
+namespace {
+
+/// The largest size that BLAS libraries take.
+constexpr uint64_t kMost = INT32_MAX;
+
+constexpr const char* kTypeNames[] = {"", "f32", "f64", "c32", "c64", "f16", "bf16"};
+
+/// The types that a routine has, as text.
+std::string types_of(kmb_blas_routine routine) {
+  std::string text;
+  for (km_data_type type = KM_DATA_TYPE_F32; type <= KM_DATA_TYPE_BF16; ++type) {
+    if (blas_routine_name(routine, type) == nullptr) continue;
+    if (!text.empty()) text += ", ";
+    text += kTypeNames[type];
+  }
+  return text;
+}
+
+Error too_large(const char* name, const char* what, uint64_t value) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "%s%s is %" PRIu64 "; at most %" PRIu64 " is possible", name, what, value,
+                    kMost);
+}
+
+}  // namespace
+
+BlasRequest::BlasRequest(Call& call, km_blas blas, kmb_blas_routine routine, km_data_type type)
+    : call_(call), blas_(call.get(blas, "blas")) {
+  if (blas_ == nullptr) {
+    fail(call.take_error());
+    return;
+  }
+  work_.call.routine = routine;
+  work_.call.type = type;
+  work_.call.layout = blas_->layout();
+  work_.call.batch_count = 1;
+  if (data_type_size(type) == 0 || blas_routine_name(routine, type) == nullptr) {
+    fail(make_error(KM_ERROR_INVALID_ARGUMENT, "type is %d (%s); the routine takes %s", type,
+                    data_type_size(type) == 0 ? "no type" : kTypeNames[type],
+                    types_of(routine).c_str()));
+    return;
+  }
+  element_bytes_ = data_type_size(type);
+  real_bytes_ = is_complex(type) ? element_bytes_ / 2 : element_bytes_;
+}
+
+BlasRequest& BlasRequest::fail(Error error) {
+  if (status_) status_ = std::move(error);
+  return *this;
+}
+
+template <class Enum>
+BlasRequest& BlasRequest::choice(const char* name, Enum value, std::initializer_list<Enum> known,
+                                 Enum kmb_blas_call::* member) {
+  if (std::find(known.begin(), known.end(), value) == known.end()) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is %d; it can be %d to %d here", name,
+                           value, *known.begin(), *(known.end() - 1)));
+  }
+  work_.call.*member = value;
+  return *this;
+}
+
+BlasRequest& BlasRequest::operation(const char* name, km_blas_operation value,
+                                    km_blas_operation kmb_blas_call::* member) {
+  return choice<km_blas_operation>(
+      name, value,
+      {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE, KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE},
+      member);
+}
+
+BlasRequest& BlasRequest::operation_or(km_blas_operation value, km_blas_operation transposition) {
+  if (!is_complex(work_.call.type)) {
+    return operation("operation", value, &kmb_blas_call::operation_a);
+  }
+  if (value != KM_BLAS_OPERATION_NONE && value != transposition) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
+                           "operation is %d; it can be %d or %d here for complex types", value,
+                           KM_BLAS_OPERATION_NONE, transposition));
+  }
+  work_.call.operation_a = value;
+  return *this;
+}
+
+BlasRequest& BlasRequest::triangle(km_blas_triangle value) {
+  return choice<km_blas_triangle>("triangle", value,
+                                  {KM_BLAS_TRIANGLE_LOWER, KM_BLAS_TRIANGLE_UPPER},
+                                  &kmb_blas_call::triangle);
+}
+
+BlasRequest& BlasRequest::diagonal(km_blas_diagonal value) {
+  return choice<km_blas_diagonal>("diagonal", value,
+                                  {KM_BLAS_DIAGONAL_STORED, KM_BLAS_DIAGONAL_UNIT},
+                                  &kmb_blas_call::diagonal);
+}
+
+BlasRequest& BlasRequest::side(km_blas_side value) {
+  return choice<km_blas_side>("side", value, {KM_BLAS_SIDE_LEFT, KM_BLAS_SIDE_RIGHT},
+                              &kmb_blas_call::side);
+}
+
+BlasRequest& BlasRequest::size(const char* name, uint64_t value, uint64_t kmb_blas_call::* member) {
+  if (value == 0) is_empty_ = true;
+  return further_size(name, value, member);
+}
+
+BlasRequest& BlasRequest::further_size(const char* name, uint64_t value,
+                                       uint64_t kmb_blas_call::* member) {
+  if (value > kMost) return fail(too_large(name, "", value));
+  work_.call.*member = value;
+  return *this;
+}
+
+BlasRequest& BlasRequest::band(uint64_t lower, uint64_t upper) {
+  return further_size("lower", lower, &kmb_blas_call::lower)
+      .further_size("upper", upper, &kmb_blas_call::upper);
+}
+
+BlasRequest& BlasRequest::scalar(const char* name, const void* value, bool is_real, double* out) {
+  if (!status_) return *this;
+  if (value == nullptr) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+  }
+  const bool is_double = real_bytes_ == sizeof(double);
+  out[0] = real_at(value, 0, is_double);
+  if (is_complex(work_.call.type) && !is_real) out[1] = real_at(value, 1, is_double);
+  return *this;
+}
+
+BlasRequest& BlasRequest::rotation(const char* name, const void* values, uint32_t first,
+                                   uint32_t count) {
+  if (!status_) return *this;
+  if (values == nullptr) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    work_.call.rotation[first + i] = real_at(values, i, real_bytes_ == sizeof(double));
+  }
+  return *this;
+}
+
+Result<DevicePlace> BlasRequest::find(const char* name, const Place& given, uint64_t offset_bytes,
+                                      uint64_t size_bytes) {
+  Context& context = blas_->context();
+  if (given.slice != 0) {
+    Slice* const slice = call_.get(handle_of<km_slice>(given.slice), name);
+    if (slice == nullptr) return call_.take_error();
+    if (!context.may_use(slice->context())) {
+      KM_TRY(require_same_context(context, slice->context(), name));
+    }
+    if (given.address != 0) {
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "%s has a slice and an address 0x%" PRIx64, name,
+                        given.address);
+    }
+    KM_TRY(slice->check_range(offset_bytes, size_bytes, name));
+    return DevicePlace{size_bytes == 0 ? nullptr : &slice->memory(),
+                       slice->address() + offset_bytes};
+  }
+  if (size_bytes == 0) return DevicePlace{};
+  uint64_t address = 0;
+  if (__builtin_add_overflow(given.address, offset_bytes, &address)) {
+    return make_error(KM_ERROR_OUT_OF_BOUNDS,
+                      "the address of %s and its offset are more than 64 bits", name);
+  }
+  FoundMemory& kept = found_[work_.operand_count];
+  KM_ASSIGN(kept, find_device_range(context, address, size_bytes, name));
+  return DevicePlace{&*kept, address};
+}
+
+BlasRequest& BlasRequest::place(const char* name, const Place& given, const BlasRegion& region,
+                                uint32_t element_bytes, kmb_blas_array array, Array member,
+                                bool is_written) {
+  uint64_t size_bytes = 0, offset_bytes = 0;
+  if (!region.extent(&size_bytes) ||
+      __builtin_mul_overflow(given.offset, uint64_t{element_bytes}, &offset_bytes)) {
+    return fail(make_error(KM_ERROR_OUT_OF_BOUNDS, "%s would have more than 2^64 bytes", name));
+  }
+  const Result<DevicePlace> found = find(name, given, offset_bytes, size_bytes);
+  if (!found) return fail(found.error());
+  const uint32_t alignment = std::min(element_bytes, std::max(real_bytes_, 1U));
+  if (size_bytes != 0 && found->address % alignment != 0) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
+                           "%s begins at 0x%" PRIx64 ", which is not a multiple of %s", name,
+                           found->address, counted(alignment, "byte").c_str()));
+  }
+  BlasOperand& operand = work_.operands[work_.operand_count++];
+  operand.name = name;
+  operand.memory = found->memory;
+  operand.region = region;
+  operand.region.address = found->address;
+  operand.is_written = is_written;
+  array.address = found->address;
+  work_.call.*member = array;
+  return *this;
+}
+
+BlasRequest& BlasRequest::vector(const char* name, const km_blas_vector* given, uint64_t count,
+                                 Array array, bool is_written) {
+  if (!status_) return *this;
+  if (given == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+  int64_t increment = given->increment;
+  if (is_order_free(work_.call.routine)) increment = std::abs(increment);
+  if (increment < 0 && work_.call.routine == KMB_BLAS_IAMAX) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
+                           "%s->increment is %" PRId64 "; an index has to count upwards", name,
+                           increment));
+  }
+  if (increment == 0 || increment > INT32_MAX || increment < -INT32_MAX) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
+                           "%s->increment is %" PRId64 "; it can be -2147483647 to 2147483647, but "
+                           "not 0",
+                           name, increment));
+  }
+  const auto distance = static_cast<uint64_t>(std::abs(increment));
+  if (work_.call.routine == KMB_BLAS_DOT || work_.call.routine == KMB_BLAS_DOTC) {
+    array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;  // c: the result
+  }
+  BlasRegion region;
+  region.lines = distance == 1 ? std::min<uint64_t>(count, 1) : count;
+  region.line_bytes = distance == 1 ? count * element_bytes_ : element_bytes_;
+  region.pitch_bytes = distance * element_bytes_;
+  return place(name, {given->slice, given->address, given->offset}, region, element_bytes_,
+               {0, increment, 0}, array, is_written);
+}
+
+BlasRequest& BlasRequest::one_result(const km_blas_vector* given, uint32_t size_bytes) {
+  if (!status_) return *this;
+  if (given == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "result is null"));
+  is_empty_ = false;
+  BlasRegion region;
+  region.lines = 1;
+  region.line_bytes = size_bytes;
+  return place("result", {given->slice, given->address, given->offset}, region, size_bytes,
+               {0, 1, 0}, &kmb_blas_call::c, true);
+}
+
+BlasRequest& BlasRequest::matrix(const char* name, const km_blas_matrix* given, uint64_t rows,
+                                 uint64_t columns, Array array, bool is_written) {
+  if (!status_) return *this;
+  const bool by_rows = blas_->layout() == KM_BLAS_LAYOUT_ROWS;
+  return lines(name, given, by_rows ? rows : columns, by_rows ? columns : rows, array, is_written);
+}
+
+BlasRequest& BlasRequest::band_a(const km_blas_matrix* a, uint64_t rows, uint64_t columns,
+                                 uint64_t width) {
+  if (!status_) return *this;
+  const bool by_rows = blas_->layout() == KM_BLAS_LAYOUT_ROWS;
+  return lines("a", a, by_rows ? rows : columns, width, &kmb_blas_call::a, false);
+}
+
+BlasRequest& BlasRequest::lines(const char* name, const km_blas_matrix* given, uint64_t count,
+                                uint64_t length, Array array, bool is_written) {
+  if (!status_) return *this;
+  if (given == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name));
+  const uint64_t leading = given->leading_dimension;
+  if (leading < std::max<uint64_t>(length, 1)) {
+    return fail(make_error(KM_ERROR_INVALID_ARGUMENT,
+                           "%s->leading_dimension is %" PRIu64 "; lines of the matrix have %s",
+                           name, leading, counted(length, "element").c_str()));
+  }
+  if (leading > kMost) return fail(too_large(name, "->leading_dimension", leading));
+  BlasRegion region;
+  region.lines = count;
+  region.line_bytes = length * element_bytes_;
+  region.pitch_bytes = leading * element_bytes_;
+  region.batch_count = work_.call.batch_count;
+  if (region.batch_count > 1 &&
+      __builtin_mul_overflow(given->stride, uint64_t{element_bytes_}, &region.stride_bytes)) {
+    return fail(make_error(KM_ERROR_OUT_OF_BOUNDS, "%s would have more than 2^64 bytes", name));
+  }
+  return place(name, {given->slice, given->address, given->offset}, region, element_bytes_,
+               {0, static_cast<int64_t>(leading), given->stride}, array, is_written);
+}
+
+BlasRequest& BlasRequest::packed_a(const km_blas_matrix* a, uint64_t order, bool is_written) {
+  if (!status_) return *this;
+  if (a == nullptr) return fail(make_error(KM_ERROR_INVALID_ARGUMENT, "a is null"));
+  BlasRegion region;
+  region.lines = std::min<uint64_t>(order, 1);
+  if (__builtin_mul_overflow(order * (order + 1) / 2, uint64_t{element_bytes_},
+                             &region.line_bytes)) {
+    return fail(make_error(KM_ERROR_OUT_OF_BOUNDS, "a would have more than 2^64 bytes"));
+  }
+  return place("a", {a->slice, a->address, a->offset}, region, element_bytes_, {0, 0, 0},
+               &kmb_blas_call::a, is_written);
+}
+
+Status BlasRequest::submit() {
+  if (!status_) return std::move(status_);
+  if (is_empty_) return {};
+  return submit_blas(*blas_, work_);
+}
+
+}  // namespace km

@@ -1,0 +1,39 @@
+// The kernel arguments of `kernelmill run`, one --arg SPEC each:
+//   TYPE:V[,V...]      numbers by value, packed without gaps (i32:5, f32:1,0,0,1 for a float4)
+//   in:FILE            the array in a .npy or .png file
+//   out:FILE:SHAPE     zeroed memory, written to a file afterwards ("-": printed)
+//   inout:FILE[:FILE]  an array that is read, and written afterwards (back, without a second name)
+//   zeros:SHAPE        zeroed memory
+//   print:SHAPE        zeroed memory, printed afterwards, up to a limit
+// SHAPE is TYPE[N,...], WxHxC (an image), or @K (type and shape of argument K, counted from 0).
+// Where a number may stand so may @K.count, .bytes, .width, .height, .channels and .dim0 to .dim9.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tools/arrays/array.h"
+
+namespace km::tools {
+
+struct Argument {
+  std::string spec;  ///< as it was typed, for messages
+  bool is_buffer = false;
+  std::vector<std::byte> scalar;  ///< the value, where it is no buffer
+  ElementType scalar_type = ElementType::kU8;
+  Array array;                ///< what a buffer holds before each launch
+  std::string output;         ///< where it goes afterwards; empty: nowhere
+  bool is_shortened = false;  ///< printed up to kMaxPrinted numbers
+};
+
+/// The most numbers that "print:" prints.
+constexpr uint64_t kMaxPrinted = 4096;
+
+/// Reads what is to be read, and checks that what is to be written can be.
+Result<std::vector<Argument>> parse_arguments(const std::vector<std::string>& specs);
+
+/// "X[,Y[,Z]]", each >= 1 and within 32 bits; `what` for messages.
+Result<std::array<uint32_t, 3>> parse_dimensions(const std::string& text, const char* what);
+
+}  // namespace km::tools

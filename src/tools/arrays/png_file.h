@@ -1,0 +1,14 @@
+// PNG images as arrays of u8 [height, width, channels]: grey, grey and alpha, RGB, RGBA.
+#pragma once
+
+#include <string>
+
+#include "tools/arrays/array.h"
+
+namespace km::tools {
+
+/// Palettes are expanded, 16-bit samples reduced to 8.
+Result<Array> read_png(const std::string& path);
+Status write_png(const std::string& path, const Array& image);
+
+}  // namespace km::tools
