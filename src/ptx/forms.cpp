@@ -261,24 +261,24 @@ uint32_t vector_modifier(const Instruction& instruction) {
   return instruction.has(Modifier::v8) ? 8 : 1;
 }
 
-}  // namespace
-
-bool is_space(Modifier modifier) {
+/// The space that a modifier names; generic: none.
+Space space_of(Modifier modifier) {
   switch (modifier) {
-    case Modifier::const_:
-    case Modifier::global:
-    case Modifier::local:
-    case Modifier::param:
-    case Modifier::param_entry:
-    case Modifier::param_func:
-    case Modifier::shared:
-    case Modifier::shared_cta:
-    case Modifier::shared_cluster:
-      return true;
+#define KM_PTX_SPACE(name, text)
+#define KM_PTX_SPACE_MODIFIER(name, space) \
+  case Modifier::name:                     \
+    return Space::space;
+#include "ptx/spaces.def"
+#undef KM_PTX_SPACE
+#undef KM_PTX_SPACE_MODIFIER
     default:
-      return false;
+      return Space::generic;
   }
 }
+
+}  // namespace
+
+bool is_space(Modifier modifier) { return space_of(modifier) != Space::generic; }
 
 bool is_rewritten(const Form& form) {
   return form.opcode == Opcode::mov && !form.groups.empty() &&
@@ -401,24 +401,7 @@ uint32_t element_count(const OperandSpec& spec, const Instruction& instruction) 
 
 Space space_of(const Instruction& instruction) {
   for (Modifier modifier : instruction.modifiers) {
-    switch (modifier) {
-      case Modifier::const_:
-        return Space::constant;
-      case Modifier::global:
-        return Space::global;
-      case Modifier::local:
-        return Space::local;
-      case Modifier::param:
-      case Modifier::param_entry:
-      case Modifier::param_func:
-        return Space::param;
-      case Modifier::shared:
-      case Modifier::shared_cta:
-      case Modifier::shared_cluster:
-        return Space::shared;
-      default:
-        break;
-    }
+    if (const Space space = space_of(modifier); space != Space::generic) return space;
   }
   return Space::generic;
 }

@@ -32,7 +32,13 @@ bool is_packed_integer(Type type);  // two numbers: u16x2, s16x2
 bool is_integer(Type type);         // one number: signed, unsigned or bits
 bool is_float(Type type);           // f16, bf16, f32, f64, packed and narrow forms
 
-enum class Space : uint8_t { generic, reg, sreg, constant, global, local, param, shared };
+enum class Space : uint8_t {
+#define KM_PTX_SPACE(name, text) name,
+#define KM_PTX_SPACE_MODIFIER(modifier, space)
+#include "ptx/spaces.def"
+#undef KM_PTX_SPACE
+#undef KM_PTX_SPACE_MODIFIER
+};
 std::string_view text_of(Space space);
 
 /// A mnemonic's first word: add, cvt, ld ... One value per row of opcodes.def.

@@ -29,6 +29,14 @@ constexpr std::string_view kOpcodes[] = {
 #undef KM_PTX_OPCODE
 };
 
+constexpr std::string_view kSpaces[] = {
+#define KM_PTX_SPACE(name, text) text,
+#define KM_PTX_SPACE_MODIFIER(modifier, space)
+#include "ptx/spaces.def"
+#undef KM_PTX_SPACE
+#undef KM_PTX_SPACE_MODIFIER
+};
+
 constexpr std::string_view kModifiers[] = {
 #define KM_PTX_MODIFIER(name, text) text,
 #include "ptx/modifiers.def"
@@ -145,11 +153,7 @@ km_param_type param_type(const Symbol& symbol) {
   }
 }
 
-std::string_view text_of(Space space) {
-  constexpr std::string_view kSpaces[] = {"generic", "reg",   "sreg",  "const",
-                                          "global",  "local", "param", "shared"};
-  return kSpaces[static_cast<size_t>(space)];
-}
+std::string_view text_of(Space space) { return kSpaces[static_cast<size_t>(space)]; }
 
 std::string_view text_of(Opcode opcode) { return kOpcodes[static_cast<size_t>(opcode)]; }
 std::string_view text_of(Modifier modifier) { return kModifiers[static_cast<size_t>(modifier)]; }

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 
+#include "ptx/forms.h"
+
 namespace km::simt {
 
-using ptx::Modifier;
 using ptx::Operand;
 
 ptx::Space space_of(const Kernel& kernel, const Inst& inst, const Operand& address) {
-  const auto& ptx = *inst.ptx;
-  if (ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
-      ptx.has(Modifier::shared_cluster)) {
-    return ptx::Space::shared;
-  }
-  if (ptx.has(Modifier::local)) return ptx::Space::local;
-  if (ptx.has(Modifier::param) || ptx.has(Modifier::param_entry)) return ptx::Space::param;
-  if (ptx.has(Modifier::const_)) return ptx::Space::constant;
-  if (ptx.has(Modifier::global)) return ptx::Space::global;
+  const ptx::Space named = ptx::space_of(*inst.ptx);
+  if (named != ptx::Space::generic) return named;
   if (address.symbol != ptx::kNone) {
     const auto& symbol = kernel.symbol_of(address);
     return symbol.space;
