@@ -27,9 +27,10 @@ Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
                            const Interruption* interruption = nullptr);
 
 /// Symbols every object defines; Code::load reads them.
-constexpr const char* kEntrySymbol = "km_entry";           // GridEntry or WarpEntry
-constexpr const char* kAssumptionsSymbol = "km_precheck";  // bool(const LaunchRecord*), optional
-constexpr const char* kMetaSymbol = "km_meta";             // ObjectMeta in a read-only section
+constexpr const char* kEntrySymbol = "km_entry";  // GridEntry or WarpEntry
+constexpr const char* kAssumptionsSymbol =
+    "km_assumptions_hold";                      // bool(const LaunchRecord*), optional
+constexpr const char* kMetaSymbol = "km_meta";  // ObjectMeta in a read-only section
 
 struct ObjectMeta {
   uint32_t magic = kMagic;
@@ -39,7 +40,7 @@ struct ObjectMeta {
   uint32_t waits = 0;               // CodeInfo::waits
   uint32_t nontemporal_stores = 0;  // CodeInfo::nontemporal_stores
   uint32_t reads_block = 0;         // CodeInfo::reads_block
-  static constexpr uint32_t kMagic = 0x344d4b00;
+  static constexpr uint32_t kMagic = 0x354d4b00;
 };
 
 }  // namespace km::simt

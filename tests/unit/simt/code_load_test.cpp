@@ -39,7 +39,7 @@ constexpr const char* kText = R"(
     ret void, !dbg !15
   }
 
-  define zeroext i1 @km_precheck(ptr %record) {
+  define zeroext i1 @km_assumptions_hold(ptr %record) {
     %at = getelementptr i8, ptr %record, i64 24
     %grid = load i32, ptr %at
     %fits = icmp ult i32 %grid, 100
