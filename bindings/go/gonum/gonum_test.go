@@ -166,7 +166,7 @@ func TestGoroutinesShareArrays(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			// Columns of one matrix for each: they lie in turns in memory.
+			// Each routine has every eighth block of n columns of one matrix.
 			mine := c[part*n:]
 			for range 50 {
 				library.Sgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, n, a, n, 0, mine, 8*n)

@@ -62,7 +62,7 @@ pub const ParamSignature = c.km_param_signature;
 /// The kind of a parameter in its source.
 pub const SignatureKind = enum(i32) {
     unknown = c.KM_SIGNATURE_KIND_UNKNOWN,
-    /// Also of references.
+    /// A pointer or a reference.
     pointer = c.KM_SIGNATURE_KIND_POINTER,
     value = c.KM_SIGNATURE_KIND_VALUE,
     _,

@@ -15,7 +15,7 @@ CUresult require_no_capture_of(const char* what);
 void note_capture_begin(Stream& stream, CUstreamCaptureMode mode);
 /// CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD for captures that another thread has to end.
 CUresult require_capturing_thread(const Stream& stream);
-/// Also of streams that go.
+/// Forgets the capture of a stream, which ends or is destroyed.
 void note_capture_end(const Stream& stream);
 
 }  // namespace km::dropin

@@ -98,8 +98,9 @@ Error refuse_capture(Stream& stream, const char* what);
 Error refuse_captured_event(Event& event, const char* what);
 /// For calls on all streams of a context.
 Status require_no_capture(Context& context, const char* what);
-/// The stream goes; its context drops all captures.
+/// Takes a stream that is being destroyed out of its capture.
 void leave_capture(Context& context, CaptureSlot& slot);
+/// Ends all captures of a context that is reset.
 void drop_captures(Context& context);
 
 }  // namespace km

@@ -341,8 +341,8 @@ class Rules {
     return "";
   }
 
-  /// Both factors of a product of halves have one type; sparse ones name the lanes that hold what
-  /// is left.
+  /// Both factors of a product of halves have one type; the selector of sparse ones names lanes
+  /// that hold metadata.
   std::string check_matrices() const {
     const Type a = it_.types[1], b = it_.types[2];
     const bool halves = a == Type::f16 || a == Type::bf16;

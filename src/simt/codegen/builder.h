@@ -46,12 +46,19 @@ class CodeBuilder {
   CodeBuilder& operator=(const CodeBuilder&) = delete;
 
   // ---- The module.
+  /// The builder at the place where code is being made.
   llvm::IRBuilder<>& ir() { return b_; }
+  /// The context of all types and constants.
   llvm::LLVMContext& context() { return context_; }
+  /// The module that becomes the object.
   llvm::Module& module() { return module_; }
+  /// The computations on values, which emit at the same place.
   Arithmetic& arithmetic() { return arithmetic_; }
+  /// The lanes of a packet.
   uint32_t lanes() const { return lanes_; }
+  /// The entry function.
   llvm::Function* entry() const { return entry_; }
+  /// The region, step and block whose code is being made.
   Position& position() { return position_; }
   /// Creates the entry function, with a block for variables and one in which code begins.
   void create_entry();
@@ -91,8 +98,11 @@ class CodeBuilder {
   llvm::FixedVectorType* vector_of(llvm::Type* element) const {
     return llvm::FixedVectorType::get(element, lanes_);
   }
+  /// True if the variant is made for AVX-512.
   bool has_avx512() const { return has_avx512_; }
+  /// A constant of 32 bits.
   Value* i32(uint64_t value) { return b_.getInt32(static_cast<uint32_t>(value)); }
+  /// A constant of 64 bits.
   Value* i64(uint64_t value) { return b_.getInt64(value); }
   /// <0, 1, 2 ...> of i32.
   Value* lane_numbers();
@@ -130,6 +140,7 @@ class CodeBuilder {
   llvm::Type* mask_storage() const { return mask_storage_; }
   /// Stores a mask in a variable of the type mask_storage().
   void store_mask(Value* pointer, Value* mask);
+  /// The lanes of a packet, as bits.
   uint32_t all_lanes() const { return UINT32_MAX >> (32 - lanes_); }
   /// True if a lane of the mask is set.
   Value* any(Value* mask);

@@ -16,20 +16,31 @@ class LaunchFrame : public Room {
   /// Creates the variables of block and packet.
   void create_variables();
 
-  Value* record() const { return record_; }        // LaunchRecord
-  Value* state() const { return state_; }          // BlockState
-  Value* params() const { return params_; }        // the kernel's arguments
-  Value* variables() const { return variables_; }  // addresses of module-scope variables
-  Value* runtime() const { return runtime_; }      // RuntimeTable
-  Value* shared() const { return shared_; }        // i64, the address of shared memory
-  Value* scratch() const { return scratch_; }      // i64, the address of scratch memory
+  /// The LaunchRecord.
+  Value* record() const { return record_; }
+  /// The BlockState.
+  Value* state() const { return state_; }
+  /// The kernel's arguments.
+  Value* params() const { return params_; }
+  /// The addresses of module-scope variables.
+  Value* variables() const { return variables_; }
+  /// The RuntimeTable.
+  Value* runtime() const { return runtime_; }
+  /// i64, the address of shared memory.
+  Value* shared() const { return shared_; }
+  /// i64, the address of scratch memory.
+  Value* scratch() const { return scratch_; }
   /// Takes the part of scratch memory that belongs to a warp with a stack of its own.
   void take_scratch_of(Value* warp);
 
   // ---- Which block and packet runs.
+  /// The variable with %ctaid of one dimension.
   llvm::AllocaInst* block_index_variable(unsigned dimension) { return block_index_[dimension]; }
+  /// The variable with the number of the packet in its block.
   llvm::AllocaInst* packet() const { return packet_; }
+  /// The variable with the linear index of the packet's lane 0.
   llvm::AllocaInst* first_thread() const { return first_thread_; }
+  /// The variable with the region that the block runs next.
   llvm::AllocaInst* next_region() const { return next_region_; }
   /// Loads which block it is, as the runtime says.
   void load_block();
@@ -53,7 +64,9 @@ class LaunchFrame : public Room {
   Value* local_base() const { return local_base_; }
   /// Sets the address of the current packet's local memory.
   void set_local_base(Value* base) { local_base_ = base; }
+  /// The offset of local memory in scratch memory.
   uint64_t local_offset_bytes() const { return local_offset_bytes_; }
+  /// The size of scratch memory.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   /// Mode c: values of lanes lie where packets' contexts lie otherwise.
   void lay_out(uint64_t local_offset_bytes, uint64_t scratch_bytes);

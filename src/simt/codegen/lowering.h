@@ -30,9 +30,13 @@ class Lowering : public Room {
   /// Makes the code of one instruction, which is no end of a region or block.
   void lower(const Inst& inst);
 
+  /// The prefetches of loads.
   Prefetcher& prefetcher() { return prefetcher_; }
+  /// The operations of a warp.
   WarpOperations& warp() { return warp_; }
+  /// The calls of functions of the runtime.
   Calls& calls() { return calls_; }
+  /// The barriers and fences.
   Barriers& barriers() { return barriers_; }
 
  private:

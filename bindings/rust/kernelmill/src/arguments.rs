@@ -271,7 +271,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns those in memory when the first words do not do.
+    /// The values in memory, if they need more than the words that the arguments hold themselves.
     fn in_memory(&self) -> Option<&Rare> {
         self.rare.0.as_deref().filter(|rare| !rare.words.is_empty())
     }

@@ -96,8 +96,8 @@ pub(crate) fn copy_shape<T>(
     })
 }
 
-/// Counts an offset from the beginning of the slice. One that is too large for that is also out of
-/// bounds, which the library says of copies of nothing too.
+/// Makes an offset one from the beginning of the slice. A sum that does not fit stays at the largest
+/// offset, which is out of bounds: the library refuses it even for copies of no bytes.
 fn add(offset_bytes: &mut u64, place: Place) {
     *offset_bytes = offset_bytes.saturating_add(place.offset_bytes);
 }

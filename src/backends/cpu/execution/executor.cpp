@@ -203,7 +203,8 @@ void Executor::privatize_atomics(uint64_t address, uint32_t size_bytes) {
   privatized_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
 }
 
-/// Memory for `count` more blocks, the last ones of idle_blocks_: the very last is the first block.
+/// Prepares `count` blocks at the end of idle_blocks_, the first of them as the last element.
+/// False: no memory is left for one.
 bool Executor::make_ready(uint32_t count) {
   auto& blocks = blocks_of(*launch_->unit);
   while (idle_blocks_.size() < count) {

@@ -72,7 +72,7 @@ class Move {
     is_held_ = mprotect(as_pointer(range.begin()), range.size_bytes(), PROT_READ) == 0;
   }
   ~Move() {
-    // Also after a failure, which may have come in the middle of the range.
+    // The whole range becomes writable, since a failure may have come in the middle of it.
     mprotect(as_pointer(range_.begin()), range_.size_bytes(), PROT_READ | PROT_WRITE);
     next_moved = (next_moved + 1) % kMovesRemembered;
     moving.set(0, 0);

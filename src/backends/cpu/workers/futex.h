@@ -40,7 +40,7 @@ inline void futex_wake(const std::atomic<uint32_t>& word, int count = INT_MAX) {
 }
 
 inline void pause() { _mm_pause(); }
-/// Also makes stores past the caches visible to other threads, which a release alone does not.
+/// Makes stores past the caches visible to other threads, which a release alone does not.
 inline void store_fence() { _mm_sfence(); }
 
 /// Held for tens of nanoseconds; a holder that was descheduled is waited for without burning.

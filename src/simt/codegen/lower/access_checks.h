@@ -15,6 +15,7 @@ namespace km::simt {
 /// of such places, the next ones are calls.
 struct InlineBudget {
   unsigned left = 32;
+  /// Takes one of the places that are left; false: none is.
   bool take() { return left != 0 && left-- != 0; }
 };
 

@@ -16,7 +16,9 @@ class RegionCode : public Room {
  public:
   explicit RegionCode(Generator& generator);
 
+  /// The packets that have nothing to do in a region.
   SkipIdlePackets& idle() { return idle_; }
+  /// The values that are kept over barriers.
   BarrierSpill& spill() { return spill_; }
   /// Creates the variables that regions share.
   void create_variables();

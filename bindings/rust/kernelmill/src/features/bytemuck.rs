@@ -7,7 +7,7 @@ use crate::blas::{Bf16, Complex, F16};
 
 /// A value of a type of another crate that is `Pod` for bytemuck, as an element of slices and as an
 /// argument of kernels. For types of one's own crate [`impl_pod!`](crate::impl_pod) is shorter to
-/// use. There is one with the feature `bytemuck`.
+/// use. This type exists with the feature `bytemuck`.
 ///
 /// ```
 /// # #[derive(Clone, Copy, Debug, PartialEq)]

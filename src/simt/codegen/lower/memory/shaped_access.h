@@ -25,6 +25,7 @@ class ShapedAccess : public Room {
         gathers_(builder, plan, frame, addresses, lane_helpers, rows_),
         segments_(builder, plan, addresses, columns_, gathers_) {}
 
+  /// The loads and stores of rows, which neighbouring loads use too.
   RowTranspose& rows() { return rows_; }
   /// Makes the code that the entry begins with.
   void begin() { writer_.begin(); }
