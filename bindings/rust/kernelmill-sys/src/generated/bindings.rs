@@ -1460,8 +1460,11 @@ impl km_function_attribute {
 pub struct km_function_attribute(pub i32);
 impl km_execution_mode {
     pub const UNKNOWN: km_execution_mode = km_execution_mode(0);
+    /// mode a: a block's warps, one after the other
     pub const RUN_TO_COMPLETION: km_execution_mode = km_execution_mode(1);
+    /// mode b: each warp is a fiber
     pub const SUSPENDABLE_WARPS: km_execution_mode = km_execution_mode(2);
+    /// mode c: independent threads
     pub const SPLIT_WARPS: km_execution_mode = km_execution_mode(3);
 }
 #[repr(transparent)]
