@@ -68,7 +68,17 @@ Status ElfImage::read_sections() {
   if (!headers) return bad(headers.takeError());
   headers_ = *headers;
   for (uint32_t i = 0; i < headers_.size(); ++i) {
-    if (headers_[i].sh_flags & SHF_ALLOC) KM_TRY(add_section(i, headers_[i]));
+    const Elf::Shdr& header = headers_[i];
+    const bool has_addends = header.sh_type == SHT_RELA;
+    if (has_addends || header.sh_type == SHT_REL) {
+      // Readers of debug information divide by it.
+      const uint64_t entry_bytes = has_addends ? sizeof(Elf::Rela) : sizeof(Elf::Rel);
+      if (header.sh_entsize != entry_bytes) {
+        return bad("section " + std::to_string(i) + " has relocations of " +
+                   std::to_string(header.sh_entsize) + " bytes");
+      }
+    }
+    if (header.sh_flags & SHF_ALLOC) KM_TRY(add_section(i, header));
   }
   return {};
 }

@@ -311,6 +311,33 @@ TEST(Code, SurvivesTruncation) {
   }
 }
 
+/// Gives all sections with relocations another size of their entries; counts them.
+int set_relocation_size(Object& object, uint64_t size_bytes) {
+  Elf64_Ehdr file;
+  std::memcpy(&file, object.data(), sizeof file);
+  int changed = 0;
+  for (unsigned i = 0; i < file.e_shnum; ++i) {
+    uint8_t* const at = object.data() + file.e_shoff + i * sizeof(Elf64_Shdr);
+    Elf64_Shdr header;
+    std::memcpy(&header, at, sizeof header);
+    if (header.sh_type != SHT_RELA) continue;
+    header.sh_entsize = size_bytes;
+    std::memcpy(at, &header, sizeof header);
+    ++changed;
+  }
+  return changed;
+}
+
+TEST(Code, RejectsRelocationsOfAnotherSize) {
+  for (const uint64_t size_bytes : {0U, 16U, 25U}) {
+    Object object = sample();
+    ASSERT_GT(set_relocation_size(object, size_bytes), 1);
+    const Result<std::unique_ptr<Code>> code = Code::load(object);
+    ASSERT_FALSE(code) << size_bytes;
+    EXPECT_THAT(code.error().message, HasSubstr("has relocations of"));
+  }
+}
+
 /// Nothing but an error may come of a corrupt object; what still loads may still be asked.
 TEST(Code, SurvivesCorruption) {
   const Object whole = sample();
