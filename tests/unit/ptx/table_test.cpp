@@ -1,5 +1,8 @@
 // The table of instructions: sound, and every form of it readable and printable.
 
+#include <set>
+#include <string>
+
 #include "ptx/forms.h"
 #include "ptx/names.h"
 #include "support.h"
@@ -74,6 +77,50 @@ TEST(Table, FormsBeyondSm90SayWhatTheyNeed) {
     EXPECT_NE(module.error().message.find("needs '.target sm_1"), std::string::npos)
         << module.error().message;
   }
+}
+
+/// The family of the instruction that ends `body`.
+Family family_in(std::string_view body) {
+  const auto module = parse_good(kernel(body));
+  return family_of(code_of(*module).back());
+}
+
+TEST(Families, FollowTheFormAndNotTheOpcodeAlone) {
+  EXPECT_EQ(family_in("add.u32 %r1, %r2, %r3;"), Family::integer);
+  EXPECT_EQ(family_in("add.cc.u32 %r1, %r2, %r3;"), Family::carry);
+  EXPECT_EQ(family_in("add.f32 %f1, %f2, %f3;"), Family::real);
+  EXPECT_EQ(family_in("add.f16 %h1, %h2, %h3;"), Family::half);
+  EXPECT_EQ(family_in("div.s32 %r1, %r2, %r3;"), Family::division);
+  EXPECT_EQ(family_in("div.rn.f32 %f1, %f2, %f3;"), Family::real);
+  EXPECT_EQ(family_in("cvt.u32.u16 %r1, %rs1;"), Family::convert);
+  EXPECT_EQ(family_in("cvt.rn.satfinite.e4m3x2.f32 %rs1, %f1, %f2;"), Family::narrow_float);
+  EXPECT_EQ(family_in("cp.async.wait_all;"), Family::async_copy);
+  EXPECT_EQ(family_in("wgmma.fence.sync.aligned;"), Family::warpgroup);
+}
+
+TEST(Families, OneOpcodeHasOneFamilyUnlessTypesOrEnginesDiffer) {
+  // Arithmetic goes by type; bulk copies of tensors have an engine of their own.
+  const std::set<std::string> several = {"abs", "add", "cp",  "cvt", "div", "fma", "mad",
+                                         "max", "min", "mul", "neg", "rcp", "sub"};
+  for (unsigned i = 0; i < count::kOpcodes; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    std::set<Family> families;
+    for (const uint16_t form : forms_of(opcode)) {
+      Instruction instruction;
+      instruction.form = form;
+      families.insert(family_of(instruction));
+    }
+    const std::string name(text_of(opcode));
+    EXPECT_EQ(families.size() > 1, several.count(name) != 0) << name;
+  }
+}
+
+TEST(Spaces, ModifiersNameOne) {
+  EXPECT_TRUE(is_space(Modifier::shared_cluster));
+  EXPECT_FALSE(is_space(Modifier::volatile_));
+  const auto module = parse_good(kernel("ld.shared::cta.u32 %r1, [%rd1]; ld.u32 %r2, [%rd1];"));
+  EXPECT_EQ(space_of(code_of(*module)[0]), Space::shared);
+  EXPECT_EQ(space_of(code_of(*module)[1]), Space::generic);
 }
 
 }  // namespace
