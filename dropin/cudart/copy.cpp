@@ -142,6 +142,10 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
       (copy.dstArray != nullptr) == (copy.dstPtr.ptr != nullptr)) {
     return cudaErrorInvalidValue;  // exactly one of both
   }
+  if ((copy.srcArray != nullptr && kinds.source == CU_MEMORYTYPE_HOST) ||
+      (copy.dstArray != nullptr && kinds.target == CU_MEMORYTYPE_HOST)) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
   size_t source_bytes = 0, target_bytes = 0, width_bytes = 0;
   RT_TRY(element_size(copy, &source_bytes, &target_bytes, &width_bytes));
   CUDA_MEMCPY3D box{};
@@ -249,6 +253,7 @@ cudaError_t copy_box(const cudaMemcpy3DPeerParms* copy, Order order) {
 cudaError_t copy_to_array(ArrayPlace target, const void* source, size_t pitch, size_t width_bytes,
                           size_t height, cudaMemcpyKind kind, Order order) {
   CopyKinds kinds{};
+  RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
   RT_TRY(copy_kinds(kind, &kinds));
   CUDA_MEMCPY3D box = array_box(width_bytes, height);
   set_target(&box, target);
@@ -263,6 +268,7 @@ cudaError_t copy_to_array(ArrayPlace target, const void* source, size_t pitch, s
 cudaError_t copy_from_array(void* target, size_t pitch, ArrayPlace source, size_t width_bytes,
                             size_t height, cudaMemcpyKind kind, Order order) {
   CopyKinds kinds{};
+  RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
   RT_TRY(copy_kinds(kind, &kinds));
   CUDA_MEMCPY3D box = array_box(width_bytes, height);
   set_source(&box, source);
@@ -293,7 +299,7 @@ cudaError_t symbol_part(const void* symbol, size_t offset_bytes, size_t size_byt
   return cudaSuccess;
 }
 
-cudaError_t check_symbol_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host) {
+cudaError_t check_device_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host) {
   const bool is_possible =
       kind == with_host || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
   return is_possible ? cudaSuccess : cudaErrorInvalidMemcpyDirection;

@@ -50,8 +50,9 @@ cudaMemcpy3DParms flat_copy(void* target, const void* source, size_t size_bytes,
 
 /// Part of a variable of the device. cudaErrorInvalidSymbol, cudaErrorInvalidValue: beyond its end.
 cudaError_t symbol_part(const void* symbol, size_t offset_bytes, size_t size_bytes, void** out);
-/// The kind of a copy whose device side is a variable: cudaErrorInvalidMemcpyDirection otherwise.
-cudaError_t check_symbol_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host);
+/// Checks the kind of a copy whose one side is a variable or an array, and the other one possibly
+/// the host's: cudaErrorInvalidMemcpyDirection otherwise.
+cudaError_t check_device_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host);
 
 cudaError_t fill_rows(void* target, size_t pitch, int value, size_t width_bytes, size_t height,
                       Order order);

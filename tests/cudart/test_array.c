@@ -72,11 +72,49 @@ static void arrays_hold_what_is_copied(void** state) {
          cudaMemcpyToArray(other, 4, 0, in, sizeof in, cudaMemcpyHostToDevice));
   EXPECT(cudaErrorInvalidValue, cudaMemcpy2DToArray(array, 4, 0, in, sizeof in[0], sizeof in[0],
                                                     HEIGHT, cudaMemcpyHostToDevice));
+  EXPECT(cudaErrorInvalidMemcpyDirection,
+         cudaMemcpyToArray(other, 0, 0, in, 4, cudaMemcpyDeviceToHost));
+  EXPECT(cudaErrorInvalidMemcpyDirection,
+         cudaMemcpyFromArray(out, other, 0, 0, 4, cudaMemcpyHostToDevice));
+  EXPECT(cudaErrorInvalidMemcpyDirection,
+         cudaMemcpy2DToArray(array, 0, 0, in, 4, 4, 1, cudaMemcpyHostToHost));
+  EXPECT(cudaErrorInvalidMemcpyDirection,
+         cudaMemcpy2DFromArray(out, 4, array, 0, 0, 4, 1, (enum cudaMemcpyKind)7));
+  EXPECT(cudaErrorInvalidMemcpyDirection,
+         cudaMemcpy2DArrayToArray(other, 0, 0, array, 0, 0, 4, 1, cudaMemcpyHostToDevice));
   OK(cudaFreeArray(other));
   OK(cudaFreeArray(array));
   OK(cudaFreeArray(NULL));
   assert_true(cudaFreeArray(array) != cudaSuccess);
   cudaGetLastError();
+}
+
+/* The rows of the two arrays differ in length. */
+static void runs_go_on_from_row_to_row(void** state) {
+  (void)state;
+  enum { LONG = 12 };
+  const struct cudaChannelFormatDesc format = floats();
+  float in[HEIGHT * WIDTH], out[HEIGHT * LONG] = {0};
+  for (int i = 0; i < HEIGHT * WIDTH; ++i) in[i] = (float)i;
+  cudaArray_t array = NULL, wide = NULL;
+  OK(cudaMallocArray(&array, &format, WIDTH, HEIGHT, 0));
+  OK(cudaMallocArray(&wide, &format, LONG, HEIGHT, 0));
+  OK(cudaMemcpyToArray(array, 0, 0, in, sizeof in, cudaMemcpyHostToDevice));
+  OK(cudaMemcpyToArray(wide, 0, 0, out, sizeof out, cudaMemcpyHostToDevice));
+  /* 27 texels, from (3, 0) on to (10, 0) on. */
+  OK(cudaMemcpyArrayToArray(wide, 40, 0, array, 12, 0, 27 * 4, cudaMemcpyDeviceToDevice));
+  OK(cudaMemcpyFromArray(out, wide, 0, 0, sizeof out, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < HEIGHT * LONG; ++i) {
+    const int texel = i - 10 + 3;
+    assert_true(out[i] == (i < 10 || texel >= 30 ? 0 : in[texel]));
+  }
+  EXPECT(cudaErrorInvalidValue,
+         cudaMemcpyArrayToArray(wide, 0, 0, array, 4, 0, sizeof in, cudaMemcpyDeviceToDevice));
+  EXPECT(cudaErrorInvalidMemcpyDirection,
+         cudaMemcpyArrayToArray(wide, 0, 0, array, 0, 0, 4, cudaMemcpyHostToDevice));
+  cudaGetLastError();
+  OK(cudaFreeArray(wide));
+  OK(cudaFreeArray(array));
 }
 
 static void boxes_are_copied_in_texels(void** state) {
@@ -198,6 +236,7 @@ static void sampling_that_is_none_has_its_own_errors(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(arrays_hold_what_is_copied),
+      TEST(runs_go_on_from_row_to_row),
       TEST(boxes_are_copied_in_texels),
       TEST(levels_of_mipmaps_are_arrays),
       TEST(textures_and_surfaces_are_read_by_kernels),

@@ -20,28 +20,69 @@ cudaError_t describe(const cudaChannelFormatDesc* channels, cudaExtent extent, u
 
 CUarray mutable_array(cudaArray_const_t array) { return const_cast<CUarray>(array); }
 
+/// The rows of an array, for copies that go on from row to row.
+struct ArrayRows {
+  size_t row_bytes = 0, rows = 0;
+
+  cudaError_t find(cudaArray_const_t array) {
+    CUDA_ARRAY3D_DESCRIPTOR shape{};
+    size_t texel_bytes = 0;
+    RT_TRY(driver.cuArray3DGetDescriptor_v2(&shape, mutable_array(array)));
+    RT_TRY(element_bytes(mutable_array(array), &texel_bytes));
+    row_bytes = shape.Width * texel_bytes;
+    rows = std::max<size_t>(shape.Height, 1);
+    return cudaSuccess;
+  }
+  bool hold(const ArrayPlace& place, size_t size_bytes) const {
+    return place.x_bytes < row_bytes && place.y < rows &&
+           size_bytes <= (rows - place.y) * row_bytes - place.x_bytes;
+  }
+  /// Bytes from a place on that lie in its row.
+  size_t left(const ArrayPlace& place) const { return row_bytes - place.x_bytes; }
+  void advance(ArrayPlace* place, size_t size_bytes) const {
+    const size_t x_bytes = place->x_bytes + size_bytes;
+    place->y += x_bytes / row_bytes;
+    place->x_bytes = x_bytes % row_bytes;
+  }
+};
+
 /// Bytes of an array from a place on that go on from row to row: calls copy_part(place, width,
 /// height, offset) for the rest of the first row, all whole rows, and the beginning of the last.
 template <class CopyPart>
 cudaError_t copy_run(ArrayPlace place, size_t size_bytes, CopyPart&& copy_part) {
-  CUDA_ARRAY3D_DESCRIPTOR shape{};
-  size_t texel_bytes = 0;
-  RT_TRY(driver.cuArray3DGetDescriptor_v2(&shape, mutable_array(place.array)));
-  RT_TRY(element_bytes(mutable_array(place.array), &texel_bytes));
-  const size_t row_bytes = shape.Width * texel_bytes, rows = std::max<size_t>(shape.Height, 1);
-  if (place.x_bytes >= row_bytes || place.y >= rows ||
-      size_bytes > (rows - place.y) * row_bytes - place.x_bytes) {
-    return cudaErrorInvalidValue;
-  }
+  ArrayRows array;
+  RT_TRY(array.find(place.array));
+  if (!array.hold(place, size_bytes)) return cudaErrorInvalidValue;
   for (size_t done = 0; done < size_bytes;) {
     const size_t rest = size_bytes - done;
-    const bool is_whole = place.x_bytes == 0 && rest >= row_bytes;
-    const size_t width = std::min(rest, row_bytes - place.x_bytes);
-    const size_t height = is_whole ? rest / row_bytes : 1;
+    const bool is_whole = place.x_bytes == 0 && rest >= array.row_bytes;
+    const size_t width = std::min(rest, array.left(place));
+    const size_t height = is_whole ? rest / array.row_bytes : 1;
     RT_TRY(copy_part(place, width, height, done));
     done += width * height;
-    place.x_bytes = 0;
-    place.y += height;
+    array.advance(&place, width * height);
+  }
+  return cudaSuccess;
+}
+
+/// A run of bytes from one array to another, each with rows of its own length.
+cudaError_t run_copy_arrays(ArrayPlace target, ArrayPlace source, size_t size_bytes,
+                            cudaMemcpyKind kind, Order order) {
+  RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
+  ArrayRows to, from;
+  RT_TRY(to.find(target.array));
+  RT_TRY(from.find(source.array));
+  if (!to.hold(target, size_bytes) || !from.hold(source, size_bytes)) return cudaErrorInvalidValue;
+  for (size_t done = 0; done < size_bytes;) {
+    const size_t rest = size_bytes - done;
+    const bool is_whole = to.row_bytes == from.row_bytes && target.x_bytes == 0 &&
+                          source.x_bytes == 0 && rest >= to.row_bytes;
+    const size_t width = std::min({rest, to.left(target), from.left(source)});
+    const size_t height = is_whole ? rest / to.row_bytes : 1;
+    RT_TRY(copy_arrays(target, source, width, height, order));
+    done += width * height;
+    to.advance(&target, width * height);
+    from.advance(&source, width * height);
   }
   return cudaSuccess;
 }
@@ -251,25 +292,27 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void* target, size_t pitch, cudaArray_con
 
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t target, size_t to_x_bytes, size_t to_y,
                                    cudaArray_const_t source, size_t x_bytes, size_t y,
-                                   size_t size_bytes, cudaMemcpyKind) {
+                                   size_t size_bytes, cudaMemcpyKind kind) {
   return call_context([&] {
-    return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, size_bytes, 1, kBlocking);
+    return run_copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, size_bytes, kind,
+                           kBlocking);
   });
 }
 
 cudaError_t cudaMemcpyArrayToArray_ptds(cudaArray_t target, size_t to_x_bytes, size_t to_y,
                                         cudaArray_const_t source, size_t x_bytes, size_t y,
-                                        size_t size_bytes, cudaMemcpyKind) {
+                                        size_t size_bytes, cudaMemcpyKind kind) {
   return call_context([&] {
-    return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, size_bytes, 1,
-                       kBlockingPerThread);
+    return run_copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, size_bytes, kind,
+                           kBlockingPerThread);
   });
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t target, size_t to_x_bytes, size_t to_y,
                                      cudaArray_const_t source, size_t x_bytes, size_t y,
-                                     size_t width_bytes, size_t height, cudaMemcpyKind) {
-  return call_context([&] {
+                                     size_t width_bytes, size_t height, cudaMemcpyKind kind) {
+  return call_context([&]() -> cudaError_t {
+    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
     return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, width_bytes, height,
                        kBlocking);
   });
@@ -277,8 +320,9 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t target, size_t to_x_bytes, size
 
 cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t target, size_t to_x_bytes, size_t to_y,
                                           cudaArray_const_t source, size_t x_bytes, size_t y,
-                                          size_t width_bytes, size_t height, cudaMemcpyKind) {
-  return call_context([&] {
+                                          size_t width_bytes, size_t height, cudaMemcpyKind kind) {
+  return call_context([&]() -> cudaError_t {
+    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
     return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, width_bytes, height,
                        kBlockingPerThread);
   });

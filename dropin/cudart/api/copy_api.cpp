@@ -11,7 +11,7 @@ cudaError_t copy_to_symbol(const void* symbol, const void* source, size_t size_b
                            size_t offset_bytes, cudaMemcpyKind kind, Order order) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyHostToDevice));
+    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return copy(target, source, size_bytes, kind, order);
   });
@@ -21,7 +21,7 @@ cudaError_t copy_from_symbol(void* target, const void* symbol, size_t size_bytes
                              size_t offset_bytes, cudaMemcpyKind kind, Order order) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyDeviceToHost));
+    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return copy(target, source, size_bytes, kind, order);
   });

@@ -50,7 +50,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaG
                                                      cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyHostToDevice));
+    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return set_copy(exec, node, flat_copy(target, source, size_bytes, kind));
   });
@@ -62,7 +62,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
                                                        cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyDeviceToHost));
+    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return set_copy(exec, node, flat_copy(target, source, size_bytes, kind));
   });

@@ -105,7 +105,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t gra
                                            cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyHostToDevice));
+    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return add_copy(out, graph, after, count, flat_copy(target, source, size_bytes, kind));
   });
@@ -117,7 +117,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t g
                                              size_t offset_bytes, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyDeviceToHost));
+    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return add_copy(out, graph, after, count, flat_copy(target, source, size_bytes, kind));
   });
@@ -149,7 +149,7 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
                                                  size_t offset_bytes, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyHostToDevice));
+    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return set_copy(node, flat_copy(target, source, size_bytes, kind));
   });
@@ -160,7 +160,7 @@ cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* t
                                                    size_t offset_bytes, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_symbol_kind(kind, cudaMemcpyDeviceToHost));
+    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
     RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return set_copy(node, flat_copy(target, source, size_bytes, kind));
   });
