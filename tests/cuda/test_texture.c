@@ -51,6 +51,11 @@ static const char ptx[] =
     "  bar.sync 0; suld.b.2d.b32.clamp {%r2}, [%rd1, {-8, 99}];\n"
     "  suq.width.b32 %r3, [%rd1]; add.u32 %r2, %r2, %r3;\n"
     "  st.global.u32 [%rd2], %r2;\n  ret;\n}\n"
+    ".visible .entry clamped(.param .u64 image, .param .u64 out) {\n"
+    "  .reg .b64 %rd<4>; .reg .b32 %r<3>;\n"
+    "  ld.param.u64 %rd1, [image]; ld.param.u64 %rd2, [out];\n"
+    "  suld.b.2d.b32.clamp {%r1}, [%rd1, {99, 1}];\n"
+    "  st.global.u32 [%rd2], %r1;\n  ret;\n}\n"
     ".visible .entry ask(.param .u64 image, .param .u64 out) {\n"
     "  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p<3>;\n"
     "  ld.param.u64 %rd1, [image]; ld.param.u64 %rd2, [out];\n"
@@ -417,6 +422,28 @@ static void surfaces_are_stored_to(void** state) {
   OK(cuArrayDestroy(plain));
 }
 
+/* The last four bytes of a row that lie at a multiple of four. */
+static void clamped_accesses_are_aligned(void** state) {
+  (void)state;
+  enum { WIDTH = 10 };
+  unsigned char rows[2][WIDTH];
+  for (int i = 0; i < 2 * WIDTH; ++i) rows[i / WIDTH][i % WIDTH] = (unsigned char)i;
+  const CUarray array =
+      make_array(WIDTH, 2, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_SURFACE_LDST);
+  upload(array, rows, WIDTH, 2);
+  CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+  resource.res.array.hArray = array;
+  CUsurfObject surface = 0;
+  OK(cuSurfObjectCreate(&surface, &resource));
+  void* arguments[] = {&surface, &at.out};
+  run("clamped", 1, 1, arguments);
+  uint32_t found = 0;
+  OK(cuMemcpyDtoH(&found, at.out, sizeof found));
+  assert_memory_equal(&found, &rows[1][4], sizeof found);
+  OK(cuSurfObjectDestroy(surface));
+  OK(cuArrayDestroy(array));
+}
+
 static void copies_to_arrays_are_captured(void** state) {
   const fixture* f = *state;
   const CUarray array = make_array(SIDE, 2, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
@@ -498,6 +525,21 @@ static void sampling_that_is_none_is_refused(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(0x1234));
 }
 
+/* The context is lost; the next test has one of its own. */
+static void surfaces_are_no_textures(void** state) {
+  (void)state;
+  const CUarray array = make_array(SIDE, SIDE, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
+  CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+  resource.res.array.hArray = array;
+  CUsurfObject surface = 0;
+  CUfunction function = NULL;
+  OK(cuSurfObjectCreate(&surface, &resource));
+  void* arguments[] = {&surface, &at.in, &at.out};
+  OK(cuModuleGetFunction(&function, at.module, "fetch"));
+  OK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
 /* Last: the context is lost. */
 static void handles_that_are_none_end_the_launch(void** state) {
   (void)state;
@@ -556,8 +598,10 @@ int main(void) {
       IMAGE_TEST(references_name_what_they_are_bound_to),
       IMAGE_TEST(references_answer_while_a_change_waits_for_work),
       IMAGE_TEST(surfaces_are_stored_to),
+      IMAGE_TEST(clamped_accesses_are_aligned),
       IMAGE_TEST(copies_to_arrays_are_captured),
       IMAGE_TEST(sampling_that_is_none_is_refused),
+      IMAGE_TEST(surfaces_are_no_textures),
       IMAGE_TEST(handles_that_are_none_end_the_launch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

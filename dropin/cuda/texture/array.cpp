@@ -85,11 +85,38 @@ void give_back(Context& context, const km::Memory& memory) {
   context.device().unreserve(memory.size_bytes());
 }
 
+/// Gives memory back when what it was allocated for is not made.
+class UnusedMemory {
+ public:
+  UnusedMemory(Context& context, const Ref<km::Memory>& memory)
+      : context_(context), memory_(Ref<km::Memory>::share(*memory)) {}
+  ~UnusedMemory() {
+    if (!is_used_) give_back(context_, *memory_);
+  }
+  UnusedMemory(const UnusedMemory&) = delete;
+  UnusedMemory& operator=(const UnusedMemory&) = delete;
+  void note_use() { is_used_ = true; }
+
+ private:
+  Context& context_;
+  const Ref<km::Memory> memory_;
+  bool is_used_ = false;
+};
+
+/// Levels of a mipmap with handles, which end when the mipmap is not made.
+struct Levels {
+  std::vector<Ref<Array>> arrays;
+  ~Levels() {
+    for (const Ref<Array>& array : arrays) retire<Array>(handle_of(*array));
+  }
+};
+
 /// Gives a handle to what belongs to a context, unless that ended meanwhile.
 template <class T>
-CUresult publish_array(Context& context, Ref<T> object, Handle<T>* out) {
+CUresult publish_array(Context& context, Ref<T> object, UnusedMemory* memory, Handle<T>* out) {
   const Ref<km::Context> core = context.core();
   const Handle<T> handle = publish(std::move(object));
+  memory->note_use();
   if (!context.has_core(*core)) {
     retire<T>(handle);
     return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
@@ -176,9 +203,10 @@ CUresult Array::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descript
   const uint64_t size_bytes = lay_out(shape, 0, &place);
   Ref<km::Memory> memory;
   CU_TRY(allocate(context, size_bytes, &memory));
+  UnusedMemory unused(context, memory);
   place.address = memory->address();
-  return publish_array(context, make_ref<Array>(context, std::move(memory), shape, place, false),
-                       out);
+  Ref<Array> array = make_ref<Array>(context, std::move(memory), shape, place, false);
+  return publish_array(context, std::move(array), &unused, out);
 }
 
 void Array::handle_gone() {
@@ -199,14 +227,23 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
   for (uint32_t i = 0; i < count; ++i) size_bytes = lay_out(shape.level(i), size_bytes, &places[i]);
   Ref<km::Memory> memory;
   CU_TRY(allocate(context, size_bytes, &memory));
-  std::vector<Ref<Array>> arrays;
+  UnusedMemory unused(context, memory);
+  Levels levels_made;
+  std::vector<Ref<Array>>& arrays = levels_made.arrays;
+  arrays.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     places[i].address += memory->address();
     arrays.push_back(make_ref<Array>(context, memory, shape.level(i), places[i], true));
     publish(Ref<Array>(arrays.back()));
   }
-  return publish_array(
-      context, make_ref<MipmappedArray>(context, std::move(memory), shape, std::move(arrays)), out);
+  std::vector<Ref<Array>> own = arrays;
+  Ref<MipmappedArray> mipmap =
+      make_ref<MipmappedArray>(context, std::move(memory), shape, std::move(own));
+  CUmipmappedArray handle = nullptr;
+  const CUresult published = publish_array(context, std::move(mipmap), &unused, &handle);
+  arrays.clear();  // they are the mipmap's, whose end ends them
+  if (published == CUDA_SUCCESS) *out = handle;
+  return published;
 }
 
 void MipmappedArray::handle_gone() {

@@ -287,7 +287,9 @@ CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
   }
   CU_TRY(image_entries_of(context, &object.entries));
   object.context = &context;
+  const Ref<km::Context> core = context.core();
   object.memory = std::move(source.memory);
+  const bool is_surface = object.is_surface;
   uint64_t handle = 0;
   CU_CHECK(call_backend(object.entries->image_create, &source.image, &handle));
   const kmb_image_entries* const entries = object.entries;
@@ -298,6 +300,11 @@ CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
   } catch (const std::bad_alloc&) {
     entries->image_destroy(handle);
     throw;
+  }
+  // Whoever ends the context destroys what was listed until then.
+  if (!context.has_core(*core)) {
+    static_cast<void>(destroy_image(handle, is_surface));
+    return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
   }
   *out = handle;
   return CUDA_SUCCESS;

@@ -17,7 +17,8 @@ struct Place {
   SurfaceFault fault = SurfaceFault::none;
 };
 
-/// Brings a coordinate into [0, size - count], as the form says; false: there is no access.
+/// Brings a coordinate into [0, size - count], as the form says, clamped to the last multiple of
+/// `count`; false: there is no access.
 bool bound(const ImageForm& form, int64_t size, int64_t count, int64_t* inout, Place* out) {
   if (*inout >= 0 && *inout <= size - count) return true;
   switch (form.bounds) {
@@ -27,7 +28,7 @@ bool bound(const ImageForm& form, int64_t size, int64_t count, int64_t* inout, P
     case ImageBounds::zero:
       return false;
     default:
-      *inout = *inout < 0 || size < count ? 0 : size - count;
+      *inout = *inout < 0 || size < count ? 0 : (size - count) / count * count;
       return size >= count;
   }
 }

@@ -168,7 +168,8 @@ class Access {
       return fill(is ? 1 : 0, lanes, out);
     }
     const bool surface = is_of_surface(form_.operation);
-    if (image == nullptr || (surface && !image->is_surface) || !suits(*image)) {
+    const bool asks = form_.operation == ImageOperation::query;
+    if (image == nullptr || (!asks && surface != image->is_surface) || !suits(*image)) {
       raise(simt::kNoImage, handle, lanes);
     }
     switch (form_.operation) {
