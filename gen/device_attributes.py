@@ -27,6 +27,8 @@ LIMITS = (
      "more is `KM_ERROR_NOT_SUPPORTED`"),
     ("PRINTF_BYTES", "64 MiB from one wait to the next; what is more is counted and dropped"),
     ("HEAP_BYTES", "8 MiB of `malloc` in kernels; beyond it they get null"),
+    ("PENDING_LAUNCHES", "2048 [launches by kernels](device-runtime.md), which are counted from "
+     "when it is set; before, 1,048,576 of one launch may be pending"),
 )
 TAIL = """
 These have no number of CUDA's: `KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY` (1: device memory is host
@@ -34,8 +36,8 @@ memory), `KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST` (0) and `_GREATEST` (-1).
 
 ## Limits of contexts
 
-The others are `KM_ERROR_NOT_SUPPORTED` with CUDA's code 215: kernels launch no kernels, and caches
-are the processor's business.
+The others are `KM_ERROR_NOT_SUPPORTED` with CUDA's code 215: caches are the
+processor's business, and kernels do not wait for those that they launch.
 
 | limit | on a CPU |
 |---|---|

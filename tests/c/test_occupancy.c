@@ -343,12 +343,16 @@ static void other_limits_have_a_clear_status(void** state) {
          km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, 1 << 20));
   for (km_context_limit limit = KM_CONTEXT_LIMIT_SYNC_DEPTH;
        limit <= KM_CONTEXT_LIMIT_PERSISTING_L2_BYTES; ++limit) {
+    if (limit == KM_CONTEXT_LIMIT_PENDING_LAUNCHES) continue;
     EXPECT(KM_ERROR_NOT_SUPPORTED, km_context_limit_get(f->context, limit, &value));
     EXPECT(KM_ERROR_NOT_SUPPORTED, km_context_limit_set(f->context, limit, 1));
     OK(km_last_error_native_code(&code));
     assert_int_equal(code, 215); /* CUDA_ERROR_UNSUPPORTED_LIMIT */
   }
   assert_int_equal(value, 77);
+  assert_int_equal(limit_of(f, KM_CONTEXT_LIMIT_PENDING_LAUNCHES), 2048);
+  OK(km_context_limit_set(f->context, KM_CONTEXT_LIMIT_PENDING_LAUNCHES, 4096));
+  assert_int_equal(limit_of(f, KM_CONTEXT_LIMIT_PENDING_LAUNCHES), 4096);
 }
 
 int main(void) {

@@ -621,6 +621,67 @@ static void grids_meet_by_the_device_runtime(void** state) {
   OK(cuMemFree(out));
 }
 
+/* What nvcc and NVRTC make of `child<<<1, 32>>>(out, 5); out[33] = cudaGetLastError();`. */
+static const char launching[] = PTX_HEAD
+    ".extern .func (.param .b32 r) __cudaCDP2GetLastError();\n"
+    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f,\n"
+    " .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
+    ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
+    ".visible .entry child(.param .u64 out, .param .u32 by) {\n"
+    " .reg .b32 %r<5>; .reg .b64 %d<4>; ld.param.u64 %d1, [out]; ld.param.u32 %r1, [by];\n"
+    " mov.u32 %r2, %tid.x; mul.wide.u32 %d2, %r2, 4; add.u64 %d1, %d1, %d2;\n"
+    " ld.global.u32 %r3, [%d1]; add.u32 %r3, %r3, %r1; st.global.u32 [%d1], %r3; ret; }\n"
+    ".visible .entry parent(.param .u64 out, .param .u32 threads) {\n"
+    " .reg .b32 %r<5>; .reg .b64 %d<5>; .reg .pred %p;\n"
+    " ld.param.u64 %d1, [out]; ld.param.u32 %r1, [threads]; mov.u64 %d2, child;\n"
+    " { .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s;\n"
+    "   .param .b64 p; st.param.b64 [f], %d2; st.param.b32 [g], 1; st.param.b32 [g+4], 1;\n"
+    "   st.param.b32 [g+8], 1; st.param.b32 [b], %r1; st.param.b32 [b+4], 1;\n"
+    "   st.param.b32 [b+8], 1; st.param.b32 [s], 0;\n"
+    "   call.uni (p), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %d3, [p]; }\n"
+    " setp.eq.u64 %p, %d3, 0; @%p bra done;\n"
+    " st.u64 [%d3], %d1; st.u32 [%d3+8], 5;\n"
+    " { .param .b64 p; .param .b64 s; .param .b32 e; st.param.b64 [p], %d3;\n"
+    "   st.param.b64 [s], 0; call.uni (e), __cudaCDP2LaunchDeviceV2, (p, s); }\n"
+    "done: { .param .b32 e; call.uni (e), __cudaCDP2GetLastError, (); ld.param.b32 %r2, [e]; }\n"
+    " st.global.u32 [%d1+132], %r2; ret; }\n";
+
+static void kernels_launch_kernels_by_the_device_runtime(void** state) {
+  static const char library[] = "!<arch>\n/ 0 cuda_device_runtime";
+  const fixture* f = *state;
+  CUlinkState link = NULL;
+  CUmodule module = NULL;
+  CUfunction function = NULL;
+  CUdeviceptr out = 0;
+  void* image = NULL;
+  uint32_t values[34] = {0}, threads = 32;
+  OK(cuLinkCreate(0, NULL, NULL, &link));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)launching, sizeof launching, "parent", 0, NULL,
+                   NULL));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, (void*)library, sizeof library, "cudadevrt", 0, NULL,
+                   NULL));
+  OK(cuLinkComplete(link, &image, NULL));
+  OK(cuModuleLoadData(&module, image));
+  OK(cuLinkDestroy(link));
+  OK(cuModuleGetFunction(&function, module, "parent"));
+  OK(cuMemAlloc(&out, sizeof values));
+  OK(cuMemsetD8(out, 0, sizeof values));
+  void* arguments[] = {&out, &threads};
+  OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, f->stream, arguments, NULL));
+  OK(cuMemcpyDtoHAsync(values, out, sizeof values, f->stream)); /* after all that was launched */
+  OK(cuStreamSynchronize(f->stream));
+  for (int i = 0; i < 32; ++i) assert_int_equal(values[i], 5);
+  assert_int_equal(values[33], 0);
+  threads = 1025;
+  OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, f->stream, arguments, NULL));
+  OK(cuMemcpyDtoHAsync(values, out, sizeof values, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  assert_int_equal(values[0], 5);
+  assert_int_equal(values[33], 9); /* cudaErrorInvalidConfiguration */
+  OK(cuMemFree(out));
+  OK(cuModuleUnload(module));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(logs_say_what_is_wrong),
@@ -641,6 +702,7 @@ int main(void) {
       TEST(registers_are_limited),
       TEST(returns_may_be_missing),
       TEST(grids_meet_by_the_device_runtime),
+      TEST(kernels_launch_kernels_by_the_device_runtime),
       TEST(kernels_are_there_beside_one_that_cannot_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

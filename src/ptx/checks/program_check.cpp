@@ -198,7 +198,8 @@ class ProgramChecker {
 }  // namespace
 
 bool is_runtime_function(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free" ||
+         name == kDeviceCallName;
 }
 
 Status check_program(const Module& module) { return ProgramChecker(module).run(); }

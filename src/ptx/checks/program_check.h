@@ -14,6 +14,8 @@ namespace km::ptx {
 constexpr uint64_t kMostStaticSharedBytes = 48 * 1024;
 constexpr uint64_t kMostConstantBytes = 64 * 1024;
 
+/// The function that the device runtime calls the engine by (simt/runtime/device_call.h).
+inline constexpr std::string_view kDeviceCallName = "km_device_call";
 /// True if the function is one that every device offers to kernels: vprintf, malloc ...
 bool is_runtime_function(std::string_view name);
 

@@ -37,6 +37,8 @@ class Context {
   void set_peer(const Context& peer, bool enabled) {
     allocations_->set_peer(peer.allocations_, enabled);
   }
+  /// Launches by kernels that may be under way or pending at a time; 0: as many as there is memory.
+  std::atomic<uint64_t>& pending_launches() { return pending_launches_; }
   DeviceHeap& device_heap() { return device_heap_; }
   Output& output() { return output_; }
 
@@ -114,6 +116,7 @@ class Context {
   std::atomic<bool> profiling_{false}, has_assertion_{false};  // every command looks at them
   std::atomic<uint32_t> stop_{0};
   std::atomic<uint32_t> failed_assertions_{0};
+  std::atomic<uint64_t> pending_launches_{0};
   std::atomic<uint64_t> epoch_{0};
   std::atomic<uint64_t> resets_{0};
   mutable std::mutex error_mutex_;

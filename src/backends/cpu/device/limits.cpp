@@ -1,4 +1,5 @@
 // Entries of limits.
+#include <algorithm>
 #include <cinttypes>
 
 #include "backends/cpu/device/context.h"
@@ -8,13 +9,12 @@
 namespace km::cpu {
 namespace {
 
-constexpr int64_t kUnsupportedLimit = 215;  // CUDA_ERROR_UNSUPPORTED_LIMIT
+constexpr uint64_t kDefaultPendingLaunches = 2048;  // as GPUs report it
+constexpr int64_t kUnsupportedLimit = 215;          // CUDA_ERROR_UNSUPPORTED_LIMIT
 
 Error no_such_limit(km_context_limit limit) {
   const char* why = "caches are the processor's business";
-  if (limit == KM_CONTEXT_LIMIT_SYNC_DEPTH || limit == KM_CONTEXT_LIMIT_PENDING_LAUNCHES) {
-    why = "kernels cannot launch kernels";
-  }
+  if (limit == KM_CONTEXT_LIMIT_SYNC_DEPTH) why = "kernels cannot wait for those they launch";
   Error error = make_error(KM_ERROR_NOT_SUPPORTED, "CPU devices have no limit %d: %s", limit, why);
   error.native_code = kUnsupportedLimit;
   return error;
@@ -47,6 +47,10 @@ km_status context_limit_get(kmb_context* handle, km_context_limit limit, uint64_
       case KM_CONTEXT_LIMIT_HEAP_BYTES:
         *out_value = context->device_heap().limit_bytes();
         return {};
+      case KM_CONTEXT_LIMIT_PENDING_LAUNCHES:
+        *out_value = context->pending_launches().load();
+        if (*out_value == 0) *out_value = kDefaultPendingLaunches;
+        return {};
       default:
         return no_such_limit(limit);
     }
@@ -65,6 +69,9 @@ km_status context_limit_set(kmb_context* handle, km_context_limit limit, uint64_
         return {};
       case KM_CONTEXT_LIMIT_HEAP_BYTES:
         context->device_heap().set_limit(value);
+        return {};
+      case KM_CONTEXT_LIMIT_PENDING_LAUNCHES:
+        context->pending_launches().store(std::max<uint64_t>(value, 1));
         return {};
       default:
         return no_such_limit(limit);

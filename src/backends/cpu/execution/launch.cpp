@@ -10,6 +10,7 @@
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/runtime_table.h"
+#include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/stream/stream.h"
 #include "base/text.h"
@@ -70,17 +71,6 @@ Status check_shared(const Function& function, uint64_t shared_bytes) {
                     "%" PRIu64 " in all)",
                     kernel.name.c_str(), counted(shared_bytes, "byte").c_str(), most,
                     kernel.shared_static_bytes, kMaxSharedBytes);
-}
-
-Status check_launch(const Function& function, const kmb_launch& launch) {
-  const simt::KernelInfo& kernel = function.kernel();
-  KM_TRY(check_grid(kernel, launch.grid));
-  KM_TRY(check_block(kernel, launch.block));
-  KM_TRY(check_shared(function, launch.shared_bytes));
-  if (launch.arguments_size_bytes == kernel.param_bytes) return {};
-  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
-                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(),
-                    launch.arguments_size_bytes);
 }
 
 /// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
@@ -190,6 +180,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.output = &context->output();
   run.allocations = &context->allocations();
   run.heap = &context->device_heap();
+  run.grid = nullptr;
   run.pool = context->pool();
   run.assertions = &context->failed_assertions();
   return {};
@@ -197,8 +188,28 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
 
 }  // namespace
 
+Status check_launch(const Function& function, const kmb_launch& launch) {
+  const simt::KernelInfo& kernel = function.kernel();
+  KM_TRY(check_grid(kernel, launch.grid));
+  KM_TRY(check_block(kernel, launch.block));
+  KM_TRY(check_shared(function, launch.shared_bytes));
+  if (launch.arguments_size_bytes == kernel.param_bytes) return {};
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
+                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(),
+                    launch.arguments_size_bytes);
+}
+
 Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
                       Context* context) {
+  KM_TRY(prepare_device_launch(command, function, launch, context));
+  if (!function.module().launches_kernels()) return {};
+  command->launches = std::make_unique<DeviceLaunches>(context, &function.module());
+  command->run.grid = &command->launches->root();
+  return {};
+}
+
+Status prepare_device_launch(Command* command, const Function& function, const kmb_launch& launch,
+                             Context* context) {
   KM_TRY(check_launch(function, launch));
   return fill_in(command, function, launch, context);
 }

@@ -13,6 +13,7 @@
 namespace km::cpu {
 
 class Allocations;
+class DeviceGrid;
 class DeviceHeap;
 class Output;
 class ThreadPool;
@@ -30,6 +31,7 @@ struct LaunchRun {
   Output* output = nullptr;                     // of device printf
   const Allocations* allocations = nullptr;     // what checked code may touch
   DeviceHeap* heap = nullptr;                   // of device malloc
+  DeviceGrid* grid = nullptr;                   // its own launches; null: it can make none
   ThreadPool* pool = nullptr;                   // whose threads run it
   Stall stall;                                  // of launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed ones since the context was reset

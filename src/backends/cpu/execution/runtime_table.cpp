@@ -10,11 +10,13 @@
 #include "backends/cpu/fault/assertion.h"
 #include "backends/cpu/fault/device_printf.h"
 #include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/launches/device_call.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "backends/cpu/memory/images.h"
 #include "backends/cpu/memory/lane_memory.h"
 #include "backends/cpu/workers/futex.h"
 #include "base/host_allocator.h"
+#include "simt/runtime/device_call.h"
 #include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"
 
@@ -80,6 +82,14 @@ KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint6
   executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
   if (static_cast<const LaunchRun*>(record->host)->heap->release(address)) return;
   executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, 0, thread);
+}
+
+KM_NO_SANITIZE uint64_t device_call(const LaunchRecord* record, BlockState* state,
+                                    uint32_t function, const uint64_t* words, uint32_t thread) {
+  Executor& executor = executor_of(state);
+  executor.check_stop(KM_CALLER_PC);
+  executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
+  return call_device_runtime(*record, *state, static_cast<DeviceCall>(function), words, thread);
 }
 
 /// The arguments of __assertfail.
@@ -245,34 +255,34 @@ KM_NO_SANITIZE void flush_privatized(BlockState* state, uint32_t line) {
   executor_of(state).flush_privatized();
 }
 
-constexpr simt::ImageRuntime kTable = {{
-                                           .raise = raise,
-                                           .print = print,
-                                           .allocate = allocate,
-                                           .release = release,
-                                           .assert_fail = assert_fail,
-                                           .barrier_wait = barrier_wait,
-                                           .barrier_arrive = barrier_arrive,
-                                           .barrier_reduce = barrier_reduce,
-                                           .yield = yield,
-                                           .time_ns = now_ns,
-                                           .sleep_ns = sleep_ns,
-                                           .check_range = check_range,
-                                           .check_sizes = check_sizes,
-                                           .independent_next = simt::independent_next,
-                                           .independent_sync = simt::independent_sync,
-                                           .independent_barrier = independent_barrier,
-                                           .mma = mma,
-                                           .load_lanes = load_lanes,
-                                           .store_lanes = store_lanes,
-                                           .misaligned = misaligned,
-                                           .privatize_atomics = privatize_atomics,
-                                           .flush_privatized = flush_privatized,
-                                       },
-                                       access_image};
+constexpr simt::RuntimeTable kBase = {
+    .raise = raise,
+    .print = print,
+    .allocate = allocate,
+    .release = release,
+    .assert_fail = assert_fail,
+    .barrier_wait = barrier_wait,
+    .barrier_arrive = barrier_arrive,
+    .barrier_reduce = barrier_reduce,
+    .yield = yield,
+    .time_ns = now_ns,
+    .sleep_ns = sleep_ns,
+    .check_range = check_range,
+    .check_sizes = check_sizes,
+    .independent_next = simt::independent_next,
+    .independent_sync = simt::independent_sync,
+    .independent_barrier = independent_barrier,
+    .mma = mma,
+    .load_lanes = load_lanes,
+    .store_lanes = store_lanes,
+    .misaligned = misaligned,
+    .privatize_atomics = privatize_atomics,
+    .flush_privatized = flush_privatized,
+};
+constexpr simt::DeviceRuntime kTable = {{kBase, access_image}, device_call};
 
 }  // namespace
 
-const simt::RuntimeTable& runtime_table() { return kTable.base; }
+const simt::RuntimeTable& runtime_table() { return kTable.base.base; }
 
 }  // namespace km::cpu

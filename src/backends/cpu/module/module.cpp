@@ -8,6 +8,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/fault.h"
+#include "backends/cpu/launches/device_runtime.h"
 #include "backends/cpu/module/compile_interruption.h"
 #include "backends/cpu/module/object_file.h"
 #include "backends/cpu/stream/stream.h"
@@ -15,6 +16,7 @@
 #include "base/text.h"
 #include "ptx/checks/program_check.h"
 #include "ptx/target.h"
+#include "simt/transform/inline/call_graph.h"
 
 namespace km::cpu {
 namespace {
@@ -39,6 +41,11 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
                                              std::string_view name) {
   KM_TRY(context->check());
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx, name));
+  std::string linked;
+  if (const std::string runtime = device_runtime_for(*parsed); !runtime.empty()) {
+    linked = std::string(ptx) + "\n" + runtime;
+    KM_ASSIGN(parsed, ptx::parse(linked, name));
+  }
   KM_TRY(check_target(*parsed));
   KM_TRY(ptx::check_program(*parsed));
   const CompileInterruption interruption(*context, "module '" + std::string(name) + "'");
@@ -48,11 +55,12 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   context->retain();
   module->program_ = std::move(program);
   module->ptx_ = ptx;
-  module->ptx_hash_ = hash128(ptx);
+  module->ptx_hash_ = hash128(linked.empty() ? ptx : linked);
   KM_TRY(module->place_variables());
   for (uint32_t i = 0; i < module->program_->kernels().size(); ++i) {
     module->functions_.push_back(std::make_unique<Function>(module.get(), i));
   }
+  if (!linked.empty()) module->note_addresses();
   return module;
 }
 
@@ -116,6 +124,21 @@ Module::~Module() {
     Heap::instance().free(block_);
   }
   context_->release();
+}
+
+void Module::note_addresses() {
+  const std::vector<ptx::Function>& all = program_->module().functions;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    for (const auto& function : functions_) {
+      if (!all[i].is_entry || function->kernel().name != all[i].name) continue;
+      by_address_.emplace(simt::function_address(i), function.get());
+    }
+  }
+}
+
+const Function* Module::kernel_at(uint64_t address) const {
+  const auto found = by_address_.find(address);
+  return found == by_address_.end() ? nullptr : found->second;
 }
 
 Status Module::place_variables() {

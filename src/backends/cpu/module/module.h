@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "backend/interface.h"
@@ -110,12 +111,17 @@ class Module {
   const uint64_t* variable_addresses() const { return addresses_.data(); }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Result<kmb_global_info> global(std::string_view name) const;
+  /// True if its code calls the device runtime, so that its kernels may launch others.
+  bool launches_kernels() const { return !by_address_.empty(); }
+  /// The kernel whose address in device code this is; null: none. For modules that launch kernels.
+  const Function* kernel_at(uint64_t address) const;
 
  private:
   Module(Context* context, std::string_view name, simt::Isa isa)
       : context_(context), name_(name), isa_(isa) {}
   Status save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
                      ObjectMap* out) const;
+  void note_addresses();
   Status place_variables();
   uint64_t size_of_variable(uint32_t index) const;
   void initialise_variable(uint32_t index);
@@ -130,6 +136,7 @@ class Module {
   Heap::Block block_;                // all variables
   std::vector<uint64_t> addresses_;  // by index of the variable
   std::vector<std::unique_ptr<Function>> functions_;
+  std::unordered_map<uint64_t, const Function*> by_address_;  // of launches_kernels()
 };
 
 }  // namespace km::cpu

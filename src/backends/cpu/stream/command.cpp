@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
 #include "backends/cpu/stream/task.h"
 
@@ -33,6 +34,9 @@ Transfer rows_transfer(const kmb_copy_3d& copy) {
   return transfer;
 }
 
+Command::Command() = default;
+Command::~Command() = default;
+
 uint8_t* Command::allocate_params(uint64_t size_bytes) {
   if (size_bytes <= kInlineParamBytes) return params;
   large_params.reset(new (std::nothrow) uint8_t[size_bytes]);
@@ -47,6 +51,8 @@ void Command::release() {
     task.reset();
   if (memory_ops) [[unlikely]]
     memory_ops.reset();
+  if (launches) [[unlikely]]
+    launches.reset();
   marker = nullptr;
 }
 

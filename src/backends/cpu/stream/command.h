@@ -10,6 +10,7 @@
 
 namespace km::cpu {
 
+class DeviceLaunches;
 class Marker;
 struct CopyFailure;
 struct GraphLaunch;
@@ -87,10 +88,16 @@ struct Command {
   uint32_t event_slot = kNoEvent;               // record, wait in a graph: whose event
   std::shared_ptr<const Task> task;             // task
   std::shared_ptr<const MemoryOps> memory_ops;  // memory
+  std::unique_ptr<DeviceLaunches> launches;     // kernel: of a module that launches others
   bool in_turn = false;                         // all its nodes one after the other
   kmb_branch branch{};                          // branch
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first
+
+  Command();
+  ~Command();
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
 
   /// Room for `size_bytes` of launch arguments, null when memory is short.
   uint8_t* allocate_params(uint64_t size_bytes);

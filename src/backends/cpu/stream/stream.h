@@ -20,6 +20,7 @@
 namespace km::cpu {
 
 class Context;
+class DeviceLaunches;
 class Executor;
 class Marker;
 class ThreadPool;
@@ -95,6 +96,7 @@ class Stream {
   bool perform(Command& command, Executor* executor);
   bool execute_graph(Command& command, Executor* executor);
   bool execute_event(Command& step, Marker* marker, bool ends);
+  bool go_on_with(DeviceLaunches& launches, const Command& front, uint64_t until, bool* out_owned);
   bool finish_step(Command& command, uint64_t until, bool* out_owned);
   bool execute_work(Command& command, Executor* executor);
   bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);
@@ -141,6 +143,7 @@ class Stream {
   // The owner's.
   alignas(64) Command* head_;  // the last command that is over
   std::atomic<uint64_t> completed_{0};
+  Command* launched_ = nullptr;   // by the kernel at the front: what runs in its place
   std::atomic<uint64_t> job_{0};  // the pool's job that runs the front command, or 0
 
   // Waiting.

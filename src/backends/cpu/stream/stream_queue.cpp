@@ -10,6 +10,7 @@
 #include "backends/cpu/execution/launch.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/graph/graph.h"
+#include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/marker.h"
@@ -189,6 +190,8 @@ void Stream::drive_light() {
 
 /// True when the command is over; false when somebody else goes on with the stream.
 bool Stream::execute(Command& command, Executor* executor) {
+  if (launched_ != nullptr) [[unlikely]]
+    return perform(*launched_, executor);
   if (command.kind == CommandKind::graph) [[unlikely]]
     return execute_graph(command, executor);
   return perform(command, executor);
@@ -368,6 +371,37 @@ bool Stream::hand_to_callback_thread(Command& command) {
   return false;
 }
 
+namespace {
+
+/// The launches of the kernel at the front, or at the graph's step; null: it can make none.
+DeviceLaunches* launches_of(const Command& front) {
+  const Command* command = &front;
+  if (front.kind == CommandKind::graph) [[unlikely]]
+    command = front.program->step_of(front);
+  if (command == nullptr || command->kind != CommandKind::kernel) return nullptr;
+  return command->run.grid == nullptr ? nullptr : command->launches.get();
+}
+
+}  // namespace
+
+/// Takes the next launch of the kernels at the front. False: there is none left. Otherwise the
+/// caller goes on with it, or another thread.
+[[gnu::noinline]] bool Stream::go_on_with(DeviceLaunches& launches, const Command& front,
+                                          uint64_t until, bool* out_owned) {
+  const HostMemoryNeeded needed;
+  launched_ = context_->failed() || context_->is_stopping() ? nullptr : launches.next();
+  if (launched_ == nullptr) {
+    launches.clear();
+    return false;
+  }
+  if (launched_->kind == CommandKind::kernel) {
+    launched_->run.record.grid_id = kOfGraph | next(last_grid_of_graph);
+  }
+  *out_owned = front.ticket <= until && !pool_->others_wait(this);
+  if (!*out_owned) make_ready();
+  return true;
+}
+
 /// False: the graph at the front is over. Otherwise the caller goes on with it, or another thread.
 [[gnu::noinline]] bool Stream::finish_step(Command& command, uint64_t until, bool* out_owned) {
   if (!command.program->advance(&command)) {
@@ -387,9 +421,13 @@ bool Stream::finish(uint64_t until) {
   Command* command = head_->next.load(std::memory_order_acquire);
   uint64_t ticket = command->ticket;
   if (context_->is_profiling()) [[unlikely]]
-    record_end(*context_, this, *command);
+    record_end(*context_, this, launched_ != nullptr ? *launched_ : *command);
   if (context_->has_assertion()) [[unlikely]]
     context_->settle_assertion();
+  if (DeviceLaunches* launches = launches_of(*command)) [[unlikely]] {
+    bool is_owned = false;
+    if (go_on_with(*launches, *command, until, &is_owned)) return is_owned;
+  }
   if (command->kind == CommandKind::graph) [[unlikely]] {
     bool is_owned = false;
     if (finish_step(*command, until, &is_owned)) return is_owned;

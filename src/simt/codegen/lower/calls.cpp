@@ -1,5 +1,10 @@
 #include "simt/codegen/lower/calls.h"
 
+#include <array>
+
+#include "ptx/checks/program_check.h"
+#include "simt/runtime/device_call.h"
+
 namespace km::simt {
 
 using ptx::Operand;
@@ -13,6 +18,7 @@ void Calls::lower_call(const Inst& inst) {
     if (name == "vprintf") return lower_print(inst);
     if (name == "malloc") return lower_malloc(inst);
     if (name == "free") return lower_free(inst);
+    if (name == ptx::kDeviceCallName) return lower_device_call(inst);
     return lower_assert(inst);
   }
 }
@@ -89,6 +95,37 @@ void Calls::lower_free(const Inst& inst) {
                         {frame_.record(), frame_.state(), builder_.lane_of(addresses, lane),
                          b_.CreateAdd(first, lane)});
   });
+}
+
+/// Lowers km_device_call: one call of the runtime for each active lane, lowest first.
+void Calls::lower_device_call(const Inst& inst) {
+  const Operand* list = arguments_of(*inst.ptx);
+  const auto& pool = kernel_.function->operand_pool;
+  auto* word = b_.getInt64Ty();
+  std::array<Value*, kDeviceCallWords> words;
+  Value* function = values_.operand(inst, pool[list->first], Type::u32, true, false);
+  for (uint32_t i = 0; i < kDeviceCallWords; ++i) {
+    words[i] = values_.operand(inst, pool[list->first + 1 + i], Type::u64, true, false);
+  }
+  auto* type = llvm::FunctionType::get(
+      word, {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getPtrTy(), b_.getInt32Ty()}, false);
+  Value* memory = builder_.bytes(kDeviceCallWords * sizeof(uint64_t), "device_call_words");
+  auto* results = builder_.variable(vector_of(word), "device_call_results");
+  Value* first = b_.CreateLoad(b_.getInt32Ty(), frame_.first_thread());
+  builder_.for_each_lane(mask_bits(), [&](Value* lane) {
+    for (uint32_t i = 0; i < kDeviceCallWords; ++i) {
+      b_.CreateStore(builder_.lane_of(words[i], lane), b_.CreateConstGEP1_64(word, memory, i));
+    }
+    Value* result =
+        frame_.call_runtime(offsetof(DeviceRuntime, call), type,
+                            {frame_.record(), frame_.state(), builder_.lane_of(function, lane),
+                             memory, b_.CreateAdd(first, lane)});
+    Value* old = b_.CreateLoad(vector_of(word), results);
+    b_.CreateStore(b_.CreateInsertElement(old, result, lane), results);
+  });
+  if (inst.writes.empty()) return;
+  values_.define_result(inst, inst.writes[0].first, b_.CreateLoad(vector_of(word), results),
+                        Type::u64);
 }
 
 /// Each lane reports its failure. Then nothing more happens in them, nor in those beside them,

@@ -1,4 +1,5 @@
-// Calls of printf, malloc, free and assert; those of the module's functions are replaced before.
+// Calls of printf, malloc, free, assert and the device runtime; those of the module's functions are
+// replaced before.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,7 @@ class Calls : public Room {
   void lower_print(const Inst& inst);
   void lower_malloc(const Inst& inst);
   void lower_free(const Inst& inst);
+  void lower_device_call(const Inst& inst);
   void lower_assert(const Inst& inst);
 
   LaunchFrame& frame_;

@@ -1,0 +1,397 @@
+#include "backends/cpu/launches/device_call.h"
+
+#include <array>
+#include <bit>
+#include <new>
+
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/device.h"
+#include "backends/cpu/device/device_attributes.h"
+#include "backends/cpu/execution/launch.h"
+#include "backends/cpu/launches/device_launches.h"
+#include "backends/cpu/module/module.h"
+#include "base/host_allocator.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint32_t kRuntimeVersion = 13000;
+constexpr uint64_t kArgumentsAlignBytes = 64;
+constexpr uint64_t kMostCopyKind = 4;  // cudaMemcpyDefault
+constexpr uint32_t kNonBlockingStream = 1, kEventWithoutTiming = 2;
+
+/// An error of a function with a result of 8 bytes.
+constexpr uint64_t no_word(DeviceError error) {
+  return kNoWord << 32 | static_cast<uint32_t>(error);
+}
+/// An error of a function with a result of 4 bytes.
+constexpr uint64_t no_half(DeviceError error) {
+  return uint64_t{static_cast<uint32_t>(error)} << 32;
+}
+
+/// One call of one thread.
+class Caller {
+ public:
+  Caller(const simt::LaunchRecord& record, const simt::BlockState& state, DeviceGrid& grid,
+         const uint64_t* words, uint32_t thread)
+      : record_(record), state_(state), grid_(grid), words_(words), thread_(thread) {}
+
+  uint64_t run(DeviceCall function);
+  uint64_t run_out_of_memory(DeviceCall function);
+
+ private:
+  uint64_t buffer();
+  uint64_t buffer_v2();
+  DeviceError launch();
+  DeviceError launch_v2();
+  DeviceError release();
+  DeviceError move(DeviceCall function);
+  uint64_t device_value(DeviceCall function);
+  uint64_t make_handle(uint32_t flags, uint32_t required);
+  uint64_t limit();
+  uint64_t attribute();
+  uint64_t function_attribute();
+  DeviceError handle_call(DeviceCall function);
+
+  Context& context() const { return *grid_.launches().context(); }
+  /// The launch that the words from `first` on describe: grid, block and shared bytes.
+  DeviceError describe(const Function* kernel, uint32_t first, DeviceWork* out_work) const;
+  DeviceError submit_copy(Transfer transfer, uint64_t stream);
+  uint64_t thread_number() const;
+  DeviceError note(DeviceError error) {
+    if (error != DeviceError::none) grid_.note_error(thread_number(), error);
+    return error;
+  }
+
+  const simt::LaunchRecord& record_;
+  const simt::BlockState& state_;
+  DeviceGrid& grid_;
+  const uint64_t* const words_;
+  const uint32_t thread_;
+};
+
+uint64_t Caller::thread_number() const {
+  const uint64_t block =
+      (uint64_t{state_.block[2]} * record_.grid[1] + state_.block[1]) * record_.grid[0] +
+      state_.block[0];
+  return block * simt::kMaxBlockThreads + thread_;
+}
+
+DeviceError Caller::describe(const Function* kernel, uint32_t first, DeviceWork* out_work) const {
+  if (kernel == nullptr) return DeviceError::invalid_function;
+  out_work->function = kernel;
+  out_work->depth = grid_.depth() + 1;
+  kmb_launch& launch = out_work->launch;
+  for (uint32_t i = 0; i < 2; ++i) {
+    uint32_t* const sizes = i == 0 ? launch.grid : launch.block;
+    const uint64_t xy = words_[first + 2 * i], z = words_[first + 2 * i + 1];
+    sizes[0] = static_cast<uint32_t>(xy);
+    sizes[1] = static_cast<uint32_t>(xy >> 32);
+    sizes[2] = static_cast<uint32_t>(z);
+  }
+  launch.shared_bytes = words_[first + 4];
+  launch.arguments_size_bytes = kernel->kernel().param_bytes;
+  if (!check_launch(*kernel, launch)) return DeviceError::invalid_configuration;
+  return DeviceError::none;
+}
+
+uint64_t Caller::buffer() {
+  const uint64_t align = words_[0];
+  const bool is_valid = std::has_single_bit(align) && align <= Heap::kAlignBytes;
+  const uint64_t address =
+      is_valid ? grid_.make_buffer(words_[1], std::max(align, kArgumentsAlignBytes), {}) : 0;
+  if (!is_valid) note(DeviceError::invalid_value);
+  if (is_valid && address == 0) note(DeviceError::out_of_resources);
+  return address;
+}
+
+uint64_t Caller::buffer_v2() {
+  DeviceWork work;
+  const DeviceError error = describe(grid_.launches().module().kernel_at(words_[0]), 1, &work);
+  if (note(error) != DeviceError::none) return 0;
+  const uint64_t address =
+      grid_.make_buffer(work.launch.arguments_size_bytes, kArgumentsAlignBytes, work);
+  if (address == 0) note(DeviceError::out_of_resources);
+  return address;
+}
+
+DeviceError Caller::launch() {
+  DeviceWork work;
+  const DeviceError error = describe(grid_.launches().module().kernel_at(words_[0]), 2, &work);
+  if (error != DeviceError::none) return error;
+  if (words_[1] != 0) {
+    const std::optional<DeviceWork> buffer = grid_.take_buffer(words_[1]);
+    if (!buffer) return DeviceError::invalid_pointer;
+    if (buffer->launch.arguments_size_bytes < work.launch.arguments_size_bytes) {
+      return DeviceError::invalid_value;
+    }
+    work.launch.arguments = buffer->launch.arguments;
+  } else if (work.launch.arguments_size_bytes != 0) {
+    return DeviceError::invalid_value;
+  }
+  const uint64_t stream = words_[7];
+  if (stream == kTailLaunchStream) work.depth = grid_.depth();
+  if (work.depth > DeviceLaunches::kMostDepth) return DeviceError::too_deep;
+  return grid_.submit(work, stream);
+}
+
+DeviceError Caller::launch_v2() {
+  std::optional<DeviceWork> work = grid_.take_buffer(words_[0]);
+  if (!work || work->function == nullptr) return DeviceError::invalid_pointer;
+  if (words_[1] == kTailLaunchStream) work->depth = grid_.depth();
+  if (work->depth > DeviceLaunches::kMostDepth) return DeviceError::too_deep;
+  return grid_.submit(*work, words_[1]);
+}
+
+DeviceError Caller::release() {
+  return context().device_heap().release(words_[0]) ? DeviceError::none
+                                                    : DeviceError::invalid_pointer;
+}
+
+DeviceError Caller::submit_copy(Transfer transfer, uint64_t stream) {
+  const bool has_source = transfer.is_fill() || transfer.source != 0;
+  if (transfer.size_bytes == 0) {
+    return grid_.is_stream(stream) ? DeviceError::none : DeviceError::invalid_handle;
+  }
+  if (transfer.destination == 0 || !has_source) return DeviceError::invalid_value;
+  DeviceWork work;
+  work.transfer = transfer;
+  return grid_.submit(work, stream);
+}
+
+/// A transfer of rows in layers; nothing: a row is longer than its pitch, or a layer has too many.
+std::optional<Transfer> layers(const TransferRows& shape, uint64_t depth) {
+  Transfer transfer;
+  transfer.rows = shape;
+  transfer.rows.count = shape.height * depth;
+  transfer.size_bytes = shape.width_bytes * transfer.rows.count;
+  const bool is_empty = transfer.size_bytes == 0;
+  uint64_t rows = 0, bytes = 0;
+  if (__builtin_mul_overflow(shape.height, depth, &rows) ||
+      __builtin_mul_overflow(rows, shape.width_bytes, &bytes)) {
+    return std::nullopt;
+  }
+  if (is_empty) return Transfer();
+  return transfer;
+}
+
+DeviceError Caller::move(DeviceCall function) {
+  const uint64_t* const w = words_;
+  Transfer transfer;
+  std::optional<Transfer> shaped;
+  switch (function) {
+    case DeviceCall::copy:
+      if (w[3] > kMostCopyKind) return DeviceError::invalid_value;
+      transfer.destination = w[0];
+      transfer.source = w[1];
+      transfer.size_bytes = w[2];
+      return submit_copy(transfer, w[4]);
+    case DeviceCall::fill:
+      transfer.destination = w[0];
+      transfer.value = static_cast<uint8_t>(w[1]);
+      transfer.value_size_bytes = 1;
+      transfer.size_bytes = w[2];
+      transfer.kind = KM_PROFILE_KIND_FILL;
+      return submit_copy(transfer, w[3]);
+    case DeviceCall::copy_rows:
+      if (w[6] > kMostCopyKind || w[4] > w[1] || w[4] > w[3]) return DeviceError::invalid_value;
+      shaped = layers(
+          {.width_bytes = w[4], .height = w[5], .destination_pitch = w[1], .source_pitch = w[3]},
+          1);
+      if (!shaped) return DeviceError::invalid_value;
+      shaped->destination = w[0];
+      shaped->source = w[2];
+      return submit_copy(*shaped, w[7]);
+    case DeviceCall::copy_layers:
+      if (w[6] > w[1] || w[6] > w[4]) return DeviceError::invalid_value;
+      shaped = layers({.width_bytes = w[6],
+                       .height = w[7],
+                       .destination_pitch = w[1],
+                       .destination_layer = w[1] * w[2],
+                       .source_pitch = w[4],
+                       .source_layer = w[4] * w[5]},
+                      w[8]);
+      if (!shaped) return DeviceError::invalid_value;
+      shaped->destination = w[0];
+      shaped->source = w[3];
+      return submit_copy(*shaped, w[9]);
+    case DeviceCall::fill_rows:
+    case DeviceCall::fill_layers:
+    default:
+      break;
+  }
+  const bool has_layers = function == DeviceCall::fill_layers;
+  // Pitch, value and extent lie one word later where the rows of a layer come before them.
+  const uint64_t* const rest = has_layers ? w + 3 : w + 2;
+  if (rest[1] > w[1]) return DeviceError::invalid_value;
+  shaped = layers({.width_bytes = rest[1],
+                   .height = rest[2],
+                   .destination_pitch = w[1],
+                   .destination_layer = has_layers ? w[1] * w[2] : 0},
+                  has_layers ? rest[3] : 1);
+  if (!shaped) return DeviceError::invalid_value;
+  shaped->destination = w[0];
+  shaped->value = static_cast<uint8_t>(rest[0]);
+  shaped->value_size_bytes = 1;
+  shaped->kind = KM_PROFILE_KIND_FILL;
+  return submit_copy(*shaped, has_layers ? rest[4] : rest[3]);
+}
+
+uint64_t Caller::make_handle(uint32_t flags, uint32_t required) {
+  if (flags == required) return grid_.create_handle();
+  return no_word(note(DeviceError::invalid_value));
+}
+
+uint64_t Caller::limit() {
+  enum : uint32_t { kStack, kPrintf, kHeap, kSyncDepth, kPendingLaunches };
+  constexpr uint64_t kDefaultPending = 2048;
+  switch (static_cast<uint32_t>(words_[0])) {
+    case kStack:
+      return simt::kThreadStackBytes;
+    case kPrintf:
+      return context().output().limit_bytes();
+    case kHeap:
+      return context().device_heap().limit_bytes();
+    case kPendingLaunches: {
+      const uint64_t limit = context().pending_launches().load(std::memory_order_relaxed);
+      return limit != 0 ? limit : kDefaultPending;
+    }
+    default:
+      return no_word(note(DeviceError::unsupported_limit));
+  }
+}
+
+uint64_t Caller::attribute() {
+  const Device& own = *context().device();
+  if (words_[1] != own.ordinal()) return no_half(note(DeviceError::invalid_device));
+  const auto value = cuda_attribute(own, static_cast<int32_t>(words_[0]));
+  if (!value) return no_half(note(DeviceError::invalid_value));
+  return static_cast<uint32_t>(*value);
+}
+
+uint64_t Caller::function_attribute() {
+  // Asking changes nothing of a function; attribute() is not const as it may make code.
+  auto* const kernel = const_cast<Function*>(grid_.launches().module().kernel_at(words_[0]));
+  if (kernel == nullptr) return no_word(note(DeviceError::invalid_function));
+  const Result<int64_t> value = kernel->attribute(static_cast<km_function_attribute>(words_[1]));
+  if (!value) return no_word(note(DeviceError::invalid_value));
+  return static_cast<uint64_t>(*value) & ~(uint64_t{1} << 63);
+}
+
+uint64_t Caller::device_value(DeviceCall function) {
+  switch (function) {
+    case DeviceCall::device_count:
+      return config().devices;
+    case DeviceCall::device:
+      return context().device()->ordinal();
+    case DeviceCall::runtime_version:
+      return kRuntimeVersion;
+    default:
+      return 0;  // no preference between caches and shared memory
+  }
+}
+
+DeviceError Caller::handle_call(DeviceCall function) {
+  const auto valid = [](bool is_valid) {
+    return is_valid ? DeviceError::none : DeviceError::invalid_handle;
+  };
+  switch (function) {
+    case DeviceCall::stream_destroy:
+    case DeviceCall::event_destroy:
+      return valid(grid_.destroy_handle(words_[0]));
+    case DeviceCall::stream_wait:
+      return valid(grid_.is_stream(words_[0]) && grid_.is_event(words_[1]));
+    default:  // an event is recorded: what comes later runs later in any case
+      return valid(grid_.is_event(words_[0]) && grid_.is_stream(words_[1]));
+  }
+}
+
+uint64_t Caller::run(DeviceCall function) {
+  const auto number = [](DeviceError error) { return static_cast<uint64_t>(error); };
+  switch (function) {
+    case DeviceCall::get_parameter_buffer:
+      return buffer();
+    case DeviceCall::get_parameter_buffer_v2:
+      return buffer_v2();
+    case DeviceCall::launch:
+      return number(note(launch()));
+    case DeviceCall::launch_v2:
+      return number(note(launch_v2()));
+    case DeviceCall::get_last_error:
+    case DeviceCall::peek_last_error:
+      return number(grid_.last_error(thread_number(), function == DeviceCall::get_last_error));
+    case DeviceCall::allocate: {
+      const uint64_t address = context().device_heap().allocate(words_[0]);
+      if (address != 0 || words_[0] == 0) return address;
+      return no_word(note(DeviceError::out_of_memory));
+    }
+    case DeviceCall::release:
+      return number(note(release()));
+    case DeviceCall::copy:
+    case DeviceCall::copy_rows:
+    case DeviceCall::copy_layers:
+    case DeviceCall::fill:
+    case DeviceCall::fill_rows:
+    case DeviceCall::fill_layers:
+      return number(note(move(function)));
+    case DeviceCall::stream_create:
+      return make_handle(static_cast<uint32_t>(words_[0]), kNonBlockingStream);
+    case DeviceCall::event_create:
+      return make_handle(static_cast<uint32_t>(words_[0]), kEventWithoutTiming);
+    case DeviceCall::stream_destroy:
+    case DeviceCall::stream_wait:
+    case DeviceCall::event_record:
+    case DeviceCall::event_destroy:
+      return number(note(handle_call(function)));
+    case DeviceCall::device_attribute:
+      return attribute();
+    case DeviceCall::device_limit:
+      return limit();
+    case DeviceCall::device_count:
+    case DeviceCall::device:
+    case DeviceCall::runtime_version:
+    case DeviceCall::cache_config:
+      return device_value(function);
+    case DeviceCall::function_attribute:
+      return function_attribute();
+  }
+  return number(DeviceError::unknown);
+}
+
+/// Values of the two kinds of results, and pointers, have no bits in common with each other's
+/// errors: all of them are refused by all wrappers.
+uint64_t Caller::run_out_of_memory(DeviceCall function) {
+  switch (function) {
+    case DeviceCall::get_parameter_buffer:
+    case DeviceCall::get_parameter_buffer_v2:
+      return 0;
+    case DeviceCall::allocate:
+    case DeviceCall::stream_create:
+    case DeviceCall::event_create:
+    case DeviceCall::device_limit:
+    case DeviceCall::function_attribute:
+      return no_word(DeviceError::out_of_memory);
+    case DeviceCall::device_attribute:
+      return no_half(DeviceError::out_of_memory);
+    default:
+      return static_cast<uint64_t>(DeviceError::out_of_memory);
+  }
+}
+
+}  // namespace
+
+uint64_t call_device_runtime(const simt::LaunchRecord& record, const simt::BlockState& state,
+                             DeviceCall function, const uint64_t* words, uint32_t thread) {
+  DeviceGrid* const grid = static_cast<const LaunchRun*>(record.host)->grid;
+  if (grid == nullptr) return static_cast<uint64_t>(DeviceError::unknown);
+  Caller caller(record, state, *grid, words, thread);
+  const HostMemoryOptional optional;
+  try {
+    return caller.run(function);
+  } catch (const std::bad_alloc&) {
+    return caller.run_out_of_memory(function);
+  }
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,51 @@
+// The functions of CUDA's device runtime: what kernels ask for when they launch kernels. Wrappers
+// of PTX (device_runtime.h) reach them by km_device_call, each with its number and ten words.
+#pragma once
+
+#include <cstdint>
+
+#include "simt/abi.h"
+
+namespace km::cpu {
+
+enum class DeviceCall : uint32_t {
+  get_parameter_buffer,     // alignment, size
+  get_parameter_buffer_v2,  // kernel, grid (two words), block (two words), shared bytes
+  launch,                   // kernel, buffer, grid, block, shared bytes, stream
+  launch_v2,                // buffer, stream
+  get_last_error,
+  peek_last_error,
+  allocate,          // size
+  release,           // address
+  copy,              // destination, source, size, kind, stream
+  copy_rows,         // destination, pitch, source, pitch, width, height, kind, stream
+  copy_layers,       // destination, pitch, rows, source, pitch, rows, width, height, depth, stream
+  fill,              // destination, value, size, stream
+  fill_rows,         // destination, pitch, value, width, height, stream
+  fill_layers,       // destination, pitch, rows, value, width, height, depth, stream
+  stream_create,     // flags
+  stream_destroy,    // stream
+  stream_wait,       // stream, event, flags
+  event_create,      // flags
+  event_record,      // event, stream
+  event_destroy,     // event
+  device_attribute,  // number, device
+  device_limit,      // cudaLimit
+  device_count,
+  device,
+  runtime_version,
+  cache_config,
+  function_attribute,  // kernel, km_function_attribute
+};
+
+/// Words of 64 bits that hold no error: high half of a result with one.
+constexpr uint64_t kNoWord = 0xFFFFFFFF;
+
+/// One call of one thread. Errors are the numbers of cudaError and kept for the thread's
+/// cudaGetLastError. Functions with a result of 4 bytes give it in the low half and the error in
+/// the high one; those with one of 8 bytes give an error in the low half and kNoWord in the high
+/// one.
+uint64_t call_device_runtime(const simt::LaunchRecord& record, const simt::BlockState& state,
+                             DeviceCall function, const uint64_t* words, uint32_t thread);
+
+}  // namespace km::cpu

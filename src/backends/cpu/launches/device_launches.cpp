@@ -1,0 +1,181 @@
+#include "backends/cpu/launches/device_launches.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/execution/launch.h"
+#include "backends/cpu/memory/address_space.h"
+#include "backends/cpu/module/module.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kChunkBytes = 32 << 10;  // of memory for arguments
+constexpr uint64_t kFirstHandle = 0x1000, kHandleStep = 0x10;
+
+}  // namespace
+
+bool DeviceGrid::make_room(uint64_t size_bytes) {
+  Result<Heap::Block> chunk = Heap::instance().allocate(std::max(size_bytes, kChunkBytes));
+  if (!chunk) return false;
+  chunks_.push_back(*chunk);
+  launches_->context()->allocations().add(chunk->address, chunk->size_bytes);
+  fresh_begin_ = chunk->address;
+  fresh_end_ = chunk->address + chunk->size_bytes;
+  return true;
+}
+
+uint64_t DeviceGrid::make_buffer(uint64_t size_bytes, uint64_t align_bytes,
+                                 const DeviceWork& work) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t taken = std::max<uint64_t>(size_bytes, 1);
+  uint64_t address = round_up(fresh_begin_, align_bytes);
+  if (address > fresh_end_ || fresh_end_ - address < taken) {
+    if (!make_room(taken + align_bytes)) return 0;
+    address = round_up(fresh_begin_, align_bytes);
+  }
+  DeviceWork& kept = buffers_[address];
+  kept = work;
+  kept.launch.arguments = reinterpret_cast<const void*>(address);
+  kept.launch.arguments_size_bytes = size_bytes;
+  fresh_begin_ = address + taken;
+  return address;
+}
+
+std::optional<DeviceWork> DeviceGrid::take_buffer(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = buffers_.find(address);
+  if (found == buffers_.end()) return std::nullopt;
+  const DeviceWork work = found->second;
+  buffers_.erase(found);
+  return work;
+}
+
+DeviceError DeviceGrid::submit(const DeviceWork& work, uint64_t stream) {
+  if (!is_stream(stream)) return DeviceError::invalid_handle;
+  if (!launches_->add_pending()) return DeviceError::too_many_pending;
+  const std::lock_guard lock(mutex_);
+  (stream == kTailLaunchStream ? tails_ : works_).push_back(work);
+  return DeviceError::none;
+}
+
+uint64_t DeviceGrid::create_handle() {
+  const std::lock_guard lock(mutex_);
+  last_handle_ = std::max(last_handle_ + kHandleStep, kFirstHandle);
+  handles_.insert(last_handle_);
+  return last_handle_;
+}
+
+bool DeviceGrid::destroy_handle(uint64_t handle) {
+  const std::lock_guard lock(mutex_);
+  return handles_.erase(handle) != 0;
+}
+
+bool DeviceGrid::is_stream(uint64_t handle) {
+  return handle <= kFireAndForgetStream || is_event(handle);
+}
+
+bool DeviceGrid::is_event(uint64_t handle) {
+  const std::lock_guard lock(mutex_);
+  return handles_.contains(handle);
+}
+
+void DeviceGrid::note_error(uint64_t thread, DeviceError error) {
+  const std::lock_guard lock(mutex_);
+  errors_[thread] = error;
+}
+
+DeviceError DeviceGrid::last_error(uint64_t thread, bool clears) {
+  const std::lock_guard lock(mutex_);
+  const auto found = errors_.find(thread);
+  if (found == errors_.end()) return DeviceError::none;
+  const DeviceError error = found->second;
+  if (clears) errors_.erase(found);
+  return error;
+}
+
+std::optional<DeviceWork> DeviceGrid::take() {
+  if (next_ == works_.size()) {
+    works_ = std::exchange(tails_, {});
+    next_ = 0;
+  }
+  if (works_.empty()) return std::nullopt;
+  return works_[next_++];
+}
+
+void DeviceGrid::clear() {
+  for (const Heap::Block& chunk : chunks_) {
+    launches_->context()->allocations().remove(chunk.address, chunk.size_bytes);
+    Heap::instance().free(chunk);
+  }
+  chunks_.clear();
+  works_.clear();
+  tails_.clear();
+  buffers_.clear();
+  handles_.clear();
+  errors_.clear();
+  next_ = 0;
+  fresh_begin_ = fresh_end_ = last_handle_ = 0;
+}
+
+DeviceLaunches::DeviceLaunches(Context* context, const Module* module)
+    : context_(context), module_(module) {}
+
+bool DeviceLaunches::add_pending() {
+  const uint64_t limit = context_->pending_launches().load(std::memory_order_relaxed);
+  const uint64_t most = limit != 0 ? limit : kMostPending;
+  if (pending_.fetch_add(1, std::memory_order_relaxed) < most) return true;
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+Status DeviceLaunches::start(const DeviceWork& work) {
+  if (!command_) command_ = std::make_unique<Command>();
+  command_->release();
+  if (work.function == nullptr) {
+    command_->kind = CommandKind::transfer;
+    command_->transfer = work.transfer;
+    return {};
+  }
+  if (work.function->info().refusal != nullptr) {
+    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", work.function->info().refusal);
+  }
+  KM_TRY(prepare_device_launch(command_.get(), *work.function, work.launch, context_));
+  auto grid = std::make_unique<DeviceGrid>(this, work.depth);
+  command_->run.grid = grid.get();
+  // A grid whose last launch replaces it leaves nothing: kernels may follow each other for ever.
+  if (!nested_.empty() && nested_.back()->is_finished()) nested_.pop_back();
+  nested_.push_back(std::move(grid));
+  return {};
+}
+
+Command* DeviceLaunches::next() {
+  for (;;) {
+    DeviceGrid& grid = top();
+    const std::optional<DeviceWork> work = grid.take();
+    if (!work) {
+      if (nested_.empty()) return nullptr;
+      nested_.pop_back();
+      continue;
+    }
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    try {
+      Status started = start(*work);
+      if (started) return command_.get();
+      context_->fail(std::move(started.error()), nullptr);
+    } catch (const std::bad_alloc&) {
+      context_->fail({KM_ERROR_OUT_OF_HOST_MEMORY, {}, 0}, nullptr);
+    }
+    return nullptr;
+  }
+}
+
+void DeviceLaunches::clear() {
+  nested_.clear();
+  root_.clear();
+  pending_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace km::cpu

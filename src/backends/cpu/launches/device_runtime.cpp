@@ -1,0 +1,308 @@
+#include "backends/cpu/launches/device_runtime.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "backends/cpu/launches/device_call.h"
+#include "kernelmill/c_api.h"
+#include "ptx/checks/program_check.h"
+#include "simt/runtime/device_call.h"
+
+namespace km::cpu {
+namespace {
+
+/// One function. Parameters: w and d, 32 and 64 bits; x, a dim3; q, a cudaPitchedPtr; t, a
+/// cudaExtent; m, a pointer to cudaMemcpy3DParms; o and O, a pointer to a result of 4 or 8 bytes.
+struct Row {
+  std::string_view name;    // after "cuda" or "__cudaCDP2", before "_ptsz"
+  std::string_view params;  // as the device runtime declares them
+  DeviceCall call;
+  bool gives_pointer = false;  // else an error
+};
+
+constexpr Row kRows[] = {
+    {"GetParameterBuffer", "dd", DeviceCall::get_parameter_buffer, true},
+    {"GetParameterBufferV2", "dxxw", DeviceCall::get_parameter_buffer_v2, true},
+    {"LaunchDevice", "ddxxwd", DeviceCall::launch},
+    {"LaunchDeviceV2", "dd", DeviceCall::launch_v2},
+    {"GetLastError", "", DeviceCall::get_last_error},
+    {"PeekAtLastError", "", DeviceCall::peek_last_error},
+    {"Malloc", "Od", DeviceCall::allocate},
+    {"Free", "d", DeviceCall::release},
+    {"MemcpyAsync", "dddwd", DeviceCall::copy},
+    {"Memcpy2DAsync", "ddddddwd", DeviceCall::copy_rows},
+    {"Memcpy3DAsync", "md", DeviceCall::copy_layers},
+    {"MemsetAsync", "dwdd", DeviceCall::fill},
+    {"Memset2DAsync", "ddwddd", DeviceCall::fill_rows},
+    {"Memset3DAsync", "qwtd", DeviceCall::fill_layers},
+    {"StreamCreateWithFlags", "Ow", DeviceCall::stream_create},
+    {"StreamDestroy", "d", DeviceCall::stream_destroy},
+    {"StreamWaitEvent", "ddw", DeviceCall::stream_wait},
+    {"EventCreateWithFlags", "Ow", DeviceCall::event_create},
+    {"EventRecord", "dd", DeviceCall::event_record},
+    {"EventRecordWithFlags", "ddw", DeviceCall::event_record},
+    {"EventDestroy", "d", DeviceCall::event_destroy},
+    {"DeviceGetAttribute", "oww", DeviceCall::device_attribute},
+    {"DeviceGetLimit", "Ow", DeviceCall::device_limit},
+    {"DeviceGetCacheConfig", "o", DeviceCall::cache_config},
+    {"DeviceGetSharedMemConfig", "o", DeviceCall::cache_config},
+    {"GetDeviceCount", "o", DeviceCall::device_count},
+    {"GetDevice", "o", DeviceCall::device},
+    {"RuntimeGetVersion", "o", DeviceCall::runtime_version},
+};
+
+/// The errors that the device runtime gives, as cudaGetErrorName and cudaGetErrorString tell them.
+struct ErrorText {
+  uint32_t number;
+  std::string_view name, text;
+};
+constexpr ErrorText kErrors[] = {
+    {0, "cudaSuccess", "no error"},
+    {1, "cudaErrorInvalidValue", "invalid argument"},
+    {2, "cudaErrorMemoryAllocation", "out of memory"},
+    {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {17, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {65, "cudaErrorLaunchMaxDepthExceeded", "launch would exceed maximum depth of nested launches"},
+    {69, "cudaErrorLaunchPendingCountExceeded",
+     "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"},
+    {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {101, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {215, "cudaErrorUnsupportedLimit", "limit is not supported on this architecture"},
+    {400, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {999, "cudaErrorUnknown", "unknown error"},
+};
+constexpr ErrorText kNoError = {UINT32_MAX, "unrecognized error code", "unrecognized error code"};
+
+/// A member of cudaFuncAttributes.
+struct Member {
+  uint32_t offset, size_bytes;
+  km_function_attribute attribute;
+};
+constexpr Member kMembers[] = {
+    {0, 8, KM_FUNCTION_ATTRIBUTE_SHARED_BYTES},
+    {8, 8, KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES},
+    {16, 8, KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES},
+    {24, 4, KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    {28, 4, KM_FUNCTION_ATTRIBUTE_REGISTERS},
+    {32, 4, KM_FUNCTION_ATTRIBUTE_TARGET},
+    {36, 4, KM_FUNCTION_ATTRIBUTE_BINARY_VERSION},
+    {40, 4, KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS},
+    {44, 4, KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES},
+    {48, 4, KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT},
+};
+
+/// The text of one wrapper while it is written.
+class Wrapper {
+ public:
+  explicit Wrapper(std::string name) : name_(std::move(name)) {}
+
+  void add(char kind) {
+    const std::string param = "p" + std::to_string(params_++);
+    heads_ += (heads_.empty() ? ".param " : ", .param ") + declaration(kind, param);
+    if (kind == 'w') word32(param);
+    if (kind == 'd') word64(param);
+    if (kind == 'x') dimensions(param);
+    if (kind == 'q') words64(param, {"", "+8", "+24"});
+    if (kind == 't') words64(param, {"", "+8", "+16"});
+    if (kind == 'm') copy(param);
+    if (kind == 'o' || kind == 'O') line("ld.param.b64 %out, [" + param + "];");
+  }
+
+  void call(DeviceCall function) {
+    std::string arguments = std::to_string(static_cast<uint32_t>(function));
+    for (uint32_t i = 0; i < simt::kDeviceCallWords; ++i) {
+      arguments += i < words_ ? ", %w" + std::to_string(i) : ", 0";
+    }
+    line("call (%got), " + std::string(ptx::kDeviceCallName) + ", (" + arguments + ");");
+  }
+
+  void line(const std::string& text) { body_ += "  " + text + "\n"; }
+  /// Makes words_ one more, with what a register holds.
+  void word(const std::string& reg) { line("mov.b64 " + next_word() + ", " + reg + ";"); }
+
+  std::string text(bool gives_pointer) const {
+    return ".visible .func (.param ." + std::string(gives_pointer ? "b64" : "b32") + " result) " +
+           name_ + "(" + heads_ +
+           ")\n{\n  .reg .pred %p;\n  .reg .b32 %r<2>;\n  .reg .b64 %w<10>;\n  .reg .b64 %t<4>;\n"
+           "  .reg .b64 %out;\n  .reg .b64 %got;\n" +
+           body_ + "  ret;\n}\n";
+  }
+
+ private:
+  static std::string declaration(char kind, const std::string& param) {
+    if (kind == 'w') return ".b32 " + param;
+    if (kind == 'x') return ".align 4 .b8 " + param + "[12]";
+    if (kind == 'q') return ".align 8 .b8 " + param + "[32]";
+    if (kind == 't') return ".align 8 .b8 " + param + "[24]";
+    return ".b64 " + param;
+  }
+  std::string next_word() { return "%w" + std::to_string(words_++); }
+
+  void word32(const std::string& place) {
+    line("ld.param.b32 %r0, [" + place + "];");
+    line("cvt.u64.u32 " + next_word() + ", %r0;");
+  }
+  void word64(const std::string& place) {
+    line("ld.param.b64 " + next_word() + ", [" + place + "];");
+  }
+  void words64(const std::string& param, std::initializer_list<const char*> offsets) {
+    for (const char* offset : offsets) word64(param + offset);
+  }
+  void dimensions(const std::string& param) {
+    line("ld.param.b32 %r0, [" + param + "];");
+    line("ld.param.b32 %r1, [" + param + "+4];");
+    line("mov.b64 " + next_word() + ", {%r0, %r1};");
+    word32(param + "+8");
+  }
+
+  /// Loads the address of the first byte, the pitch and the rows of a layer of one side of
+  /// cudaMemcpy3DParms: of nothing if it is an array.
+  void side(const std::string& array, const int position, const int pointer) {
+    const auto at = [](int offset) { return "[%out+" + std::to_string(offset) + "];"; };
+    const std::string address = next_word(), pitch = next_word(), rows = next_word();
+    line("ld.u64 " + address + ", " + at(pointer));
+    line("ld.u64 " + pitch + ", " + at(pointer + 8));
+    line("ld.u64 " + rows + ", " + at(pointer + 24));
+    line("ld.u64 %t0, " + at(position));
+    line("ld.u64 %t1, " + at(position + 8));
+    line("ld.u64 %t2, " + at(position + 16));
+    line("mad.lo.u64 %t1, %t2, " + rows + ", %t1;");
+    line("mad.lo.u64 %t0, %t1, " + pitch + ", %t0;");
+    line("add.u64 " + address + ", " + address + ", %t0;");
+    line("ld.u64 %t3, " + array);
+    line("setp.ne.u64 %p, %t3, 0;");
+    line("selp.b64 " + address + ", 0, " + address + ", %p;");
+  }
+  void copy(const std::string& param) {
+    line("ld.param.b64 %out, [" + param + "];");
+    side("[%out+64];", 72, 96);
+    side("[%out];", 8, 32);
+    for (const char* offset : {"128", "136", "144"}) {
+      line("ld.u64 " + next_word() + ", [%out+" + offset + "];");
+    }
+  }
+
+  const std::string name_;
+  std::string heads_, body_;
+  uint32_t params_ = 0, words_ = 0;
+};
+
+std::string wrapper(const std::string& name, const Row& row) {
+  Wrapper text(name);
+  for (const char kind : row.params) text.add(kind);
+  text.call(row.call);
+  const char first = row.params.empty() ? ' ' : row.params.front();
+  if (row.gives_pointer) {
+    text.line("st.param.b64 [result], %got;");
+    return text.text(true);
+  }
+  text.line("mov.b64 {%r0, %r1}, %got;");
+  if (first == 'o') {
+    text.line("setp.eq.u32 %p, %r1, 0;");
+    text.line("@%p st.u32 [%out], %r0;");
+    text.line("mov.b32 %r0, %r1;");
+  } else if (first == 'O') {
+    text.line("setp.ne.u32 %p, %r1, 0xFFFFFFFF;");
+    text.line("@%p st.u64 [%out], %got;");
+    text.line("selp.b32 %r0, 0, %r0, %p;");
+  }
+  text.line("st.param.b32 [result], %r0;");
+  return text.text(false);
+}
+
+/// cudaFuncGetAttributes(struct cudaFuncAttributes*, const void*).
+std::string attributes_wrapper(const std::string& name) {
+  Wrapper text(name);
+  text.add('O');
+  text.add('d');
+  text.word("0");
+  for (const Member& member : kMembers) {
+    text.line("mov.b64 %w1, " + std::to_string(member.attribute) + ";");
+    text.call(DeviceCall::function_attribute);
+    text.line("mov.b64 {%r0, %r1}, %got;");
+    text.line("setp.eq.u32 %p, %r1, 0xFFFFFFFF;");
+    text.line("@%p bra done;");
+    const std::string place = "[%out+" + std::to_string(member.offset) + "], ";
+    text.line(member.size_bytes == 8 ? "st.u64 " + place + "%got;" : "st.u32 " + place + "%r0;");
+  }
+  text.line("mov.b32 %r0, 0;");
+  text.line("done:");
+  text.line("st.param.b32 [result], %r0;");
+  return text.text(false);
+}
+
+std::string bytes_of(std::string_view text) {
+  std::string list;
+  for (const char letter : text) list += std::to_string(static_cast<int>(letter)) + ", ";
+  return "{" + list + "0}";
+}
+
+/// cudaGetErrorName or cudaGetErrorString, with the texts that it gives.
+std::string texts_wrapper(const std::string& name, std::string_view ErrorText::* text_of) {
+  std::string variables;
+  Wrapper text(name);
+  text.add('w');
+  const auto add = [&](const ErrorText& error) {
+    const std::string variable = "km_text_of_" + name + "_" + std::to_string(error.number);
+    const std::string_view words = error.*text_of;
+    variables += ".global .align 1 .b8 " + variable + "[" + std::to_string(words.size() + 1) +
+                 "] = " + bytes_of(words) + ";\n";
+    text.line("mov.u64 %t0, " + variable + ";");
+    text.line("cvta.global.u64 %t0, %t0;");
+  };
+  add(kNoError);
+  text.line("mov.b64 %got, %t0;");
+  for (const ErrorText& error : kErrors) {
+    add(error);
+    text.line("setp.eq.u64 %p, %w0, " + std::to_string(error.number) + ";");
+    text.line("selp.b64 %got, %t0, %got, %p;");
+  }
+  text.line("st.param.b64 [result], %got;");
+  return variables + text.text(true);
+}
+
+/// The name without its prefix and suffix; empty: it is none of the device runtime's.
+std::string_view plain_name(std::string_view name) {
+  constexpr std::string_view kNested = "__cudaCDP2", kPlain = "cuda", kPerThread = "_ptsz";
+  if (name.starts_with(kNested)) {
+    name.remove_prefix(kNested.size());
+  } else if (name.starts_with(kPlain)) {
+    name.remove_prefix(kPlain.size());
+  } else {
+    return {};
+  }
+  if (name.ends_with(kPerThread)) name.remove_suffix(kPerThread.size());
+  return name;
+}
+
+/// The definition of a function of the device runtime; empty: it is none.
+std::string definition(const std::string& name) {
+  const std::string_view plain = plain_name(name);
+  if (plain == "FuncGetAttributes") return attributes_wrapper(name);
+  if (plain == "GetErrorName") return texts_wrapper(name, &ErrorText::name);
+  if (plain == "GetErrorString") return texts_wrapper(name, &ErrorText::text);
+  const auto* const row = std::find_if(std::begin(kRows), std::end(kRows),
+                                       [&](const Row& one) { return one.name == plain; });
+  return row == std::end(kRows) ? "" : wrapper(name, *row);
+}
+
+}  // namespace
+
+std::string device_runtime_for(const ptx::Module& module) {
+  std::string text;
+  for (const ptx::Function& function : module.functions) {
+    if (!function.is_declaration || function.alias_of != ptx::kNone) continue;
+    text += definition(function.name);
+  }
+  if (text.empty()) return text;
+  std::string words;
+  for (uint32_t i = 0; i < simt::kDeviceCallWords; ++i) {
+    words += ", .param .b64 w" + std::to_string(i);
+  }
+  return ".extern .func (.param .b64 result) " + std::string(ptx::kDeviceCallName) +
+         "(.param .b32 function" + words + ");\n" + text;
+}
+
+}  // namespace km::cpu

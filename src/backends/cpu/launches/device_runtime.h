@@ -1,0 +1,15 @@
+// The PTX of CUDA's device runtime (libcudadevrt), whose machine code runs nowhere here: wrappers
+// that turn each function's parameters into the words of a km_device_call.
+#pragma once
+
+#include <string>
+
+#include "ptx/ir.h"
+
+namespace km::cpu {
+
+/// Definitions of the functions of the device runtime that the module declares and does not define,
+/// to be added to its text; empty: there are none.
+std::string device_runtime_for(const ptx::Module& module);
+
+}  // namespace km::cpu
