@@ -23,15 +23,17 @@ uint32_t ackermann(uint32_t m, uint32_t n) {
 
 TEST(Recursion, OfOneFunction) {
   const uint32_t n = 150;
-  Buffer<uint32_t> out(session(), 2 * n);
-  kernels().run("recursion", cover(n, 64), out, n);
   vector<uint32_t> want, fibonacci{0, 1};
   while (fibonacci.size() < 15)
     fibonacci.push_back(*(fibonacci.end() - 1) + *(fibonacci.end() - 2));
   for (uint32_t i = 0; i < n; ++i) {
     want.insert(want.end(), {fibonacci[i % 15], ackermann(i % 3, i % 5)});
   }
-  expect_bits("recursion", out.read(), want);
+  for (const uint32_t block : {64U, 1U}) {
+    Buffer<uint32_t> out(session(), 2 * n);
+    kernels().run("recursion", cover(n, block), out, n);
+    expect_bits("recursion", out.read(), want);
+  }
 }
 
 TEST(Recursion, OfTwoFunctions) {
@@ -45,8 +47,6 @@ TEST(Recursion, OfTwoFunctions) {
 
 TEST(Recursion, OwnArrays) {
   const uint32_t n = 100;
-  Buffer<uint32_t> out(session(), n);
-  kernels().run("own_arrays", cover(n, 32), out, n);
   vector<uint32_t> want;
   for (uint32_t i = 0; i < n; ++i) {
     uint32_t count = 1;
@@ -54,7 +54,11 @@ TEST(Recursion, OwnArrays) {
     const uint32_t calls = i % 7 == 0 ? 0 : 1;  // seen by the kernel, at the end
     want.push_back(count + (i % 7 < 2 ? 0 : count / 2 << 16) + (calls << 28));
   }
-  expect_bits("own_arrays", out.read(), want);
+  for (const uint32_t block : {32U, 1U}) {
+    Buffer<uint32_t> out(session(), n);
+    kernels().run("own_arrays", cover(n, block), out, n);
+    expect_bits("own_arrays", out.read(), want);
+  }
 }
 
 double weight(uint32_t low, uint32_t high, const vector<uint32_t>& data) {

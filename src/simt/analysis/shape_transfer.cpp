@@ -167,8 +167,10 @@ Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg
     }
     if (merged.is_uniform() && !guard.block_uniform) merged.block_uniform = false;
     if (guard.kind == Shape::Kind::unknown) merged = Shape{};
-    return merged;
+    shape = merged;
   }
+  // One lane cannot differ from others.
+  if (shapes_.options.lanes == 1 && shape.is_varying()) return Shape::uniform(false);
   return shape;
 }
 

@@ -56,13 +56,27 @@ bool has_spin_loop(const Classification& classification) {
   return std::find(loops.begin(), loops.end(), 1) != loops.end();
 }
 
+/// The function has bodies that calls jump to, and a stack: each lane soon is at a place of its
+/// own.
+bool is_recursive(const Kernel& kernel) {
+  const ptx::Function& function = *kernel.function;
+  const bool has_stack = std::any_of(function.symbols.begin(), function.symbols.end(),
+                                     [](const ptx::Symbol& one) { return one.name == "%stack"; });
+  return has_stack && std::any_of(function.code.begin(), function.code.end(),
+                                  [](const ptx::Instruction& instruction) {
+                                    return instruction.opcode == ptx::Opcode::brx;
+                                  });
+}
+
 /// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
 /// with AVX2 a thread on its own is quicker than vectors that are put together lane by lane, or as
-/// few as exchange data. Measured in bench/experiments/lanes-for-gathers.md.
+/// few as exchange data. A block of one thread is that thread. Measured in
+/// bench/experiments/lanes-for-gathers.md.
 uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
   const uint32_t lanes = shapes.options.lanes;
-  if (variant.isa == Isa::x86_64_v2) return lanes;
   const uint32_t together = threads_together(kernel, shapes);
+  if (together == 1 && (variant.threads() == 1 || is_recursive(kernel))) return 1;
+  if (variant.isa == Isa::x86_64_v2) return lanes;
   uint32_t fewer = together == 1 ? 1 : std::max(8u, together);
   if (variant.isa == Isa::avx512) fewer = std::max(16u, fewer);
   const auto& block = variant.block;

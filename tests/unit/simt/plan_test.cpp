@@ -52,6 +52,15 @@ std::string over_a_barrier(const std::string& middle) {
          "add.u32 %r2, %r2, %r3; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r2; ret; }\n";
 }
 
+TEST(Plan, ABlockOfOneThreadHasOneLane) {
+  EXPECT_EQ(PlanOfText(over_a_barrier(""), blocks_of(1)).plan().lanes, 1u);
+  EXPECT_GT(PlanOfText(over_a_barrier(""), blocks_of(2)).plan().lanes, 1u);
+  const std::string vote = "vote.sync.ballot.b32 %r2, %p1, -1;\n";
+  EXPECT_EQ(
+      PlanOfText(over_a_barrier("setp.eq.u32 %p1, %r2, 0;\n" + vote), blocks_of(1)).plan().lanes,
+      kWarpLanes);
+}
+
 TEST(Plan, RegionsKeepWhatIsNotMadeAgain) {
   const PlanOfText planned(over_a_barrier(""), blocks_of(64));
   EXPECT_EQ(planned.plan().mode, Mode::run_to_completion);
