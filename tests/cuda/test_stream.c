@@ -156,23 +156,53 @@ static void host_functions_run_in_order(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuStreamAddCallback(f->stream, NULL, NULL, 0));
 }
 
+enum { WAITS = 9 };
 typedef struct waiting {
+  CUcontext context, other;
   CUstream stream;
-  CUresult result;
+  CUdeviceptr memory;
+  void* host;
+  CUarray array;
+  CUtexref reference;
+  CUmodule module;
+  CUresult results[WAITS];
 } waiting;
 
+/* Calls that wait for work, this function among it. */
 static void wait_inside(void* given) {
-  waiting* w = given;
-  w->result = cuStreamSynchronize(w->stream);
+  waiting* const w = given;
+  cuCtxSetCurrent(w->context);
+  w->results[0] = cuStreamSynchronize(w->stream);
+  w->results[1] = cuMemFree(w->memory);
+  w->results[2] = cuMemFreeHost(w->host);
+  w->results[3] = cuArrayDestroy(w->array);
+  w->results[4] = cuTexRefSetFilterMode(w->reference, CU_TR_FILTER_MODE_LINEAR);
+  w->results[5] = cuTexRefDestroy(w->reference);
+  w->results[6] = cuModuleUnload(w->module);
+  w->results[7] = cuCtxDestroy(w->other);
+  w->results[8] = cuDevicePrimaryCtxReset(0);
 }
 
 static void host_functions_may_not_wait(void** state) {
   NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
-  waiting w = {f->stream, CUDA_SUCCESS};
+  waiting w = {.context = f->context, .stream = f->stream, .module = f->module};
+  const CUDA_ARRAY_DESCRIPTOR texels = {16, 0, CU_AD_FORMAT_FLOAT, 1};
+  OK(cuMemAlloc(&w.memory, 64));
+  OK(cuMemAllocHost(&w.host, 64));
+  OK(cuArrayCreate(&w.array, &texels));
+  OK(cuTexRefCreate(&w.reference));
+  OK(cuCtxCreate(&w.other, NULL, 0, f->device));
+  OK(cuCtxSetCurrent(f->context));
   OK(cuLaunchHostFunc(f->stream, wait_inside, &w));
   OK(cuStreamSynchronize(f->stream));
-  assert_int_equal(w.result, CUDA_ERROR_NOT_PERMITTED);
+  for (int i = 0; i < WAITS; ++i) assert_int_equal(w.results[i], CUDA_ERROR_NOT_PERMITTED);
+  /* All is as it was. */
+  OK(cuMemFree(w.memory));
+  OK(cuMemFreeHost(w.host));
+  OK(cuArrayDestroy(w.array));
+  OK(cuTexRefDestroy(w.reference));
+  OK(cuCtxDestroy(w.other));
 }
 
 static void streams_have_properties(void** state) {

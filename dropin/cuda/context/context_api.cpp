@@ -1,4 +1,5 @@
 // Contexts: primary ones, created ones, the stack of each thread.
+#include "core/object/callback.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/stream/stream.h"
 
@@ -51,6 +52,7 @@ CUresult destroy_context(CUcontext handle) {
   if (context->is_primary()) {
     return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
   }
+  CU_CHECK(require_may_block());
   context->destroy();
   if (current_context_or_null() == context.get()) set_current_context(nullptr);
   forget_popped_context();
@@ -101,6 +103,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
+    CU_CHECK(require_may_block());
     const std::lock_guard lock(device->mutex);
     if (device->retain_count == 0) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
@@ -118,6 +121,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
+    CU_CHECK(require_may_block());
     const std::lock_guard lock(device->mutex);
     if (!device->primary) return CUDA_SUCCESS;
     device->primary->deactivate();

@@ -1,4 +1,5 @@
 #include "dropin/cuda/ipc/ipc.h"
+#include "core/object/callback.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -132,6 +133,7 @@ CUresult ImportedMemory::open(Context& context, const IpcHandle& handle, CUdevic
 }
 
 CUresult ImportedMemory::close(CUdeviceptr address) {
+  CU_CHECK(require_may_block());
   Allocation taken;
   {
     const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include "base/host_range.h"
 #include "core/memory/slice.h"
+#include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_memory.h"
 #include "dropin/cuda/memory/memory.h"
 #include "dropin/cuda/memory/place.h"
@@ -62,11 +63,13 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   return CUDA_SUCCESS;
 }
 
-/// Work on any stream may use memory by address, so all of it comes to its end first.
+/// Work on any stream may use memory by address, so all of it comes to its end first. Host
+/// functions may not wait for that: they are part of it.
 CUresult free_memory(CUdeviceptr address) {
   CU_CURRENT(current);
   static_cast<void>(current);
   CU_TRY(require_no_capture_of("freeing memory"));
+  CU_CHECK(require_may_block());
   Allocation taken;
   CUresult freed = CUDA_SUCCESS;
   if (free_graph_memory(address, &freed)) return freed;
@@ -100,6 +103,7 @@ CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
   CU_CURRENT(context);
   static_cast<void>(context);
   CU_TRY(require_no_capture_of("freeing memory"));
+  CU_CHECK(require_may_block());
   Allocation taken;
   if (!Driver::instance().take(reinterpret_cast<uint64_t>(pointer), kind_bit(kind), &taken)) {
     return fail(none, "no such memory begins at %p", pointer);

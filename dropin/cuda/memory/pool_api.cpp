@@ -1,5 +1,6 @@
 // Stream-ordered allocation and memory pools.
 #include "core/memory/slice.h"
+#include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_memory.h"
 #include "dropin/cuda/memory/pool.h"
 #include "dropin/cuda/stream/stream.h"
@@ -18,7 +19,12 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
     CU_CHECK(capture_work(stream.core(), work));
     return CUDA_SUCCESS;
   }
+  uint64_t begin = 0;
   Allocation taken;
+  if (Driver::instance().find(address, &begin, &taken) &&
+      &taken.memory->context() != &stream.core().context()) {
+    CU_CHECK(require_may_block());
+  }
   CUresult freed = CUDA_SUCCESS;
   if (free_graph_memory(address, &freed)) return freed;
   if (!Driver::instance().take(address, kind_bit(AllocationKind::kDevice), &taken)) {

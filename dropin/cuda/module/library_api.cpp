@@ -1,4 +1,5 @@
 // Libraries and kernels: code that belongs to no context.
+#include "core/object/callback.h"
 #include "dropin/cuda/module/module.h"
 #include "dropin/cuda/module/ptx_link.h"
 
@@ -64,6 +65,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* o
 
 CUresult cuLibraryUnload(CUlibrary handle) {
   return guard(__func__, [&]() -> CUresult {
+    CU_CHECK(require_may_block());
     if (!retire<dropin::Library>(handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the library is no live handle");
     }

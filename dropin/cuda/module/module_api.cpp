@@ -1,4 +1,5 @@
 // Modules and functions.
+#include "core/object/callback.h"
 #include "dropin/cuda/module/module.h"
 #include "dropin/cuda/module/ptx_link.h"
 
@@ -48,6 +49,7 @@ CUresult cuModuleLoad(CUmodule* out, const char* path) {
 
 CUresult cuModuleUnload(CUmodule handle) {
   return guard(__func__, [&]() -> CUresult {
+    CU_CHECK(require_may_block());  // for the work that reads its textures
     if (!retire<dropin::Module>(handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the module is no live handle");
     }

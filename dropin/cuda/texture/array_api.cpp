@@ -1,4 +1,5 @@
 // Arrays, mipmapped ones, and the copies that name arrays without a descriptor.
+#include "core/object/callback.h"
 #include "dropin/cuda/memory/copy.h"
 #include "dropin/cuda/texture/array.h"
 
@@ -23,6 +24,7 @@ CUresult destroy(CUarray handle) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the array is a level of a mipmapped array");
     }
   }
+  CU_CHECK(require_may_block());
   if (retire<dropin::Array>(handle)) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_HANDLE, "the array is no live handle");
 }
@@ -143,6 +145,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(current);
     static_cast<void>(current);
+    CU_CHECK(require_may_block());
     if (retire<MipmappedArray>(handle)) return CUDA_SUCCESS;
     return fail(CUDA_ERROR_INVALID_HANDLE, "the mipmapped array is no live handle");
   });

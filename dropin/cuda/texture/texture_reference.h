@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/object/callback.h"
 #include "dropin/cuda/texture/texture.h"
 
 namespace km::dropin {
@@ -46,6 +47,7 @@ class TextureReference final : public Handled {
   /// another thread's is made once more, on top of it.
   template <class Change>
   CUresult change(bool must_bind, Change&& change) {
+    CU_CHECK(require_may_block());
     bool is_taken = false;
     while (!is_taken) {
       uint64_t version = 0;

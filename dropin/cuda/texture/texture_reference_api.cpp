@@ -161,6 +161,7 @@ CUresult cuTexRefDestroy(CUtexref handle) {
         return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is its module's");
       }
     }
+    CU_CHECK(require_may_block());
     if (retire<TextureReference>(handle)) return CUDA_SUCCESS;
     return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
   });
