@@ -10,16 +10,26 @@ if(NOT KM_ZIG)
                       "missing: run scripts/setup.sh, or set -DKM_ZIG.")
 endif()
 
+# The stubs are made again when one of these changes: the version, the program that makes them, Zig.
 set(km_glibc_dir ${PROJECT_BINARY_DIR}/glibc)
+set(km_glibc_maker ${PROJECT_SOURCE_DIR}/packaging/glibc/stubs.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${km_glibc_maker})
+file(SHA256 ${km_glibc_maker} km_glibc_maker_hash)
+execute_process(COMMAND ${KM_ZIG} version OUTPUT_VARIABLE km_glibc_zig
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(km_glibc_inputs "glibc ${KM_GLIBC}, zig ${km_glibc_zig}, stubs.py ${km_glibc_maker_hash}")
 set(km_glibc_have "")
-if(EXISTS ${km_glibc_dir}/version)
-  file(STRINGS ${km_glibc_dir}/version km_glibc_have)
+if(EXISTS ${km_glibc_dir}/inputs)
+  file(READ ${km_glibc_dir}/inputs km_glibc_have)
 endif()
-if(NOT km_glibc_have STREQUAL KM_GLIBC)
+if(NOT km_glibc_have STREQUAL km_glibc_inputs)
   message(STATUS "Making linker stubs of glibc ${KM_GLIBC}")
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/packaging/glibc/stubs.py
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${km_glibc_maker}
     ${KM_ZIG} ${KM_GLIBC} ${km_glibc_dir} COMMAND_ERROR_IS_FATAL ANY)
+  file(WRITE ${km_glibc_dir}/inputs "${km_glibc_inputs}")
 endif()
+# New stubs are a reason to link again.
+set_property(TARGET km_flags APPEND PROPERTY INTERFACE_LINK_DEPENDS ${km_glibc_dir}/inputs)
 
 add_library(km_glibc_compat STATIC ${PROJECT_SOURCE_DIR}/packaging/glibc/compat.c)
 target_compile_definitions(km_glibc_compat PRIVATE _GNU_SOURCE)

@@ -75,7 +75,6 @@ def main() -> int:
         if short not in ("libc", "ld-linux-x86-64"):
             (folder / f"{short}.so").symlink_to(name)
     (folder / "libc.so").write_text(SCRIPT)
-    (folder / "version").write_text(f"{version}\n")
     return 0
 
 
