@@ -128,8 +128,7 @@ class WorkFolder {
   fs::path path_;
 };
 
-Status install(std::vector<std::string> installer, const std::string& from) {
-  KM_ASSIGN(const fs::path data, data_folder());
+Status install(std::vector<std::string> installer, const fs::path& data, const std::string& from) {
   const WorkFolder work(data.string() + "/nvrtc.new." + std::to_string(getpid()));
   std::error_code failure;
   fs::create_directories(work.path() / "tree", failure);
@@ -184,7 +183,7 @@ SetupCommand::SetupCommand(CLI::App& app)
   parser_->footer(kFooter);
   parser_->add_flag("--check", check_, "Only say which NVRTC is found");
   parser_->add_flag("--force", force_, "Bring it even if one is found");
-  parser_->add_option("--from", from_, "Take the packages from a folder, without a network")
+  parser_->add_option("--from", from_, "Take the packages from a folder, even if one is found")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
   parser_->add_flag("--offline", offline_, "Say how to bring it to a machine without a network");
@@ -194,11 +193,21 @@ SetupCommand::SetupCommand(CLI::App& app)
 Status SetupCommand::bring() const {
   KM_ASSIGN(std::vector<std::string> installer, find_installer());
   std::fprintf(stderr, "kernelmill: bringing NVRTC by %s\n", installer[0].c_str());
-  KM_TRY(install(std::move(installer), from_.empty() ? from_ : fs::absolute(from_).string()));
-  // This process has looked already; a new one finds what is there now.
+  KM_ASSIGN(const fs::path data, data_folder());
+  KM_TRY(install(std::move(installer), data, from_.empty() ? from_ : fs::absolute(from_).string()));
+  std::fprintf(stderr, "kernelmill: NVRTC lies in %s; the one that programs find is\n",
+               (data / "nvrtc").c_str());
+  // This process may have looked already; a new one finds what is there now.
   KM_ASSIGN(const int code, run_program({"/proc/self/exe", "setup", "--check"}));
   return code == 0 ? Status()
                    : error(KM_ERROR_NVRTC_UNAVAILABLE, "NVRTC was brought but not found");
+}
+
+/// Says which NVRTC this process found, or why there is none.
+int report_found(const Result<NvrtcFound>& found) {
+  if (!found) return report(found.error());
+  std::printf("NVRTC %s: %s\n", found->release.c_str(), found->path.c_str());
+  return kExitOk;
 }
 
 int SetupCommand::run() {
@@ -210,12 +219,11 @@ int SetupCommand::run() {
     print_offline_advice();
     return kExitOk;
   }
-  const Result<NvrtcFound> found = find_nvrtc();
-  if (found && !force_) {
-    std::printf("NVRTC %s: %s\n", found->release.c_str(), found->path.c_str());
-    return kExitOk;
+  if (check_) return report_found(find_nvrtc());
+  if (!force_ && from_.empty()) {
+    const Result<NvrtcFound> found = find_nvrtc();
+    if (found) return report_found(found);
   }
-  if (check_) return report(found.error());
   const Status status = bring();
   return status ? kExitOk : report(status.error());
 }

@@ -80,6 +80,24 @@ class Setup(Case):
                       self.read("calls").decode())
         self.assertIn("--from", self.bad(2, "setup", "--from", "none", env=self.environment))
 
+    def test_a_folder_is_taken_even_if_an_nvrtc_is_found(self):
+        self.good("setup", "--check")  # the checkout's
+        self.pip()
+        os.mkdir(self.path("wheels"))
+        environment = {**self.environment, "KM_NVRTC": os.environ.get("KM_NVRTC")}
+        result = self.run_tool("setup", "--from", "wheels", env=environment)
+        self.assertEqual(self.brought(), ["libnvrtc.so.13"])
+        self.assertIn(f"NVRTC lies in {self.path('data/kernelmill/nvrtc')}", result.stderr)
+        self.assertRegex(result.stdout, r"\ANVRTC \d+\.\d+\.\d+: /")
+
+    def test_check_brings_nothing(self):
+        self.pip()
+        os.mkdir(self.path("wheels"))
+        for options in (["--force"], ["--from", "wheels"]):
+            self.assertRegex(self.good("setup", "--check", *options).stdout, r"\ANVRTC \d")
+            self.bad(1, "setup", "--check", *options, env=self.environment)
+        self.assertEqual(os.listdir(self.path("data")), [])
+
     def test_without_pip_it_says_what_to_install(self):
         for name in ("python3", "python", "uv"):
             os.chmod(self.path(self.write(f"bin/{name}", "#!/bin/sh\nexit 1\n")), stat.S_IRWXU)
