@@ -111,7 +111,7 @@ def compressed(data: bytes) -> bytes:
     return gzip.compress(data, 9, mtime=0)
 
 
-def finish(package: str, tree: Tree, version: str) -> None:
+def finish(package: str, tree: Tree, version: str, third_party: bytes) -> None:
     """Adds what every package of Debian has."""
     date = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(time_s()))
     changes = (f"kernelmill ({version}) unstable; urgency=medium\n\n"
@@ -120,6 +120,7 @@ def finish(package: str, tree: Tree, version: str) -> None:
     folder = f"usr/share/doc/{package}/"
     tree.add(folder + "changelog.gz", compressed(changes.encode()))
     tree.add(folder + "copyright", (HERE / "debian/copyright").read_text())
+    tree.add(folder + "THIRD_PARTY.gz", compressed(third_party))
     overrides = HERE / f"debian/{package}.lintian-overrides"
     if overrides.exists():
         tree.add(f"usr/share/lintian/overrides/{package}", overrides.read_text())
@@ -182,7 +183,7 @@ def make_debian(tree: Tree, version: str, output: Path) -> list:
     placed = place(tree)
     placed.add("usr/bin/kernelmill", without_runpath(placed["usr/bin/kernelmill"].data), 0o755)
     for package, files in split(placed, version).items():
-        finish(package, files, version)
+        finish(package, files, version, tree["share/doc/kernelmill/THIRD_PARTY"].data)
         path = output / f"{package}_{version}_amd64.deb"
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "package"

@@ -19,6 +19,7 @@ from archive import make_archive  # noqa: E402
 from bindings import make_crates, make_go_module, make_zig_archive  # noqa: E402
 from debian import make_debian  # noqa: E402
 from sbom import make_sbom  # noqa: E402
+from third_party import third_party  # noqa: E402
 from tree import ROOT, read_tree, sha256  # noqa: E402
 from wheel import make_wheel  # noqa: E402
 
@@ -59,6 +60,7 @@ def main() -> int:
     options.output.mkdir(parents=True)
     (options.output / "SHA256SUMS").write_text("")  # marks the folder, also of a run that is ended
     tree, number = installed_tree(options.build), version()
+    tree.add("share/doc/kernelmill/THIRD_PARTY", third_party())
     make_sbom(tree, number, options.output)
     tree.add("share/doc/kernelmill/kernelmill.spdx.json",
              (options.output / f"kernelmill-{number}.spdx.json").read_bytes())

@@ -18,16 +18,16 @@ HERE = Path(__file__).resolve().parent
 TAG = "py3-none-manylinux_2_28_x86_64"
 # What compiles CUDA C++, and the headers it compiles with.
 NEEDED = ["nvidia-cuda-nvrtc>=13,<14", "nvidia-cuda-runtime>=13,<14", "nvidia-cuda-cccl>=13,<14"]
+LICENCES = ["LICENSE", "THIRD_PARTY"]
 METADATA = """\
-Metadata-Version: 2.1
+Metadata-Version: 2.4
 Name: kernelmill
 Version: {version}
 Summary: Runs CUDA-style kernels on NVIDIA GPUs and on any CPU
-License: Apache-2.0
+License-Expression: Apache-2.0
 Requires-Python: >=3.9
 Classifier: Development Status :: 5 - Production/Stable
 Classifier: Intended Audience :: Developers
-Classifier: License :: OSI Approved :: Apache Software License
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Programming Language :: Python :: 3
 Description-Content-Type: text/markdown
@@ -80,7 +80,8 @@ def renamed_library(tree: Tree, version: str) -> None:
 
 
 def metadata(version: str) -> str:
-    needed = "".join(f"Requires-Dist: {name}\n" for name in NEEDED)
+    needed = "".join(f"License-File: {name}\n" for name in LICENCES)
+    needed += "".join(f"Requires-Dist: {name}\n" for name in NEEDED)
     return METADATA.format(version=version) + needed + "\n" + (HERE / "wheel/README.md").read_text()
 
 
@@ -98,7 +99,8 @@ def wheel_tree(tree: Tree, version: str) -> Tree:
                                 f"Root-Is-Purelib: false\nTag: {TAG}\n")
     result.add(f"{info}/entry_points.txt",
                "[console_scripts]\nkernelmill = kernelmill.__main__:main\n")
-    result[f"{info}/licenses/LICENSE"] = tree["share/doc/kernelmill/LICENSE"]
+    for name in LICENCES:
+        result[f"{info}/licenses/{name}"] = tree[f"share/doc/kernelmill/{name}"]
     return result
 
 

@@ -1,9 +1,12 @@
 """What tests of packages share: where the packages lie, how programs are run."""
 
+import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -45,6 +48,13 @@ class Case(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="km_dist_"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         (self.folder / "fill.cu").write_text(KERNEL)
+
+    @contextlib.contextmanager
+    def first_kernel(self, way: str):
+        """Says how long the steps from nothing to a first kernel take."""
+        start_s = time.monotonic()
+        yield
+        print(f"first kernel by {way}: {time.monotonic() - start_s:.1f} s", file=sys.stderr)
 
     def run_here(self, *words, **settings) -> str:
         """Standard output of a program that succeeds."""

@@ -1,9 +1,14 @@
 """The wheel, in a virtual environment that is not activated."""
 
+import re
 import sys
 import unittest
+from pathlib import Path
 
 from packages import FILLED, LOADS_DRIVER, ROOT, RUN_KERNEL, Case, one, version
+
+# A part of numba-cuda's tests that is over in a minute.
+NUMBA_TESTS = ("idiv", "sync", "nondet", "powi", "montecarlo", "localmem", "forall")
 
 
 class Wheel(Case):
@@ -11,10 +16,15 @@ class Wheel(Case):
 
     def setUp(self):
         super().setUp()
-        self.run_here(sys.executable, "-m", "venv", "env")
         self.bin = self.folder / "env/bin"
+        with self.first_kernel("pip install"):
+            self.run_here(sys.executable, "-m", "venv", "env")
+            self.install(one("kernelmill-*.whl"))
+            self.assertEqual(self.run_here(self.bin / "kernelmill", *RUN_KERNEL).strip(), FILLED)
+
+    def install(self, *packages):
         self.run_here(self.bin / "pip", "install", "--quiet", "--disable-pip-version-check",
-                      one("kernelmill-*.whl"))
+                      *packages)
 
     def asked(self, function: str) -> str:
         program = f"import kernelmill; print(kernelmill.{function}())"
@@ -23,7 +33,6 @@ class Wheel(Case):
     def test_it_is_used_as_by_its_users(self):
         command = self.bin / "kernelmill"
         self.assertEqual(self.run_here(command, "--version").strip(), f"kernelmill {version()}")
-        self.assertEqual(self.run_here(command, *RUN_KERNEL).strip(), FILLED)
         self.assertIn(str(self.folder / "env"), self.run_here(command, "setup", "--check"))
         said = self.run_here(command, "exec", "--", self.bin / "python", "-c", LOADS_DRIVER)
         self.assertEqual(said, "[0, 0]\n1\n")
@@ -47,8 +56,31 @@ class Wheel(Case):
         self.run_here("cmake", "--build", "build")
         self.assertEqual(self.run_here("build/consumer").strip(), version())
 
+    def test_numbas_tests_pass_through_the_wheel(self):
+        """As in: pip install *.whl && kernelmill exec -- python -m pytest some_numba_tests."""
+        self.install("-r", ROOT / "tests/clients/numba.txt")
+        # It makes machine code of GPUs: without it numba has the driver link.
+        self.run_here(self.bin / "pip", "uninstall", "--quiet", "--yes", "nvidia-nvjitlink")
+        program = "import numba_cuda; print(numba_cuda.__path__[0])"
+        tests = Path(self.run_here(self.bin / "python", "-c", program).strip(),
+                     "numba/cuda/tests/cudapy")
+        files = [tests / f"test_{name}.py" for name in NUMBA_TESTS]
+        said = self.run_here(self.bin / "kernelmill", "exec", "--", self.bin / "python", "-m",
+                             "pytest", "-q", "-p", "no:cacheprovider", *files)
+        passed = int(re.search(r"(\d+) passed", said)[1])
+        self.assertGreater(passed, 20, said)
+
+    def test_licences_are_inside(self):
+        info = next((self.folder / "env/lib").glob("python3*/site-packages/kernelmill-*.dist-info"))
+        notices = (info / "licenses/THIRD_PARTY").read_text()
+        for part in ("LLVM", "zlib", "zstd", "lz4", "xxHash", "libpng", "CLI11", "nlohmann/json",
+                     "libstdc++", "libgcc", "glibc"):
+            self.assertRegex(notices, rf"(?m)^- {re.escape(part)}\b")
+        for words in ("Apache License", "GNU GENERAL PUBLIC LICENSE", "GCC RUNTIME LIBRARY EXCEPT"):
+            self.assertIn(words, notices)
+
     def test_auditwheel_proves_the_tag(self):
-        self.run_here(self.bin / "pip", "install", "--quiet", "auditwheel")
+        self.install("auditwheel")
         said = self.run_here(self.bin / "auditwheel", "show", one("kernelmill-*.whl"))
         self.assertRegex(" ".join(said.split()), r'platform tag: "manylinux_2_(1\d|2[0-8])_x86_64"')
 
