@@ -8,8 +8,9 @@ import time
 import zipfile
 from pathlib import Path
 
-from tree import ROOT, time_s
+from tree import ROOT, sha256, time_s
 
+RELEASES = "https://github.com/kernelmill/kernelmill/releases/download"
 GO_MODULE = "github.com/kernelmill/kernelmill/bindings/go"
 
 
@@ -20,18 +21,43 @@ def tools() -> dict:
     return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
 
-def make_crates(output: Path) -> list:
-    """Cargo packs each crate, unpacks it elsewhere and builds it from what it holds."""
+def pin_archive(archive: Path, workspace: Path) -> None:
+    """Names the archive, with its checksum, in the crate that takes it for the feature bundled."""
+    version = archive.name.split("-")[1]
+    pin = workspace / "kernelmill-sys/bundled.txt"
+    comments = "".join(line for line in pin.read_text().splitlines(keepends=True)
+                       if line.startswith("#"))
+    pin.write_text(f"{comments}{sha256(archive.read_bytes())} "
+                   f"{RELEASES}/v{version}/{archive.name}\n")
+
+
+def copy_workspace(folder: Path) -> None:
+    """The tracked files of bindings/rust: what is packed is neither changed nor left over."""
+    for file in tracked("bindings/rust"):
+        place = folder / Path(file).relative_to("bindings/rust")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / file, place)
+
+
+def make_crates(archive: Path, output: Path) -> list:
+    """Cargo packs each crate, unpacks it elsewhere and builds it from what it holds and from the
+    archive.
+    """
     cargo = tools().get("cargo")
     if not cargo:
         raise SystemExit("bindings: cargo is missing: run scripts/setup.sh")
     with tempfile.TemporaryDirectory() as name:
-        environment = {**os.environ, "CARGO_TARGET_DIR": name, "CARGO_INCREMENTAL": "0",
+        workspace, built = Path(name) / "rust", Path(name) / "target"
+        copy_workspace(workspace)
+        pin_archive(archive, workspace)
+        clean = {k: v for k, v in os.environ.items() if k != "KM_LIBRARY_DIR"}
+        environment = {**clean, "CARGO_TARGET_DIR": str(built), "CARGO_INCREMENTAL": "0",
+                       "KM_BUNDLED_ARCHIVE": str(archive.resolve()),
                        "SOURCE_DATE_EPOCH": str(time_s())}
-        subprocess.run([ROOT / "bindings/rust/package_test.sh", cargo],
-                       cwd=ROOT / "bindings/rust", env=environment, check=True)
+        subprocess.run([workspace / "package_test.sh", cargo], cwd=workspace, env=environment,
+                       check=True)
         made = []
-        for crate in sorted(Path(name).glob("package/*.crate")):
+        for crate in sorted(built.glob("package/*.crate")):
             made.append(Path(shutil.copyfile(crate, output / crate.name)))
         return made
 

@@ -64,13 +64,13 @@ def main() -> int:
     make_sbom(tree, number, options.output)
     tree.add("share/doc/kernelmill/kernelmill.spdx.json",
              (options.output / f"kernelmill-{number}.spdx.json").read_bytes())
-    make_archive(tree, number, options.output)
+    archive = make_archive(tree, number, options.output)
     make_debian(tree, number, options.output)
     make_wheel(tree, number, options.output)
     make_go_module(number, options.output)
     make_zig_archive(number, options.output)
     if not options.no_crates:
-        make_crates(options.output)
+        make_crates(archive, options.output)
     write_sums(options.output)
     for path in sorted(options.output.iterdir()):
         if path.is_file():

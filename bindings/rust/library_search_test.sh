@@ -27,6 +27,24 @@ expect_error() {
 "$cargo" build --locked --quiet
 "$cargo" test --locked --quiet --no-run --test threads
 
+# The program finds the library of a wheel in the active environment, and that of a tree whose
+# command PATH finds, by a link as well.
+places=$(mktemp -d)
+trap 'rm -rf "$places"' EXIT
+wheel=$places/env/lib/python3.9/site-packages/kernelmill
+mkdir -p "$wheel" "$places/tree/bin" "$places/bin"
+ln -s "$library_dir" "$wheel/lib"
+ln -s "$library_dir" "$places/tree/lib"
+touch "$places/tree/bin/kernelmill"
+ln -s ../tree/bin/kernelmill "$places/bin/kernelmill"
+threads=("$cargo" test --locked --quiet --test threads)
+VIRTUAL_ENV=$places/env "${threads[@]}"
+PATH=$places/bin:$PATH "${threads[@]}"
+
+# Nothing is downloaded for documentation, nor in a checkout.
+expect_error 'pins no archive' "$cargo" build --locked --quiet --features kernelmill/bundled
+"$cargo" doc --locked --quiet --no-deps --features bundled
+
 linking=(--locked --quiet --no-default-features --features kernelmill/dynamic-linking)
 expect_error 'Set KM_LIBRARY_DIR' "$cargo" build "${linking[@]}"
 expect_error 'KM_LIBRARY_DIR is /nonexistent: no libkernelmill.so there' \

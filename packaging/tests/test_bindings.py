@@ -57,27 +57,68 @@ class Zig(Case):
 
 
 class Crates(Case):
-    def test_a_program_outside_uses_the_packaged_crates(self):
-        """They have been built from what they hold by make dist; here a program uses them."""
+    """They have been built from what they hold by make dist; here a program uses them."""
+
+    def setUp(self):
+        super().setUp()
         patches = ""
         for crate in sorted(DIST.glob("*.crate")):
             subprocess.run(["tar", "-xzf", crate, "-C", self.folder], check=True)
             name = crate.name.rsplit("-", 1)[0]
             patches += f'{name} = {{ path = "../{crate.stem}" }}\n'
-        program = self.folder / "program"
-        (program / "src").mkdir(parents=True)
-        (program / "src/main.rs").write_text(RUST_PROGRAM)
-        (program / "Cargo.toml").write_text(
+        self.program = self.folder / "program"
+        (self.program / "src").mkdir(parents=True)
+        (self.program / "src/main.rs").write_text(RUST_PROGRAM)
+        (self.program / "Cargo.toml").write_text(
             '[package]\nname = "program"\nversion = "0.1.0"\nedition = "2021"\n'
+            f'[features]\nbundled = ["kernelmill/bundled"]\n'
             f'[dependencies]\nkernelmill = "{version()}"\n[workspace]\n'
             f"[patch.crates-io]\n{patches}")
+        numbers = version().replace(".", ", ")
+        self.version = f"({numbers})\n"
+
+    def cargo(self, *words, **settings) -> str:
         cargo_home = os.environ.get("CARGO_HOME") or str(Path.home() / ".cargo")
         rustup_home = os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")
-        said = self.run_here(tools()["cargo"], "run", "--quiet", "--offline", "--manifest-path",
-                             program / "Cargo.toml", CARGO_HOME=cargo_home,
-                             RUSTUP_HOME=rustup_home, KM_LIBRARY_DIR=str(STAGE))
-        numbers = version().replace(".", ", ")
-        self.assertEqual(said.strip(), f"({numbers})")
+        return self.run_here(tools()["cargo"], words[0], "--quiet", "--offline", "--manifest-path",
+                             self.program / "Cargo.toml", *words[1:], CARGO_HOME=cargo_home,
+                             RUSTUP_HOME=rustup_home, PKG_CONFIG_LIBDIR="/nonexistent", **settings)
+
+    def unpacked_archive(self) -> Path:
+        subprocess.run(["tar", "-xf", one("kernelmill-*.tar.xz"), "-C", self.folder], check=True)
+        return self.folder / f"kernelmill-{version()}-linux-x86_64"
+
+    def test_a_program_finds_the_library_at_run_time(self):
+        """That of an archive by KM_LIBRARY_DIR and by PATH, and that of the wheel."""
+        self.cargo("build")
+        built = self.program / "target/debug/program"
+        tree = self.unpacked_archive()
+        self.assertEqual(self.run_here(built, KM_LIBRARY_DIR=str(tree / "lib")), self.version)
+        self.assertEqual(self.run_here(built, PATH=f"{tree}/bin:/usr/bin:/bin"), self.version)
+        self.run_here(sys.executable, "-m", "venv", "env")
+        self.run_here(self.folder / "env/bin/pip", "install", "--quiet", "--no-deps",
+                      one("kernelmill-*.whl"))
+        environment = self.folder / "env"
+        self.assertEqual(self.run_here(built, VIRTUAL_ENV=str(environment)), self.version)
+        path = f"{environment}/bin:/usr/bin:/bin"
+        self.assertEqual(self.run_here(built, PATH=path), self.version)
+
+    def test_the_bundled_library_is_that_of_the_release(self):
+        archive = one("kernelmill-*.tar.xz")
+        with self.first_kernel("the feature bundled (without the kernel)"):
+            said = self.cargo("run", "--features", "bundled", KM_BUNDLED_ARCHIVE=str(archive))
+        self.assertEqual(said, self.version)
+        # cargo has it now: no archive is asked for again.
+        built = self.program / "target/debug/program"
+        self.assertEqual(self.run_here(built, PATH="/usr/bin:/bin"), self.version)
+        other = self.folder / "other.tar.xz"
+        other.write_bytes(archive.read_bytes()[:-1])
+        done = subprocess.run([tools()["cargo"], "build", "--offline", "--features", "bundled"],
+                              cwd=self.program, text=True, capture_output=True, check=False,
+                              env={**os.environ, "KM_BUNDLED_ARCHIVE": str(other),
+                                   "CARGO_TARGET_DIR": str(self.folder / "target")})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is not the archive of this release: its SHA-256 is", done.stderr)
 
 
 class Reproducible(Case):

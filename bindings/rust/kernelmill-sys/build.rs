@@ -1,4 +1,5 @@
-//! Finds the library: in the folder that KM_LIBRARY_DIR names, else by what pkg-config knows.
+//! Finds the library: in the folder that KM_LIBRARY_DIR names, else in the archive that the feature
+//! `bundled` brings, else by what pkg-config knows.
 //! Programs that load it at run time build without it; this folder is one of those that they look
 //! into. Programs that link it stop with an error that says what is missing, but for documentation.
 
@@ -6,18 +7,23 @@ use std::env;
 use std::path::PathBuf;
 use std::process::exit;
 
+#[path = "build/bundled.rs"]
+mod bundled;
+
 const LIBRARY: &str = "libkernelmill.so";
 
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
-    for variable in ["KM_LIBRARY_DIR", "PKG_CONFIG_PATH", "DOCS_RS"] {
+    for file in ["build.rs", "build/bundled.rs", "bundled.txt"] {
+        println!("cargo::rerun-if-changed={file}");
+    }
+    for variable in ["KM_LIBRARY_DIR", "KM_BUNDLED_ARCHIVE", "PKG_CONFIG_PATH", "DOCS_RS"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let is_linking = feature("DYNAMIC_LINKING") || !feature("DYNAMIC_LOADING");
     match find_library() {
         Ok(folder) => use_folder(folder, is_linking),
         // A file that is never there: the next build looks again.
-        Err(_) if !is_linking || is_documenting() => {
+        Err(_) if is_documenting() || !(is_linking || feature("BUNDLED")) => {
             println!("cargo::rerun-if-changed=no-library");
         }
         Err(reason) => {
@@ -42,6 +48,10 @@ fn find_library() -> Result<Option<PathBuf>, String> {
             return Err(format!("KM_LIBRARY_DIR is {}: no {LIBRARY} there", folder.display()));
         }
         return Ok(Some(folder));
+    }
+    // Documentation downloads nothing.
+    if feature("BUNDLED") && !is_documenting() {
+        return bundled::library().map(Some);
     }
     let mut pkg_config = pkg_config::Config::new();
     pkg_config.atleast_version("1.0").cargo_metadata(false).env_metadata(false);

@@ -11,14 +11,25 @@
 //!
 //! 1. the folder that the environment variable `KM_LIBRARY_DIR` names, and no other where it is set,
 //! 2. the program's own folder, and `../lib` beside it,
-//! 3. the folder that the build found by `KM_LIBRARY_DIR` or by pkg-config,
-//! 4. the folders of the system's loader: `LD_LIBRARY_PATH`, `/etc/ld.so.conf`.
+//! 3. the folder that the build found by `KM_LIBRARY_DIR`, the feature `bundled` or pkg-config,
+//! 4. the active virtual environment (`VIRTUAL_ENV`) or Conda's, where the wheel is installed,
+//! 5. the folders of the system's loader: `LD_LIBRARY_PATH`, `/etc/ld.so.conf`,
+//! 6. beside the command `kernelmill` that `PATH` finds: an archive's tree, or the wheel's,
+//! 7. the wheel among the user's and the system's Python packages.
+//!
+//! With the feature `bundled`, which is off by default, the build downloads the archive of the
+//! release (or takes the copy that `KM_BUNDLED_ARCHIVE` names), compares its SHA-256 with the one
+//! that the crate pins, and unpacks it into cargo's build folder; `KM_LIBRARY_DIR` comes before it,
+//! and documentation is built without it. A program that goes to another machine takes the
+//! library's folder along as `../lib` beside its own.
 //!
 //! With `dynamic-linking` the linker binds the library, which the build then needs.
 
 #[cfg(all(feature = "dynamic-loading", not(feature = "dynamic-linking")))]
 #[macro_use]
 mod loaded;
+#[cfg(all(feature = "dynamic-loading", not(feature = "dynamic-linking")))]
+mod places;
 
 #[cfg(any(feature = "dynamic-linking", not(feature = "dynamic-loading")))]
 #[macro_use]

@@ -1,17 +1,14 @@
 //! Functions that are looked up in the library at their first call.
 
 use std::cell::Cell;
-use std::env;
-use std::ffi::{CStr, OsString, c_char, c_void};
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libloading::Library;
 
-const NAME: &str = "libkernelmill.so.1";
+use crate::places::{NAME, places};
 
 /// Each function of the ABI as one that calls the library's. Without the library, or where it is
 /// older than this crate and lacks the function, the call has no effect and returns
@@ -109,31 +106,4 @@ fn load() -> Result<Library, String> {
 fn reason(error: &libloading::Error) -> String {
     let source = std::error::Error::source(error);
     source.map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-fn places() -> Vec<PathBuf> {
-    if let Some(folder) = user_folder() {
-        return vec![folder.join(NAME)];
-    }
-    let mut places = Vec::new();
-    if let Some(folder) = env::current_exe().ok().as_deref().and_then(Path::parent) {
-        places.push(folder.join(NAME));
-        places.push(folder.join("../lib").join(NAME));
-    }
-    if let Some(folder) = option_env!("KERNELMILL_BUILD_LIBRARY_DIR") {
-        places.push(Path::new(folder).join(NAME));
-    }
-    places.push(PathBuf::from(NAME));
-    places
-}
-
-/// KM_LIBRARY_DIR, which counts as unset in programs that run with more rights than their user has.
-fn user_folder() -> Option<PathBuf> {
-    unsafe extern "C" {
-        safe fn secure_getenv(name: *const c_char) -> *const c_char;
-    }
-    let value = NonNull::new(secure_getenv(c"KM_LIBRARY_DIR".as_ptr()).cast_mut())?;
-    // SAFETY: the environment's strings end with a zero.
-    let bytes = unsafe { CStr::from_ptr(value.as_ptr()) }.to_bytes();
-    (!bytes.is_empty()).then(|| OsString::from_vec(bytes.to_vec()).into())
 }
