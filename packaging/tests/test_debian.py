@@ -1,78 +1,34 @@
-"""The Debian packages and the C tests in roots of Debian 11, 12 and 13, without a compiler inside.
-
-A root is made once, by debootstrap, below build/roots. Each test works on a copy.
-"""
+"""The Debian packages and the C tests in roots of Debian 11, 12, 13, without a compiler inside."""
 
 import os
 import shutil
-import subprocess
 import unittest
-from pathlib import Path
 
-from packages import BUILD, DIST, FILLED, KERNEL, NVRTC, ROOT, RUN_KERNEL, Case, version
-
-ROOTS = ROOT / "build/roots"
-MIRROR = os.environ.get("KM_DEBIAN_MIRROR", "http://deb.debian.org/debian")
-INCLUDED = "libcmocka0,libopenblas0-pthread,python3-minimal"
+from packages import BUILD, DIST, FILLED, KERNEL, NVRTC, ROOT, RUN_KERNEL, version
+from roots import COMPILERS, Root, RootCase
 
 
-def make_root(release: str) -> Path:
-    root = ROOTS / release
-    if (root / "complete").exists():
-        return root
-    shutil.rmtree(root, ignore_errors=True)
-    ROOTS.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["debootstrap", "--variant=minbase", f"--include={INCLUDED}", release, root,
-                    MIRROR], check=True, stdout=subprocess.DEVNULL)
-    (root / "complete").write_text("")
-    return root
-
-
-class Root:
-    """A copy of a root with /proc and /dev, which goes with the object."""
-
-    def __init__(self, release: str, folder: Path):
-        self.path = folder / release
-        subprocess.run(["cp", "-a", make_root(release), self.path], check=True)
-        subprocess.run(["mount", "-t", "proc", "proc", self.path / "proc"], check=True)
-        subprocess.run(["mount", "--bind", "/dev", self.path / "dev"], check=True)
-
-    def close(self):
-        for name in ("dev", "proc"):
-            subprocess.run(["umount", self.path / name], check=True)
-
-    def run(self, *words, **settings):
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C",
-                       "KM_CACHE_DIR": "off", "DEBIAN_FRONTEND": "noninteractive", **settings}
-        return subprocess.run(["chroot", self.path, *[str(word) for word in words]], text=True,
-                              env=environment, capture_output=True, check=False)
-
-
-@unittest.skipUnless(os.geteuid() == 0 and shutil.which("debootstrap"),
-                     "needs root and debootstrap: scripts/setup.sh dist")
-class Roots(Case):
-    def root(self, release: str) -> Root:
-        root = Root(release, self.folder)
-        self.addCleanup(root.close)
+class Roots(RootCase):
+    def root(self, name: str) -> Root:
+        root = super().root(name)
         (root.path / "root/fill.cu").write_text(KERNEL)
         shutil.copytree(NVRTC / "nvidia", root.path / "opt/nvidia", symlinks=True)
-        for tool in ("cc", "gcc", "clang", "ld"):
+        for tool in COMPILERS:
             self.assertNotEqual(root.run("sh", "-c", f"command -v {tool}").returncode, 0)
         return root
-
-    def good(self, root: Root, *words, **settings) -> str:
-        done = root.run(*words, **settings)
-        self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}{done.stderr}")
-        return done.stdout
 
     def check_packages(self, root: Root):
         left_out = shutil.ignore_patterns("go-proxy", "*.whl")
         shutil.copytree(DIST, root.path / "dist", ignore=left_out)
         names = [f"/dist/{path.name}" for path in sorted(DIST.glob("*.deb"))]
-        self.good(root, "apt-get", "install", "-y", "--no-install-recommends", *names)
-        command = " ".join(["cd /root && kernelmill", *RUN_KERNEL])
-        said = self.good(root, "sh", "-c", command, KM_NVRTC="/opt/nvidia/cu13/lib")
+        with self.first_kernel(f"apt install on {root.path.name}"):
+            self.good(root, "apt-get", "install", "-y", "--no-install-recommends", *names)
+            command = " ".join(["cd /root && kernelmill", *RUN_KERNEL])
+            said = self.good(root, "sh", "-c", command, KM_NVRTC="/opt/nvidia/cu13/lib")
         self.assertEqual(said.strip(), FILLED)
+        for name in DIST.glob("*.deb"):
+            notices = f"usr/share/doc/{name.name.split('_')[0]}/THIRD_PARTY.gz"
+            self.assertTrue((root.path / notices).exists(), notices)
         program = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
         said = self.good(root, "kernelmill", "exec", "--", "python3", "-c", program)
         self.assertEqual(said, "0\n")
@@ -110,13 +66,16 @@ class Roots(Case):
         self.check("trixie")
 
 
-@unittest.skipUnless(shutil.which("lintian"), "needs lintian: scripts/setup.sh dist")
-class Rules(Case):
+class Rules(RootCase):
     def test_lintian_finds_nothing(self):
         packages = sorted(DIST.glob("*.deb"))
         self.assertEqual(len(packages), 4)
-        self.assertTrue(all(f"_{version()}_" in path.name for path in packages))
-        self.run_here("lintian", "--fail-on", "error,warning", "--allow-root", *packages)
+        root = self.root("lintian")
+        for path in packages:
+            self.assertIn(f"_{version()}_", path.name)
+            shutil.copy(path, root.path)
+        names = [f"/{path.name}" for path in packages]
+        self.good(root, "lintian", "--fail-on", "error,warning", "--allow-root", *names)
 
 
 if __name__ == "__main__":
