@@ -147,7 +147,7 @@ setup_wheels() {
   find "$work/tree" -name '*.a' -delete
   # Whatever an earlier set-up left goes, and only a complete tree takes its place.
   find "$deps" -mindepth 1 -maxdepth 1 ! -path "$work" ! -path "$tools" ! -path "$deps/bench" \
-    ! -path "$deps/clients" ! -path "$deps/go-modules" -exec rm -rf {} +
+    ! -path "$deps/clients" ! -path "$deps/dist" ! -path "$deps/go-modules" -exec rm -rf {} +
   mv "$work/tree"/* "$deps"/
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -270,6 +270,28 @@ setup_clients() {
   fi
 }
 
+# --- Packages of a release ---------------------------------------------------------------------
+
+# What only their tests need: Debian's packages, and programs in Go into .deps/dist/bin.
+setup_dist() {
+  local store=$PWD/$deps/dist wanted go name version
+  local stamp=$store/programs.stamp
+  setup_debian "$(awk '$1 == "dist" {print $2, $3}' "$versions")"
+  wanted=$(awk '$1 == "distgo" {print $2, $3}' "$versions")
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return
+  fi
+  go=$(scripts/toolchains.sh | sed -n 's/^go=//p')
+  [[ -n $go ]] || die "Go is missing: run scripts/setup.sh first"
+  while read -r name version; do
+    say "building $name $version"
+    GOBIN=$store/bin GOMODCACHE=$store/modules GOFLAGS=-modcacherw \
+      "$go" install "$name@$version" || die "cannot build $name: check the network"
+  done <<<"$wanted"
+  rm -rf "$store/modules"
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
 # --- Benchmarks --------------------------------------------------------------------------------
 
 # Intel's CPU runtime for OpenCL into .deps/bench/intel: lib/, and vendors/ for OpenCL's loader.
@@ -310,14 +332,14 @@ main() {
     return
   fi
   setup_debian "$(wanted_packages)"
-  if [[ ${1:-} == dist ]]; then
-    setup_debian "$(awk '$1 == "dist" {print $2, $3}' "$versions")"
-  fi
   setup_wheels
   setup_tools
   setup_crates
   setup_go_modules
   setup_clients
+  if [[ ${1:-} == dist ]]; then
+    setup_dist
+  fi
 }
 
 main "$@"

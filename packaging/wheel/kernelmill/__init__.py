@@ -7,8 +7,8 @@ they lie, for build scripts and for `ctypes`.
 from pathlib import Path
 
 __version__ = "@VERSION@"
-__all__ = ["command_path", "cmake_dir", "cuda_library_dir", "include_dir", "library_dir",
-           "library_path", "pkgconfig_dir"]
+__all__ = ["command_path", "cmake_dir", "cuda_include_dir", "cuda_library_dir", "include_dir",
+           "library_dir", "library_path", "nvrtc_dir", "pkgconfig_dir"]
 
 _HERE = Path(__file__).resolve().parent
 
@@ -41,6 +41,25 @@ def cmake_dir() -> str:
 def cuda_library_dir() -> str:
     """The folder of libcuda.so.1, which `kernelmill exec` puts before a program's own."""
     return str(_HERE / "lib" / ("kernelmill-" + __version__) / "cuda")
+
+
+def nvrtc_dir() -> str:
+    """The folder of NVRTC, from the wheel among this one's dependencies: a value for KM_NVRTC."""
+    return str(_nvidia("lib", "libnvrtc.so.13"))
+
+
+def cuda_include_dir() -> str:
+    """The folder of cuda.h, from the wheel among this one's dependencies."""
+    return str(_nvidia("include", "cuda.h"))
+
+
+def _nvidia(folder: str, file: str) -> Path:
+    """A folder of NVIDIA's wheels, which pip puts beside this one."""
+    place = _HERE.parent / "nvidia" / "cu13" / folder
+    if not (place / file).exists():
+        raise FileNotFoundError(f"{place / file} is missing: install kernelmill with its "
+                                "dependencies, without pip's option --no-deps")
+    return place
 
 
 def command_path() -> str:
