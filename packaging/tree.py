@@ -1,5 +1,6 @@
 """Files on their way into a package: gathered once, written the same way each time."""
 
+import functools
 import hashlib
 import io
 import os
@@ -51,6 +52,7 @@ def read_tree(folder: Path) -> Tree:
     return tree
 
 
+@functools.cache
 def time_s() -> int:
     """The time that everything in a package carries: SOURCE_DATE_EPOCH, or the last commit's."""
     named = os.environ.get("SOURCE_DATE_EPOCH")

@@ -43,7 +43,7 @@ PATH=$places/bin:$PATH "${threads[@]}"
 
 # Nothing is downloaded for documentation, nor in a checkout.
 expect_error 'pins no archive' "$cargo" build --locked --quiet --features kernelmill/bundled
-"$cargo" doc --locked --quiet --no-deps --features bundled
+"$cargo" doc --locked --quiet --no-deps -p kernelmill-sys --features bundled
 
 linking=(--locked --quiet --no-default-features --features kernelmill/dynamic-linking)
 expect_error 'Set KM_LIBRARY_DIR' "$cargo" build "${linking[@]}"

@@ -9,7 +9,11 @@ import tarfile
 import unittest
 from pathlib import Path
 
-from packages import DIST, FILLED, LOADS_DRIVER, NVRTC, ROOT, RUN_KERNEL, Case, one, version
+from packages import (BUILD, DIST, FILLED, LOADS_DRIVER, NVRTC, ROOT, RUN_KERNEL, Case, one,
+                      version)
+
+sys.path.insert(0, str(ROOT / "packaging"))
+from bindings import tools  # noqa: E402
 
 OLDEST_GLIBC = (2, 28)
 ALLOWED = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
@@ -75,6 +79,14 @@ class Archive(Case):
 
 
 class Contents(unittest.TestCase):
+    def test_linker_stubs_were_made_from_what_is_there_now(self):
+        inputs = (BUILD / "glibc/inputs").read_text()
+        maker = (ROOT / "packaging/glibc/stubs.py").read_bytes()
+        self.assertIn(hashlib.sha256(maker).hexdigest(), inputs)
+        shown = subprocess.run([tools()["zig"], "version"], capture_output=True, text=True,
+                               check=True).stdout.strip()
+        self.assertIn(f"glibc {OLDEST_GLIBC[0]}.{OLDEST_GLIBC[1]}, zig {shown},", inputs)
+
     def test_checksums_are_right_and_complete(self):
         lines = (DIST / "SHA256SUMS").read_text().splitlines()
         listed = {line[66:]: line[:64] for line in lines}
