@@ -46,6 +46,7 @@ main() {
   if [[ -n ${GITHUB_PATH:-} ]]; then
     printf '%s\n' "$folder/command" >>"$GITHUB_PATH"
   else
+    # shellcheck disable=SC2016  # the shell that reads the line expands it
     printf 'export PATH=%q:$PATH\n' "$folder/command"
   fi
   local name value

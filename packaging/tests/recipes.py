@@ -50,7 +50,7 @@ class Runner:
         defaults = {name: given.get("default", "") for name, given in action["inputs"].items()}
         self.values = {f"inputs.{name}": text for name, text in {**defaults, **inputs}.items()}
         self.values["runner.temp"] = str(folder)
-        self.files = {name: folder / name for name in ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT")}
+        self.files = {f"GITHUB_{name}": folder / name for name in ("ENV", "PATH", "OUTPUT")}
         for number, step in enumerate(action["runs"]["steps"]):
             self.run(step, folder / f"step{number}.sh")
         self.outputs = {name: self.expand(given["value"])

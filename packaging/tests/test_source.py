@@ -21,7 +21,7 @@ class Source(Case):
                                 text=True, check=True).stdout.strip()
         (self.folder / "CMakeLists.txt").write_text(PROJECT.format(root=ROOT, commit=commit))
         self.run_here("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
-        # The program opens the CPU, which needs the plugin: it is built with what links the library.
+        # The program opens the CPU, which needs the plugin: that is built with the library.
         self.run_here("cmake", "--build", "build", "--target", "consumer", "--parallel", "2")
         self.assertEqual(self.run_here("build/consumer").strip(), version())
 
