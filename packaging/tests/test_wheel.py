@@ -8,6 +8,14 @@ from packages import FILLED, LOADS_DRIVER, ROOT, RUN_KERNEL, Case, one, version
 
 # A part of numba-cuda's tests that is over in a minute.
 NUMBA_TESTS = ("idiv", "sync", "nondet", "powi", "montecarlo", "localmem", "forall")
+# What its tests ask of the checkout's own configuration of pytest.
+NUMBA_FIXTURE = """import pytest
+
+
+@pytest.fixture
+def initialize_from_pytest_config(request):
+    request.cls._dump_failed_filechecks = False
+"""
 
 
 class Wheel(Case):
@@ -63,6 +71,7 @@ class Wheel(Case):
         # The files themselves have no package above them that pytest could name them by.
         imports = [f"from numba.cuda.tests.cudapy.test_{name} import *\n" for name in NUMBA_TESTS]
         (self.folder / "test_numba.py").write_text("".join(imports))
+        (self.folder / "conftest.py").write_text(NUMBA_FIXTURE)
         said = self.run_here(self.bin / "kernelmill", "exec", "--", self.bin / "python", "-m",
                              "pytest", "-q", "-p", "no:cacheprovider", "test_numba.py")
         passed = int(re.search(r"(\d+) passed", said)[1])
