@@ -16,6 +16,8 @@ MIRROR = os.environ.get("KM_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 INCLUDED = "libcmocka0,libopenblas0-pthread,python3-minimal"
 # Debian's own rules are looked at by the lintian of a root of its own.
 NAMED = {"lintian": ("bookworm", "lintian")}
+# Debian's package of certificates would replace a file in its own place.
+CERTIFICATES = "/etc/pip-certificates.pem"
 COMPILERS = ("cc", "gcc", "clang", "ld")
 
 
@@ -34,8 +36,11 @@ def make_root(name: str) -> Path:
 
 def network_settings() -> dict:
     """How this machine reaches package registries; nothing else of its environment."""
-    return {name: value for name, value in os.environ.items()
-            if name.startswith("PIP_") or name.lower().endswith("_proxy")}
+    settings = {name: value for name, value in os.environ.items()
+                if name.startswith("PIP_") or name.lower().endswith("_proxy")}
+    if "PIP_CERT" in settings:
+        settings["PIP_CERT"] = CERTIFICATES
+    return settings
 
 
 class Root:
@@ -46,11 +51,11 @@ class Root:
         subprocess.run(["cp", "-a", make_root(name), self.path], check=True)
         subprocess.run(["mount", "-t", "proc", "proc", self.path / "proc"], check=True)
         subprocess.run(["mount", "--bind", "/dev", self.path / "dev"], check=True)
-        for file in ("/etc/resolv.conf", "/etc/pip.conf", os.environ.get("PIP_CERT", "")):
+        files = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/pip.conf": "/etc/pip.conf",
+                 os.environ.get("PIP_CERT", ""): CERTIFICATES}
+        for file, place in files.items():
             if file and Path(file).is_file():
-                place = self.path / file.lstrip("/")
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, place)
+                shutil.copyfile(file, self.path / place.lstrip("/"))
 
     def close(self):
         for name in ("dev", "proc"):
