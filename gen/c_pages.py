@@ -21,7 +21,7 @@ def prologue(text: str) -> str:
     match = PROLOGUE.match(text)
     comment = re.sub(r"^ \* ?", "", match[1], flags=re.M) if match else ""
     return EXAMPLE.sub(
-        lambda example: f"```c\n{textwrap.dedent(example[1])}```\n", comment, count=1
+        lambda example: f"```c\n{textwrap.dedent(example[1]).rstrip()}\n```\n", comment, count=1
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import acceptance
 import bindings_table
+import c_man
 import c_pages
 import cuda_driver
 import cuda_runtime
@@ -60,6 +61,7 @@ OUTPUTS = {
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     "docs/reference/dropin-coverage.md": lambda tool: dropin_coverage.text(),
     "bindings/go/gonum/internal/generated/blas.go": lambda tool: go_gonum.text(),
+    **c_man.outputs(),
     **c_pages.outputs(),
     **cuda_driver.outputs(),
     **cuda_runtime.outputs(),

@@ -32,6 +32,12 @@ def headers() -> set:
     return {f"include/{path.relative_to(source).as_posix()}" for path in source.rglob("*.h*")}
 
 
+def manual() -> set:
+    """A page for each header of the C ABI, and one for each function that sends to it."""
+    lines = (HERE.parents[1] / "man/generated/names.txt").read_text().splitlines()[1:]
+    return {f"share/man/man3/{name}.3" for line in lines for name in line.split()}
+
+
 def expected_files(version: str) -> set:
     major = version.split(".")[0]
     package = "lib/cmake/kernelmill/kernelmill-"
@@ -59,6 +65,7 @@ def expected_files(version: str) -> set:
         f"{package}targets.cmake",
         "share/doc/kernelmill/LICENSE",
         "share/man/man1/kernelmill.1",
+        *manual(),
         "share/bash-completion/completions/kernelmill",
         "share/zsh/site-functions/_kernelmill",
         "share/fish/vendor_completions.d/kernelmill.fish",
