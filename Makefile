@@ -11,7 +11,7 @@ BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint \
-        format dist test-dist install \
+        format docs test-docs dist test-dist install \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -32,6 +32,11 @@ test-ubsan: ## the same under UndefinedBehaviorSanitizer
 	@scripts/test.sh ubsan
 test-tsan: ## the same under ThreadSanitizer
 	@scripts/test.sh tsan
+
+docs: ## the documentation as a site that opens from a folder: build/docs/index.html
+	@scripts/docs.sh
+test-docs: ## the same, and a headless browser's tests of it, with pictures of a report and a trace
+	@scripts/docs.sh --test
 
 test-clients: ## tests of others' programs on our CUDA driver (BASELINE=1: and on one that does nothing)
 	@scripts/test_clients.sh $(PRESET)
