@@ -217,14 +217,20 @@ typedef struct kmb_graph_node {
   kmb_branch branch;
 } kmb_graph_node;
 
-/* One operation that is over. */
+/* One operation that is over. Members that a kind of operation does not have are 0. */
 typedef struct kmb_profile_record {
-  km_profile_kind kind;
-  float occupancy;  /* of a kernel: the part of the device that worked on it, 0 to 1 */
-  const char* name; /* of a kernel, for the time of the call; else null */
-  const void* stream;
-  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+  km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE: the backend has compiled a kernel */
+  float occupancy;           /* of a kernel: the part of the device that worked on it, 0 to 1 */
+  const char* name;          /* of a kernel, for the time of the call; else null */
+  const void* stream;        /* null: a thread of the host did it */
+  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC, as all times */
   uint64_t size_bytes;       /* of copies and fills */
+  uint64_t operations;       /* of floating point, of a BLAS call */
+  uint64_t call_begin_ns, call_end_ns; /* of the host's call that queued it; 0: not known */
+  uint32_t host_thread;                /* that made the call or compiled, as gettid has it */
+  uint32_t is_of_graph;                /* the call launched a graph */
+  uint32_t grid[3], block[3];          /* of a kernel, but for BLAS */
+  uint64_t shared_bytes;               /* dynamic, of a kernel */
 } kmb_profile_record;
 /* Called on any thread, several at a time. */
 typedef void (*kmb_profile_callback)(void* user_data, const kmb_profile_record* record);

@@ -1,5 +1,8 @@
 #include "backends/cuda/profile.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
@@ -17,6 +20,11 @@ constexpr uint64_t kClockLifeNs = 4'000'000'000;
 uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
                                std::chrono::nanoseconds(1));
+}
+
+uint32_t thread_id() {
+  static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return id;
 }
 
 /// Nanoseconds between two events that have passed.
@@ -152,6 +160,8 @@ void ProfiledOperation::begin(Profile& profile, const std::shared_ptr<Epoch>& ep
     operation->record.stream = shown_stream;
     operation->record.size_bytes = size_bytes;
     operation->record.occupancy = occupancy;
+    operation->record.call_begin_ns = now_ns();
+    operation->record.host_thread = thread_id();
     if (name != nullptr) operation->name = name;
     if (make_event(&operation->begin) && make_event(&operation->end) &&
         driver().cuEventRecord(operation->begin, stream).ok()) {
@@ -166,7 +176,14 @@ void ProfiledOperation::begin(Profile& profile, const std::shared_ptr<Epoch>& ep
   }
 }
 
+void ProfiledOperation::note_launch(const kmb_launch& launch) noexcept {
+  std::copy_n(launch.grid, 3, operation_->record.grid);
+  std::copy_n(launch.block, 3, operation_->record.block);
+  operation_->record.shared_bytes = launch.shared_bytes;
+}
+
 void ProfiledOperation::finish() noexcept {
+  operation_->record.call_end_ns = now_ns();
   try {
     if (driver().cuEventRecord(operation_->end, stream_).ok()) {
       profile_->add(std::move(*operation_));

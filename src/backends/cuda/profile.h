@@ -64,6 +64,20 @@ class ProfiledOperation {
     if (profile_ != nullptr) [[unlikely]]
       finish();
   }
+  /// The shape of the launch.
+  void set_launch(const kmb_launch& launch) {
+    if (profile_ != nullptr) [[unlikely]]
+      note_launch(launch);
+  }
+  /// Operations of floating point.
+  void set_operations(uint64_t operations) {
+    if (profile_ != nullptr) [[unlikely]]
+      operation_->record.operations = operations;
+  }
+  void set_of_graph() {
+    if (profile_ != nullptr) [[unlikely]]
+      operation_->record.is_of_graph = 1;
+  }
   ProfiledOperation(const ProfiledOperation&) = delete;
   ProfiledOperation& operator=(const ProfiledOperation&) = delete;
 
@@ -72,6 +86,7 @@ class ProfiledOperation {
              km_profile_kind kind, const void* shown_stream, uint64_t size_bytes, const char* name,
              float occupancy) noexcept;
   void finish() noexcept;
+  void note_launch(const kmb_launch& launch) noexcept;
 
   Profile* profile_ = nullptr;
   cu::CUstream stream_ = nullptr;

@@ -1,6 +1,7 @@
 // Entries of BLAS, and its calls as work of a stream.
 #include "backends/cpu/blas/blas.h"
 
+#include "backend/blas_operations.h"
 #include "backends/cpu/blas/half_gemm.h"
 #include "backends/cpu/device/config.h"
 #include "backends/cpu/device/context.h"
@@ -16,6 +17,7 @@ class OpenBlasTask final : public Task {
   OpenBlasTask(const OpenBlas& library, const kmb_blas_call& call, uint32_t threads)
       : library_(library), call_(call), cut_(cut_blas(call, threads)) {}
   const char* name() const override { return blas_name(call_); }
+  uint64_t operations() const override { return blas_operations(call_); }
   uint64_t pieces() const override { return cut_.pieces(); }
   float ticks() const override { return blas_ticks(call_); }
   Status run(uint64_t piece) const override {

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "backend/blas_operations.h"
 #include "backends/cpu/blas/blas.h"
 #include "backends/cpu/device/config.h"
 
@@ -73,6 +74,7 @@ class HalfGemmTask final : public Task {
     if (call.layout != KM_BLAS_LAYOUT_ROWS) std::swap(cut_.rows, cut_.columns);
   }
   const char* name() const override { return blas_name(call_); }
+  uint64_t operations() const override { return blas_operations(call_); }
   uint64_t pieces() const override { return cut_.pieces(); }
   float ticks() const override { return blas_ticks(call_); }
   Status run(uint64_t piece) const override;

@@ -64,6 +64,8 @@ class Context {
 
   // Profiles.
   bool is_profiling() const { return profiling_.load(std::memory_order_acquire); }
+  /// The start of the recording: times before it are those of commands that had the same memory.
+  uint64_t profiling_since_ns() const { return profiling_since_ns_.load(); }
   /// The first call says where the records go; later ones turn them on and off only.
   void set_profiling(bool on, kmb_profile_callback callback, void* user_data,
                      km_release_callback release);
@@ -131,6 +133,7 @@ class Context {
   kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_
   void* profile_data_ = nullptr;
   km_release_callback profile_release_ = nullptr;
+  std::atomic<uint64_t> profiling_since_ns_{0};
 };
 
 }  // namespace km::cpu

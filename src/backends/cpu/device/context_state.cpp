@@ -11,6 +11,7 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/workers/futex.h"
 #include "base/host_allocator.h"
 
 namespace km::cpu {
@@ -51,6 +52,7 @@ void Context::set_profiling(bool on, kmb_profile_callback callback, void* user_d
     profile_data_ = user_data;
     profile_release_ = release;
   }
+  if (on && !is_profiling()) profiling_since_ns_.store(now_ns());
   profiling_.store(on, std::memory_order_release);
 }
 

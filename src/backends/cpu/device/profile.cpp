@@ -1,5 +1,8 @@
 #include "backends/cpu/device/profile.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "backends/cpu/device/context.h"
@@ -11,6 +14,11 @@
 namespace km::cpu {
 namespace {
 
+uint32_t thread_id() {
+  static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return id;
+}
+
 kmb_profile_record record_of(const Stream* stream, uint64_t begin_ns) {
   kmb_profile_record record{};
   record.stream = stream;
@@ -19,7 +27,42 @@ kmb_profile_record record_of(const Stream* stream, uint64_t begin_ns) {
   return record;
 }
 
+void set_call(const Context& context, const Command& queued, kmb_profile_record* record) {
+  if (queued.call_end_ns < context.profiling_since_ns()) return;
+  record->call_begin_ns = queued.call_begin_ns;
+  record->call_end_ns = queued.call_end_ns;
+  record->host_thread = queued.host_thread;
+}
+
+void set_kernel(Context& context, const Command& command, kmb_profile_record* record) {
+  const auto threads = static_cast<float>(context.pool()->threads());
+  const auto helpers = static_cast<float>(command.helpers.load(std::memory_order_relaxed));
+  record->kind = KM_PROFILE_KIND_KERNEL;
+  record->occupancy = std::min(1.0F, (1 + helpers) / threads);
+  if (command.kind == CommandKind::task) {
+    record->name = command.task->name();
+    record->operations = command.task->operations();
+    return;
+  }
+  const simt::LaunchRecord& launch = command.run.record;
+  record->name = command.run.unit->name;
+  record->shared_bytes = launch.shared_dynamic_bytes;
+  std::copy_n(launch.grid, 3, record->grid);
+  std::copy_n(launch.block, 3, record->block);
+}
+
 }  // namespace
+
+void note_call(Command& command) { command.call_begin_ns = now_ns(); }
+
+void note_queued(const Context& context, Command& command) {
+  command.call_end_ns = now_ns();
+  command.host_thread = thread_id();
+  // The recording may have begun in the middle of the call.
+  if (command.call_begin_ns < context.profiling_since_ns()) {
+    command.call_begin_ns = command.call_end_ns;
+  }
+}
 
 void note_begin(Command& command) {
   switch (command.kind) {
@@ -40,13 +83,10 @@ void record_end(Context& context, const Stream* stream, Command& front) {
   if (command == nullptr || command->begin_ns == 0) return;
   kmb_profile_record record = record_of(stream, command->begin_ns);
   command->begin_ns = 0;
-  const bool is_task = command->kind == CommandKind::task;
-  if (is_task || command->kind == CommandKind::kernel) {
-    const auto threads = static_cast<float>(context.pool()->threads());
-    const auto helpers = static_cast<float>(command->helpers.load(std::memory_order_relaxed));
-    record.kind = KM_PROFILE_KIND_KERNEL;
-    record.name = is_task ? command->task->name() : command->run.unit->name;
-    record.occupancy = std::min(1.0F, (1 + helpers) / threads);
+  set_call(context, front, &record);
+  record.is_of_graph = front.kind == CommandKind::graph ? 1 : 0;
+  if (command->kind == CommandKind::task || command->kind == CommandKind::kernel) {
+    set_kernel(context, *command, &record);
   } else if (command->kind == CommandKind::transfer) {
     record.kind = command->transfer.kind;
     record.size_bytes = command->transfer.size_bytes;
@@ -61,6 +101,18 @@ void record_transfer(Context& context, const Stream* stream, const Transfer& tra
   kmb_profile_record record = record_of(stream, begin_ns);
   record.kind = transfer.kind;
   record.size_bytes = transfer.size_bytes;
+  record.call_begin_ns = begin_ns;
+  record.call_end_ns = record.end_ns;
+  record.host_thread = thread_id();
+  context.record(record);
+}
+
+void record_compilation(const Context& context, const std::string& name, uint64_t begin_ns) {
+  if (!context.is_profiling()) return;
+  kmb_profile_record record = record_of(nullptr, begin_ns);
+  record.kind = KM_PROFILE_KIND_RANGE;
+  record.name = name.c_str();
+  record.host_thread = thread_id();
   context.record(record);
 }
 

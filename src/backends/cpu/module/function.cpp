@@ -5,8 +5,10 @@
 #include "backends/cpu/device/config.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/device/profile.h"
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/module/perf_dump.h"
+#include "backends/cpu/workers/futex.h"
 #include "base/cancellation.h"
 #include "base/text.h"
 #include "ptx/place.h"
@@ -253,8 +255,10 @@ Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted)
   if (const KernelCode* code = find(wanted)) return code;
   const simt::Variant variant = variant_to_make(wanted);
   if (const KernelCode* code = find(variant)) return code;
+  const uint64_t begin_ns = now_ns();
   KM_ASSIGN(const simt::Object object, module_->object(index_, variant));
   KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
+  record_compilation(module_->context(), kernel().name, begin_ns);
   tell_perf(*code, kernel().name, variant);
   codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
   return codes_.back().get();

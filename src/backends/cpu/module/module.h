@@ -90,6 +90,7 @@ class Function {
 
 class Module {
  public:
+  const Context& context() const { return *context_; }
   static Result<std::unique_ptr<Module>> load(Context* context, std::string_view ptx,
                                               std::string_view name);
   /// From the contents of an object file.

@@ -93,6 +93,8 @@ struct Command {
   kmb_branch branch{};                          // branch
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first
+  uint64_t call_begin_ns = 0, call_end_ns = 0;  // of the host's call, while a profile is made
+  uint32_t host_thread = 0;                     // that made the call
 
   Command();
   ~Command();

@@ -82,8 +82,13 @@ Command* Stream::allocate() {
     if (spare_ != nullptr) freed_count_.store(0, std::memory_order_relaxed);
   }
   Command* command = spare_;
-  if (command == nullptr) return new (std::nothrow) Command;
-  spare_ = command->next.load(std::memory_order_relaxed);
+  if (command == nullptr) {
+    command = new (std::nothrow) Command;
+  } else {
+    spare_ = command->next.load(std::memory_order_relaxed);
+  }
+  if (context_->is_profiling() && command != nullptr) [[unlikely]]
+    note_call(*command);
   return command;
 }
 
@@ -108,6 +113,8 @@ void Stream::recycle(Command* command) {
   std::lock_guard lock(lock_);
   const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
   command->ticket = ticket;
+  if (context_->is_profiling()) [[unlikely]]
+    note_queued(*context_, *command);
   if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
   if (command->kind == CommandKind::kernel) command->run.record.grid_id = first_grid_id_ + ticket;
   submitted_.store(ticket, std::memory_order_release);

@@ -25,6 +25,8 @@ class Task {
   virtual Status run(uint64_t piece) const = 0;
   /// Told when run() ended so.
   virtual void abandon() const {}
+  /// Operations of floating point, for profiles.
+  virtual uint64_t operations() const { return 0; }
 };
 
 }  // namespace km::cpu

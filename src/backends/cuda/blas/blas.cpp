@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/blas_operations.h"
 #include "backends/cuda/blas/blas_call.h"
 #include "backends/cuda/graph/host_call.h"
 #include "base/host_allocator.h"
@@ -191,8 +192,9 @@ void blas_destroy(kmb_blas* handle) {
 km_status blas_submit(kmb_blas* blas, kmb_stream* stream, const kmb_blas_call* call,
                       uint64_t* out_ticket, kmb_error* error) {
   return enqueue(stream, out_ticket, error, [&](Stream& target) {
-    const ProfiledOperation operation(target.profile(), target.epoch(), target.handle(),
-                                      KM_PROFILE_KIND_KERNEL, to(&target), 0, profile_name(*call));
+    ProfiledOperation operation(target.profile(), target.epoch(), target.handle(),
+                                KM_PROFILE_KIND_KERNEL, to(&target), 0, profile_name(*call));
+    operation.set_operations(blas_operations(*call));
     return from(blas)->submit(target, *call);
   });
 }

@@ -476,8 +476,9 @@ km_status graph_update(kmb_graph* handle, const uint32_t* indices, const kmb_gra
 km_status graph_launch(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                        kmb_error* error) {
   return enqueue(stream, out_ticket, error, [&](Stream& target) {
-    const ProfiledOperation operation(target.profile(), target.epoch(), target.handle(),
-                                      KM_PROFILE_KIND_KERNEL, to(&target), 0, "(graph)");
+    ProfiledOperation operation(target.profile(), target.epoch(), target.handle(),
+                                KM_PROFILE_KIND_KERNEL, to(&target), 0, "(graph)");
+    operation.set_of_graph();
     return from(graph)->launch(target);
   });
 }

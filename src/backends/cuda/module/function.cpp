@@ -114,9 +114,10 @@ Called launch_now(Stream& stream, const Function& function, const kmb_launch& la
 }
 
 Called launch_profiled(Stream& stream, const Function& function, const kmb_launch& launch) {
-  const ProfiledOperation operation(stream.profile(), stream.epoch(), stream.handle(),
-                                    KM_PROFILE_KIND_KERNEL, to(&stream), 0, function.info().name,
-                                    part_of_device(*stream.epoch(), launch));
+  ProfiledOperation operation(stream.profile(), stream.epoch(), stream.handle(),
+                              KM_PROFILE_KIND_KERNEL, to(&stream), 0, function.info().name,
+                              part_of_device(*stream.epoch(), launch));
+  operation.set_launch(launch);
   return launch_now(stream, function, launch);
 }
 
