@@ -237,6 +237,79 @@ static void files_are_written(void** state) {
   OK(km_function_destroy(scale));
 }
 
+/* A launch's shape, the call that queued it, and the compilation that it caused. */
+static void traces_say_who_launched_what(void** state) {
+  fixture* f = *state;
+  char path[64];
+  if (is_fake(f)) skip();
+  km_function scale = load_kernel(f, "scale");
+  km_slice data;
+  OK(km_slice_create(f->context, COUNT, 4, 0, &data));
+  OK(km_profiler_start(f->context));
+  run_work(f, scale, data, 1);
+  snprintf(path, sizeof path, "km_profile_%d.json", (int)getpid());
+  OK(km_profiler_write(f->context, path));
+  char* trace = read_file(path);
+  assert_non_null(strstr(trace, "\"grid\":\"16 x 1 x 1\",\"block\":\"256 x 1 x 1\""));
+  assert_non_null(strstr(trace, "\"name\":\"launch scale\",\"cat\":\"call\""));
+  assert_non_null(strstr(trace, "\"name\":\"queue upload\",\"cat\":\"call\""));
+  assert_non_null(strstr(trace, "\"ph\":\"s\""));
+  assert_non_null(strstr(trace, "\"ph\":\"f\",\"bp\":\"e\""));
+  for (const char* word = "program\0machine\0date\0library\0"; *word; word += strlen(word) + 1) {
+    assert_non_null(strstr(trace, word));
+  }
+  assert_null(strstr(trace, "\"empty\""));
+  free(trace);
+  remove(path);
+  OK(km_slice_destroy(data));
+  OK(km_function_destroy(scale));
+}
+
+static void empty_profiles_say_why(void** state) {
+  fixture* f = *state;
+  char path[64];
+  const char* endings[] = {"json", "html"};
+  if (is_fake(f)) skip();
+  OK(km_profiler_start(f->context));
+  for (int i = 0; i < 2; ++i) {
+    snprintf(path, sizeof path, "km_profile_%d.%s", (int)getpid(), endings[i]);
+    OK(km_profiler_write(f->context, path));
+    char* text = read_file(path);
+    assert_non_null(strstr(text, "Nothing was recorded: no kernel"));
+    free(text);
+    remove(path);
+  }
+}
+
+static void blas_calls_count_operations(void** state) {
+  fixture* f = *state;
+  enum { M = 24, N = 16, K = 40 };
+  const float one = 1, zero = 0;
+  km_blas blas;
+  if (is_fake(f)) skip();
+  if (km_blas_create(f->stream, KM_BLAS_LAYOUT_COLUMNS, &blas) != KM_SUCCESS) skip();
+  km_slice a, b, c;
+  OK(km_slice_create(f->context, M * K, 4, KM_SLICE_ZEROED, &a));
+  OK(km_slice_create(f->context, K * N, 4, KM_SLICE_ZEROED, &b));
+  OK(km_slice_create(f->context, M * N, 4, KM_SLICE_ZEROED, &c));
+  const km_blas_matrix ma = {.slice = (uint64_t)(uintptr_t)a, .leading_dimension = M};
+  const km_blas_matrix mb = {.slice = (uint64_t)(uintptr_t)b, .leading_dimension = K};
+  const km_blas_matrix mc = {.slice = (uint64_t)(uintptr_t)c, .leading_dimension = M};
+  OK(km_profiler_start(f->context));
+  const km_status given = km_blas_gemm(blas, KM_DATA_TYPE_F32, KM_BLAS_OPERATION_NONE,
+                                       KM_BLAS_OPERATION_NONE, M, N, K, &one, &ma, &mb, &zero, &mc);
+  if (given == KM_ERROR_BLAS_UNAVAILABLE) skip();
+  OK(given);
+  OK(km_stream_synchronize(f->stream));
+  const km_profile_row row = row_of(f, KM_PROFILE_KIND_KERNEL, "sgemm");
+  assert_int_equal(row.operations, 2 * M * N * K);
+  assert_in_range(row.operations_per_second, 1, UINT64_MAX);
+  OK(km_slice_destroy(a));
+  OK(km_slice_destroy(b));
+  OK(km_slice_destroy(c));
+  OK(km_blas_destroy(blas));
+}
+
 /* Work that goes on when the context's handle is gone is recorded, or not, without harm. */
 static void contexts_may_go_while_it_records(void** state) {
   fixture* f = *state;
@@ -349,6 +422,9 @@ int main(void) {
       cmocka_unit_test(ranges_nest_and_have_names),
       cmocka_unit_test(the_summary_is_a_table),
       cmocka_unit_test(files_are_written),
+      cmocka_unit_test(traces_say_who_launched_what),
+      cmocka_unit_test(empty_profiles_say_why),
+      cmocka_unit_test(blas_calls_count_operations),
       cmocka_unit_test(contexts_may_go_while_it_records),
       cmocka_unit_test(threads_record_together),
       cmocka_unit_test(recording_costs),

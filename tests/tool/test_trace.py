@@ -21,7 +21,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.rows, self.shapes, self.cell = [], {}, None
-        self.plot = None
+        self.plots = []  # those that are open: names lie in a picture in the picture
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -31,9 +31,9 @@ class Page(html.parser.HTMLParser):
         elif tag in ("td", "th"):
             self.cell = ""
         elif tag == "svg":
-            self.plot = attributes["class"]
+            self.plots.append(attributes["class"])
         elif tag in ("rect", "path"):
-            self.shapes.setdefault(self.plot, []).append(attributes)
+            self.shapes.setdefault(self.plots[-1], []).append(attributes)
 
     def handle_data(self, data):
         if self.cell is not None:
@@ -43,6 +43,8 @@ class Page(html.parser.HTMLParser):
         if tag in ("td", "th"):
             self.rows[-1].append(self.cell)
             self.cell = None
+        elif tag == "svg":
+            self.plots.pop()
 
 
 def pixels(content):
@@ -97,6 +99,36 @@ class Trace(Case):
         memory = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
         self.assertGreaterEqual(max(memory), 2 * 4 * 4096)
 
+    def test_a_trace_says_what_was_launched_and_by_which_call(self):
+        self.good("trace", "-o", "t.json", "--", *self.program)
+        trace = json.loads(self.read("t.json"))
+        about = trace["otherData"]
+        self.assertIn("run scale.cu", about["program"])
+        self.assertRegex(about["date"], r"\A20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC\Z")
+        self.assertRegex(about["library"], r"\AKernelmill \d")
+        self.assertIn(os.uname().nodename, about["machine"])
+        self.assertNotIn("empty", about)
+        events = trace["traceEvents"]
+        work = [e for e in events if e["ph"] == "X"]
+        kernels = [e for e in work if e["cat"] == "kernel"]
+        self.assertEqual((kernels[0]["args"]["grid"], kernels[0]["args"]["block"]),
+                         ("1 x 1 x 1", "256 x 1 x 1"))
+        compiled = {e["name"] for e in work if e["cat"] == "compile"}
+        self.assertEqual(compiled, {"compile scale", "compile scale.cu"})
+        starts = {e["id"]: e for e in events if e["ph"] == "s"}
+        finishes = {e["id"]: e for e in events if e["ph"] == "f"}
+        self.assertEqual(set(starts), set(finishes))
+        self.assertGreaterEqual(len(starts), len(kernels))
+        calls = [e for e in work if e["cat"] == "call"]
+        ends = {(e["tid"], e["ts"]) for e in work}
+        for number, start in starts.items():
+            finish = finishes[number]
+            self.assertLessEqual(start["ts"], finish["ts"])
+            self.assertIn((finish["tid"], finish["ts"]), ends)  # the work's begin
+            self.assertTrue(any(e["tid"] == start["tid"] and
+                                e["ts"] <= start["ts"] <= e["ts"] + e["dur"] for e in calls))
+        self.assertIn("launch scale", {e["name"] for e in calls})
+
     def test_exit_codes_are_passed_on(self):
         self.assertEqual(self.run_tool("trace", "--", "sh", "-c", "exit 7").returncode, 7)
         self.assertEqual(self.run_tool("trace", "--", "sh", "-c", "kill -9 $$").returncode, 137)
@@ -150,8 +182,18 @@ class Trace(Case):
         self.assertGreaterEqual(len(page.shapes["timeline"]), REPEATS)
         self.assertTrue(page.shapes["bars"] and page.shapes["memory-plot"])
         for shape in page.shapes["timeline"]:
-            self.assertGreaterEqual(float(shape["x"]), 0)
-            self.assertLessEqual(float(shape["x"]) + float(shape["width"]), 1001)
+            x, width = (float(shape[name].removesuffix("%")) for name in ("x", "width"))
+            self.assertGreaterEqual(x, 0)
+            self.assertLessEqual(x + width, 100.01)
+        kinds = {shape["class"] for shape in page.shapes["timeline"]}
+        self.assertLessEqual({"kernel", "upload", "download", "wait", "call", "compile"}, kinds)
+        for word in ("scale: ", "grid 1 x 1 x 1, block 256 x 1 x 1", "the host&#x27;s call"):
+            self.assertIn(word.replace("&#x27;", "'"), text)
+        self.assertRegex(text, r"<dt>program</dt><dd>[^<]*run scale\.cu")
+        self.assertRegex(text, r"<dt>date</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC</dd>")
+        for zoom in (1, 4, 16, 64):
+            self.assertIn(f'class="by{zoom}"', text)
+            self.assertRegex(text, rf'<g class="at{zoom}"><line[^>]*></line><text[^>]*>0</text>')
 
     def browse(self, *arguments):
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
@@ -175,8 +217,8 @@ class Trace(Case):
         self.check_page(self.browse("--dump-dom").stdout)
         self.browse("--window-size=1000,900", "--screenshot=" + self.path("t.png"))
         colours = pixels(self.read("t.png"))
-        # What the style sheet says: kernels, copies, and the line of the memory in use.
-        for drawn in ((0x3B, 0x7D, 0xD8), (0xE2, 0x86, 0x3B), (0xFA, 0xFA, 0xFA)):
+        # The style sheet's colours of kernels and compilations, and the ground of the plots.
+        for drawn in ((0x3B, 0x7D, 0xD8), (0xC2, 0x50, 0x7A), (0xFA, 0xFA, 0xFA)):
             self.assertIn(drawn, colours)
 
 

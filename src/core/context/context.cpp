@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 
 #include "base/log.h"
 #include "core/context/leak_report.h"
@@ -19,12 +20,17 @@ Error no_limits(const kmb_backend& backend) {
   return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no limits of contexts", backend.name);
 }
 
+/// "cpu:0, AMD EPYC": the title of the context's profile.
+std::string profile_name(const km_device_info& info) {
+  return std::string(info.uri) + ", " + info.name;
+}
+
 }  // namespace
 
 Context::Context(Ref<Device> device, km_context_flags flags)
     : device_(std::move(device)),
       flags_(flags),
-      profiler_(std::make_shared<Profiler>(device_->info().uri)),
+      profiler_(std::make_shared<Profiler>(profile_name(device_->info()))),
       number_(++g_context_count),
       default_capture_slot_(make_ref<CaptureSlot>()) {}
 

@@ -66,7 +66,9 @@ Result<Ref<Module>> Module::load_source(Context& context, std::string_view sourc
   input.name = name;
   KM_ASSIGN(input.architecture, architecture_of(context.device()));
   CompileOutput output;
+  const uint64_t begin_ns = profile_time_ns();
   KM_TRY(compile_cuda(input, output));
+  context.profiler().record_compilation(name, begin_ns);
   return load_ptx(context, output.ptx, name);
 }
 

@@ -1,5 +1,7 @@
 #include "core/module/program.h"
 
+#include "core/profiler/trace_at_exit.h"
+
 namespace km {
 
 Program::Program(std::string_view source, std::string_view name) {
@@ -41,7 +43,9 @@ Status Program::compile() {
   }
   // Unlocked: this takes long, and the log of the run before may be asked for meanwhile.
   CompileOutput output;
+  const uint64_t begin_ns = profile_time_ns();
   Status status = compile_cuda(input, output);
+  if (is_tracing()) trace_compilation(input.name, begin_ns);
   const std::lock_guard lock(mutex_);
   output_ = std::move(output);
   is_compiled_ = static_cast<bool>(status);

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/file_writer.h"
+#include "core/profiler/profile_about.h"
 #include "core/profiler/profiler.h"
 
 namespace km {
@@ -26,93 +29,188 @@ Number in_us(uint64_t time_ns, uint64_t zero_ns) {
   return {(static_cast<double>(time_ns) - static_cast<double>(zero_ns)) / 1000.0, 3};
 }
 
-bool is_of_host(km_profile_kind kind) { return kind >= KM_PROFILE_KIND_RANGE; }
-
 /// The text as a string of JSON. Only values of this kind are made: the destructors of arrays and
 /// objects allocate memory.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+uint32_t host_track(uint32_t thread) { return thread + kThreadTracks; }
+
+uint32_t track_of(const Profiler::Event& event) {
+  return is_of_host(event.kind) ? host_track(event.track) : event.track + 1;
+}
+
 // One line per event, so that large files are made without holding them in memory.
 class TraceFile {
  public:
-  TraceFile(FileWriter& file, uint64_t zero_ns) : file_(file), zero_ns_(zero_ns) {
-    file_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
-  }
+  TraceFile(FileWriter& file, uint64_t zero_ns) : file_(file), zero_ns_(zero_ns) {}
+  void begin(const std::vector<Profiler::Snapshot>& profiles);
+  void add(const Profiler::Snapshot& profile, int process);
   void end() { file_.write("\n]}\n"); }
 
-  void add(const Profiler::Snapshot& profile, int process) {
-    name(process, 0, "process_name", profile.device);
-    add_tracks(profile, process);
-    for (const Profiler::Event& event : profile.events) {
-      add(profile, event, process);
-    }
-    for (const Profiler::MemorySample& sample : profile.memory) {
-      begin_line();
-      file_.print(R"({"name":"device memory","ph":"C","pid":%d,"ts":%s,"args":{"bytes":%)" PRIu64
-                  "}}",
-                  process, in_us(sample.time_ns, zero_ns_).text, sample.used_bytes);
-    }
-  }
-
  private:
-  void begin_line() {
-    if (!is_first_) file_.write(",\n");
-    is_first_ = false;
-  }
-
-  void name(int process, uint32_t track, const char* what, const std::string& text) {
-    const std::string shown = quoted(text);
-    begin_line();
-    file_.print(R"({"name":"%s","ph":"M","pid":%d,"tid":%u,"args":{"name":%s}})", what, process,
-                track, shown.c_str());
-  }
-
-  static uint32_t track_of(const Profiler::Event& event) {
-    return is_of_host(event.kind) ? event.track + kThreadTracks : event.track + 1;
-  }
-
-  void add_tracks(const Profiler::Snapshot& profile, int process) {
-    std::set<uint32_t> tracks;
-    for (const Profiler::Event& event : profile.events) {
-      const uint32_t track = track_of(event);
-      if (!tracks.insert(track).second) continue;
-      name(process, track, "thread_name",
-           is_of_host(event.kind) ? "host thread " + std::to_string(event.track)
-                                  : "stream " + std::to_string(event.track));
-    }
-  }
-
-  void add(const Profiler::Snapshot& profile, const Profiler::Event& event, int process) {
-    const std::string shown = quoted(profile.names[event.name]);
-    begin_line();
-    file_.print(R"({"name":%s,"cat":"%s","ph":"X","pid":%d,"tid":%u,"ts":%s,"dur":%s)",
-                shown.c_str(), profile_kind_name(event.kind), process, track_of(event),
-                in_us(event.begin_ns, zero_ns_).text, in_us(event.end_ns, event.begin_ns).text);
-    file_.write(",\"args\":{");
-    if (event.size_bytes != 0) file_.print("\"bytes\":%" PRIu64, event.size_bytes);
-    if (event.kind == KM_PROFILE_KIND_KERNEL) {
-      file_.print("%s\"occupancy\":%s", event.size_bytes != 0 ? "," : "",
-                  Number(static_cast<double>(event.occupancy), 4).text);
-    }
-    file_.write("}}");
-  }
+  void begin_line();
+  void name(int process, uint32_t track, const char* what, const std::string& text);
+  void add_tracks(const Profiler::Snapshot& profile, int process);
+  void add_event(const Profiler::Snapshot& profile, const Profiler::Event& event, int process);
+  void add_call(const Profiler::Snapshot& profile, const Profiler::Event& event, int process);
+  void add_arguments(const Profiler::Snapshot& profile, const Profiler::Event& event);
+  void add_memory(const Profiler::Snapshot& profile, int process);
+  [[gnu::format(printf, 2, 3)]] void argument(const char* format, ...);
 
   FileWriter& file_;
   const uint64_t zero_ns_;
-  bool is_first_ = true;
+  bool is_first_ = true, is_first_argument_ = true;
+  uint64_t arrows_ = 0;
+  std::set<std::pair<uint32_t, uint64_t>> calls_;  // thread and begin of those written
 };
+
+void TraceFile::begin(const std::vector<Profiler::Snapshot>& profiles) {
+  const ProfileAbout about = about_this_profile();
+  const bool is_empty =
+      std::all_of(profiles.begin(), profiles.end(),
+                  [](const Profiler::Snapshot& profile) { return profile.events.empty(); });
+  uint64_t dropped = 0;
+  for (const Profiler::Snapshot& profile : profiles) dropped += profile.dropped;
+  file_.write("{\"displayTimeUnit\": \"ns\", \"otherData\": {");
+  file_.write("\"program\":" + quoted(about.program) + ",\"machine\":" + quoted(about.machine) +
+              ",\"date\":" + quoted(about.date) + ",\"library\":" + quoted(about.library));
+  if (is_empty) file_.write(",\"empty\":" + quoted(kEmptyProfile));
+  if (dropped != 0) file_.print(",\"left_out\":%" PRIu64, dropped);
+  file_.write("}, \"traceEvents\": [\n");
+}
+
+void TraceFile::begin_line() {
+  if (!is_first_) file_.write(",\n");
+  is_first_ = false;
+}
+
+void TraceFile::name(int process, uint32_t track, const char* what, const std::string& text) {
+  const std::string shown = quoted(text);
+  begin_line();
+  file_.print(R"({"name":"%s","ph":"M","pid":%d,"tid":%u,"args":{"name":%s}})", what, process,
+              track, shown.c_str());
+}
+
+void TraceFile::add_tracks(const Profiler::Snapshot& profile, int process) {
+  std::set<uint32_t> tracks;
+  for (const Profiler::Event& event : profile.events) {
+    if (tracks.insert(track_of(event)).second) {
+      name(process, track_of(event), "thread_name",
+           (is_of_host(event.kind) ? "host thread " : "stream ") + std::to_string(event.track));
+    }
+    if (event.call_end_ns != 0 && tracks.insert(host_track(event.call_thread)).second) {
+      name(process, host_track(event.call_thread), "thread_name",
+           "host thread " + std::to_string(event.call_thread));
+    }
+  }
+}
+
+void TraceFile::argument(const char* format, ...) {
+  char text[256];
+  va_list values;
+  va_start(values, format);
+  const int size = std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  if (!is_first_argument_) file_.write(",");
+  is_first_argument_ = false;
+  file_.write({text, std::min<size_t>(static_cast<size_t>(size), sizeof text - 1)});
+}
+
+void TraceFile::add_arguments(const Profiler::Snapshot& profile, const Profiler::Event& event) {
+  const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+  is_first_argument_ = true;
+  if (event.size_bytes != 0) argument("\"bytes\":%" PRIu64, event.size_bytes);
+  if (event.kind == KM_PROFILE_KIND_KERNEL) {
+    argument("\"occupancy\":%s", Number(static_cast<double>(event.occupancy), 4).text);
+  }
+  if (event.shape != 0) {
+    const Profiler::Shape& shape = profile.shapes[event.shape];
+    argument("\"grid\":\"%u x %u x %u\"", shape.grid[0], shape.grid[1], shape.grid[2]);
+    argument("\"block\":\"%u x %u x %u\"", shape.block[0], shape.block[1], shape.block[2]);
+    argument("\"dynamic_shared_bytes\":%" PRIu64, shape.shared_bytes);
+  }
+  if (event.operations != 0) argument("\"operations\":%" PRIu64, event.operations);
+  if (event.operations != 0 && seconds > 0) {
+    argument("\"GFLOP/s\":%s",
+             Number(static_cast<double>(event.operations) / seconds / 1e9, 3).text);
+  }
+}
+
+void TraceFile::add_event(const Profiler::Snapshot& profile, const Profiler::Event& event,
+                          int process) {
+  const std::string shown = quoted(profile.names[event.name]);
+  begin_line();
+  file_.print(R"({"name":%s,"cat":"%s","ph":"X","pid":%d,"tid":%u,"ts":%s,"dur":%s,"args":{)",
+              shown.c_str(), event.is_compilation ? "compile" : profile_kind_name(event.kind),
+              process, track_of(event), in_us(event.begin_ns, zero_ns_).text,
+              in_us(event.end_ns, event.begin_ns).text);
+  add_arguments(profile, event);
+  file_.write("}}");
+}
+
+/// The host's call, once, and an arrow from it to the work.
+void TraceFile::add_call(const Profiler::Snapshot& profile, const Profiler::Event& event,
+                         int process) {
+  const uint32_t track = host_track(event.call_thread);
+  if (calls_.emplace(event.call_thread, event.call_begin_ns).second) {
+    const std::string shown = quoted(profile_call_name(profile, event));
+    begin_line();
+    file_.print(R"({"name":%s,"cat":"call","ph":"X","pid":%d,"tid":%u,"ts":%s,"dur":%s,"args":{}})",
+                shown.c_str(), process, track, in_us(event.call_begin_ns, zero_ns_).text,
+                in_us(event.call_end_ns, event.call_begin_ns).text);
+  }
+  ++arrows_;
+  begin_line();
+  file_.print(R"({"name":"queued","cat":"arrow","ph":"s","id":%)" PRIu64
+              R"(,"pid":%d,"tid":%u,"ts":%s})",
+              arrows_, process, track, in_us(event.call_begin_ns, zero_ns_).text);
+  begin_line();
+  file_.print(R"({"name":"queued","cat":"arrow","ph":"f","bp":"e","id":%)" PRIu64
+              R"(,"pid":%d,"tid":%u,"ts":%s})",
+              arrows_, process, track_of(event), in_us(event.begin_ns, zero_ns_).text);
+}
+
+void TraceFile::add_memory(const Profiler::Snapshot& profile, int process) {
+  for (const Profiler::MemorySample& sample : profile.memory) {
+    begin_line();
+    file_.print(R"({"name":"device memory","ph":"C","pid":%d,"ts":%s,"args":{"bytes":%)" PRIu64
+                "}}",
+                process, in_us(sample.time_ns, zero_ns_).text, sample.used_bytes);
+  }
+}
+
+void TraceFile::add(const Profiler::Snapshot& profile, int process) {
+  calls_.clear();
+  name(process, 0, "process_name", profile.device);
+  add_tracks(profile, process);
+  for (const Profiler::Event& event : profile.events) {
+    add_event(profile, event, process);
+    if (event.call_end_ns != 0) add_call(profile, event, process);
+  }
+  add_memory(profile, process);
+}
+
+/// The time that a trace counts from.
+uint64_t first_time_ns(const std::vector<Profiler::Snapshot>& profiles) {
+  uint64_t first = UINT64_MAX;
+  for (const Profiler::Snapshot& profile : profiles) {
+    if (profile.begin_ns != 0) first = std::min(first, profile.begin_ns);
+    for (const Profiler::Event& event : profile.events) {
+      first = std::min(first, event.begin_ns);
+      if (event.call_end_ns != 0) first = std::min(first, event.call_begin_ns);
+    }
+  }
+  return first == UINT64_MAX ? 0 : first;
+}
 
 }  // namespace
 
 Status write_trace(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots) {
-  uint64_t zero_ns = UINT64_MAX;
-  for (const Profiler::Snapshot& profile : snapshots) {
-    if (profile.begin_ns != 0) zero_ns = std::min(zero_ns, profile.begin_ns);
-  }
   KM_ASSIGN(FileWriter file, FileWriter::open(path));
-  TraceFile trace(file, zero_ns == UINT64_MAX ? 0 : zero_ns);
+  TraceFile trace(file, first_time_ns(snapshots));
+  trace.begin(snapshots);
   int process = 0;
   for (const Profiler::Snapshot& profile : snapshots) trace.add(profile, ++process);
   trace.end();

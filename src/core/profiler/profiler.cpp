@@ -44,6 +44,12 @@ const char* profile_kind_name(km_profile_kind kind) {
   return kNames[kind];
 }
 
+std::string profile_call_name(const Profiler::Snapshot& profile, const Profiler::Event& event) {
+  if (event.is_of_graph) return "launch graph";
+  const bool is_kernel = event.kind == KM_PROFILE_KIND_KERNEL;
+  return (is_kernel ? "launch " : "queue ") + profile.names[event.name];
+}
+
 void Profiler::set_on(bool on) {
   const std::lock_guard lock(mutex_);
   if (on && begin_ns_ == 0) begin_ns_ = profile_time_ns();
@@ -75,6 +81,18 @@ uint32_t Profiler::intern(std::string_view name) {
   return index;
 }
 
+uint32_t Profiler::intern_shape(const kmb_profile_record& record) {
+  if (record.grid[0] == 0) return 0;
+  Shape shape;
+  std::copy_n(record.grid, 3, shape.grid.begin());
+  std::copy_n(record.block, 3, shape.block.begin());
+  shape.shared_bytes = record.shared_bytes;
+  const auto next = static_cast<uint32_t>(shapes_.size());
+  const auto [found, is_new] = shape_index_.try_emplace(shape, next);
+  if (is_new) shapes_.push_back(shape);
+  return found->second;
+}
+
 uint32_t Profiler::track_of(uint64_t key) {
   if ((key & kThreadKey) != 0) return static_cast<uint32_t>(key);
   return tracks_.try_emplace(key, static_cast<uint32_t>(tracks_.size())).first->second;
@@ -95,9 +113,8 @@ void Profiler::add(Event event, std::string_view name) {
   event.name = latest_.name;
   const uint64_t duration = event.end_ns - event.begin_ns;
   Row& row = *latest_.row;
-  uint64_t operations = 0;
   if (latest_.work != nullptr) {
-    operations = latest_.work->operations;
+    event.operations = latest_.work->operations;
     event.size_bytes = latest_.work->size_bytes;
   }
   ++row.count;
@@ -105,7 +122,7 @@ void Profiler::add(Event event, std::string_view name) {
   row.min_ns = std::min(row.min_ns, duration);
   row.max_ns = std::max(row.max_ns, duration);
   row.size_bytes += event.size_bytes;
-  row.operations += operations;
+  row.operations += event.operations;
   row.occupancy_sum += static_cast<double>(event.occupancy);
   if (events_.size() < kMostEvents) {
     events_.push_back(event);
@@ -123,14 +140,46 @@ void Profiler::record(void* profiler, const kmb_profile_record* record) noexcept
   event.size_bytes = record->size_bytes;
   event.kind = record->kind;
   event.occupancy = record->occupancy;
+  event.operations = record->operations;
+  event.call_begin_ns = record->call_begin_ns;
+  event.call_end_ns = record->call_end_ns;
+  event.call_thread = record->host_thread;
+  event.is_of_graph = record->is_of_graph != 0;
   const std::string_view name =
       record->name != nullptr ? record->name : profile_kind_name(record->kind);
   const std::lock_guard lock(self->mutex_);
   try {
+    if (record->stream == nullptr) {
+      event.track = record->host_thread;
+      self->add_compilation(event, name);
+      return;
+    }
     event.track = self->track_of(reinterpret_cast<uint64_t>(record->stream));
+    event.shape = self->intern_shape(*record);
     self->add(event, name);
   } catch (const std::bad_alloc&) {
     ++self->dropped_;
+  }
+}
+
+/// With the lock.
+void Profiler::add_compilation(Event event, std::string_view name) {
+  event.kind = KM_PROFILE_KIND_RANGE;
+  event.is_compilation = true;
+  add(event, "compile " + std::string(name));
+}
+
+void Profiler::record_compilation(std::string_view name, uint64_t begin_ns) noexcept {
+  if (!is_on()) return;
+  Event event;
+  event.begin_ns = begin_ns;
+  event.end_ns = profile_time_ns();
+  event.track = track_of(thread_key());
+  const std::lock_guard lock(mutex_);
+  try {
+    add_compilation(event, name);
+  } catch (const std::bad_alloc&) {
+    ++dropped_;
   }
 }
 
@@ -210,7 +259,7 @@ std::vector<Profiler::Row> Profiler::rows() const {
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    const bool a_host = a.kind >= KM_PROFILE_KIND_RANGE, b_host = b.kind >= KM_PROFILE_KIND_RANGE;
+    const bool a_host = is_of_host(a.kind), b_host = is_of_host(b.kind);
     if (a_host != b_host) return b_host;
     return a.total_ns > b.total_ns;
   });
@@ -223,6 +272,7 @@ Profiler::Snapshot Profiler::snapshot() const {
   result.device = device_;
   const std::lock_guard lock(mutex_);
   result.names = names_;
+  result.shapes = shapes_;
   result.events.assign(events_.begin(), events_.end());
   result.memory.assign(memory_.begin(), memory_.end());
   result.dropped = dropped_;

@@ -1,7 +1,9 @@
 // Records of device work as the backend reports it, of ranges and waits of the host, and of memory.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
@@ -31,6 +33,18 @@ class Profiler {
     uint32_t name = 0;   // an index into names
     uint32_t track = 0;  // a stream, or a thread of the host
     float occupancy = 0;
+    uint32_t shape = 0;       // of a launch: an index into shapes, whose first is that of no launch
+    uint64_t operations = 0;  // of floating point
+    uint64_t call_begin_ns = 0, call_end_ns = 0;  // of the host's call that queued it; 0: unknown
+    uint32_t call_thread = 0;
+    bool is_of_graph = false;     // the call launched a graph
+    bool is_compilation = false;  // a range in which a compiler ran
+  };
+  /// A launch's shape.
+  struct Shape {
+    std::array<uint32_t, 3> grid{}, block{};
+    uint64_t shared_bytes = 0;
+    auto operator<=>(const Shape&) const = default;
   };
   struct MemorySample {
     uint64_t time_ns = 0, used_bytes = 0;
@@ -46,6 +60,7 @@ class Profiler {
   struct Snapshot {
     std::string device;
     std::vector<std::string> names;
+    std::vector<Shape> shapes;
     std::vector<Event> events;
     std::vector<MemorySample> memory;
     std::vector<Row> rows;  // by falling total time
@@ -63,6 +78,8 @@ class Profiler {
 
   /// In the form of a kmb_profile_callback.
   static void record(void* profiler, const kmb_profile_record* record) noexcept;
+  /// A compilation by the calling thread.
+  void record_compilation(std::string_view name, uint64_t begin_ns) noexcept;
   /// A range or a wait of the calling thread.
   void record_host(km_profile_kind kind, std::string_view name, uint64_t begin_ns) noexcept;
   void memory_changed(int64_t by_bytes) noexcept;
@@ -88,6 +105,8 @@ class Profiler {
   void find_row(km_profile_kind kind, std::string_view name);
   void add(Event event, std::string_view name);
   uint32_t intern(std::string_view name);
+  uint32_t intern_shape(const kmb_profile_record& record);
+  void add_compilation(Event event, std::string_view name);
   uint32_t track_of(uint64_t key);
 
   const std::string device_;
@@ -97,6 +116,8 @@ class Profiler {
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, uint32_t, std::less<>> name_index_;
   std::vector<std::string> names_;
+  std::map<Shape, uint32_t> shape_index_{{Shape(), 0}};
+  std::vector<Shape> shapes_{Shape()};
   std::unordered_map<uint64_t, uint32_t> tracks_;
   std::deque<Event> events_;
   std::deque<MemorySample> memory_;
@@ -133,6 +154,10 @@ class ProfiledWait {
 };
 
 const char* profile_kind_name(km_profile_kind kind);
+/// True for ranges and waits, whose tracks are threads of the host.
+inline bool is_of_host(km_profile_kind kind) { return kind >= KM_PROFILE_KIND_RANGE; }
+/// "launch scale", "queue upload": the host's call that queued the event.
+std::string profile_call_name(const Profiler::Snapshot& profile, const Profiler::Event& event);
 /// A table as text.
 std::string profile_summary(const Profiler& profiler);
 /// Chrome's trace format, which Perfetto opens too; each snapshot is a process of its own.

@@ -17,7 +17,8 @@ namespace {
 struct Traced {
   std::mutex mutex;
   std::vector<std::shared_ptr<Profiler>> profilers;
-  std::string path;  // absolute: the program may change its folder
+  std::shared_ptr<Profiler> compiler;  // made by the first compilation
+  std::string path;                    // absolute: the program may change its folder
   bool is_registered = false;
 };
 
@@ -41,6 +42,16 @@ void write_at_exit(int) {
   }
 }
 
+/// With the lock.
+void add_profiler(Traced& all, std::shared_ptr<Profiler> profiler) {
+  if (!all.is_registered) {
+    std::error_code none;
+    all.path = std::filesystem::absolute(env(EnvVar::KM_TRACE).value_or(""), none).string();
+    all.is_registered = run_at_exit(write_at_exit);
+  }
+  all.profilers.push_back(std::move(profiler));
+}
+
 }  // namespace
 
 bool is_tracing() {
@@ -51,12 +62,18 @@ bool is_tracing() {
 void trace_at_exit(std::shared_ptr<Profiler> profiler) {
   Traced& all = traced();
   const std::lock_guard lock(all.mutex);
-  if (!all.is_registered) {
-    std::error_code none;
-    all.path = std::filesystem::absolute(env(EnvVar::KM_TRACE).value_or(""), none).string();
-    all.is_registered = run_at_exit(write_at_exit);
+  add_profiler(all, std::move(profiler));
+}
+
+void trace_compilation(std::string_view name, uint64_t begin_ns) {
+  Traced& all = traced();
+  const std::lock_guard lock(all.mutex);
+  if (all.compiler == nullptr) {
+    all.compiler = std::make_shared<Profiler>("CUDA C++ compiler");
+    all.compiler->set_on(true);
+    add_profiler(all, all.compiler);
   }
-  all.profilers.push_back(std::move(profiler));
+  all.compiler->record_compilation(name, begin_ns);
 }
 
 }  // namespace km

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "core/profiler/profiler.h"
 
@@ -11,5 +12,8 @@ namespace km {
 bool is_tracing();
 /// Has the profile written at the end of the process. Throws std::bad_alloc.
 void trace_at_exit(std::shared_ptr<Profiler> profiler);
+/// Has a compilation of CUDA C++, which belongs to no context, written as well: by the calling
+/// thread since `begin_ns`. Throws std::bad_alloc.
+void trace_compilation(std::string_view name, uint64_t begin_ns);
 
 }  // namespace km

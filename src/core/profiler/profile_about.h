@@ -1,0 +1,23 @@
+// The origin of a profile: program, machine, date and library.
+#pragma once
+
+#include <string>
+
+namespace km {
+
+struct ProfileAbout {
+  std::string program;  ///< the process's command line, cut where long
+  std::string machine;  ///< the host's name and system
+  std::string date;     ///< "2027-01-31 12:00:00 UTC"
+  std::string library;  ///< "Kernelmill 1.0.0"
+};
+
+/// This process, now.
+ProfileAbout about_this_profile();
+
+/// Says why a profile without events is empty.
+constexpr const char* kEmptyProfile =
+    "Nothing was recorded: no kernel, copy, fill, range or wait ended while it was recorded. Work "
+    "counts when it is over: synchronise the stream before the end.";
+
+}  // namespace km
