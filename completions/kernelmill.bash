@@ -6,12 +6,12 @@ _kernelmill_arg() {
     in:* | inout:* | out:*)
       # Readline splits words at colons, so the file alone is completed.
       local path=${cur#*:}
-      mapfile -t COMPREPLY < <(compgen -f -X '!*.@(npy|png)' -- "$path"; compgen -d -S / -- "$path")
+      mapfile -t COMPREPLY < <(compgen -f -X '!*.@(npy|png|jpg|jpeg)' -- "$path"; compgen -d -S / -- "$path")
       compopt -o nospace
       ;;
     *)
       mapfile -t COMPREPLY < <(compgen -W 'in: out: inout: zeros: print: i32: u32: i64: u64: f32:
-        f64: i8: u8: i16: u16:' -- "$cur")
+        f64: f16: bf16: i8: u8: i16: u16:' -- "$cur")
       compopt -o nospace
       ;;
   esac
@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run compile corpus trace exec tune wrap setup --help --version' \
+    mapfile -t COMPREPLY < <(compgen -W 'info run kernels compile corpus trace exec tune wrap setup help --help --version' \
       -- "$cur")
     return
   fi
@@ -40,19 +40,27 @@ _kernelmill() {
   esac
   local common='--help --arch --define --include --nvrtc'
   case $command:$cur in
-    info:*) mapfile -t COMPREPLY < <(compgen -W '--help --json --env' -- "$cur") ;;
+    info:*) mapfile -t COMPREPLY < <(compgen -W '--help --verbose --json --env' -- "$cur") ;;
     setup:*)
       mapfile -t COMPREPLY < <(compgen -W '--help --check --force --from --offline --list' -- "$cur")
       ;;
     run:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --kernel --grid --block --shared --arg --device
-        --repeat --quiet" -- "$cur")
+        --repeat --quiet --json" -- "$cur")
       ;;
     run:*) _filedir '@(cu|ptx)' ;;
+    help:*)
+      mapfile -t COMPREPLY < <(compgen -W 'info run kernels compile corpus trace exec tune wrap setup' \
+        -- "$cur")
+      ;;
+    kernels:-*)
+      mapfile -t COMPREPLY < <(compgen -W "$common --json --instantiate --device" -- "$cur")
+      ;;
+    kernels:*) _filedir '@(cu|ptx|kmo)' ;;
     compile:-*) mapfile -t COMPREPLY < <(compgen -W "$common --output --target --block --instantiate" -- "$cur") ;;
     compile:*) _filedir cu ;;
     corpus:-*)
-      mapfile -t COMPREPLY < <(compgen -W "$common --json --device --block --jobs --seconds" \
+      mapfile -t COMPREPLY < <(compgen -W "$common --json --verbose --device --block --jobs --seconds" \
         -- "$cur")
       ;;
     corpus:*) _filedir -d ;;

@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run compile corpus trace exec tune wrap setup
+set -l commands info run kernels compile corpus trace exec tune wrap setup help
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -16,11 +16,13 @@ complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -l version
 
 set -l info "__fish_seen_subcommand_from info"
 complete -c kernelmill -n $info -l json -d "Print everything as JSON"
+complete -c kernelmill -n $info -s v -l verbose -d "Say also what was tried"
 complete -c kernelmill -n $info -l env -d "Print the environment variables only"
 
 set -l corpus "__fish_seen_subcommand_from corpus"
 complete -c kernelmill -n $corpus -a "(__fish_complete_directories)"
 complete -c kernelmill -n $corpus -l json -d "Print everything found out, as JSON"
+complete -c kernelmill -n $corpus -s v -l verbose -d "Name every file and kernel that fails"
 complete -c kernelmill -n $corpus -s d -l device -x -a "cpu cuda" -d "Device"
 complete -c kernelmill -n $corpus -l block -x -d "Threads per block to make code for"
 complete -c kernelmill -n $corpus -s j -l jobs -x -d "Files at the same time"
@@ -49,7 +51,7 @@ complete -c kernelmill -n $tune -l again -d "Measure, whatever is remembered"
 complete -c kernelmill -n $tune -s d -l device -x -a "auto cpu cuda" -d "Device"
 complete -c kernelmill -n $tune -l json -d "Print the results as JSON"
 
-set -l both "__fish_seen_subcommand_from run compile corpus tune"
+set -l both "__fish_seen_subcommand_from run kernels compile corpus tune"
 complete -c kernelmill -n $both -l arch -x -d "Virtual architecture to compile for"
 complete -c kernelmill -n $both -s D -l define -x -d "Define a macro"
 complete -c kernelmill -n $both -s I -l include -x -a "(__fish_complete_directories)" \
@@ -63,11 +65,24 @@ complete -c kernelmill -n $run -s g -l grid -x -d "Blocks"
 complete -c kernelmill -n $run -s b -l block -x -d "Threads per block"
 complete -c kernelmill -n $run -l shared -x -d "Dynamic shared memory per block"
 complete -c kernelmill -n $run -s a -l arg -x \
-    -a "in: out: inout: zeros: print: i32: u32: i64: u64: f32: f64: i8: u8: i16: u16:" \
+    -a "in: out: inout: zeros: print: i32: u32: i64: u64: f16: bf16: f32: f64: i8: u8: i16: u16:" \
     -d "A kernel argument"
 complete -c kernelmill -n $run -s d -l device -x -a "auto cpu cuda" -d "Device"
 complete -c kernelmill -n $run -l repeat -x -d "Launch this often"
 complete -c kernelmill -n $run -s q -l quiet -d "Print no times"
+complete -c kernelmill -n $run -l json -d "Print times and outputs as JSON"
+
+set -l kernels "__fish_seen_subcommand_from kernels"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a kernels \
+    -d "List the kernels of a file"
+complete -c kernelmill -n $kernels -a "(__fish_complete_suffix .cu; __fish_complete_suffix .ptx)"
+complete -c kernelmill -n $kernels -l json -d "Print the list as JSON"
+complete -c kernelmill -n $kernels -l instantiate -x -d "List an instance of a template"
+complete -c kernelmill -n $kernels -s d -l device -x -a "cpu cuda" -d "Whose resources are shown"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a help \
+    -d "Explain a command"
+complete -c kernelmill -n "__fish_seen_subcommand_from help" \
+    -a "info run kernels compile corpus trace exec tune wrap setup"
 
 set -l compile "__fish_seen_subcommand_from compile"
 complete -c kernelmill -n $compile -a "(__fish_complete_suffix .cu)"

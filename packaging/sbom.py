@@ -16,6 +16,7 @@ PARTS = {
     "liblz4-dev": ("lz4", "BSD-2-Clause"),
     "libxxhash-dev": ("xxHash", "BSD-2-Clause"),
     "libpng-dev": ("libpng", "libpng-2.0"),
+    "libjpeg62-turbo-dev": ("libjpeg-turbo", "IJG AND BSD-3-Clause"),
     "libcli11-dev": ("CLI11", "BSD-3-Clause"),
     "nlohmann-json3-dev": ("nlohmann/json", "MIT"),
     "libstdc++-12-dev": ("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1"),

@@ -20,6 +20,7 @@ class Command {
 
 std::unique_ptr<Command> make_info(CLI::App& app);
 std::unique_ptr<Command> make_run(CLI::App& app);
+std::unique_ptr<Command> make_kernels(CLI::App& app);
 std::unique_ptr<Command> make_compile(CLI::App& app);
 std::unique_ptr<Command> make_corpus(CLI::App& app);
 std::unique_ptr<Command> make_trace(CLI::App& app);
@@ -27,5 +28,7 @@ std::unique_ptr<Command> make_exec(CLI::App& app);
 std::unique_ptr<Command> make_tune(CLI::App& app);
 std::unique_ptr<Command> make_setup(CLI::App& app);
 std::unique_ptr<Command> make_wrap(CLI::App& app);
+/// `help [COMMAND]` says what `COMMAND --help` says. Made last: it knows the others.
+std::unique_ptr<Command> make_help(CLI::App& app);
 
 }  // namespace km::tools

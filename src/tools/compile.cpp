@@ -5,6 +5,7 @@
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/source.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -80,6 +81,7 @@ Status CompileCommand::write_object(const std::string& output, const Source& sou
   }
   KM_TRY(check(
       km_module_load_ptx(context.get(), ptx.data(), ptx.size(), file_.c_str(), module.out())));
+  const Progress progress("making machine code for " + file_);
   return check(km_module_save_object(module.get(), output.c_str(), sizes.data(), sizes.size() / 3));
 }
 
@@ -88,7 +90,7 @@ Status CompileCommand::compile() const {
   if (target_ == "ptx" && !blocks_.empty()) {
     return usage_error("--block goes with --target cpu: PTX is for blocks of any size");
   }
-  KM_ASSIGN(std::string text, read_file(file_));
+  KM_ASSIGN(std::string text, read_named_file(file_));
   KM_TRY(check_output(output));
   if (target_ == "cpu") return write_object(output, {file_, std::move(text)});
   KM_ASSIGN(const Program program, compile_source({file_, std::move(text)}, options_, instances_));

@@ -6,9 +6,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/file_writer.h"
+#include "base/text.h"
+#include "tools/arrays/jpeg_file.h"
 #include "tools/arrays/npy.h"
 #include "tools/arrays/png_file.h"
 #include "tools/error.h"
@@ -17,12 +21,36 @@ namespace km::tools {
 namespace {
 
 bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
+bool is_jpeg(const std::string& path) { return path.ends_with(".jpg") || path.ends_with(".jpeg"); }
 
 Error unknown_format(const std::string& path) {
-  return usage_error("'" + path + "': arrays are read and written as .npy or .png");
+  return usage_error("'" + path +
+                     "': arrays are read from .npy, .png and .jpg, and written as .npy or .png");
+}
+
+std::string nearest_file(const std::string& path) {
+  const std::filesystem::path wanted(path);
+  std::error_code failure;
+  const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  return suggestion(wanted.filename().string(), candidates);
 }
 
 }  // namespace
+
+Result<std::string> read_named_file(const std::string& path, uint64_t max_bytes) {
+  Result<std::string> text = read_file(path, max_bytes);
+  if (text || text.error().native_code != ENOENT) return text;
+  Error failure = text.error();
+  const std::string near = nearest_file(path);
+  if (!near.empty()) failure.message += "." + near;
+  return failure;
+}
 
 Status write_output(const std::string& path, const std::string& content) {
   if (path != "-") return write_file(path, content);
@@ -53,6 +81,7 @@ bool is_png(const std::string& path) { return path.ends_with(".png"); }
 Result<Array> read_array(const std::string& path) {
   if (is_npy(path)) return read_npy(path);
   if (is_png(path)) return read_png(path);
+  if (is_jpeg(path)) return read_jpeg(path);
   return unknown_format(path);
 }
 
@@ -64,6 +93,9 @@ Status write_array(const std::string& path, const Array& array) {
 Status check_array_file(const std::string& path, ElementType type,
                         const std::vector<uint64_t>& shape) {
   if (path == "-" || is_npy(path)) return check_output(path);
+  if (is_jpeg(path)) {
+    return usage_error("'" + path + "': images are written as .png, without loss");
+  }
   if (!is_png(path)) return unknown_format(path);
   constexpr uint64_t kMaxPngExtent = 1 << 24;
   const bool is_image = shape.size() == 2 || (shape.size() == 3 && shape[2] <= 4);

@@ -7,6 +7,10 @@
 
 namespace km::tools {
 
+/// read_file() for a file that the command line names: when there is none, the message has the name
+/// of the folder's file that is nearest.
+Result<std::string> read_named_file(const std::string& path, uint64_t max_bytes = kMaxTextBytes);
+
 /// Replaces the file; "-" is standard output.
 Status write_output(const std::string& path, const std::string& content);
 
@@ -19,8 +23,8 @@ void make_folder_of(const std::string& path);
 /// The most that an array's file may have: what fits into memory.
 uint64_t max_array_bytes();
 
-/// Arrays are read and written in the format that the name ends with: .npy or .png; "-" writes text
-/// on standard output.
+/// Arrays are read in the format that the name ends with: .npy, .png, .jpg or .jpeg, and written as
+/// .npy or .png; "-" writes text on standard output.
 Result<Array> read_array(const std::string& path);
 Status write_array(const std::string& path, const Array& array);
 /// Tests if an array of this type and shape can be written under that name.

@@ -3,10 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/env.h"
+#include "base/text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
 #include "tools/nvrtc.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -120,42 +122,95 @@ void print_json(const Json& json) {
 
 std::string text_of(const Json& json, const char* key) { return json[key].get<std::string>(); }
 
+void print_heading(const char* text) {
+  std::printf("\n%s\n", painted(Colour::bold, text, stdout).c_str());
+}
+
+std::string not_usable() { return painted(Colour::yellow, "not usable:", stdout); }
+
+/// The first line or sentence of a reason; what comes after it is advice.
+std::string first_sentence(const std::string& reason) {
+  return reason.substr(0, std::min(reason.find('\n'), reason.find("; ")));
+}
+
+std::string device_line(const Json& device) {
+  std::string text = text_of(device, "name");
+  const std::string isa = text_of(device, "isa");
+  if (!isa.empty()) text += ", " + isa;
+  if (const auto threads = device["threads"].get<uint32_t>()) {
+    text += ", " + counted(threads, "thread");
+  }
+  char memory[64];
+  std::snprintf(memory, sizeof memory, ", %.1f GiB",
+                device["total_memory_bytes"].get<double>() / (1 << 30));
+  return text + memory + ", compute capability " + text_of(device, "compute_capability");
+}
+
+/// A line for each device and for each backend without one, the compiler, and what is set.
+void print_short(const Json& all, const Json& environment) {
+  std::string chosen;
+  for (const Json& candidate : all["auto"]) {
+    if (text_of(candidate, "outcome") == "chosen") chosen = text_of(candidate, "uri");
+  }
+  std::printf("%s\n",
+              painted(Colour::bold, "kernelmill " + text_of(all, "version"), stdout).c_str());
+  for (const Json& device : all["devices"]) {
+    const std::string uri = text_of(device, "uri");
+    const std::string line = device.contains("reason")
+                                 ? not_usable() + " " + first_sentence(text_of(device, "reason"))
+                                 : device_line(device);
+    const std::string mark = uri == chosen ? painted(Colour::green, " (auto)", stdout) : "";
+    std::printf("  %-7s %s%s\n", uri.c_str(), line.c_str(), mark.c_str());
+  }
+  for (const Json& backend : all["backends"]) {
+    if (backend["usable"].get<bool>()) continue;
+    std::printf("  %-7s %s %s\n", text_of(backend, "name").c_str(), not_usable().c_str(),
+                first_sentence(text_of(backend, "reason")).c_str());
+  }
+  const Json& nvrtc = all["nvrtc"];
+  if (nvrtc["usable"].get<bool>()) {
+    std::printf("  %-7s %s, %s\n", "NVRTC", text_of(nvrtc, "release").c_str(),
+                text_of(nvrtc, "path").c_str());
+  } else {
+    std::printf("  %-7s %s %s\n", "NVRTC", not_usable().c_str(), text_of(nvrtc, "reason").c_str());
+  }
+  for (const Json& variable : environment) {
+    if (variable["value"].is_null()) continue;
+    std::printf("  %-7s %s=%s\n", "set", text_of(variable, "name").c_str(),
+                text_of(variable, "value").c_str());
+  }
+  std::printf("%s\n",
+              painted(Colour::dim, "'kernelmill info --verbose' says more.", stdout).c_str());
+}
+
 void print_devices(const Json& devices) {
-  std::printf("\nDevices\n");
+  print_heading("Devices");
   if (devices.empty()) std::printf("  none\n");
   for (const Json& device : devices) {
     if (device.contains("reason")) {
-      std::printf("  %-7s not usable: %s\n", text_of(device, "uri").c_str(),
+      std::printf("  %-7s %s %s\n", text_of(device, "uri").c_str(), not_usable().c_str(),
                   text_of(device, "reason").c_str());
       continue;
     }
-    const double gib = device["total_memory_bytes"].get<double>() / (1 << 30);
-    std::printf("  %-7s %s\n          %s", text_of(device, "uri").c_str(),
-                text_of(device, "name").c_str(), text_of(device, "isa").c_str());
-    if (const auto threads = device["threads"].get<uint32_t>()) {
-      std::printf(", %u thread%s", threads, threads == 1 ? "" : "s");
-    }
-    std::printf(", %.1f GiB, compute capability %s\n", gib,
-                text_of(device, "compute_capability").c_str());
+    std::printf("  %-7s %s\n", text_of(device, "uri").c_str(), device_line(device).c_str());
   }
 }
 
 void print_backends(const Json& backends) {
-  std::printf("\nBackends\n");
+  print_heading("Backends");
   for (const Json& backend : backends) {
-    const auto count = backend["device_count"].get<uint32_t>();
     if (backend["usable"].get<bool>()) {
-      std::printf("  %-7s %u device%s\n", text_of(backend, "name").c_str(), count,
-                  count == 1 ? "" : "s");
+      std::printf("  %-7s %s\n", text_of(backend, "name").c_str(),
+                  counted(backend["device_count"].get<uint32_t>(), "device").c_str());
     } else {
-      std::printf("  %-7s not usable: %s\n", text_of(backend, "name").c_str(),
+      std::printf("  %-7s %s %s\n", text_of(backend, "name").c_str(), not_usable().c_str(),
                   text_of(backend, "reason").c_str());
     }
   }
 }
 
 void print_auto(const Json& candidates) {
-  std::printf("\nDevice 'auto'\n");
+  print_heading("Device 'auto'");
   for (const Json& candidate : candidates) {
     std::printf("  %-7s %s: %s\n", text_of(candidate, "uri").c_str(),
                 text_of(candidate, "outcome").c_str(), text_of(candidate, "reason").c_str());
@@ -163,17 +218,17 @@ void print_auto(const Json& candidates) {
 }
 
 void print_nvrtc(const Json& nvrtc) {
-  std::printf("\nCUDA C++ compiler\n");
+  print_heading("CUDA C++ compiler");
   if (nvrtc["usable"].get<bool>()) {
     std::printf("  NVRTC   %s\n          %s\n", text_of(nvrtc, "release").c_str(),
                 text_of(nvrtc, "path").c_str());
   } else {
-    std::printf("  NVRTC   not usable: %s\n", text_of(nvrtc, "reason").c_str());
+    std::printf("  NVRTC   %s %s\n", not_usable().c_str(), text_of(nvrtc, "reason").c_str());
   }
 }
 
 void print_variables_set(const Json& environment) {
-  std::printf("\nEnvironment ('kernelmill info --env' lists every variable)\n");
+  print_heading("Environment ('kernelmill info --env' lists every variable)");
   bool is_any_set = false;
   for (const Json& variable : environment) {
     if (variable["value"].is_null()) continue;
@@ -200,14 +255,33 @@ class InfoCommand : public Command {
   explicit InfoCommand(CLI::App& app)
       : Command(app.add_subcommand("info", "Say what this machine can run, and why not")) {
     parser_->add_flag("--json", json_, "Print everything as JSON");
+    parser_->add_flag("-v,--verbose", verbose_,
+                      "Say also what was tried, and why a device is not taken");
     parser_->add_flag("--env", environment_, "Print the environment variables only");
   }
   int run() override;
 
  private:
+  void print_all(const Json& all, const Json& environment) const;
+
   bool json_ = false;
+  bool verbose_ = false;
   bool environment_ = false;
 };
+
+void InfoCommand::print_all(const Json& all, const Json& environment) const {
+  if (!verbose_) {
+    print_short(all, environment);
+    return;
+  }
+  std::printf("kernelmill %s (build %s, %s)\n", text_of(all, "version").c_str(),
+              text_of(all, "build_id").c_str(), text_of(all, "compiler").c_str());
+  print_devices(all["devices"]);
+  print_backends(all["backends"]);
+  print_auto(all["auto"]);
+  print_nvrtc(all["nvrtc"]);
+  print_variables_set(environment);
+}
 
 int InfoCommand::run() {
   const Json environment = environment_json();
@@ -229,13 +303,7 @@ int InfoCommand::run() {
     print_json(all);
     return kExitOk;
   }
-  std::printf("kernelmill %s (build %s, %s)\n", text_of(all, "version").c_str(),
-              text_of(all, "build_id").c_str(), text_of(all, "compiler").c_str());
-  print_devices(all["devices"]);
-  print_backends(all["backends"]);
-  print_auto(all["auto"]);
-  print_nvrtc(all["nvrtc"]);
-  print_variables_set(environment);
+  print_all(all, environment);
   return kExitOk;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/library.h"
 
 #include "tools/error.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 
@@ -39,7 +40,8 @@ std::string version_text() {
 }
 
 int report(const Error& failure) {
-  std::fprintf(stderr, "kernelmill: %s\n", failure.message.c_str());
+  std::fprintf(stderr, "%s %s\n", painted(Colour::red, "kernelmill:", stderr).c_str(),
+               failure.message.c_str());
   const bool is_usage =
       failure.status == KM_ERROR_INVALID_ARGUMENT && failure.native_code == kExitUsage;
   return is_usage ? kExitUsage : kExitFailure;

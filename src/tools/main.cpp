@@ -10,6 +10,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kDescription =
     "Runs CUDA kernels (CUDA C++ or PTX) on any CPU and on NVIDIA GPUs.";
 constexpr const char* kFooter =
     "Exit codes: 0 done, 1 it failed, 2 the command line is wrong.\n"
-    "'kernelmill COMMAND --help' explains a command; see also kernelmill(1).";
+    "'kernelmill help COMMAND' explains a command; see also kernelmill(1).";
 
 /// " Did you mean '--grid'?", or where the option of a program to run belongs.
 std::string option_advice(const CLI::App& command, const std::string& word) {
@@ -57,8 +58,9 @@ int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
   if (mistake.get_exit_code() == 0) return app.exit(mistake);
   std::string command = "kernelmill";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
-  std::fprintf(stderr, "kernelmill: %s\nSee '%s --help'.\n", mistake_text(app, mistake).c_str(),
-               command.c_str());
+  std::fprintf(stderr, "%s %s\nSee '%s --help'.\n",
+               painted(Colour::red, "kernelmill:", stderr).c_str(),
+               mistake_text(app, mistake).c_str(), command.c_str());
   return kExitUsage;
 }
 
@@ -70,6 +72,7 @@ int run_command(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_info(app));
   commands.push_back(make_run(app));
+  commands.push_back(make_kernels(app));
   commands.push_back(make_compile(app));
   commands.push_back(make_corpus(app));
   commands.push_back(make_trace(app));
@@ -77,6 +80,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_tune(app));
   commands.push_back(make_wrap(app));
   commands.push_back(make_setup(app));
+  commands.push_back(make_help(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& mistake) {

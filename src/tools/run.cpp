@@ -1,6 +1,8 @@
 // kernelmill run: one kernel on data from files.
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/env.h"
 #include "tools/arrays/argument.h"
@@ -13,16 +15,18 @@
 namespace km::tools {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr const char* kFooter = R"(Argument SPECs, in the order of the kernel's parameters:
   TYPE:V[,V...]      numbers by value: i32:5  f32:0.5  u64:0xff  f32:1,0,0,1 (a float4)
-  in:FILE            an array from a .npy or .png file (pixels are u8[height,width,channels])
+  in:FILE            an array from a .npy, .png or .jpg file (pixels: u8[height,width,channels])
   out:FILE:SHAPE     zeroed memory, written to FILE afterwards; FILE - prints it
   inout:FILE[:FILE]  an array that is read, and written afterwards
   zeros:SHAPE        zeroed memory
   print:SHAPE        zeroed memory, printed afterwards: the first 4096 numbers (out:-: prints all)
 SHAPE is TYPE[N,...], WxHxC for an image, or @K: like argument K, counted from 0.
 A number may be @K.count, @K.bytes, @K.width, @K.height, @K.channels or @K.dim0 to @K.dim9.
-TYPE is one of i8, u8, i16, u16, i32, u32, i64, u64, f32, f64.
+TYPE is one of i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64.
 
 On CPU devices every access is tested against the arrays; KM_CPU_MEMORY=plain turns that off.
 
@@ -49,6 +53,7 @@ class RunCommand : public Command {
   std::string device_ = "auto";
   uint32_t repeat_ = 1;
   bool quiet_ = false;
+  bool json_ = false;
   CompileOptions options_;
 };
 
@@ -79,6 +84,8 @@ void RunCommand::add_options() {
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   parser_->add_flag("-q,--quiet", quiet_, "Print no times");
+  parser_->add_flag("--json", json_,
+                    "Print times and outputs as JSON; arrays for standard output are in it");
 }
 
 Status RunCommand::prepare(SessionInput& input) const {
@@ -88,13 +95,14 @@ Status RunCommand::prepare(SessionInput& input) const {
   KM_ASSIGN(input.grid, parse_dimensions(grid_, "--grid"));
   KM_ASSIGN(input.block, parse_dimensions(block_, "--block"));
   input.source.path = file_;
-  KM_ASSIGN(input.source.text, read_file(file_));
+  KM_ASSIGN(input.source.text, read_named_file(file_));
   KM_ASSIGN(input.arguments, parse_arguments(specs_));
   input.options = options_;
   input.kernel = kernel_;
   input.device = device_;
   input.shared_bytes = shared_bytes_;
   input.repeat = repeat_;
+  input.prints = !json_;
   return {};
 }
 
@@ -115,6 +123,44 @@ void print_times(const SessionTimes& times) {
                times.kernel.c_str());
 }
 
+/// The array's numbers, up to those that "print:" prints; infinities and NaN are strings.
+Json values_of(const Argument& argument) {
+  Json values = Json::array();
+  std::istringstream words(
+      array_text(argument.array, argument.is_shortened ? kMaxPrinted : UINT64_MAX));
+  for (std::string word; words >> word;) {
+    const Json number = Json::parse(word, nullptr, false);
+    values.push_back(number.is_number() ? number : Json(word));
+  }
+  return values;
+}
+
+void print_json(const SessionInput& input, const SessionTimes& times) {
+  Json outputs = Json::array();
+  for (size_t i = 0; i < input.arguments.size(); ++i) {
+    const Argument& argument = input.arguments[i];
+    if (argument.output.empty()) continue;
+    Json output = {{"argument", i},
+                   {"type", element_type_name(argument.array.type)},
+                   {"shape", argument.array.shape}};
+    if (argument.output == "-") {
+      output["values"] = values_of(argument);
+    } else {
+      output["file"] = argument.output;
+    }
+    outputs.push_back(std::move(output));
+  }
+  const Json all = {{"device", times.device},
+                    {"kernel", times.kernel},
+                    {"grid", input.grid},
+                    {"block", input.block},
+                    {"compile_ms", times.compile_ms},
+                    {"load_ms", times.load_ms},
+                    {"kernel_ms", times.kernel_ms},
+                    {"outputs", outputs}};
+  std::puts(all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
 int RunCommand::run() {
   // Who tries a kernel wants to hear of wild accesses; nobody measures peak speed here.
   if (!is_object(file_)) set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
@@ -122,7 +168,11 @@ int RunCommand::run() {
   if (const Status ready = prepare(input); !ready) return report(ready.error());
   const Result<SessionTimes> times = run_session(input);
   if (!times) return report(times.error());
-  if (!quiet_) print_times(*times);
+  if (json_) {
+    print_json(input, *times);
+  } else if (!quiet_) {
+    print_times(*times);
+  }
   return kExitOk;
 }
 

@@ -8,7 +8,7 @@
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/signature.h"
-#include "tools/progress.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -190,10 +190,11 @@ Result<uint32_t> TuneCommand::choose(km_tune tune, const std::vector<Candidate>&
                                    tolerance_)));
   }
   KM_TRY(check(km_tune_set_budget(tune, uint64_t{budget_ms_} * 1000000, 1)));
-  const auto progress = [](void*, uint32_t done, uint32_t count) {
-    show_progress(done, count, "candidates");
+  Progress progress("measuring candidates");
+  const auto note = [](void* shown, uint32_t done, uint32_t count) {
+    static_cast<Progress*>(shown)->set(done, count);
   };
-  KM_TRY(check(km_tune_set_progress(tune, progress, nullptr)));
+  KM_TRY(check(km_tune_set_progress(tune, note, &progress)));
   KM_TRY(check(km_tune_run(tune, problem_.c_str(), again_ ? KM_TUNE_RUN_AGAIN : KM_TUNE_RUN_DEFAULT,
                            &number)));
   return number;
@@ -218,9 +219,11 @@ void TuneCommand::print(km_tune tune, const std::vector<Candidate>& all, uint32_
                       {"samples", result.sample_count},
                       {"reason", why}});
     } else if (result.status == KM_SUCCESS) {
-      std::printf("%s %-32s %12.3f us median %12.3f us best of %u\n", mark, all[i].text.c_str(),
-                  static_cast<double>(result.median_ns) * 1e-3,
-                  static_cast<double>(result.min_ns) * 1e-3, result.sample_count);
+      char line[160];
+      std::snprintf(line, sizeof line, "%s %-32s %12.3f us median %12.3f us best of %u", mark,
+                    all[i].text.c_str(), static_cast<double>(result.median_ns) * 1e-3,
+                    static_cast<double>(result.min_ns) * 1e-3, result.sample_count);
+      std::puts(i == best ? painted(Colour::green, line, stdout).c_str() : line);
     } else {
       const char* state = i == best ? "remembered" : "not measured";
       std::printf("%s %-32s %s\n", mark, all[i].text.c_str(), why.empty() ? state : why.c_str());
@@ -234,7 +237,7 @@ Status TuneCommand::tune() {
     return usage_error("'" + file_ + "': expected a FILE.cu or a FILE.ptx");
   }
   KM_ASSIGN(const std::vector<Candidate> all, candidates());
-  KM_ASSIGN(const std::string source, read_file(file_));
+  KM_ASSIGN(const std::string source, read_named_file(file_));
   Device device;
   Tune tune;
   KM_TRY(check(km_device_open(device_.c_str(), device.out())));

@@ -106,11 +106,14 @@ Status WrapCommand::wrap() const {
     KM_ASSIGN(const auto size, parse_dimensions(block, "--block"));
     object.blocks.insert(object.blocks.end(), size.begin(), size.end());
   }
-  KM_ASSIGN(std::string text, read_file(file_));
+  KM_ASSIGN(std::string text, read_named_file(file_));
   make_folder_of(output_);
   KM_TRY(check_output(output_));
   KM_ASSIGN(Wrapper wrapper,
             inspect_kernels({file_, std::move(text)}, options_, instances_, object));
+  if (wrapper.kernels.empty()) {
+    return error(KM_ERROR_NOT_FOUND, "'" + file_ + "' has no kernels to wrap");
+  }
   wrapper.module = name;
   wrapper.command = command_text();
   for (const Language& language : kLanguages) {

@@ -48,6 +48,11 @@ class Corpus(Case):
         self.assertIn("a: 2", text)
         self.assertIn("c: 1", text)
         self.assertIn("'tex", text)
+        self.assertIn("         kernels/inner/fetch.ptx:11:3: 'tex", text)
+        self.assertIn("sources that do not compile:", text)
+        self.assertIn("         kernels/broken.cu: expected a declaration", text)
+        text = self.good("corpus", "kernels", "--verbose").stdout
+        self.assertIn("         kernels/broken.ptx:4:1: ", text)
 
     def test_json(self):
         answer = json.loads(self.good("corpus", "kernels", "--json", "--jobs", "2").stdout)

@@ -13,10 +13,19 @@ class Info(Case):
         return json.loads(self.good("info", "--json", *arguments, env=env).stdout)
 
     def test_says_version_devices_backends_compiler(self):
-        result = self.good("info")
+        result = self.good("info", "--verbose")
         for heading in ("kernelmill ", "Devices\n", "Backends\n", "CUDA C++ compiler\n"):
             self.assertIn(heading, result.stdout)
         self.assertEqual(result.stderr, "")
+
+    def test_is_short(self):
+        text = self.good("info", env={"KM_CPU_THREADS": "1"}).stdout
+        self.assertLessEqual(len(text.splitlines()), 8, text)
+        self.assertRegex(text, r"(?m)^  cpu:0   .*, 1 thread, [0-9.]+ GiB, compute capability")
+        self.assertRegex(text, r"(?m)^  NVRTC   [0-9.]+, /")
+        self.assertIn("  set     KM_CPU_THREADS=1\n", text)
+        self.assertEqual(text.count("(auto)"), 1)
+        self.assertNotIn("\x1b", text)
 
     def test_json_agrees_with_the_text(self):
         data = self.json()
@@ -41,7 +50,8 @@ class Info(Case):
         candidates = self.json()["auto"]
         chosen = [c for c in candidates if c["outcome"] == "chosen"]
         self.assertEqual(len(chosen), 1, candidates)
-        self.assertIn(f"{chosen[0]['uri']}   chosen: ", self.good("info").stdout)
+        self.assertIn(f"{chosen[0]['uri']}   chosen: ",
+                      self.good("info", "--verbose").stdout)
         forced = self.json(env={"KM_DEVICE": "abacus"})["auto"]
         self.assertEqual([c["outcome"] for c in forced], ["refused", "not tried", "not tried"])
         self.assertIn("there is no backend 'abacus'", forced[0]["reason"])
@@ -72,7 +82,8 @@ class Info(Case):
 
     def test_values_that_are_set(self):
         env = {"KM_CPU_THREADS": "1", "KM_LOG_FILE": "odd \udcff name"}
-        self.assertIn("KM_CPU_THREADS=1", self.good("info", env=env).stdout.split("Environment")[1])
+        text = self.good("info", "--verbose", env=env).stdout
+        self.assertIn("KM_CPU_THREADS=1", text.split("Environment")[1])
         rows = {row["name"]: row for row in self.json("--env", env=env)}
         self.assertEqual(rows["KM_CPU_THREADS"]["value"], "1")
         self.assertEqual(rows["KM_LOG_FILE"]["value"], "odd \ufffd name")

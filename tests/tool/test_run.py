@@ -1,11 +1,19 @@
 """kernelmill run on the CPU device."""
 
+import base64
 import json
 import os
 import stat
 import unittest
 
 from tool import SCALE, Case, npy, png, read_npy
+
+
+# 8 x 8 pixels of grey 200.
+GREY_JPEG = (
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERX"
+    "RTc4UG1RV19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAABv/EABQQAQAA"
+    "AAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8ASP/Z")
 
 
 class Run(Case):
@@ -25,6 +33,70 @@ class Run(Case):
         self.assertEqual(result.stdout, "")
         for word in ("device   cpu:0", "compile  ", "load     ", "kernel   ", "scale"):
             self.assertIn(word, result.stderr)
+
+    def test_json(self):
+        words = ("--arg", "in:x.npy", "--arg", "out:y.npy:@0", "--arg", "f32:2", "--arg", "i32:5")
+        answer = json.loads(self.scale(*words, "--json", "--repeat", "3").stdout)
+        self.assertEqual((answer["kernel"], answer["grid"], answer["block"]),
+                         ("scale", [1, 1, 1], [32, 1, 1]))
+        self.assertEqual(len(answer["kernel_ms"]), 3)
+        self.assertIn("cpu:0", answer["device"])
+        self.assertEqual(answer["outputs"],
+                         [{"argument": 1, "type": "f32", "shape": [5], "file": "y.npy"}])
+        result = self.scale("--arg", "in:x.npy", "--arg", "print:f32[2,2]", "--arg", "f32:inf",
+                            "--arg", "i32:4", "--json")
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(json.loads(result.stdout)["outputs"][0]["values"],
+                         ["inf", "inf", "inf", "-inf"])
+
+    def test_fortran_order(self):
+        rows = npy("i32", [2, 3], [1, 4, 2, 5, 3, 6]).replace(b"False", b"True ")
+        self.write("f.npy", rows)
+        self.write("copy.cu", 'extern "C" __global__ void copy(const int* in, int* out) '
+                              "{ out[threadIdx.x] = in[threadIdx.x]; }")
+        result = self.good("run", "copy.cu", "-b", "6", "-q", "--arg", "in:f.npy", "--arg",
+                           "print:@0")
+        self.assertEqual(result.stdout, "1 2 3\n4 5 6\n")
+
+    def test_numbers_of_16_bits(self):
+        self.write("copy.cu", 'extern "C" __global__ void copy(const short* in, short* out, '
+                              "short add) { out[threadIdx.x] = in[threadIdx.x] + add; }")
+        # 1, the largest, the least subnormal number, -2, and a NaN; written as NumPy has them.
+        cases = {"f16": ("<f2", [0x3C00, 0x7BFF, 0x0001, 0xC000, 0x7E00],
+                         ["1", "65504", "5.9604645e-08", "-2", "nan"]),
+                 "bf16": ("<V2", [0x3F80, 0x7F7F, 0x0001, 0xC000, 0x7FC0],
+                          ["1", "3.3895314e+38", "9.1835e-41", "-2", "nan"])}
+        for name, (descriptor, bits, shown) in cases.items():
+            self.write("h.npy", npy("u16", [5], bits).replace(b"<u2", descriptor.encode()))
+            words = ("run", "copy.cu", "-b", "5", "-q", "--arg", "in:h.npy", "--arg")
+            result = self.good(*words, "print:@0", "--arg", "u16:0")
+            self.assertEqual(result.stdout.split(), shown, name)
+            self.good(*words, "out:o.npy:@0", "--arg", "u16:0")
+            self.assertEqual(self.read("o.npy")[-10:], self.read("h.npy")[-10:], name)
+            self.assertIn(f"'descr': '{descriptor}'".encode(), self.read("o.npy"))
+        # Ties go to the even number; what is too large becomes infinite.
+        for number, expected in {"f16:1.00048828125": "1", "f16:1.00146484375": "1.0019531",
+                                 "f16:65519": "65504", "f16:65520": "inf",
+                                 "f16:3e-8": "5.9604645e-08", "bf16:1.00390625": "1",
+                                 "bf16:-0.1": "-0.100097656"}.items():
+            self.write("k.cu", "struct Half { unsigned short bits; };\n"
+                               'extern "C" __global__ void k(Half v, Half* out) { *out = v; }')
+            kind = number.split(":")[0]
+            result = self.good("run", "k.cu", "-q", "--arg", number, "--arg", f"print:{kind}[1]")
+            self.assertEqual(result.stdout.strip(), expected, number)
+
+    def test_jpeg(self):
+        self.write("grey.jpg", base64.b64decode(GREY_JPEG))
+        self.write("copy.cu", 'extern "C" __global__ void copy(const unsigned char* in, '
+                              "unsigned char* out) { out[threadIdx.x] = in[threadIdx.x]; }")
+        result = self.good("run", "copy.cu", "-b", "64", "-q", "--arg", "in:grey.jpg", "--arg",
+                           "print:u8[@0.height,@0.width,@0.channels]")
+        values = [int(word) for word in result.stdout.split()]
+        self.assertEqual(len(values), 64)
+        for value in values:
+            self.assertLessEqual(abs(value - 200), 2)
+        self.write("cut.jpg", base64.b64decode(GREY_JPEG)[:-20])
+        self.assertIn("'cut.jpg': ", self.bad(1, "run", "copy.cu", "--arg", "in:cut.jpg"))
 
     def test_print(self):
         result = self.scale("--arg", "in:x.npy", "--arg", "print:f32[2,2]", "--arg", "f32:0.1",

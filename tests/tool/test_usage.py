@@ -13,11 +13,15 @@ class Usage(Case):
 
     def test_help_of_everything(self):
         self.assertIn("compile", self.good("--help").stdout)
-        for command in ("info", "run", "compile", "corpus", "trace", "exec", "tune", "wrap",
-                        "setup"):
+        for command in ("info", "run", "kernels", "compile", "corpus", "trace", "exec", "tune",
+                        "wrap", "setup", "help"):
             result = self.good(command, "--help")
             self.assertIn(f"kernelmill {command}", result.stdout)
             self.assertEqual(result.stderr, "")
+            self.assertEqual(self.good("help", command).stdout, result.stdout)
+        self.assertEqual(self.good("help").stdout, self.good("--help").stdout)
+        self.assertIn("unknown command 'rnu'. Did you mean 'run'? The commands are info, run, ",
+                      self.bad(2, "help", "rnu"))
 
     def test_no_command_shows_the_help_on_standard_error(self):
         result = self.run_tool()
@@ -64,7 +68,10 @@ class RunUsage(Case):
         return self.bad(code, "run", "k.cu", "--device", "none:0", *arguments)
 
     def test_missing_file(self):
-        self.assertIn("'nowhere.cu': No such file", self.bad(1, "run", "nowhere.cu"))
+        self.assertIn("'nowhere.cu': No such file or directory\n",
+                      self.bad(1, "run", "nowhere.cu"))
+        self.assertIn("'scael.cu': No such file or directory. Did you mean 'scale.cu'?",
+                      self.bad(1, "run", "scael.cu", "-k", self.write("scale.cu", SCALE)))
 
     def test_folder_as_file(self):
         os.mkdir(self.path("folder.cu"))
@@ -96,7 +103,8 @@ class RunUsage(Case):
             "f32:": "expected in:",
             "f32:1,,2": "is not a number of type f32",
             "zeros:f32": "is no shape",
-            "zeros:f16[4]": "is no shape",
+            "zeros:f8[4]": "is no shape",
+            "f16:1,x": "'x' is not a number of type f16",
             "zeros:f32[0]": "no elements",
             "zeros:f32[four]": "'four' is no extent",
             "zeros:f32[99999999999999999999]": "is no extent",
@@ -104,6 +112,7 @@ class RunUsage(Case):
             "zeros:@0": "argument 0 is no array",
             "out:y.npy": "expected out:FILE:SHAPE",
             "out:y.txt:f32[4]": ".npy or .png",
+            "out:y.jpg:4x4x3": "images are written as .png",
             "out:y.png:f32[4,4,3]": "a PNG image is u8",
             "out:y.png:4x4x5": "a PNG image is u8",
             "out:y.png:4x4": "an image is WxHxC",
@@ -128,14 +137,16 @@ class RunUsage(Case):
         self.write("short.npy", npy("f32", [4], [1, 2, 3, 4])[:-1])
         self.write("bad.npy", b"not an array at all")
         self.write("bad.png", b"not a picture")
-        self.write("fortran.npy", npy("f32", [4], [1, 2, 3, 4]).replace(b"False", b"True "))
-        self.write("half.npy", npy("f32", [4], [1, 2, 3, 4]).replace(b"<f4", b"<f2"))
+        self.write("big.npy", npy("f32", [4], [1, 2, 3, 4]).replace(b"<f4", b">f4"))
+        self.write("bad.jpg", b"\xff\xd8\xff\xe0 not a picture")
         self.write("huge.npy", npy("f32", [1 << 43], []))
         for spec, expected in {"in:none.npy": "No such file",
                                "in:huge.npy": "it holds 0 bytes of data",
                                "in:short.npy": "header promises 16",
                                "in:bad.npy": "not a .npy file", "in:bad.png": "bad.png",
-                               "in:fortran.npy": "ascontiguousarray", "in:half.npy": "astype",
+                               "in:bad.jpg": "bad.jpg",
+                               "in:big.npy": "its element type is '>f4', not one of i8, u8",
+                               "in:shrot.npy": "Did you mean 'short.npy'?",
                                "out:none/y.npy:f32[4]": "no new file can be made in 'none'",
                                "inout:none.npy": "No such file"}.items():
             self.assertIn(expected, self.refused("--arg", spec, code=1), spec)

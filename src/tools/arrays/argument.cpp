@@ -167,9 +167,9 @@ Status parse_one(const std::string& spec, const Arguments& before, Argument& out
     KM_ASSIGN(out.array, parse_shape(rest, before));
     return {};
   }
-  constexpr std::string_view kWords[] = {"in",  "out", "inout", "zeros", "print",
-                                         "i8",  "u8",  "i16",   "u16",   "i32",
-                                         "u32", "i64", "u64",   "f32",   "f64"};
+  constexpr std::string_view kWords[] = {"in",  "out", "inout", "zeros", "print", "i8",
+                                         "u8",  "i16", "u16",   "i32",   "u32",   "i64",
+                                         "u64", "f16", "bf16",  "f32",   "f64"};
   return usage_error("unknown kind '" + kind + "'." + suggestion(kind, kWords) + " Expected " +
                      kKinds);
 }

@@ -1,6 +1,6 @@
 // The kernel arguments of `kernelmill run`, one --arg SPEC each:
 //   TYPE:V[,V...]      numbers by value, packed without gaps (i32:5, f32:1,0,0,1 for a float4)
-//   in:FILE            the array in a .npy or .png file
+//   in:FILE            the array in a .npy, .png or .jpg file
 //   out:FILE:SHAPE     zeroed memory, written to a file afterwards ("-": printed)
 //   inout:FILE[:FILE]  an array that is read, and written afterwards (back, without a second name)
 //   zeros:SHAPE        zeroed memory

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tools/error.h"
+#include "tools/number_format.h"
 
 namespace km::tools {
 namespace {
@@ -16,7 +17,7 @@ struct TypeRow {
   uint64_t size;
 };
 // In the order of ElementType.
-constexpr std::array<TypeRow, 10> kTypes = {{{"i8", 1},
+constexpr std::array<TypeRow, 12> kTypes = {{{"i8", 1},
                                              {"u8", 1},
                                              {"i16", 2},
                                              {"u16", 2},
@@ -24,8 +25,24 @@ constexpr std::array<TypeRow, 10> kTypes = {{{"i8", 1},
                                              {"u32", 4},
                                              {"i64", 8},
                                              {"u64", 8},
+                                             {"f16", 2},
+                                             {"bf16", 2},
                                              {"f32", 4},
                                              {"f64", 8}}};
+
+/// A number of 16 bits, as its bits.
+struct Half {
+  uint16_t bits = 0;
+  static Half of(double value) { return {half_from_double(value)}; }
+  float value() const { return float_from_half(bits); }
+};
+struct Bfloat16 {
+  uint16_t bits = 0;
+  static Bfloat16 of(double value) { return {bfloat16_from_double(value)}; }
+  float value() const { return float_from_bfloat16(bits); }
+};
+template <class T>
+constexpr bool kIsSmallFloat = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
 
 /// Calls `work` with a value of the C++ type that `type` stands for.
 template <class Work>
@@ -47,6 +64,10 @@ auto with_type(ElementType type, Work work) {
       return work(int64_t{});
     case ElementType::kU64:
       return work(uint64_t{});
+    case ElementType::kF16:
+      return work(Half{});
+    case ElementType::kBf16:
+      return work(Bfloat16{});
     case ElementType::kF32:
       return work(float{});
     case ElementType::kF64:
@@ -58,7 +79,12 @@ auto with_type(ElementType type, Work work) {
 template <class T>
 std::from_chars_result parse(std::string_view text, T& value) {
   const char* end = text.data() + text.size();
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kIsSmallFloat<T>) {
+    double exact = 0;
+    const auto result = std::from_chars(text.data(), end, exact);
+    value = T::of(exact);
+    return result;
+  } else if constexpr (std::is_floating_point_v<T>) {
     return std::from_chars(text.data(), end, value);
   } else if (text.starts_with("0x") || text.starts_with("0X")) {
     // Bit patterns: 0xffffffff is a fine i32.
@@ -76,8 +102,11 @@ void append_text(const std::byte* bytes, std::string& out) {
   T value;
   std::memcpy(&value, bytes, sizeof value);
   char text[64];
-  const auto result = std::to_chars(text, text + sizeof text, value);
-  out.append(text, result.ptr);
+  if constexpr (kIsSmallFloat<T>) {
+    out.append(text, std::to_chars(text, text + sizeof text, value.value()).ptr);
+  } else {
+    out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
 }
 
 }  // namespace

@@ -12,7 +12,23 @@
 
 namespace km::tools {
 
-enum class ElementType : uint8_t { kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64 };
+enum class ElementType : uint8_t {
+  kI8,
+  kU8,
+  kI16,
+  kU16,
+  kI32,
+  kU32,
+  kI64,
+  kU64,
+  kF16,
+  kBf16,
+  kF32,
+  kF64
+};
+
+/// True for f16, bf16, f32 and f64.
+constexpr bool is_float(ElementType type) { return type >= ElementType::kF16; }
 
 /// "f32" and so on; nothing for any other word.
 std::optional<ElementType> element_type(std::string_view name);
@@ -35,7 +51,8 @@ Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shap
 /// A zeroed array.
 Result<Array> make_array(ElementType type, std::vector<uint64_t> shape);
 
-/// Appends the bytes of `text`, one number, as `type`; hexadecimal integers are fine.
+/// Appends the bytes of `text`, one number, as `type`; hexadecimal integers are fine. Numbers of 16
+/// bits are read as f64 and rounded from there.
 Status append_number(ElementType type, const std::string& text, std::vector<std::byte>& out);
 
 /// The array as text: one line per row, numbers that read back to the same bits. At most

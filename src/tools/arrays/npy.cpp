@@ -18,10 +18,11 @@ struct Descriptor {
   const char* text;  // what NumPy writes
 };
 constexpr Descriptor kDescriptors[] = {
-    {ElementType::kI8, "|i1"},  {ElementType::kU8, "|u1"},  {ElementType::kI16, "<i2"},
-    {ElementType::kU16, "<u2"}, {ElementType::kI32, "<i4"}, {ElementType::kU32, "<u4"},
-    {ElementType::kI64, "<i8"}, {ElementType::kU64, "<u8"}, {ElementType::kF32, "<f4"},
-    {ElementType::kF64, "<f8"}, {ElementType::kU8, "|b1"},
+    {ElementType::kI8, "|i1"},  {ElementType::kU8, "|u1"},   {ElementType::kI16, "<i2"},
+    {ElementType::kU16, "<u2"}, {ElementType::kI32, "<i4"},  {ElementType::kU32, "<u4"},
+    {ElementType::kI64, "<i8"}, {ElementType::kU64, "<u8"},  {ElementType::kF32, "<f4"},
+    {ElementType::kF64, "<f8"}, {ElementType::kF16, "<f2"},  {ElementType::kBf16, "<V2"},
+    {ElementType::kU8, "|b1"},  {ElementType::kBf16, "|V2"},
 };
 
 /// The text after `'key':` in the header's dictionary, without leading spaces.
@@ -62,6 +63,20 @@ std::optional<std::vector<uint64_t>> parse_shape(std::string_view header) {
   }
 }
 
+/// Puts elements that lie column by column row by row.
+std::vector<std::byte> to_rows(const std::vector<std::byte>& columns,
+                               const std::vector<uint64_t>& shape, uint64_t size) {
+  std::vector<std::byte> rows(columns.size());
+  std::vector<uint64_t> index(shape.size());
+  for (uint64_t from = 0; from < columns.size(); from += size) {
+    uint64_t to = 0;
+    for (size_t i = 0; i < shape.size(); ++i) to = to * shape[i] + index[i];
+    std::memcpy(rows.data() + to * size, columns.data() + from, size);
+    for (size_t i = 0; i < shape.size() && ++index[i] == shape[i]; ++i) index[i] = 0;
+  }
+  return rows;
+}
+
 struct Layout {
   std::string_view header;
   size_t data_offset;
@@ -82,16 +97,16 @@ std::optional<Layout> find_header(std::string_view file) {
 }  // namespace
 
 Result<Array> read_npy(const std::string& path) {
-  KM_ASSIGN(const std::string file, read_file(path, max_array_bytes()));
+  KM_ASSIGN(const std::string file, read_named_file(path, max_array_bytes()));
   const std::optional<Layout> layout = find_header(file);
   if (!layout) return file_error(path, "not a .npy file");
   const std::optional<ElementType> type = parse_descriptor(layout->header);
   if (!type) {
-    return file_error(path, "its element type is not one of " + element_type_names() +
+    const std::string_view given = value_of(layout->header, "descr");
+    return file_error(path, "its element type is " +
+                                std::string(given.substr(0, given.find_first_of(",}"))) +
+                                ", not one of " + element_type_names() +
                                 " (little-endian); convert it with numpy's astype()");
-  }
-  if (!value_of(layout->header, "fortran_order").starts_with("False")) {
-    return file_error(path, "it is in Fortran order; save numpy.ascontiguousarray(array)");
   }
   std::optional<std::vector<uint64_t>> shape = parse_shape(layout->header);
   if (!shape) return file_error(path, "its header has no shape");
@@ -105,6 +120,9 @@ Result<Array> read_npy(const std::string& path) {
   }
   KM_ASSIGN(Array array, make_array(*type, std::move(*shape)));
   std::memcpy(array.bytes.data(), file.data() + layout->data_offset, array.bytes.size());
+  if (value_of(layout->header, "fortran_order").starts_with("True")) {
+    array.bytes = to_rows(array.bytes, array.shape, element_size(array.type));
+  }
   return array;
 }
 

@@ -35,7 +35,7 @@ constexpr png_uint_32 kFormats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_R
 }  // namespace
 
 Result<Array> read_png(const std::string& path) {
-  KM_ASSIGN(const std::string file, read_file(path, max_array_bytes()));
+  KM_ASSIGN(const std::string file, read_named_file(path, max_array_bytes()));
   PngImage png;
   if (!png_image_begin_read_from_memory(png.get(), file.data(), file.size())) {
     return file_error(path, png->message);

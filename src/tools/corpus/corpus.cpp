@@ -17,7 +17,7 @@
 #include "tools/commands.h"
 #include "tools/corpus/corpus.h"
 #include "tools/error.h"
-#include "tools/progress.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -50,6 +50,7 @@ class CorpusCommand : public Command {
   uint32_t jobs_ = 1;
   uint32_t seconds_ = 60;
   bool json_ = false;
+  bool verbose_ = false;
   bool one_ = false;
   CompileOptions options_;
 };
@@ -60,6 +61,7 @@ CorpusCommand::CorpusCommand(CLI::App& app)
       ->required()
       ->type_name("DIR");
   parser_->add_flag("--json", json_, "Print everything found out, as JSON");
+  parser_->add_flag("-v,--verbose", verbose_, "Name every file and kernel that fails");
   parser_->add_option("-d,--device", device_, "Device to make code for (default cpu)")
       ->type_name("URI");
   parser_->add_option("--block", block_size_, "Threads per block to make code for (default 256)")
@@ -168,6 +170,7 @@ bool CorpusCommand::advance(Job& job, Json& result) const {
 Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
                                   std::vector<Json>& results) const {
   std::vector<Job> running;
+  Progress progress("examining files");
   size_t next = 0;
   while (results.size() < paths.size()) {
     while (running.size() < jobs_ && next < paths.size()) {
@@ -179,7 +182,7 @@ Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
       if (!advance(running[i], result)) continue;
       results.push_back(std::move(result));
       running.erase(running.begin() + static_cast<ptrdiff_t>(i--));
-      show_progress(results.size(), paths.size(), "files");
+      progress.set(results.size(), paths.size());
     }
   }
   return {};
@@ -199,7 +202,7 @@ int CorpusCommand::run() {
     const Json all = {{"summary", summary}, {"files", results}};
     std::puts(all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else {
-    print_summary(summary);
+    print_summary(summary, results, verbose_);
   }
   return kExitOk;
 }

@@ -20,6 +20,8 @@ Json examine_file(const std::string& path, const CompileOptions& options, const 
 /// Counts, reasons of failures by how many kernels they concern, times, forms of opcodes.
 Json sum_up(const std::vector<Json>& files);
 
-void print_summary(const Json& summary);
+/// Prints the summary. Each reason of failures names the first file and kernel that it concerns, or
+/// all of them.
+void print_summary(const Json& summary, const std::vector<Json>& files, bool names_all);
 
 }  // namespace km::tools

@@ -53,7 +53,7 @@ std::vector<std::string> forms_of(const std::string& ptx) {
 Result<std::string> ptx_of(const std::string& path, const CompileOptions& options) {
   KM_ASSIGN(std::string text, read_file(path));
   if (path.ends_with(".ptx")) return text;
-  KM_ASSIGN(const Program program, compile_source({path, std::move(text)}, options, {}));
+  KM_ASSIGN(const Program program, compile_quietly({path, std::move(text)}, options));
   return program_ptx(program.get());
 }
 

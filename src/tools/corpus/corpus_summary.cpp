@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <map>
 
+#include "base/text.h"
 #include "tools/corpus/corpus.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 
@@ -78,17 +80,49 @@ struct Totals {
   }
 };
 
-void print_reasons(const char* title, const Json& reasons) {
+/// Files and kernels by the reason of their failure.
+using Failures = std::map<std::string, std::vector<std::string>>;
+
+Failures failures_of(const std::vector<Json>& files) {
+  Failures failures;
+  for (const Json& file : files) {
+    const auto name = file["file"].get<std::string>();
+    if (file.contains("reason")) {
+      const auto reason = file["reason"].get<std::string>();
+      // Failures in PTX begin with their place, which names the file.
+      failures[general(reason)].push_back(reason.starts_with(name) ? reason : name + ": " + reason);
+    }
+    for (const Json& kernel : file["kernels"]) {
+      if (!kernel.contains("reason")) continue;
+      const auto reason = kernel["reason"].get<std::string>();
+      failures[general(reason)].push_back(
+          name + ", kernel " + source_name(kernel["name"].get<std::string>()) + ": " + reason);
+    }
+  }
+  return failures;
+}
+
+void print_reasons(const char* title, const Json& reasons, const Failures& failures,
+                   bool names_all) {
   if (reasons.empty()) return;
-  std::printf("%s:\n", title);
+  std::printf("%s:\n", painted(Colour::bold, title, stdout).c_str());
   size_t shown = 0;
   for (const auto& [reason, count] : reasons.items()) {
     if (++shown > kReasonsShown) break;
     std::printf("  %5llu  %s\n", static_cast<unsigned long long>(count.get<uint64_t>()),
                 reason.c_str());
+    const auto found = failures.find(reason);
+    if (found == failures.end()) continue;
+    const size_t named = names_all ? found->second.size() : 1;
+    for (size_t i = 0; i < named; ++i) {
+      const std::string& line = found->second[i];
+      std::printf("         %s\n",
+                  painted(Colour::dim, line.substr(0, line.find('\n')), stdout).c_str());
+    }
   }
   if (reasons.size() > kReasonsShown) {
-    std::printf("         and %zu more; --json lists all\n", reasons.size() - kReasonsShown);
+    std::printf("         and %zu more reasons; --json lists all\n",
+                reasons.size() - kReasonsShown);
   }
 }
 
@@ -110,7 +144,7 @@ Json sum_up(const std::vector<Json>& files) {
           {"sources_refused", by_count(totals.sources)}};
 }
 
-void print_summary(const Json& summary) {
+void print_summary(const Json& summary, const std::vector<Json>& files, bool names_all) {
   auto count = [&](const char* name) {
     return static_cast<unsigned long long>(summary[name].get<uint64_t>());
   };
@@ -128,8 +162,9 @@ void print_summary(const Json& summary) {
   std::printf("ms per kernel    p50 %.1f, p90 %.1f, p99 %.1f, max %.1f\n",
               times["p50"].get<double>(), times["p90"].get<double>(), times["p99"].get<double>(),
               times["max"].get<double>());
-  print_reasons("failures", summary["failures"]);
-  print_reasons("sources that do not compile", summary["sources_refused"]);
+  const Failures failures = failures_of(files);
+  print_reasons("failures", summary["failures"], failures, names_all);
+  print_reasons("sources that do not compile", summary["sources_refused"], failures, names_all);
 }
 
 }  // namespace km::tools

@@ -32,11 +32,22 @@ std::string list_of(const std::vector<std::string>& names) {
   return list + ".";
 }
 
+/// Templates become kernels when they are named with their arguments.
+std::string template_advice(const Source& source, const std::string& wanted) {
+  const bool is_one = is_cuda(source.path) && !is_template(wanted) &&
+                      source.text.find("template") != std::string::npos;
+  if (!is_one) return {};
+  const std::string name = wanted.empty() ? "scale" : wanted;
+  return " A template is named with its arguments: --kernel '" + name + "<float>'.";
+}
+
 Result<std::string> choose_name(const std::vector<std::string>& names, const std::string& wanted,
-                                const std::string& path) {
+                                const Source& source) {
+  const std::string& path = source.path;
   if (wanted.empty()) {
     if (names.size() == 1) return names[0];
-    return usage_error("'" + path + "': name a kernel with --kernel. " + list_of(names));
+    return usage_error("'" + path + "': name a kernel with --kernel. " + list_of(names) +
+                       (names.empty() ? template_advice(source, wanted) : std::string()));
   }
   std::vector<std::string> matching;
   for (const std::string& name : names) {
@@ -48,7 +59,7 @@ Result<std::string> choose_name(const std::vector<std::string>& names, const std
     const std::optional<size_t> near = nearest_kernel(wanted, names);
     return usage_error("'" + path + "' has no kernel '" + wanted + "'." +
                        (near ? " Did you mean '" + source_name(names[*near]) + "'? " : " ") +
-                       list_of(names));
+                       list_of(names) + template_advice(source, wanted));
   }
   std::string list;
   for (const std::string& name : matching) list += (list.empty() ? " " : ", ") + name;
@@ -105,7 +116,7 @@ Result<Kernel> load_kernel(km_context context, const Source& source, const Compi
     KM_TRY(load_cuda(context, source, options, name, kernel));
   }
   if (kernel.name.empty()) {
-    KM_ASSIGN(kernel.name, choose_name(kernel_names(kernel.module.get()), name, source.path));
+    KM_ASSIGN(kernel.name, choose_name(kernel_names(kernel.module.get()), name, source));
   }
   KM_TRY(
       check(km_module_function(kernel.module.get(), kernel.name.c_str(), kernel.function.out())));

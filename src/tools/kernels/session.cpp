@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "tools/files.h"
 #include "tools/kernels/signature.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -98,6 +99,20 @@ Result<double> launch_once(const Objects& objects, const SessionInput& input, co
   return static_cast<double>(elapsed_ns) / 1e6;
 }
 
+/// The times of all launches. The line about them is gone before outputs are printed.
+Result<std::vector<double>> launch_all(const Objects& objects, const Kernel& kernel,
+                                       const SessionInput& input, const Launch& launch,
+                                       const std::vector<Slice>& slices) {
+  Progress progress("running " + source_name(kernel.name));
+  std::vector<double> times_ms;
+  for (uint32_t i = 0; i < input.repeat; ++i) {
+    if (input.repeat > 1) progress.set(i, input.repeat);
+    KM_ASSIGN(const double elapsed_ms, launch_once(objects, input, launch, slices));
+    times_ms.push_back(elapsed_ms);
+  }
+  return times_ms;
+}
+
 /// Prints the first numbers of an array, and on standard error how many it leaves out.
 Status print_array(size_t index, const Argument& argument) {
   KM_TRY(write_output("-", array_text(argument.array, kMaxPrinted)));
@@ -113,14 +128,14 @@ Status print_array(size_t index, const Argument& argument) {
   return {};
 }
 
-Status write_outputs(km_stream stream, std::vector<Argument>& arguments,
-                     const std::vector<Slice>& slices) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    Argument& argument = arguments[i];
+Status write_outputs(km_stream stream, SessionInput& input, const std::vector<Slice>& slices) {
+  for (size_t i = 0; i < input.arguments.size(); ++i) {
+    Argument& argument = input.arguments[i];
     if (argument.output.empty()) continue;
     std::vector<std::byte>& bytes = argument.array.bytes;
     KM_TRY(check(km_slice_download(stream, slices[i].get(), 0, bytes.data(), bytes.size())));
     KM_TRY(check(km_stream_synchronize(stream)));
+    if (argument.output == "-" && !input.prints) continue;
     KM_TRY(argument.is_shortened ? print_array(i, argument)
                                  : write_array(argument.output, argument.array));
   }
@@ -142,11 +157,8 @@ Result<SessionTimes> run_session(SessionInput& input) {
   KM_TRY(check_arguments(kernel.function.get(), source_name(kernel.name), input.arguments));
   KM_ASSIGN(const std::vector<Slice> slices, allocate(objects.context.get(), input.arguments));
   KM_ASSIGN(const Launch launch, build_launch(objects, kernel, input, slices));
-  for (uint32_t i = 0; i < input.repeat; ++i) {
-    KM_ASSIGN(const double elapsed_ms, launch_once(objects, input, launch, slices));
-    times.kernel_ms.push_back(elapsed_ms);
-  }
-  KM_TRY(write_outputs(objects.stream.get(), input.arguments, slices));
+  KM_ASSIGN(times.kernel_ms, launch_all(objects, kernel, input, launch, slices));
+  KM_TRY(write_outputs(objects.stream.get(), input, slices));
   return times;
 }
 

@@ -20,6 +20,7 @@ struct SessionInput {
   uint64_t shared_bytes = 0;
   std::vector<Argument> arguments;
   uint32_t repeat = 1;
+  bool prints = true;  ///< arrays for standard output are written there, else only kept
 };
 
 struct SessionTimes {

@@ -34,8 +34,6 @@ std::string parameter_list(const std::vector<km_param_info>& params) {
   return list;
 }
 
-bool is_float(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
-
 /// "f32:2" for "i32:2": how the numbers of `spec` are written for a parameter of this type.
 std::string respelled(const std::string& spec, const km_param_info& param) {
   const bool is_number = param.size_bytes == 1 || param.size_bytes == 2 || param.size_bytes == 4 ||

@@ -1,8 +1,11 @@
 #include "tools/kernels/source.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "tools/error.h"
+#include "tools/terminal.h"
 
 namespace km::tools {
 namespace {
@@ -22,6 +25,61 @@ std::vector<std::string> option_list(const Source& source, const CompileOptions&
   list.push_back("-I" + (slash == std::string::npos ? "." : source.path.substr(0, slash + 1)));
   list.insert(list.end(), options.nvrtc.begin(), options.nvrtc.end());
   return list;
+}
+
+struct Compiled {
+  Program program;
+  Status status;
+  std::string log;
+};
+
+Result<Compiled> compile(const Source& source, const CompileOptions& options,
+                         const std::vector<std::string>& names) {
+  Compiled result;
+  Program& program = result.program;
+  KM_TRY(check(km_program_create(source.text.data(), source.text.size(), source.path.c_str(),
+                                 program.out())));
+  for (const std::string& option : option_list(source, options)) {
+    KM_TRY(check(km_program_add_option(program.get(), option.c_str())));
+  }
+  for (const std::string& name : names) {
+    KM_TRY(check(km_program_add_name_expression(program.get(), name.c_str())));
+  }
+  result.status = check(km_program_compile(program.get()));
+  result.log = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+    return km_program_log(program.get(), buffer, capacity, size);
+  });
+  return result;
+}
+
+/// Prints the lines; those of errors and warnings have colours on terminals.
+void print_log(const std::string& log) {
+  for (size_t from = 0; from < log.size();) {
+    const size_t end = std::min(log.find('\n', from), log.size());
+    const std::string line = log.substr(from, end - from);
+    const bool is_error = line.find(": error") != std::string::npos;
+    const bool is_warning = line.find(": warning") != std::string::npos;
+    std::fprintf(stderr, "%s\n",
+                 is_error     ? painted(Colour::red, line, stderr).c_str()
+                 : is_warning ? painted(Colour::yellow, line, stderr).c_str()
+                              : line.c_str());
+    from = end + 1;
+  }
+}
+
+/// The advice about a header that the compiler does not find.
+std::string header_advice(const std::string& log) {
+  const bool is_missing = log.find("cannot open source file") != std::string::npos;
+  return is_missing ? "; name the folder of that header with -I DIR" : "";
+}
+
+/// The text of the first error, without the place; empty: there is none.
+std::string first_error(const std::string& log) {
+  constexpr std::string_view kMark = "error: ";
+  const size_t found = log.find(kMark);
+  if (found == std::string::npos) return {};
+  const size_t begin = found + kMark.size();
+  return log.substr(begin, log.find('\n', begin) - begin);
 }
 
 }  // namespace
@@ -44,30 +102,31 @@ void add_compile_options(CLI::App& command, CompileOptions& options) {
 
 Result<Program> compile_source(const Source& source, const CompileOptions& options,
                                const std::vector<std::string>& names) {
-  Program program;
-  KM_TRY(check(km_program_create(source.text.data(), source.text.size(), source.path.c_str(),
-                                 program.out())));
-  for (const std::string& option : option_list(source, options)) {
-    KM_TRY(check(km_program_add_option(program.get(), option.c_str())));
-  }
-  for (const std::string& name : names) {
-    KM_TRY(check(km_program_add_name_expression(program.get(), name.c_str())));
-  }
-  const Status status = check(km_program_compile(program.get()));
-  const std::string log = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-    return km_program_log(program.get(), buffer, capacity, size);
-  });
-  if (!log.empty()) std::fprintf(stderr, "%s%s", log.c_str(), log.ends_with('\n') ? "" : "\n");
-  if (status) return program;
+  Result<Compiled> compiled = [&] {
+    const Progress progress("compiling " + source.path);
+    return compile(source, options, names);
+  }();
+  if (!compiled) return compiled.error();
+  print_log(compiled->log);
+  const Status& status = compiled->status;
+  if (status) return std::move(compiled->program);
   // The log has said it all, but for the advice behind the last ';'.
   if (status.error().status == KM_ERROR_COMPILATION_FAILED) {
     const std::string& message = status.error().message;
     const size_t advice = message.find("; the file is a whole program");
     return error(KM_ERROR_COMPILATION_FAILED,
-                 "'" + source.path + "' does not compile" +
+                 "'" + source.path + "' does not compile" + header_advice(compiled->log) +
                      (advice == std::string::npos ? std::string() : message.substr(advice)));
   }
   return status.error();
+}
+
+Result<Program> compile_quietly(const Source& source, const CompileOptions& options) {
+  KM_ASSIGN(Compiled compiled, compile(source, options, {}));
+  if (compiled.status) return std::move(compiled.program);
+  const std::string why = first_error(compiled.log);
+  if (why.empty()) return compiled.status.error();
+  return error(compiled.status.error().status, why);
 }
 
 std::string program_ptx(km_program program) {

@@ -27,6 +27,8 @@ struct Source {
 /// templates to instantiate and kernels to look up (CompileInput::name_expressions).
 Result<Program> compile_source(const Source& source, const CompileOptions& options,
                                const std::vector<std::string>& names);
+/// Compiles and prints nothing: the failure's text is the first error of the source.
+Result<Program> compile_quietly(const Source& source, const CompileOptions& options);
 
 std::string program_ptx(km_program program);
 

@@ -211,9 +211,6 @@ Result<Wrapper> inspect_kernels(const Source& source, const CompileOptions& opti
   KM_TRY(check(km_module_load_ptx(context.get(), wrapper.ptx.data(), wrapper.ptx.size(),
                                   source.path.c_str(), module.out())));
   KM_TRY(add_kernels(module.get(), info, names, &wrapper));
-  if (wrapper.kernels.empty()) {
-    return error(KM_ERROR_NOT_FOUND, "'" + source.path + "' has no kernels to wrap");
-  }
   if (object.is_asked_for) {
     KM_ASSIGN(wrapper.object, object_code(module.get(), object.blocks));
   }

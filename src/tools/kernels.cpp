@@ -1,0 +1,216 @@
+// kernelmill kernels: what a file has to launch, and how it is called.
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/files.h"
+#include "tools/kernels/kernel.h"
+#include "tools/terminal.h"
+#include "tools/wrap/inspect.h"
+
+namespace km::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFooter =
+    "Templates are listed when they are instantiated: --instantiate 'scale<float>'.\n"
+    "'kernelmill run FILE --kernel NAME' runs a kernel.";
+
+class KernelsCommand : public Command {
+ public:
+  explicit KernelsCommand(CLI::App& app);
+  int run() override;
+
+ private:
+  Status list() const;
+  Result<Module> load(km_context context, Wrapper* described) const;
+
+  std::string file_, device_ = "cpu";
+  std::vector<std::string> instances_;
+  bool json_ = false;
+  CompileOptions options_;
+};
+
+KernelsCommand::KernelsCommand(CLI::App& app)
+    : Command(app.add_subcommand("kernels", "List the kernels of a file and their parameters")) {
+  parser_->footer(kFooter);
+  parser_->add_option("FILE", file_, "CUDA C++ (.cu), PTX (.ptx) or object code (.kmo)")
+      ->required()
+      ->type_name("FILE");
+  parser_->add_flag("--json", json_, "Print the list as JSON");
+  parser_
+      ->add_option("--instantiate", instances_,
+                   "List this instance of a template kernel: 'scale<float>'")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  parser_->add_option("-d,--device", device_, "Whose resources are shown (default cpu)")
+      ->type_name("URI");
+  add_compile_options(*parser_, options_);
+}
+
+std::string function_name(km_module module, uint32_t index) {
+  return copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+    return km_module_function_name(module, index, buffer, capacity, size);
+  });
+}
+
+/// "const float*", or "8 bytes" where neither the source nor the name tells the type.
+Result<std::string> type_text(km_function function, uint32_t index) {
+  km_param_signature signature{};
+  signature.struct_size = sizeof signature;
+  KM_TRY(check(km_function_param_signature(function, index, &signature)));
+  if (signature.kind == KM_SIGNATURE_KIND_UNKNOWN) return counted(signature.size_bytes, "byte");
+  const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+    return km_function_param_type_name(function, index, buffer, capacity, size);
+  });
+  return (signature.is_const != 0 ? "const " : "") + name +
+         (signature.kind == KM_SIGNATURE_KIND_POINTER ? "*" : "");
+}
+
+/// The names that the source gives to the parameters; empty ones where there is no source.
+std::vector<std::string> parameter_names(const Wrapper& described, const std::string& symbol,
+                                         uint32_t count) {
+  std::vector<std::string> names(count);
+  for (const WrapKernel& kernel : described.kernels) {
+    if (kernel.symbol != symbol || kernel.params.size() != count) continue;
+    for (uint32_t i = 0; i < count; ++i) names[i] = kernel.params[i].name;
+  }
+  return names;
+}
+
+/// {"name", "symbol", "parameters": [{"name"?, "type", "size_bytes"}]}.
+Result<Json> describe(km_function function, const std::string& symbol, const Wrapper& described,
+                      bool has_names) {
+  uint32_t count = 0;
+  KM_TRY(check(km_function_param_count(function, &count)));
+  const std::vector<std::string> names = parameter_names(described, symbol, count);
+  Json parameters = Json::array();
+  for (uint32_t i = 0; i < count; ++i) {
+    km_param_info info{};
+    info.struct_size = sizeof info;
+    KM_TRY(check(km_function_param(function, i, &info)));
+    KM_ASSIGN(const std::string type, type_text(function, i));
+    Json parameter;
+    if (has_names && !names[i].empty()) parameter["name"] = names[i];
+    parameter["type"] = type;
+    parameter["size_bytes"] = info.size_bytes;
+    parameters.push_back(std::move(parameter));
+  }
+  return Json{{"name", source_name(symbol)}, {"symbol", symbol}, {"parameters", parameters}};
+}
+
+/// Adds what launches are limited by and what the kernel uses; a device may not know all.
+void add_resources(km_function function, Json* kernel) {
+  constexpr std::pair<const char*, km_function_attribute> kShown[] = {
+      {"max_threads_per_block", KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+      {"registers", KM_FUNCTION_ATTRIBUTE_REGISTERS},
+      {"shared_bytes", KM_FUNCTION_ATTRIBUTE_SHARED_BYTES},
+      {"local_bytes", KM_FUNCTION_ATTRIBUTE_LOCAL_BYTES},
+      {"constant_bytes", KM_FUNCTION_ATTRIBUTE_CONSTANT_BYTES}};
+  for (const auto& [name, attribute] : kShown) {
+    int64_t value = 0;
+    if (km_function_attribute_get(function, attribute, &value) == KM_SUCCESS) {
+      (*kernel)[name] = value;
+    }
+  }
+  constexpr const char* kModes[] = {"", "run to completion", "suspendable warps", "split warps"};
+  int64_t mode = 0;
+  const km_status known =
+      km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE, &mode);
+  if (known == KM_SUCCESS && mode >= 1 && mode <= 3) (*kernel)["mode"] = kModes[mode];
+}
+
+std::string text_of(const Json& json, const char* key) { return json[key].get<std::string>(); }
+
+void print_kernel(const Json& kernel) {
+  std::string parameters;
+  for (const Json& parameter : kernel["parameters"]) {
+    parameters += (parameters.empty() ? "" : ", ") + text_of(parameter, "type");
+    if (parameter.contains("name")) parameters += " " + text_of(parameter, "name");
+  }
+  // The name of an overload or of an instance of a template may have its parameters already.
+  const std::string name = text_of(kernel, "name");
+  std::printf("%s(%s)\n", painted(Colour::bold, name, stdout).c_str(), parameters.c_str());
+  if (name != text_of(kernel, "symbol")) {
+    std::printf("    in the PTX %s\n", text_of(kernel, "symbol").c_str());
+  }
+  std::printf("    up to %s per block",
+              counted(kernel.value("max_threads_per_block", uint64_t{0}), "thread").c_str());
+  constexpr std::pair<const char*, const char*> kBytes[] = {
+      {"shared_bytes", "shared"}, {"local_bytes", "local"}, {"constant_bytes", "constant"}};
+  if (kernel.contains("registers")) {
+    std::printf(", %s", counted(kernel["registers"].get<uint64_t>(), "register").c_str());
+  }
+  for (const auto& [key, space] : kBytes) {
+    const auto size_bytes = kernel.value(key, uint64_t{0});
+    if (size_bytes != 0)
+      std::printf(", %s of %s memory", counted(size_bytes, "byte").c_str(), space);
+  }
+  if (kernel.contains("mode")) std::printf(", %s", text_of(kernel, "mode").c_str());
+  std::printf("\n");
+}
+
+/// The module; of CUDA C++ also what its source calls the parameters.
+Result<Module> KernelsCommand::load(km_context context, Wrapper* described) const {
+  KM_ASSIGN(std::string text, read_named_file(file_));
+  Module module;
+  if (is_object(file_)) {
+    KM_TRY(check(
+        km_module_from_object(context, text.data(), text.size(), file_.c_str(), module.out())));
+    return module;
+  }
+  if (is_cuda(file_)) {
+    KM_ASSIGN(*described, inspect_kernels({file_, std::move(text)}, options_, instances_, {}));
+    text = described->ptx;
+  }
+  KM_TRY(check(km_module_load_ptx(context, text.data(), text.size(), file_.c_str(), module.out())));
+  return module;
+}
+
+Status KernelsCommand::list() const {
+  if (!is_ptx(file_) && !is_cuda(file_) && !is_object(file_)) {
+    return usage_error("'" + file_ + "': expected a FILE.cu, a FILE.ptx or a FILE.kmo");
+  }
+  Device device;
+  Context context;
+  KM_TRY(check(km_device_open(device_.c_str(), device.out())));
+  KM_TRY(check(km_context_create(device.get(), context.out())));
+  Wrapper described;
+  KM_ASSIGN(const Module module, load(context.get(), &described));
+  uint32_t count = 0;
+  KM_TRY(check(km_module_function_count(module.get(), &count)));
+  Json kernels = Json::array();
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string symbol = function_name(module.get(), i);
+    Function function;
+    KM_TRY(check(km_module_function(module.get(), symbol.c_str(), function.out())));
+    KM_ASSIGN(Json kernel, describe(function.get(), symbol, described, is_cuda(file_)));
+    add_resources(function.get(), &kernel);
+    kernels.push_back(std::move(kernel));
+  }
+  if (json_) {
+    std::puts(kernels.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return {};
+  }
+  for (const Json& kernel : kernels) print_kernel(kernel);
+  if (count == 0) std::fprintf(stderr, "kernelmill: '%s' has no kernels\n", file_.c_str());
+  return {};
+}
+
+int KernelsCommand::run() {
+  const Status status = list();
+  return status ? kExitOk : report(status.error());
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_kernels(CLI::App& app) {
+  return std::make_unique<KernelsCommand>(app);
+}
+
+}  // namespace km::tools

@@ -1,0 +1,62 @@
+"""Colours and bars of the command, on a terminal and without one."""
+
+import os
+import pty
+import subprocess
+import unittest
+
+from tool import TOOL, Case
+
+SLOW = """
+extern "C" __global__ void slow(unsigned* out, unsigned rounds) {
+  unsigned x = threadIdx.x;
+  for (unsigned i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  out[threadIdx.x] = x;
+}
+"""
+
+
+class Terminal(Case):
+    def on_terminal(self, *arguments, **variables):
+        """What the command shows on a terminal."""
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", **variables}
+        environment = {name: value for name, value in environment.items() if value is not None}
+        with subprocess.Popen([TOOL, *arguments], cwd=self.folder, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs) as process:
+            os.close(theirs)
+            shown = b""
+            while True:
+                try:
+                    piece = os.read(ours, 4096)
+                except OSError:  # the other end is closed
+                    break
+                if not piece:
+                    break
+                shown += piece
+            process.wait(timeout=120)
+        os.close(ours)
+        return shown.decode(errors="replace")
+
+    def test_colours_on_terminals_only(self):
+        self.assertIn("\x1b[1mkernelmill ", self.on_terminal("info", NO_COLOR=None))
+        self.assertIn("\x1b[1;31mkernelmill:\x1b[0m", self.on_terminal("rnu", NO_COLOR=None))
+        for variables in ({"NO_COLOR": "1"}, {"NO_COLOR": None, "TERM": "dumb"}):
+            self.assertNotIn("\x1b", self.on_terminal("info", **variables))
+        self.assertIn("\x1b[1m", self.on_terminal("info", NO_COLOR=""))  # empty is not set
+        self.assertNotIn("\x1b", self.good("info").stdout)
+
+    def test_what_takes_long_has_a_bar(self):
+        self.write("slow.cu", SLOW)
+        words = ("run", "slow.cu", "--device", "cpu", "--quiet", "--arg", "print:u32[1]", "--arg")
+        shown = self.on_terminal(*words, "u32:100000000", "--repeat", "30", NO_COLOR=None)
+        self.assertRegex(shown, r"running slow \[#* *\] \d+ of 30, [2-9]|running slow \[")
+        # It is gone before the result is printed.
+        self.assertRegex(shown, r"\r\x1b\[K\d+\r\n\Z")
+        quick = self.on_terminal(*words, "u32:1", NO_COLOR=None)
+        self.assertNotIn("running", quick)
+        self.assertEqual(self.good(*words, "u32:1").stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
