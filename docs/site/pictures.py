@@ -16,7 +16,7 @@ from pathlib import Path
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 COLOURS = {"kernel": "#3b7dd8", "upload": "#e2863b", "download": "#e2863b", "fill": "#b9a13a",
-           "copy": "#e2863b", "wait": "#bbb", "call": "#8aa0b8", "compile": "#c2507a",
+           "copy": "#e2863b", "wait": "#999", "call": "#8aa0b8", "compile": "#c2507a",
            "range": "#4a9d5b", "callback": "#8e5bb5"}
 KERNELS = """
 extern "C" __global__ void smooth(const float* in, float* out, int n) {
@@ -101,7 +101,7 @@ def main() -> int:
                            check=True, capture_output=True, timeout=300)
         (work / "trace.svg").write_text(drawing(json.loads((work / "trace.json").read_text())))
         take(browser, work / "report.html", output / "report.png", "1000,1100")
-        take(browser, work / "trace.svg", output / "trace.png", f"{WIDTH},260")
+        take(browser, work / "trace.svg", output / "trace.png", f"{WIDTH},150")
     return 0
 
 
