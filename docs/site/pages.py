@@ -113,4 +113,4 @@ class Pages:
 
 def title(page: Path) -> str:
     found = re.search(r"^# (.+)$", page.read_text(), re.M)
-    return found[1].strip() if found else page.stem
+    return found[1].replace("`", "").strip() if found else page.stem

@@ -13,7 +13,8 @@ PAGE = "docs/guide/mistakes.md"
 MISTAKE = re.compile(r"^### (\d+)\. (.*?)\n(.*?)```(\w+)\n(.*?)```\n\n```text\n(.*?)```\n",
                      re.M | re.S)
 # The binding that says what a mistake in its language gets.
-SOURCES = {"rust": "bindings/rust", "go": "bindings/go/kernelmill", "zig": "bindings/zig/src"}
+SOURCES = {"cpp": "include/kernelmill/cpp", "rust": "bindings/rust",
+           "go": "bindings/go/kernelmill", "zig": "bindings/zig/src"}
 LEAST_PIECE = 8  # letters of a text that is looked for in sources
 
 PROGRAM = """
@@ -127,7 +128,7 @@ class Mistakes(Case):
             sources = ""
             for place, _, names in os.walk(os.path.join(SOURCE_DIR, folder)):
                 sources += "".join(text_of(os.path.join(place, name)) for name in sorted(names)
-                                   if name.endswith((".rs", ".go", ".zig")))
+                                   if name.endswith((".hpp", ".rs", ".go", ".zig")))
             # Texts of Rust go on in the next line after a backslash.
             sources = re.sub(r"\\\n\s*", "", sources)
             for number, title, _, message in self.mistakes[language]:
