@@ -60,19 +60,19 @@ std::string phis_of(const std::unique_ptr<Transformed>& transformed) {
 const std::string kBarrier = "bar.sync 0;\n";
 const std::string kStore = "st.global.u32 [%rd3], %r1;\n";
 
-TEST(PartSteps, CountsAConstantStepOnce) {
+TEST(SplitInductionVariables, CountsAConstantStepOnce) {
   const auto transformed = transform_body(kStore + kBarrier + "add.s64 %rd3, %rd3, 64;\n");
   EXPECT_EQ(phis_of(transformed), "1 same, 0 own");
 }
 
-TEST(PartSteps, CountsAStepOfAllThreadsOnce) {
+TEST(SplitInductionVariables, CountsAStepOfAllThreadsOnce) {
   EXPECT_EQ(phis_of(transform_body(kStore + kBarrier + "add.s64 %rd3, %rd3, %rd4;\n")),
             "1 same, 0 own");
   EXPECT_EQ(phis_of(transform_body(kStore + kBarrier + "add.s64 %rd3, %rd4, %rd3;\n")),
             "1 same, 0 own");
 }
 
-TEST(PartSteps, LeavesWhatIsNotMovedOnByAllAlike) {
+TEST(SplitInductionVariables, LeavesWhatIsNotMovedOnByAllAlike) {
   EXPECT_EQ(phis_of(transform_body(kStore + kBarrier + "add.s64 %rd3, %rd3, %rd5;\n")),
             "0 same, 1 own");
   EXPECT_EQ(phis_of(transform_body(kStore + kBarrier + "add.s64 %rd3, %rd3, %rd3;\n")),
@@ -83,23 +83,23 @@ TEST(PartSteps, LeavesWhatIsNotMovedOnByAllAlike) {
             "0 same, 1 own");
 }
 
-TEST(PartSteps, LeavesLoopsWithoutBarriers) {
+TEST(SplitInductionVariables, LeavesLoopsWithoutBarriers) {
   EXPECT_EQ(phis_of(transform_body(kStore + "add.s64 %rd3, %rd3, 64;\n")), "0 same, 1 own");
 }
 
-TEST(PartSteps, LeavesWhatIsReadBehindTheLoop) {
+TEST(SplitInductionVariables, LeavesWhatIsReadBehindTheLoop) {
   const std::string loop = kStore + kBarrier + "add.s64 %rd3, %rd3, 64;\n";
   EXPECT_EQ(phis_of(transform_body(loop, kStore)), "0 same, 1 own");
 }
 
-TEST(PartSteps, LeavesWhatAllThreadsHave) {
+TEST(SplitInductionVariables, LeavesWhatAllThreadsHave) {
   const auto transformed =
       transform_body("st.global.u32 [%rd2], %r1;\n" + kBarrier + "add.s64 %rd2, %rd2, 64;\n");
   EXPECT_EQ(phis_of(transformed), "1 same, 0 own");
   EXPECT_TRUE(transformed->kernel.synthesized.empty());
 }
 
-TEST(PartSteps, KeepsANextAddressThatIsReadWhereItIsMade) {
+TEST(SplitInductionVariables, KeepsANextAddressThatIsReadWhereItIsMade) {
   const auto transformed = transform_body(kBarrier + "add.s64 %rd3, %rd3, 64;\n" + kStore);
   EXPECT_EQ(phis_of(transformed), "1 same, 0 own");
   EXPECT_EQ(transformed->kernel.synthesized.size(), 1U);
