@@ -4,11 +4,13 @@
 #include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/inline_calls.h"
 #include "simt/transform/inline/param_promotion.h"
+#include "simt/transform/multicast_accesses.h"
 
 namespace km::simt {
 
 Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel) {
   KM_ASSIGN(ptx::Function flat, inline_calls(costs, kernel));
+  resolve_multicast(flat);
   promote_params(flat);
   make_carry_explicit(flat);
   make_stack_explicit(flat);

@@ -1,0 +1,95 @@
+#include "simt/transform/multicast_accesses.h"
+
+#include <string>
+
+#include "ptx/mnemonic.h"
+#include "simt/transform/make_instruction.h"
+
+namespace km::simt {
+
+using ptx::Instruction;
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Type;
+
+namespace {
+
+/// ".relaxed.gpu.global.v4", as far as the instruction has them.
+std::string shared_parts(const Instruction& instruction) {
+  std::string text;
+  for (Modifier modifier :
+       {Modifier::weak, Modifier::relaxed, Modifier::acquire, Modifier::release, Modifier::cta,
+        Modifier::cluster, Modifier::gpu, Modifier::sys, Modifier::global}) {
+    if (instruction.has(modifier)) text += "." + std::string(ptx::text_of(modifier));
+  }
+  return text;
+}
+
+std::string vector_part(const Instruction& instruction) {
+  for (Modifier modifier : {Modifier::v2, Modifier::v4, Modifier::v8}) {
+    if (instruction.has(modifier)) return "." + std::string(ptx::text_of(modifier));
+  }
+  return "";
+}
+
+std::string reduction_part(const Instruction& instruction) {
+  for (Modifier modifier : {Modifier::add, Modifier::min, Modifier::max, Modifier::and_,
+                            Modifier::or_, Modifier::xor_, Modifier::inc, Modifier::dec}) {
+    if (instruction.has(modifier)) return "." + std::string(ptx::text_of(modifier));
+  }
+  return "";
+}
+
+bool is_half(Type type) {
+  return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
+}
+
+/// The reduction of one memory: it adds to it what the multicast one adds to all.
+std::string reduction(const Instruction& instruction) {
+  const Type type = instruction.type();
+  std::string text = reduction_part(instruction);
+  if (is_half(type)) text += ".noftz";
+  text += vector_part(instruction);
+  // Sums of signed and unsigned numbers have the same bits.
+  return text + "." +
+         std::string(type == Type::s64 && instruction.has(Modifier::add) ? "u64"
+                                                                         : ptx::text_of(type));
+}
+
+/// The mnemonic of the access; empty: there is none.
+std::string access_of(const Instruction& instruction) {
+  const std::string bits = "." + std::string(bits_type_text(ptx::size_bytes(instruction.type(0))));
+  if (instruction.has(Modifier::bulk)) {
+    if (instruction.has(Modifier::cp_mask)) return "";
+    const bool reduces = instruction.has(Modifier::reduce);
+    return (reduces ? "cp.reduce" : "cp") +
+           std::string(".async.bulk.global.shared::cta.bulk_group") +
+           (reduces ? reduction(instruction) : "");
+  }
+  const std::string parts = shared_parts(instruction), count = vector_part(instruction);
+  if (instruction.has(Modifier::ld_reduce)) return "ld" + parts + count + bits;
+  if (instruction.has(Modifier::st)) return "st" + parts + count + bits;
+  return instruction.has(Modifier::red) ? "red" + parts + reduction(instruction) : "";
+}
+
+Instruction resolved(const Instruction& instruction, const std::string& mnemonic) {
+  const auto& operands = instruction.operands;
+  constexpr unsigned kWithSize = 3;
+  if (instruction.operand_count < kWithSize) {
+    return make_instruction(mnemonic, {operands[0], operands[1]}, instruction);
+  }
+  return make_instruction(mnemonic, {operands[0], operands[1], operands[2]}, instruction);
+}
+
+}  // namespace
+
+void resolve_multicast(ptx::Function& function) {
+  for (Instruction& instruction : function.code) {
+    if (instruction.opcode != Opcode::multimem) continue;
+    const std::string mnemonic = access_of(instruction);
+    if (mnemonic.empty() || !ptx::read_mnemonic(mnemonic).error.empty()) continue;
+    instruction = resolved(instruction, mnemonic);
+  }
+}
+
+}  // namespace km::simt
