@@ -8,13 +8,12 @@
 namespace km {
 
 /// 89 for 8.9: what CPU devices report, and what CUDA C++ is compiled for, unless KM_CPU_CC says
-/// otherwise. It is the highest whose instructions are all there: 9.0 would have programs choose
-/// kernels with wgmma and tensor maps.
+/// otherwise. With 9.0 programs choose kernels with wgmma and tensor maps, which run, but are made
+/// for other hardware than a CPU.
 inline constexpr uint32_t kDefaultComputeCapability = 89;
 
 /// 90 for a device of the default one, else what the device has: the newest target of PTX that
-/// loads. Nearly all kernels for 9.0 have nothing that 8.9 lacks here; those with wgmma and tensor
-/// maps are refused one by one.
+/// loads.
 constexpr uint32_t newest_target(uint32_t device_capability) {
   return device_capability == kDefaultComputeCapability ? 90 : device_capability;
 }

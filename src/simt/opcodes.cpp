@@ -4,6 +4,7 @@
 #include "ptx/forms.h"
 #include "ptx/place.h"
 #include "simt/kernel.h"
+#include "simt/warpgroup_rules.h"
 
 namespace km::simt {
 
@@ -37,7 +38,12 @@ bool writes_first_operand(const Instruction& instruction) {
     case Opcode::griddepcontrol:
     case Opcode::sust:
     case Opcode::sured:
+    case Opcode::tensormap:
       return false;
+    case Opcode::multimem:
+      return instruction.has(Modifier::ld_reduce);
+    case Opcode::wgmma:
+      return instruction.has(Modifier::mma_async);
     case Opcode::wmma:
       return !instruction.has(Modifier::store);
     case Opcode::bar:
@@ -46,6 +52,14 @@ bool writes_first_operand(const Instruction& instruction) {
     default:
       return true;
   }
+}
+
+bool updates_first_operand(const Instruction& instruction) {
+  return instruction.opcode == Opcode::wgmma && instruction.has(Modifier::mma_async);
+}
+
+bool is_warpgroup_wait(const Instruction& instruction) {
+  return instruction.opcode == Opcode::wgmma && instruction.has(Modifier::wait_group);
 }
 
 bool is_cluster_wait(const Instruction& instruction) {
@@ -61,6 +75,7 @@ bool is_strong_access(const Instruction& instruction) {
 
 /// barrier.cluster.arrive is none: with one block in a cluster, arriving with the wait is as good.
 bool is_barrier(const Instruction& instruction) {
+  if (is_warpgroup_wait(instruction)) return true;
   bool barrier = instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier;
   if (barrier && instruction.has(Modifier::cluster)) return is_cluster_wait(instruction);
   return barrier && !instruction.has(Modifier::warp);
@@ -68,6 +83,7 @@ bool is_barrier(const Instruction& instruction) {
 
 bool is_block_barrier(const Instruction& instruction) {
   if (!is_barrier(instruction) || instruction.has(Modifier::arrive)) return false;
+  if (is_warpgroup_wait(instruction)) return false;
   if (is_cluster_wait(instruction)) return true;
   const bool reduces = instruction.has(Modifier::red);
   const unsigned first = reduces ? 1 : 0;
@@ -128,12 +144,13 @@ namespace {
 
 bool is_matrix_operation(const Instruction& instruction) {
   const Family family = ptx::family_of(instruction);
-  return family == Family::matrix || family == Family::matrix_move;
+  return family == Family::matrix || family == Family::matrix_move || family == Family::warpgroup;
 }
 
 }  // namespace
 
 bool is_warp_operation(const Instruction& instruction) {
+  if (is_warpgroup_wait(instruction)) return false;
   switch (ptx::family_of(instruction)) {
     case Family::warp:
       return true;
@@ -160,6 +177,9 @@ bool has_effects(const Instruction& instruction) {
     case Family::atomic:
     case Family::call:
     case Family::barrier:
+      return true;
+    case Family::warpgroup:
+    case Family::multimem:
       return true;
     case Family::image:
       return instruction.opcode != Opcode::istypep;

@@ -497,19 +497,5 @@ TEST(Ptx, ErrorsNameLineAndColumn) {
   }
 }
 
-TEST(Ptx, WhatNewerDevicesHaveIsRefusedWithAdvice) {
-  const std::string text =
-      ".version 8.0\n.target sm_90a\n.address_size 64\n"
-      ".visible .entry k() { wgmma.fence.sync.aligned; ret; }\n";
-  try {
-    session().ptx_text(text, "new.ptx");
-    ADD_FAILURE() << "loaded";
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.status, KM_ERROR_UNSUPPORTED_PTX);
-    EXPECT_NE(std::string(failure.what()).find("compile for compute_89"), std::string::npos)
-        << failure.what();
-  }
-}
-
 }  // namespace
 }  // namespace km::kernels

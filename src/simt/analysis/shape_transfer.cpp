@@ -207,6 +207,7 @@ bool differs_by_lane(const ptx::Instruction& instruction) {
       return !instruction.has(Modifier::pending_count);
     case Opcode::mma:
     case Opcode::wmma:
+    case Opcode::wgmma:
     case Opcode::ldmatrix:
     case Opcode::movmatrix:
     case Opcode::atom:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simt/build/basic_blocks.h"
+#include "simt/warpgroup_rules.h"
 
 namespace km::simt {
 
@@ -405,6 +406,7 @@ RegisterUse registers_of(const ptx::Function& function, const Instruction& instr
     bool is_list = operand.kind == Operand::Kind::list;
     bool written = call ? before_target && is_list : i == 0 && writes_first_operand(instruction);
     collect(function, operand, written, result);
+    if (i == 0 && updates_first_operand(instruction)) collect(function, operand, false, result);
     if (!is_list) before_target = false;
   }
   return result;

@@ -3,6 +3,8 @@
 
 #include "ptx/forms.h"
 #include "simt/codegen/lower/images.h"
+#include "simt/codegen/lower/tensors/tensor_copies.h"
+#include "simt/codegen/lower/tensors/warpgroup_matrices.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
@@ -72,6 +74,12 @@ void Lowering::lower(const Inst& inst) {
       return barriers_.lower_fence(inst);
     case Family::warp:
       return warp_.lower(inst);
+    case Family::tensor:
+      return TensorCopies(builder_, code_plan_, frame_, values_, addresses_, checks_, loops_,
+                          mbarriers_)
+          .lower(inst);
+    case Family::warpgroup:
+      return WarpgroupMatrices(builder_, code_plan_, frame_, values_).lower(inst);
     case Family::matrix:
       return matrices_.lower(inst);
     case Family::matrix_move:

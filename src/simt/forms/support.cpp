@@ -6,7 +6,9 @@
 #include "ptx/forms.h"
 #include "simt/arithmetic/arithmetic.h"
 #include "simt/forms/image_form.h"
+#include "simt/forms/tensor_copy_form.h"
 #include "simt/forms/tensor_form.h"
+#include "simt/forms/wgmma_form.h"
 
 namespace km::simt {
 
@@ -114,6 +116,11 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
       return arithmetic::tensor_is_supported(instruction);
     case Family::matrix_move:
       return matrix_is_supported(instruction);
+    case Family::tensor:
+      return instruction.opcode == Opcode::tensormap ||
+             arithmetic::tensor_copy_is_supported(instruction);
+    case Family::warpgroup:
+      return arithmetic::wgmma_is_supported(instruction);
     case Family::image:
       return arithmetic::image_form(instruction).has_value();
     case Family::call:
@@ -123,26 +130,14 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
   }
 }
 
-/// True for instructions that programs use on devices of compute capability 9.0, and that CPU
-/// devices lack.
-bool is_of_newer_device(const Instruction& instruction) {
-  const Family family = ptx::family_of(instruction);
-  return family == Family::warpgroup || family == Family::tensor;
-}
-
-constexpr const char* kNewerDeviceText =
-    "; CPU devices report compute capability 8.9, for which programs have kernels without it, "
-    "unless KM_CPU_CC raises it: compile for compute_89";
-
 }  // namespace
 
 Status check_supported(const ptx::Module& module, const ptx::Function& function) {
   for (const Instruction& instruction : function.code) {
     if (is_supported(module, instruction)) continue;
     return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                      "%s in '%s' is not supported by the cpu backend of this version%s",
-                      describe(module, instruction).c_str(), function.name.c_str(),
-                      is_of_newer_device(instruction) ? kNewerDeviceText : "");
+                      "%s in '%s' is not supported by the cpu backend of this version",
+                      describe(module, instruction).c_str(), function.name.c_str());
   }
   return {};
 }

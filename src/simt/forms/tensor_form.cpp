@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "simt/forms/mma_types.h"
+
 namespace km::simt::arithmetic {
 
 using ptx::Instruction;
@@ -10,8 +12,6 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
-
-namespace {
 
 MmaType mma_type(Type type) {
   switch (type) {
@@ -46,18 +46,16 @@ MmaType mma_type(Type type) {
   }
 }
 
-struct Shape {
-  unsigned m = 0, n = 0, k = 0;
-};
-
-std::optional<Shape> shape_of(const Instruction& instruction) {
+std::optional<MmaShape> mma_shape(const Instruction& instruction) {
   for (Modifier modifier : instruction.modifiers) {
     const std::string text(ptx::text_of(modifier));
-    Shape shape;
+    MmaShape shape;
     if (std::sscanf(text.c_str(), "m%un%uk%u", &shape.m, &shape.n, &shape.k) == 3) return shape;
   }
   return std::nullopt;
 }
+
+namespace {
 
 uint8_t registers_of(const Operand& operand) {
   return static_cast<uint8_t>(operand.kind == Operand::Kind::vector ? operand.count : 1);
@@ -99,7 +97,7 @@ void take_layouts(const Instruction& instruction, MmaForm* form) {
 }  // namespace
 
 std::optional<MmaForm> mma_form(const Instruction& instruction) {
-  const auto shape = shape_of(instruction);
+  const auto shape = mma_shape(instruction);
   for (Modifier kind : {Modifier::kind_f8f6f4, Modifier::kind_mxf4, Modifier::kind_mxf4nvf4,
                         Modifier::kind_mxf8f6f4, Modifier::block_scale}) {
     if (instruction.has(kind)) return std::nullopt;
@@ -163,7 +161,7 @@ WmmaPieces::At WmmaPieces::at(uint32_t index, uint32_t lane, uint32_t part) cons
 }
 
 std::optional<WmmaFragment> wmma_fragment(const Instruction& instruction) {
-  const auto shape = shape_of(instruction);
+  const auto shape = mma_shape(instruction);
   WmmaFragment fragment;
   fragment.type = mma_type(instruction.types[0]);
   if (!shape || fragment.type == MmaType::none) return std::nullopt;

@@ -12,7 +12,7 @@ namespace km::simt {
 /// Words that each call passes beside the number of its function.
 constexpr uint32_t kDeviceCallWords = 10;
 
-/// ImageRuntime with the entry for the device runtime; LaunchRecord::runtime points to one.
+/// ImageRuntime with the entry for the device runtime.
 struct DeviceRuntime {
   ImageRuntime base;
   /// One thread's call; both the functions and what words mean are the runtime's own.

@@ -8,6 +8,7 @@
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/module/code_unit.h"
 #include "simt/abi.h"
+#include "simt/warpgroup_rules.h"
 
 namespace km::cpu {
 
@@ -15,7 +16,7 @@ namespace km::cpu {
 constexpr uint32_t kMaxResidentBlocks = 256;
 
 constexpr uint32_t kMaxWarps = 32;
-constexpr uint32_t kMaxBarriers = simt::kClusterBarrier + 1;
+constexpr uint32_t kMaxBarriers = simt::kWarpgroupBarrier + simt::kMostWarpgroups;
 
 class ResidentBlock {
  public:

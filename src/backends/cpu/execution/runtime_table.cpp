@@ -14,6 +14,7 @@
 #include "backends/cpu/memory/device_heap.h"
 #include "backends/cpu/memory/images.h"
 #include "backends/cpu/memory/lane_memory.h"
+#include "backends/cpu/memory/tensor_memory.h"
 #include "backends/cpu/workers/futex.h"
 #include "base/host_allocator.h"
 #include "simt/runtime/device_call.h"
@@ -279,10 +280,11 @@ constexpr simt::RuntimeTable kBase = {
     .privatize_atomics = privatize_atomics,
     .flush_privatized = flush_privatized,
 };
-constexpr simt::DeviceRuntime kTable = {{kBase, access_image}, device_call};
+constexpr simt::TensorRuntime kTable = {
+    {{kBase, access_image}, device_call}, wgmma, copy_tensor, replace_tensor_field};
 
 }  // namespace
 
-const simt::RuntimeTable& runtime_table() { return kTable.base.base; }
+const simt::RuntimeTable& runtime_table() { return kTable.base.base.base; }
 
 }  // namespace km::cpu

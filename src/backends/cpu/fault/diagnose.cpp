@@ -10,6 +10,7 @@
 #include "backends/cpu/device/config.h"
 #include "base/text.h"
 #include "simt/runtime/image.h"
+#include "simt/runtime/tensors/tensor_copy.h"
 
 namespace km::cpu {
 namespace {
@@ -120,6 +121,11 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
   if (fault.kind == simt::kOutsideImage) {
     return make_error(KM_ERROR_ILLEGAL_ADDRESS, "an access of %s outside of surface %s",
                       counted(fault.size_bytes, "byte").c_str(), hex(fault.fault.address).c_str());
+  }
+  if (fault.kind == simt::kBadTensorMap) {
+    return make_error(KM_ERROR_ILLEGAL_ADDRESS, "the tensor map at %s cannot be used: %s",
+                      hex(fault.fault.address).c_str(),
+                      simt::tensor_problem_text(fault.size_bytes));
   }
   switch (fault.kind) {
     case simt::FaultKind::trap:

@@ -49,6 +49,8 @@ bool loads_weakly(const Instruction& instruction) {
     case Opcode::ld:
     case Opcode::ldmatrix:
       return true;
+    case Opcode::wgmma:
+      return instruction.has(Modifier::mma_async);
     case Opcode::wmma:
       return instruction.has(Modifier::load);
     default:

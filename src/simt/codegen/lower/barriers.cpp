@@ -1,5 +1,8 @@
 #include "simt/codegen/lower/barriers.h"
 
+#include "simt/codegen/lower/tensors/warpgroup_matrices.h"
+#include "simt/warpgroup_rules.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -27,11 +30,15 @@ void Barriers::lower_barrier(const Inst& inst) {
   if (plan_.mode != Mode::run_to_completion) {
     const unsigned first = reduces ? 1 : 0;
     const unsigned last = ptx.operand_count - (reduces ? 1 : 0);
-    Value* id = i32(kClusterBarrier);
-    if (last > first) id = values_.operand(inst, ptx.operands[first], Type::u32, false, false);
-    Value* expected = i32(0);
-    if (last > first + 1)
-      expected = values_.operand(inst, ptx.operands[first + 1], Type::u32, false, false);
+    Value *id = i32(kClusterBarrier), *expected = i32(0);
+    if (is_warpgroup_wait(ptx)) {
+      id = warpgroup_barrier(builder_, frame_);
+      expected = i32(kWarpgroupThreads);
+    } else {
+      if (last > first) id = values_.operand(inst, ptx.operands[first], Type::u32, false, false);
+      if (last > first + 1)
+        expected = values_.operand(inst, ptx.operands[first + 1], Type::u32, false, false);
+    }
     Value* start = b_.CreateLoad(b_.getInt32Ty(), frame_.first_thread());
     Value* left = b_.CreateSub(frame_.block_threads(), start);
     Value* here = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, i32(kWarpLanes));

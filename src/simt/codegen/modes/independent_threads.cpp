@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "simt/codegen/lower/tensors/warpgroup_matrices.h"
+#include "simt/warpgroup_rules.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -223,8 +226,14 @@ void IndependentThreads::emit_barrier(uint32_t index) {
     return builder_.of_first_lane(values_.operand(inst, source, Type::u32, true, false),
                                   mask_bits());
   };
-  Value* id = last > first ? uniform(ptx.operands[first]) : i32(kClusterBarrier);
-  Value* expected = last > first + 1 ? uniform(ptx.operands[first + 1]) : i32(0);
+  Value *id = i32(kClusterBarrier), *expected = i32(0);
+  if (is_warpgroup_wait(ptx)) {
+    id = warpgroup_barrier(builder_, frame_);
+    expected = i32(kWarpgroupThreads);
+  } else {
+    if (last > first) id = uniform(ptx.operands[first]);
+    if (last > first + 1) expected = uniform(ptx.operands[first + 1]);
+  }
   Value* predicates = i32(0);
   if (reduces) {
     Value* lanes =

@@ -1,0 +1,101 @@
+#include "backends/cpu/memory/tensor_memory.h"
+
+#include "backends/cpu/device/config.h"
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/memory/images.h"
+#include "simt/runtime/tensors/warpgroup.h"
+#include "simt/warpgroup_rules.h"
+
+// The caller's address is where generated code was: it must be taken in the entry itself.
+#define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
+
+namespace km::cpu {
+namespace {
+
+using simt::BlockState;
+using simt::FaultKind;
+using simt::kWarpLanes;
+
+constexpr uint64_t kProductStackBytes = 64 << 10, kCopyStackBytes = 8 << 10;
+
+Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
+
+bool may_access(void* context, uint64_t address, uint64_t size_bytes) {
+  return !static_cast<Executor*>(context)->find_memory(address, size_bytes).is_empty();
+}
+
+/// The copies of one lane: to shared memory of its block, or of every block whose bit is set.
+KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
+                                           simt::TensorCopySlots& slots, uint32_t lane,
+                                           simt::TensorPlace place) {
+  if (!form.is_multicast) return copy_tensor(form, slots, lane, place, &slots.sizes[lane]);
+  const uint64_t box = place.box;
+  uint8_t* const window = place.shared_window;
+  for (uint64_t rank = 0; rank < slots.cluster_blocks; ++rank) {
+    if ((slots.ranks[lane] >> rank & 1) == 0) continue;
+    const uint64_t distance = (rank - slots.own_rank) << slots.cluster_bits;
+    place.box = box + distance;
+    place.shared_window = reinterpret_cast<uint8_t*>(reinterpret_cast<uint64_t>(window) + distance);
+    const simt::TensorFault fault = copy_tensor(form, slots, lane, place, &slots.sizes[lane]);
+    if (fault.kind != FaultKind::none) return fault;
+  }
+  return {};
+}
+
+}  // namespace
+
+KM_NO_SANITIZE void wgmma(BlockState* state, const simt::WgmmaForm* form, uint32_t* registers,
+                          uint64_t a_descriptor, uint64_t b_descriptor, uint32_t adds) {
+  executor_of(state).check_stack(kProductStackBytes, KM_CALLER_PC);
+  simt::MmaRule rule = simt::wgmma_rule(form->warp.a);
+  rule.fast = config().fast_mma;
+  const simt::WgmmaWarp warp{state->shared,
+                             state->first_thread % simt::kWarpgroupThreads / kWarpLanes,
+                             a_descriptor, b_descriptor, adds != 0};
+  state->line = form->line;
+  in_image_access = 1;  // descriptors may lead anywhere around shared memory
+  simt::wgmma(*form, rule, warp, registers);
+  in_image_access = 0;
+}
+
+KM_NO_SANITIZE void copy_tensor(BlockState* state, const simt::TensorCopyForm* form, uint32_t lanes,
+                                simt::TensorCopySlots* slots) {
+  Executor& executor = executor_of(state);
+  executor.check_stack(kCopyStackBytes, KM_CALLER_PC);
+  state->line = form->line;
+  simt::TensorPlace place{.shared_window = state->shared};
+  if (config().checked) {
+    place.may_access = may_access;
+    place.context = &executor;
+  }
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+    place.box = slots->shared[lane];
+    in_image_access = 1;
+    const simt::TensorFault fault = copy_lane(*form, *slots, lane, place);
+    in_image_access = 0;
+    if (fault.kind == FaultKind::none) continue;
+    executor.raise(fault.kind, KM_CALLER_PC, fault.address, fault.size_bytes,
+                   state->first_thread + lane, form->line);
+  }
+}
+
+KM_NO_SANITIZE void replace_tensor_field(BlockState* state, uint32_t field, uint32_t ordinal,
+                                         uint32_t lanes, uint32_t line, const uint64_t* addresses,
+                                         const uint64_t* values) {
+  state->line = line;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+    in_image_access = 1;
+    const uint64_t problem =
+        replace_field(reinterpret_cast<TensorMap*>(addresses[lane]),
+                      static_cast<simt::TensorMapField>(field), ordinal, values[lane]);
+    in_image_access = 0;
+    if (problem == 0) continue;
+    executor_of(state).raise(simt::kBadTensorMap, KM_CALLER_PC, addresses[lane], problem,
+                             state->first_thread + lane, line);
+  }
+}
+
+}  // namespace km::cpu
