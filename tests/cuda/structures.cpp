@@ -1,6 +1,7 @@
 // Sizes, offsets and values of src/cuda/driver.h are those of NVIDIA's cuda.h.
 #define KM_CUDA_LINKAGE "C++"
 #include "cuda/driver.h"
+#include "cuda/tensor_types.h"
 
 #include <cuda.h>
 
@@ -17,6 +18,11 @@ SIZE(CUdevprop);
 MEMBER(CUdevprop, textureAlign);
 SIZE(CUmemLocation);
 MEMBER(CUmemLocation, id);
+SIZE(CUtensorMap);
+SIZE(CUmulticastObjectProp);
+MEMBER(CUmulticastObjectProp, size);
+MEMBER(CUmulticastObjectProp, handleTypes);
+MEMBER(CUmulticastObjectProp, flags);
 SIZE(CUDA_MEMCPY2D);
 MEMBER(CUDA_MEMCPY2D, srcMemoryType);
 MEMBER(CUDA_MEMCPY2D, srcDevice);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <vector>
 
@@ -17,9 +19,11 @@ namespace km::dropin {
 inline constexpr uint64_t kMappingBytes = 2 << 20;
 
 /// Physical memory.
+class Multicast;
+
 class MemoryHandle final : public Handled {
  public:
-  explicit MemoryHandle(const CUmemAllocationProp& properties) : properties_(properties) {}
+  explicit MemoryHandle(const CUmemAllocationProp& properties);
   ~MemoryHandle() override;
 
   const CUmemAllocationProp& properties() const { return properties_; }
@@ -28,6 +32,9 @@ class MemoryHandle final : public Handled {
   bool can_be_shared() const {
     return properties_.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   }
+  /// Null unless it stands for a multicast object, which has no memory of its own.
+  Multicast* multicast() const { return multicast_.get(); }
+  void make_multicast(uint64_t size_bytes);
   /// It counts as memory of this device while it lives.
   void charge(DeviceState& device) { charged_ = &device; }
 
@@ -35,8 +42,30 @@ class MemoryHandle final : public Handled {
   friend class VirtualMemory;
   const CUmemAllocationProp properties_;
   Backing backing_;
+  std::unique_ptr<Multicast> multicast_;
   DeviceState* charged_ = nullptr;
   uint64_t holders_ = 1;  // of the handle; guarded by the mutex of VirtualMemory
+};
+
+/// A multicast object of one device: the memory that is bound to it is what a mapping of the object
+/// leads to.
+class Multicast {
+ public:
+  explicit Multicast(uint64_t size_bytes) : size_bytes_(size_bytes) {}
+  uint64_t size_bytes() const { return size_bytes_; }
+  /// The device takes part; CUDA_ERROR_INVALID_VALUE if one does already.
+  CUresult add_device(int device);
+  /// Binds the first bytes of memory of that device.
+  CUresult bind(MemoryHandle& memory, uint64_t size_bytes);
+  CUresult unbind(int device);
+  /// Null if none is bound.
+  Ref<MemoryHandle> bound();
+
+ private:
+  const uint64_t size_bytes_;
+  std::mutex mutex_;  // guards what follows
+  int device_ = -1;
+  Ref<MemoryHandle> bound_;
 };
 
 /// The mapping at an address.

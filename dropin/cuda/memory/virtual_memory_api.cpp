@@ -87,6 +87,22 @@ CUresult check_access(const CUmemAccessDesc* access, size_t count) {
   return CUDA_SUCCESS;
 }
 
+/// A mapping of a multicast object leads to the memory that is bound to it.
+CUresult map_multicast(CUdeviceptr address, size_t size_bytes, size_t offset_bytes,
+                       Multicast& object) {
+  const Ref<MemoryHandle> memory = object.bound();
+  if (!memory) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED,
+                "the multicast object is mapped before memory is bound to it: call "
+                "cuMulticastBindMem first");
+  }
+  if (offset_bytes != 0 || size_bytes > memory->size_bytes()) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "size %zu, offset %zu, of %llu bytes that are bound",
+                size_bytes, offset_bytes, static_cast<unsigned long long>(memory->size_bytes()));
+  }
+  return VirtualMemory::instance().map(address, size_bytes, *memory);
+}
+
 CUresult require_descriptor(CUmemAllocationHandleType type) {
   if (type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_NOT_SUPPORTED, "memory is shared by POSIX file descriptors only");
@@ -130,6 +146,9 @@ CUresult cuMemMap(CUdeviceptr address, size_t size_bytes, size_t offset_bytes,
     CU_TRY(check_part(address, size_bytes));
     const Pin<MemoryHandle> memory(handle);
     if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is no live handle");
+    if (memory->multicast() != nullptr) {
+      return map_multicast(address, size_bytes, offset_bytes, *memory->multicast());
+    }
     if (offset_bytes != 0 || flags != 0 || size_bytes > memory->size_bytes()) {
       return fail(CUDA_ERROR_INVALID_VALUE, "size %zu, offset %zu, flags %llu", size_bytes,
                   offset_bytes, flags);

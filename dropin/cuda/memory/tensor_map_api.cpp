@@ -1,0 +1,191 @@
+// Tensor maps, which kernels copy tensors by (cp.async.bulk.tensor).
+#include <cstring>
+
+#include "base/tensor_map.h"
+#include "cuda/tensor_types.h"
+#include "dropin/cuda/frame/call.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+static_assert(sizeof(CUtensorMap) == sizeof(km::TensorMap));
+
+namespace {
+
+constexpr uint32_t kMostStep = 8, kMostBox = 256;
+
+/// The number that maps and tensormap.replace have for a type; false: compute capability 9.0 has
+/// none.
+bool read_element(CUtensorMapDataType type, TensorElement* out) {
+  constexpr TensorElement kElements[] = {
+      TensorElement::u8,      TensorElement::u16,  TensorElement::u32,     TensorElement::s32,
+      TensorElement::u64,     TensorElement::s64,  TensorElement::f16,     TensorElement::f32,
+      TensorElement::f64,     TensorElement::bf16, TensorElement::f32_ftz, TensorElement::tf32,
+      TensorElement::tf32_ftz};
+  static_assert(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ == 12 && std::size(kElements) == 13);
+  if (type < 0 || type > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) return false;
+  *out = kElements[type];
+  return true;
+}
+
+/// The parameters that both kinds of maps have.
+struct Tensor {
+  CUtensorMapDataType type;
+  uint32_t rank;
+  void* address;
+  const cuuint64_t *sizes, *strides;
+  const cuuint32_t* steps;
+  CUtensorMapInterleave interleave;
+  CUtensorMapSwizzle swizzle;
+  CUtensorMapL2promotion promotion;
+  CUtensorMapFloatOOBfill fill;
+};
+
+CUresult read_modes(const Tensor& from, TensorMap* map) {
+  TensorElement element{};
+  if (!read_element(from.type, &element)) {
+    const bool exists = from.type >= 0 && from.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
+    return fail(exists ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE,
+                "data type %d is none of compute capability 9.0", from.type);
+  }
+  map->element = static_cast<uint8_t>(element);
+  if (from.interleave < 0 || from.interleave > CU_TENSOR_MAP_INTERLEAVE_32B) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "there is no interleave %d", from.interleave);
+  }
+  if (from.swizzle < 0 || from.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
+    const bool exists = from.swizzle > 0 && from.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
+    return fail(exists ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE,
+                "swizzle %d is none of compute capability 9.0", from.swizzle);
+  }
+  if (from.promotion < 0 || from.promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "there is no promotion %d to the L2 cache",
+                from.promotion);
+  }
+  if (from.fill < 0 || from.fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "there is no fill mode %d", from.fill);
+  }
+  map->interleave = static_cast<uint8_t>(from.interleave);
+  map->swizzle = static_cast<uint8_t>(from.swizzle);
+  map->fill = static_cast<uint8_t>(from.fill);
+  return CUDA_SUCCESS;
+}
+
+CUresult read_tensor(const Tensor& from, TensorMap* map) {
+  CU_REQUIRE(from.sizes);
+  CU_REQUIRE(from.steps);
+  if (from.rank == 0 || from.rank > kMostTensorDimensions) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "a tensor has 1 to 5 dimensions, not %u", from.rank);
+  }
+  if (from.rank > 1) CU_REQUIRE(from.strides);
+  CU_TRY(read_modes(from, map));
+  map->mark = TensorMap::kMark;
+  map->address = reinterpret_cast<uint64_t>(from.address);
+  map->last_dimension = static_cast<uint8_t>(from.rank - 1);
+  for (uint32_t i = 0; i < from.rank; ++i) {
+    map->sizes[i] = from.sizes[i];
+    if (i > 0) map->strides_bytes[i - 1] = from.strides[i - 1];
+    if (from.steps[i] == 0 || from.steps[i] > kMostStep) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "element stride %u of dimension %u is not 1 to 8",
+                  from.steps[i], i);
+    }
+    map->steps[i] = static_cast<uint8_t>(from.steps[i]);
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Hands out a map that keeps the rules.
+CUresult give(const TensorMap& map, CUtensorMap* out) {
+  const TensorMapCheck found = check(map);
+  if (found.problem != TensorMapProblem::none) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "%s; it is %llu (0x%llx)", text_of(found.problem),
+                static_cast<unsigned long long>(found.value),
+                static_cast<unsigned long long>(found.value));
+  }
+  std::memcpy(static_cast<void*>(out), &map, sizeof map);
+  return CUDA_SUCCESS;
+}
+
+CUresult check_place(const CUtensorMap* map) {
+  CU_REQUIRE(map);
+  if (reinterpret_cast<uintptr_t>(map) % alignof(TensorMap) == 0) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "the tensor map lies at %p, which is no multiple of 64",
+              static_cast<const void*>(map));
+}
+
+CUresult read_corners(uint32_t rank, const int* lower, const int* upper, TensorMap* map) {
+  CU_REQUIRE(lower);
+  CU_REQUIRE(upper);
+  for (uint32_t i = 0; i + 2 < rank; ++i) {
+    if (lower[i] != static_cast<int16_t>(lower[i]) || upper[i] != static_cast<int16_t>(upper[i])) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the corners %d and %d do not fit into 16 bits",
+                  lower[i], upper[i]);
+    }
+    map->lower_corner[i] = static_cast<int16_t>(lower[i]);
+    map->upper_corner[i] = static_cast<int16_t>(upper[i]);
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank,
+                                void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  return guard_anywhere(__func__, [&]() -> CUresult {
+    CU_TRY(check_place(out));
+    CU_REQUIRE(box);
+    TensorMap map{};
+    CU_TRY(read_tensor(
+        {type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill}, &map));
+    for (uint32_t i = 0; i < rank; ++i) {
+      if (box[i] == 0 || box[i] > kMostBox) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "box size %u of dimension %u is not 1 to 256", box[i],
+                    i);
+      }
+      map.box[i] = static_cast<uint16_t>(box[i]);
+    }
+    return give(map, out);
+  });
+}
+
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank,
+                                 void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                 const int* lower, const int* upper, cuuint32_t channels,
+                                 cuuint32_t pixels, const cuuint32_t* steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  return guard_anywhere(__func__, [&]() -> CUresult {
+    CU_TRY(check_place(out));
+    TensorMap map{};
+    CU_TRY(read_tensor(
+        {type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill}, &map));
+    map.mode = static_cast<uint8_t>(TensorMode::im2col);
+    CU_TRY(read_corners(rank, lower, upper, &map));
+    if (channels > UINT16_MAX || pixels > UINT16_MAX) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "%u channels of %u pixels are more than 256 of 1024",
+                  channels, pixels);
+    }
+    map.channels = static_cast<uint16_t>(channels);
+    map.pixels = static_cast<uint16_t>(pixels);
+    return give(map, out);
+  });
+}
+
+CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
+  return guard_anywhere(__func__, [&]() -> CUresult {
+    CU_TRY(check_place(map));
+    TensorMap changed;
+    std::memcpy(static_cast<void*>(&changed), map, sizeof changed);
+    changed.address = reinterpret_cast<uint64_t>(address);
+    return give(changed, map);
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu
