@@ -40,6 +40,8 @@ class OperandNames {
         return instruction.has(Modifier::ca) || instruction.has(Modifier::cg) ? "16" : "1";
       case Opcode::mma:
         return "0";
+      case Opcode::tensormap:
+        return instruction.has(Modifier::replace) ? "1" : "128";
       case Opcode::setmaxnreg:
         return "40";
       default:
@@ -111,7 +113,8 @@ class Example {
       case OperandShape::address:
         return names_.address(instruction_);
       case OperandShape::tuple:
-        return names_.tuple();
+        return instruction_.has(Modifier::_1d) && form_.opcode == Opcode::cp ? "[%rd2, {%r1}]"
+                                                                             : names_.tuple();
       case OperandShape::label:
         return names_.label();
       case OperandShape::table:
@@ -126,6 +129,9 @@ class Example {
   }
 
   std::string value(const OperandSpec& spec, unsigned index) {
+    constexpr unsigned kSelector = 4;  // of sparse wgmma
+    const bool selects = form_.opcode == Opcode::wgmma && instruction_.has(Modifier::sp);
+    if (spec.rule == TypeRule::immediate && selects && index == kSelector) return "0";
     if (spec.rule == TypeRule::immediate) return names_.constant(instruction_);
     const uint32_t fragment = form_.opcode == Opcode::wmma ? wmma_count(instruction_, index) : 0;
     uint32_t elements = fragment != 0 ? fragment : element_count(spec, instruction_);
@@ -153,6 +159,28 @@ inline bool is_exclusive(const SyntaxGroup& group) {
   return first.starts_with("L1::") || first.starts_with("L2::") || first == "unified";
 }
 
+/// The words of tensor maps and multimem that go with each other.
+inline size_t first_word(const Form& form, const SyntaxGroup& group) {
+  const auto place = [](const auto& list, auto word) {
+    const auto found = std::find(list.begin(), list.end(), word);
+    return found == list.end() ? size_t{0} : static_cast<size_t>(found - list.begin());
+  };
+  const auto has = [&](Modifier modifier) {
+    return std::any_of(form.groups.begin(), form.groups.end(), [&](const SyntaxGroup& one) {
+      return std::count(one.modifiers.begin(), one.modifiers.end(), modifier) != 0;
+    });
+  };
+  if (form.opcode == Opcode::tensormap && has(Modifier::global_address)) {
+    return place(group.types, Type::b64);
+  }
+  if (form.opcode != Opcode::multimem || has(Modifier::bulk)) return 0;
+  if (group.types.empty()) {
+    return std::max(place(group.modifiers, Modifier::add),
+                    place(group.modifiers, Modifier::relaxed));
+  }
+  return std::max(place(group.types, Type::u32), place(group.types, Type::f16x2));
+}
+
 /// Chooses every optional modifier that goes with the others, or none.
 inline Choice choice_of(const Form& form, bool full) {
   Choice choice;
@@ -166,7 +194,7 @@ inline Choice choice_of(const Form& form, bool full) {
     const std::vector<Modifier> modifiers(group.modifiers.begin(), group.modifiers.end());
     const bool is_again = !modifiers.empty() && std::find(chosen.begin(), chosen.end(),
                                                           modifiers.front()) != chosen.end();
-    choice.emplace_back(is_again ? modifiers.size() - 1 : 0);
+    choice.emplace_back(is_again ? modifiers.size() - 1 : first_word(form, group));
     if (!modifiers.empty()) chosen.push_back(modifiers[*choice.back()]);
   }
   return choice;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ptx/checks/tensor_rules.h"
 #include "ptx/forms.h"
 #include "ptx/parser/lexer.h"
 #include "ptx/wmma_counts.h"
@@ -79,8 +80,11 @@ class Rules {
         return check_integers();
       case Opcode::mma:
         return check_matrices();
+      case Opcode::wgmma:
+      case Opcode::cp:
+      case Opcode::tensormap:
       case Opcode::multimem:
-        return check_multicast();
+        return broken_tensor_rule(function_, it_);
       default:
         return check_video();
     }
@@ -359,12 +363,6 @@ class Rules {
                       (bytes && it_.has(Modifier::m16n8k32)) ||
                       (nibbles && it_.has(Modifier::m16n8k64));
     return check_range(kSelector, 0, whole ? 0 : pair ? 1 : 3);
-  }
-
-  /// Sums alone are accumulated in another type.
-  std::string check_multicast() const {
-    if (!has_any({Modifier::acc_f32, Modifier::acc_f16}) || it_.has(Modifier::add)) return "";
-    return "'.acc::f32' and '.acc::f16' need '.add'";
   }
 
   std::string check_fragments() const {
