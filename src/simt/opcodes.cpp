@@ -177,7 +177,6 @@ bool has_effects(const Instruction& instruction) {
     case Family::atomic:
     case Family::call:
     case Family::barrier:
-      return true;
     case Family::warpgroup:
     case Family::multimem:
       return true;

@@ -116,11 +116,10 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
       return arithmetic::tensor_is_supported(instruction);
     case Family::matrix_move:
       return matrix_is_supported(instruction);
-    case Family::tensor:
-      return instruction.opcode == Opcode::tensormap ||
-             arithmetic::tensor_copy_is_supported(instruction);
     case Family::warpgroup:
       return arithmetic::wgmma_is_supported(instruction);
+    case Family::tensor:
+      return arithmetic::tensor_copy_is_supported(instruction);
     case Family::image:
       return arithmetic::image_form(instruction).has_value();
     case Family::call:

@@ -15,7 +15,7 @@ std::optional<TensorCopyForm> tensor_copy_form(const ptx::Instruction& instructi
 /// The part of the map that a tensormap.replace writes.
 TensorMapField tensor_map_field(const ptx::Instruction& instruction);
 
-/// True if TensorCopies lowers the copy.
+/// True if TensorCopies lowers the instruction.
 bool tensor_copy_is_supported(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::arithmetic

@@ -3,8 +3,8 @@
 #include "simt/transform/carry.h"
 #include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/inline_calls.h"
+#include "simt/transform/inline/multicast_accesses.h"
 #include "simt/transform/inline/param_promotion.h"
-#include "simt/transform/multicast_accesses.h"
 
 namespace km::simt {
 

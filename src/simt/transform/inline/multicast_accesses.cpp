@@ -1,4 +1,4 @@
-#include "simt/transform/multicast_accesses.h"
+#include "simt/transform/inline/multicast_accesses.h"
 
 #include <string>
 
