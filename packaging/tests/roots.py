@@ -13,7 +13,7 @@ from packages import ROOT, Case
 
 ROOTS = ROOT / "build/roots"
 MIRROR = os.environ.get("KM_DEBIAN_MIRROR", "http://deb.debian.org/debian")
-INCLUDED = "libcmocka0,libopenblas0-pthread,python3-minimal"
+INCLUDED = "libcmocka0,libopenblas0-pthread,python3"  # python3-minimal has no ctypes
 # Debian's own rules are looked at by the lintian of a root of its own.
 NAMED = {"lintian": ("bookworm", "lintian")}
 # Debian's package of certificates would replace a file in its own place.
@@ -23,14 +23,15 @@ COMPILERS = ("cc", "gcc", "clang", "ld")
 
 def make_root(name: str) -> Path:
     root = ROOTS / name
-    if (root / "complete").exists():
-        return root
     release, included = NAMED.get(name, (name, INCLUDED))
+    stamp, wanted = root / "complete", f"{release} {included}\n"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return root
     shutil.rmtree(root, ignore_errors=True)
     ROOTS.mkdir(parents=True, exist_ok=True)
     subprocess.run(["debootstrap", "--variant=minbase", f"--include={included}", release, root,
                     MIRROR], check=True, stdout=subprocess.DEVNULL)
-    (root / "complete").write_text("")
+    stamp.write_text(wanted)
     return root
 
 
