@@ -61,7 +61,8 @@ TEST(Gathers, OfOneLaneNothingVaries) {
   EXPECT_TRUE(all_values_are_uniform(shapes_of(*walking.kernel, 1)));
   EXPECT_FALSE(all_values_are_uniform(shapes_of(*walking.kernel, 8)));
   const auto adding = testing::kernel_of_text(walk("atom.global.add.u32 %r4, [%rd2], 1;\n"));
-  EXPECT_FALSE(all_values_are_uniform(shapes_of(*adding.kernel, 1)));
+  EXPECT_TRUE(all_values_are_uniform(shapes_of(*adding.kernel, 1)));
+  EXPECT_FALSE(all_values_are_uniform(shapes_of(*adding.kernel, 8)));
 }
 
 }  // namespace
