@@ -8,10 +8,16 @@ import unittest
 from tool import TOOL, Case
 
 SLOW = """
-extern "C" __global__ void slow(unsigned* out, unsigned rounds) {
-  unsigned x = threadIdx.x;
-  for (unsigned i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
-  out[threadIdx.x] = x;
+__device__ unsigned long long now_ns() {
+  unsigned long long ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+extern "C" __global__ void slow(unsigned* out, unsigned ms) {
+  const unsigned long long end = now_ns() + ms * 1000000ull;
+  while (now_ns() < end) {
+  }
+  out[threadIdx.x] = ms;
 }
 """
 
@@ -49,7 +55,7 @@ class Terminal(Case):
     def test_what_takes_long_has_a_bar(self):
         self.write("slow.cu", SLOW)
         words = ("run", "slow.cu", "--device", "cpu", "--quiet", "--arg", "print:u32[1]", "--arg")
-        shown = self.on_terminal(*words, "u32:100000000", "--repeat", "30", NO_COLOR=None)
+        shown = self.on_terminal(*words, "u32:120", "--repeat", "30", NO_COLOR=None)
         self.assertRegex(shown, r"running slow \[#* *\] \d+ of 30, [2-9]|running slow \[")
         # It is gone before the result is printed.
         self.assertRegex(shown, r"\r\x1b\[K\d+\r\n\Z")
