@@ -8,12 +8,15 @@
 namespace km::test {
 namespace {
 
+/// An expression that is never destroyed: calls of other threads may come while the process exits.
+const std::regex& kept(const char* text) { return *new std::regex(text); }
+
 uint32_t size_of_type(const std::string& type) {
   return static_cast<uint32_t>(std::stoul(type.substr(1)) / 8);
 }
 
 kmb_function parse_function(const std::string& name, const std::string& params) {
-  static const std::regex kParam(R"(\.param\s+\.([usfb]\d+)\s+\w+)");
+  static const std::regex& kParam = kept(R"(\.param\s+\.([usfb]\d+)\s+\w+)");
   kmb_function function;
   function.name = name;
   for (std::sregex_iterator it(params.begin(), params.end(), kParam), end; it != end; ++it) {
@@ -122,8 +125,9 @@ const kmb_backend& module_entries() {
 }
 
 bool parse_module(const std::string& ptx, kmb_module& module, std::string* out_reason) {
-  static const std::regex kEntry(R"(\.entry\s+(\w+)\s*\(([^)]*)\))");
-  static const std::regex kGlobal(R"(\.global\s+\.align\s+\d+\s+\.([usfb]\d+)\s+(\w+)\[(\d+)\])");
+  static const std::regex& kEntry = kept(R"(\.entry\s+(\w+)\s*\(([^)]*)\))");
+  static const std::regex& kGlobal =
+      kept(R"(\.global\s+\.align\s+\d+\s+\.([usfb]\d+)\s+(\w+)\[(\d+)\])");
   if (ptx.find(".version") == std::string::npos) {
     *out_reason = "expected .version";
     return false;
