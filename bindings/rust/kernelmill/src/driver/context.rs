@@ -36,7 +36,7 @@ pub(super) struct Shared {
     pub device: Device,
     pub info: DeviceInfo,
     pub cache_config: AtomicI32,
-    pub kept_limits: [AtomicUsize; 3], // of CPUs: stack, depth and count of nested launches
+    pub kept_limits: [AtomicUsize; 2], // of CPUs: stack, and depth of waits for nested launches
     pub has_streams: AtomicBool,       // beside the default one
     default: RwLock<Arc<Queue>>,
     is_primary: bool,
@@ -78,7 +78,7 @@ impl Shared {
             device,
             info,
             cache_config: AtomicI32::new(0),
-            kept_limits: [1024, 2, 2048].map(AtomicUsize::new), // CUDA's defaults
+            kept_limits: [1024, 2].map(AtomicUsize::new), // CUDA's defaults
             has_streams: AtomicBool::new(false),
             default,
             is_primary,

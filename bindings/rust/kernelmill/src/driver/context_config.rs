@@ -58,8 +58,8 @@ impl CudaContext {
     }
 
     /// A limit of the context. Some bound nothing on CPUs, whose threads have all the stack that
-    /// they can have, and whose kernels launch no kernels: they have CUDA's defaults there, or what
-    /// they were set to.
+    /// they can have, and whose kernels wait for no kernels: they have CUDA's defaults there, or
+    /// what they were set to.
     ///
     /// # Errors
     ///
@@ -92,12 +92,11 @@ impl CudaContext {
 
     /// The value of a limit that bounds nothing on this device.
     fn kept_limit(&self, limit: CUlimit) -> Option<&AtomicUsize> {
-        let [stack, sync_depth, pending_launches] = &self.shared.kept_limits;
+        let [stack, sync_depth] = &self.shared.kept_limits;
         match limit {
             _ if self.shared.info.backend != "cpu" => None,
             CUlimit::CU_LIMIT_STACK_SIZE => Some(stack),
             CUlimit::CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH => Some(sync_depth),
-            CUlimit::CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT => Some(pending_launches),
             _ => None,
         }
     }
