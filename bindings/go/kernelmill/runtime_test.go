@@ -272,7 +272,7 @@ func TestCyclesLeakNothing(t *testing.T) {
 		t.Errorf("more than %d", residentLimit)
 	}
 	equal(t, openFiles(t), files)
-	equal(t, runtime.NumGoroutine(), goroutines)
+	noMoreGoroutines(t, goroutines)
 }
 
 // collect gives cleanups of what is garbage now the time to run.
