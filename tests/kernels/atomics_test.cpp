@@ -257,6 +257,34 @@ TEST(Atomics, FieldsInOrder) {
   expect_bits("fields_in_order", out.read(), want);
 }
 
+/// The place in shared memory is loaded: code for one lane has no two indices to take at a time.
+TEST(Atomics, OneThreadAtALoadedPlace) {
+  const char* const text = R"(.version 7.0
+.target sm_70
+.address_size 64
+.shared .align 8 .b8 board[256];
+.visible .entry run(.param .u64 at)
+{
+  .reg .b64 %at;
+  .reg .b32 %place, %index, %old;
+  ld.param.u64 %at, [at];
+  ld.global.u32 %index, [%at];
+  mov.u32 %place, board;
+  mad.lo.u32 %place, %index, 8, %place;
+  st.shared.u32 [%place], 5;
+  red.shared.add.u32 [%place], 1;
+  atom.shared.exch.b32 %old, [%place], 7;
+  atom.shared.add.u32 %old, [%place], 3;
+  st.global.u32 [%at+4], %old;
+  ret;
+}
+)";
+  auto module = session().ptx_text(text, "one_thread");
+  Buffer<uint32_t> words(session(), std::vector<uint32_t>{3, 0});
+  module->run("run", {{1}, {1}}, words);
+  expect_bits("words", words.read(), std::vector<uint32_t>{3, 7});
+}
+
 TEST(Atomics, OneThread) {
   const uint32_t blocks = 300;
   for (const uint32_t threads : {1u, 32u, 100u, 256u}) {

@@ -12,7 +12,8 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kChunkBytes = 32 << 10;  // of memory for arguments
+constexpr uint64_t kChunkBytes = 32 << 10;      // of memory for arguments
+constexpr uint64_t kMostBufferBytes = 1 << 20;  // CUDA's kernels have 32,764 bytes of parameters
 constexpr uint64_t kFirstHandle = 0x1000, kHandleStep = 0x10;
 
 }  // namespace
@@ -29,6 +30,7 @@ bool DeviceGrid::make_room(uint64_t size_bytes) {
 
 uint64_t DeviceGrid::make_buffer(uint64_t size_bytes, uint64_t align_bytes,
                                  const DeviceWork& work) {
+  if (size_bytes > kMostBufferBytes) return 0;
   const std::lock_guard lock(mutex_);
   const uint64_t taken = std::max<uint64_t>(size_bytes, 1);
   uint64_t address = round_up(fresh_begin_, align_bytes);

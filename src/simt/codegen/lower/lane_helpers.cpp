@@ -27,11 +27,15 @@ class LanePlaces {
 
   unsigned count() const { return scale_ == 0 ? 1 : 2; }  // arguments
 
-  /// The address of a lane whose number is known; two indices leave a vector at a time.
+  /// The address of a lane whose number is known; two indices leave a vector at a time, which has
+  /// an even number of lanes or one.
   llvm::Value* at(llvm::IRBuilder<>& b, uint32_t lane) {
     if (scale_ == 0) return pointer(b, b.CreateExtractElement(lanes_, lane));
     auto *word = b.getInt32Ty(), *pair = b.getInt64Ty();
     auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
+    if (type->getNumElements() == 1) {
+      return pointer(b, b.CreateSExt(b.CreateExtractElement(lanes_, lane), pair));
+    }
     if (pairs_ == nullptr) {
       pairs_ =
           b.CreateBitCast(lanes_, llvm::FixedVectorType::get(pair, type->getNumElements() / 2));
