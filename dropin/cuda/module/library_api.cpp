@@ -66,6 +66,8 @@ CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* o
 CUresult cuLibraryUnload(CUlibrary handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_CHECK(require_may_block());
+    CU_GET(Library, library, handle);
+    library->unload();
     if (!retire<dropin::Library>(handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the library is no live handle");
     }

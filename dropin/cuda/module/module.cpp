@@ -131,7 +131,7 @@ Library::~Library() {
   if (own_context_) own_context_->destroy();
 }
 
-void Library::handle_gone() {
+void Library::unload() {
   std::unordered_map<uint64_t, Ref<Module>> modules;
   std::map<std::string, Ref<Kernel>> kernels;
   {
@@ -143,6 +143,10 @@ void Library::handle_gone() {
   // Calls that are under way keep their kernels, and those the library.
   for (const auto& [name, kernel] : kernels) retire<Kernel>(handle_of(*kernel));
   for (const auto& [context, module] : modules) retire<Module>(handle_of(*module));
+}
+
+void Library::handle_gone() {
+  unload();
   Handled::handle_gone();
 }
 

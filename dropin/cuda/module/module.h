@@ -97,6 +97,8 @@ class Library final : public Handled {
   bool is_managed(const std::string& name) const;
   void forget(const Context& context);
   /// Ends the handles of its kernels and modules.
+  /// Ends the handles of its kernels and modules at once, also while another thread holds it.
+  void unload();
   void handle_gone() override;
 
  private:
