@@ -1,7 +1,8 @@
 """The wheel `kernelmill`: the installed tree inside a Python package that has no compiled part.
 
 Wheels hold no symbolic links. A second name of a library is a small library that needs the first:
-a process has the library once under either name. The name that linkers look for is a script.
+a process has the library once under either name. Linkers find nothing in that one, so the folder
+`stubs` beside it has the name as a script for them, as libkernelmill.so is one.
 """
 
 import base64
@@ -60,6 +61,7 @@ def without_links(tree: Tree) -> Tree:
             result[path] = result.pop(f"{folder}/{entry.target}")
         else:
             result.add(path, forwarder(entry.target, "bfd"), 0o755)
+            result.add(f"{folder}/stubs/{name}", f"INPUT ( ../{entry.target} )\n")
     return result
 
 

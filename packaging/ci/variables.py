@@ -10,7 +10,7 @@ VARIABLES = {
     "PKG_CONFIG_PATH": kernelmill.pkgconfig_dir(),
     "kernelmill_DIR": kernelmill.cmake_dir(),  # CMake's find_package(kernelmill)
     "KERNELMILL_CUDA_INCLUDE": kernelmill.cuda_include_dir(),  # cuda.h
-    "KERNELMILL_CUDA_LIB": kernelmill.cuda_library_dir(),  # libcuda.so, to link with
+    "KERNELMILL_CUDA_LIB": kernelmill.cuda_library_dir() + "/stubs",  # libcuda.so, to link with
 }
 
 for name, value in VARIABLES.items():
