@@ -64,7 +64,7 @@ class Wheel(Case):
         self.assertEqual(self.run_here("build/consumer").strip(), version())
 
     def test_numbas_tests_pass_through_the_wheel(self):
-        """As in: pip install *.whl && kernelmill exec -- python -m pytest some_numba_tests."""
+        """The way is pip install *.whl && kernelmill exec -- python -m pytest some_numba_tests."""
         self.install("-r", ROOT / "tests/clients/numba.txt")
         # It makes machine code of GPUs: without it numba has the driver link.
         self.run_here(self.bin / "pip", "uninstall", "--quiet", "--yes", "nvidia-nvjitlink")

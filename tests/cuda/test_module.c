@@ -621,7 +621,7 @@ static void grids_meet_by_the_device_runtime(void** state) {
   OK(cuMemFree(out));
 }
 
-/* What nvcc and NVRTC make of `child<<<1, 32>>>(out, 5); out[33] = cudaGetLastError();`. */
+/* nvcc and NVRTC make this of `child<<<1, 32>>>(out, 5); out[33] = cudaGetLastError();`. */
 static const char launching[] = PTX_HEAD
     ".extern .func (.param .b32 r) __cudaCDP2GetLastError();\n"
     ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f,\n"

@@ -341,7 +341,7 @@ Memory run(const Copy& copy, const string& operation, const Memory& before) {
   return {tensor.read(), box.read()};
 }
 
-/// What an element outside of the tensor is.
+/// The value of an element outside of the tensor.
 vector<uint8_t> outside(const TensorMap& map) {
   vector<uint8_t> bytes(map.element_bytes(), map.fill != 0 ? 0xff : 0);
   if (map.fill != 0) bytes.back() = 0x7f;

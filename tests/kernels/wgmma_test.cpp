@@ -19,7 +19,7 @@ using enum Number;
 constexpr uint32_t kRows = 64, kWarps = 4, kWarpRows = 16;
 constexpr uint32_t kSharedBytes = 48 << 10, kStartOfB = 16 << 10;
 
-/// Where a matrix begins, and how it lies there.
+/// The place of a matrix, and how it lies there.
 struct Layout {
   uint32_t swizzle = 0;        // in bytes; 0: none
   bool by_lines = true;        // along k
@@ -298,7 +298,7 @@ Sparsity random_sparsity(const Case& test, std::mt19937_64& random) {
   return result;
 }
 
-/// What a device of compute capability 9.0 does (docs/reference/accuracy.md).
+/// The rule by which devices of compute capability 9.0 add (docs/reference/accuracy.md).
 Rule rule_of(const Case& test) {
   const char* how = std::getenv("KM_CPU_MMA");
   if (how != nullptr && string(how) == "fast") return {.fast = true};

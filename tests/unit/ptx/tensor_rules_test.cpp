@@ -1,4 +1,4 @@
-// What ptxas refuses of wgmma, tensor maps and multimem, beside what the table of forms tells.
+// ptxas refuses these of wgmma, tensor maps and multimem, beside those that the forms exclude.
 #include <string>
 
 #include <gtest/gtest.h>
