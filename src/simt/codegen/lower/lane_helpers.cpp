@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simt/arithmetic/loops.h"
+#include "simt/codegen/lower/lane_offsets.h"
 
 namespace km::simt {
 
@@ -14,9 +15,9 @@ namespace {
 class LanePlaces {
  public:
   /// `b` is in the function's first block.
-  LanePlaces(llvm::IRBuilder<>& b, llvm::Function* function, uint32_t scale) : scale_(scale) {
+  LanePlaces(llvm::IRBuilder<>& b, llvm::Function* function, uint32_t scale)
+      : scale_(scale), lanes_(function->getArg(count() - 1)), indices_(lanes_) {
     if (scale_ != 0) base_ = function->getArg(0);
-    lanes_ = function->getArg(count() - 1);
     slots_ = b.CreateAlloca(lanes_->getType());
   }
 
@@ -27,22 +28,9 @@ class LanePlaces {
 
   unsigned count() const { return scale_ == 0 ? 1 : 2; }  // arguments
 
-  /// The address of a lane whose number is known; two indices leave a vector at a time, which has
-  /// an even number of lanes or one.
+  /// The address of a lane whose number is known.
   llvm::Value* at(llvm::IRBuilder<>& b, uint32_t lane) {
-    if (scale_ == 0) return pointer(b, b.CreateExtractElement(lanes_, lane));
-    auto *word = b.getInt32Ty(), *pair = b.getInt64Ty();
-    auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
-    if (type->getNumElements() == 1) {
-      return pointer(b, b.CreateSExt(b.CreateExtractElement(lanes_, lane), pair));
-    }
-    if (pairs_ == nullptr) {
-      pairs_ =
-          b.CreateBitCast(lanes_, llvm::FixedVectorType::get(pair, type->getNumElements() / 2));
-    }
-    llvm::Value* both = b.CreateExtractElement(pairs_, lane / 2);
-    return pointer(
-        b, lane % 2 == 0 ? b.CreateSExt(b.CreateTrunc(both, word), pair) : b.CreateAShr(both, 32));
+    return pointer(b, scale_ == 0 ? b.CreateExtractElement(lanes_, lane) : indices_.at(b, lane));
   }
 
   /// The bits from which alignment follows, as wide as the lanes are given.
@@ -70,7 +58,9 @@ class LanePlaces {
   }
 
   const uint32_t scale_;
-  llvm::Value *base_ = nullptr, *lanes_ = nullptr, *pairs_ = nullptr, *slots_ = nullptr;
+  llvm::Value* const lanes_;
+  LaneOffsets indices_;
+  llvm::Value *base_ = nullptr, *slots_ = nullptr;
 };
 
 std::string scaled_name(const std::string& name, uint32_t scale) {

@@ -3,6 +3,7 @@
 #include "simt/arithmetic/lanes.h"
 #include "simt/arithmetic/loops.h"
 #include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/lane_offsets.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {
@@ -195,14 +196,9 @@ llvm::Function* AtomicHelpers::private_helper(const ptx::Instruction& instructio
   auto* some = llvm::BasicBlock::Create(context_, "some", function);
   builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
   builder.SetInsertPoint(all_block);
-  const bool has_pairs = lanes_ > 1;
-  Value* pairs = builder.CreateBitCast(
-      offsets, has_pairs ? llvm::FixedVectorType::get(pair, lanes_ / 2) : offsets_type);
+  LaneOffsets lane_offsets(offsets);
   for (uint32_t l = 0; l < lanes_; ++l) {
-    Value* both = builder.CreateExtractElement(pairs, l / 2);
-    Value* offset =
-        l % 2 == 0 ? builder.CreateSExt(has_pairs ? builder.CreateTrunc(both, word) : both, pair)
-                   : builder.CreateAShr(both, 32);
+    Value* offset = lane_offsets.at(builder, l);
     operate(builder, offset, uniform ? content : builder.CreateExtractElement(content, l));
   }
   builder.CreateRetVoid();
