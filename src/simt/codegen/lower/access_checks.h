@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simt/codegen/lower/atomics/privatized_memory.h"
-#include "simt/codegen/lower/lane_helpers.h"
+#include "simt/codegen/lower/lanes/lane_helpers.h"
 
 namespace km::simt {
 

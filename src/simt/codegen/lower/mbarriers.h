@@ -2,7 +2,7 @@
 #pragma once
 
 #include "simt/codegen/lower/access_checks.h"
-#include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 #include "simt/codegen/values.h"
 
 namespace km::simt {

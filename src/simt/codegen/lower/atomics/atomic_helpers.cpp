@@ -2,8 +2,8 @@
 
 #include "simt/arithmetic/lanes.h"
 #include "simt/arithmetic/loops.h"
-#include "simt/codegen/lower/lane_loops.h"
-#include "simt/codegen/lower/lane_offsets.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
+#include "simt/codegen/lower/lanes/lane_offsets.h"
 #include "simt/transform/make_instruction.h"
 
 namespace km::simt {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "simt/arithmetic/loops.h"
-#include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 #include "simt/codegen/lower/matrices/matrices.h"
 #include "simt/forms/tensor_form.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/lane_helpers.h"
+#include "simt/codegen/lower/lanes/lane_helpers.h"
 #include "simt/codegen/lower/memory/row_transpose.h"
 
 namespace km::simt {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 #include "simt/codegen/lower/memory/partial_contiguous.h"
 #include "simt/codegen/lower/memory/segmented_access.h"
 

@@ -1,11 +1,11 @@
-#include "simt/codegen/lower/lane_helpers.h"
+#include "simt/codegen/lower/lanes/lane_helpers.h"
 
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
 
 #include "simt/arithmetic/loops.h"
-#include "simt/codegen/lower/lane_offsets.h"
+#include "simt/codegen/lower/lanes/lane_offsets.h"
 
 namespace km::simt {
 

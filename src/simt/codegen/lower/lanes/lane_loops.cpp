@@ -1,4 +1,4 @@
-#include "simt/codegen/lower/lane_loops.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 
 #include "simt/arithmetic/loops.h"
 

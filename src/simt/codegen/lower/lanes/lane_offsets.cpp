@@ -1,4 +1,4 @@
-#include "simt/codegen/lower/lane_offsets.h"
+#include "simt/codegen/lower/lanes/lane_offsets.h"
 
 namespace km::simt {
 
