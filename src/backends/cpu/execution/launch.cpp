@@ -20,7 +20,8 @@ namespace {
 
 constexpr char kAxes[] = "xyz";
 
-Status check_grid(const simt::KernelInfo& kernel, const uint32_t grid[3]) {
+[[gnu::always_inline]] inline Status check_grid(const simt::KernelInfo& kernel,
+                                                const uint32_t grid[3]) {
   for (int i = 0; i < 3; ++i) {
     if (grid[i] != 0 && grid[i] <= kMaxGridDim[i]) continue;
     return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
@@ -54,23 +55,31 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
   return {};
 }
 
-Status check_shared(const Function& function, uint64_t shared_bytes) {
+/// The reason why a block cannot have `shared_bytes` of dynamic shared memory.
+[[gnu::cold, gnu::noinline]] Error too_much_shared(const Function& function,
+                                                   uint64_t shared_bytes) {
   const simt::KernelInfo& kernel = function.kernel();
-  uint64_t most = function.max_dynamic_shared_bytes();
   if (kernel.shared_static_bytes > kMaxSharedBytes) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
                       "kernel '%s' has %" PRIu64
                       " bytes of static shared memory; a block has at most %" PRIu64,
                       kernel.name.c_str(), kernel.shared_static_bytes, kMaxSharedBytes);
   }
-  if (shared_bytes <= most) return {};
   return make_error(KM_ERROR_INVALID_LAUNCH,
                     "kernel '%s': %s of dynamic shared memory, at most %" PRIu64
                     " allowed beside its static ones, %" PRIu64
                     "; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
                     "%" PRIu64 " in all)",
-                    kernel.name.c_str(), counted(shared_bytes, "byte").c_str(), most,
-                    kernel.shared_static_bytes, kMaxSharedBytes);
+                    kernel.name.c_str(), counted(shared_bytes, "byte").c_str(),
+                    function.max_dynamic_shared_bytes(), kernel.shared_static_bytes,
+                    kMaxSharedBytes);
+}
+
+/// The reason why a kernel cannot be given its arguments in `size_bytes`.
+[[gnu::cold, gnu::noinline]] Error other_arguments(const simt::KernelInfo& kernel,
+                                                   uint64_t size_bytes) {
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
+                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(), size_bytes);
 }
 
 /// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
@@ -186,31 +195,45 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   return {};
 }
 
-}  // namespace
-
-Status check_launch(const Function& function, const kmb_launch& launch) {
+/// check_launch(), as a part of its caller: launches that are in order pay for no call.
+[[gnu::always_inline]] inline Status check(const Function& function, const kmb_launch& launch) {
   const simt::KernelInfo& kernel = function.kernel();
   KM_TRY(check_grid(kernel, launch.grid));
   KM_TRY(check_block(kernel, launch.block));
-  KM_TRY(check_shared(function, launch.shared_bytes));
-  if (launch.arguments_size_bytes == kernel.param_bytes) return {};
-  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
-                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(),
-                    launch.arguments_size_bytes);
+  if (kernel.shared_static_bytes > kMaxSharedBytes ||
+      launch.shared_bytes > function.max_dynamic_shared_bytes()) [[unlikely]]
+    return too_much_shared(function, launch.shared_bytes);
+  if (launch.arguments_size_bytes != kernel.param_bytes) [[unlikely]]
+    return other_arguments(kernel, launch.arguments_size_bytes);
+  return {};
 }
 
-Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
-                      Context* context) {
+/// Prepares the launch of a kernel that launches others.
+[[gnu::noinline]] Status prepare_parent(Command* command, const Function& function,
+                                        const kmb_launch& launch, Context* context) {
   KM_TRY(prepare_device_launch(command, function, launch, context));
-  if (!function.module().launches_kernels()) return {};
+  command->has_more = true;
   command->launches = std::make_unique<DeviceLaunches>(context, &function.module());
   command->run.grid = &command->launches->root();
   return {};
 }
 
+}  // namespace
+
+Status check_launch(const Function& function, const kmb_launch& launch) {
+  return check(function, launch);
+}
+
+Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
+                      Context* context) {
+  if (function.module().launches_kernels()) [[unlikely]]
+    return prepare_parent(command, function, launch, context);
+  return prepare_device_launch(command, function, launch, context);
+}
+
 Status prepare_device_launch(Command* command, const Function& function, const kmb_launch& launch,
                              Context* context) {
-  KM_TRY(check_launch(function, launch));
+  KM_TRY(check(function, launch));
   return fill_in(command, function, launch, context);
 }
 

@@ -36,6 +36,7 @@ Status failure_status(const CopyFailure& failure, const Transfer& transfer,
 /// Copies the source aside, so that the caller may go on at once.
 Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
   Transfer aside = command->transfer;
+  command->has_more = true;
   command->staging.reset(new (std::nothrow) uint8_t[aside.size_bytes]);
   if (command->staging == nullptr) {
     stream->discard(command);

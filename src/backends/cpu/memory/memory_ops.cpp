@@ -199,6 +199,7 @@ km_status stream_memory_ops(kmb_stream* handle, const kmb_memory_op* ops, uint64
     KM_TRY(stream->context()->check());
     KM_ASSIGN(std::shared_ptr<const MemoryOps> made, MemoryOps::make({ops, count}));
     Command* command = new_command(stream, CommandKind::memory);
+    command->has_more = true;
     command->memory_ops = std::move(made);
     *out_ticket = stream->submit_light(command);
     return {};

@@ -39,21 +39,22 @@ Command::~Command() = default;
 
 uint8_t* Command::allocate_params(uint64_t size_bytes) {
   if (size_bytes <= kInlineParamBytes) return params;
+  has_more = true;
   large_params.reset(new (std::nothrow) uint8_t[size_bytes]);
   return large_params.get();
 }
 
 void Command::release() {
+  failure = nullptr;
+  marker = nullptr;
+  if (!has_more) [[likely]]
+    return;
+  has_more = false;
   staging.reset();
   large_params.reset();
-  failure = nullptr;
-  if (task) [[unlikely]]
-    task.reset();
-  if (memory_ops) [[unlikely]]
-    memory_ops.reset();
-  if (launches) [[unlikely]]
-    launches.reset();
-  marker = nullptr;
+  task.reset();
+  memory_ops.reset();
+  launches.reset();
 }
 
 }  // namespace km::cpu

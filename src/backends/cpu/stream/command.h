@@ -65,30 +65,30 @@ struct Command {
   static constexpr uint64_t kInlineParamBytes = 512;
   static constexpr uint32_t kNoEvent = UINT32_MAX;
 
+  // The line of the cache that every command writes, its owner and its stream.
   std::atomic<Command*> next{nullptr};
   uint64_t ticket = 0;
   CommandKind kind = CommandKind::none;
-
-  Transfer transfer;                   // copy, fill
-  CopyFailure* failure = nullptr;      // of the thread that waits for this copy; null: sticky
-  std::unique_ptr<uint8_t[]> staging;  // the source, copied
-
-  Marker* marker = nullptr;  // record, wait: holds a reference
+  bool has_more = false;           // what release() frees is there
+  Marker* marker = nullptr;        // record, wait: holds a reference
+  CopyFailure* failure = nullptr;  // of the thread that waits for this copy; null: sticky
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
 
   LaunchRun run;  // kernel; transfers use its range
-  std::unique_ptr<uint8_t[]> large_params;
   alignas(16) uint8_t params[kInlineParamBytes];
 
   // Behind the lines of the cache that every launch writes.
+  Transfer transfer;                            // copy, fill
   std::shared_ptr<const GraphProgram> program;  // graph
   std::shared_ptr<const GraphLaunch> events;    // graph: of this launch, null: it has none
   uint32_t lane = 0, step = 0;                  // where it is
   uint32_t event_slot = kNoEvent;               // record, wait in a graph: whose event
-  std::shared_ptr<const Task> task;             // task
-  std::shared_ptr<const MemoryOps> memory_ops;  // memory
-  std::unique_ptr<DeviceLaunches> launches;     // kernel: of a module that launches others
+  std::unique_ptr<uint8_t[]> staging;           // has_more: the source, copied
+  std::unique_ptr<uint8_t[]> large_params;      // has_more
+  std::shared_ptr<const Task> task;             // task, has_more
+  std::shared_ptr<const MemoryOps> memory_ops;  // memory, has_more
+  std::unique_ptr<DeviceLaunches> launches;     // has_more: of a kernel that launches others
   bool in_turn = false;                         // all its nodes one after the other
   kmb_branch branch{};                          // branch
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
