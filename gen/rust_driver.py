@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = "bindings/rust/kernelmill/src/driver/generated"
-SOURCES = "src/cuda/generated/enums.h and src/base/cuda_results.def"
+SOURCES = "src/cuda/generated/enums.h and src/base/cuda/cuda_results.def"
 
 # Types of which a value is one of the names, in the order of the file; the others are sets of bits.
 CHOICES = [
@@ -53,7 +53,7 @@ def members(name: str) -> list:
 
 
 def results() -> list:
-    table = (ROOT / "src/base/cuda_results.def").read_text()
+    table = (ROOT / "src/base/cuda/cuda_results.def").read_text()
     pairs = re.findall(r"^KM_CUDA_RESULT\((\d+), (\w+), \w+\)", table, re.M)
     return [(name, int(number)) for number, name in pairs]
 

@@ -1,7 +1,7 @@
 #include "dropin/library/driver.h"
 
-#include "base/dylib.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 
 namespace km::library {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 #include "api/guard.h"
 

@@ -2,7 +2,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 #include "core/error/status.h"
 #include "core/error/thread_error.h"
 

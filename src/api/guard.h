@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "api/call.h"
-#include "base/cancellation.h"
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
+#include "base/thread/cancellation.h"
 #include "core/object/fork_guard.h"
 
 namespace km {

@@ -46,7 +46,8 @@ typedef struct kmb_host {
   uint32_t reserved;
   const char* build_id;
   void (*log)(int32_t level, const char* area, const char* text); /* 1 error ... 4 debug */
-  /* Points to the km_set_allocator functions in use (base/host_allocator.h), null there: malloc. */
+  /* Points to the km_set_allocator functions in use (base/memory/host_allocator.h), null there:
+   * malloc. */
   void* allocator_cell;
   /* True if a callback has begun to end the calling thread (pthread_exit) instead of returning; the
    * request is forgotten. A backend asks after each callback on a thread of its own, and lets that

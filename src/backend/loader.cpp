@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/contained_call.h"
-#include "base/dylib.h"
+#include "base/callback/contained_call.h"
 #include "base/env.h"
-#include "base/host_allocator.h"
 #include "base/log.h"
+#include "base/memory/host_allocator.h"
+#include "base/process/dylib.h"
 #include "km_version.h"
 
 namespace km {

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/cancellation.h"
 #include "base/env.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/disk_cache.h"
 #include "base/env.h"
+#include "base/file/disk_cache.h"
 #include "base/log.h"
 #include "compile/compiler_thread.h"
 #include "compile/device_headers.h"

@@ -11,8 +11,8 @@
 #include <mutex>
 #include <thread>
 
-#include "base/at_exit.h"
-#include "base/thread_signals.h"
+#include "base/process/at_exit.h"
+#include "base/thread/thread_signals.h"
 
 namespace km {
 namespace {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/dylib.h"
 #include "base/env.h"
+#include "base/process/dylib.h"
 
 namespace km {
 namespace {

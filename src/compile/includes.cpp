@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/hash.h"
 
 namespace km {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "base/dylib.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 #include "compile/compiler_thread.h"
 #include "compile/find.h"
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/compute_capability.h"
+#include "base/cuda/compute_capability.h"
 #include "base/env.h"
 #include "compile/nvrtc.h"
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/disk_cache.h"
+#include "base/file/disk_cache.h"
 #include "base/hash.h"
 #include "compile/device_headers.h"
 #include "compile/includes.h"

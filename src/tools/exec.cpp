@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "base/compute_capability.h"
-#include "base/dylib.h"
-#include "base/exec_report.h"
+#include "base/cuda/compute_capability.h"
+#include "base/process/dylib.h"
+#include "base/process/exec_report.h"
 #include "km_version.h"
 #include "tools/commands.h"
 #include "tools/error.h"

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "base/text.h"
 #include "tools/arrays/jpeg_file.h"
 #include "tools/arrays/npy.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "tools/arrays/array.h"
 
 namespace km::tools {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/env.h"
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/kernels/program.h"

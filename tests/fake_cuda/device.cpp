@@ -88,7 +88,7 @@ CUresult cuGetErrorName(CUresult result, const char** name) {
   case value:                                \
     *name = #name_;                          \
     return CUDA_SUCCESS;
-#include "base/cuda_results.def"
+#include "base/cuda/cuda_results.def"
 #undef KM_CUDA_RESULT
 #undef KM_CUDA_STATUS
     default:

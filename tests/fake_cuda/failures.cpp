@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 #include "fake_cublas/control.h"
 #include "fake_cuda/control.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/dylib.h"
+#include "base/process/dylib.h"
 #include "base/result.h"
 
 namespace km::gpu {

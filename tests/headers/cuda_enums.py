@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # (our table, its rows, the enumeration in the header, the prefix of its names)
 TABLES = [
-    ("src/base/cuda_results.def", r"^KM_CUDA_RESULT\((\d+), (\w+),", "cudaError_enum", ""),
+    ("src/base/cuda/cuda_results.def", r"^KM_CUDA_RESULT\((\d+), (\w+),", "cudaError_enum", ""),
     ("src/backend/device_attributes.def", r"^KM_DEVICE_ATTRIBUTE_ROW\((\d+), (\w+),",
      "CUdevice_attribute_enum", "CU_DEVICE_ATTRIBUTE_"),
 ]

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/tensor_map.h"
+#include "base/cuda/tensor_map.h"
 #include "harness/compare.h"
 #include "harness/session.h"
 

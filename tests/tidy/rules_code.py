@@ -185,9 +185,9 @@ BANNED = [
     ("getenv", r"^(src|dropin)/", r"^src/(base/env|tools/)",
      CALL % "secure_getenv|getenv|setenv|putenv|unsetenv",
      "'%s': the environment is read in base/env only"),
-    ("dlopen", r"^(src|dropin)/", r"^(src/base/dylib|dropin/cudart/driver\.cpp)",
+    ("dlopen", r"^(src|dropin)/", r"^(src/base/process/dylib|dropin/cudart/driver\.cpp)",
      CALL % "dlopen|dlmopen|dlsym|dlvsym",
-     "'%s': shared libraries are opened in base/dylib only, the driver by cudart/driver.cpp"),
+     "'%s': base/process/dylib opens shared libraries, cudart/driver.cpp the driver"),
     ("dlclose", r"^(src|dropin)/", None, CALL % "dlclose",
      "'%s': threads may still run in it; nothing is ever closed"),
     ("file", r"^(src|dropin)/", r"^src/base/",
@@ -196,7 +196,7 @@ BANNED = [
      r"|\bstd::(?:basic_)?[io]?fstream\b|(?<![\w>])::(?:open|rename|link)\s*\("
      r"|(?<![\w.>:])open\s*\([^;{]*\bO_[A-Z]+|(?<![\w.>:])rename\s*\([^;{]*\bc_str\s*\("
      r"|\b(?:std|fs|filesystem)::(?:rename|copy_file|resize_file)\s*\(",
-     "'%s': files are opened and written by base/file.h and base/file_writer.h only"),
+     "'%s': files are opened and written by base/file/file.h and base/file/file_writer.h only"),
     ("new", r"^(src|dropin)/.*\.(cpp|h|hpp)$", None,
      r"(?<!\()\bnew\b(?!\s*\()(?=\s*[\w:])|(?<!= )(?<!operator )\bdelete\b(?!\s*(?:[(;]|this\b))",
      "'%s': memory belongs, from its birth, to a smart pointer or a container"),

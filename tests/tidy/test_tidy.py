@@ -85,7 +85,8 @@ CASES = [
     ("getenv", "src/core/a.cpp", 'auto a = std::getenv("A");\n', "auto a = env.getenv();\n"),
     ("getenv", "src/core/a.cpp", 'auto a = getenv("A");\n', "// getenv(A)\n"),
     ("dlopen", "src/core/a.cpp", 'auto a = dlopen("a", 0);\n', "auto a = Dylib::open(b);\n"),
-    ("dlclose", "src/base/dylib.cpp", "void f() { dlclose(a); }\n", "void f() { dlopen(a, 0); }\n"),
+    ("dlclose", "src/base/process/dylib.cpp", "void f() { dlclose(a); }\n",
+     "void f() { dlopen(a, 0); }\n"),
     ("file", "src/core/a.cpp", 'auto* a = fopen("a", "r");\n', "auto a = read_file(b);\n"),
     ("file", "src/core/a.cpp", "std::ofstream a(b);\n", "std::istringstream a(b);\n"),
     ("file", "dropin/cuda/a.cpp", "int a = ::open(b, 0);\n", "int a = Dylib::open(b);\n"),
@@ -151,7 +152,7 @@ class Rules(unittest.TestCase):
 
     def test_a_folder_that_is_not_large_yet_has_few_files(self):
         for folder, count, rules in (("src/core/stream", 26, ["crowd"]),
-                                     ("src/core/stream", 25, []), ("src/base", 26, [])):
+                                     ("src/core/stream", 25, []), ("dropin/cudart", 26, [])):
             tree = Tree({f"{folder}/a{i}.cpp": "int a;\n" for i in range(count)})
             self.assertEqual(rules, [rule for rule, _ in tree.rules()], f"{folder} {count}")
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/thread_object.h"
+#include "base/thread/thread_object.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/context/context.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 #include "base/log.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/device/driver_state.h"

@@ -6,9 +6,9 @@
 #include <new>
 #include <stdexcept>
 
-#include "base/cancellation.h"
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 #include "base/result.h"
+#include "base/thread/cancellation.h"
 #include "core/object/fork_guard.h"
 #include "cuda/driver.h"
 #include "dropin/cuda/frame/failure_report.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 
 namespace km::dropin {
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/cancellation.h"
-#include "base/cuda_results.h"
-#include "base/exec_report.h"
+#include "base/cuda/cuda_results.h"
 #include "base/log.h"
+#include "base/process/exec_report.h"
+#include "base/thread/cancellation.h"
 #include "dropin/cuda/frame/error_text.h"
 
 namespace km::dropin {

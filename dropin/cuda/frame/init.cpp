@@ -1,5 +1,5 @@
 // Initialisation, version, errors' names, the profiler's switches.
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
 #include "dropin/cuda/frame/failure_report.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "dropin/cuda/frame/driver_log.h"
 
 namespace km::dropin {

@@ -1,7 +1,7 @@
 // Graphs: nodes, dependencies, clones, pictures.
 #include <algorithm>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "dropin/cuda/context/context.h"
 
 namespace km {

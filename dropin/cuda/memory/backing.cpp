@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace km::dropin {
 

@@ -1,7 +1,7 @@
 // Allocation: linear, pitched, managed, page-locked.
 #include <algorithm>
 
-#include "base/host_range.h"
+#include "base/memory/host_range.h"
 #include "core/memory/slice.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_memory.h"

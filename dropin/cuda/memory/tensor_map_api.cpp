@@ -1,7 +1,7 @@
 // Tensor maps, which kernels copy tensors by (cp.async.bulk.tensor).
 #include <cstring>
 
-#include "base/tensor_map.h"
+#include "base/cuda/tensor_map.h"
 #include "cuda/tensor_types.h"
 #include "dropin/cuda/frame/call.h"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/compute_capability.h"
-#include "base/file.h"
+#include "base/cuda/compute_capability.h"
+#include "base/file/file.h"
 
 namespace km::dropin {
 namespace {

@@ -1,5 +1,5 @@
 // Capturing streams into graphs.
-#include "base/thread_object.h"
+#include "base/thread/thread_object.h"
 #include "core/capture/capture.h"
 #include "dropin/cuda/graph/graph_params.h"
 #include "dropin/cuda/stream/capture_rules.h"

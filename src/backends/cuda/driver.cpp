@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "backends/cuda/status.h"
-#include "base/dylib.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 
 namespace km::cuda {
 namespace {

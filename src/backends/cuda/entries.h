@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "backend/interface.h"
-#include "base/cancellation.h"
 #include "base/result.h"
+#include "base/thread/cancellation.h"
 
 namespace km::cuda {
 

@@ -9,8 +9,8 @@
 #include <new>
 #include <vector>
 
-#include "base/host_allocator.h"
-#include "base/thread_signals.h"
+#include "base/memory/host_allocator.h"
+#include "base/thread/thread_signals.h"
 
 namespace km::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "backends/cuda/status.h"
 
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 #include "base/log.h"
 
 namespace km::cuda {

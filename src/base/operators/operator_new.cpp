@@ -2,7 +2,7 @@
 // are its own and nobody else's. Nothing else may be linked with this file.
 #include <new>
 
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace {
 

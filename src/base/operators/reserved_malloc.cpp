@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 using km::code_reserve;
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/at_exit.h"
 #include "base/log.h"
+#include "base/process/at_exit.h"
 #include "base/text.h"
 #include "core/memory/slice.h"
 #include "core/object/handles.h"

@@ -7,7 +7,7 @@
 #include <new>
 #include <system_error>
 
-#include "base/thread_signals.h"
+#include "base/thread/thread_signals.h"
 
 namespace km {
 namespace {

@@ -3,7 +3,7 @@
 #include <cinttypes>
 #include <cstring>
 
-#include "base/disk_cache.h"
+#include "base/file/disk_cache.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "core/module/program.h"

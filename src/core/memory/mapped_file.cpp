@@ -7,7 +7,7 @@
 
 #include <cinttypes>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/text.h"
 
 namespace km {

@@ -3,7 +3,7 @@
 #include <cinttypes>
 #include <new>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "base/text.h"
 #include "compile/compile.h"
 #include "core/launch/launch.h"

@@ -1,6 +1,6 @@
 #include "core/module/source_file.h"
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace km {
 namespace {

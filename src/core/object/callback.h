@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 #include "base/result.h"
 
 namespace km {

@@ -2,7 +2,7 @@
 
 #include <sys/random.h>
 
-#include "base/cancellation.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 namespace {

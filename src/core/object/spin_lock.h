@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "base/cancellation.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "km_version.h"
 
 namespace km {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "base/text.h"
 #include "core/profiler/profile_about.h"
 #include "core/profiler/profile_text.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "core/profiler/profile_about.h"
 #include "core/profiler/profiler.h"
 

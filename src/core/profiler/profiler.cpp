@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/thread_object.h"
+#include "base/thread/thread_object.h"
 
 namespace km {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <system_error>
 
-#include "base/at_exit.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/process/at_exit.h"
 
 namespace km {
 namespace {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "base/cancellation.h"
-#include "base/host_function.h"
+#include "base/callback/host_function.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 namespace {

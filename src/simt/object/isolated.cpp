@@ -17,8 +17,8 @@
 #include <string>
 #include <thread>
 
-#include "base/host_allocator.h"
-#include "base/thread_signals.h"
+#include "base/memory/host_allocator.h"
+#include "base/thread/thread_signals.h"
 
 namespace km::simt::internal {
 namespace {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "tools/error.h"
 #include "tools/files.h"
 

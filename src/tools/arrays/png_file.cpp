@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 #include "tools/error.h"
 #include "tools/files.h"
 

@@ -1,4 +1,4 @@
-#include "base/compute_capability.h"
+#include "base/cuda/compute_capability.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Functions that do not return: nothing of it reaches the frames above the call, until the thread's
 // end is asked for.
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "base/cancellation.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/disk_cache.h"
+#include "base/file/disk_cache.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

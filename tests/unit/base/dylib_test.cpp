@@ -1,4 +1,4 @@
-#include "base/dylib.h"
+#include "base/process/dylib.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

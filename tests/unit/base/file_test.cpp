@@ -1,6 +1,6 @@
 // The reader and the writer of files: on regular files, links, pipes, devices, and where there is
 // no room.
-#include "base/file.h"
+#include "base/file/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <set>
 #include <thread>
 
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 
 namespace km {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 
 namespace km {
 namespace {

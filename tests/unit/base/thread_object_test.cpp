@@ -1,4 +1,4 @@
-#include "base/thread_object.h"
+#include "base/thread/thread_object.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

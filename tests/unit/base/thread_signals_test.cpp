@@ -1,4 +1,4 @@
-#include "base/thread_signals.h"
+#include "base/thread/thread_signals.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

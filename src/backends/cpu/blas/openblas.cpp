@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/dylib.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 
 namespace km::cpu {
 namespace {

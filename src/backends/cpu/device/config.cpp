@@ -1,7 +1,7 @@
 #include "backends/cpu/device/config.h"
 
 #include "backends/cpu/device/topology.h"
-#include "base/compute_capability.h"
+#include "base/cuda/compute_capability.h"
 #include "base/env.h"
 
 namespace km::cpu {

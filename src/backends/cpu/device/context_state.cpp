@@ -12,7 +12,7 @@
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/workers/futex.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "base/cancellation.h"
 #include "base/text.h"
+#include "base/thread/cancellation.h"
 
 namespace km::cpu {
 namespace {

@@ -7,9 +7,9 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
-#include "base/at_exit.h"
-#include "base/host_allocator.h"
 #include "base/log.h"
+#include "base/memory/host_allocator.h"
+#include "base/process/at_exit.h"
 #include "km_version.h"
 
 namespace km::cpu {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <sstream>
 
-#include "base/cancellation.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/thread/cancellation.h"
 
 namespace km::cpu {
 namespace {

@@ -16,8 +16,8 @@
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/workers/futex.h"
 #include "backends/cpu/workers/thread_pool.h"
-#include "base/cancellation.h"
 #include "base/log.h"
+#include "base/thread/cancellation.h"
 
 namespace km::cpu {
 namespace {

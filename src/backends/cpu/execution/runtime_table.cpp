@@ -16,7 +16,7 @@
 #include "backends/cpu/memory/lane_memory.h"
 #include "backends/cpu/memory/tensor_memory.h"
 #include "backends/cpu/workers/futex.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 #include "simt/runtime/device_call.h"
 #include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"

@@ -21,8 +21,8 @@
 #include "backends/cpu/memory/lane_memory.h"
 #include "backends/cpu/memory/shared_pages.h"
 #include "backends/cpu/workers/futex.h"
-#include "base/cancellation.h"
 #include "base/log.h"
+#include "base/thread/cancellation.h"
 
 namespace km::cpu {
 

@@ -11,7 +11,7 @@
 #include "backends/cpu/execution/launch.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/module/module.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {

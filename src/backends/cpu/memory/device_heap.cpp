@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/memory/allocations.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/memory/address_space.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/result.h"
 
 namespace km::cpu {

@@ -14,7 +14,7 @@
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 #include "base/text.h"
 
 namespace km::cpu {

@@ -16,7 +16,7 @@
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/workers/futex.h"
 #include "backends/cpu/workers/threads.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {

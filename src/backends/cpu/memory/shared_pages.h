@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "backends/cpu/memory/address_space.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/result.h"
 
 namespace km::cpu {

@@ -9,8 +9,8 @@
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/module/perf_dump.h"
 #include "backends/cpu/workers/futex.h"
-#include "base/cancellation.h"
 #include "base/text.h"
+#include "base/thread/cancellation.h"
 #include "ptx/place.h"
 
 namespace km::cpu {

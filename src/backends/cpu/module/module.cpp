@@ -12,7 +12,7 @@
 #include "backends/cpu/module/compile_interruption.h"
 #include "backends/cpu/module/object_file.h"
 #include "backends/cpu/stream/stream.h"
-#include "base/compute_capability.h"
+#include "base/cuda/compute_capability.h"
 #include "base/text.h"
 #include "ptx/checks/program_check.h"
 #include "ptx/target.h"

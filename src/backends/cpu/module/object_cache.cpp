@@ -1,7 +1,7 @@
 #include "backends/cpu/module/object_cache.h"
 
 #include "backends/cpu/device/entries.h"
-#include "base/disk_cache.h"
+#include "base/file/disk_cache.h"
 #include "base/log.h"
 
 namespace km::cpu {

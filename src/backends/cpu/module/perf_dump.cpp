@@ -10,7 +10,7 @@
 
 #include "backends/cpu/device/config.h"
 #include "backends/cpu/workers/futex.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 
 namespace km::cpu {

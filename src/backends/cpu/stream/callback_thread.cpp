@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "backends/cpu/workers/threads.h"
-#include "base/dylib.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 
 namespace km::cpu {
 namespace {

@@ -8,7 +8,7 @@
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 

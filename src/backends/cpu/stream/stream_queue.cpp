@@ -17,7 +17,7 @@
 #include "backends/cpu/workers/thread_pool.h"
 #include "backends/cpu/workers/threads.h"
 #include "backends/cpu/workers/work.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 

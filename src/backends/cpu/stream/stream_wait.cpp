@@ -4,7 +4,7 @@
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/workers/thread_pool.h"
 #include "backends/cpu/workers/work.h"
-#include "base/cancellation.h"
+#include "base/thread/cancellation.h"
 
 namespace km::cpu {
 namespace {

@@ -14,8 +14,8 @@
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/workers/threads.h"
 #include "backends/cpu/workers/work.h"
-#include "base/host_allocator.h"
 #include "base/log.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {

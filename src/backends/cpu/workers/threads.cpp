@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "base/host_allocator.h"
-#include "base/thread_signals.h"
+#include "base/memory/host_allocator.h"
+#include "base/thread/thread_signals.h"
 
 namespace km::cpu {
 

@@ -5,7 +5,7 @@
 #include "backend/blas_operations.h"
 #include "backends/cuda/blas/blas_call.h"
 #include "backends/cuda/graph/host_call.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cuda {
 namespace {

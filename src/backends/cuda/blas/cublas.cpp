@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "backends/cuda/epoch.h"
-#include "base/dylib.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 
 namespace km::cuda {
 namespace {

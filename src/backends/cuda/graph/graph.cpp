@@ -7,8 +7,8 @@
 #include "backends/cuda/memory/memory_ops.h"
 #include "backends/cuda/module/launch.h"
 #include "backends/cuda/module/module.h"
-#include "base/host_allocator.h"
 #include "base/log.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "backends/cuda/graph/host_call.h"
 
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 
 namespace km::cuda {
 

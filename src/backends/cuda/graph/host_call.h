@@ -7,7 +7,7 @@
 #include "backend/interface.h"
 #include "backends/cuda/epoch.h"
 #include "backends/cuda/reaper.h"
-#include "base/host_function.h"
+#include "base/callback/host_function.h"
 
 namespace km::cuda {
 

@@ -7,8 +7,8 @@
 
 #include "backends/cuda/graph/host_call.h"
 #include "backends/cuda/reaper.h"
-#include "base/host_allocator.h"
-#include "base/host_range.h"
+#include "base/memory/host_allocator.h"
+#include "base/memory/host_range.h"
 
 namespace km::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "backends/cuda/graph/host_call.h"
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 #include "base/text.h"
 
 namespace km::cuda {

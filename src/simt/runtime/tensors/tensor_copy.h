@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "base/tensor_map.h"
+#include "base/cuda/tensor_map.h"
 #include "simt/abi.h"
 
 namespace km::simt {

@@ -1,7 +1,7 @@
 // Reductions of single elements of tensors.
 #pragma once
 
-#include "base/tensor_map.h"
+#include "base/cuda/tensor_map.h"
 #include "simt/runtime/tensors/tensor_copy.h"
 
 namespace km::simt {

@@ -1,4 +1,4 @@
-#include "base/import_overrides.h"
+#include "base/process/import_overrides.h"
 
 #include <elf.h>
 #include <link.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/dylib.h"
+#include "base/process/dylib.h"
 
 namespace km {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/file_writer.h"
+#include "base/file/file_writer.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/import_overrides.h"
+#include "base/process/import_overrides.h"
 #include "base/result.h"
 
 namespace km {

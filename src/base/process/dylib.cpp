@@ -1,4 +1,4 @@
-#include "base/dylib.h"
+#include "base/process/dylib.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace km {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/exec_report.h"
+#include "base/process/exec_report.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

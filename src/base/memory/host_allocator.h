@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/memory_reserve.h"
+#include "base/memory/memory_reserve.h"
 #include "kernelmill/base.h"
 
 namespace km {

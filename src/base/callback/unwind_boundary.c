@@ -1,4 +1,4 @@
-#include "base/unwind_boundary.h"
+#include "base/callback/unwind_boundary.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>

@@ -1,13 +1,13 @@
-#include "base/host_allocator.h"
+#include "base/memory/host_allocator.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
 
-#include "base/cancellation.h"
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 #include "base/log.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 namespace {

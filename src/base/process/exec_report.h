@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace km {
 

@@ -1,5 +1,5 @@
-// The reader of files and what it shares with the writer (base/file_writer.h). All code under src/
-// and dropin/ opens files by these two; tests/tidy refuses other ways.
+// The reader of files and what it shares with the writer (base/file/file_writer.h). All code under
+// src/ and dropin/ opens files by these two; tests/tidy refuses other ways.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-#include "base/at_exit.h"
+#include "base/process/at_exit.h"
 
 #include <unistd.h>
 

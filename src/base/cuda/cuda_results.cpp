@@ -1,4 +1,4 @@
-#include "base/cuda_results.h"
+#include "base/cuda/cuda_results.h"
 
 namespace km {
 namespace {
@@ -6,7 +6,7 @@ namespace {
 enum CudaResult : int32_t {
 #define KM_CUDA_RESULT(number, name, status) name = number,
 #define KM_CUDA_STATUS(status, result)
-#include "base/cuda_results.def"
+#include "base/cuda/cuda_results.def"
 #undef KM_CUDA_STATUS
 #undef KM_CUDA_RESULT
 };
@@ -19,7 +19,7 @@ std::optional<km_status> status_of_cuda(int32_t cuda_result) {
   case number:                               \
     return status;
 #define KM_CUDA_STATUS(status, result)
-#include "base/cuda_results.def"
+#include "base/cuda/cuda_results.def"
 #undef KM_CUDA_STATUS
 #undef KM_CUDA_RESULT
     default:
@@ -33,7 +33,7 @@ std::optional<int32_t> cuda_of_status(km_status status) {
 #define KM_CUDA_STATUS(status, result) \
   case status:                         \
     return result;
-#include "base/cuda_results.def"
+#include "base/cuda/cuda_results.def"
 #undef KM_CUDA_STATUS
 #undef KM_CUDA_RESULT
     default:
@@ -47,7 +47,7 @@ const char* cuda_result_name(int32_t cuda_result) {
   case number:                               \
     return #name;
 #define KM_CUDA_STATUS(status, result)
-#include "base/cuda_results.def"
+#include "base/cuda/cuda_results.def"
 #undef KM_CUDA_STATUS
 #undef KM_CUDA_RESULT
     default:

@@ -1,4 +1,4 @@
-#include "base/disk_cache.h"
+#include "base/file/disk_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "base/env.h"
-#include "base/file.h"
-#include "base/file_writer.h"
+#include "base/file/file.h"
+#include "base/file/file_writer.h"
 #include "base/hash.h"
 #include "base/log.h"
 

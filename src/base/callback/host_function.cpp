@@ -1,4 +1,4 @@
-#include "base/host_function.h"
+#include "base/callback/host_function.h"
 
 #include <utility>
 

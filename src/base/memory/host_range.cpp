@@ -1,4 +1,4 @@
-#include "base/host_range.h"
+#include "base/memory/host_range.h"
 
 #include <algorithm>
 #include <cinttypes>

@@ -1,4 +1,4 @@
-#include "base/tensor_map.h"
+#include "base/cuda/tensor_map.h"
 
 #include <algorithm>
 

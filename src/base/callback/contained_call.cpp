@@ -1,10 +1,10 @@
-#include "base/contained_call.h"
+#include "base/callback/contained_call.h"
 
 #include <unwind.h>
 
-#include "base/cancellation.h"
+#include "base/callback/unwind_boundary.h"
 #include "base/log.h"
-#include "base/unwind_boundary.h"
+#include "base/thread/cancellation.h"
 
 namespace km {
 
