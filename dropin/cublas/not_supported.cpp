@@ -1,5 +1,5 @@
 #include "base/log.h"
-#include "dropin/cublas/handle.h"
+#include "dropin/cublas/frame/handle.h"
 
 namespace km::cublas {
 

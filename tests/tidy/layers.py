@@ -63,7 +63,7 @@ LAYERS = {each.name: each for each in INSIDE + OUTSIDE}
 
 # Files of code in a folder; folders that are larger yet, which take no new ones but in rooms.
 MAX_FILES = 25
-LARGE_FOLDERS = {"dropin/cublas", "dropin/cudart"}
+LARGE_FOLDERS = {"dropin/cudart"}
 
 # The inner layers of the drop-in: headers of the frame include each other only, and exported
 # functions lie in files that nothing includes.

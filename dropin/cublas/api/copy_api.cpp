@@ -1,5 +1,5 @@
 // Vectors and matrices between the host's memory and the device's.
-#include "dropin/cublas/handle.h"
+#include "dropin/cublas/frame/handle.h"
 
 namespace km::cublas {
 

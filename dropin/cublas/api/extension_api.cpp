@@ -3,10 +3,10 @@
 #include <initializer_list>
 #include <string>
 
-#include "dropin/cublas/exports.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
-#include "dropin/cublas/numbers.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 

@@ -1,6 +1,6 @@
 // Products of general matrices: single ones, batches with strides and batches by pointers.
-#include "dropin/cublas/exports.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 

@@ -1,8 +1,8 @@
 // Products whose types are arguments.
 #include <vector>
 
-#include "dropin/cublas/exports.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 

@@ -1,6 +1,6 @@
 // Batches of products of matrices and vectors.
-#include "dropin/cublas/exports.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 

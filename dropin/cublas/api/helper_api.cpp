@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "dropin/cublas/handle.h"
+#include "dropin/cublas/frame/handle.h"
 #include "dropin/cublas/version.h"
 
 namespace km::cublas {

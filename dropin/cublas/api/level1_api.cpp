@@ -1,7 +1,7 @@
 // BLAS of level 1: vectors.
-#include "dropin/cublas/exports.h"
-#include "dropin/cublas/level1.h"
-#include "dropin/cublas/reduction.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/vectors/reduction.h"
+#include "dropin/cublas/vectors/rotation.h"
 
 namespace km::cublas {
 

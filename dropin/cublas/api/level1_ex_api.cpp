@@ -2,11 +2,11 @@
 // the typed routines go; real ones of 16 bits, or of two types, to kernels that compute in f32.
 #include <initializer_list>
 
-#include "dropin/cublas/exports.h"
-#include "dropin/cublas/level1.h"
-#include "dropin/cublas/product.h"
-#include "dropin/cublas/reduction.h"
-#include "dropin/cublas/vectors.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/product/product.h"
+#include "dropin/cublas/vectors/reduction.h"
+#include "dropin/cublas/vectors/rotation.h"
+#include "dropin/cublas/vectors/vectors.h"
 
 namespace km::cublas {
 

@@ -1,7 +1,7 @@
 // BLAS of level 2: a matrix and vectors.
 #include <cstdlib>
 
-#include "dropin/cublas/exports.h"
+#include "dropin/cublas/frame/exports.h"
 
 namespace km::cublas {
 

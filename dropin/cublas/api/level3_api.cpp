@@ -1,6 +1,6 @@
 // BLAS of level 3 but for the products of general matrices.
-#include "dropin/cublas/exports.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "dropin/cublas/handle.h"
+#include "dropin/cublas/frame/handle.h"
 
 namespace km::cublas {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <span>
 
-#include "dropin/cublas/lt_descriptors.h"
+#include "dropin/cublas/lt/descriptors.h"
 
 namespace km::cublas {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "dropin/cublas/lt_matmul.h"
+#include "dropin/cublas/lt/matmul.h"
 #include "dropin/cublas/version.h"
 
 namespace km::cublas {

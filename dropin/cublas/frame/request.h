@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backend/blas_numbers.h"
-#include "dropin/cublas/handle.h"
+#include "dropin/cublas/frame/handle.h"
 
 namespace km::cublas {
 

@@ -1,7 +1,7 @@
 // Routines whose result is one number, given where the pointer mode says.
 #pragma once
 
-#include "dropin/cublas/request.h"
+#include "dropin/cublas/frame/request.h"
 
 namespace km::cublas {
 

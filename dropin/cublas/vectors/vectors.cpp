@@ -1,10 +1,10 @@
-#include "dropin/cublas/vectors.h"
+#include "dropin/cublas/vectors/vectors.h"
 
 #include <cinttypes>
 
+#include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
-#include "dropin/cublas/numbers.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 namespace {

@@ -10,4 +10,4 @@ int32_t not_supported(const char* function) noexcept;  // not_supported.cpp
 
 #define KM_CUBLAS_FUNCTION(symbol) \
   extern "C" [[gnu::weak]] int32_t symbol() { return km::cublas::not_supported(#symbol); }
-#include "dropin/cublas/cublaslt_functions.def"
+#include "dropin/cublas/lt/functions.def"

@@ -1,9 +1,9 @@
-#include "dropin/cublas/lt_matmul.h"
+#include "dropin/cublas/lt/matmul.h"
 
 #include <string>
 
+#include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
-#include "dropin/cublas/numbers.h"
 
 namespace km::cublas {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/log.h"
-#include "dropin/cublas/handle.h"
-#include "dropin/cublas/lt_types.h"
+#include "dropin/cublas/frame/handle.h"
+#include "dropin/cublas/lt/types.h"
 
 namespace km::cublas {
 

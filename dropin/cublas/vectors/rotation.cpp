@@ -1,12 +1,12 @@
-#include "dropin/cublas/level1.h"
+#include "dropin/cublas/vectors/rotation.h"
 
 #include <cstring>
 
 #include "core/blas/blas_rotation.h"
 #include "dropin/cublas/kernels/parameters.h"
 #include "dropin/cublas/kernels_ptx.h"
-#include "dropin/cublas/product.h"
-#include "dropin/cublas/vectors.h"
+#include "dropin/cublas/product/product.h"
+#include "dropin/cublas/vectors/vectors.h"
 
 namespace km::cublas {
 namespace {

@@ -2,7 +2,7 @@
 // 64 bits. PARAMETERS(Int, T) names the parameters; the body sees them, and T.
 #pragma once
 
-#include "dropin/cublas/request.h"
+#include "dropin/cublas/frame/request.h"
 
 #define KM_CUBLAS_ONE(symbol, PARAMETERS, Number, ...)                                 \
   extern "C" cublasStatus_t symbol(PARAMETERS(int, Number)) {                          \

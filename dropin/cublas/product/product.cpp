@@ -1,4 +1,4 @@
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/product/product.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
-#include "dropin/cublas/numbers.h"
 
 namespace km::cublas {
 namespace {

@@ -1,4 +1,4 @@
-#include "dropin/cublas/lt_descriptors.h"
+#include "dropin/cublas/lt/descriptors.h"
 
 namespace km::cublas {
 

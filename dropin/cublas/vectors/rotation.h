@@ -1,7 +1,7 @@
 // Plane rotations made on the host or by kernels.
 #pragma once
 
-#include "dropin/cublas/request.h"
+#include "dropin/cublas/frame/request.h"
 
 namespace km::cublas {
 

@@ -1,8 +1,8 @@
 // Products as cublasLtMatmul describes them.
 #pragma once
 
-#include "dropin/cublas/lt_descriptors.h"
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/lt/descriptors.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 

@@ -1,10 +1,10 @@
-#include "dropin/cublas/reduction.h"
+#include "dropin/cublas/vectors/reduction.h"
 
 #include <cstring>
 
 #include "dropin/cublas/kernels_ptx.h"
-#include "dropin/cublas/product.h"
-#include "dropin/cublas/vectors.h"
+#include "dropin/cublas/product/product.h"
+#include "dropin/cublas/vectors/vectors.h"
 
 namespace km::cublas {
 namespace {

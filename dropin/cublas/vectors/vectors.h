@@ -1,8 +1,8 @@
 // Calls of the kernels of level 1.
 #pragma once
 
+#include "dropin/cublas/frame/request.h"
 #include "dropin/cublas/kernels/parameters.h"
-#include "dropin/cublas/request.h"
 
 namespace km::cublas {
 

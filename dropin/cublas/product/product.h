@@ -2,8 +2,8 @@
 // operands are packed by kernels into matrices that it takes, and its result is finished by one.
 #pragma once
 
+#include "dropin/cublas/frame/request.h"
 #include "dropin/cublas/kernels/parameters.h"
-#include "dropin/cublas/request.h"
 #include "dropin/library/kernels.h"
 
 namespace km::cublas {

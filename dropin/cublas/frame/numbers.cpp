@@ -1,9 +1,9 @@
-#include "dropin/cublas/numbers.h"
+#include "dropin/cublas/frame/numbers.h"
 
 #include <cmath>
 #include <cstring>
 
-#include "dropin/cublas/product.h"
+#include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
 namespace {

@@ -1,4 +1,4 @@
-#include "dropin/cublas/request.h"
+#include "dropin/cublas/frame/request.h"
 
 #include <algorithm>
 #include <cinttypes>

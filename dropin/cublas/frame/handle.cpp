@@ -1,4 +1,4 @@
-#include "dropin/cublas/handle.h"
+#include "dropin/cublas/frame/handle.h"
 
 #include <cstdarg>
 #include <cstdio>
