@@ -7,7 +7,7 @@
 
 #include <new>
 
-#include "dropin/cudart/context.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/driver.h"
 
 namespace km::cudart {

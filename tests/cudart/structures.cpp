@@ -1,7 +1,7 @@
 // Sizes, offsets and values of dropin/cudart/types.h are those of NVIDIA's headers.
 #define KM_CUDA_LINKAGE "C++"
 #define KM_CUDART_LINKAGE "C++"
-#include "dropin/cudart/device_properties.h"
+#include "dropin/cudart/device/device_properties.h"
 #include "dropin/cudart/types.h"
 
 #include <cuda_runtime_api.h>
@@ -98,7 +98,7 @@ MEMBER(cudaDeviceProp, luidDeviceNodeMask);
 #define KM_PROPERTY(type, name, count, attribute) MEMBER(cudaDeviceProp, name);
 #define KM_PROPERTY_12(type, name, count, attribute)
 #define KM_PROPERTY_13(type, name, count, attribute) MEMBER(cudaDeviceProp, name);
-#include "dropin/cudart/device_properties.def"
+#include "dropin/cudart/device/device_properties.def"
 // CUDA 12's, by the figures of its headers.
 static_assert(sizeof(km::cudart::DeviceProp12) == 1032);
 static_assert(offsetof(km::cudart::DeviceProp12, clockRate) == 348);

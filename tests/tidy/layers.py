@@ -61,9 +61,8 @@ OUTSIDE = [
 
 LAYERS = {each.name: each for each in INSIDE + OUTSIDE}
 
-# Files of code in a folder; folders that are larger yet, which take no new ones but in rooms.
+# Files of code in a folder.
 MAX_FILES = 25
-LARGE_FOLDERS = {"dropin/cudart"}
 
 # The inner layers of the drop-in: headers of the frame include each other only, and exported
 # functions lie in files that nothing includes.

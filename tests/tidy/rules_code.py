@@ -2,7 +2,7 @@
 
 import re
 
-from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE, LARGE_FOLDERS
+from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE
 from layers import LAYERS, MAX_CLASS, MAX_FILES, SIMT, SIMT_ROOMS, layer_of, readme_lines
 from tree import File, Finding
 
@@ -76,7 +76,7 @@ def crowds(files: list) -> list:
     return [
         Finding("crowd", paths[-1], 1, f"{folder} has {len(paths)} files; at most {MAX_FILES}")
         for folder, paths in counts.items()
-        if len(paths) > MAX_FILES and folder not in LARGE_FOLDERS
+        if len(paths) > MAX_FILES
     ]
 
 

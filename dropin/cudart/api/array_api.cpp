@@ -1,9 +1,9 @@
 // Arrays: the driver has them or says that it has not.
 #include <algorithm>
 
-#include "dropin/cudart/array.h"
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/copy.h"
+#include "dropin/cudart/memory/array.h"
+#include "dropin/cudart/memory/copy.h"
 
 namespace km::cudart {
 

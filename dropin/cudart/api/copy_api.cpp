@@ -1,7 +1,7 @@
 // Copies of linear memory and of variables.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/copy.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/memory/copy.h"
+#include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 

@@ -1,6 +1,6 @@
 // Fills.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/copy.h"
+#include "dropin/cudart/memory/copy.h"
 
 namespace km::cudart {
 

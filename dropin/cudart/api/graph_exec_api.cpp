@@ -1,7 +1,7 @@
 // Nodes of instantiated graphs.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/copy.h"
-#include "dropin/cudart/graph_params.h"
+#include "dropin/cudart/graph/graph_params.h"
+#include "dropin/cudart/memory/copy.h"
 
 namespace km::cudart {
 

@@ -1,7 +1,7 @@
 // Nodes of graphs: adding them, their parameters and edges.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/copy.h"
-#include "dropin/cudart/graph_params.h"
+#include "dropin/cudart/graph/graph_params.h"
+#include "dropin/cudart/memory/copy.h"
 #include "dropin/cudart/version.h"
 
 namespace km::cudart {

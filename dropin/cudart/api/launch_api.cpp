@@ -1,7 +1,7 @@
 // Launches, and attributes of kernels.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/launch.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/module/launch.h"
+#include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 

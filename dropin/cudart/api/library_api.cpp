@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/module/registry.h"
 #include "dropin/cudart/version.h"
 
 namespace km::cudart {

@@ -1,6 +1,6 @@
 // How many blocks and clusters of a kernel a device runs at the same time.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/launch.h"
+#include "dropin/cudart/module/launch.h"
 
 namespace km::cudart {
 

@@ -1,7 +1,7 @@
 // Calls of compilers' stubs: before main() to register code, at each launch, and at the end.
 #include "base/log.h"
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 namespace {

@@ -1,8 +1,8 @@
 // Texture and surface objects: the driver has them or says that it has not.
 #include <cstring>
 
-#include "dropin/cudart/array.h"
 #include "dropin/cudart/call.h"
+#include "dropin/cudart/memory/array.h"
 
 namespace km::cudart {
 

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "dropin/cudart/device_properties.h"
+#include "dropin/cudart/device/device_properties.h"
 #include "dropin/cudart/v12/types.h"
 #include "dropin/cudart/version.h"
 

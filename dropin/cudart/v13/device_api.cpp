@@ -1,6 +1,6 @@
 // Devices and memory of CUDA 13.
-#include "dropin/cudart/device_properties.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/device/device_properties.h"
+#include "dropin/cudart/module/registry.h"
 #include "dropin/cudart/v13/types.h"
 #include "dropin/cudart/version.h"
 

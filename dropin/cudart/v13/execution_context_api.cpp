@@ -1,7 +1,7 @@
 // Execution contexts: those of whole devices. Green contexts, which divide a device, are what the
 // driver says.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/execution_context.h"
+#include "dropin/cudart/device/execution_context.h"
 #include "dropin/cudart/v13/types.h"
 
 namespace km::cudart {

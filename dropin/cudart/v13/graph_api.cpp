@@ -1,8 +1,8 @@
 // Graphs of CUDA 13: edges with data, ids, parameters of nodes of any type; the log of errors.
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/execution_context.h"
-#include "dropin/cudart/graph_edges.h"
-#include "dropin/cudart/graph_params.h"
+#include "dropin/cudart/device/execution_context.h"
+#include "dropin/cudart/graph/graph_edges.h"
+#include "dropin/cudart/graph/graph_params.h"
 #include "dropin/cudart/v13/types.h"
 
 namespace km::cudart {

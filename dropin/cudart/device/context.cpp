@@ -1,4 +1,4 @@
-#include "dropin/cudart/context.h"
+#include "dropin/cudart/device/context.h"
 
 #include <array>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "dropin/cudart/fat_binary.h"
+#include "dropin/cudart/module/fat_binary.h"
 
 #include <cstring>
 

@@ -15,7 +15,7 @@ struct cudaDeviceProp {  // of CUDA 13
   size_t totalGlobalMem;
 #define KM_PROPERTY_12(type, name, count, attribute)
 #define KM_PROPERTY_13(type, name, count, attribute) KM_PROPERTY(type, name, count, attribute)
-#include "dropin/cudart/device_properties.def"
+#include "dropin/cudart/device/device_properties.def"
 #undef KM_PROPERTY_12
 #undef KM_PROPERTY_13
   int reserved[56];
@@ -29,7 +29,7 @@ struct DeviceProp12 {
   size_t totalGlobalMem;
 #define KM_PROPERTY_12(type, name, count, attribute) KM_PROPERTY(type, name, count, attribute)
 #define KM_PROPERTY_13(type, name, count, attribute)
-#include "dropin/cudart/device_properties.def"
+#include "dropin/cudart/device/device_properties.def"
 #undef KM_PROPERTY_12
 #undef KM_PROPERTY_13
   int reserved[63];
@@ -57,7 +57,7 @@ cudaError_t fill_common_properties(Properties* out, int device) {
   fill_property(out->name, CU_DEVICE_ATTRIBUTE_##attribute, device);
 #define KM_PROPERTY_12(type, name, count, attribute)
 #define KM_PROPERTY_13(type, name, count, attribute)
-#include "dropin/cudart/device_properties.def"
+#include "dropin/cudart/device/device_properties.def"
 #undef KM_PROPERTY
 #undef KM_PROPERTY_12
 #undef KM_PROPERTY_13

@@ -1,11 +1,11 @@
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/module/registry.h"
 
 #include <memory>
 #include <utility>
 
 #include "base/log.h"
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/fat_binary.h"
+#include "dropin/cudart/module/fat_binary.h"
 
 namespace km::cudart {
 namespace {

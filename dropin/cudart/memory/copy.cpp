@@ -1,8 +1,8 @@
-#include "dropin/cudart/copy.h"
+#include "dropin/cudart/memory/copy.h"
 
-#include "dropin/cudart/array.h"
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/memory/array.h"
+#include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 namespace {

@@ -1,4 +1,4 @@
-#include "dropin/cudart/device_properties.h"
+#include "dropin/cudart/device/device_properties.h"
 
 namespace km::cudart {
 
@@ -8,7 +8,7 @@ cudaError_t fill_properties(cudaDeviceProp* out, int device) {
 #define KM_PROPERTY_12(type, name, count, attribute)
 #define KM_PROPERTY_13(type, name, count, attribute) \
   fill_property(out->name, CU_DEVICE_ATTRIBUTE_##attribute, device);
-#include "dropin/cudart/device_properties.def"
+#include "dropin/cudart/device/device_properties.def"
 #undef KM_PROPERTY_12
 #undef KM_PROPERTY_13
   return fill_common_properties(out, device);
@@ -18,7 +18,7 @@ cudaError_t fill_properties(DeviceProp12* out, int device) {
 #define KM_PROPERTY_12(type, name, count, attribute) \
   fill_property(out->name, CU_DEVICE_ATTRIBUTE_##attribute, device);
 #define KM_PROPERTY_13(type, name, count, attribute)
-#include "dropin/cudart/device_properties.def"
+#include "dropin/cudart/device/device_properties.def"
 #undef KM_PROPERTY_12
 #undef KM_PROPERTY_13
   return fill_common_properties(out, device);

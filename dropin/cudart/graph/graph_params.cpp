@@ -1,12 +1,12 @@
-#include "dropin/cudart/graph_params.h"
+#include "dropin/cudart/graph/graph_params.h"
 
 #include <cstring>
 
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/copy.h"
-#include "dropin/cudart/execution_context.h"
-#include "dropin/cudart/launch.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/device/execution_context.h"
+#include "dropin/cudart/memory/copy.h"
+#include "dropin/cudart/module/launch.h"
+#include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 namespace {

@@ -1,7 +1,7 @@
-#include "dropin/cudart/graph_edges.h"
+#include "dropin/cudart/graph/graph_edges.h"
 
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/graph_params.h"
+#include "dropin/cudart/graph/graph_params.h"
 
 namespace km::cudart {
 

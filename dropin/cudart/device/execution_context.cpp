@@ -1,4 +1,4 @@
-#include "dropin/cudart/execution_context.h"
+#include "dropin/cudart/device/execution_context.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
-#include "dropin/cudart/launch.h"
+#include "dropin/cudart/module/launch.h"
 
 #include "dropin/cudart/call.h"
-#include "dropin/cudart/registry.h"
+#include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 namespace {

@@ -1,4 +1,4 @@
-#include "dropin/cudart/array.h"
+#include "dropin/cudart/memory/array.h"
 
 #include "dropin/cudart/call.h"
 
