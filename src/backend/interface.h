@@ -127,6 +127,11 @@ typedef struct kmb_copy_3d {
   uint64_t destination_pitch_bytes, destination_layer_rows;
   uint64_t source_pitch_bytes, source_layer_rows;
 } kmb_copy_3d;
+/* Rows to fill with a repeated value of 1, 2 or 4 bytes. */
+typedef struct kmb_fill_2d {
+  uint64_t destination, pitch_bytes, width_bytes, height;
+  uint32_t value, value_size_bytes;
+} kmb_fill_2d;
 /* Routines of backend/blas.def. */
 typedef enum kmb_blas_routine {
 #define KMB_BLAS(routine, s, d, c, z, cublas_s, cublas_d, cublas_c, cublas_z) KMB_BLAS_##routine,
@@ -179,7 +184,7 @@ typedef struct kmb_memory_op {
 enum {
   KMB_GRAPH_NODE_EVENT_RECORD = 65, /* counts as recorded from the launch on */
   KMB_GRAPH_NODE_EVENT_WAIT = 66,   /* for what was recorded before the launch */
-  KMB_GRAPH_NODE_BRANCH = 67        /* kmb_graph_node::branch */
+  KMB_GRAPH_NODE_BRANCH = 67
 };
 
 /* The node at which a graph continues after a node. In graphs with branches each node depends on
@@ -192,30 +197,56 @@ typedef struct kmb_branch {
   uint64_t target;   /* the index of a node, or how many there are: the graph is over */
 } kmb_branch;
 
-/* One node of a graph, with all operands resolved. Child graphs are part of their parents here. */
-typedef struct kmb_graph_node {
-  km_graph_node_kind kind;
-  uint32_t value_size_bytes;    /* of a fill */
-  const uint32_t* dependencies; /* indices of nodes before this one */
-  uint64_t dependency_count;
+/* The operations of nodes, in the union of kmb_graph_node: `kind` says which member holds. */
+typedef struct kmb_kernel_node {
   kmb_function* function;
   kmb_launch launch; /* arguments are copied */
+} kmb_kernel_node;
+typedef struct kmb_copy_node {
   uint64_t destination, source, size_bytes;
-  uint32_t value;
-  uint32_t reserved;
+} kmb_copy_node;
+typedef struct kmb_copy_peer_node {
+  uint64_t destination, source, size_bytes;
+  kmb_context *destination_context, *source_context;
+} kmb_copy_peer_node;
+typedef struct kmb_fill_node {
+  uint64_t destination, size_bytes;
+  uint32_t value, value_size_bytes;
+} kmb_fill_node;
+typedef struct kmb_host_node {
   km_host_callback callback; /* once for each launch, as stream_add_callback says */
   void* user_data;
   km_release_callback release; /* of user_data, once: when the node is not used any more */
-  /* Used by copies and fills of rows, with depth 1 for a fill; destination, source and size_bytes
-   * above say the same. */
-  kmb_copy_3d rows;
-  kmb_context *destination_context, *source_context; /* of a copy between contexts */
+} kmb_host_node;
+typedef struct kmb_blas_node {
   kmb_blas* blas;
-  const kmb_blas_call* blas_call;  /* copied */
-  const kmb_memory_op* memory_ops; /* copied */
-  uint64_t memory_op_count;
-  kmb_event* event; /* valid while graphs with it are launched */
-  kmb_branch branch;
+  const kmb_blas_call* call; /* copied */
+} kmb_blas_node;
+typedef struct kmb_memory_ops_node {
+  const kmb_memory_op* ops; /* copied */
+  uint64_t count;
+} kmb_memory_ops_node;
+
+/* One node of a graph, with all operands resolved. Child graphs are part of their parents here.
+ * backend/graph_node.h visits the operation by its type. */
+typedef struct kmb_graph_node {
+  km_graph_node_kind kind;
+  uint32_t reserved;
+  const uint32_t* dependencies; /* indices of nodes before this one */
+  uint64_t dependency_count;
+  union {
+    kmb_kernel_node kernel;         /* KM_GRAPH_NODE_KERNEL */
+    kmb_copy_node copy;             /* KM_GRAPH_NODE_COPY, _UPLOAD, _DOWNLOAD */
+    kmb_copy_3d rows;               /* KM_GRAPH_NODE_COPY_3D, _UPLOAD_3D, _DOWNLOAD_3D */
+    kmb_copy_peer_node peer;        /* KM_GRAPH_NODE_COPY_PEER */
+    kmb_fill_node fill;             /* KM_GRAPH_NODE_FILL */
+    kmb_fill_2d fill_2d;            /* KM_GRAPH_NODE_FILL_2D */
+    kmb_host_node host;             /* KM_GRAPH_NODE_HOST */
+    kmb_blas_node blas;             /* KM_GRAPH_NODE_BLAS */
+    kmb_memory_ops_node memory_ops; /* KM_GRAPH_NODE_MEMORY_OPS */
+    kmb_event* event;  /* KMB_GRAPH_NODE_EVENT_*; valid while graphs with it are launched */
+    kmb_branch branch; /* KMB_GRAPH_NODE_BRANCH */
+  }; /* KM_GRAPH_NODE_EMPTY has none */
 } kmb_graph_node;
 
 /* One operation that is over. Members that a kind of operation does not have are 0. */

@@ -39,9 +39,7 @@ class CudaNodes : public ::testing::Test {
     kmb_memory_info info{};
     EXPECT_EQ(api.memory_create(context_, nullptr, 512, 0, &memory_, &info, &error_), KM_SUCCESS);
     kmb_graph_node node = node_of(KM_GRAPH_NODE_COPY);
-    node.destination = info.address;
-    node.source = info.address + 256;
-    node.size_bytes = 256;
+    node.copy = {info.address, info.address + 256, 256};
     return node;
   }
 

@@ -36,17 +36,24 @@ CUfunction find_handle(const km::Function& function) {
   return found;
 }
 
-bool has_rows(const GraphWork* work) { return work != nullptr && work->rows.width_bytes != 0; }
+/// True for a copy or fill of rows that are not empty.
+bool has_rows(const GraphWork* work) {
+  if (work == nullptr) return false;
+  if (const auto* copy = work->as<RowsCopyOperation>()) return copy->rows.width_bytes != 0;
+  const auto* const fill = work->as<RowsFillOperation>();
+  return fill != nullptr && fill->rows.width_bytes != 0;
+}
 
 }  // namespace
 
 void** GraphNode::arguments_of(const SharedWork& work) {
   const std::lock_guard lock(mutex_);
   kept_ = work;
-  const kmb_function_info& info = work->function->info();
+  const auto& kernel = std::get<KernelOperation>(work->operation);
+  const kmb_function_info& info = kernel.function->info();
   pointers_.clear();
   for (uint32_t i = 0; i < info.param_count; ++i) {
-    const std::byte* at = work->arguments.data() + info.params[i].offset_bytes;
+    const std::byte* at = kernel.arguments.data() + info.params[i].offset_bytes;
     pointers_.push_back(const_cast<std::byte*>(at));
   }
   return pointers_.data();
@@ -136,7 +143,7 @@ CUgraph Graph::child_of(uint64_t node, const SharedWork& work) {
   const std::lock_guard lock(mutex_);
   Ref<Graph>* known = nullptr;
   static_cast<void>(find_or_make(children_, node, &known, [&](Ref<Graph>* made) -> CUresult {
-    *made = make_ref<Graph>(*context_, work->child, true);
+    *made = make_ref<Graph>(*context_, std::get<ChildOperation>(work->operation).graph, true);
     publish(Ref<Graph>(*made));
     return CUDA_SUCCESS;
   }));
@@ -147,8 +154,9 @@ CUgraph* Graph::bodies_of(uint64_t node, const SharedWork& work) {
   const std::lock_guard lock(mutex_);
   Bodies* known = nullptr;
   static_cast<void>(find_or_make(bodies_, node, &known, [&](Bodies* made) -> CUresult {
-    made->handles.reserve(work->conditional->bodies.size());
-    for (const Ref<km::Graph>& body : work->conditional->bodies) {
+    const auto& bodies = std::get<ConditionalOperation>(work->operation).bodies;
+    made->handles.reserve(bodies.size());
+    for (const Ref<km::Graph>& body : bodies) {
       made->graphs.push_back(make_ref<Graph>(*context_, body, true));
       made->handles.push_back(publish(Ref<Graph>(made->graphs.back())));
     }
@@ -293,9 +301,10 @@ CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out) {
 }
 
 CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out) {
-  if (work->kind != KM_GRAPH_NODE_KERNEL) return other_type();
-  const LaunchShape& shape = work->shape;
-  *out = {find_handle(*work->function),
+  const auto* const kernel = work->as<KernelOperation>();
+  if (kernel == nullptr) return other_type();
+  const LaunchShape& shape = kernel->shape;
+  *out = {find_handle(*kernel->function),
           shape.grid[0],
           shape.grid[1],
           shape.grid[2],
@@ -352,74 +361,102 @@ CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
 
 }  // namespace
 
-CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
-  const bool has_rows = work.rows.width_bytes != 0;
-  const uint64_t from = has_rows ? work.rows.source : work.source;
-  const uint64_t to = has_rows ? work.rows.destination : work.destination;
+namespace {
+
+/// A copy whose sides lie on the device or the host, without extents.
+CUDA_MEMCPY3D between(CopySides sides, uint64_t destination, uint64_t source) {
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  if (work.kind == KM_GRAPH_NODE_UPLOAD || work.kind == KM_GRAPH_NODE_UPLOAD_3D) {
+  if (sides == CopySides::kFromHost) {
     copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy.srcHost = reinterpret_cast<const void*>(from);
+    copy.srcHost = reinterpret_cast<const void*>(source);
   } else {
-    copy.srcDevice = from;
+    copy.srcDevice = source;
   }
-  if (work.kind == KM_GRAPH_NODE_DOWNLOAD || work.kind == KM_GRAPH_NODE_DOWNLOAD_3D) {
+  if (sides == CopySides::kToHost) {
     copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-    copy.dstHost = reinterpret_cast<void*>(to);
+    copy.dstHost = reinterpret_cast<void*>(destination);
   } else {
-    copy.dstDevice = to;
+    copy.dstDevice = destination;
   }
-  copy.srcPitch = copy.dstPitch = copy.WidthInBytes = work.size_bytes;
+  return copy;
+}
+
+/// The copy with the extents of one run of bytes.
+CUDA_MEMCPY3D with_line(CUDA_MEMCPY3D copy, uint64_t size_bytes) {
+  copy.srcPitch = copy.dstPitch = copy.WidthInBytes = size_bytes;
   copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
-  if (!has_rows) return with_arrays(copy);
-  copy.srcPitch = work.rows.source_pitch_bytes;
-  copy.srcHeight = work.rows.source_layer_rows;
-  copy.dstPitch = work.rows.destination_pitch_bytes;
-  copy.dstHeight = work.rows.destination_layer_rows;
-  copy.WidthInBytes = work.rows.width_bytes;
-  copy.Height = work.rows.height;
-  copy.Depth = work.rows.depth;
   return with_arrays(copy);
 }
 
-CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
-  if (work.kind == KM_GRAPH_NODE_FILL_2D) {
-    return {work.rows.destination,
-            work.rows.destination_pitch_bytes,
-            work.value,
-            work.value_size_bytes,
-            work.rows.width_bytes / work.value_size_bytes,
-            work.rows.height};
+CUDA_MEMCPY3D read_rows(const RowsCopyOperation& operation) {
+  const kmb_copy_3d& rows = operation.rows;
+  CUDA_MEMCPY3D copy = between(operation.sides, rows.destination, rows.source);
+  if (rows.width_bytes == 0) return with_line(copy, operation.size_bytes);
+  copy.srcPitch = rows.source_pitch_bytes;
+  copy.srcHeight = rows.source_layer_rows;
+  copy.dstPitch = rows.destination_pitch_bytes;
+  copy.dstHeight = rows.destination_layer_rows;
+  copy.WidthInBytes = rows.width_bytes;
+  copy.Height = rows.height;
+  copy.Depth = rows.depth;
+  return with_arrays(copy);
+}
+
+}  // namespace
+
+CUDA_MEMCPY3D read_memcpy(const GraphWork& work) {
+  if (const auto* rows = work.as<RowsCopyOperation>()) return read_rows(*rows);
+  if (const auto* copy = work.as<CopyOperation>()) {
+    return with_line(between(copy->sides, copy->destination, copy->source), copy->size_bytes);
   }
-  const size_t width = work.size_bytes / work.value_size_bytes;
-  return {work.destination, work.size_bytes, work.value, work.value_size_bytes, width, 1};
+  if (const auto* peer = work.as<PeerCopyOperation>()) {
+    return with_line(between(CopySides::kDevice, peer->destination, peer->source),
+                     peer->size_bytes);
+  }
+  return with_line(between(CopySides::kDevice, 0, 0), 0);
+}
+
+CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
+  if (const auto* fill = work.as<RowsFillOperation>()) {
+    const kmb_fill_2d& rows = fill->rows;
+    return {rows.destination,
+            rows.pitch_bytes,
+            rows.value,
+            rows.value_size_bytes,
+            rows.width_bytes / rows.value_size_bytes,
+            rows.height};
+  }
+  const auto& fill = std::get<FillOperation>(work.operation);
+  const size_t width = fill.size_bytes / fill.value_size_bytes;
+  return {fill.destination, fill.size_bytes, fill.value, fill.value_size_bytes, width, 1};
 }
 
 CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work) {
-  if (work.callback != &run_host_function) return {};
+  const auto* const operation = work.as<HostOperation>();
+  if (operation == nullptr || operation->callback != &run_host_function) return {};
   const auto* const host = static_cast<const HostNote*>(note_of(work));
   return {host->function, host->user_data};
 }
 
 CUgraphNodeType type_of(const GraphWork& work) {
   if (const NodeNote* note = note_of(work)) return note->type;
-  switch (work.kind) {
-    case KM_GRAPH_NODE_KERNEL:
-      return CU_GRAPH_NODE_TYPE_KERNEL;
-    case KM_GRAPH_NODE_FILL:
-    case KM_GRAPH_NODE_FILL_2D:
-      return CU_GRAPH_NODE_TYPE_MEMSET;
-    case KM_GRAPH_NODE_HOST:
-      return CU_GRAPH_NODE_TYPE_HOST;
-    case KM_GRAPH_NODE_EMPTY:
-      return CU_GRAPH_NODE_TYPE_EMPTY;
-    case KM_GRAPH_NODE_CHILD:
-      return CU_GRAPH_NODE_TYPE_GRAPH;
-    default:
-      return CU_GRAPH_NODE_TYPE_MEMCPY;
-  }
+  return match(
+      work.operation,
+      [](const KernelOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_KERNEL; },
+      [](const OneOf<FillOperation, RowsFillOperation> auto&) -> CUgraphNodeType {
+        return CU_GRAPH_NODE_TYPE_MEMSET;
+      },
+      [](const HostOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_HOST; },
+      [](const EmptyOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_EMPTY; },
+      [](const ChildOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_GRAPH; },
+      // Captured calls of BLAS have no type of their own. The rest comes with notes.
+      [](const OneOf<CopyOperation, RowsCopyOperation, PeerCopyOperation, BlasOperation,
+                     MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
+                     ConditionalOperation> auto&) -> CUgraphNodeType {
+        return CU_GRAPH_NODE_TYPE_MEMCPY;
+      });
 }
 
 }  // namespace km::dropin

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/graph/graph.h"
 #include "core/graph/graph_exec.h"
+#include "core/graph/graph_operation.h"
 #include "dropin/cuda/context/user_object.h"
 #include "dropin/cuda/launch/launch.h"
 #include "dropin/cuda/stream/attribute_set.h"

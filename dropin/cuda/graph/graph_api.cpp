@@ -241,7 +241,7 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->kind != KM_GRAPH_NODE_MEMORY_OPS) return other_type();
+    if (use.node.work->as<MemoryOpsOperation>() == nullptr) return other_type();
     *params = read_memory_ops(*use.node.work);
     params->ctx = handle_of(use.graph->context());
     return CUDA_SUCCESS;
@@ -265,7 +265,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* out) {
     CU_REQUIRE(out);
     NodeUse use;
     CU_TRY(use.get(handle));
-    if (!use.node.work->child) return other_type();
+    if (use.node.work->child() == nullptr) return other_type();
     *out = use.graph->child_of(use.node.id, use.node.work);
     return CUDA_SUCCESS;
   });
@@ -438,7 +438,7 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* param
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->kind != KM_GRAPH_NODE_HOST) return other_type();
+    if (use.node.work->as<HostOperation>() == nullptr) return other_type();
     *params = read_host(*use.node.work);
     return CUDA_SUCCESS;
   });

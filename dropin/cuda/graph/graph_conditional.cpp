@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/graph_work.h"
 #include "dropin/cuda/graph/graph_memory.h"
 
 namespace km::dropin {
@@ -56,14 +57,14 @@ CUresult check_size(const CUDA_CONDITIONAL_NODE_PARAMS& params) {
               params.type, params.size);
 }
 
-Conditional::Kind kind_of(CUgraphConditionalNodeType type) {
+ConditionalOperation::Kind kind_of(CUgraphConditionalNodeType type) {
   switch (type) {
     case CU_GRAPH_COND_TYPE_WHILE:
-      return Conditional::Kind::kWhile;
+      return ConditionalOperation::Kind::kWhile;
     case CU_GRAPH_COND_TYPE_SWITCH:
-      return Conditional::Kind::kSwitch;
+      return ConditionalOperation::Kind::kSwitch;
     default:
-      return Conditional::Kind::kIf;
+      return ConditionalOperation::Kind::kIf;
   }
 }
 
@@ -82,12 +83,13 @@ CUgraphInstantiateResult check_nodes(const km::Graph& graph, bool is_within) {
                              type_of(*node.work)));
       return CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
     }
-    if (node.work->child) {
-      const CUgraphInstantiateResult found = check_nodes(*node.work->child, is_within);
+    if (const km::Graph* child = node.work->child()) {
+      const CUgraphInstantiateResult found = check_nodes(*child, is_within);
       if (found != CUDA_GRAPH_INSTANTIATE_SUCCESS) return found;
     }
-    if (!node.work->conditional) continue;
-    for (const Ref<km::Graph>& body : node.work->conditional->bodies) {
+    const auto* const conditional = node.work->as<ConditionalOperation>();
+    if (conditional == nullptr) continue;
+    for (const Ref<km::Graph>& body : conditional->bodies) {
       const CUgraphInstantiateResult found = check_nodes(*body, true);
       if (found != CUDA_GRAPH_INSTANTIATE_SUCCESS) return found;
     }
@@ -130,8 +132,8 @@ CUresult conditional_work_of(Graph& graph, const CUDA_CONDITIONAL_NODE_PARAMS& p
   if (params.ctx != handle_of(graph.context())) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the node and its handle are of different contexts");
   }
-  Conditional conditional;
-  conditional.kind = kind_of(params.type);
+  ConditionalOperation conditional;
+  conditional.condition = kind_of(params.type);
   conditional.has_default = value->has_default();
   conditional.default_value = value->default_value();
   for (unsigned i = 0; i < params.size; ++i) {
@@ -167,15 +169,18 @@ CUgraphInstantiateResult check_conditionals(Graph& graph) {
 bool has_conditionals(const km::Graph& graph) {
   const std::vector<km::GraphNode> nodes = graph.nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const km::GraphNode& node) {
-    return node.work->conditional || (node.work->child && has_conditionals(*node.work->child));
+    const km::Graph* const child = node.work->child();
+    return node.work->as<ConditionalOperation>() != nullptr ||
+           (child != nullptr && has_conditionals(*child));
   });
 }
 
 bool is_unique(const km::Graph& graph) {
   const std::vector<km::GraphNode> nodes = graph.nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const km::GraphNode& node) {
-    return node.work->conditional || memory_note_of(*node.work) != nullptr ||
-           (node.work->child && is_unique(*node.work->child));
+    const km::Graph* const child = node.work->child();
+    return node.work->as<ConditionalOperation>() != nullptr ||
+           memory_note_of(*node.work) != nullptr || (child != nullptr && is_unique(*child));
   });
 }
 

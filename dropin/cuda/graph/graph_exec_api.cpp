@@ -15,7 +15,7 @@ namespace {
 void collect_memory_nodes(const km::Graph& graph, std::vector<SharedWork>* out) {
   for (const km::GraphNode& node : graph.nodes()) {
     if (memory_note_of(*node.work) != nullptr) out->push_back(node.work);
-    if (node.work->child) collect_memory_nodes(*node.work->child, out);
+    if (const km::Graph* child = node.work->child()) collect_memory_nodes(*child, out);
   }
 }
 

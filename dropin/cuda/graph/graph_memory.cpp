@@ -28,7 +28,6 @@ void raise_to(std::atomic<uint64_t>& high, uint64_t value) {
 
 std::shared_ptr<GraphWork> work_with(std::shared_ptr<MemoryNote> note) {
   auto work = std::make_shared<GraphWork>();
-  work->kind = KM_GRAPH_NODE_EMPTY;
   work->memories.push_back(note->memory->memory());
   work->note = as_note<MemoryNote>(std::move(note));
   return work;

@@ -21,7 +21,7 @@ CUresult add_node(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependenc
   SharedWork work;
   CU_TRY(work_of(graph->context(), *params, nullptr, graph.get(), &work));
   CU_TRY(graph->add(dependencies, count, work, out));
-  if (work->conditional) {
+  if (work->as<ConditionalOperation>() != nullptr) {
     const Pin<dropin::GraphNode> node(*out);
     params->conditional.phGraph_out = graph->bodies_of(node->node(), work);
   }

@@ -115,9 +115,11 @@ CUresult event_work_of(Context& context, CUgraphNodeType type, CUevent handle, S
     return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of events that processes share are missing");
   }
   auto work = std::make_shared<GraphWork>();
-  work->kind = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? KMB_GRAPH_NODE_EVENT_RECORD
-                                                       : KMB_GRAPH_NODE_EVENT_WAIT;
-  work->event = Ref<km::Event>::share(event->core());
+  if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+    work->operation = EventRecordOperation{Ref<km::Event>::share(event->core())};
+  } else {
+    work->operation = EventWaitOperation{Ref<km::Event>::share(event->core())};
+  }
   auto note = std::make_shared<EventNote>();
   note->type = type;
   note->event = handle;

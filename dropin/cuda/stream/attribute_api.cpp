@@ -36,8 +36,13 @@ CUresult check_of_node(CUlaunchAttributeID id) {
 
 CUresult get_kernel_node(CUgraphNode handle, NodeUse* out) {
   CU_TRY(out->get(handle));
-  if (out->node.work->kind == KM_GRAPH_NODE_KERNEL) return CUDA_SUCCESS;
+  if (out->node.work->as<KernelOperation>() != nullptr) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_VALUE, "the node is no kernel's");
+}
+
+/// The operation of a node that get_kernel_node() has found.
+const KernelOperation& kernel_of(const NodeUse& use) {
+  return std::get<KernelOperation>(use.node.work->operation);
 }
 
 /// Attributes that are part of the launch.
@@ -54,7 +59,7 @@ bool read_shape(const LaunchShape& shape, CUlaunchAttributeID id, CUkernelNodeAt
 
 CUresult write_shape(const NodeUse& use, CUlaunchAttributeID id,
                      const CUkernelNodeAttrValue& value) {
-  const GraphWork& old = *use.node.work;
+  const KernelOperation& old = kernel_of(use);
   LaunchShape shape = old.shape;
   if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
     shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
@@ -143,7 +148,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
     NodeUse use;
     CU_TRY(get_kernel_node(handle, &use));
     CUkernelNodeAttrValue read{};
-    if (!read_shape(use.node.work->shape, id, &read)) {
+    if (!read_shape(kernel_of(use).shape, id, &read)) {
       static_cast<void>(use.pinned->attributes().get(id, &read));
     }
     *value = read;
@@ -159,7 +164,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
     NodeUse use;
     CU_TRY(get_kernel_node(handle, &use));
     CUkernelNodeAttrValue old{};
-    if (read_shape(use.node.work->shape, id, &old)) return write_shape(use, id, *value);
+    if (read_shape(kernel_of(use).shape, id, &old)) return write_shape(use, id, *value);
     use.pinned->attributes().set(id, *value);
     return CUDA_SUCCESS;
   });
@@ -174,7 +179,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode from
     for (const CUlaunchAttributeID id :
          {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_COOPERATIVE}) {
       CUkernelNodeAttrValue value{};
-      read_shape(from.node.work->shape, id, &value);
+      read_shape(kernel_of(from).shape, id, &value);
       CU_TRY(to.get(to_handle));
       CU_TRY(write_shape(to, id, value));
     }

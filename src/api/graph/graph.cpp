@@ -1,4 +1,4 @@
-#include "core/graph/graph.h"
+#include "core/graph/graph_operation.h"
 
 #include <algorithm>
 #include <cstring>
@@ -25,33 +25,87 @@ Status give_list(const std::vector<uint64_t>& list, uint64_t* nodes, uint64_t ca
   return {};
 }
 
-Result<SharedWork> work_of_kind(const Graph& graph, uint64_t node, km_graph_node_kind kind) {
+/// The node's work, which must have an operation of type T.
+template <class T>
+Result<SharedWork> work_with(const Graph& graph, uint64_t node) {
   KM_ASSIGN(GraphNode found, graph.node(node));
-  if (found.work->kind == kind) return found.work;
+  if (found.work->as<T>() != nullptr) return found.work;
   return make_error(KM_ERROR_INVALID_ARGUMENT, "node %llu is of kind %s, not %s",
-                    static_cast<unsigned long long>(node), graph_node_kind_name(found.work->kind),
-                    graph_node_kind_name(kind));
+                    static_cast<unsigned long long>(node), graph_node_kind_name(found.work->kind()),
+                    graph_node_kind_name(T::kind()));
+}
+
+/// Writes the parameters of an operation that node infos have.
+void give_parameters(const GraphOperation& operation, km_graph_node_info* info) {
+  match(
+      operation,
+      [&](const KernelOperation& kernel) {
+        std::copy(kernel.shape.grid.begin(), kernel.shape.grid.end(), info->grid);
+        std::copy(kernel.shape.block.begin(), kernel.shape.block.end(), info->block);
+        info->shared_bytes = kernel.shape.shared_bytes;
+        info->arguments_size_bytes = kernel.arguments.size();
+      },
+      [&](const OneOf<CopyOperation, PeerCopyOperation> auto& copy) {
+        info->destination = copy.destination;
+        info->source = copy.source;
+        info->size_bytes = copy.size_bytes;
+      },
+      [&](const RowsCopyOperation& copy) {
+        info->destination = copy.rows.destination;
+        info->source = copy.rows.source;
+        info->size_bytes = copy.size_bytes;
+      },
+      [&](const FillOperation& fill) {
+        info->destination = fill.destination;
+        info->size_bytes = fill.size_bytes;
+        info->value = fill.value;
+        info->value_size_bytes = fill.value_size_bytes;
+      },
+      [&](const RowsFillOperation& fill) {
+        info->destination = fill.rows.destination;
+        info->size_bytes = fill.size_bytes;
+        info->value = fill.rows.value;
+        info->value_size_bytes = fill.rows.value_size_bytes;
+      },
+      [&](const HostOperation& host) {
+        info->callback = reinterpret_cast<uint64_t>(host.callback);
+        info->user_data = reinterpret_cast<uint64_t>(host.user_data);
+      },
+      [](const OneOf<EmptyOperation, ChildOperation, BlasOperation, MemoryOpsOperation,
+                     EventRecordOperation, EventWaitOperation, ConditionalOperation> auto&) {});
 }
 
 km_graph_node_info info_of(const GraphNode& node, uint64_t dependent_count) {
-  const GraphWork& work = *node.work;
   km_graph_node_info info{};
   info.struct_size = sizeof info;
-  info.kind = work.kind;
+  info.kind = node.work->kind();
   info.dependency_count = node.dependencies.size();
   info.dependent_count = dependent_count;
-  std::copy(work.shape.grid.begin(), work.shape.grid.end(), info.grid);
-  std::copy(work.shape.block.begin(), work.shape.block.end(), info.block);
-  info.shared_bytes = work.shape.shared_bytes;
-  info.arguments_size_bytes = work.arguments.size();
-  info.destination = work.destination;
-  info.source = work.source;
-  info.size_bytes = work.size_bytes;
-  info.value = work.value;
-  info.value_size_bytes = work.value_size_bytes;
-  info.callback = reinterpret_cast<uint64_t>(work.callback);
-  info.user_data = reinterpret_cast<uint64_t>(work.user_data);
+  give_parameters(node.work->operation, &info);
   return info;
+}
+
+/// The rows of a copy or fill.
+Result<km_copy_3d> rows_of(const GraphNode& node) {
+  if (const auto* copy = node.work->as<RowsCopyOperation>()) {
+    const kmb_copy_3d& rows = copy->rows;
+    return km_copy_3d{rows.width_bytes,
+                      rows.height,
+                      rows.depth,
+                      0,
+                      rows.destination_pitch_bytes,
+                      rows.destination_layer_rows,
+                      0,
+                      rows.source_pitch_bytes,
+                      rows.source_layer_rows};
+  }
+  if (const auto* fill = node.work->as<RowsFillOperation>()) {
+    const kmb_fill_2d& rows = fill->rows;
+    return km_copy_3d{rows.width_bytes, rows.height, 1, 0, rows.pitch_bytes, rows.height, 0, 0, 0};
+  }
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "node %llu is of kind %s, which has no rows",
+                    static_cast<unsigned long long>(node.id),
+                    graph_node_kind_name(node.work->kind()));
 }
 
 }  // namespace
@@ -142,13 +196,14 @@ km_status km_graph_node_arguments(km_graph graph, uint64_t node, void* buffer,
     KM_GET(target, call, graph);
     if (capacity_bytes != 0) KM_REQUIRE(buffer);
     if (buffer == nullptr) KM_REQUIRE(out_size_bytes);
-    KM_ASSIGN(const SharedWork work, work_of_kind(*target, node, KM_GRAPH_NODE_KERNEL));
-    const uint64_t size = work->arguments.size();
+    KM_ASSIGN(const SharedWork work, work_with<KernelOperation>(*target, node));
+    const std::vector<std::byte>& arguments = work->as<KernelOperation>()->arguments;
+    const uint64_t size = arguments.size();
     if (buffer != nullptr && size > capacity_bytes) {
       return make_error(KM_ERROR_BUFFER_TOO_SMALL, "the arguments have %s",
                         counted(size, "byte").c_str());
     }
-    if (buffer != nullptr && size != 0) std::memcpy(buffer, work->arguments.data(), size);
+    if (buffer != nullptr && size != 0) std::memcpy(buffer, arguments.data(), size);
     if (out_size_bytes != nullptr) *out_size_bytes = size;
     return {};
   });
@@ -159,8 +214,8 @@ km_status km_graph_node_function(km_graph graph, uint64_t node,
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, graph);
     KM_REQUIRE(out_function);
-    KM_ASSIGN(const SharedWork work, work_of_kind(*target, node, KM_GRAPH_NODE_KERNEL));
-    return give_handle(Ref<Function>(work->function), out_function);
+    KM_ASSIGN(const SharedWork work, work_with<KernelOperation>(*target, node));
+    return give_handle(Ref<Function>(work->as<KernelOperation>()->function), out_function);
   });
 }
 
@@ -168,8 +223,8 @@ km_status km_graph_node_child(km_graph graph, uint64_t node, km_graph* out_graph
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, graph);
     KM_REQUIRE(out_graph);
-    KM_ASSIGN(const SharedWork work, work_of_kind(*target, node, KM_GRAPH_NODE_CHILD));
-    return give_handle(work->child->clone(), out_graph);
+    KM_ASSIGN(const SharedWork work, work_with<ChildOperation>(*target, node));
+    return give_handle(work->child()->clone(), out_graph);
   });
 }
 
@@ -178,21 +233,7 @@ km_status km_graph_node_rows(km_graph graph, uint64_t node, km_copy_3d* out_copy
     KM_GET(target, call, graph);
     KM_REQUIRE(out_copy);
     KM_ASSIGN(const GraphNode found, target->node(node));
-    const GraphWork& work = *found.work;
-    if (work.kind < KM_GRAPH_NODE_COPY_3D || work.kind > KM_GRAPH_NODE_FILL_2D) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "node %llu is of kind %s, which has no rows",
-                        static_cast<unsigned long long>(node), graph_node_kind_name(work.kind));
-    }
-    const kmb_copy_3d& rows = work.rows;
-    *out_copy = {rows.width_bytes,
-                 rows.height,
-                 rows.depth,
-                 0,
-                 rows.destination_pitch_bytes,
-                 rows.destination_layer_rows,
-                 0,
-                 rows.source_pitch_bytes,
-                 rows.source_layer_rows};
+    KM_ASSIGN(*out_copy, rows_of(found));
     return {};
   });
 }

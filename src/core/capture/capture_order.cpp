@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/graph/graph.h"
+#include "core/graph/graph_operation.h"
 
 namespace km {
 namespace {
@@ -11,7 +11,9 @@ namespace {
 template <class Visit>
 void for_uses(const GraphWork& work, Visit&& visit) {
   for (const MemoryUse& use : work.uses) visit(use.accesses, use.range);
-  const AccessList* variables = work.function ? work.function->module().variables() : nullptr;
+  const auto* const kernel = work.as<KernelOperation>();
+  const AccessList* const variables =
+      kernel != nullptr ? kernel->function->module().variables() : nullptr;
   if (variables != nullptr) visit(variables, kAllVariables);
 }
 

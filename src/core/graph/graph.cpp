@@ -5,6 +5,8 @@
 #include <functional>
 #include <queue>
 
+#include "core/graph/graph_operation.h"
+
 namespace km {
 namespace {
 
@@ -22,27 +24,37 @@ std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNo
   return found;
 }
 
-/// A copy of work; graphs within it are copied too.
-SharedWork copy_of(const GraphWork& work) {
-  auto copy = std::make_shared<GraphWork>();
-  copy->kind = work.kind;
-  if (work.child) copy->child = work.child->clone();
-  if (work.conditional) {
-    Conditional conditional = *work.conditional;
-    for (Ref<Graph>& body : conditional.bodies) body = body->clone();
-    copy->conditional = std::make_shared<const Conditional>(std::move(conditional));
-  }
-  copy->memories = work.memories;
-  copy->uses = work.uses;
-  copy->note = work.note;
-  return copy;
+/// Work with an operation on copies of graphs, in place of the one on the graphs.
+SharedWork with_operation(const GraphWork& work, GraphOperation operation) {
+  return std::make_shared<GraphWork>(
+      GraphWork{std::move(operation), work.memories, work.uses, work.note});
 }
 
-/// True if the graphs within two nodes of a kind differ.
-bool bodies_differ(const GraphWork& ours, const GraphWork& theirs) {
-  if (!ours.conditional || ours.conditional == theirs.conditional) return false;
-  const Conditional &own = *ours.conditional, &other = *theirs.conditional;
-  return own.kind != other.kind ||
+/// The work with copies of the graphs within it; the same work if there are none.
+SharedWork copy_of(const SharedWork& work) {
+  if (const Graph* child = work->child()) {
+    return with_operation(*work, ChildOperation{child->clone()});
+  }
+  if (const auto* conditional = work->as<ConditionalOperation>()) {
+    ConditionalOperation copy = *conditional;
+    for (Ref<Graph>& body : copy.bodies) body = body->clone();
+    return with_operation(*work, std::move(copy));
+  }
+  return work;
+}
+
+/// True if the child graphs of two nodes of a kind differ.
+bool children_differ(const GraphWork& ours, const GraphWork& theirs) {
+  const Graph* const own = ours.child();
+  return own != nullptr && compare_graphs(*own, *theirs.child()).kind != KM_GRAPH_DIFFERENCE_NONE;
+}
+
+/// True if the conditions of two nodes of a kind, or the graphs under them, differ.
+bool bodies_differ(const GraphWork& our_work, const GraphWork& their_work) {
+  const auto* const ours = our_work.as<ConditionalOperation>();
+  if (ours == nullptr || &our_work == &their_work) return false;
+  const ConditionalOperation &own = *ours, &other = *their_work.as<ConditionalOperation>();
+  return own.condition != other.condition ||
          !std::equal(own.bodies.begin(), own.bodies.end(), other.bodies.begin(), other.bodies.end(),
                      [](const Ref<Graph>& body, const Ref<Graph>& their_body) {
                        return compare_graphs(*body, *their_body).kind == KM_GRAPH_DIFFERENCE_NONE;
@@ -50,25 +62,6 @@ bool bodies_differ(const GraphWork& ours, const GraphWork& theirs) {
 }
 
 }  // namespace
-
-void add_use(GraphWork& work, const MemoryUse& use) {
-  if (use.accesses == nullptr) return;
-  work.uses.push_back(use);
-  work.uses.back().memory = nullptr;  // what keeps it is in `memories`
-}
-
-SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
-                            std::shared_ptr<const void> note) {
-  auto work = std::make_shared<GraphWork>();
-  work->kind = KMB_GRAPH_NODE_BRANCH;
-  conditional.address = memory->address();
-  work->conditional = std::make_shared<const Conditional>(std::move(conditional));
-  add_use(*work,
-          MemoryUse::of(*memory, memory->address(), memory->size_bytes(), AccessKind::kWrite));
-  work->memories.push_back(std::move(memory));
-  work->note = std::move(note);
-  return work;
-}
 
 size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
   return static_cast<size_t>(by_id(nodes, id) - nodes.begin());
@@ -113,9 +106,7 @@ Ref<Graph> Graph::clone() const {
   Ref<Graph> copy = Ref<Graph>::adopt(new Graph(PartOf{*this}));
   const std::lock_guard lock(mutex_);
   copy->nodes_ = nodes_;
-  for (GraphNode& node : copy->nodes_) {
-    if (node.work->child || node.work->conditional) node.work = copy_of(*node.work);
-  }
+  for (GraphNode& node : copy->nodes_) node.work = copy_of(node.work);
   copy->last_id_ = last_id_;
   return copy;
 }
@@ -142,9 +133,9 @@ Status Graph::set(uint64_t id, SharedWork work) {
   const std::lock_guard lock(mutex_);
   GraphNode* node = find(id);
   if (node == nullptr) return no_such_node(id, "node");
-  if (node->work->kind != work->kind) {
+  if (node->work->kind() != work->kind()) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " is of kind %s, not %s", id,
-                      graph_node_kind_name(node->work->kind), graph_node_kind_name(work->kind));
+                      graph_node_kind_name(node->work->kind()), graph_node_kind_name(work->kind()));
   }
   node->work.swap(work);
   return {};
@@ -263,14 +254,13 @@ GraphDifference compare_graphs(const Graph& our_graph, const Graph& their_graph)
   const std::vector<GraphNode> theirs = their_graph.nodes();
   for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
     const GraphWork &own = *ours[i].work, &other = *theirs[i].work;
-    if (own.kind != other.kind) return {KM_GRAPH_DIFFERENCE_NODE_KIND, theirs[i].id};
+    if (own.kind() != other.kind()) return {KM_GRAPH_DIFFERENCE_NODE_KIND, theirs[i].id};
     if (positions(ours, ours[i]) != positions(theirs, theirs[i])) {
       return {KM_GRAPH_DIFFERENCE_DEPENDENCIES, theirs[i].id};
     }
-    if (own.child && compare_graphs(*own.child, *other.child).kind != KM_GRAPH_DIFFERENCE_NONE) {
+    if (children_differ(own, other) || bodies_differ(own, other)) {
       return {KM_GRAPH_DIFFERENCE_CHILD, theirs[i].id};
     }
-    if (bodies_differ(own, other)) return {KM_GRAPH_DIFFERENCE_CHILD, theirs[i].id};
   }
   if (ours.size() == theirs.size()) return {};
   return {KM_GRAPH_DIFFERENCE_NODE_COUNT, theirs.size() > ours.size() ? theirs[ours.size()].id : 0};

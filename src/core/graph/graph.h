@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/blas/blas.h"
-#include "core/launch/launch.h"
-#include "core/stream/event.h"
+#include "core/context/context.h"
 
 namespace km {
 
@@ -57,51 +55,6 @@ class Graph final : public ContextChild {
   std::vector<GraphNode> nodes_;
   uint64_t last_id_ = 0;
 };
-
-/// The condition for graphs within a node: 32 bits of memory decide, if they are there.
-struct Conditional {
-  enum class Kind : uint8_t {
-    kIf,      // the first graph where they are not 0, else the second
-    kWhile,   // the only graph as long as they are not 0
-    kSwitch,  // the graph of that number
-  };
-  Kind kind = Kind::kIf;
-  bool has_default = false;  // stored when the outermost graph starts
-  uint32_t default_value = 0;
-  uint64_t address = 0;
-  std::vector<Ref<Graph>> bodies;  // may change until they are instantiated
-};
-
-/// The work of a node; it keeps everything alive that it refers to.
-struct GraphWork {
-  km_graph_node_kind kind = KM_GRAPH_NODE_EMPTY;
-  Ref<Function> function;
-  LaunchShape shape;
-  std::vector<std::byte> arguments;
-  uint64_t destination = 0, source = 0, size_bytes = 0;  // of copies and fills
-  uint32_t value = 0, value_size_bytes = 0;
-  kmb_copy_3d rows{};                          // of copies and fills of rows
-  kmb_context* destination_context = nullptr;  // of copies between contexts; memories keep them
-  kmb_context* source_context = nullptr;
-  km_host_callback callback = nullptr;
-  void* user_data = nullptr;
-  Ref<Graph> child;  // of no other node
-  Ref<BlasEngine> blas;
-  std::unique_ptr<const kmb_blas_call> blas_call;
-  std::vector<kmb_memory_op> memory_ops;
-  Ref<Event> event;
-  std::shared_ptr<const Conditional> conditional;
-  std::vector<Ref<Memory>> memories;
-  std::vector<MemoryUse> uses;       // of memories, as far as they are ordered
-  std::shared_ptr<const void> note;  // of whoever made the node
-};
-
-/// Notes what the work uses, where uses are ordered.
-void add_use(GraphWork& work, const MemoryUse& use);
-
-/// Work on which the first 32 bits of `memory` decide.
-SharedWork conditional_work(Ref<Memory> memory, Conditional conditional,
-                            std::shared_ptr<const void> note);
 
 /// "kernel", "copy" ...
 const char* graph_node_kind_name(km_graph_node_kind kind);

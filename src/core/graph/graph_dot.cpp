@@ -2,7 +2,7 @@
 #include <cinttypes>
 
 #include "base/text.h"
-#include "core/graph/graph.h"
+#include "core/graph/graph_operation.h"
 
 namespace km {
 namespace {
@@ -25,31 +25,46 @@ std::string shape_text(const std::array<uint32_t, 3>& shape) {
   return std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" + std::to_string(shape[2]);
 }
 
+std::string range_text(uint64_t size_bytes, uint64_t source, uint64_t destination) {
+  return " of " + counted(size_bytes, "byte") + "\n" + hex(source) + " to " + hex(destination);
+}
+
+std::string fill_text(uint64_t size_bytes, uint32_t value, uint64_t destination) {
+  return " of " + counted(size_bytes, "byte") + " with " + hex(value) + "\n" + hex(destination);
+}
+
+/// The parameters of an operation that a label shows.
+std::string parameters_text(const GraphOperation& operation) {
+  return match(
+      operation,
+      [](const KernelOperation& kernel) {
+        return " " + source_name(kernel.function->info().name) + "\n" +
+               shape_text(kernel.shape.grid) + " blocks of " + shape_text(kernel.shape.block);
+      },
+      [](const OneOf<CopyOperation, PeerCopyOperation> auto& copy) {
+        return range_text(copy.size_bytes, copy.source, copy.destination);
+      },
+      [](const RowsCopyOperation& copy) {
+        return range_text(copy.size_bytes, copy.rows.source, copy.rows.destination);
+      },
+      [](const FillOperation& fill) {
+        return fill_text(fill.size_bytes, fill.value, fill.destination);
+      },
+      [](const RowsFillOperation& fill) {
+        return fill_text(fill.size_bytes, fill.rows.value, fill.rows.destination);
+      },
+      [](const BlasOperation& blas) {
+        return " " + std::string(blas_routine_name(blas.call->routine, blas.call->type));
+      },
+      [](const OneOf<EmptyOperation, HostOperation, ChildOperation, MemoryOpsOperation,
+                     EventRecordOperation, EventWaitOperation, ConditionalOperation> auto&) {
+        return std::string();
+      });
+}
+
 std::string label_of(const GraphNode& node) {
-  const GraphWork& work = *node.work;
-  std::string label = std::to_string(node.id) + ": " + graph_node_kind_name(work.kind);
-  switch (work.kind) {
-    case KM_GRAPH_NODE_KERNEL:
-      return label + " " + source_name(work.function->info().name) + "\n" +
-             shape_text(work.shape.grid) + " blocks of " + shape_text(work.shape.block);
-    case KM_GRAPH_NODE_COPY:
-    case KM_GRAPH_NODE_UPLOAD:
-    case KM_GRAPH_NODE_DOWNLOAD:
-    case KM_GRAPH_NODE_COPY_3D:
-    case KM_GRAPH_NODE_UPLOAD_3D:
-    case KM_GRAPH_NODE_DOWNLOAD_3D:
-    case KM_GRAPH_NODE_COPY_PEER:
-      return label + " of " + counted(work.size_bytes, "byte") + "\n" + hex(work.source) + " to " +
-             hex(work.destination);
-    case KM_GRAPH_NODE_FILL:
-    case KM_GRAPH_NODE_FILL_2D:
-      return label + " of " + counted(work.size_bytes, "byte") + " with " + hex(work.value) + "\n" +
-             hex(work.destination);
-    case KM_GRAPH_NODE_BLAS:
-      return label + " " + blas_routine_name(work.blas_call->routine, work.blas_call->type);
-    default:
-      return label;
-  }
+  return std::to_string(node.id) + ": " + graph_node_kind_name(node.work->kind()) +
+         parameters_text(node.work->operation);
 }
 
 /// `prefix` makes the names of a child's nodes unique.
@@ -59,12 +74,13 @@ void append(const Graph& graph, const std::string& prefix, const std::string& in
   const std::vector<GraphNode> nodes = graph.nodes();
   for (const GraphNode& node : nodes) {
     *out += indent + name(node.id) + " [label=\"" + escaped(label_of(node)) + "\"";
-    *out += node.work->kind == KM_GRAPH_NODE_KERNEL ? ", shape=box];\n" : "];\n";
-    if (!node.work->child) continue;
+    *out += node.work->as<KernelOperation>() != nullptr ? ", shape=box];\n" : "];\n";
+    const Graph* const child = node.work->child();
+    if (child == nullptr) continue;
     const std::string inner = name(node.id) + "_";
     *out += indent + "subgraph cluster_" + inner + " {\n" + indent + "  label=\"child graph of " +
             std::to_string(node.id) + "\";\n";
-    append(*node.work->child, inner, indent + "  ", out);
+    append(*child, inner, indent + "  ", out);
     *out += indent + "}\n";
   }
   for (const GraphNode& node : nodes) {

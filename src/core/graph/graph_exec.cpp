@@ -39,10 +39,17 @@ void merge_uses(std::vector<MemoryUse>* uses) {
   uses->swap(merged);
 }
 
-/// A host node's work behind the pointer that a backend keeps.
+/// True for copies and fills, which have no effect when they write no bytes.
+bool writes(const GraphWork& work) {
+  return work.as<CopyOperation>() || work.as<RowsCopyOperation>() || work.as<PeerCopyOperation>() ||
+         work.as<FillOperation>() || work.as<RowsFillOperation>();
+}
+
+/// Runs a host node's work, from the pointer that a backend keeps.
 void run_host_node(void* user_data, km_status status) {
-  const GraphWork& work = **static_cast<const SharedWork*>(user_data);
-  run_callback([&] { work.callback(work.user_data, status); });
+  const SharedWork& work = *static_cast<const SharedWork*>(user_data);
+  const auto& host = std::get<HostOperation>(work->operation);
+  run_callback([&] { host.callback(host.user_data, status); });
 }
 
 void release_host_node(void* user_data) {
@@ -71,46 +78,15 @@ Error mismatch(const GraphDifference& difference) {
 class GraphExec::NativeNodes {
  public:
   void add(const FlatNode& node, bool enabled = true) {
-    const GraphWork& work = *node.work;
-    kmb_graph_node native{};
-    if (!enabled) {
-      native.kind = KM_GRAPH_NODE_EMPTY;
-      nodes_.push_back(native);
-      return;
+    if (enabled && (node.work->written_bytes() != 0 || !writes(*node.work))) {
+      nodes_.push_back(native_of(node));
+    } else {
+      nodes_.push_back({});
+      nodes_.back().kind = KM_GRAPH_NODE_EMPTY;
     }
-    native.kind = work.kind;
-    native.dependencies = node.dependencies.data();
-    native.dependency_count = node.dependencies.size();
-    native.destination = work.destination;
-    native.source = work.source;
-    native.size_bytes = work.size_bytes;
-    native.value = work.value;
-    native.value_size_bytes = work.value_size_bytes;
-    native.rows = work.rows;
-    native.destination_context = work.destination_context;
-    native.source_context = work.source_context;
-    if (work.kind == KM_GRAPH_NODE_KERNEL) {
-      native.function = work.function->native();
-      native.launch = native_launch(work.shape, work.arguments.data(), work.arguments.size());
-    } else if (work.kind == KM_GRAPH_NODE_HOST) {
-      host_.push_back(std::make_unique<SharedWork>(node.work));
-      native.callback = run_host_node;
-      native.user_data = host_.back().get();
-      native.release = release_host_node;
-    } else if (work.kind == KM_GRAPH_NODE_BLAS) {
-      native.blas = work.blas->native();
-      native.blas_call = work.blas_call.get();
-    } else if (work.kind == KM_GRAPH_NODE_MEMORY_OPS) {
-      native.memory_ops = work.memory_ops.data();
-      native.memory_op_count = work.memory_ops.size();
-    } else if (work.conditional) {
-      native.branch = node.branch;
-    } else if (work.event) {
-      native.event = work.event->native();
-    } else if (work.size_bytes == 0) {
-      native.kind = KM_GRAPH_NODE_EMPTY;  // a copy of nothing
-    }
-    nodes_.push_back(native);
+    if (!enabled) return;
+    nodes_.back().dependencies = node.dependencies.data();
+    nodes_.back().dependency_count = node.dependencies.size();
   }
   const kmb_graph_node* data() const { return nodes_.data(); }
   uint64_t size() const { return nodes_.size(); }
@@ -120,9 +96,49 @@ class GraphExec::NativeNodes {
   }
 
  private:
+  kmb_graph_node native_of(const FlatNode& node);
+
   std::vector<kmb_graph_node> nodes_;
   std::vector<std::unique_ptr<SharedWork>> host_;
 };
+
+kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
+  kmb_graph_node native{};
+  native.kind = node.work->kind();
+  match(
+      node.work->operation, [](const EmptyOperation&) {},
+      [&](const KernelOperation& kernel) {
+        native.kernel = {
+            kernel.function->native(),
+            native_launch(kernel.shape, kernel.arguments.data(), kernel.arguments.size())};
+      },
+      [&](const CopyOperation& copy) {
+        native.copy = {copy.destination, copy.source, copy.size_bytes};
+      },
+      [&](const RowsCopyOperation& copy) { native.rows = copy.rows; },
+      [&](const PeerCopyOperation& copy) {
+        native.peer = {copy.destination, copy.source, copy.size_bytes, copy.destination_context,
+                       copy.source_context};
+      },
+      [&](const FillOperation& fill) {
+        native.fill = {fill.destination, fill.size_bytes, fill.value, fill.value_size_bytes};
+      },
+      [&](const RowsFillOperation& fill) { native.fill_2d = fill.rows; },
+      [&](const HostOperation&) {
+        host_.push_back(std::make_unique<SharedWork>(node.work));
+        native.host = {run_host_node, host_.back().get(), release_host_node};
+      },
+      [&](const ChildOperation&) { native.kind = KM_GRAPH_NODE_EMPTY; },  // its nodes are there
+      [&](const BlasOperation& blas) { native.blas = {blas.engine->native(), blas.call.get()}; },
+      [&](const MemoryOpsOperation& memory) {
+        native.memory_ops = {memory.ops.data(), memory.ops.size()};
+      },
+      [&](const OneOf<EventRecordOperation, EventWaitOperation> auto& use) {
+        native.event = use.event->native();
+      },
+      [&](const ConditionalOperation&) { native.branch = node.branch; });
+  return native;
+}
 
 /// A graph with all that is within it as one list.
 class GraphExec::Flattening {
@@ -148,7 +164,9 @@ class GraphExec::Flattening {
 
 /// Takes the flat nodes; if there are branches, each node runs after the one before.
 std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
-  const auto is_branch = [](const FlatNode& node) { return node.work->conditional != nullptr; };
+  const auto is_branch = [](const FlatNode& node) {
+    return node.work->as<ConditionalOperation>() != nullptr;
+  };
   if (std::any_of(nodes_.begin(), nodes_.end(), is_branch)) {
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i].dependencies.assign(i == 0 ? 0 : 1, i - 1);
@@ -159,19 +177,19 @@ std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
 
 void GraphExec::Flattening::add_defaults(const Graph& graph) {
   for (const GraphNode& node : graph.nodes()) {
-    if (node.work->child) add_defaults(*node.work->child);
-    if (!node.work->conditional) continue;
-    const Conditional& conditional = *node.work->conditional;
-    for (const Ref<Graph>& body : conditional.bodies) add_defaults(*body);
-    if (!conditional.has_default) continue;
-    auto fill = std::make_shared<GraphWork>();
-    fill->kind = KM_GRAPH_NODE_FILL;
-    fill->destination = conditional.address;
-    fill->value = conditional.default_value;
-    fill->size_bytes = fill->value_size_bytes = sizeof conditional.default_value;
-    fill->memories = node.work->memories;
-    fill->uses = node.work->uses;
-    nodes_.push_back({std::move(fill), {}, 0, {}});
+    if (const Graph* child = node.work->child()) add_defaults(*child);
+    const auto* const conditional = node.work->as<ConditionalOperation>();
+    if (conditional == nullptr) continue;
+    for (const Ref<Graph>& body : conditional->bodies) add_defaults(*body);
+    if (!conditional->has_default) continue;
+    constexpr uint32_t kSizeBytes = sizeof conditional->default_value;
+    const FillOperation fill{conditional->address, kSizeBytes, conditional->default_value,
+                             kSizeBytes};
+    nodes_.push_back({std::make_shared<GraphWork>(
+                          GraphWork{fill, node.work->memories, node.work->uses, nullptr}),
+                      {},
+                      0,
+                      {}});
   }
 }
 
@@ -182,12 +200,12 @@ size_t GraphExec::Flattening::add_branch(const SharedWork& work, uint64_t addres
 }
 
 void GraphExec::Flattening::add_conditional(const SharedWork& work) {
-  const Conditional& conditional = *work->conditional;
-  if (conditional.kind == Conditional::Kind::kSwitch) return add_switch(work);
+  const auto& conditional = std::get<ConditionalOperation>(work->operation);
+  if (conditional.condition == ConditionalOperation::Kind::kSwitch) return add_switch(work);
   const size_t begin = nodes_.size();
   const size_t otherwise = add_branch(work, conditional.address, 0, true);
   add_body(conditional.bodies[0]);
-  if (conditional.kind == Conditional::Kind::kWhile) {
+  if (conditional.condition == ConditionalOperation::Kind::kWhile) {
     nodes_[add_jump(work)].branch.target = begin;
     land(otherwise);
   } else if (conditional.bodies.size() == 2) {
@@ -201,7 +219,7 @@ void GraphExec::Flattening::add_conditional(const SharedWork& work) {
 }
 
 void GraphExec::Flattening::add_switch(const SharedWork& work) {
-  const Conditional& conditional = *work->conditional;
+  const auto& conditional = std::get<ConditionalOperation>(work->operation);
   std::vector<size_t> ends;
   for (uint32_t i = 0; i < conditional.bodies.size(); ++i) {
     const size_t next = add_branch(work, conditional.address, i, false);
@@ -227,14 +245,15 @@ std::vector<uint32_t> GraphExec::Flattening::add(const Graph& graph,
       dependencies.push_back(index_of[index]);
       has_dependents[index] = true;
     }
-    if (node.work->child) {  // part of the graph, with an empty node at its end
-      std::vector<uint32_t> exits = add(*node.work->child, dependencies, true);
+    SharedWork work = node.work;
+    if (const Graph* child = work->child()) {  // part of the graph, with an empty node at its end
+      std::vector<uint32_t> exits = add(*child, dependencies, true);
       if (!exits.empty()) dependencies = std::move(exits);
-    } else if (node.work->conditional) {
-      add_conditional(node.work);
+    } else if (work->as<ConditionalOperation>() != nullptr) {
+      add_conditional(work);
+      work = empty_work();
     }
     index_of[position] = static_cast<uint32_t>(nodes_.size());
-    SharedWork work = node.work->conditional ? empty_work() : node.work;
     nodes_.push_back({std::move(work), std::move(dependencies), is_child ? 0 : node.id, {}});
   }
   std::vector<uint32_t> exits;
@@ -261,7 +280,7 @@ Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
   NativeNodes native;
   for (const FlatNode& node : exec->nodes_) {
     native.add(node);
-    exec->has_events_ = exec->has_events_ || node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD;
+    exec->has_events_ = exec->has_events_ || node.work->as<EventRecordOperation>() != nullptr;
   }
   Uses uses = exec->uses_of(exec->nodes_);
   KM_TRY(call_backend(backend.graph_create, graph.context().native(), native.data(), native.size(),
@@ -277,7 +296,9 @@ void GraphExec::retire(const GraphWork& work) {
   for (size_t i = 0; i < uses.size(); ++i) {
     Stream& stream = *uses_.streams()[i];
     for (const Ref<Memory>& memory : work.memories) memory->record_use(stream, uses[i].ticket);
-    if (work.function) work.function->module().uses().record(stream, uses[i].ticket);
+    if (const auto* kernel = work.as<KernelOperation>()) {
+      kernel->function->module().uses().record(stream, uses[i].ticket);
+    }
   }
 }
 
@@ -337,9 +358,10 @@ GraphExec::Uses GraphExec::uses_of(const std::vector<FlatNode>& nodes) const {
   std::set<Module*> modules;
   for (const FlatNode& node : nodes) {
     const GraphWork& work = *node.work;
-    if (work.child) continue;  // its nodes are among these
+    if (work.child() != nullptr) continue;  // its nodes are among these
     all.memory.insert(all.memory.end(), work.uses.begin(), work.uses.end());
-    if (context().is_ordered() && work.function) modules.insert(&work.function->module());
+    const auto* const kernel = work.as<KernelOperation>();
+    if (context().is_ordered() && kernel != nullptr) modules.insert(&kernel->function->module());
   }
   for (Module* module : modules) {
     AccessList* const variables = module->variables();
@@ -352,7 +374,7 @@ GraphExec::Uses GraphExec::uses_of(const std::vector<FlatNode>& nodes) const {
 
 void GraphExec::note_records() {
   for (const FlatNode& node : nodes_) {
-    if (node.work->kind == KMB_GRAPH_NODE_EVENT_RECORD) node.work->event->note_recorded();
+    if (const auto* record = node.work->as<EventRecordOperation>()) record->event->note_recorded();
   }
 }
 
@@ -388,9 +410,9 @@ Result<uint32_t> GraphExec::index_to_switch(uint64_t node) const {
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].id != node || node == 0) continue;
     const GraphWork& work = *nodes_[i].work;
-    if (work.kind == KM_GRAPH_NODE_KERNEL || work.size_bytes != 0) return i;
+    if (work.as<KernelOperation>() != nullptr || work.written_bytes() != 0) return i;
     return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " of kind %s cannot be switched",
-                      node, graph_node_kind_name(work.kind));
+                      node, graph_node_kind_name(work.kind()));
   }
   return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " was not instantiated", node);
 }
@@ -426,7 +448,7 @@ Status GraphExec::update_node(const Graph& graph, uint64_t node) {
   KM_ASSIGN(const GraphNode theirs, graph.node(node));
   const std::lock_guard lock(mutex_);
   const Result<GraphNode> ours = graph_->node(node);
-  if (!ours || ours->work->kind != theirs.work->kind) {
+  if (!ours || ours->work->kind() != theirs.work->kind()) {
     return mismatch({KM_GRAPH_DIFFERENCE_NODE_KIND, node});
   }
   if (!std::is_permutation(ours->dependencies.begin(), ours->dependencies.end(),

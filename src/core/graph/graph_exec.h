@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "core/graph/graph.h"
+#include "core/graph/graph_operation.h"
 
 namespace km {
 

@@ -5,9 +5,9 @@
 namespace km {
 namespace {
 
-std::shared_ptr<GraphWork> new_work(km_graph_node_kind kind) {
+std::shared_ptr<GraphWork> new_work(GraphOperation operation) {
   auto work = std::make_shared<GraphWork>();
-  work->kind = kind;
+  work->operation = std::move(operation);
   return work;
 }
 
@@ -37,45 +37,48 @@ void keep_pinned(GraphWork& work, Context& context, const void* pointer, uint64_
   work.memories.push_back(std::move(memory));
 }
 
-/// Addresses among the arguments, as far as they are known.
-void keep_addressed(GraphWork& work, Context& context) {
-  const kmb_function_info& info = work.function->info();
+/// Keeps the memory that arguments are addresses of, as far as it is known.
+void keep_addressed(GraphWork& work, const KernelLaunch& launch) {
+  Context& context = launch.function.context();
+  const kmb_function_info& info = launch.function.info();
   for (uint32_t i = 0; i < info.param_count; ++i) {
     const kmb_param& param = info.params[i];
     if (param.size_bytes != sizeof(uint64_t) || param.kind == KM_PARAM_KIND_VALUE) continue;
     uint64_t address = 0;
-    std::memcpy(&address, work.arguments.data() + param.offset_bytes, sizeof address);
+    std::memcpy(&address, static_cast<const std::byte*>(launch.arguments) + param.offset_bytes,
+                sizeof address);
     const FoundMemory found = find_device_memory(context, address);
     Ref<Memory> memory = found ? found.keep() : Ref<Memory>();
     if (memory) work.memories.push_back(std::move(memory));
   }
 }
 
+Status require_writable(const DevicePlace& place) {
+  if (place.memory == nullptr) return {};
+  return place.memory->require_writable("the destination");
+}
+
 }  // namespace
 
 Result<SharedWork> kernel_work(const KernelLaunch& launch) {
-  auto work = new_work(KM_GRAPH_NODE_KERNEL);
-  work->function = Ref<Function>::share(launch.function);
-  work->shape = launch.shape;
   const auto* bytes = static_cast<const std::byte*>(launch.arguments);
-  work->arguments.assign(bytes, bytes + launch.arguments_size_bytes);
+  auto work = new_work(KernelOperation{Ref<Function>::share(launch.function),
+                                       launch.shape,
+                                       {bytes, bytes + launch.arguments_size_bytes}});
   for (Memory* memory : launch.memories) {
     if (memory != nullptr) KM_TRY(keep(*work, MemoryUse::of(*memory, 0, 0, AccessKind::kRead)));
   }
   for (const MemoryUse& use : launch.uses) KM_TRY(keep(*work, use));
-  keep_addressed(*work, launch.function.context());
+  keep_addressed(*work, launch);
   return SharedWork(std::move(work));
 }
 
 Result<SharedWork> upload_work(Context& context, const DevicePlace& destination, const void* source,
                                uint64_t size_bytes) {
   KM_TRY(require_pointer(source, "source", size_bytes));
-  if (destination.memory != nullptr)
-    KM_TRY(destination.memory->require_writable("the destination"));
-  auto work = new_work(KM_GRAPH_NODE_UPLOAD);
-  work->destination = destination.address;
-  work->source = value_of(source);
-  work->size_bytes = size_bytes;
+  KM_TRY(require_writable(destination));
+  auto work = new_work(
+      CopyOperation{CopySides::kFromHost, destination.address, value_of(source), size_bytes});
   KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
   keep_pinned(*work, context, source, size_bytes, AccessKind::kRead);
   return SharedWork(std::move(work));
@@ -84,10 +87,8 @@ Result<SharedWork> upload_work(Context& context, const DevicePlace& destination,
 Result<SharedWork> download_work(Context& context, const DevicePlace& source, void* destination,
                                  uint64_t size_bytes) {
   KM_TRY(require_pointer(destination, "destination", size_bytes));
-  auto work = new_work(KM_GRAPH_NODE_DOWNLOAD);
-  work->destination = value_of(destination);
-  work->source = source.address;
-  work->size_bytes = size_bytes;
+  auto work = new_work(
+      CopyOperation{CopySides::kToHost, value_of(destination), source.address, size_bytes});
   KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
   keep_pinned(*work, context, destination, size_bytes, AccessKind::kWrite);
   return SharedWork(std::move(work));
@@ -96,12 +97,9 @@ Result<SharedWork> download_work(Context& context, const DevicePlace& source, vo
 Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& source,
                              uint64_t size_bytes) {
   KM_TRY(require_apart(destination, source, size_bytes));
-  if (destination.memory != nullptr)
-    KM_TRY(destination.memory->require_writable("the destination"));
-  auto work = new_work(KM_GRAPH_NODE_COPY);
-  work->destination = destination.address;
-  work->source = source.address;
-  work->size_bytes = size_bytes;
+  KM_TRY(require_writable(destination));
+  auto work =
+      new_work(CopyOperation{CopySides::kDevice, destination.address, source.address, size_bytes});
   KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
   KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
   return SharedWork(std::move(work));
@@ -110,34 +108,14 @@ Result<SharedWork> copy_work(const DevicePlace& destination, const DevicePlace& 
 Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
                              uint32_t value_size_bytes, uint64_t count) {
   KM_TRY(require_aligned(destination, value_size_bytes, count));
-  if (destination.memory != nullptr)
-    KM_TRY(destination.memory->require_writable("the destination"));
-  auto work = new_work(KM_GRAPH_NODE_FILL);
-  work->destination = destination.address;
-  work->size_bytes = count * value_size_bytes;
-  work->value = value;
-  work->value_size_bytes = value_size_bytes;
-  KM_TRY(keep(*work, destination, work->size_bytes, AccessKind::kWrite));
+  KM_TRY(require_writable(destination));
+  const uint64_t size_bytes = count * value_size_bytes;
+  auto work = new_work(FillOperation{destination.address, size_bytes, value, value_size_bytes});
+  KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
   return SharedWork(std::move(work));
 }
 
 namespace {
-
-Status require_writable(const DevicePlace& place) {
-  if (place.memory == nullptr) return {};
-  return place.memory->require_writable("the destination");
-}
-
-/// With everything but what it keeps.
-std::shared_ptr<GraphWork> rows_work(km_graph_node_kind kind, const kmb_copy_3d& rows,
-                                     uint64_t size_bytes) {
-  auto work = new_work(kind);
-  work->destination = rows.destination;
-  work->source = rows.source;
-  work->size_bytes = size_bytes;
-  work->rows = rows;
-  return work;
-}
 
 /// Keeps page-locked memory of the host, and says which space an address lies in.
 uint32_t host_space(GraphWork& work, Context& context, const char* first, uint64_t size_bytes,
@@ -153,8 +131,8 @@ Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlac
                                 const Copy3d& shape) {
   KM_TRY(require_rows_apart(shape, destination, source));
   KM_TRY(require_writable(destination));
-  auto work = rows_work(KM_GRAPH_NODE_COPY_3D, shape.native(destination.address, source.address),
-                        shape.size_bytes());
+  auto work = new_work(RowsCopyOperation{
+      CopySides::kDevice, shape.native(destination.address, source.address), shape.size_bytes()});
   KM_TRY(keep(*work, destination, shape.destination.extent_bytes, AccessKind::kWrite));
   KM_TRY(keep(*work, source, shape.source.extent_bytes, AccessKind::kRead));
   return SharedWork(std::move(work));
@@ -165,11 +143,13 @@ Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destinati
   KM_TRY(require_pointer(source, "source", shape.size_bytes()));
   KM_TRY(require_writable(destination));
   const auto* first = static_cast<const char*>(source) + shape.source.offset_bytes;
-  auto work = rows_work(KM_GRAPH_NODE_UPLOAD_3D, shape.native(destination.address, value_of(first)),
-                        shape.size_bytes());
+  RowsCopyOperation copy{CopySides::kFromHost, shape.native(destination.address, value_of(first)),
+                         shape.size_bytes()};
+  auto work = std::make_shared<GraphWork>();
   KM_TRY(keep(*work, destination, shape.destination.extent_bytes, AccessKind::kWrite));
-  work->rows.source_space =
+  copy.rows.source_space =
       host_space(*work, context, first, shape.source.extent_bytes, AccessKind::kRead);
+  work->operation = copy;
   return SharedWork(std::move(work));
 }
 
@@ -177,11 +157,13 @@ Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source,
                                     const Copy3d& shape) {
   KM_TRY(require_pointer(destination, "destination", shape.size_bytes()));
   const auto* first = static_cast<const char*>(destination) + shape.destination.offset_bytes;
-  auto work = rows_work(KM_GRAPH_NODE_DOWNLOAD_3D, shape.native(value_of(first), source.address),
-                        shape.size_bytes());
+  RowsCopyOperation copy{CopySides::kToHost, shape.native(value_of(first), source.address),
+                         shape.size_bytes()};
+  auto work = std::make_shared<GraphWork>();
   KM_TRY(keep(*work, source, shape.source.extent_bytes, AccessKind::kRead));
-  work->rows.destination_space =
+  copy.rows.destination_space =
       host_space(*work, context, first, shape.destination.extent_bytes, AccessKind::kWrite);
+  work->operation = copy;
   return SharedWork(std::move(work));
 }
 
@@ -189,39 +171,30 @@ Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& sh
   KM_TRY(require_aligned(destination, shape.value_size_bytes, shape.width_count));
   KM_TRY(require_writable(destination));
   const uint64_t width_bytes = shape.width_count * shape.value_size_bytes;
-  kmb_copy_3d rows{};
-  rows.destination = destination.address;
-  rows.width_bytes = width_bytes;
-  rows.height = shape.height;
-  rows.depth = 1;
-  rows.destination_pitch_bytes = shape.pitch_bytes;
-  rows.destination_layer_rows = shape.height;
+  const kmb_fill_2d rows{destination.address, shape.pitch_bytes, width_bytes,
+                         shape.height,        shape.value,       shape.value_size_bytes};
   // An empty extent may stand for more rows than 64 bits hold bytes.
-  auto work = rows_work(KM_GRAPH_NODE_FILL_2D, rows,
-                        shape.extent_bytes == 0 ? 0 : width_bytes * shape.height);
-  work->value = shape.value;
-  work->value_size_bytes = shape.value_size_bytes;
+  auto work =
+      new_work(RowsFillOperation{rows, shape.extent_bytes == 0 ? 0 : width_bytes * shape.height});
   KM_TRY(keep(*work, destination, shape.extent_bytes, AccessKind::kWrite));
   return SharedWork(std::move(work));
 }
 
 Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
                                   const DevicePlace& source, uint64_t size_bytes) {
-  auto work = new_work(KM_GRAPH_NODE_COPY_PEER);
-  work->destination = destination.address;
-  work->source = source.address;
-  work->size_bytes = size_bytes;
-  if (size_bytes == 0) return SharedWork(std::move(work));
+  PeerCopyOperation copy{destination.address, source.address, size_bytes, nullptr, nullptr};
+  if (size_bytes == 0) return SharedWork(new_work(copy));
   Context& to = destination.memory->context();
   Context& from = source.memory->context();
   KM_TRY(require_peer(context, to));
   KM_TRY(require_peer(context, from));
   KM_TRY(require_apart(destination, source, size_bytes));
   KM_TRY(require_writable(destination));
+  copy.destination_context = to.native();
+  copy.source_context = from.native();
+  auto work = new_work(copy);
   KM_TRY(keep(*work, destination, size_bytes, AccessKind::kWrite));
   KM_TRY(keep(*work, source, size_bytes, AccessKind::kRead));
-  work->destination_context = to.native();
-  work->source_context = from.native();
   return SharedWork(std::move(work));
 }
 
@@ -231,28 +204,35 @@ Status capture_result(Stream& stream, Result<SharedWork> work) {
 }
 
 SharedWork host_work(km_host_callback callback, void* user_data, std::shared_ptr<const void> note) {
-  auto work = new_work(KM_GRAPH_NODE_HOST);
-  work->callback = callback;
-  work->user_data = user_data;
+  auto work = new_work(HostOperation{callback, user_data});
   work->note = std::move(note);
   return work;
 }
 
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& given) {
-  auto work = new_work(KM_GRAPH_NODE_BLAS);
-  work->blas = Ref<BlasEngine>::share(engine);
-  work->blas_call = std::make_unique<const kmb_blas_call>(given.call);
+  auto work = new_work(BlasOperation{Ref<BlasEngine>::share(engine),
+                                     std::make_unique<const kmb_blas_call>(given.call)});
   for (uint32_t i = 0; i < given.operand_count; ++i) {
     KM_TRY(keep(*work, given.operands[i].use()));
   }
   return SharedWork(std::move(work));
 }
 
-SharedWork empty_work() { return new_work(KM_GRAPH_NODE_EMPTY); }
+SharedWork empty_work() { return new_work(EmptyOperation{}); }
+
+SharedWork conditional_work(Ref<Memory> memory, ConditionalOperation conditional,
+                            std::shared_ptr<const void> note) {
+  conditional.address = memory->address();
+  auto work = new_work(std::move(conditional));
+  add_use(*work,
+          MemoryUse::of(*memory, memory->address(), memory->size_bytes(), AccessKind::kWrite));
+  work->memories.push_back(std::move(memory));
+  work->note = std::move(note);
+  return work;
+}
 
 SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses) {
-  auto work = new_work(KM_GRAPH_NODE_CHILD);
-  work->child = std::move(child);
+  auto work = new_work(ChildOperation{std::move(child)});
   work->uses = std::move(uses);
   return work;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/blas/blas.h"
-#include "core/graph/graph.h"
+#include "core/graph/graph_operation.h"
 #include "core/memory/copy_3d.h"
 
 namespace km {
@@ -33,6 +33,9 @@ SharedWork host_work(km_host_callback callback, void* user_data,
                      std::shared_ptr<const void> note = nullptr);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
 SharedWork empty_work();
+/// Work on which the first 32 bits of `memory` decide.
+SharedWork conditional_work(Ref<Memory> memory, ConditionalOperation conditional,
+                            std::shared_ptr<const void> note);
 /// `uses`: of the child's nodes, where it is captured.
 SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses = {});
 

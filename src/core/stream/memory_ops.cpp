@@ -38,8 +38,8 @@ Status queue_memory_ops(Stream& stream, std::span<const MemoryOp> ops) {
 
 Result<std::shared_ptr<GraphWork>> memory_ops_work(std::span<const MemoryOp> ops) {
   auto work = std::make_shared<GraphWork>();
-  work->kind = KM_GRAPH_NODE_MEMORY_OPS;
-  KM_ASSIGN(work->memory_ops, native_ops(ops));
+  KM_ASSIGN(std::vector<kmb_memory_op> native, native_ops(ops));
+  work->operation = MemoryOpsOperation{std::move(native)};
   for (const MemoryOp& op : ops) {
     if (!op.place.memory->try_ref()) {
       return make_error(KM_ERROR_OUT_OF_BOUNDS, "the memory at 0x%" PRIx64 " was just destroyed",

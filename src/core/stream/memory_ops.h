@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/graph/graph.h"
+#include "core/graph/graph_operation.h"
 #include "core/memory/copy.h"
 
 namespace km {

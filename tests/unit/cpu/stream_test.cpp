@@ -432,5 +432,17 @@ TEST_F(BackendTest, IdleWorkersUseNoTime) {
   EXPECT_LT(used, 5000000);
 }
 
+TEST_F(BackendTest, GraphNodesOfUnknownKindsAreErrors) {
+  const km_graph_node_kind unknown[] = {KM_GRAPH_NODE_INVALID, KM_GRAPH_NODE_CHILD, 99};
+  for (const km_graph_node_kind kind : unknown) {
+    kmb_graph_node node{};
+    node.kind = kind;
+    kmb_graph* graph = nullptr;
+    EXPECT_EQ(api.graph_create(context_, &node, 1, &graph, &error_), KM_ERROR_NOT_SUPPORTED);
+    EXPECT_THAT(error_.message, HasSubstr("kind " + std::to_string(kind)));
+    EXPECT_EQ(graph, nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace km::cpu::test

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "backend/graph_node.h"
 #include "backends/cpu/blas/blas.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
@@ -24,81 +25,113 @@ static_assert(int{KM_PROFILE_KIND_COPY} == int{KM_GRAPH_NODE_COPY} &&
               int{KM_PROFILE_KIND_DOWNLOAD} == int{KM_GRAPH_NODE_DOWNLOAD} &&
               int{KM_PROFILE_KIND_FILL} == int{KM_GRAPH_NODE_FILL});
 
-Status make_command(Command* command, const kmb_graph_node& node, Context* context) {
-  switch (node.kind) {
-    case KM_GRAPH_NODE_KERNEL:
-      return prepare_launch(command, *from(node.function), node.launch, context);
-    case KM_GRAPH_NODE_COPY:
-    case KM_GRAPH_NODE_UPLOAD:
-    case KM_GRAPH_NODE_DOWNLOAD:
-    case KM_GRAPH_NODE_FILL:
-      command->kind = CommandKind::transfer;
-      command->transfer.destination = node.destination;
-      command->transfer.source = node.source;
-      command->transfer.size_bytes = node.size_bytes;
-      command->transfer.kind = static_cast<km_profile_kind>(node.kind);  // of the same values
-      command->transfer.value = node.value;
-      command->transfer.value_size_bytes = node.value_size_bytes;
-      return {};
-    case KM_GRAPH_NODE_COPY_3D:
-    case KM_GRAPH_NODE_UPLOAD_3D:
-    case KM_GRAPH_NODE_DOWNLOAD_3D:
-    case KM_GRAPH_NODE_FILL_2D:
-      command->kind = CommandKind::transfer;
-      command->transfer = rows_transfer(node.rows);
-      if (node.kind != KM_GRAPH_NODE_FILL_2D) return {};
-      command->transfer.kind = KM_PROFILE_KIND_FILL;
-      command->transfer.value = node.value;
-      command->transfer.value_size_bytes = node.value_size_bytes;
-      return {};
-    case KM_GRAPH_NODE_COPY_PEER:
-      command->kind = CommandKind::transfer;
-      command->transfer.destination = node.destination;
-      command->transfer.source = node.source;
-      command->transfer.size_bytes = node.size_bytes;
-      return {};
-    case KM_GRAPH_NODE_BLAS: {
-      KM_ASSIGN(command->task, make_blas_task(*node.blas_call, context->pool()->threads()));
-      command->kind = CommandKind::task;
-      return {};
-    }
-    case KM_GRAPH_NODE_HOST:
-      if (!start_callback_thread()) return no_callback_thread();
-      command->kind = CommandKind::callback;
-      command->callback = node.callback;
-      command->user_data = node.user_data;
-      return {};
-    case KM_GRAPH_NODE_MEMORY_OPS: {
-      KM_ASSIGN(command->memory_ops, MemoryOps::make({node.memory_ops, node.memory_op_count}));
-      command->kind = CommandKind::memory;
-      return {};
-    }
-    case KMB_GRAPH_NODE_BRANCH:
-      command->kind = CommandKind::branch;
-      command->branch = node.branch;
-      return {};
-    case KMB_GRAPH_NODE_EVENT_RECORD:
-      command->kind = CommandKind::record;
-      return {};
-    case KMB_GRAPH_NODE_EVENT_WAIT:
-      command->kind = CommandKind::wait;
-      return {};
-    default:
-      return {};  // it only joins and forks
+/// Makes the command of a node, by the type of its operation.
+class CommandMaker {
+ public:
+  CommandMaker(Command* command, km_graph_node_kind kind, Context* context)
+      : command_(command), kind_(kind), context_(context) {}
+
+  // Nodes without an operation join and fork only.
+  Status operator()(const EmptyNode&) const { return {}; }
+  Status operator()(const kmb_kernel_node& node) const {
+    return prepare_launch(command_, *from(node.function), node.launch, context_);
   }
+  Status operator()(const kmb_copy_node& node) const {
+    Transfer& transfer = set_transfer();
+    transfer.destination = node.destination;
+    transfer.source = node.source;
+    transfer.size_bytes = node.size_bytes;
+    transfer.kind = static_cast<km_profile_kind>(kind_);  // of the same values
+    return {};
+  }
+  Status operator()(const kmb_copy_3d& rows) const {
+    set_transfer() = rows_transfer(rows);
+    return {};
+  }
+  Status operator()(const kmb_copy_peer_node& node) const {
+    Transfer& transfer = set_transfer();
+    transfer.destination = node.destination;
+    transfer.source = node.source;
+    transfer.size_bytes = node.size_bytes;
+    return {};
+  }
+  Status operator()(const kmb_fill_node& node) const {
+    Transfer& transfer = set_transfer();
+    transfer.destination = node.destination;
+    transfer.size_bytes = node.size_bytes;
+    transfer.kind = KM_PROFILE_KIND_FILL;
+    transfer.value = node.value;
+    transfer.value_size_bytes = node.value_size_bytes;
+    return {};
+  }
+  Status operator()(const kmb_fill_2d& rows) const {
+    set_transfer() = rows_transfer(rows);
+    return {};
+  }
+  Status operator()(const kmb_blas_node& node) const {
+    KM_ASSIGN(command_->task, make_blas_task(*node.call, context_->pool()->threads()));
+    command_->kind = CommandKind::task;
+    return {};
+  }
+  Status operator()(const kmb_host_node& node) const {
+    if (!start_callback_thread()) return no_callback_thread();
+    command_->kind = CommandKind::callback;
+    command_->callback = node.callback;
+    command_->user_data = node.user_data;
+    return {};
+  }
+  Status operator()(const kmb_memory_ops_node& node) const {
+    KM_ASSIGN(command_->memory_ops, MemoryOps::make({node.ops, node.count}));
+    command_->kind = CommandKind::memory;
+    return {};
+  }
+  Status operator()(const kmb_branch& branch) const {
+    command_->kind = CommandKind::branch;
+    command_->branch = branch;
+    return {};
+  }
+  Status operator()(const EventRecordNode&) const {
+    command_->kind = CommandKind::record;
+    return {};
+  }
+  Status operator()(const EventWaitNode&) const {
+    command_->kind = CommandKind::wait;
+    return {};
+  }
+  Status operator()(const UnknownNode&) const {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "the cpu backend has no graph nodes of kind %d",
+                      static_cast<int>(kind_));
+  }
+
+ private:
+  Transfer& set_transfer() const {
+    command_->kind = CommandKind::transfer;
+    return command_->transfer;
+  }
+
+  Command* const command_;
+  const km_graph_node_kind kind_;
+  Context* const context_;
+};
+
+/// The event that a node records or waits for, else null.
+Event* event_of(const kmb_graph_node& node) {
+  const bool has_one =
+      node.kind == KMB_GRAPH_NODE_EVENT_RECORD || node.kind == KMB_GRAPH_NODE_EVENT_WAIT;
+  return has_one ? from(node.event) : nullptr;
 }
 
 Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context* context) {
   auto made = std::make_shared<GraphNode>();
-  KM_TRY(make_command(&made->command, node, context));
-  made->event = from(node.event);
+  KM_TRY(match_node(node, CommandMaker(&made->command, node.kind, context)));
+  if (Event* const event = event_of(node)) made->used = event;
   return made;
 }
 
-/// From here on the node owns its user data.
+/// Makes the node the owner of a host node's user data.
 void take_user_data(GraphNode* made, const kmb_graph_node& node) {
-  made->release = node.release;
-  made->user_data = node.user_data;
+  if (node.kind != KM_GRAPH_NODE_HOST) return;
+  made->used.emplace<HostData>(node.host.release, node.host.user_data);
 }
 
 }  // namespace
@@ -146,9 +179,10 @@ void GraphProgram::collect_events() {
   events.clear();
   slot_records.clear();
   for (const std::shared_ptr<GraphNode>& node : nodes) {
-    if (node->event == nullptr) continue;
+    Event* const* const event = std::get_if<Event*>(&node->used);
+    if (event == nullptr) continue;
     node->command.event_slot = static_cast<uint32_t>(events.size());
-    events.push_back(node->event);
+    events.push_back(*event);
     slot_records.push_back(node->command.kind == CommandKind::record);
   }
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "backend/interface.h"
@@ -19,18 +21,27 @@ class Event;
 class Marker;
 class Stream;
 
-/// One node's command. Nodes live on in programs that are still queued.
+/// The user data of a host node, released at its end.
+class HostData {
+ public:
+  HostData(km_release_callback release, void* user_data)
+      : release_(release), user_data_(user_data) {}
+  ~HostData() {
+    if (release_ != nullptr) release_(user_data_);
+  }
+  HostData(const HostData&) = delete;
+  HostData& operator=(const HostData&) = delete;
+
+ private:
+  const km_release_callback release_;
+  void* const user_data_;
+};
+
+/// One node's command, with what it uses beside it: a host node's data, or the event that it
+/// records or waits for. Nodes live on in programs that are still queued.
 struct GraphNode {
   Command command;
-  km_release_callback release = nullptr;
-  void* user_data = nullptr;
-  Event* event = nullptr;
-  GraphNode() = default;
-  ~GraphNode() {
-    if (release != nullptr) release(user_data);
-  }
-  GraphNode(const GraphNode&) = delete;
-  GraphNode& operator=(const GraphNode&) = delete;
+  std::variant<std::monostate, HostData, Event*> used;
 };
 
 /// The lanes of a graph: the nodes that run in each, and the places at which lanes wait for each

@@ -152,16 +152,8 @@ km_status fill_2d(kmb_stream* stream, uint64_t destination, uint64_t pitch_bytes
                   uint32_t value_size_bytes, uint64_t width_count, uint64_t height,
                   uint64_t* out_ticket, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    Transfer transfer;
-    transfer.kind = KM_PROFILE_KIND_FILL;
-    transfer.destination = destination;
-    transfer.size_bytes = width_count * value_size_bytes * height;
-    transfer.value = value;
-    transfer.value_size_bytes = value_size_bytes;
-    transfer.rows.width_bytes = width_count * value_size_bytes;
-    transfer.rows.height = height;
-    transfer.rows.count = height;
-    transfer.rows.destination_pitch = pitch_bytes;
+    const Transfer transfer = rows_transfer(kmb_fill_2d{
+        destination, pitch_bytes, width_count * value_size_bytes, height, value, value_size_bytes});
     return enqueue(from(stream), transfer, HostSide::asynchronous, nullptr, out_ticket);
   });
 }

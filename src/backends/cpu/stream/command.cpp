@@ -34,6 +34,20 @@ Transfer rows_transfer(const kmb_copy_3d& copy) {
   return transfer;
 }
 
+Transfer rows_transfer(const kmb_fill_2d& fill) {
+  Transfer transfer;
+  transfer.kind = KM_PROFILE_KIND_FILL;
+  transfer.destination = fill.destination;
+  transfer.size_bytes = fill.width_bytes * fill.height;
+  transfer.value = fill.value;
+  transfer.value_size_bytes = fill.value_size_bytes;
+  transfer.rows.width_bytes = fill.width_bytes;
+  transfer.rows.height = fill.height;
+  transfer.rows.count = fill.height;
+  transfer.rows.destination_pitch = fill.pitch_bytes;
+  return transfer;
+}
+
 Command::Command() = default;
 Command::~Command() = default;
 

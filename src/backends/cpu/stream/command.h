@@ -59,6 +59,8 @@ struct Transfer {
 };
 /// A copy of rows.
 Transfer rows_transfer(const kmb_copy_3d& copy);
+/// A fill of rows.
+Transfer rows_transfer(const kmb_fill_2d& fill);
 
 /// Nodes are reused: which members count depends on the kind.
 struct Command {

@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 
+#include "backend/graph_node.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/memory/copy.h"
 #include "backends/cuda/memory/memory_ops.h"
@@ -13,7 +14,7 @@
 namespace km::cuda {
 namespace {
 
-cu::CUDA_KERNEL_NODE_PARAMS_v1 kernel_node(const kmb_graph_node& node, LaunchBuffer* buffer) {
+cu::CUDA_KERNEL_NODE_PARAMS_v1 kernel_node(const kmb_kernel_node& node, LaunchBuffer* buffer) {
   cu::CUDA_KERNEL_NODE_PARAMS_v1 native{};
   const kmb_launch& launch = node.launch;
   native.func = from(node.function)->handle();
@@ -28,94 +29,37 @@ cu::CUDA_KERNEL_NODE_PARAMS_v1 kernel_node(const kmb_graph_node& node, LaunchBuf
   return native;
 }
 
-bool has_rows(km_graph_node_kind kind) {
-  return kind == KM_GRAPH_NODE_COPY_3D || kind == KM_GRAPH_NODE_UPLOAD_3D ||
-         kind == KM_GRAPH_NODE_DOWNLOAD_3D;
-}
-
-cu::CUDA_MEMCPY3D copy_node(const kmb_graph_node& node) {
-  if (has_rows(node.kind)) return native_copy(node.rows);
+/// A copy of one run of bytes, a side of which may lie on the host.
+cu::CUDA_MEMCPY3D copy_node(km_graph_node_kind kind, uint64_t destination, uint64_t source,
+                            uint64_t size_bytes) {
   kmb_copy_3d copy{};
-  copy.destination = node.destination;
-  copy.source = node.source;
-  copy.destination_space = node.kind == KM_GRAPH_NODE_DOWNLOAD ? KMB_SPACE_HOST : KMB_SPACE_DEVICE;
-  copy.source_space = node.kind == KM_GRAPH_NODE_UPLOAD ? KMB_SPACE_HOST : KMB_SPACE_DEVICE;
-  copy.width_bytes = node.size_bytes;
+  copy.destination = destination;
+  copy.source = source;
+  copy.destination_space = kind == KM_GRAPH_NODE_DOWNLOAD ? KMB_SPACE_HOST : KMB_SPACE_DEVICE;
+  copy.source_space = kind == KM_GRAPH_NODE_UPLOAD ? KMB_SPACE_HOST : KMB_SPACE_DEVICE;
+  copy.width_bytes = size_bytes;
   copy.height = copy.depth = 1;
-  copy.destination_pitch_bytes = copy.source_pitch_bytes = node.size_bytes;
+  copy.destination_pitch_bytes = copy.source_pitch_bytes = size_bytes;
   copy.destination_layer_rows = copy.source_layer_rows = 1;
   return native_copy(copy);
 }
 
-cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_graph_node& node) {
+cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_fill_2d& fill) {
   cu::CUDA_MEMSET_NODE_PARAMS native{};
-  native.dst = node.destination;
-  native.value = node.value;
-  native.elementSize = node.value_size_bytes;
-  const bool is_line = node.kind == KM_GRAPH_NODE_FILL;
-  native.pitch = is_line ? 0 : node.rows.destination_pitch_bytes;
-  native.width = (is_line ? node.size_bytes : node.rows.width_bytes) / node.value_size_bytes;
-  native.height = is_line ? 1 : node.rows.height;
+  native.dst = fill.destination;
+  native.value = fill.value;
+  native.elementSize = fill.value_size_bytes;
+  native.pitch = fill.pitch_bytes;
+  native.width = fill.width_bytes / fill.value_size_bytes;
+  native.height = fill.height;
   return native;
 }
 
 /// A node of a kind that is not known must not become one that does nothing.
-Status require_known(const kmb_graph_node& node, uint64_t index) {
-  if (node.kind >= KM_GRAPH_NODE_KERNEL && node.kind <= KM_GRAPH_NODE_BLAS &&
-      node.kind != KM_GRAPH_NODE_CHILD) {
-    return {};
-  }
-  if (node.kind == KM_GRAPH_NODE_MEMORY_OPS) return {};
-  const char* const name = node.kind == KMB_GRAPH_NODE_EVENT_RECORD ? "record of an event"
-                           : node.kind == KMB_GRAPH_NODE_EVENT_WAIT ? "wait for an event"
-                           : node.kind == KMB_GRAPH_NODE_BRANCH     ? "conditional"
-                                                                    : "unknown";
+Error no_such_kind(km_graph_node_kind kind, const char* name, uint64_t index) {
   return make_error(KM_ERROR_NOT_SUPPORTED,
                     "the cuda backend has no graph nodes of kind %d (%s), as node %" PRIu64 " is",
-                    static_cast<int>(node.kind), name, index);
-}
-
-/// Refuses nodes that a node of an instantiated graph cannot become.
-Status require_same_kind(const kmb_graph_node& before, const kmb_graph_node& after,
-                         uint32_t index) {
-  if (before.kind != after.kind) {
-    return make_error(KM_ERROR_GRAPH_MISMATCH,
-                      "node %u of kind %d cannot become one of kind %d (%d is one without effect); "
-                      "instantiate the graph instead",
-                      index, static_cast<int>(before.kind), static_cast<int>(after.kind),
-                      static_cast<int>(KM_GRAPH_NODE_EMPTY));
-  }
-  if (have_same_attributes(before.launch, after.launch)) return {};
-  return make_error(KM_ERROR_NOT_SUPPORTED,
-                    "clusters and cooperation of a node cannot change once the graph is made");
-}
-
-bool is_copy(km_graph_node_kind kind) {
-  return kind == KM_GRAPH_NODE_COPY || kind == KM_GRAPH_NODE_UPLOAD ||
-         kind == KM_GRAPH_NODE_DOWNLOAD || kind == KM_GRAPH_NODE_COPY_PEER || has_rows(kind);
-}
-bool is_fill(km_graph_node_kind kind) {
-  return kind == KM_GRAPH_NODE_FILL || kind == KM_GRAPH_NODE_FILL_2D;
-}
-
-/// In an instance the driver changes copies and fills of one dimension only, and none of nothing
-/// (cuGraphExecMemcpyNodeSetParams, cuGraphExecMemsetNodeSetParams).
-bool is_line(const kmb_graph_node& node) {
-  if (is_fill(node.kind)) {
-    const auto native = fill_node(node);
-    return native.height == 1 && native.width != 0;
-  }
-  if (!is_copy(node.kind)) return true;
-  const auto native = copy_node(node);
-  return native.Height == 1 && native.Depth == 1 && native.WidthInBytes != 0;
-}
-
-/// The driver's word for a change that an instance cannot take.
-bool is_refused_change(const kmb_graph_node& node, Called called) {
-  if (called.result == cu::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) return true;
-  // Its reasons are more than the ones above: where the memory lies, for example.
-  return called.result == cu::CUDA_ERROR_INVALID_VALUE &&
-         (is_copy(node.kind) || is_fill(node.kind));
+                    static_cast<int>(kind), name, index);
 }
 
 cu::CUDA_KERNEL_NODE_PARAMS_v1 op_kernel_node(cu::CUfunction kernel, LaunchBuffer* buffer) {
@@ -134,122 +78,199 @@ cu::CUDA_BATCH_MEM_OP_NODE_PARAMS ops_node(cu::CUcontext context,
 
 }  // namespace
 
-Graph::Form::Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given) : node(given) {
-  node.dependencies = nullptr;
-  node.dependency_count = 0;
-  if (node.kind == KM_GRAPH_NODE_KERNEL && node.launch.arguments != nullptr) {
-    arguments.assign(static_cast<const char*>(node.launch.arguments),
-                     node.launch.arguments_size_bytes);
-  }
-  if (node.kind == KM_GRAPH_NODE_HOST) {
-    call = std::make_shared<HostCall>(epoch, node.callback, node.user_data, node.release);
-  }
-  if (node.kind == KM_GRAPH_NODE_BLAS) blas_call = *node.blas_call;
-  memory_ops.assign(node.memory_ops, node.memory_ops + node.memory_op_count);
+Result<Graph::Form> Graph::make_form(const std::shared_ptr<Epoch>& epoch,
+                                     const kmb_graph_node& given, uint64_t index) {
+  const km_graph_node_kind kind = given.kind;
+  KM_ASSIGN(
+      Operation operation,
+      match_node(
+          given, [](const EmptyNode&) -> Result<Operation> { return Operation(Empty{}); },
+          [](const kmb_kernel_node& node) -> Result<Operation> {
+            const auto* const bytes = static_cast<const char*>(node.launch.arguments);
+            Kernel kernel{node, {}};
+            if (bytes != nullptr) kernel.arguments.assign(bytes, node.launch.arguments_size_bytes);
+            return Operation(std::move(kernel));
+          },
+          [&](const kmb_copy_node& node) -> Result<Operation> {
+            return Operation(Copy{copy_node(kind, node.destination, node.source, node.size_bytes)});
+          },
+          [&](const kmb_copy_peer_node& node) -> Result<Operation> {
+            return Operation(Copy{copy_node(kind, node.destination, node.source, node.size_bytes)});
+          },
+          [](const kmb_copy_3d& rows) -> Result<Operation> {
+            return Operation(Copy{native_copy(rows)});
+          },
+          [](const kmb_fill_node& node) -> Result<Operation> {
+            return Operation(Fill{fill_node(
+                {node.destination, 0, node.size_bytes, 1, node.value, node.value_size_bytes})});
+          },
+          [](const kmb_fill_2d& rows) -> Result<Operation> {
+            return Operation(Fill{fill_node(rows)});
+          },
+          [&](const kmb_host_node& node) -> Result<Operation> {
+            return Operation(Host{
+                std::make_shared<HostCall>(epoch, node.callback, node.user_data, node.release)});
+          },
+          [](const kmb_blas_node& node) -> Result<Operation> {
+            return Operation(Blas{*node.call});
+          },
+          [](const kmb_memory_ops_node& node) -> Result<Operation> {
+            return Operation(MemoryOps{{node.ops, node.ops + node.count}, nullptr});
+          },
+          [&](const EventRecordNode&) -> Result<Operation> {
+            return no_such_kind(kind, "record of an event", index);
+          },
+          [&](const EventWaitNode&) -> Result<Operation> {
+            return no_such_kind(kind, "wait for an event", index);
+          },
+          [&](const kmb_branch&) -> Result<Operation> {
+            return no_such_kind(kind, "conditional", index);
+          },
+          [&](const UnknownNode&) -> Result<Operation> {
+            return no_such_kind(kind, "unknown", index);
+          }));
+  return Form{kind, std::move(operation)};
 }
 
-Called Graph::add(Instance& instance, const Form& form,
-                  const std::vector<cu::CUgraphNode>& dependencies, cu::CUgraphNode* out_node) {
-  Driver& d = driver();
-  const cu::CUgraph graph = instance.graph;
-  const cu::CUgraphNode* after = dependencies.data();
-  const size_t count = dependencies.size();
-  switch (form.node.kind) {
-    case KM_GRAPH_NODE_KERNEL: {
-      LaunchBuffer buffer(form.arguments.data(), form.arguments.size());
-      const auto native = kernel_node(form.node, &buffer);
-      Called called = d.cuGraphAddKernelNode(out_node, graph, after, count, &native);
-      LaunchAttributes attributes(form.node.launch);
-      for (unsigned i = 0; called.ok() && i < attributes.count(); ++i) {
-        const cu::CUlaunchAttribute& one = attributes.data()[i];
-        called = d.cuGraphKernelNodeSetAttribute(*out_node, one.id, &one.value);
-      }
-      return called;
-    }
-    case KM_GRAPH_NODE_COPY:
-    case KM_GRAPH_NODE_UPLOAD:
-    case KM_GRAPH_NODE_DOWNLOAD:
-    case KM_GRAPH_NODE_COPY_3D:
-    case KM_GRAPH_NODE_UPLOAD_3D:
-    case KM_GRAPH_NODE_DOWNLOAD_3D:
-    case KM_GRAPH_NODE_COPY_PEER: {
-      const auto native = copy_node(form.node);
-      return d.cuGraphAddMemcpyNode(out_node, graph, after, count, &native, epoch_->handle());
-    }
-    case KM_GRAPH_NODE_FILL:
-    case KM_GRAPH_NODE_FILL_2D: {
-      const auto native = fill_node(form.node);
-      return d.cuGraphAddMemsetNode(out_node, graph, after, count, &native, epoch_->handle());
-    }
-    case KM_GRAPH_NODE_HOST: {
-      const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, form.call.get()};
-      return d.cuGraphAddHostNode(out_node, graph, after, count, &native);
-    }
-    case KM_GRAPH_NODE_MEMORY_OPS: {
-      if (form.op_kernel != nullptr) {
-        const MemoryOpArguments arguments = arguments_of(form.memory_ops[0]);
-        LaunchBuffer buffer(&arguments, sizeof arguments);
-        const auto kernel = op_kernel_node(form.op_kernel, &buffer);
-        return d.cuGraphAddKernelNode(out_node, graph, after, count, &kernel);
-      }
-      auto ops = native_ops(form.memory_ops);
-      const auto native = ops_node(epoch_->handle(), ops);
-      return d.cuGraphAddBatchMemOpNode(out_node, graph, after, count, &native);
-    }
-    default:
-      return d.cuGraphAddEmptyNode(out_node, graph, after, count);
+/// Refuses nodes that a node of an instantiated graph cannot become.
+Status Graph::require_same_kind(const Form& before, const Form& after, uint32_t index) {
+  if (before.kind != after.kind) {
+    return make_error(KM_ERROR_GRAPH_MISMATCH,
+                      "node %u of kind %d cannot become one of kind %d (%d is one without effect); "
+                      "instantiate the graph instead",
+                      index, static_cast<int>(before.kind), static_cast<int>(after.kind),
+                      static_cast<int>(KM_GRAPH_NODE_EMPTY));
   }
+  const auto* const kernel = std::get_if<Kernel>(&after.operation);
+  if (kernel == nullptr ||
+      have_same_attributes(std::get<Kernel>(before.operation).node.launch, kernel->node.launch)) {
+    return {};
+  }
+  return make_error(KM_ERROR_NOT_SUPPORTED,
+                    "clusters and cooperation of a node cannot change once the graph is made");
 }
 
-Called Graph::set(cu::CUgraphNode node, const Form& form) {
-  Driver& d = driver();
-  const cu::CUgraphExec exec = instance_->exec;
-  switch (form.node.kind) {
-    case KM_GRAPH_NODE_KERNEL: {
-      LaunchBuffer buffer(form.arguments.data(), form.arguments.size());
-      const auto native = kernel_node(form.node, &buffer);
-      return d.cuGraphExecKernelNodeSetParams(exec, node, &native);
-    }
-    case KM_GRAPH_NODE_COPY:
-    case KM_GRAPH_NODE_UPLOAD:
-    case KM_GRAPH_NODE_DOWNLOAD:
-    case KM_GRAPH_NODE_COPY_3D:
-    case KM_GRAPH_NODE_UPLOAD_3D:
-    case KM_GRAPH_NODE_DOWNLOAD_3D:
-    case KM_GRAPH_NODE_COPY_PEER: {
-      const auto native = copy_node(form.node);
-      return d.cuGraphExecMemcpyNodeSetParams(exec, node, &native, epoch_->handle());
-    }
-    case KM_GRAPH_NODE_FILL:
-    case KM_GRAPH_NODE_FILL_2D: {
-      const auto native = fill_node(form.node);
-      return d.cuGraphExecMemsetNodeSetParams(exec, node, &native, epoch_->handle());
-    }
-    case KM_GRAPH_NODE_HOST: {
-      const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, form.call.get()};
-      return d.cuGraphExecHostNodeSetParams(exec, node, &native);
-    }
-    case KM_GRAPH_NODE_MEMORY_OPS: {
-      if (form.op_kernel != nullptr) {
-        const MemoryOpArguments arguments = arguments_of(form.memory_ops[0]);
-        LaunchBuffer buffer(&arguments, sizeof arguments);
-        const auto kernel = op_kernel_node(form.op_kernel, &buffer);
-        return d.cuGraphExecKernelNodeSetParams(exec, node, &kernel);
-      }
-      auto ops = native_ops(form.memory_ops);
-      const auto native = ops_node(epoch_->handle(), ops);
-      return d.cuGraphExecBatchMemOpNodeSetParams(exec, node, &native);
-    }
-    default:
-      return {cu::CUDA_SUCCESS, nullptr};
-  }
+/// In an instance the driver changes copies and fills of one dimension only, and none of nothing
+/// (cuGraphExecMemcpyNodeSetParams, cuGraphExecMemsetNodeSetParams).
+bool Graph::is_line(const Form& form) {
+  return match(
+      form.operation,
+      [](const Fill& fill) { return fill.native.height == 1 && fill.native.width != 0; },
+      [](const Copy& copy) {
+        return copy.native.Height == 1 && copy.native.Depth == 1 && copy.native.WidthInBytes != 0;
+      },
+      [](const OneOf<Empty, Kernel, Host, Blas, MemoryOps> auto&) { return true; });
 }
+
+/// The driver's word for a change that an instance cannot take.
+bool Graph::is_refused_change(const Form& form, Called called) {
+  if (called.result == cu::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) return true;
+  // Its reasons are more than the ones above: where the memory lies, for example.
+  return called.result == cu::CUDA_ERROR_INVALID_VALUE &&
+         (std::holds_alternative<Copy>(form.operation) ||
+          std::holds_alternative<Fill>(form.operation));
+}
+
+/// The calls of the driver that make a node, by the type of its operation.
+class Graph::NodeAdder {
+ public:
+  NodeAdder(cu::CUcontext context, cu::CUgraph graph,
+            const std::vector<cu::CUgraphNode>& dependencies, cu::CUgraphNode* out_node)
+      : context_(context),
+        graph_(graph),
+        after_(dependencies.data()),
+        count_(dependencies.size()),
+        out_node_(out_node) {}
+
+  Called operator()(const Empty&) const {
+    return driver().cuGraphAddEmptyNode(out_node_, graph_, after_, count_);
+  }
+  Called operator()(const Kernel& kernel) const {
+    LaunchBuffer buffer(kernel.arguments.data(), kernel.arguments.size());
+    const auto native = kernel_node(kernel.node, &buffer);
+    Called called = driver().cuGraphAddKernelNode(out_node_, graph_, after_, count_, &native);
+    LaunchAttributes attributes(kernel.node.launch);
+    for (unsigned i = 0; called.ok() && i < attributes.count(); ++i) {
+      const cu::CUlaunchAttribute& one = attributes.data()[i];
+      called = driver().cuGraphKernelNodeSetAttribute(*out_node_, one.id, &one.value);
+    }
+    return called;
+  }
+  Called operator()(const Copy& copy) const {
+    return driver().cuGraphAddMemcpyNode(out_node_, graph_, after_, count_, &copy.native, context_);
+  }
+  Called operator()(const Fill& fill) const {
+    return driver().cuGraphAddMemsetNode(out_node_, graph_, after_, count_, &fill.native, context_);
+  }
+  Called operator()(const Host& host) const {
+    const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, host.call.get()};
+    return driver().cuGraphAddHostNode(out_node_, graph_, after_, count_, &native);
+  }
+  Called operator()(const MemoryOps& memory) const {
+    if (memory.kernel != nullptr) {
+      const MemoryOpArguments arguments = arguments_of(memory.ops[0]);
+      LaunchBuffer buffer(&arguments, sizeof arguments);
+      const auto kernel = op_kernel_node(memory.kernel, &buffer);
+      return driver().cuGraphAddKernelNode(out_node_, graph_, after_, count_, &kernel);
+    }
+    auto ops = native_ops(memory.ops);
+    const auto native = ops_node(context_, ops);
+    return driver().cuGraphAddBatchMemOpNode(out_node_, graph_, after_, count_, &native);
+  }
+
+ private:
+  const cu::CUcontext context_;
+  const cu::CUgraph graph_;
+  const cu::CUgraphNode* const after_;
+  const size_t count_;
+  cu::CUgraphNode* const out_node_;
+};
+
+/// The calls of the driver that change a node of an instance, by the type of its operation.
+class Graph::NodeSetter {
+ public:
+  NodeSetter(cu::CUcontext context, cu::CUgraphExec exec, cu::CUgraphNode node)
+      : context_(context), exec_(exec), node_(node) {}
+
+  Called operator()(const Empty&) const { return {cu::CUDA_SUCCESS, nullptr}; }
+  Called operator()(const Kernel& kernel) const {
+    LaunchBuffer buffer(kernel.arguments.data(), kernel.arguments.size());
+    const auto native = kernel_node(kernel.node, &buffer);
+    return driver().cuGraphExecKernelNodeSetParams(exec_, node_, &native);
+  }
+  Called operator()(const Copy& copy) const {
+    return driver().cuGraphExecMemcpyNodeSetParams(exec_, node_, &copy.native, context_);
+  }
+  Called operator()(const Fill& fill) const {
+    return driver().cuGraphExecMemsetNodeSetParams(exec_, node_, &fill.native, context_);
+  }
+  Called operator()(const Host& host) const {
+    const cu::CUDA_HOST_NODE_PARAMS native{&HostCall::entry, host.call.get()};
+    return driver().cuGraphExecHostNodeSetParams(exec_, node_, &native);
+  }
+  Called operator()(const MemoryOps& memory) const {
+    if (memory.kernel != nullptr) {
+      const MemoryOpArguments arguments = arguments_of(memory.ops[0]);
+      LaunchBuffer buffer(&arguments, sizeof arguments);
+      const auto kernel = op_kernel_node(memory.kernel, &buffer);
+      return driver().cuGraphExecKernelNodeSetParams(exec_, node_, &kernel);
+    }
+    auto ops = native_ops(memory.ops);
+    const auto native = ops_node(context_, ops);
+    return driver().cuGraphExecBatchMemOpNodeSetParams(exec_, node_, &native);
+  }
+
+ private:
+  const cu::CUcontext context_;
+  const cu::CUgraphExec exec_;
+  const cu::CUgraphNode node_;
+};
 
 /// A graph of what cuBLAS queues.
-Status Graph::add_blas(Instance& instance, uint64_t index, const Form& form,
+Status Graph::add_blas(Instance& instance, uint64_t index, const kmb_blas_call& call,
                        const std::vector<cu::CUgraphNode>& dependencies) {
   cu::CUgraph child = nullptr;
-  KM_TRY(blas_.capture(index, form.blas_call, &child));
+  KM_TRY(blas_.capture(index, call, &child));
   const Called called = driver().cuGraphAddChildGraphNode(
       &instance.nodes[index], instance.graph, dependencies.data(), dependencies.size(), child);
   Status done = epoch_->check(called);
@@ -258,38 +279,51 @@ Status Graph::add_blas(Instance& instance, uint64_t index, const Form& form,
 }
 
 Status Graph::choose_op_kernel(Form* form) {
-  if (form->node.kind != KM_GRAPH_NODE_MEMORY_OPS) return {};
-  KM_ASSIGN(const bool is_native, can_be_native(*epoch_, form->memory_ops));
+  auto* const memory = std::get_if<MemoryOps>(&form->operation);
+  if (memory == nullptr) return {};
+  KM_ASSIGN(const bool is_native, can_be_native(*epoch_, memory->ops));
   if (is_native) return {};
-  if (form->memory_ops.size() != 1) {
+  if (memory->ops.size() != 1) {
     return make_error(
         KM_ERROR_NOT_SUPPORTED,
         "a graph node of %zu memory operations on memory of a pool, on managed memory "
         "or with a condition that %s has not: use a node for each",
-        form->memory_ops.size(), device_uri(epoch_->gpu().ordinal()).c_str());
+        memory->ops.size(), device_uri(epoch_->gpu().ordinal()).c_str());
   }
-  KM_ASSIGN(form->op_kernel, epoch_->own_kernel(OwnKernel::memory_op));
+  KM_ASSIGN(memory->kernel, epoch_->own_kernel(OwnKernel::memory_op));
   return {};
 }
 
+/// True if the driver does a node's memory operations by another kernel than before.
+bool Graph::has_other_op_kernel(const Form& before, const Form& after) {
+  const auto* const one = std::get_if<MemoryOps>(&before.operation);
+  const auto* const other = std::get_if<MemoryOps>(&after.operation);
+  return one != nullptr && other != nullptr && one->kernel != other->kernel;
+}
+
 Result<bool> Graph::set_node(uint32_t index, const Form& form) {
-  const kmb_graph_node& before = nodes_[index].form.node;
-  if (!is_line(before) || !is_line(form.node)) return false;
-  if (form.op_kernel != nodes_[index].form.op_kernel) return false;
-  const cu::CUgraphNode node = instance_->nodes[index];
-  if (form.node.kind != KM_GRAPH_NODE_BLAS) {
-    const Called called = set(node, form);
-    if (is_refused_change(form.node, called)) return false;
-    KM_TRY(epoch_->check(called));
-    return true;
-  }
+  const Form& before = nodes_[index].form;
+  if (!is_line(before) || !is_line(form) || has_other_op_kernel(before, form)) return false;
+  return match(
+      form.operation, [&](const Blas& blas) { return set_blas(index, form, blas.call); },
+      [&](const OneOf<Empty, Kernel, Copy, Fill, Host, MemoryOps> auto& operation) -> Result<bool> {
+        const NodeSetter setter(epoch_->handle(), instance_->exec, instance_->nodes[index]);
+        const Called called = setter(operation);
+        if (is_refused_change(form, called)) return false;
+        KM_TRY(epoch_->check(called));
+        return true;
+      });
+}
+
+Result<bool> Graph::set_blas(uint32_t index, const Form& form, const kmb_blas_call& call) {
   cu::CUgraph child = nullptr;
-  KM_TRY(blas_.capture(index, form.blas_call, &child));
-  const Called called = driver().cuGraphExecChildGraphNodeSetParams(instance_->exec, node, child);
+  KM_TRY(blas_.capture(index, call, &child));
+  const Called called =
+      driver().cuGraphExecChildGraphNodeSetParams(instance_->exec, instance_->nodes[index], child);
   const Status done = epoch_->check(called);
   if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));
   // cuBLAS may do the call by other kernels than before.
-  if (!done && is_refused_change(form.node, called)) return false;
+  if (!done && is_refused_change(form, called)) return false;
   if (!done) return done.error();
   return true;
 }
@@ -299,8 +333,14 @@ Status Graph::add_node(Instance& instance, uint64_t index, const Form& form) {
   for (const uint32_t before : nodes_[index].dependencies) {
     dependencies.push_back(instance.nodes[before]);
   }
-  if (form.node.kind == KM_GRAPH_NODE_BLAS) return add_blas(instance, index, form, dependencies);
-  return epoch_->check(add(instance, form, dependencies, &instance.nodes[index]));
+  return match(
+      form.operation,
+      [&](const Blas& blas) { return add_blas(instance, index, blas.call, dependencies); },
+      [&](const OneOf<Empty, Kernel, Copy, Fill, Host, MemoryOps> auto& operation) {
+        const NodeAdder adder(epoch_->handle(), instance.graph, dependencies,
+                              &instance.nodes[index]);
+        return epoch_->check(adder(operation));
+      });
 }
 
 Result<std::shared_ptr<Graph::Instance>> Graph::instantiate(const std::vector<const Form*>& forms) {
@@ -317,10 +357,10 @@ Status Graph::build(const kmb_graph_node* nodes, uint64_t count) {
   std::vector<const Form*> forms;
   for (uint64_t i = 0; i < count; ++i) {
     const kmb_graph_node& given = nodes[i];
-    KM_TRY(require_known(given, i));
+    KM_ASSIGN(Form form, make_form(epoch_, given, i));
     const std::span dependencies(given.dependencies, given.dependency_count);
     nodes_.push_back(
-        {std::vector<uint32_t>(dependencies.begin(), dependencies.end()), Form(epoch_, given)});
+        {std::vector<uint32_t>(dependencies.begin(), dependencies.end()), std::move(form)});
     forms.push_back(&nodes_.back().form);
     KM_TRY(choose_op_kernel(&nodes_.back().form));
     KM_TRY(blas_.add_node(i, dependencies, given.kind == KM_GRAPH_NODE_BLAS));
@@ -333,7 +373,7 @@ Status Graph::build(const kmb_graph_node* nodes, uint64_t count) {
 
 void Graph::give_calls_up() {
   for (Node& node : nodes_) {
-    if (node.form.call) node.form.call->give_up();
+    if (const auto call = node.form.call()) call->give_up();
   }
 }
 
@@ -380,10 +420,15 @@ Status Graph::update(const uint32_t* indices, const kmb_graph_node* nodes, uint6
   const std::lock_guard lock(mutex_);
   std::vector<Form> forms;
   forms.reserve(count);
-  for (uint64_t i = 0; i < count; ++i) forms.emplace_back(epoch_, nodes[i]);
   Status done;
   for (uint64_t i = 0; i < count && done; ++i) {
-    done = require_same_kind(nodes_[indices[i]].form.node, forms[i].node, indices[i]);
+    Result<Form> form = make_form(epoch_, nodes[i], indices[i]);
+    if (!form) {
+      done = form.error();
+      break;
+    }
+    forms.push_back(std::move(*form));
+    done = require_same_kind(nodes_[indices[i]].form, forms[i], indices[i]);
     if (done) done = choose_op_kernel(&forms[i]);
   }
   if (done) {
@@ -395,19 +440,20 @@ Status Graph::update(const uint32_t* indices, const kmb_graph_node* nodes, uint6
     for (uint64_t i = 0; i < count; ++i) nodes_[indices[i]].form = std::move(forms[i]);
     return done;
   }
-  for (Form& form : forms) {
-    if (form.call) form.call->give_up();
+  for (const Form& form : forms) {
+    if (const auto call = form.call()) call->give_up();
   }
   return done;
 }
 
 Status Graph::expect_calls() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (!nodes_[i].form.call) continue;
-    Status expected = epoch_->expect(nodes_[i].form.call);
+    const std::shared_ptr<HostCall> call = nodes_[i].form.call();
+    if (!call) continue;
+    Status expected = epoch_->expect(call);
     if (expected) continue;
     while (i-- > 0) {
-      if (nodes_[i].form.call) epoch_->claim(nodes_[i].form.call.get());
+      if (const auto before = nodes_[i].form.call()) epoch_->claim(before.get());
     }
     return expected;
   }
@@ -419,8 +465,9 @@ bool Graph::take_calls_back() {
   std::vector<std::shared_ptr<HostCall>> taken;
   bool are_all = true;
   for (const Node& node : nodes_) {
-    if (!node.form.call) continue;
-    std::shared_ptr<HostCall> call = epoch_->claim(node.form.call.get());
+    const std::shared_ptr<HostCall> expected = node.form.call();
+    if (!expected) continue;
+    std::shared_ptr<HostCall> call = epoch_->claim(expected.get());
     are_all = are_all && call != nullptr;
     if (call) taken.push_back(std::move(call));
   }

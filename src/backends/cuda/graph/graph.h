@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "backends/cuda/blas/blas.h"
@@ -30,17 +31,44 @@ class Graph {
   uint64_t last_ticket() const { return last_ticket_; }
 
  private:
-  /// The work of a node, with copies of all that the interface lends.
-  struct Form {
-    Form() = default;
-    Form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given);
-    kmb_graph_node node{};
+  // The operations of nodes, with copies of all that the interface lends.
+  struct Empty {};
+  struct Kernel {
+    kmb_kernel_node node{};
     std::string arguments;
-    std::shared_ptr<HostCall> call;  // of a host node
-    kmb_blas_call blas_call{};
-    std::vector<kmb_memory_op> memory_ops;
-    cu::CUfunction op_kernel = nullptr;  // of a memory operation that the driver does not do
   };
+  struct Copy {
+    cu::CUDA_MEMCPY3D native{};
+  };
+  struct Fill {
+    cu::CUDA_MEMSET_NODE_PARAMS native{};
+  };
+  struct Host {
+    std::shared_ptr<HostCall> call;
+  };
+  struct Blas {
+    kmb_blas_call call{};
+  };
+  struct MemoryOps {
+    std::vector<kmb_memory_op> ops;
+    cu::CUfunction kernel = nullptr;  // for an operation that the driver does not do
+  };
+  using Operation = std::variant<Empty, Kernel, Copy, Fill, Host, Blas, MemoryOps>;
+  /// The work of a node.
+  struct Form {
+    km_graph_node_kind kind = KM_GRAPH_NODE_EMPTY;
+    Operation operation;
+    /// Null if the node is no host node.
+    std::shared_ptr<HostCall> call() const {
+      const auto* const host = std::get_if<Host>(&operation);
+      return host != nullptr ? host->call : nullptr;
+    }
+  };
+  /// Takes the user data of a host node: HostCall::give_up() gives it back.
+  static Result<Form> make_form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given,
+                                uint64_t index);
+  class NodeAdder;
+  class NodeSetter;
   struct Node {
     std::vector<uint32_t> dependencies;
     Form form;
@@ -56,16 +84,18 @@ class Graph {
   };
   /// Chooses how the driver does a memory operation.
   Status choose_op_kernel(Form* form);
+  static Status require_same_kind(const Form& before, const Form& after, uint32_t index);
+  static bool is_line(const Form& form);
+  static bool is_refused_change(const Form& form, Called called);
+  static bool has_other_op_kernel(const Form& before, const Form& after);
   /// An instance of all nodes in the forms that are given.
   Result<std::shared_ptr<Instance>> instantiate(const std::vector<const Form*>& forms);
   Status add_node(Instance& instance, uint64_t index, const Form& form);
-  Called add(Instance& instance, const Form& form, const std::vector<cu::CUgraphNode>& dependencies,
-             cu::CUgraphNode* out_node);
-  Called set(cu::CUgraphNode node, const Form& form);
-  Status add_blas(Instance& instance, uint64_t index, const Form& form,
+  Status add_blas(Instance& instance, uint64_t index, const kmb_blas_call& call,
                   const std::vector<cu::CUgraphNode>& dependencies);
   /// False if the driver cannot change an instance so.
   Result<bool> set_node(uint32_t index, const Form& form);
+  Result<bool> set_blas(uint32_t index, const Form& form, const kmb_blas_call& call);
   Result<bool> set_all(const uint32_t* indices, const std::vector<Form>& forms);
   Status replace_instance(const uint32_t* indices, const std::vector<Form>& forms);
   Status expect_calls();

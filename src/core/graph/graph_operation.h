@@ -1,0 +1,142 @@
+// The operations of graph nodes: one struct for each, which holds the parameters that it has and
+// nothing else, and the variant of them all.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "base/match.h"
+#include "core/blas/blas.h"
+#include "core/graph/graph.h"
+#include "core/launch/launch.h"
+#include "core/stream/event.h"
+
+namespace km {
+
+/// The sides of a copy: both on the device, or one of them on the host.
+enum class CopySides : uint8_t { kDevice, kFromHost, kToHost };
+
+struct EmptyOperation {
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_EMPTY; }
+};
+
+struct KernelOperation {
+  Ref<Function> function;
+  LaunchShape shape;
+  std::vector<std::byte> arguments;  // laid out as the function's parameters
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_KERNEL; }
+};
+
+/// A copy of one run of bytes.
+struct CopyOperation {
+  CopySides sides = CopySides::kDevice;
+  uint64_t destination = 0, source = 0, size_bytes = 0;
+  km_graph_node_kind kind() const;
+};
+
+struct RowsCopyOperation {
+  CopySides sides = CopySides::kDevice;
+  kmb_copy_3d rows{};
+  uint64_t size_bytes = 0;  // of all rows
+  km_graph_node_kind kind() const;
+};
+
+/// A copy between contexts; both are null in a copy of nothing. The work's memories keep them.
+struct PeerCopyOperation {
+  uint64_t destination = 0, source = 0, size_bytes = 0;
+  kmb_context* destination_context = nullptr;
+  kmb_context* source_context = nullptr;
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_COPY_PEER; }
+};
+
+struct FillOperation {
+  uint64_t destination = 0, size_bytes = 0;
+  uint32_t value = 0, value_size_bytes = 0;
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_FILL; }
+};
+
+struct RowsFillOperation {
+  kmb_fill_2d rows{};
+  uint64_t size_bytes = 0;  // of all rows
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_FILL_2D; }
+};
+
+struct HostOperation {
+  km_host_callback callback = nullptr;
+  void* user_data = nullptr;
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_HOST; }
+};
+
+struct ChildOperation {
+  Ref<Graph> graph;  // of no other node
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_CHILD; }
+};
+
+struct BlasOperation {
+  Ref<BlasEngine> engine;
+  std::unique_ptr<const kmb_blas_call> call;
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_BLAS; }
+};
+
+struct MemoryOpsOperation {
+  std::vector<kmb_memory_op> ops;
+  static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_MEMORY_OPS; }
+};
+
+struct EventRecordOperation {
+  Ref<Event> event;
+  static constexpr km_graph_node_kind kind() { return KMB_GRAPH_NODE_EVENT_RECORD; }
+};
+
+struct EventWaitOperation {
+  Ref<Event> event;
+  static constexpr km_graph_node_kind kind() { return KMB_GRAPH_NODE_EVENT_WAIT; }
+};
+
+/// Graphs within a node, and the condition for them: 32 bits of memory decide.
+struct ConditionalOperation {
+  enum class Kind : uint8_t {
+    kIf,      // the first graph where they are not 0, else the second
+    kWhile,   // the only graph as long as they are not 0
+    kSwitch,  // the graph of that number
+  };
+  Kind condition = Kind::kIf;
+  bool has_default = false;  // stored when the outermost graph starts
+  uint32_t default_value = 0;
+  uint64_t address = 0;
+  std::vector<Ref<Graph>> bodies;  // may change until they are instantiated
+  static constexpr km_graph_node_kind kind() { return KMB_GRAPH_NODE_BRANCH; }
+};
+
+using GraphOperation =
+    std::variant<EmptyOperation, KernelOperation, CopyOperation, RowsCopyOperation,
+                 PeerCopyOperation, FillOperation, RowsFillOperation, HostOperation, ChildOperation,
+                 BlasOperation, MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
+                 ConditionalOperation>;
+
+/// The work of a node: its operation, and everything that the operation refers to.
+struct GraphWork {
+  GraphOperation operation;
+  std::vector<Ref<Memory>> memories;
+  std::vector<MemoryUse> uses;       // of memories, as far as they are ordered
+  std::shared_ptr<const void> note;  // of the node's maker
+
+  km_graph_node_kind kind() const;
+  /// The operation, null: it is another one.
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&operation);
+  }
+  /// The number of bytes that a copy or fill writes; 0: another operation, or one without effect.
+  uint64_t written_bytes() const;
+  /// The graph of a child node, else null.
+  const Graph* child() const;
+};
+
+/// Notes what the work uses, where uses are ordered.
+void add_use(GraphWork& work, const MemoryUse& use);
+
+}  // namespace km
