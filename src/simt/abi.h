@@ -170,7 +170,7 @@ using GridEntry = void (*)(const LaunchRecord*, BlockState*, uint64_t first, uin
 /// Mode b: runs one warp of the block described by `state->block`, on a stack of its own.
 /// Other warps of the same block share `state`; the runtime sets state->first_thread at each
 /// switch. Scratch of warp w starts at state->scratch + w * CodeInfo::scratch_bytes.
-using WarpEntry = void (*)(const LaunchRecord*, BlockState*, uint32_t warp);
+using FiberEntry = void (*)(const LaunchRecord*, BlockState*, uint32_t warp);
 
 /// Mode c: where the lanes of a warp are. Lies at the start of the warp's scratch memory.
 struct IndependentWarp {

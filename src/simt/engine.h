@@ -35,7 +35,7 @@ constexpr uint64_t kThreadStackBytes = 16384;
 /// How warps run, chosen statically per kernel (docs/internals/execution-modes.md).
 enum class Mode : uint8_t {
   run_to_completion = 1,    // a: GridEntry
-  fibers = 2,               // b: WarpEntry
+  fibers = 2,               // b: FiberEntry
   independent_threads = 3,  // c: IndependentEntry
 };
 
@@ -153,7 +153,7 @@ class Code {
   virtual ~Code() = default;
   virtual const CodeInfo& info() const = 0;
   virtual GridEntry grid_entry() const = 0;                // null unless mode a
-  virtual WarpEntry warp_entry() const = 0;                // null unless mode b
+  virtual FiberEntry fiber_entry() const = 0;              // null unless mode b
   virtual IndependentEntry independent_entry() const = 0;  // null unless mode c
   /// For code made with Variant::assume_no_wrap: whether this launch may run it (about 20 ns; call
   /// it with the complete launch record). If not, run the variant without that assumption.

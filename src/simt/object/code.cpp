@@ -70,8 +70,8 @@ class LoadedCode final : public Code {
   GridEntry grid_entry() const override {
     return info_.mode == Mode::run_to_completion ? reinterpret_cast<GridEntry>(entry_) : nullptr;
   }
-  WarpEntry warp_entry() const override {
-    return info_.mode == Mode::fibers ? reinterpret_cast<WarpEntry>(entry_) : nullptr;
+  FiberEntry fiber_entry() const override {
+    return info_.mode == Mode::fibers ? reinterpret_cast<FiberEntry>(entry_) : nullptr;
   }
   IndependentEntry independent_entry() const override {
     return info_.mode == Mode::independent_threads ? reinterpret_cast<IndependentEntry>(entry_)

@@ -27,7 +27,7 @@ Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
                            const Interruption* interruption = nullptr);
 
 /// Symbols every object defines; Code::load reads them.
-constexpr const char* kEntrySymbol = "km_entry";  // GridEntry or WarpEntry
+constexpr const char* kEntrySymbol = "km_entry";  // GridEntry or FiberEntry
 constexpr const char* kAssumptionsSymbol =
     "km_assumptions_hold";                      // bool(const LaunchRecord*), optional
 constexpr const char* kMetaSymbol = "km_meta";  // ObjectMeta in a read-only section

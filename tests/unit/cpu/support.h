@@ -30,8 +30,8 @@ struct TestCode final : CodeUnit {
     grid_entry = entry;
     set_range();
   }
-  explicit TestCode(simt::WarpEntry entry, const char* name = "test") : name_(name) {
-    warp_entry = entry;
+  explicit TestCode(simt::FiberEntry entry, const char* name = "test") : name_(name) {
+    fiber_entry = entry;
     set_range();
   }
   std::string kernel_name() const override { return name_; }

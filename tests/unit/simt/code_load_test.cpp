@@ -95,7 +95,7 @@ TEST(Code, ReadsTheMetaData) {
   EXPECT_GE((*code)->info().stack_bytes, 1234u);
   EXPECT_LT((*code)->info().stack_bytes, 1234u + 512);
   EXPECT_NE((*code)->grid_entry(), nullptr);
-  EXPECT_EQ((*code)->warp_entry(), nullptr);
+  EXPECT_EQ((*code)->fiber_entry(), nullptr);
 }
 
 TEST(Code, NeedsTheStackOfAllItsFunctions) {
@@ -131,7 +131,7 @@ TEST(Code, HasTheEntryOfItsMode) {
     ASSERT_TRUE(code) << code.error().message;
     EXPECT_EQ((*code)->info().mode, mode);
     EXPECT_EQ((*code)->grid_entry(), nullptr);
-    EXPECT_EQ((*code)->warp_entry() != nullptr, mode == Mode::fibers);
+    EXPECT_EQ((*code)->fiber_entry() != nullptr, mode == Mode::fibers);
     EXPECT_EQ((*code)->independent_entry() != nullptr, mode == Mode::independent_threads);
   }
 }

@@ -124,7 +124,7 @@ Status Executor::select_window(uint64_t shared_bytes) {
 
 std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
   if (unit.independent_entry != nullptr) return std::make_unique<IndependentBlock>();
-  return std::make_unique<WarpBlock>(&guard_);
+  return std::make_unique<FiberBlock>(&guard_);
 }
 
 /// Memory for a block, which holds the shared memory of its cluster where it is the first of it.
@@ -371,7 +371,7 @@ Ending Executor::enter(LaunchRun& launch) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (ending != Ending::returned) {
     if (running_ != &state_ && launch.unit->independent_entry == nullptr)
-      warp_block().return_to_base();
+      fiber_block().return_to_base();
     before_switch(nullptr, host_low_, host_size_);
   }
   after_switch(fake_stack_, nullptr, nullptr);
@@ -385,7 +385,7 @@ Ending Executor::enter(LaunchRun& launch) {
 
 void Executor::note_fault(Ending ending) {
   stack_abandoned(stack_.data(), stack_.size_bytes());
-  for (auto& block : warp_blocks_) static_cast<WarpBlock&>(*block).abandon();
+  for (auto& block : fiber_blocks_) static_cast<FiberBlock&>(*block).abandon();
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
 #endif
@@ -528,7 +528,7 @@ void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
   auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const CodeUnit& unit = *launch_->unit;
   const bool own_stack = !unit.runs_through() && unit.independent_entry == nullptr;
-  const uint64_t low = own_stack ? warp_block().stack_low() : stack_.begin();
+  const uint64_t low = own_stack ? fiber_block().stack_low() : stack_.begin();
   if (here - low >= size_bytes) return;
   guard_.fault =
       Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low, .stack_overflow = true};

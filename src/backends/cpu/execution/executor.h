@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/execution/fiber_block.h"
 #include "backends/cpu/execution/independent_block.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/execution/privatized_atomics.h"
-#include "backends/cpu/execution/warp_block.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/memory/allocations.h"
@@ -84,7 +84,7 @@ class Executor {
   void flush_privatized() { privatized_.flush(state_); }
   uint32_t first_thread() const { return running_->first_thread; }
   /// The block that runs now, in mode b and c.
-  WarpBlock& warp_block() { return static_cast<WarpBlock&>(*resident_); }
+  FiberBlock& fiber_block() { return static_cast<FiberBlock&>(*resident_); }
   IndependentBlock& independent_block() { return static_cast<IndependentBlock&>(*resident_); }
   const LaunchRun& launch() const { return *launch_; }
 
@@ -98,7 +98,7 @@ class Executor {
   Status select_window(uint64_t shared_bytes);
   /// Those that have been made for the kernel's mode.
   std::vector<std::unique_ptr<ResidentBlock>>& blocks_of(const CodeUnit& unit) {
-    return unit.independent_entry != nullptr ? independent_blocks_ : warp_blocks_;
+    return unit.independent_entry != nullptr ? independent_blocks_ : fiber_blocks_;
   }
   std::unique_ptr<ResidentBlock> make_block(const CodeUnit& unit);
   Status prepare_resident(const LaunchRun& launch);
@@ -129,7 +129,7 @@ class Executor {
   simt::BlockState state_{};
   simt::BlockState* running_ = &state_;  // of the block that runs now
   // Modes b and c.
-  std::vector<std::unique_ptr<ResidentBlock>> warp_blocks_, independent_blocks_;
+  std::vector<std::unique_ptr<ResidentBlock>> fiber_blocks_, independent_blocks_;
   std::vector<ResidentBlock*> idle_blocks_, resident_blocks_;
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<Cluster*> idle_clusters_;

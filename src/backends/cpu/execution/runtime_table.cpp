@@ -154,7 +154,7 @@ KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t
   Executor& executor = executor_of(state);
   executor.check_stop(pc);
   uint32_t predicates = 0;
-  if (!executor.warp_block().barrier_wait(id, thread_count, predicate_count, &predicates, pc)) {
+  if (!executor.fiber_block().barrier_wait(id, thread_count, predicate_count, &predicates, pc)) {
     executor.raise_deadlock(pc);
   }
   return predicates;
@@ -167,7 +167,7 @@ KM_NO_SANITIZE void barrier_wait(const LaunchRecord*, BlockState* state, uint32_
 
 void barrier_arrive(const LaunchRecord*, BlockState* state, uint32_t id, uint32_t thread_count,
                     uint32_t) {
-  executor_of(state).warp_block().barrier_arrive(id, thread_count);
+  executor_of(state).fiber_block().barrier_arrive(id, thread_count);
 }
 
 KM_NO_SANITIZE uint32_t barrier_reduce(const LaunchRecord*, BlockState* state, uint32_t id,
@@ -179,7 +179,7 @@ KM_NO_SANITIZE void yield(const LaunchRecord*, BlockState* state) {
   const uint64_t pc = KM_CALLER_PC;
   Executor& executor = executor_of(state);
   executor.check_stop(pc);
-  executor.warp_block().yield(pc);
+  executor.fiber_block().yield(pc);
 }
 
 KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t duration_ns) {

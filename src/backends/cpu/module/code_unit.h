@@ -16,7 +16,7 @@ struct CodeUnit {
 
   uint64_t id;                                         // never used again, unlike an address
   simt::GridEntry grid_entry = nullptr;                // mode a
-  simt::WarpEntry warp_entry = nullptr;                // mode b
+  simt::FiberEntry fiber_entry = nullptr;              // mode b
   simt::IndependentEntry independent_entry = nullptr;  // mode c
   bool waits = false;                                  // modes a and b: calls RuntimeTable::yield
   bool nontemporal_stores = false;                     // mode a: needs a store fence at its end
@@ -39,7 +39,7 @@ struct CodeUnit {
   /// Stacks that a block needs where it does not run through; 0: it is never in the middle of code.
   uint32_t stacks_of_block(uint32_t warp_count) const {
     if (independent_entry != nullptr) return 0;
-    return warp_entry != nullptr ? warp_count : 1;
+    return fiber_entry != nullptr ? warp_count : 1;
   }
   virtual std::string kernel_name() const = 0;
   /// "sobel.ptx:41", empty when unknown. `helper_line` counts where `pc` belongs to no line.

@@ -47,7 +47,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
     : function_(function), variant_(variant), code_(std::move(code)) {
   name = function->kernel().name.c_str();
   grid_entry = code_->grid_entry();
-  warp_entry = code_->warp_entry();
+  fiber_entry = code_->fiber_entry();
   independent_entry = code_->independent_entry();
   waits = code_->info().waits;
   nontemporal_stores = code_->info().nontemporal_stores;

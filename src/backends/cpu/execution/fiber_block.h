@@ -14,10 +14,10 @@
 
 namespace km::cpu {
 
-class WarpBlock : public ResidentBlock {
+class FiberBlock : public ResidentBlock {
  public:
-  explicit WarpBlock(CodeGuard* guard) : guard_(guard) {}
-  ~WarpBlock() override;
+  explicit FiberBlock(CodeGuard* guard) : guard_(guard) {}
+  ~FiberBlock() override;
 
   bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) override;
   /// Called on the engine's stack.
@@ -42,7 +42,7 @@ class WarpBlock : public ResidentBlock {
 
  private:
   struct Warp {
-    WarpBlock* set = nullptr;
+    FiberBlock* set = nullptr;
     GuardedRange stack;
     void* position = nullptr;
     void* fake_stack = nullptr;

@@ -1,4 +1,4 @@
-#include "backends/cpu/execution/warp_block.h"
+#include "backends/cpu/execution/fiber_block.h"
 
 #include <bit>
 #include <new>
@@ -18,19 +18,19 @@ uint32_t bit(uint32_t index) { return uint32_t{1} << index; }
 
 }  // namespace
 
-WarpBlock::~WarpBlock() {
+FiberBlock::~FiberBlock() {
   for (auto& warp : warps_) {
     if (warp) free_tsan_fiber(warp->tsan_fiber);
   }
 }
 
-bool WarpBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {
+bool FiberBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {
   return ResidentBlock::prepare(unit, shared_bytes, warp_count) &&
          make_stacks(unit.stacks_of_block(warp_count), unit.stack_bytes);
 }
 
 /// Stacks of at least `stack_bytes` for `count` warps. False: no room.
-bool WarpBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
+bool FiberBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
   if (count <= prepared_ && stack_bytes <= stack_bytes_) return true;
   uint64_t size = stack_bytes_;
   if (stack_bytes > size || size == 0) {
@@ -52,7 +52,7 @@ bool WarpBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
   return true;
 }
 
-void WarpBlock::reset_warp(Warp& warp) {
+void FiberBlock::reset_warp(Warp& warp) {
   free_tsan_fiber(warp.tsan_fiber);
   warp.tsan_fiber = make_tsan_fiber();
   warp.fake_stack = nullptr;
@@ -61,9 +61,9 @@ void WarpBlock::reset_warp(Warp& warp) {
   warp.position = fiber_prepare(reinterpret_cast<void*>(top), warp_main, &warp);
 }
 
-void WarpBlock::warp_main(void* argument) {
+void FiberBlock::warp_main(void* argument) {
   auto* warp = static_cast<Warp*>(argument);
-  WarpBlock* set = warp->set;
+  FiberBlock* set = warp->set;
   const void* low = nullptr;
   size_t size = 0;
   after_switch(nullptr, &low, &size);
@@ -77,16 +77,16 @@ void WarpBlock::warp_main(void* argument) {
   }
 }
 
-void WarpBlock::run_warp(uint32_t index) {
-  if (unit_->warp_entry != nullptr) {
-    unit_->warp_entry(record_, &state_, index);
+void FiberBlock::run_warp(uint32_t index) {
+  if (unit_->fiber_entry != nullptr) {
+    unit_->fiber_entry(record_, &state_, index);
     return;
   }
   const uint64_t block = state_.block[0];
   unit_->grid_entry(record_, &state_, block, block + 1);
 }
 
-void WarpBlock::start() {
+void FiberBlock::start() {
   count_ = state_.warp_count;
   barriers_ = {};
   used_barriers_ = exited_ = yields_ = 0;
@@ -95,7 +95,7 @@ void WarpBlock::start() {
   begun_ = true;
 }
 
-ResidentBlock::Turn WarpBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
+ResidentBlock::Turn FiberBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   record_ = record;
   unit_ = &unit;
   if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
@@ -103,7 +103,7 @@ ResidentBlock::Turn WarpBlock::run(const simt::LaunchRecord* record, const CodeU
   if ((runnable_ & bit(current_)) == 0) pick_next(&current_);
   running_ = true;
   Warp& next = *warps_[current_];
-  if (unit.warp_entry != nullptr) state_.first_thread = current_ * simt::kWarpLanes;
+  if (unit.fiber_entry != nullptr) state_.first_thread = current_ * simt::kWarpLanes;
   guard_->stacks[1] = {next.stack.guard_begin(), next.stack.begin()};
   base_tsan_fiber_ = current_tsan_fiber();
   before_switch(&base_fake_stack_, next.stack.data(), next.stack.size_bytes());
@@ -116,18 +116,18 @@ ResidentBlock::Turn WarpBlock::run(const simt::LaunchRecord* record, const CodeU
   return turn_;
 }
 
-KM_NO_SANITIZE void WarpBlock::return_to_base() {
+KM_NO_SANITIZE void FiberBlock::return_to_base() {
   if (running_) switch_tsan_fiber(base_tsan_fiber_);
 }
 
-void WarpBlock::abandon() {
+void FiberBlock::abandon() {
   if (!begun_) return;
   for (uint32_t i = 0; i < count_; ++i) reset_warp(*warps_[i]);
   begun_ = running_ = false;
   guard_->stacks[1] = {};
 }
 
-void WarpBlock::switch_to(uint32_t next) {
+void FiberBlock::switch_to(uint32_t next) {
   Warp& from = *warps_[current_];
   if (next == from.index) return;
   Warp& to = *warps_[next];
@@ -141,7 +141,7 @@ void WarpBlock::switch_to(uint32_t next) {
 }
 
 /// From warp `index`; the next run() goes on with warp `current_`.
-void WarpBlock::switch_to_base(uint32_t index, Turn turn) {
+void FiberBlock::switch_to_base(uint32_t index, Turn turn) {
   turn_ = turn;
   Warp& from = *warps_[index];
   before_switch(&from.fake_stack, base_low_, base_size_);
@@ -150,12 +150,12 @@ void WarpBlock::switch_to_base(uint32_t index, Turn turn) {
   after_switch(from.fake_stack, nullptr, nullptr);
 }
 
-bool WarpBlock::is_complete(const Barrier& barrier) const {
+bool FiberBlock::is_complete(const Barrier& barrier) const {
   if (barrier.expected != 0) return barrier.arrived * simt::kWarpLanes >= barrier.expected;
   return barrier.arrived + static_cast<uint32_t>(std::popcount(exited_)) >= count_;
 }
 
-void WarpBlock::release(Barrier& barrier) {
+void FiberBlock::release(Barrier& barrier) {
   for (uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
     warps_[static_cast<uint32_t>(std::countr_zero(left))]->predicates = barrier.predicates;
   }
@@ -164,12 +164,12 @@ void WarpBlock::release(Barrier& barrier) {
 }
 
 /// All threads of the block have come.
-void WarpBlock::complete(Barrier& barrier) {
+void FiberBlock::complete(Barrier& barrier) {
   if (&barrier != &barriers_[simt::kClusterBarrier] || sync_cluster()) release(barrier);
 }
 
 /// Nobody can run: exited threads count as arrived at barriers with an explicit count as well.
-bool WarpBlock::release_exited() {
+bool FiberBlock::release_exited() {
   uint32_t exited = static_cast<uint32_t>(std::popcount(exited_));
   for (uint32_t left = used_barriers_; left != 0; left &= left - 1) {
     Barrier& barrier = barriers_[static_cast<uint32_t>(std::countr_zero(left))];
@@ -181,15 +181,15 @@ bool WarpBlock::release_exited() {
 }
 
 /// In turn, so that every warp gets on.
-bool WarpBlock::pick_next(uint32_t* out_next) {
+bool FiberBlock::pick_next(uint32_t* out_next) {
   if (runnable_ == 0 && !release_exited()) return false;
   uint32_t above = current_ == 31 ? 0 : runnable_ & ~(bit(current_ + 1) - 1);
   *out_next = static_cast<uint32_t>(std::countr_zero(above != 0 ? above : runnable_));
   return true;
 }
 
-WarpBlock::Barrier& WarpBlock::arrive(uint32_t id, uint32_t thread_count,
-                                      uint32_t predicate_count) {
+FiberBlock::Barrier& FiberBlock::arrive(uint32_t id, uint32_t thread_count,
+                                        uint32_t predicate_count) {
   Barrier& barrier = barriers_[id % kMaxBarriers];
   used_barriers_ |= bit(id % kMaxBarriers);
   barrier.arrived += 1;
@@ -198,8 +198,8 @@ WarpBlock::Barrier& WarpBlock::arrive(uint32_t id, uint32_t thread_count,
   return barrier;
 }
 
-bool WarpBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
-                             uint32_t* out_predicates, uint64_t pc) {
+bool FiberBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
+                              uint32_t* out_predicates, uint64_t pc) {
   warps_[current_]->pc = pc;
   Barrier& barrier = arrive(id, thread_count, predicate_count);
   barrier.waiting |= bit(current_);
@@ -211,7 +211,7 @@ bool WarpBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predic
 }
 
 /// Until the running warp can go on. False: no warp of the block ever can.
-bool WarpBlock::wait_for_others() {
+bool FiberBlock::wait_for_others() {
   uint32_t next = 0;
   if (pick_next(&next)) {
     switch_to(next);
@@ -222,12 +222,12 @@ bool WarpBlock::wait_for_others() {
   return true;
 }
 
-void WarpBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
+void FiberBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
   Barrier& barrier = arrive(id, thread_count, 0);
   if (is_complete(barrier)) complete(barrier);
 }
 
-void WarpBlock::yield(uint64_t pc) {
+void FiberBlock::yield(uint64_t pc) {
   warps_[current_]->pc = pc;
   uint32_t next = current_;
   pick_next(&next);
@@ -240,7 +240,7 @@ void WarpBlock::yield(uint64_t pc) {
   switch_to_base(from, Turn::waiting);
 }
 
-void WarpBlock::finish_warp() {
+void FiberBlock::finish_warp() {
   const uint32_t from = current_;
   yields_ = 0;
   exited_ |= bit(from);
