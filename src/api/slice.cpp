@@ -2,7 +2,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/memory/copy_3d.h"
+#include "api/places.h"
 
 using namespace km;
 
@@ -12,10 +12,8 @@ km_status fill_slice(const char* function, km_stream stream, km_slice slice, uin
                      uint32_t value, uint32_t value_size_bytes, uint64_t count) noexcept {
   return guard_light(function, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(target, call, slice);
-    KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
-    KM_ASSIGN(const DevicePlace place,
-              place_in_slice(queue->context(), *target, offset_bytes, size, "slice"));
+    KM_ASSIGN(const DevicePlace place, fill_place(call, queue->context(), slice, offset_bytes,
+                                                  value_size_bytes, count));
     return fill(*queue, place, value, value_size_bytes, count);
   });
 }
@@ -157,9 +155,8 @@ km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offse
                           const void* source, uint64_t size_bytes) noexcept {
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(target, call, destination);
-    KM_ASSIGN(const DevicePlace place,
-              place_in_slice(queue->context(), *target, offset_bytes, size_bytes, "destination"));
+    KM_ASSIGN(const DevicePlace place, destination_place(call, queue->context(), destination,
+                                                         offset_bytes, size_bytes));
     return upload(*queue, place, source, size_bytes);
   });
 }
@@ -168,9 +165,8 @@ km_status km_slice_download(km_stream stream, km_slice source, uint64_t offset_b
                             void* destination, uint64_t size_bytes) noexcept {
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(target, call, source);
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(queue->context(), *target, offset_bytes, size_bytes, "source"));
+              source_place(call, queue->context(), source, offset_bytes, size_bytes));
     return download(*queue, place, destination, size_bytes);
   });
 }
@@ -180,14 +176,10 @@ km_status km_slice_copy(km_stream stream, km_slice destination, uint64_t destina
                         uint64_t size_bytes) noexcept {
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(to, call, destination);
-    KM_GET(from, call, source);
-    KM_ASSIGN(
-        const DevicePlace to_place,
-        place_in_slice(queue->context(), *to, destination_offset_bytes, size_bytes, "destination"));
-    KM_ASSIGN(const DevicePlace from_place,
-              place_in_slice(queue->context(), *from, source_offset_bytes, size_bytes, "source"));
-    return copy(*queue, to_place, from_place, size_bytes);
+    KM_ASSIGN(const CopyPlaces places,
+              copy_places(call, queue->context(), destination, destination_offset_bytes, source,
+                          source_offset_bytes, size_bytes));
+    return copy(*queue, places.destination, places.source, size_bytes);
   });
 }
 
@@ -210,12 +202,8 @@ km_status km_slice_upload_3d(km_stream stream, km_slice destination, const void*
                              const km_copy_3d* copy) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(target, call, destination);
-    KM_REQUIRE(copy);
-    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace place,
-              place_rows_in_slice(queue->context(), *target, shape.destination, "destination"));
-    return upload_3d(*queue, place, source, shape);
+    KM_ASSIGN(const RowsPlace rows, destination_rows(call, queue->context(), destination, copy));
+    return upload_3d(*queue, rows.place, source, rows.shape);
   });
 }
 
@@ -223,12 +211,8 @@ km_status km_slice_download_3d(km_stream stream, km_slice source, void* destinat
                                const km_copy_3d* copy) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(target, call, source);
-    KM_REQUIRE(copy);
-    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace place,
-              place_rows_in_slice(queue->context(), *target, shape.source, "source"));
-    return download_3d(*queue, place, destination, shape);
+    KM_ASSIGN(const RowsPlace rows, source_rows(call, queue->context(), source, copy));
+    return download_3d(*queue, rows.place, destination, rows.shape);
   });
 }
 
@@ -236,15 +220,9 @@ km_status km_slice_copy_3d(km_stream stream, km_slice destination, km_slice sour
                            const km_copy_3d* copy) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(to, call, destination);
-    KM_GET(from, call, source);
-    KM_REQUIRE(copy);
-    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace to_place,
-              place_rows_in_slice(queue->context(), *to, shape.destination, "destination"));
-    KM_ASSIGN(const DevicePlace from_place,
-              place_rows_in_slice(queue->context(), *from, shape.source, "source"));
-    return copy_3d(*queue, to_place, from_place, shape);
+    KM_ASSIGN(const RowsPlaces rows,
+              rows_places(call, queue->context(), destination, source, copy));
+    return copy_3d(*queue, rows.destination, rows.source, rows.shape);
   });
 }
 
@@ -253,12 +231,10 @@ km_status km_slice_fill_2d(km_stream stream, km_slice slice, uint64_t offset_byt
                            uint64_t width_count, uint64_t height) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(target, call, slice);
-    KM_ASSIGN(const Fill2d shape,
-              Fill2d::make(pitch_bytes, value, value_size_bytes, width_count, height));
-    KM_ASSIGN(const DevicePlace place,
-              place_in_slice(queue->context(), *target, offset_bytes, shape.extent_bytes, "slice"));
-    return fill_2d(*queue, place, shape);
+    KM_ASSIGN(const FillRows rows,
+              fill_rows(call, queue->context(), slice, offset_bytes,
+                        Fill2d::make(pitch_bytes, value, value_size_bytes, width_count, height)));
+    return fill_2d(*queue, rows.place, rows.shape);
   });
 }
 
@@ -267,12 +243,9 @@ km_status km_slice_copy_peer(km_stream stream, km_slice destination,
                              uint64_t source_offset_bytes, uint64_t size_bytes) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_GET(to, call, destination);
-    KM_GET(from, call, source);
-    KM_TRY(to->check_range(destination_offset_bytes, size_bytes, "destination"));
-    KM_TRY(from->check_range(source_offset_bytes, size_bytes, "source"));
-    return copy_peer(*queue, {&to->memory(), to->address() + destination_offset_bytes},
-                     {&from->memory(), from->address() + source_offset_bytes}, size_bytes);
+    KM_ASSIGN(const CopyPlaces places, peer_places(call, destination, destination_offset_bytes,
+                                                   source, source_offset_bytes, size_bytes));
+    return copy_peer(*queue, places.destination, places.source, size_bytes);
   });
 }
 

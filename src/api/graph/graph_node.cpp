@@ -5,6 +5,7 @@
 #include "api/guard.h"
 #include "api/launch/kernel_call.h"
 #include "api/output.h"
+#include "api/places.h"
 
 using namespace km;
 
@@ -31,14 +32,10 @@ km_status put_copy(const char* name, km_graph graph, const GraphTarget& target,
                    uint64_t source_offset_bytes, uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, destination);
-    KM_GET(from, call, source);
-    KM_ASSIGN(
-        const DevicePlace to_place,
-        place_in_slice(into->context(), *to, destination_offset_bytes, size_bytes, "destination"));
-    KM_ASSIGN(const DevicePlace from_place,
-              place_in_slice(into->context(), *from, source_offset_bytes, size_bytes, "source"));
-    return target.place(*into, copy_work(to_place, from_place, size_bytes));
+    KM_ASSIGN(const CopyPlaces places,
+              copy_places(call, into->context(), destination, destination_offset_bytes, source,
+                          source_offset_bytes, size_bytes));
+    return target.place(*into, copy_work(places.destination, places.source, size_bytes));
   });
 }
 
@@ -47,9 +44,8 @@ km_status put_upload(const char* name, km_graph graph, const GraphTarget& target
                      uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, destination);
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(into->context(), *to, offset_bytes, size_bytes, "destination"));
+              destination_place(call, into->context(), destination, offset_bytes, size_bytes));
     return target.place(*into, upload_work(into->context(), place, source, size_bytes));
   });
 }
@@ -58,9 +54,8 @@ km_status put_download(const char* name, km_graph graph, const GraphTarget& targ
                        uint64_t offset_bytes, void* destination, uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(from, call, source);
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(into->context(), *from, offset_bytes, size_bytes, "source"));
+              source_place(call, into->context(), source, offset_bytes, size_bytes));
     return target.place(*into, download_work(into->context(), place, destination, size_bytes));
   });
 }
@@ -70,10 +65,8 @@ km_status put_fill(const char* name, km_graph graph, const GraphTarget& target, 
                    uint64_t count) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, slice);
-    KM_ASSIGN(const uint64_t size, fill_size(count, value_size_bytes));
     KM_ASSIGN(const DevicePlace place,
-              place_in_slice(into->context(), *to, offset_bytes, size, "slice"));
+              fill_place(call, into->context(), slice, offset_bytes, value_size_bytes, count));
     return target.place(*into, fill_work(place, value, value_size_bytes, count));
   });
 }

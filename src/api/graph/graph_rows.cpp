@@ -1,6 +1,6 @@
 // Nodes of graphs that copy and fill rows, or copy between contexts.
 #include "api/graph/graph_target.h"
-#include "api/guard.h"
+#include "api/places.h"
 #include "core/graph/graph_work.h"
 
 using namespace km;
@@ -11,15 +11,9 @@ km_status put_copy_3d(const char* name, km_graph graph, const GraphTarget& targe
                       km_slice destination, km_slice source, const km_copy_3d* copy) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, destination);
-    KM_GET(from, call, source);
-    KM_REQUIRE(copy);
-    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace to_place,
-              place_rows_in_slice(into->context(), *to, shape.destination, "destination"));
-    KM_ASSIGN(const DevicePlace from_place,
-              place_rows_in_slice(into->context(), *from, shape.source, "source"));
-    return target.place(*into, copy_3d_work(to_place, from_place, shape));
+    KM_ASSIGN(const RowsPlaces rows,
+              rows_places(call, into->context(), destination, source, copy));
+    return target.place(*into, copy_3d_work(rows.destination, rows.source, rows.shape));
   });
 }
 
@@ -27,12 +21,8 @@ km_status put_upload_3d(const char* name, km_graph graph, const GraphTarget& tar
                         km_slice destination, const void* source, const km_copy_3d* copy) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, destination);
-    KM_REQUIRE(copy);
-    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace place,
-              place_rows_in_slice(into->context(), *to, shape.destination, "destination"));
-    return target.place(*into, upload_3d_work(into->context(), place, source, shape));
+    KM_ASSIGN(const RowsPlace rows, destination_rows(call, into->context(), destination, copy));
+    return target.place(*into, upload_3d_work(into->context(), rows.place, source, rows.shape));
   });
 }
 
@@ -40,12 +30,9 @@ km_status put_download_3d(const char* name, km_graph graph, const GraphTarget& t
                           km_slice source, void* destination, const km_copy_3d* copy) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(from, call, source);
-    KM_REQUIRE(copy);
-    KM_ASSIGN(const Copy3d shape, Copy3d::make(*copy));
-    KM_ASSIGN(const DevicePlace place,
-              place_rows_in_slice(into->context(), *from, shape.source, "source"));
-    return target.place(*into, download_3d_work(into->context(), place, destination, shape));
+    KM_ASSIGN(const RowsPlace rows, source_rows(call, into->context(), source, copy));
+    return target.place(*into,
+                        download_3d_work(into->context(), rows.place, destination, rows.shape));
   });
 }
 
@@ -54,12 +41,10 @@ km_status put_fill_2d(const char* name, km_graph graph, const GraphTarget& targe
                       uint32_t value_size_bytes, uint64_t width_count, uint64_t height) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, slice);
-    KM_ASSIGN(const Fill2d shape,
-              Fill2d::make(pitch_bytes, value, value_size_bytes, width_count, height));
-    KM_ASSIGN(const DevicePlace place,
-              place_in_slice(into->context(), *to, offset_bytes, shape.extent_bytes, "slice"));
-    return target.place(*into, fill_2d_work(place, shape));
+    KM_ASSIGN(const FillRows rows,
+              fill_rows(call, into->context(), slice, offset_bytes,
+                        Fill2d::make(pitch_bytes, value, value_size_bytes, width_count, height)));
+    return target.place(*into, fill_2d_work(rows.place, rows.shape));
   });
 }
 
@@ -68,14 +53,10 @@ km_status put_copy_peer(const char* name, km_graph graph, const GraphTarget& tar
                         uint64_t source_offset_bytes, uint64_t size_bytes) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_GET(to, call, destination);
-    KM_GET(from, call, source);
-    KM_TRY(to->check_range(destination_offset_bytes, size_bytes, "destination"));
-    KM_TRY(from->check_range(source_offset_bytes, size_bytes, "source"));
-    return target.place(
-        *into,
-        copy_peer_work(into->context(), {&to->memory(), to->address() + destination_offset_bytes},
-                       {&from->memory(), from->address() + source_offset_bytes}, size_bytes));
+    KM_ASSIGN(const CopyPlaces places, peer_places(call, destination, destination_offset_bytes,
+                                                   source, source_offset_bytes, size_bytes));
+    return target.place(*into, copy_peer_work(into->context(), places.destination, places.source,
+                                              size_bytes));
   });
 }
 
