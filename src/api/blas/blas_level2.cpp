@@ -47,6 +47,13 @@ Status triangular_packed(BlasRequest&& request, km_blas_triangle triangle,
       .submit();
 }
 
+/// An update of rank 1 of a general matrix.
+Status general_rank_one(BlasRequest&& request, uint64_t m, uint64_t n, const void* alpha,
+                        const km_blas_vector* x, const km_blas_vector* y,
+                        const km_blas_matrix* a) {
+  return request.m(m).n(n).alpha(alpha).x(x, m).y(y, n).a_written(a, m, n).submit();
+}
+
 /// The first arguments of an update of rank 1 by one vector.
 BlasRequest& rank_one(BlasRequest& request, km_blas_triangle triangle, uint64_t n,
                       const void* alpha, const km_blas_vector* x) {
@@ -203,30 +210,16 @@ km_status km_blas_tpsv(km_blas blas, km_data_type type, km_blas_triangle triangl
 km_status km_blas_ger(km_blas blas, km_data_type type, uint64_t m, uint64_t n, const void* alpha,
                       const km_blas_vector* x, const km_blas_vector* y,
                       const km_blas_matrix* a) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_GER, type)
-        .m(m)
-        .n(n)
-        .alpha(alpha)
-        .x(x, m)
-        .y(y, n)
-        .a_written(a, m, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return general_rank_one({call, blas, KMB_BLAS_GER, type}, m, n, alpha, x, y, a);
   });
 }
 
 km_status km_blas_gerc(km_blas blas, km_data_type type, uint64_t m, uint64_t n, const void* alpha,
                        const km_blas_vector* x, const km_blas_vector* y,
                        const km_blas_matrix* a) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_GERC, type)
-        .m(m)
-        .n(n)
-        .alpha(alpha)
-        .x(x, m)
-        .y(y, n)
-        .a_written(a, m, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return general_rank_one({call, blas, KMB_BLAS_GERC, type}, m, n, alpha, x, y, a);
   });
 }
 

@@ -54,6 +54,22 @@ BlasRequest& rank_2k(BlasRequest& request, km_blas_triangle triangle, km_blas_op
       .b(b, is_plain(operation) ? n : k, is_plain(operation) ? k : n);
 }
 
+/// Multiplies b with a triangular matrix, or solves for b.
+Status triangular(BlasRequest&& request, km_blas_side side, km_blas_triangle triangle,
+                  km_blas_operation operation, km_blas_diagonal diagonal, uint64_t m, uint64_t n,
+                  const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b) {
+  return request.side(side)
+      .triangle(triangle)
+      .operation("operation", operation, &kmb_blas_call::operation_a)
+      .diagonal(diagonal)
+      .m(m)
+      .n(n)
+      .alpha(alpha)
+      .a(a, is_left(side) ? m : n, is_left(side) ? m : n)
+      .b_written(b, m, n)
+      .submit();
+}
+
 }  // namespace
 
 km_status km_blas_gemm(km_blas blas, km_data_type type, km_blas_operation operation_a,
@@ -166,18 +182,9 @@ km_status km_blas_trmm(km_blas blas, km_data_type type, km_blas_side side,
                        km_blas_triangle triangle, km_blas_operation operation,
                        km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,
                        const km_blas_matrix* a, const km_blas_matrix* b) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TRMM, type)
-        .side(side)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .m(m)
-        .n(n)
-        .alpha(alpha)
-        .a(a, is_left(side) ? m : n, is_left(side) ? m : n)
-        .b_written(b, m, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular({call, blas, KMB_BLAS_TRMM, type}, side, triangle, operation, diagonal, m, n,
+                      alpha, a, b);
   });
 }
 
@@ -185,17 +192,8 @@ km_status km_blas_trsm(km_blas blas, km_data_type type, km_blas_side side,
                        km_blas_triangle triangle, km_blas_operation operation,
                        km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,
                        const km_blas_matrix* a, const km_blas_matrix* b) noexcept {
-  return guard(__func__, [&](Call& call) -> Status {
-    return BlasRequest(call, blas, KMB_BLAS_TRSM, type)
-        .side(side)
-        .triangle(triangle)
-        .operation("operation", operation, &kmb_blas_call::operation_a)
-        .diagonal(diagonal)
-        .m(m)
-        .n(n)
-        .alpha(alpha)
-        .a(a, is_left(side) ? m : n, is_left(side) ? m : n)
-        .b_written(b, m, n)
-        .submit();
+  return guard(__func__, [&](Call& call) {
+    return triangular({call, blas, KMB_BLAS_TRSM, type}, side, triangle, operation, diagonal, m, n,
+                      alpha, a, b);
   });
 }
