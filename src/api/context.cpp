@@ -70,8 +70,8 @@ km_status km_context_default_stream(km_context context, km_stream* out_stream) n
 km_status km_context_synchronize(km_context context) {
   return then_end_thread(guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
-    KM_TRY(require_may_block());
-    return target->synchronize();
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->synchronize(may_block);
   }));
 }
 
@@ -91,8 +91,8 @@ km_status km_context_memory_info(km_context context, uint64_t* out_free_bytes,
 km_status km_context_reset(km_context context) {
   return then_end_thread(guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, context);
-    KM_TRY(require_may_block());
-    return target->reset();
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->reset(may_block);
   }));
 }
 

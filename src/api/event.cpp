@@ -47,16 +47,17 @@ km_status km_event_query(km_event event) noexcept {
 km_status km_event_synchronize(km_event event) {
   return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);
-    KM_TRY(require_may_block());
-    return target->synchronize(KMB_WAIT_FOREVER);
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->synchronize(may_block, KMB_WAIT_FOREVER);
   }));
 }
 
 km_status km_event_synchronize_timeout(km_event event, uint64_t timeout_ns) {
   return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, event);
-    if (timeout_ns != 0) KM_TRY(require_may_block());
-    return target->synchronize(timeout_ns);
+    if (timeout_ns == 0) return target->poll();
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->synchronize(may_block, timeout_ns);
   }));
 }
 

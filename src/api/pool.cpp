@@ -12,7 +12,8 @@ namespace {
 // Zeroing memory that was used before may wait where there is no stream to do it in.
 Status check_allocation(km_slice_flags flags, bool has_stream) {
   KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
-  return has_stream || flags == KM_SLICE_DEFAULT ? Status() : require_may_block();
+  if (!has_stream && flags != KM_SLICE_DEFAULT) KM_TRY(require_may_block());
+  return {};
 }
 
 }  // namespace

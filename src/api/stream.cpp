@@ -57,16 +57,17 @@ km_status km_stream_priority(km_stream stream, int32_t* out_priority) noexcept {
 km_status km_stream_synchronize(km_stream stream) {
   return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
-    KM_TRY(require_may_block());
-    return target->synchronize(KMB_WAIT_FOREVER);
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->synchronize(may_block, KMB_WAIT_FOREVER);
   }));
 }
 
 km_status km_stream_synchronize_timeout(km_stream stream, uint64_t timeout_ns) {
   return then_end_thread(guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
-    if (timeout_ns != 0) KM_TRY(require_may_block());
-    return target->synchronize(timeout_ns);
+    if (timeout_ns == 0) return target->poll();
+    KM_ASSIGN(const MayBlock may_block, require_may_block());
+    return target->synchronize(may_block, timeout_ns);
   }));
 }
 

@@ -37,9 +37,9 @@ class Context final : public Handled {
   /// One user less; true: that was the last.
   bool detach() { return users_.fetch_sub(1, std::memory_order_relaxed) <= 1; }
   /// Work goes to its end, memory goes, and handles of what belongs to it are dead.
-  void destroy();
+  void destroy(const MayBlock& may_block);
   /// Ends a primary context, whose own handle stays.
-  void deactivate();
+  void deactivate(const MayBlock& may_block);
   /// A primary context that was never active, or was deactivated, begins again.
   CUresult activate();
   CUresult synchronize();
@@ -80,7 +80,7 @@ class Context final : public Handled {
   Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary);
   ~Context() override;
   CUresult join_blocking(Stream& legacy);
-  void drop_contents();
+  void drop_contents(const MayBlock& may_block);
 
   DeviceState& device_;
   mutable std::mutex core_mutex_;  // guards core_ of a primary context; others keep theirs
@@ -103,7 +103,7 @@ class Context final : public Handled {
 };
 
 /// Waits for all work of a context, whatever is captured: what is captured is no work.
-Status wait_for_work(km::Context& context);
+Status wait_for_work(const MayBlock& may_block, km::Context& context);
 
 /// The context that is current on this thread; CUDA_ERROR_INVALID_CONTEXT when none is,
 /// CUDA_ERROR_CONTEXT_IS_DESTROYED when it was destroyed.
@@ -126,7 +126,7 @@ class DestroyUnlessKept {
  public:
   explicit DestroyUnlessKept(Context& context) : context_(&context) {}
   ~DestroyUnlessKept() {
-    if (context_ != nullptr) context_->destroy();
+    if (context_ != nullptr) context_->destroy(MayBlock::at_end());
   }
   DestroyUnlessKept(const DestroyUnlessKept&) = delete;
   DestroyUnlessKept& operator=(const DestroyUnlessKept&) = delete;
@@ -143,7 +143,7 @@ CUresult publish_in(Context& context, Ref<T> object, Handle<T>* out) {
   const Ref<km::Context> core = Ref<km::Context>::share(object->core().context());
   const Handle<T> handle = publish(std::move(object));
   if (!context.has_core(*core)) {
-    retire<T>(handle);
+    retire<T>(MayBlock::at_end(), handle);
     return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
   }
   *out = handle;

@@ -52,8 +52,8 @@ CUresult destroy_context(CUcontext handle) {
   if (context->is_primary()) {
     return fail(CUDA_ERROR_INVALID_CONTEXT, "a primary context is released, not destroyed");
   }
-  CU_CHECK(require_may_block());
-  context->destroy();
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
+  context->destroy(may_block);
   if (current_context_or_null() == context.get()) set_current_context(nullptr);
   forget_popped_context();
   return CUDA_SUCCESS;
@@ -103,13 +103,13 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
-    CU_CHECK(require_may_block());
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
     const std::lock_guard lock(device->mutex);
     if (device->retain_count == 0) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
                   ordinal);
     }
-    if (--device->retain_count == 0) device->primary->deactivate();
+    if (--device->retain_count == 0) device->primary->deactivate(may_block);
     return CUDA_SUCCESS;
   });
 }
@@ -121,10 +121,10 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
-    CU_CHECK(require_may_block());
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
     const std::lock_guard lock(device->mutex);
     if (!device->primary) return CUDA_SUCCESS;
-    device->primary->deactivate();
+    device->primary->deactivate(may_block);
     return device->retain_count != 0 ? device->primary->activate() : CUresult{CUDA_SUCCESS};
   });
 }

@@ -99,15 +99,15 @@ CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, R
   return CUDA_SUCCESS;
 }
 
-void Context::destroy() {
+void Context::destroy(const MayBlock& may_block) {
   if (destroyed_.exchange(true)) return;
   const Ref<Context> kept = Ref<Context>::share(*this);
   retire<Context>(handle_of(*this));
-  drop_contents();
+  drop_contents(may_block);
 }
 
-void Context::deactivate() {
-  if (!destroyed_.exchange(true)) drop_contents();
+void Context::deactivate(const MayBlock& may_block) {
+  if (!destroyed_.exchange(true)) drop_contents(may_block);
 }
 
 CUresult Context::activate() {
@@ -127,8 +127,8 @@ Ref<km::Context> Context::core() const {
   return core_;
 }
 
-void Context::drop_contents() {
-  static_cast<void>(core()->synchronize());
+void Context::drop_contents(const MayBlock& may_block) {
+  static_cast<void>(core()->synchronize(may_block));
   retire_all<Event>(*this);
   retire_all<Stream>(*this);
   retire_all<Module>(*this);
@@ -156,8 +156,8 @@ void Context::drop_contents() {
 }
 
 CUresult Context::synchronize() {
-  CU_CHECK(require_may_block());
-  CU_CHECK(core()->synchronize());
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
+  CU_CHECK(core()->synchronize(may_block));
   trim_pools();
   return CUDA_SUCCESS;
 }
@@ -264,7 +264,7 @@ void Context::note_work(Stream& stream) {
   }
 }
 
-Status wait_for_work(km::Context& context) {
+Status wait_for_work(const MayBlock&, km::Context& context) {
   return call_backend(context.backend().context_synchronize, context.native());
 }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/object/callback.h"
 #include "core/object/handle_table.h"
 #include "core/object/object.h"
 #include "cuda/driver.h"
@@ -104,8 +105,17 @@ inline constexpr cu::CUresult kNoHandle<GraphExec> = cu::CUDA_ERROR_INVALID_VALU
 template <>
 inline constexpr cu::CUresult kNoHandle<Pool> = cu::CUDA_ERROR_INVALID_VALUE;
 
+/// Types with `kEndWaits`: the end of an object waits for the work that uses it.
+template <class T>
+concept EndWaits = requires { T::kEndWaits; };
+
 /// Ends the handle; false when it is none.
 template <class T>
+bool retire(const MayBlock&, Handle<T> handle) {
+  return table_of<T>().destroy((uint64_t)handle);  // NOLINT
+}
+template <class T>
+  requires(!EndWaits<T>)
 bool retire(Handle<T> handle) {
   return table_of<T>().destroy((uint64_t)handle);  // NOLINT
 }

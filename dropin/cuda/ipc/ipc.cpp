@@ -133,7 +133,7 @@ CUresult ImportedMemory::open(Context& context, const IpcHandle& handle, CUdevic
 }
 
 CUresult ImportedMemory::close(CUdeviceptr address) {
-  CU_CHECK(require_may_block());
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
   Allocation taken;
   {
     const std::lock_guard lock(mutex_);
@@ -151,7 +151,7 @@ CUresult ImportedMemory::close(CUdeviceptr address) {
     Driver::instance().take(address, kind_bit(AllocationKind::kImported), &taken);
   }
   if (!taken.memory) return CUDA_SUCCESS;
-  CU_CHECK(wait_for_work(taken.memory->context()));
+  CU_CHECK(wait_for_work(may_block, taken.memory->context()));
   return CUDA_SUCCESS;
 }
 

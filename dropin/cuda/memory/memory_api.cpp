@@ -69,7 +69,7 @@ CUresult free_memory(CUdeviceptr address) {
   CU_CURRENT(current);
   static_cast<void>(current);
   CU_TRY(require_no_capture_of("freeing memory"));
-  CU_CHECK(require_may_block());
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
   Allocation taken;
   CUresult freed = CUDA_SUCCESS;
   if (free_graph_memory(address, &freed)) return freed;
@@ -77,7 +77,7 @@ CUresult free_memory(CUdeviceptr address) {
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
   Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
-  const Status done = wait_for_work(taken.memory->context());
+  const Status done = wait_for_work(may_block, taken.memory->context());
   if (taken.pool_id != 0) dropin::note_pool_free();
   return done ? CUDA_SUCCESS : result_of(done.error());
 }
@@ -103,12 +103,12 @@ CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
   CU_CURRENT(context);
   static_cast<void>(context);
   CU_TRY(require_no_capture_of("freeing memory"));
-  CU_CHECK(require_may_block());
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
   Allocation taken;
   if (!Driver::instance().take(reinterpret_cast<uint64_t>(pointer), kind_bit(kind), &taken)) {
     return fail(none, "no such memory begins at %p", pointer);
   }
-  CU_CHECK(wait_for_work(taken.memory->context()));
+  CU_CHECK(wait_for_work(may_block, taken.memory->context()));
   return CUDA_SUCCESS;
 }
 

@@ -21,9 +21,10 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   }
   uint64_t begin = 0;
   Allocation taken;
+  MayBlock may_block = MayBlock::at_end();
   if (Driver::instance().find(address, &begin, &taken) &&
       &taken.memory->context() != &stream.core().context()) {
-    CU_CHECK(require_may_block());
+    CU_ASSIGN(may_block, require_may_block());
   }
   CUresult freed = CUDA_SUCCESS;
   if (free_graph_memory(address, &freed)) return freed;
@@ -33,7 +34,7 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
   if (taken.pool_id != 0) note_pool_free();
   if (&taken.memory->context() != &stream.core().context()) {
-    CU_CHECK(wait_for_work(taken.memory->context()));
+    CU_CHECK(wait_for_work(may_block, taken.memory->context()));
     return CUDA_SUCCESS;
   }
   const auto slice = make_ref<km::Slice>(std::move(taken.memory), 0, taken.size_bytes, 1, false);

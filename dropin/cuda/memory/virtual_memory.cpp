@@ -165,7 +165,7 @@ CUresult VirtualMemory::whole_mappings(Range& range, CUdeviceptr address, uint64
 }
 
 CUresult VirtualMemory::unmap(CUdeviceptr address, uint64_t size_bytes) {
-  CU_CHECK(require_may_block());
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
   std::vector<Ref<km::Context>> users;
   {
     const std::shared_lock lock(mutex_);
@@ -180,7 +180,7 @@ CUresult VirtualMemory::unmap(CUdeviceptr address, uint64_t size_bytes) {
     }
   }
   // Without the lock: what is waited for may need calls that take it.
-  for (const Ref<km::Context>& user : users) static_cast<void>(wait_for_work(*user));
+  for (const Ref<km::Context>& user : users) static_cast<void>(wait_for_work(may_block, *user));
   const std::unique_lock lock(mutex_);
   const auto range = range_at(address);
   if (range == ranges_.end()) return CUDA_ERROR_INVALID_VALUE;  // meanwhile

@@ -65,10 +65,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* o
 
 CUresult cuLibraryUnload(CUlibrary handle) {
   return guard(__func__, [&]() -> CUresult {
-    CU_CHECK(require_may_block());
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
     CU_GET(Library, library, handle);
-    library->unload();
-    if (!retire<dropin::Library>(handle)) {
+    library->unload(may_block);
+    if (!retire<dropin::Library>(may_block, handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the library is no live handle");
     }
     return CUDA_SUCCESS;

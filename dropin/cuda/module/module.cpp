@@ -127,11 +127,12 @@ void Module::tell_driver(const std::string& name, Ref<km::Memory> variable) cons
 
 Library::~Library() {
   // It never had a handle, perhaps.
-  for (const auto& [context, module] : modules_) retire<Module>(handle_of(*module));
-  if (own_context_) own_context_->destroy();
+  const MayBlock may_block = MayBlock::at_end();
+  for (const auto& [context, module] : modules_) retire<Module>(may_block, handle_of(*module));
+  if (own_context_) own_context_->destroy(may_block);
 }
 
-void Library::unload() {
+void Library::unload(const MayBlock& may_block) {
   std::unordered_map<uint64_t, Ref<Module>> modules;
   std::map<std::string, Ref<Kernel>> kernels;
   {
@@ -142,11 +143,11 @@ void Library::unload() {
   }
   // Calls that are under way keep their kernels, and those the library.
   for (const auto& [name, kernel] : kernels) retire<Kernel>(handle_of(*kernel));
-  for (const auto& [context, module] : modules) retire<Module>(handle_of(*module));
+  for (const auto& [context, module] : modules) retire<Module>(may_block, handle_of(*module));
 }
 
 void Library::handle_gone() {
-  unload();
+  unload(MayBlock::at_end());
   Handled::handle_gone();
 }
 
@@ -207,7 +208,7 @@ void Library::forget(const Context& context) {
   if (found == modules_.end()) return;
   gone = std::move(found->second);
   modules_.erase(found);
-  retire<Module>(handle_of(*gone));
+  retire<Module>(MayBlock::at_end(), handle_of(*gone));
 }
 
 CUresult Kernel::function_in(Context& context, Ref<Function>* out) {

@@ -54,6 +54,8 @@ class Function final : public Handled {
 
 class Module final : public Handled {
  public:
+  static constexpr bool kEndWaits = true;
+
   /// With a handle. Texts of failures go to the logs too.
   static CUresult load(Context& context, const std::string& ptx, const JitLogs& logs,
                        Ref<Module>* out);
@@ -85,6 +87,8 @@ class Module final : public Handled {
 
 class Library final : public Handled {
  public:
+  static constexpr bool kEndWaits = true;
+
   explicit Library(std::string ptx) : ptx_(std::move(ptx)) {}
   ~Library() override;
 
@@ -98,7 +102,7 @@ class Library final : public Handled {
   void forget(const Context& context);
   /// Ends the handles of its kernels and modules.
   /// Ends the handles of its kernels and modules at once, also while another thread holds it.
-  void unload();
+  void unload(const MayBlock& may_block);
   void handle_gone() override;
 
  private:

@@ -49,8 +49,8 @@ CUresult cuModuleLoad(CUmodule* out, const char* path) {
 
 CUresult cuModuleUnload(CUmodule handle) {
   return guard(__func__, [&]() -> CUresult {
-    CU_CHECK(require_may_block());  // for the work that reads its textures
-    if (!retire<dropin::Module>(handle)) {
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
+    if (!retire<dropin::Module>(may_block, handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the module is no live handle");
     }
     return CUDA_SUCCESS;

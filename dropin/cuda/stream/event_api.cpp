@@ -111,10 +111,10 @@ CUresult cuEventQuery(CUevent handle) {
 
 CUresult cuEventSynchronize(CUevent handle) {
   return guard_light(__func__, [&]() -> CUresult {
-    CU_CHECK(require_may_block());
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
     CU_GET(Event, event, handle);
     if (!event->core().is_captured()) CU_TRY(require_no_capture_of("waiting for an event"));
-    return event->synchronize();
+    return event->synchronize(may_block);
   });
 }
 

@@ -88,7 +88,7 @@ class Event final : public Handled {
   /// The stream waits for the latest record.
   CUresult wait_in(Stream& stream);
   CUresult query();
-  CUresult synchronize();
+  CUresult synchronize(const MayBlock& may_block);
 
  private:
   Event(Context& context, Ref<km::Event> core, unsigned flags)

@@ -41,8 +41,8 @@ Stream::~Stream() {
 }
 
 CUresult Stream::synchronize() {
-  CU_CHECK(require_may_block());
-  CU_CHECK(core_->synchronize(KMB_WAIT_FOREVER));
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
+  CU_CHECK(core_->synchronize(may_block, KMB_WAIT_FOREVER));
   trim_pools();
   return CUDA_SUCCESS;
 }
@@ -107,9 +107,9 @@ CUresult Event::query() {
   return is_over ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-CUresult Event::synchronize() {
+CUresult Event::synchronize(const MayBlock& may_block) {
   if (shared_ == nullptr || core_->is_captured()) {
-    CU_CHECK(core_->synchronize(KMB_WAIT_FOREVER));
+    CU_CHECK(core_->synchronize(may_block, KMB_WAIT_FOREVER));
     return CUDA_SUCCESS;
   }
   constexpr int kEagerTurns = 64;

@@ -80,7 +80,7 @@ CUresult allocate(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
 }
 
 void give_back(Context& context, const km::Memory& memory) {
-  static_cast<void>(wait_for_work(memory.context()));
+  static_cast<void>(wait_for_work(MayBlock::at_end(), memory.context()));
   Driver::instance().drop(memory.address(), memory);
   context.device().unreserve(memory.size_bytes());
 }
@@ -107,7 +107,7 @@ class UnusedMemory {
 struct Levels {
   std::vector<Ref<Array>> arrays;
   ~Levels() {
-    for (const Ref<Array>& array : arrays) retire<Array>(handle_of(*array));
+    for (const Ref<Array>& array : arrays) retire<Array>(MayBlock::at_end(), handle_of(*array));
   }
 };
 
@@ -118,7 +118,7 @@ CUresult publish_array(Context& context, Ref<T> object, UnusedMemory* memory, Ha
   const Handle<T> handle = publish(std::move(object));
   memory->note_use();
   if (!context.has_core(*core)) {
-    retire<T>(handle);
+    retire<T>(MayBlock::at_end(), handle);
     return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
   }
   *out = handle;
@@ -132,7 +132,7 @@ void retire_all_of(const Context& context) {
     auto& each = static_cast<T&>(object);
     if (&each.context() == &context) handles.push_back(handle_of(each));
   });
-  for (const Handle<T> handle : handles) retire<T>(handle);
+  for (const Handle<T> handle : handles) retire<T>(MayBlock::at_end(), handle);
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
 }
 
 void MipmappedArray::handle_gone() {
-  for (const Ref<Array>& level : levels_) retire<Array>(handle_of(*level));
+  for (const Ref<Array>& level : levels_) retire<Array>(MayBlock::at_end(), handle_of(*level));
   give_back(*context_, *memory_);
   Handled::handle_gone();
 }

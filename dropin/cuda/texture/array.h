@@ -60,6 +60,8 @@ struct ArrayShape {
 
 class Array final : public Handled {
  public:
+  static constexpr bool kEndWaits = true;
+
   Array(Context& context, Ref<km::Memory> memory, const ArrayShape& shape,
         const kmb_image_level& place, bool is_level)
       : context_(Ref<Context>::share(context)),
@@ -89,6 +91,8 @@ class Array final : public Handled {
 
 class MipmappedArray final : public Handled {
  public:
+  static constexpr bool kEndWaits = true;
+
   MipmappedArray(Context& context, Ref<km::Memory> memory, const ArrayShape& shape,
                  std::vector<Ref<Array>> levels)
       : context_(Ref<Context>::share(context)),

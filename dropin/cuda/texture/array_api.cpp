@@ -24,8 +24,8 @@ CUresult destroy(CUarray handle) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the array is a level of a mipmapped array");
     }
   }
-  CU_CHECK(require_may_block());
-  if (retire<dropin::Array>(handle)) return CUDA_SUCCESS;
+  CU_ASSIGN(const MayBlock may_block, require_may_block());
+  if (retire<dropin::Array>(may_block, handle)) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_HANDLE, "the array is no live handle");
 }
 
@@ -145,8 +145,8 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(current);
     static_cast<void>(current);
-    CU_CHECK(require_may_block());
-    if (retire<MipmappedArray>(handle)) return CUDA_SUCCESS;
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
+    if (retire<MipmappedArray>(may_block, handle)) return CUDA_SUCCESS;
     return fail(CUDA_ERROR_INVALID_HANDLE, "the mipmapped array is no live handle");
   });
 }

@@ -52,7 +52,7 @@ void find_names(const std::string& ptx, const std::string& type, bool is_surface
 
 void retire_all(std::map<std::string, Declared>& declared) {
   for (auto& [name, each] : declared) {
-    if (each.made) retire<TextureReference>(handle_of(*each.made));
+    if (each.made) retire<TextureReference>(MayBlock::at_end(), handle_of(*each.made));
   }
 }
 
@@ -67,7 +67,9 @@ TextureReference::TextureReference(Context& context, Ref<km::Memory> variable, b
   for (auto& mode : state_.texture.addressMode) mode = CU_TR_ADDRESS_MODE_CLAMP;
 }
 
-TextureReference::~TextureReference() { static_cast<void>(take({}, version_, 0)); }
+TextureReference::~TextureReference() {
+  static_cast<void>(take(MayBlock::at_end(), {}, version_, 0));
+}
 
 ReferenceState TextureReference::state(uint64_t* version) const {
   const std::lock_guard lock(mutex_);
@@ -86,11 +88,12 @@ CUresult TextureReference::make_image(const ReferenceState& state, uint64_t* ima
 
 /// Kernels that run read the variable, and then the image: both stay until they are over. The lock
 /// is not held meanwhile, because host functions of the work may ask for the reference.
-bool TextureReference::take(const ReferenceState& next, uint64_t version, uint64_t image) {
+bool TextureReference::take(const MayBlock& may_block, const ReferenceState& next, uint64_t version,
+                            uint64_t image) {
   std::unique_lock lock(mutex_);
   if (image_ != image) {
     lock.unlock();
-    static_cast<void>(wait_for_work(*context_->core()));
+    static_cast<void>(wait_for_work(may_block, *context_->core()));
     lock.lock();
   }
   const bool is_taken = version_ == version;
@@ -139,7 +142,7 @@ void forget_references(const Context& context) {
     auto& each = static_cast<TextureReference&>(object);
     if (&each.context() == &context) handles.push_back(handle_of(each));
   });
-  for (const CUtexref handle : handles) retire<TextureReference>(handle);
+  for (const CUtexref handle : handles) retire<TextureReference>(MayBlock::at_end(), handle);
 }
 
 CUresult find_reference(CUmodule handle, const char* name, bool is_surface, CUtexref* out) {

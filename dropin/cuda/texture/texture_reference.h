@@ -33,6 +33,8 @@ struct ReferenceState {
 
 class TextureReference final : public Handled {
  public:
+  static constexpr bool kEndWaits = true;
+
   TextureReference(Context& context, Ref<km::Memory> variable, bool is_surface);
   ~TextureReference() override;
 
@@ -47,7 +49,7 @@ class TextureReference final : public Handled {
   /// another thread's is made once more, on top of it.
   template <class Change>
   CUresult change(bool must_bind, Change&& change) {
-    CU_CHECK(require_may_block());
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
     bool is_taken = false;
     while (!is_taken) {
       uint64_t version = 0;
@@ -56,7 +58,7 @@ class TextureReference final : public Handled {
       uint64_t image = 0;
       const CUresult made = make_image(next, &image);
       if (made != CUDA_SUCCESS && must_bind) return made;
-      is_taken = take(next, version, image);
+      is_taken = take(may_block, next, version, image);
     }
     return CUDA_SUCCESS;
   }
@@ -67,7 +69,8 @@ class TextureReference final : public Handled {
   CUresult make_image(const ReferenceState& state, uint64_t* image);
   /// Waits for the context's work and takes over state and image. False: the state is no longer
   /// of that version; the image is gone.
-  bool take(const ReferenceState& next, uint64_t version, uint64_t image);
+  bool take(const MayBlock& may_block, const ReferenceState& next, uint64_t version,
+            uint64_t image);
 
   const Ref<Context> context_;
   const Ref<km::Memory> variable_;  // null: of no module

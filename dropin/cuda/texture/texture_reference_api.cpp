@@ -161,8 +161,8 @@ CUresult cuTexRefDestroy(CUtexref handle) {
         return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is its module's");
       }
     }
-    CU_CHECK(require_may_block());
-    if (retire<TextureReference>(handle)) return CUDA_SUCCESS;
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
+    if (retire<TextureReference>(may_block, handle)) return CUDA_SUCCESS;
     return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
   });
 }

@@ -127,7 +127,7 @@ Ref<CaptureSlot> Context::default_capture_slot() {
   return default_capture_slot_;
 }
 
-Status Context::synchronize() {
+Status Context::synchronize(const MayBlock&) {
   KM_TRY(require_no_capture(*this, "waiting for"));
   const ProfiledWait wait(*profiler_, "synchronize context");
   return call_backend(backend().context_synchronize, native_);
@@ -139,7 +139,7 @@ Result<Context::MemoryInfo> Context::memory_info() {
   return info;
 }
 
-Status Context::reset() {
+Status Context::reset(const MayBlock&) {
   Ref<CaptureSlot> slot = make_ref<CaptureSlot>();  // before anything is changed
   SharedDefaultStream lost;
   drop_captures(*this);

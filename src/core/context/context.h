@@ -13,6 +13,7 @@
 #include "core/device/device.h"
 #include "core/error/error_history.h"
 #include "core/memory/address_map.h"
+#include "core/object/callback.h"
 #include "core/object/object.h"
 #include "core/profiler/profiler.h"
 
@@ -59,9 +60,9 @@ class Context final : public Object {
   struct MemoryInfo {
     uint64_t free_bytes = 0, total_bytes = 0;
   };
-  Status synchronize();
+  Status synchronize(const MayBlock& may_block);
   Result<MemoryInfo> memory_info();
-  Status reset();
+  Status reset(const MayBlock& may_block);
   /// KM_SUCCESS, or the error of a kernel that failed.
   Status sticky();
   Result<uint64_t> limit(km_context_limit limit) const;

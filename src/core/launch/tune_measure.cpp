@@ -132,14 +132,15 @@ Status Tune::check_results(Session& session) {
 }
 
 Status Tune::measure_in(Session& session, Candidate& candidate, uint64_t limit_ns) {
+  KM_ASSIGN(const MayBlock may_block, require_may_block());
   KM_ASSIGN(const Ref<Launch> launch, launch_of(session, candidate));
   Stream& stream = *session.stream;
   KM_TRY(upload(session));
   KM_TRY(launch->submit());
-  KM_TRY(stream.synchronize(KMB_WAIT_FOREVER));
+  KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
   if (check_ != KM_TUNE_CHECK_OFF) KM_TRY(check_results(session));
   for (uint32_t i = 0; i < warmup_count_; ++i) KM_TRY(launch->submit());
-  KM_TRY(stream.synchronize(KMB_WAIT_FOREVER));
+  KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
   std::vector<uint64_t> samples;
   uint64_t least_ns = UINT64_MAX;
   const Clock::time_point start = Clock::now();
@@ -147,7 +148,7 @@ Status Tune::measure_in(Session& session, Candidate& candidate, uint64_t limit_n
     KM_TRY(session.start->record(stream));
     KM_TRY(launch->submit());
     KM_TRY(session.end->record(stream));
-    KM_TRY(stream.synchronize(KMB_WAIT_FOREVER));
+    KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
     KM_ASSIGN(const int64_t elapsed_ns, session.start->elapsed_ns(*session.end));
     samples.push_back(static_cast<uint64_t>(std::max<int64_t>(elapsed_ns, 0)));
     least_ns = std::min(least_ns, samples.back());  // one slow sample may be the machine's doing

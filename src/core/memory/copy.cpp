@@ -14,7 +14,8 @@ namespace {
 // A host range that is page-locked keeps its memory until the copy is done; any other may make the
 // call wait.
 Status check_host_side(const FoundMemory& pinned) {
-  return pinned ? Status() : require_may_block();
+  if (!pinned) KM_TRY(require_may_block());
+  return {};
 }
 
 }  // namespace

@@ -191,7 +191,9 @@ Status Pool::zero(Memory& memory, Stream* stream) {
     return call_backend(backend().fill, queue.native(), memory.address(), uint32_t{0}, uint32_t{1},
                         memory.size_bytes(), ticket);
   }));
-  return stream != nullptr ? Status() : queue.synchronize(KMB_WAIT_FOREVER);
+  if (stream != nullptr) return {};
+  KM_ASSIGN(const MayBlock may_block, require_may_block());
+  return queue.synchronize(may_block, KMB_WAIT_FOREVER);
 }
 
 void Pool::take_back(Memory& block) {

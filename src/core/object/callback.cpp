@@ -11,8 +11,8 @@ thread_local bool t_in_callback = false;
 
 bool in_callback() { return t_in_callback; }
 
-Status require_may_block() {
-  if (!t_in_callback) return {};
+Result<MayBlock> require_may_block() {
+  if (!t_in_callback) return MayBlock();
   return make_error(KM_ERROR_NOT_PERMITTED,
                     "this call may wait, which a callback must not do; signal another thread "
                     "instead");

@@ -11,8 +11,19 @@ namespace km {
 
 /// True if the calling thread is inside a callback of this library.
 bool in_callback();
+/// The right of the calling thread to wait. Functions that wait take one, so that a call cannot
+/// forget to ask for it, and asks before it changes anything.
+class MayBlock {
+ public:
+  /// For the ends of objects, which cannot be refused.
+  static MayBlock at_end() { return {}; }
+
+ private:
+  friend Result<MayBlock> require_may_block();
+  MayBlock() = default;
+};
 /// KM_ERROR_NOT_PERMITTED inside a callback.
-Status require_may_block();
+Result<MayBlock> require_may_block();
 
 /// For the time of a callback.
 class CallbackScope {

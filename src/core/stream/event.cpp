@@ -32,7 +32,10 @@ void Event::note_recorded() {
     forget_capture(*this);
 }
 
-Status Event::synchronize(uint64_t timeout_ns) {
+Status Event::synchronize(const MayBlock&, uint64_t timeout_ns) { return wait(timeout_ns); }
+Status Event::poll() { return wait(0); }
+
+Status Event::wait(uint64_t timeout_ns) {
   if (is_captured()) [[unlikely]]
     return refuse_captured_event(*this, "waiting for");
   const ProfiledWait wait(context().profiler(), "synchronize event");

@@ -21,7 +21,9 @@ class Event final : public ContextChild {
   /// A graph that records it was launched.
   void note_recorded();
   /// Both succeed at once for an event that was never recorded.
-  Status synchronize(uint64_t timeout_ns);
+  Status synchronize(const MayBlock& may_block, uint64_t timeout_ns);
+  /// Like synchronize() with no time to wait, which asks nobody.
+  Status poll();
   Status query();
   /// Nanoseconds from this event to `end`.
   Result<int64_t> elapsed_ns(Event& end);
@@ -30,6 +32,7 @@ class Event final : public ContextChild {
   Event(Context& context, km_event_flags flags) : ContextChild(context), flags_(flags) {}
   ~Event() override;
   // Each with one result, which needs no move.
+  Status wait(uint64_t timeout_ns);
   Status wait_for_work(uint64_t timeout_ns);
   Status ask_for_work();
 

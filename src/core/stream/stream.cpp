@@ -78,7 +78,10 @@ bool Stream::is_idle() {
   return static_cast<bool>(call_backend(backend().stream_synchronize, native_, uint64_t{0}));
 }
 
-Status Stream::synchronize(uint64_t timeout_ns) {
+Status Stream::synchronize(const MayBlock&, uint64_t timeout_ns) { return wait(timeout_ns); }
+Status Stream::poll() { return wait(0); }
+
+Status Stream::wait(uint64_t timeout_ns) {
   if (is_capturing()) [[unlikely]]
     return refuse_capture(*this, "waiting for");
   const ProfiledWait wait(context().profiler(), "synchronize stream");

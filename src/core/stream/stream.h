@@ -23,7 +23,9 @@ class Stream final : public ContextChild {
   int32_t priority() const { return priority_; }
 
   /// KM_TIMEOUT when the limit passes; KMB_WAIT_FOREVER: no limit.
-  Status synchronize(uint64_t timeout_ns);
+  Status synchronize(const MayBlock& may_block, uint64_t timeout_ns);
+  /// Like synchronize() with no time to wait, which asks nobody.
+  Status poll();
   /// KM_NOT_READY while work is left.
   Status query();
   Status wait_event(Event& event);
@@ -55,6 +57,7 @@ class Stream final : public ContextChild {
   ~Stream() override;
   void drop_capture();
   // Each with one result, which needs no move.
+  Status wait(uint64_t timeout_ns);
   Status wait_for_work(uint64_t timeout_ns);
   Status ask_for_work();
 

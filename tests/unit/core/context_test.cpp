@@ -14,6 +14,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// A call that waits without having asked for the right to wait does not compile.
+template <class T>
+concept WaitsUnasked = requires(T& target) { target.synchronize(); } ||
+                       requires(T& target) { target.synchronize(uint64_t{1}); };
+static_assert(!WaitsUnasked<Context> && !WaitsUnasked<Stream> && !WaitsUnasked<Event>);
+static_assert(!std::is_default_constructible_v<MayBlock>);
+
 constexpr const char* kPtx =
     ".version 7.0\n.visible .global .align 4 .u32 counters[4];\n"
     ".visible .entry noop()\n{ ret; }\n.visible .entry crash()\n{ trap; }\n"
@@ -38,7 +45,7 @@ TEST_F(ContextTest, DefaultStreamIsOneUntilReset) {
   const Ref<Stream> first = std::move(*Stream::share_default(*context_));
   const Ref<Stream> second = std::move(*Stream::share_default(*context_));
   EXPECT_EQ(first->native(), second->native());
-  EXPECT_TRUE(context_->reset());
+  EXPECT_TRUE(context_->reset(*require_may_block()));
   const Ref<Stream> third = std::move(*Stream::share_default(*context_));
   EXPECT_NE(first->native(), third->native());
   EXPECT_TRUE(first->is_lost());
@@ -65,7 +72,7 @@ TEST_F(ContextTest, StickyErrorsStayAndOthersAreTaken) {
     EXPECT_EQ(error.native_code, 7);
   }
   EXPECT_FALSE(submit_launch(*stream_, {*crash, shape, nullptr, 0, {}}));
-  EXPECT_TRUE(context_->reset());
+  EXPECT_TRUE(context_->reset(*require_may_block()));
   EXPECT_EQ(context_->error().status, KM_SUCCESS);
 }
 
@@ -73,7 +80,7 @@ TEST_F(ContextTest, CallbacksMayNotBlock) {
   static km_status inside = KM_SUCCESS;
   EXPECT_TRUE(stream_->add_callback(
       [](void*, km_status) { inside = require_may_block().error().status; }, nullptr));
-  EXPECT_TRUE(stream_->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_TRUE(stream_->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(inside, KM_ERROR_NOT_PERMITTED);
   EXPECT_FALSE(in_callback());
 }
@@ -82,15 +89,15 @@ TEST_F(ContextTest, QueriesAndTimeLimits) {
   fake_set_deferred(true);
   const Ref<Event> event = std::move(*Event::create(*context_, KM_EVENT_DEFAULT));
   EXPECT_TRUE(event->query());
-  EXPECT_TRUE(event->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_TRUE(event->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(event->elapsed_ns(*event).error().status, KM_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(event->record(*stream_));
   EXPECT_EQ(event->query().error().status, KM_NOT_READY);
-  EXPECT_EQ(event->synchronize(0).error().status, KM_TIMEOUT);
+  EXPECT_EQ(event->poll().error().status, KM_TIMEOUT);
   EXPECT_EQ(event->elapsed_ns(*event).error().status, KM_NOT_READY);
   EXPECT_EQ(stream_->query().error().status, KM_NOT_READY);
-  EXPECT_EQ(stream_->synchronize(0).error().status, KM_TIMEOUT);
-  EXPECT_TRUE(stream_->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_EQ(stream_->poll().error().status, KM_TIMEOUT);
+  EXPECT_TRUE(stream_->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_TRUE(stream_->query());
   EXPECT_EQ(*event->elapsed_ns(*event), 0);
 }
@@ -168,7 +175,7 @@ Status whole_scenario() {
   KM_TRY(event->record(*shared));
   KM_TRY(stream->wait_event(*event));
   KM_TRY(stream->add_callback([](void*, km_status) {}, nullptr));
-  return stream->synchronize(KMB_WAIT_FOREVER);
+  return stream->synchronize(*require_may_block(), KMB_WAIT_FOREVER);
 }
 
 TEST_F(ContextTest, EveryFailureOfTheBackendIsHandled) {

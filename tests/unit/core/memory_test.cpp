@@ -35,7 +35,7 @@ TEST_F(MemoryTest, QueuedWorkKeepsMemory) {
   fill_all(*stream_, *slice);
   slice = nullptr;
   EXPECT_EQ(fake_counters().memories, 1);
-  EXPECT_TRUE(stream_->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_TRUE(stream_->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(fake_counters().memories, 0);
 }
 
@@ -50,7 +50,7 @@ TEST_F(MemoryTest, EveryStreamThatUsesItCounts) {
   slice = nullptr;
   for (Ref<Stream>& stream : streams) {
     EXPECT_EQ(fake_counters().memories, 1);
-    EXPECT_TRUE(stream->synchronize(KMB_WAIT_FOREVER));
+    EXPECT_TRUE(stream->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   }
   EXPECT_EQ(fake_counters().memories, 0);
 }
@@ -72,7 +72,7 @@ TEST_F(MemoryTest, StreamOrderedDestroyWaitsForUnknownUses) {
   EXPECT_TRUE(freed->mark_last_use(*stream_));
   freed = nullptr;
   EXPECT_EQ(fake_counters().memories, 2);
-  EXPECT_TRUE(stream_->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_TRUE(stream_->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(fake_counters().memories, 1);
 }
 
@@ -146,7 +146,7 @@ TEST_F(MemoryTest, AsynchronousCopiesKeepPinnedMemory) {
   EXPECT_TRUE(upload(*stream_, {&slice->memory(), slice->address()}, host->pointer(), 64));
   host = nullptr;
   EXPECT_EQ(fake_counters().memories, 2);
-  EXPECT_TRUE(stream_->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_TRUE(stream_->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(fake_counters().memories, 1);
 }
 
@@ -154,7 +154,7 @@ TEST_F(MemoryTest, ResetLosesChildrenButKeepsTheirMemory) {
   Ref<Slice> slice = new_slice(16);
   const uint64_t address = slice->address();
   EXPECT_FALSE(slice->is_lost());
-  EXPECT_TRUE(context_->reset());
+  EXPECT_TRUE(context_->reset(*require_may_block()));
   EXPECT_TRUE(slice->is_lost());
   EXPECT_TRUE(stream_->is_lost());
   EXPECT_TRUE((*slice->view(0, 1))->is_lost());

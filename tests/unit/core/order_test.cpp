@@ -151,7 +151,7 @@ TEST_F(OrderTest, MemoryOutlivesUsesOnAllStreams) {
   ASSERT_TRUE(streams_[2]->drain());
   ASSERT_TRUE(streams_[0]->drain());
   ASSERT_TRUE(streams_[1]->drain());
-  EXPECT_TRUE(streams_[2]->synchronize(KMB_WAIT_FOREVER));
+  EXPECT_TRUE(streams_[2]->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(fake_counters().memories, 0);
   slice_ = std::move(*Slice::create(*ordered_, nullptr, 64, 4, KM_SLICE_ZEROED));
 }
