@@ -1,4 +1,4 @@
-"""Rules on documentation: links lead somewhere, and files that the manual names are there."""
+"""Rules on documentation: links lead somewhere, and what pages and comments name is there."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -11,6 +11,15 @@ FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.M | re.S)
 CODE = re.compile(r"`[^`\n]*`")
 MANUAL = "docs/internals/"
 PAGE = re.compile(r"(?<![\w/.-])docs/(?:[\w.-]+/)*[\w.-]+\.md\b")
+# A path from the root in the manual, or its beginning, which `*` or `<` ends.
+ROOTED = re.compile(
+    r"(?<![\w/.<$}-])((?:src|dropin|gen|tests|bench|include|docs|scripts|cmake)/(?:[\w.-]+/)*"
+    r"[\w-]*(?:\.[\w-]+)*)([*<]?)"
+)
+# The end of a file's path in a comment.
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+COMMENTED = re.compile(r"(?<![\w/.<$}*-])((?:[\w-]+/)+[\w-]+\.(?:cpp|h|def|inc|S|py))\b")
+SOURCES = re.compile(r"^(src|dropin|gen|include|tests)/")
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:cpp|h|def|inc|S|py|md|ptx))`")
 
 
@@ -77,6 +86,38 @@ def named_files(file, endings: set) -> list:
     ]
 
 
+def rooted_paths(file, paths: set) -> list:
+    """Files and folders that the manual names from the root, also in its examples."""
+    if not file.path.startswith(MANUAL):
+        return []
+
+    def is_there(match) -> bool:
+        if match[2]:
+            return any(path.startswith(match[1]) for path in paths)
+        return match[1].rstrip("/") in paths
+
+    return [
+        Finding("named", file.path, file.text.count("\n", 0, match.start()) + 1,
+                f"there is nothing at {match[0]}")
+        for match in ROOTED.finditer(file.text)
+        if not is_there(match)
+    ]
+
+
+def commented_files(file, endings: set, folders: set) -> list:
+    """Files that comments name by the end of their path; those of other projects do not count."""
+    if not file.is_code or file.is_generated or not SOURCES.match(file.path):
+        return []
+    ours = {name for folder in folders for name in folder.split("/")[:2]}
+    found = []
+    for comment in COMMENT.finditer(file.text):
+        for match in COMMENTED.finditer(comment[0]):
+            if match[1].partition("/")[0] in ours and match[1] not in endings:
+                line = file.text.count("\n", 0, comment.start() + match.start()) + 1
+                found.append(Finding("named", file.path, line, f"there is no file {match[1]}"))
+    return found
+
+
 def named_pages(file, by_path: dict) -> list:
     """Pages of docs/ that sources, scripts and headers speak of."""
     if file.is_binary or file.path == "tests/tidy/test_tidy.py":
@@ -100,6 +141,7 @@ def run(files: list) -> list:
     for file in files:
         if file.suffix == ".md":
             found += links(file, by_path, folders) + named_files(file, endings)
+            found += rooted_paths(file, set(by_path) | folders)
         else:
-            found += named_pages(file, by_path)
+            found += named_pages(file, by_path) + commented_files(file, endings, folders)
     return found

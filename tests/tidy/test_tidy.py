@@ -291,6 +291,20 @@ class Docs(unittest.TestCase):
         for bad in ("`y.h`", "`core/x.h`"):
             self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
 
+    def test_the_manual_names_paths_that_are_there(self):
+        page = "docs/internals/a.md"
+        for good in ("`src/base`", "src/base/x.h", "src/base/", "`src/base/x*.h`", "src/ba<room>.h",
+                     "```\nsrc/base/x.h\n```", "https://example.com/src/core", "the/src/core"):
+            self.assertEqual([], self.findings(good + "\n", page), good)
+        for bad in ("`src/core`", "`src/base/y*.h`", "```\nsrc/base/y\n```", "src/co<room>.h"):
+            self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
+
+    def test_comments_name_files_that_are_there(self):
+        for text, rules in (("// As base/x.h says.\n", []), ("/* See\n base/y.h. */\n", ["named"]),
+                            ("// In src/core/x.h.\n", ["named"]), ("// In llvm/y.h.\n", []),
+                            ('auto a = "base/y.h";\n', [])):
+            tree = Tree({"src/core/a.cpp": text, "src/base/x.h": "\n"})
+            self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "named"], text)
 
     def test_sources_speak_of_pages_that_are_there(self):
         for text, rules in (("// See docs/b.md.\n", []), ("// See docs/c.md.\n", ["named"]),

@@ -1,5 +1,5 @@
-// The memory of privatized additions (plan/privatized_atomics.h), which a thread has for itself,
-// and the tests of other accesses against it.
+// The memory of privatized additions (plan/memory/privatized_atomics.h), which a thread has for
+// itself, and the tests of other accesses against it.
 #pragma once
 
 #include "simt/analysis/memory/memory_access.h"
