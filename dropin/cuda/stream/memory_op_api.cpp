@@ -29,7 +29,8 @@ kmb_memory_op_kind kind_of_wait(unsigned flags) {
   return kKinds[flags & 3];
 }
 
-/// Operations without an address: all memory is coherent, and x86 keeps writes in order.
+/// Checks a barrier, which needs no work: memory is coherent, and processors keep the order of
+/// writes.
 CUresult check_barrier(const CUstreamBatchMemOpParams& op) {
   const unsigned most =
       op.operation == CU_STREAM_MEM_OP_BARRIER ? unsigned{CU_STREAM_MEMORY_BARRIER_TYPE_GPU} : 0;

@@ -211,7 +211,7 @@ Status Context::set_output(km_output_callback callback, void* user_data) {
     std::swap(output_.callback, other);
     std::swap(output_.user_data, other_data);
   };
-  exchange(callback, user_data);  // now the ones before
+  exchange(callback, user_data);  // both hold the former ones from here on
   Status status =
       call_backend(backend().context_set_output, native_, to_callback ? &Output::write : nullptr,
                    static_cast<void*>(&output_));

@@ -132,7 +132,7 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// About six marks to the width that is seen, at each zoom.
+/// Appends the marks of the axis, about six to the visible width at each zoom.
 void append_axis(const Span& span, std::string* out) {
   constexpr double kMarks = 6;
   *out += "<svg class=\"axis\">\n";

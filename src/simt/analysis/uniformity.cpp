@@ -22,9 +22,9 @@ class JoinFinder {
       : kernel_(kernel), label_(kernel.blocks.size(), kNone), open_(kernel.blocks.size()) {}
 
   /// Blocks are numbered in reverse postorder, so a forward edge goes to a higher number. Calls
-  /// `join` for every meeting block and `touch` for every block between branch and reconvergence,
-  /// but for those that `passed` says have been touched with all that follow. Where the branches of
-  /// a kernel lie in each other too deep, all blocks count as both.
+  /// `join` for every block at which paths join and `touch` for every block between branch and
+  /// reconvergence, but for those that `passed` says have been touched with all that follow. Where
+  /// the branches of a kernel lie in each other too deep, all blocks count as both.
   template <class Join, class Touch>
   void find(BlockId branch, std::vector<uint8_t>& passed, Join join, Touch touch) {
     if (steps_ > kMostSteps) return give_up(passed, join, touch);
@@ -422,7 +422,7 @@ class Analysis {
   bool note_loop(Divergence& divergence, uint32_t loop) {
     if (divergence.loop[loop] || !leaves_apart(divergence, loop)) return false;
     divergence.loop[loop] = 1;
-    // Values of the loop look different from outside now.
+    // Lanes leave the loop apart, so its values vary at every exit from now on.
     for (BlockId b : shapes_.loops.loops[loop].nodes) {
       for (BlockId succ : kernel_.blocks[b].succs) {
         if (shapes_.loops.contains(loop, succ)) continue;

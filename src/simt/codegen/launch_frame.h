@@ -58,7 +58,7 @@ class LaunchFrame : public Room {
   Value* block_packets();
 
   // ---- Scratch memory.
-  /// The packet's place at an offset of its context.
+  /// The address of a packet's spill slot, at this offset of its scratch memory.
   Value* packet_slot(Value* packet, uint64_t offset_bytes);
   /// i64, the address of the current packet's local memory.
   Value* local_base() const { return local_base_; }

@@ -14,8 +14,8 @@
 
 namespace km::simt {
 
-/// Lowers each instruction by the class of its family. A class that keeps something of the code
-/// that it has made is told when a block or region begins.
+/// Lowers each instruction by the class of its family. A class with state of the code so far has a
+/// begin_block() or begin_region(), which this class calls.
 class Lowering : public Room {
  public:
   Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,

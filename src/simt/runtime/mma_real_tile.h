@@ -19,7 +19,7 @@ constexpr uint32_t kMaxReals = 512;  // elements of A, of B
 constexpr int32_t kZero = -1000;
 constexpr int32_t kSpecial = -2000;  // less one of:
 enum Special : int32_t { kFinite = 0, kPlusInfinity = 1, kMinusInfinity = 2, kNan = 3 };
-constexpr int32_t kLowestTop = -126;  // what a term that is zero counts for
+constexpr int32_t kLowestTop = -126;  // the exponent of a term that is zero
 
 /// Products of Real are exact: float holds those of f16 and fp8, bf16 and tf32 have too large a
 /// range for it.

@@ -207,7 +207,7 @@ class StepParter {
     }
   }
 
-  /// The address is made where it is read.
+  /// Adds the distance to the address at the start of every block that reads it.
   void add_sums(const Moving& moving, ValueId distance, const ptx::Instruction& like) {
     const Value address = kernel_.values[moving.address];
     const RegisterId by = kernel_.values[distance].reg;
@@ -239,7 +239,7 @@ class StepParter {
     }
   }
 
-  static constexpr unsigned kDepth = 8;  // of what makes a step
+  static constexpr unsigned kDepth = 8;  // of the operations that a step comes from
 
   Kernel& kernel_;
   ptx::Function& function_;
