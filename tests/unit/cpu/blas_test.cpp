@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -100,6 +102,43 @@ TEST(OpenBlas, IsLookedForWhereItIsNamed) {
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("is not OpenBLAS"), std::string::npos);
   fs::remove_all(folder);
+}
+
+TEST(OpenBlas, FunctionsThatAVersionLacksAreNamedByTheirCalls) {
+  const auto old = OpenBlas::load(OLD_OPENBLAS);
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_TRUE(old->check(KMB_BLAS_ROT, KM_DATA_TYPE_F32));
+  const Status lacking = old->check(KMB_BLAS_SCAL, KM_DATA_TYPE_C64);
+  ASSERT_FALSE(lacking);
+  EXPECT_EQ(lacking.error().status, KM_ERROR_BLAS_UNAVAILABLE);
+  EXPECT_EQ(lacking.error().message, OLD_OPENBLAS
+            " has no cblas_zscal, which this call runs on the CPU. Install a newer "
+            "OpenBLAS, or set KM_OPENBLAS to one");
+}
+
+/// csrot is newer than some OpenBLAS: a rotation of complex numbers needs that of reals only.
+TEST(OpenBlas, ComplexRotationsAreThoseOfTheirParts) {
+  const auto old = OpenBlas::load(OLD_OPENBLAS);
+  ASSERT_TRUE(old) << old.error().message;
+  ASSERT_TRUE(old->check(KMB_BLAS_ROT, KM_DATA_TYPE_C32));
+  for (const int64_t step : {int64_t{1}, int64_t{2}, int64_t{-2}, int64_t{INT32_MAX}}) {
+    const uint64_t count = step == INT32_MAX ? 1 : 2;
+    std::array<float, 8> x = {1, 2, 3, 4, 5, 6, 7, 8}, y = {10, 20, 30, 40, 50, 60, 70, 80};
+    kmb_blas_call call{};
+    call.routine = KMB_BLAS_ROT;
+    call.type = KM_DATA_TYPE_C32;
+    call.n = count;
+    call.b = {reinterpret_cast<uint64_t>(x.data()), step, 0};
+    call.c = {reinterpret_cast<uint64_t>(y.data()), step, 0};
+    call.rotation[1] = 1;  // (x, y) becomes (y, -x)
+    run_openblas(*old, call);
+    const std::array<bool, 4> turned = {true, step == 1, std::abs(step) == 2, false};
+    for (int i = 0; i < 8; ++i) {
+      const auto value = static_cast<float>(i + 1);
+      EXPECT_EQ(x[i], turned[i / 2] ? 10 * value : value) << step << ' ' << i;
+      EXPECT_EQ(y[i], turned[i / 2] ? -value : 10 * value) << step << ' ' << i;
+    }
+  }
 }
 
 TEST(BlasCut, CoversEverythingOnce) {

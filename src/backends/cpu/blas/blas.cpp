@@ -40,6 +40,7 @@ Result<std::shared_ptr<const Task>> make_blas_task(const kmb_blas_call& call, ui
     return make_half_gemm_task(call, threads);
   }
   KM_ASSIGN(const OpenBlas* const library, OpenBlas::instance());
+  KM_TRY(library->check(call.routine, call.type));
   return std::shared_ptr<const Task>(std::make_shared<OpenBlasTask>(*library, call, threads));
 }
 

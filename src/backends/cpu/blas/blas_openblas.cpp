@@ -1,4 +1,6 @@
 // One call of OpenBLAS, by its C interface.
+#include <climits>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -60,6 +62,12 @@ class Caller {
   int k() const { return number(call_.k); }
   static Real* data(const kmb_blas_array& array) { return reinterpret_cast<Real*>(array.address); }
   static int step(const kmb_blas_array& array) { return static_cast<int>(array.step); }
+  /// True if functions of reals take twice the number.
+  static bool is_doubled(int value) { return value <= INT_MAX / 2 && value >= -(INT_MAX / 2); }
+  /// How many reals lie between a vector's address and its complex number `i`.
+  int64_t place(int step, int i) const {
+    return 2 * int64_t{step} * (step < 0 ? int64_t{i} - (n() - 1) : int64_t{i});
+  }
   Real* a() const { return data(call_.a); }
   Real* b() const { return data(call_.b); }
   Real* c() const { return data(call_.c); }
@@ -72,6 +80,8 @@ class Caller {
   int diagonal() const { return diagonal_of(call_); }
 
   void level1();
+  void rotate();
+  Real sum_of_parts();
   void reduce();
   void level2();
   void triangular_vector();
@@ -95,7 +105,7 @@ void Caller<Real, kComplex>::level1() {
     case KMB_BLAS_SWAP:
       return invoke(function_, n(), b(), ldb(), c(), ldc());
     case KMB_BLAS_ROT:
-      return invoke(function_, n(), b(), ldb(), c(), ldc(), turn(0), turn(1));
+      return rotate();
     case KMB_BLAS_ROTM: {
       const Real parameters[5] = {turn(0), turn(1), turn(2), turn(3), turn(4)};
       return invoke(function_, n(), b(), ldb(), c(), ldc(), &parameters[0]);
@@ -105,6 +115,34 @@ void Caller<Real, kComplex>::level1() {
   }
 }
 
+/// A rotation is real: it turns the two parts of a complex number alike.
+template <class Real, bool kComplex>
+void Caller<Real, kComplex>::rotate() {
+  const auto turn = [&](int count, Real* x, int x_step, Real* y, int y_step) {
+    invoke(function_, count, x, x_step, y, y_step, static_cast<Real>(call_.rotation[0]),
+           static_cast<Real>(call_.rotation[1]));
+  };
+  if (!kComplex) return turn(n(), b(), ldb(), c(), ldc());
+  if (ldb() == 1 && ldc() == 1 && is_doubled(n())) return turn(2 * n(), b(), 1, c(), 1);
+  if (is_doubled(ldb()) && is_doubled(ldc())) {
+    turn(n(), b(), 2 * ldb(), c(), 2 * ldc());
+    return turn(n(), b() + 1, 2 * ldb(), c() + 1, 2 * ldc());
+  }
+  for (int i = 0; i < n(); ++i) turn(2, b() + place(ldb(), i), 1, c() + place(ldc(), i), 1);
+}
+
+/// The sum of |real| + |imaginary| of complex numbers.
+template <class Real, bool kComplex>
+Real Caller<Real, kComplex>::sum_of_parts() {
+  const auto sum = [&](int count, const Real* x, int step) {
+    return invoke<Real>(function_, count, x, step);
+  };
+  if (is_doubled(ldb())) return sum(n(), b(), 2 * ldb()) + sum(n(), b() + 1, 2 * ldb());
+  Real all = 0;
+  for (int i = 0; i < n(); ++i) all += sum(2, b() + place(ldb(), i), 1);
+  return all;
+}
+
 template <class Real, bool kComplex>
 void Caller<Real, kComplex>::reduce() {
   if (call_.routine == KMB_BLAS_IAMAX) {
@@ -112,8 +150,7 @@ void Caller<Real, kComplex>::reduce() {
     if (n() != 0) index = invoke<size_t>(function_, n(), b(), ldb());
     std::memcpy(c(), &index, sizeof index);
   } else if (call_.routine == KMB_BLAS_ASUM && kComplex) {
-    *c() = invoke<Real>(function_, n(), b(), 2 * ldb()) +
-           invoke<Real>(function_, n(), b() + 1, 2 * ldb());
+    *c() = sum_of_parts();
   } else if (call_.routine == KMB_BLAS_NRM2 || call_.routine == KMB_BLAS_ASUM) {
     *c() = invoke<Real>(function_, n(), b(), ldb());
   } else if constexpr (kComplex) {

@@ -1,5 +1,6 @@
 #include "backends/cpu/blas/openblas.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <system_error>
@@ -90,19 +91,27 @@ Result<OpenBlas> OpenBlas::load(const std::string& path) {
     return not_usable(path, "is not OpenBLAS's variant for POSIX threads (libopenblas0-pthread)");
   }
   OpenBlas result;
+  result.path_ = path;
   for (size_t routine = 0; routine < KMB_BLAS_ROUTINE_COUNT; ++routine) {
     for (int type = 0; type < 4; ++type) {
-      const char* const name = kNames[routine].of_type[type];
-      result.functions_[routine][type] = library->symbol(name);
-      if (result.functions_[routine][type] == nullptr && std::string(name) != "cblas_0") {
-        return not_usable(path, ("has no " + std::string(name)).c_str());
-      }
+      result.functions_[routine][type] = library->symbol(kNames[routine].of_type[type]);
     }
   }
+  // csrot and zdrot are newer than OpenBLAS 0.3.13; the call rotates the parts of numbers.
+  void** const rotations = result.functions_[KMB_BLAS_ROT];
+  std::copy_n(rotations, 2, rotations + 2);
   set_threads(1);
   // Those that it started have nothing to do any more.
   if (const auto stop = library->function<int (*)()>("blas_thread_shutdown_")) stop();
   return result;
+}
+
+Status OpenBlas::check(kmb_blas_routine routine, km_data_type type) const {
+  if (function(routine, type) != nullptr) return {};
+  return make_error(KM_ERROR_BLAS_UNAVAILABLE,
+                    "%s has no %s, which this call runs on the CPU. Install a newer OpenBLAS, or "
+                    "set KM_OPENBLAS to one",
+                    path_.c_str(), kNames[routine].of_type[type - KM_DATA_TYPE_F32]);
 }
 
 Result<const OpenBlas*> OpenBlas::instance() {

@@ -25,8 +25,11 @@ class OpenBlas {
   void* function(kmb_blas_routine routine, km_data_type type) const {
     return functions_[routine][type - KM_DATA_TYPE_F32];
   }
+  /// KM_ERROR_BLAS_UNAVAILABLE names the function if this version of the library lacks it.
+  Status check(kmb_blas_routine routine, km_data_type type) const;
 
  private:
+  std::string path_;
   void* functions_[KMB_BLAS_ROUTINE_COUNT][4] = {};
 };
 
