@@ -3,6 +3,7 @@
 A root is made once, by debootstrap, below build/roots. Each test works on a copy.
 """
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -14,8 +15,9 @@ from packages import ROOT, Case
 ROOTS = ROOT / "build/roots"
 MIRROR = os.environ.get("KM_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 INCLUDED = "libcmocka0,libopenblas0-pthread,python3"  # python3-minimal has no ctypes
-# Debian's own rules are looked at by the lintian of a root of its own.
-NAMED = {"lintian": ("bookworm", "lintian")}
+# Debian's own rules are looked at by the lintian of a root of its own. apt brings it: debootstrap
+# does not know that a package may stand for another one's name, as some of Perl's do.
+NAMED = {"lintian": ("bookworm", "", "lintian")}
 # Debian's package of certificates would replace a file in its own place.
 CERTIFICATES = "/etc/pip-certificates.pem"
 COMPILERS = ("cc", "gcc", "clang", "ld")
@@ -23,16 +25,56 @@ COMPILERS = ("cc", "gcc", "clang", "ld")
 
 def make_root(name: str) -> Path:
     root = ROOTS / name
-    release, included = NAMED.get(name, (name, INCLUDED))
-    stamp, wanted = root / "complete", f"{release} {included}\n"
+    release, included, installed = NAMED.get(name, (name, INCLUDED, ""))
+    stamp = root / "complete"
+    wanted = " ".join(word for word in (release, included, installed) if word) + "\n"
     if stamp.exists() and stamp.read_text() == wanted:
         return root
     shutil.rmtree(root, ignore_errors=True)
     ROOTS.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["debootstrap", "--variant=minbase", f"--include={included}", release, root,
-                    MIRROR], check=True, stdout=subprocess.DEVNULL)
+    options = ["--variant=minbase", *([f"--include={included}"] if included else [])]
+    done = subprocess.run(["debootstrap", *options, release, root, MIRROR], check=False, text=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise AssertionError(f"debootstrap {release}: {done.stderr}\n{log_of(root)}")
+    if installed:
+        with mounted(root):
+            for words in (["update"], ["install", "-y", "--no-install-recommends", installed]):
+                run_inside(root, "apt-get", *words).check_returncode()
     stamp.write_text(wanted)
     return root
+
+
+def log_of(root: Path) -> str:
+    """The end of what debootstrap has noted."""
+    log = root / "debootstrap/debootstrap.log"
+    return "\n".join(log.read_text().splitlines()[-20:]) if log.exists() else ""
+
+
+@contextlib.contextmanager
+def mounted(root: Path):
+    """The root with /proc, /dev and this machine's way to registries."""
+    subprocess.run(["mount", "-t", "proc", "proc", root / "proc"], check=True)
+    subprocess.run(["mount", "--bind", "/dev", root / "dev"], check=True)
+    files = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/pip.conf": "/etc/pip.conf",
+             os.environ.get("PIP_CERT", ""): CERTIFICATES}
+    for file, place in files.items():
+        if file and Path(file).is_file():
+            shutil.copyfile(file, root / place.lstrip("/"))
+    try:
+        yield
+    finally:
+        for name in ("dev", "proc"):
+            subprocess.run(["umount", root / name], check=True)
+
+
+def run_inside(root: Path, *words, **settings):
+    """A program of the root, with nothing of this machine's environment but network_settings()."""
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C",
+                   "KM_CACHE_DIR": "off", "DEBIAN_FRONTEND": "noninteractive",
+                   **network_settings(), **settings}
+    return subprocess.run(["chroot", root, *[str(word) for word in words]], text=True,
+                          env=environment, capture_output=True, check=False)
 
 
 def network_settings() -> dict:
@@ -50,24 +92,14 @@ class Root:
     def __init__(self, name: str, folder: Path):
         self.path = folder / name
         subprocess.run(["cp", "-a", make_root(name), self.path], check=True)
-        subprocess.run(["mount", "-t", "proc", "proc", self.path / "proc"], check=True)
-        subprocess.run(["mount", "--bind", "/dev", self.path / "dev"], check=True)
-        files = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/pip.conf": "/etc/pip.conf",
-                 os.environ.get("PIP_CERT", ""): CERTIFICATES}
-        for file, place in files.items():
-            if file and Path(file).is_file():
-                shutil.copyfile(file, self.path / place.lstrip("/"))
+        self.mounts = contextlib.ExitStack()
+        self.mounts.enter_context(mounted(self.path))
 
     def close(self):
-        for name in ("dev", "proc"):
-            subprocess.run(["umount", self.path / name], check=True)
+        self.mounts.close()
 
     def run(self, *words, **settings):
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C",
-                       "KM_CACHE_DIR": "off", "DEBIAN_FRONTEND": "noninteractive",
-                       **network_settings(), **settings}
-        return subprocess.run(["chroot", self.path, *[str(word) for word in words]], text=True,
-                              env=environment, capture_output=True, check=False)
+        return run_inside(self.path, *words, **settings)
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("debootstrap"),
