@@ -39,17 +39,14 @@ class KernelsCommand : public Command {
 KernelsCommand::KernelsCommand(CLI::App& app)
     : Command(app.add_subcommand("kernels", "List the kernels of a file and their parameters")) {
   parser_->footer(kFooter);
-  parser_->add_option("FILE", file_, "CUDA C++ (.cu), PTX (.ptx) or object code (.kmo)")
-      ->required()
-      ->type_name("FILE");
+  add_kernel_file(*parser_, file_);
   parser_->add_flag("--json", json_, "Print the list as JSON");
   parser_
       ->add_option("--instantiate", instances_,
                    "List this instance of a template kernel: 'scale<float>'")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  parser_->add_option("-d,--device", device_, "Whose resources are shown (default cpu)")
-      ->type_name("URI");
+  add_device_option(*parser_, device_, "Whose resources are shown (default cpu)");
   add_compile_options(*parser_, options_);
 }
 
@@ -173,9 +170,7 @@ Result<Module> KernelsCommand::load(km_context context, Wrapper* described) cons
 }
 
 Status KernelsCommand::list() const {
-  if (!is_ptx(file_) && !is_cuda(file_) && !is_object(file_)) {
-    return usage_error("'" + file_ + "': expected a FILE.cu, a FILE.ptx or a FILE.kmo");
-  }
+  KM_TRY(check_kernel_file(file_));
   Device device;
   Context context;
   KM_TRY(check(km_device_open(device_.c_str(), device.out())));

@@ -60,9 +60,7 @@ class RunCommand : public Command {
 RunCommand::RunCommand(CLI::App& app)
     : Command(app.add_subcommand("run", "Run a kernel on data from files")) {
   parser_->footer(kFooter);
-  parser_->add_option("FILE", file_, "CUDA C++ (.cu), PTX (.ptx) or object code (.kmo)")
-      ->required()
-      ->type_name("FILE");
+  add_kernel_file(*parser_, file_);
   add_options();
   add_compile_options(*parser_, options_);
 }
@@ -78,8 +76,7 @@ void RunCommand::add_options() {
   parser_->add_option("-a,--arg", specs_, "A kernel argument, see below; once for each")
       ->type_name("SPEC")
       ->allow_extra_args(false);
-  parser_->add_option("-d,--device", device_, "cpu, cpu:1, cuda:0 ... (default auto)")
-      ->type_name("URI");
+  add_device_option(*parser_, device_, "cpu, cpu:1, cuda:0 ... (default auto)");
   parser_->add_option("--repeat", repeat_, "Launch this often, each time on fresh data")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
@@ -89,9 +86,7 @@ void RunCommand::add_options() {
 }
 
 Status RunCommand::prepare(SessionInput& input) const {
-  if (!is_ptx(file_) && !is_cuda(file_) && !is_object(file_)) {
-    return usage_error("'" + file_ + "': expected a FILE.cu, a FILE.ptx or a FILE.kmo");
-  }
+  KM_TRY(check_kernel_file(file_));
   KM_ASSIGN(input.grid, parse_dimensions(grid_, "--grid"));
   KM_ASSIGN(input.block, parse_dimensions(block_, "--block"));
   input.source.path = file_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "tools/clock.h"
 
@@ -61,41 +62,56 @@ class Progress::Line {
     all_ = all;
   }
 
+  void print(std::string_view text) {
+    if (text.empty()) return;
+    const std::lock_guard lock(mutex_);
+    erase();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+    is_within_text_ = text.back() != '\n';
+  }
+
  private:
   void run();
-  void draw() const;
+  void draw();
+  void erase();
 
   const std::string what_;
   const Stopwatch watch_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   bool is_over_ = false;
+  bool is_drawn_ = false;
+  bool is_within_text_ = false;  // a line of printed text has not ended: the bar would hide it
   size_t done_ = 0, all_ = 0;
   std::thread thread_;  // the last member: it uses the others
 };
 
 void Progress::Line::run() {
   std::unique_lock lock(mutex_);
-  bool is_drawn = false;
   while (!changed_.wait_for(lock, kTurn, [this] { return is_over_; })) {
-    if (watch_.elapsed_ms() < kQuietMs) continue;
-    draw();
-    is_drawn = true;
+    if (watch_.elapsed_ms() >= kQuietMs && !is_within_text_) draw();
   }
-  if (is_drawn) std::fputs("\r\x1b[K", stderr);
+  erase();
 }
 
-/// With the lock.
-void Progress::Line::draw() const {
+/// With the lock. The cursor is left at the line's beginning, for whoever writes next.
+void Progress::Line::draw() {
   constexpr size_t kWidth = 30;
   const double seconds = watch_.elapsed_ms() / 1000;
+  is_drawn_ = true;
   if (all_ == 0) {
-    std::fprintf(stderr, "\r%s, %.0f s\x1b[K", what_.c_str(), seconds);
+    std::fprintf(stderr, "\r%s, %.0f s\x1b[K\r", what_.c_str(), seconds);
     return;
   }
   const std::string bar(kWidth * std::min(done_, all_) / all_, '#');
-  std::fprintf(stderr, "\r%s [%-30s] %zu of %zu, %.0f s\x1b[K", what_.c_str(), bar.c_str(), done_,
+  std::fprintf(stderr, "\r%s [%-30s] %zu of %zu, %.0f s\x1b[K\r", what_.c_str(), bar.c_str(), done_,
                all_, seconds);
+}
+
+/// With the lock.
+void Progress::Line::erase() {
+  if (std::exchange(is_drawn_, false)) std::fputs("\r\x1b[K", stderr);
 }
 
 Progress::Progress(std::string what) {
@@ -105,6 +121,10 @@ Progress::~Progress() = default;
 
 void Progress::set(size_t done, size_t all) {
   if (line_) line_->set(done, all);
+}
+
+void Progress::print(std::string_view text) {
+  if (line_) line_->print(text);
 }
 
 }  // namespace km::tools

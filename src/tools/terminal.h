@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace km::tools {
 
@@ -27,6 +28,10 @@ class Progress {
 
   /// `done` of `all` are over.
   void set(size_t done, size_t all);
+  /// True if a line may be drawn: what else goes to the terminal is to go through print().
+  bool is_visible() const { return line_ != nullptr; }
+  /// Writes to standard output what belongs to the work; the line makes room for it.
+  void print(std::string_view text);
 
  private:
   class Line;

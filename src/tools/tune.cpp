@@ -85,8 +85,7 @@ void TuneCommand::add_options() {
   parser_->add_option("--problem", problem_, "Remember the choice under this name")
       ->type_name("TEXT");
   parser_->add_flag("--again", again_, "Measure, whatever is remembered");
-  parser_->add_option("-d,--device", device_, "cpu, cpu:1, cuda:0 ... (default auto)")
-      ->type_name("URI");
+  add_device_option(*parser_, device_, "cpu, cpu:1, cuda:0 ... (default auto)");
   parser_->add_flag("--json", json_, "Print the results as JSON");
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 import unittest
 
@@ -20,6 +21,25 @@ extern "C" __global__ void slow(unsigned* out, unsigned ms) {
   out[threadIdx.x] = ms;
 }
 """
+PRINTS = SLOW.replace("out[threadIdx.x] = ms;",
+                      'printf("turn ");\n  printf("%u\\n", ms);\n  out[threadIdx.x] = ms;')
+
+
+def screen(shown):
+    """The lines that a terminal has at last: a line is written over from its beginning."""
+    lines, at = [""], 0
+    for piece in re.findall(r"\x1b\[K|[^\x1b]", shown):
+        if piece == "\x1b[K":
+            lines[-1] = lines[-1][:at]
+        elif piece == "\r":
+            at = 0
+        elif piece == "\n":
+            lines.append("")
+            at = 0
+        else:
+            lines[-1] = lines[-1][:at] + piece + lines[-1][at + 1:]
+            at += 1
+    return lines
 
 
 class Terminal(Case):
@@ -58,7 +78,12 @@ class Terminal(Case):
         shown = self.on_terminal(*words, "u32:120", "--repeat", "30", NO_COLOR=None)
         self.assertRegex(shown, r"running slow \[#* *\] \d+ of 30, [2-9]|running slow \[")
         # It is gone before the result is printed.
-        self.assertRegex(shown, r"\r\x1b\[K\d+\r\n\Z")
+        self.assertEqual(screen(shown), ["120", ""])
+        self.write("prints.cu", PRINTS)
+        shown = self.on_terminal("run", "prints.cu", *words[2:], "u32:120", "--repeat", "24",
+                                 NO_COLOR=None)
+        self.assertIn("running slow [", shown)
+        self.assertEqual(screen(shown), [*["turn 120"] * 24, "120", ""])
         quick = self.on_terminal(*words, "u32:1", NO_COLOR=None)
         self.assertNotIn("running", quick)
         self.assertEqual(self.good(*words, "u32:1").stderr, "")

@@ -62,8 +62,7 @@ CorpusCommand::CorpusCommand(CLI::App& app)
       ->type_name("DIR");
   parser_->add_flag("--json", json_, "Print everything found out, as JSON");
   parser_->add_flag("-v,--verbose", verbose_, "Name every file and kernel that fails");
-  parser_->add_option("-d,--device", device_, "Device to make code for (default cpu)")
-      ->type_name("URI");
+  add_device_option(*parser_, device_, "Device to make code for (default cpu)");
   parser_->add_option("--block", block_size_, "Threads per block to make code for (default 256)")
       ->type_name("N")
       ->check(CLI::Range(1u, 1024u));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tools/error.h"
+#include "tools/kernels/kernel.h"
 #include "tools/terminal.h"
 
 namespace km::tools {
@@ -98,6 +99,21 @@ void add_compile_options(CLI::App& command, CompileOptions& options) {
   command.add_option("--nvrtc", options.nvrtc, "Pass an option on to NVRTC: --nvrtc=-fmad=false")
       ->type_name("OPTION")
       ->allow_extra_args(false);
+}
+
+void add_kernel_file(CLI::App& command, std::string& file) {
+  command.add_option("FILE", file, "CUDA C++ (.cu), PTX (.ptx) or object code (.kmo)")
+      ->required()
+      ->type_name("FILE");
+}
+
+void add_device_option(CLI::App& command, std::string& device, const char* about) {
+  command.add_option("-d,--device", device, about)->type_name("URI");
+}
+
+Status check_kernel_file(const std::string& path) {
+  if (is_ptx(path) || is_cuda(path) || is_object(path)) return {};
+  return usage_error("'" + path + "': expected a FILE.cu, a FILE.ptx or a FILE.kmo");
 }
 
 Result<Program> compile_source(const Source& source, const CompileOptions& options,

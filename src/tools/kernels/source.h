@@ -16,6 +16,13 @@ struct CompileOptions {
   std::vector<std::string> nvrtc;  ///< passed on as they are
 };
 void add_compile_options(CLI::App& command, CompileOptions& options);
+/// FILE, which check_kernel_file() says more about.
+void add_kernel_file(CLI::App& command, std::string& file);
+/// --device; `about` says what the device is for, and which one is the default.
+void add_device_option(CLI::App& command, std::string& device, const char* about);
+
+/// A usage error unless the file's name says that kernels are in it.
+Status check_kernel_file(const std::string& path);
 
 /// A file of CUDA C++, read but not compiled yet.
 struct Source {
