@@ -194,7 +194,7 @@ const refused = [_]struct { name: []const u8, message: []const u8 }{
     },
     .{
         .name = "fill_wide",
-        .message = "devices fill with 1, 2 or 4 bytes, not u64",
+        .message = "devices fill with 1, 2 or 4 bytes, not u64: upload the elements",
     },
     .{
         .name = "blas_element",

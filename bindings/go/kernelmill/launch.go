@@ -339,7 +339,9 @@ func (l *LaunchBuilder) argument(argument any) {
 func (l *LaunchBuilder) reflected(argument any) {
 	kind := reflect.TypeOf(argument)
 	if why := unfitForC(kind); why != "" {
-		l.refuse(fmt.Sprintf("a %v: %s", kind, why))
+		if _, ok := l.parameter(); ok {
+			l.refuse(fmt.Sprintf("of type %v: %s", kind, why))
+		}
 		return
 	}
 	copied := reflect.New(kind)
@@ -350,11 +352,11 @@ func (l *LaunchBuilder) reflected(argument any) {
 // unfitForC says why values of a type cannot be arguments, if they cannot.
 func unfitForC(kind reflect.Type) string {
 	if kind == nil {
-		return "nil is no value"
+		return "nil is no value; give a slice or a number"
 	}
 	switch kind.Kind() {
 	case reflect.Int, reflect.Uint, reflect.Uintptr:
-		return "its size is not fixed: use int32, uint64 ..."
+		return "its size is not fixed; give an int32, a uint64 ..."
 	case reflect.Array:
 		return unfitForC(kind.Elem())
 	case reflect.Struct:
@@ -368,7 +370,7 @@ func unfitForC(kind reflect.Type) string {
 	if kind.Kind() > reflect.Invalid && kind.Kind() <= reflect.Complex128 {
 		return ""
 	}
-	return "kernels take slices, numbers, and structures and arrays of numbers"
+	return "kernels take slices, numbers, and structures and arrays of numbers; give one of them"
 }
 
 // parameter is the next one, if there is one.
@@ -397,8 +399,8 @@ func (l *LaunchBuilder) slice(memory Memory, access int32) {
 		return
 	}
 	if parameter.SizeBytes != 8 {
-		l.refuse(fmt.Sprintf("a slice, where the kernel takes %s",
-			counted(parameter.SizeBytes, "byte")))
+		l.refuse(fmt.Sprintf("a slice, where the kernel takes %s: %s",
+			counted(parameter.SizeBytes, "byte"), valuesOf(parameter.SizeBytes)))
 		return
 	}
 	operand := raw.LaunchOperand{Parameter: uint32(l.next - 1), Access: access, Slice: id}
@@ -412,11 +414,27 @@ func (l *LaunchBuilder) scalar(bytes []byte) {
 		return
 	}
 	if parameter.SizeBytes != uint64(len(bytes)) {
-		l.refuse(fmt.Sprintf("%s, where the kernel takes %d", counted(uint64(len(bytes)), "byte"),
-			parameter.SizeBytes))
+		l.refuse(fmt.Sprintf("%s, where the kernel takes %d: %s",
+			counted(uint64(len(bytes)), "byte"), parameter.SizeBytes,
+			valuesOf(parameter.SizeBytes)))
 		return
 	}
 	copy(l.arguments[parameter.OffsetBytes:], bytes)
+}
+
+// valuesOf is advice on values for a parameter of a size.
+func valuesOf(sizeBytes uint64) string {
+	switch sizeBytes {
+	case 1:
+		return "give an int8 or uint8"
+	case 2:
+		return "give an int16 or uint16"
+	case 4:
+		return "give an int32, uint32 or float32"
+	case 8:
+		return "give a slice, int64, uint64 or float64"
+	}
+	return "give a structure of that size"
 }
 
 // refuse keeps what is wrong with the argument given last.

@@ -132,10 +132,13 @@ func (o *object) close(op string) error {
 	return check(op, o.destroy(id))
 }
 
-func nilError(op, name string) error { return fail(op, ErrInvalidHandle, name+" is nil") }
+func nilError(op, name string) error {
+	return fail(op, ErrInvalidHandle, name+" is nil: see the error of the call that gave it")
+}
 
 func closedError(op, name string) error {
-	return &Error{Op: op, Status: ErrInvalidHandle, Message: name + " is closed", cause: ErrClosed}
+	message := name + " was closed already: close it once, after its last use"
+	return &Error{Op: op, Status: ErrInvalidHandle, Message: message, cause: ErrClosed}
 }
 
 // receiver is what "Stream.Query" is called on: "stream".

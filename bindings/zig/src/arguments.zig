@@ -134,21 +134,42 @@ pub fn Packed(comptime Arguments: type) type {
 fn requireCount(function: Function, count: u32) Error!void {
     const wanted = try function.paramCount();
     if (wanted == count) return;
+    var buffer: NameBuffer = undefined;
     if (function.diagnostics) |diagnostics| diagnostics.explain(
         .error_invalid_launch,
-        "the kernel has {d} parameters and was given {d} arguments",
-        .{ wanted, count },
+        "kernel '{s}' has {d} parameters and was given {d} arguments",
+        .{ nameOf(function, &buffer), wanted, count },
     );
     return error.InvalidLaunch;
 }
 
 fn misfit(function: Function, index: u32, wanted: u64, given: u64) error{InvalidLaunch} {
+    var buffer: NameBuffer = undefined;
     if (function.diagnostics) |diagnostics| diagnostics.explain(
         .error_invalid_launch,
-        "parameter {d} of the kernel has {d} bytes, the argument {d}",
-        .{ index, wanted, given },
+        "parameter {d} of kernel '{s}' has {d} bytes, the argument {d}: give {s}",
+        .{ index, nameOf(function, &buffer), wanted, given, valuesOf(wanted) },
     );
     return error.InvalidLaunch;
+}
+
+const NameBuffer = [256]u8;
+
+/// The kernel's name for a message; a longer one than the buffer takes is left out.
+fn nameOf(function: Function, buffer: *NameBuffer) []const u8 {
+    const got = c.km_function_name(function.handle, buffer, buffer.len, null);
+    return if (got == c.KM_SUCCESS) std.mem.sliceTo(buffer, 0) else "...";
+}
+
+/// Advice on values for a parameter of a size.
+fn valuesOf(size_bytes: u64) []const u8 {
+    return switch (size_bytes) {
+        1 => "a u8 or i8",
+        2 => "a u16, i16 or f16",
+        4 => "a u32, i32 or f32",
+        8 => "a slice, u64, i64 or f64",
+        else => "an extern struct of that size",
+    };
 }
 
 /// Room for the arguments with a gap of 15 bytes before each.

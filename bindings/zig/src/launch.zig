@@ -169,7 +169,8 @@ pub fn requireArgument(comptime T: type) void {
             "pointers are no arguments of kernels: give a Slice or a DeviceAddress",
         ),
         .comptime_int, .comptime_float => @compileError(
-            "the kernel's parameter has a size: give the number a type, as in @as(u32, 1)",
+            "a " ++ @typeName(T) ++ " has no size, and the kernel's parameter has one: " ++
+                "give the number a type, as in @as(u32, 1)",
         ),
         else => memory.requirePlain(T),
     }

@@ -50,7 +50,8 @@ pub fn FillBits(comptime T: type) type {
         1 => u8,
         2 => u16,
         4 => u32,
-        else => @compileError("devices fill with 1, 2 or 4 bytes, not " ++ @typeName(T)),
+        else => @compileError("devices fill with 1, 2 or 4 bytes, not " ++ @typeName(T) ++
+            ": upload the elements"),
     };
 }
 

@@ -143,10 +143,10 @@ test "arguments of nodes are checked" {
     const add = km.Graph.addKernel;
     const n: u32 = 1;
     try expectError(error.InvalidLaunch, add(graph, &.{}, fill, .{}, .{ data, n }));
-    try f.expectMessage("3 parameters and was given 2");
+    try f.expectMessage("kernel 'fill_index' has 3 parameters and was given 2");
     const wide: u64 = 1;
     try expectError(error.InvalidLaunch, add(graph, &.{}, fill, .{}, .{ data, wide, n }));
-    try f.expectMessage("parameter 1 of the kernel has 4 bytes, the argument 8");
+    try f.expectMessage("parameter 1 of kernel 'fill_index' has 4 bytes, the argument 8: give a u32");
     const unknown: km.Node = @enumFromInt(99);
     try expectError(error.InvalidArgument, graph.addEmpty(&.{unknown}));
     try expectError(error.InvalidArgument, graph.addChild(&.{}, graph));

@@ -12,7 +12,8 @@ inline namespace v1 {
 /// page-locked, and mapped files.
 template <class T, class P>
 class basic_host_memory : public detail::any_host_memory {
-  static_assert(std::is_trivially_copyable_v<T>, "devices know bytes, not constructors");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "devices know bytes, not constructors: give a type that is trivially copyable");
   template <class Value>
   using result = detail::result_of<P, Value>;
 

@@ -35,7 +35,8 @@ template <class T>
 constexpr void check_number() {
   static_assert(!std::is_pointer_v<T> && !std::is_null_pointer_v<T>,
                 "give a km::slice, a km::view or a km::device_address, not a pointer");
-  static_assert(std::is_trivially_copyable_v<T>, "kernels take bytes, not constructors");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "kernels take bytes, not constructors: give a type that is trivially copyable");
 }
 
 }  // namespace detail

@@ -74,7 +74,7 @@ namespace detail {
 template <class T>
 std::uint32_t fill_bits(const T& value) noexcept {
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4,
-                "devices fill with 1, 2 or 4 bytes");
+                "devices fill with elements of 1, 2 or 4 bytes: upload those of other sizes");
   if constexpr (sizeof(T) == 4) {
     std::uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
@@ -108,7 +108,7 @@ km_status fill(km_stream stream, km_slice slice, std::uint64_t offset_bytes, con
 template <class T>
 class elements : public any_slice {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
-                "devices know bytes, not constructors");
+                "devices know bytes, not constructors: give a type that is trivially copyable");
 
  public:
   using value_type = T;

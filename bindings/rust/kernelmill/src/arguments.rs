@@ -209,8 +209,10 @@ impl<'a> Arguments<'a> {
         for (index, (param, given)) in params.iter().zip(sizes).enumerate() {
             if param.size_bytes != given {
                 let takes = counted(param.size_bytes, "byte");
-                let what = format!("takes {takes} for parameter {index}; {given} were given");
-                return Err(what);
+                let advice = of_size(param.size_bytes);
+                return Err(format!(
+                    "takes {takes} for parameter {index}; {given} were given{advice}"
+                ));
             }
         }
         let has = counted(params.len(), "parameter");
@@ -303,6 +305,17 @@ impl<'a> Arguments<'a> {
     fn inline_operands(&self) -> &[sys::km_launch_operand] {
         // SAFETY: add_place() wrote that many.
         unsafe { std::slice::from_raw_parts(self.operands.as_ptr().cast(), self.operand_count) }
+    }
+}
+
+/// Advice on values for a parameter of so many bytes.
+fn of_size(size_bytes: usize) -> &'static str {
+    match size_bytes {
+        1 => ": give a u8 or i8",
+        2 => ": give a u16 or i16",
+        4 => ": give a u32, i32 or f32",
+        8 => ": give a slice, u64, i64 or f64",
+        _ => ": give a structure of that size",
     }
 }
 

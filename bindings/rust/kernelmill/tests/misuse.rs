@@ -82,12 +82,12 @@ fn arguments_that_do_not_fit() -> Result<()> {
     expect_error(
         unsafe { launch().arg(&data).arg(&1.0f64).arg(&4i32).launch(ONE) },
         invalid,
-        "takes 4 bytes for parameter 1; 8 were given",
+        "takes 4 bytes for parameter 1; 8 were given: give a u32, i32 or f32",
     );
     expect_error(
         unsafe { launch().arg(&data).arg(&data).arg(&4i32).launch(ONE) },
         invalid,
-        "takes 4 bytes for parameter 1; 8 were given",
+        "takes 4 bytes for parameter 1; 8 were given: give a u32, i32 or f32",
     );
     expect_error(
         unsafe { launch().arg(&data).arg(&1f32).arg(&4i32).arg(&4i32).launch(ONE) },
