@@ -38,11 +38,13 @@ svg { display: block; width: 100%; } svg text { font: 11px system-ui, sans-serif
 .share span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .share span:last-child { white-space: nowrap; color: var(--quiet); }
 .bars { background: var(--plot); }
-.plot input { margin-left: 8px; } .zoom, .key { color: var(--quiet); }
+.plot input { margin: 0 4px 2px 8px; vertical-align: middle; } .zoom, .key { color: var(--quiet); }
 .key > span { white-space: nowrap; margin-right: 1em; display: inline-block; }
 .scroll { border: 1px solid var(--line); background: var(--plot); margin-top: 6px; }
 .canvas { position: relative; width: 100%; padding: 20px 0 4px; }
-.axis { position: absolute; inset: 0; height: 100%; }
+.axis, .arrows { position: absolute; inset: 0; height: 100%; }
+.arrows { opacity: .6; }
+.arrows line { stroke: var(--quiet); } .arrows circle { fill: var(--quiet); }
 .axis line { stroke: var(--line); } .axis text { fill: var(--quiet); }
 .axis g { display: none; }
 .by1:checked ~ .scroll .at1, .by4:checked ~ .scroll .at4, .by16:checked ~ .scroll .at16,
@@ -51,8 +53,9 @@ svg { display: block; width: 100%; } svg text { font: 11px system-ui, sans-serif
 .by64:checked ~ .scroll .canvas { width: 6400%; }
 .lane { position: relative; }
 .label { position: sticky; left: 0; width: max-content; padding: 3px 4px 0; font-size: 11px;
-  color: var(--quiet); }
+  color: var(--quiet); height: 17px; line-height: 14px; box-sizing: border-box; }
 .timeline rect { stroke-width: .5px; } .name text { fill: #fff; }
+.timeline .named { stroke: var(--plot); stroke-width: 1px; }
 .kernel { fill: var(--kernel); stroke: var(--kernel); color: var(--kernel); }
 .copy, .upload, .download { fill: var(--copy); stroke: var(--copy); color: var(--copy); }
 .fill { fill: var(--fill); stroke: var(--fill); color: var(--fill); }
@@ -86,18 +89,18 @@ void append_key(std::string* out) {
   *out += "</p>\n";
 }
 
-double in_us(uint64_t ns) { return static_cast<double>(ns) / 1000; }
-
 void append_table(const Profiler::Snapshot& profile, std::string* out) {
   *out +=
       "<div class=\"wide\"><table class=\"profile\"><tr><th>name</th><th>kind</th><th>count</th>"
-      "<th>total ms</th><th>mean us</th><th>min us</th><th>max us</th><th>GB/s</th>"
+      "<th>total</th><th>mean</th><th>min</th><th>max</th><th>GB/s</th>"
       "<th>GFLOP/s</th><th>occupancy</th></tr>\n";
   for (const Profiler::Row& row : profile.rows) {
     *out += "<tr><td>" + escaped(row.name) + "</td><td>" + profile_kind_name(row.kind) + "</td>";
-    append_format(out, "<td>%" PRIu64 "</td><td>%.3f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td>",
-                  row.count, in_us(row.total_ns) / 1000, in_us(row.total_ns / row.count),
-                  in_us(row.min_ns), in_us(row.max_ns));
+    append_format(out, "<td>%" PRIu64 "</td>", row.count);
+    for (const uint64_t time_ns :
+         {row.total_ns, row.total_ns / row.count, row.min_ns, row.max_ns}) {
+      *out += "<td>" + time_text(time_ns) + "</td>";
+    }
     *out += "<td>" + giga_per_second(row.size_bytes, row.total_ns) + "</td><td>" +
             giga_per_second(row.operations, row.total_ns) + "</td><td>" + occupancy_text(row) +
             "</td></tr>\n";

@@ -12,6 +12,10 @@ namespace {
 
 /// A page with more shapes than this is slow to open.
 constexpr size_t kMostShapes = 4000;
+/// The lines of more calls than this hide each other.
+constexpr size_t kMostArrows = 300;
+/// Heights that the style sheet gives: of the axis above all lanes, and of a lane's label.
+constexpr double kAxisPixels = 20, kLabelPixels = 17;
 constexpr double kRowPixels = 18;
 /// Shares of the width from which on a box shows its name.
 constexpr double kNamedShare = 0.015;
@@ -31,14 +35,22 @@ struct Span {
   bool is_empty() const { return begin_ns > end_ns; }
 };
 
+using Call = std::pair<uint32_t, uint64_t>;  // thread, and when it began
 struct Box {
   uint64_t begin_ns, end_ns;
   const char* kind;
   std::string name, about;
+  Call call{};  // that queued the work, or that the box is
+  bool has_call = false, is_call = false;
   uint32_t depth = 0;
 };
+struct Lane {
+  std::vector<Box> boxes;
+  uint32_t rows = 0;
+  double top = 0;  // of the first row, in pixels
+};
 using Track = std::pair<bool, uint32_t>;  // of the host, number
-using Lanes = std::map<Track, std::vector<Box>>;
+using Lanes = std::map<Track, Lane>;
 
 const char* class_of(const Profiler::Event& event) {
   return event.is_compilation ? "compile" : profile_kind_name(event.kind);
@@ -66,18 +78,18 @@ std::string details(const Profiler::Snapshot& profile, const Profiler::Event& ev
 
 Lanes lanes_of(const Profiler::Snapshot& profile) {
   Lanes lanes;
-  std::set<std::pair<uint32_t, uint64_t>> calls;
+  std::set<Call> calls;
   for (size_t i = 0; i < std::min(profile.events.size(), kMostShapes); ++i) {
     const Profiler::Event& event = profile.events[i];
-    lanes[{is_of_host(event.kind), event.track}].push_back(
+    const Call call(event.call_thread, event.call_begin_ns);
+    const bool has_call = event.call_end_ns != 0;
+    lanes[{is_of_host(event.kind), event.track}].boxes.push_back(
         {event.begin_ns, event.end_ns, class_of(event), profile.names[event.name],
-         details(profile, event)});
-    if (event.call_end_ns == 0 || !calls.emplace(event.call_thread, event.call_begin_ns).second) {
-      continue;
-    }
-    lanes[{true, event.call_thread}].push_back({event.call_begin_ns, event.call_end_ns, "call",
-                                                profile_call_name(profile, event),
-                                                ", the host's call"});
+         details(profile, event), call, has_call});
+    if (!has_call || !calls.insert(call).second) continue;
+    lanes[{true, event.call_thread}].boxes.push_back({event.call_begin_ns, event.call_end_ns,
+                                                      "call", profile_call_name(profile, event),
+                                                      ", the host's call", call, true, true});
   }
   return lanes;
 }
@@ -98,14 +110,26 @@ uint32_t stack(std::vector<Box>* boxes) {
   return static_cast<uint32_t>(ends.size());
 }
 
+/// Gives each lane its rows and its place: lanes lie below the axis, each below its label.
+void arrange(Lanes* lanes) {
+  double top = kAxisPixels;
+  for (auto& [track, lane] : *lanes) {
+    lane.rows = stack(&lane.boxes);
+    lane.top = top + kLabelPixels;
+    top = lane.top + kRowPixels * lane.rows;
+  }
+}
+
 void append_box(const Box& box, const Span& span, std::string* out) {
   const double x = span.percent(box.begin_ns), width = span.percent(box.end_ns) - x;
   const double y = kRowPixels * box.depth;
-  append_format(out, "<rect class=\"%s\" x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%.0f\">",
-                box.kind, x, y + 1, width, kRowPixels - 3);
+  const bool is_named = width >= 100 * kNamedShare;
+  append_format(out,
+                "<rect class=\"%s%s\" x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%.0f\">",
+                box.kind, is_named ? " named" : "", x, y + 1, width, kRowPixels - 3);
   *out += "<title>" + escaped(box.name) + ": " + time_text(box.end_ns - box.begin_ns) + " at " +
           time_text(box.begin_ns - span.begin_ns) + escaped(box.about) + "</title></rect>\n";
-  if (width < 100 * kNamedShare) return;
+  if (!is_named) return;
   // A picture in the picture cuts the name off where the box ends.
   append_format(out,
                 "<svg class=\"name\" x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%.0f\">", x,
@@ -113,13 +137,12 @@ void append_box(const Box& box, const Span& span, std::string* out) {
   *out += "<text x=\"4\" y=\"12\">" + escaped(box.name) + "</text></svg>\n";
 }
 
-void append_lane(const Track& track, std::vector<Box>* boxes, const Span& span, std::string* out) {
-  const uint32_t rows = stack(boxes);
+void append_lane(const Track& track, const Lane& lane, const Span& span, std::string* out) {
   append_format(out,
                 "<div class=\"lane\"><div class=\"label\">%s %u</div>\n"
                 "<svg class=\"timeline\" height=\"%.0f\">\n",
-                track.first ? "host thread" : "stream", track.second, kRowPixels * rows);
-  for (const Box& box : *boxes) append_box(box, span, out);
+                track.first ? "host thread" : "stream", track.second, kRowPixels * lane.rows);
+  for (const Box& box : lane.boxes) append_box(box, span, out);
   *out += "</svg></div>\n";
 }
 
@@ -142,11 +165,34 @@ void append_axis(const Span& span, std::string* out) {
     for (double time = 0; time <= span.length_ns(); time += step) {
       const double x = 100 * time / span.length_ns();
       append_format(out, "<line x1=\"%.4f%%\" x2=\"%.4f%%\" y1=\"16\" y2=\"100%%\"></line>", x, x);
-      if (x > 100 - 12.0 / zoom) continue;  // its text would not fit
-      append_format(out, "<text x=\"%.4f%%\" y=\"12\">%s</text>", x,
+      const char* const side = x > 100 - 12.0 / zoom ? " text-anchor=\"end\"" : "";
+      append_format(out, "<text x=\"%.4f%%\" y=\"12\"%s>%s</text>", x, side,
                     time_text(static_cast<uint64_t>(time)).c_str());
     }
     *out += "</g>\n";
+  }
+  *out += "</svg>\n";
+}
+
+/// Lines from the host's calls to the work that they queued, which ends in a dot; boxes cover them.
+void append_arrows(const Lanes& lanes, const Span& span, std::string* out) {
+  std::map<Call, double> places;  // the upper edge of each call
+  for (const auto& [track, lane] : lanes) {
+    for (const Box& box : lane.boxes) {
+      if (box.is_call) places[box.call] = lane.top + kRowPixels * box.depth;
+    }
+  }
+  if (places.size() > kMostArrows) return;
+  *out += "<svg class=\"arrows\">\n";
+  for (const auto& [track, lane] : lanes) {
+    for (const Box& box : lane.boxes) {
+      if (!box.has_call || box.is_call) continue;
+      const double x = span.percent(box.begin_ns), y = lane.top + kRowPixels * (box.depth + 1) - 2;
+      append_format(out,
+                    "<line x1=\"%.4f%%\" y1=\"%.0f\" x2=\"%.4f%%\" y2=\"%.0f\"></line>"
+                    "<circle cx=\"%.4f%%\" cy=\"%.0f\" r=\"2\"></circle>\n",
+                    span.percent(box.call.second), places[box.call], x, y, x, y);
+    }
   }
   *out += "</svg>\n";
 }
@@ -172,8 +218,8 @@ void append_memory(const Profiler::Snapshot& profile, const Span& span, std::str
 
 Span span_of(const Profiler::Snapshot& profile, const Lanes& lanes) {
   Span span;
-  for (const auto& [track, boxes] : lanes) {
-    for (const Box& box : boxes) span.include(box.begin_ns, box.end_ns);
+  for (const auto& [track, lane] : lanes) {
+    for (const Box& box : lane.boxes) span.include(box.begin_ns, box.end_ns);
   }
   for (const Profiler::MemorySample& sample : profile.memory) {
     span.include(sample.time_ns, sample.time_ns);
@@ -185,6 +231,7 @@ Span span_of(const Profiler::Snapshot& profile, const Lanes& lanes) {
 
 void append_timeline(const Profiler::Snapshot& profile, size_t number, std::string* out) {
   Lanes lanes = lanes_of(profile);
+  arrange(&lanes);
   const Span span = span_of(profile, lanes);
   if (span.is_empty()) return;
   *out += "<h3>Timeline: " + time_text(span.end_ns - span.begin_ns) + "</h3>\n";
@@ -201,7 +248,8 @@ void append_timeline(const Profiler::Snapshot& profile, size_t number, std::stri
   }
   *out += "<div class=\"scroll\"><div class=\"canvas\">\n";
   append_axis(span, out);
-  for (auto& [track, boxes] : lanes) append_lane(track, &boxes, span, out);
+  append_arrows(lanes, span, out);
+  for (const auto& [track, lane] : lanes) append_lane(track, lane, span, out);
   append_memory(profile, span, out);
   *out += "</div></div></div>\n";
 }
