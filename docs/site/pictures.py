@@ -2,12 +2,13 @@
 """Takes the pictures of the site: pictures.py --command KERNELMILL --output FOLDER.
 
 report.png is a report of `kernelmill trace`, as a browser shows it. trace.png shows the trace of
-the same program: its tracks, work and arrows, drawn from the events of the file.
+the same program: its time axis, tracks, work and arrows, drawn from the events of the file.
 """
 
 import argparse
 import html
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def program(command: Path) -> list:
             "--repeat", "6", "--quiet"]
 
 
+def round_step(least: float) -> float:
+    """1, 2 or 5 times a power of ten, not below `least`."""
+    power = 10 ** math.floor(math.log10(least))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
+
+
 def drawing(trace: dict) -> str:
     """The device's part of a trace as SVG, without the compilation before it."""
     events = trace["traceEvents"]
@@ -45,14 +52,21 @@ def drawing(trace: dict) -> str:
     work = [e for e in work if e["pid"] == process and e["ts"] >= begin]
     end = max(e["ts"] + e["dur"] for e in work)
     tracks = sorted({(e["pid"], e["tid"]) for e in work}, reverse=True)
-    rows = {track: 30 + 2 * ROW * i for i, track in enumerate(tracks)}
+    rows = {track: 40 + 2 * ROW * i for i, track in enumerate(tracks)}
 
     def x(time):
         return LEFT + (time - begin) / (end - begin) * (WIDTH - LEFT - 10)
 
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
-           f'height="{50 + 2 * ROW * len(tracks)}" font-family="sans-serif" font-size="12">',
+    height = 50 + 2 * ROW * len(tracks)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+           'font-family="sans-serif" font-size="12">',
            '<rect width="100%" height="100%" fill="#fff"/>']
+    step = round_step((end - begin) / 8)
+    for mark in range(int((end - begin) / step) + 1):
+        at = x(begin + mark * step)
+        out.append(f'<line x1="{at:.1f}" y1="22" x2="{at:.1f}" y2="{height}" stroke="#ddd"/>')
+        if at < WIDTH - 60:
+            out.append(f'<text x="{at:.1f}" y="16" fill="#666">{mark * step / 1000:g} ms</text>')
     for track, y in rows.items():
         out.append(f'<text x="6" y="{y + 15}">{html.escape(names[track])}</text>')
     for event in sorted(work, key=lambda e: -e["dur"]):
@@ -70,7 +84,9 @@ def drawing(trace: dict) -> str:
             continue
         out.append(f'<line x1="{x(start["ts"]):.1f}" y1="{rows[start["pid"], start["tid"]] + 10}" '
                    f'x2="{x(finish["ts"]):.1f}" y2="{rows[finish["pid"], finish["tid"]] + 10}" '
-                   'stroke="#333" stroke-width="0.8"/>')
+                   'stroke="#333" stroke-width="0.8"/>'
+                   f'<circle cx="{x(finish["ts"]):.1f}" r="2.5" fill="#333" '
+                   f'cy="{rows[finish["pid"], finish["tid"]] + 10}"/>')
     return "\n".join([*out, "</svg>"])
 
 
@@ -101,7 +117,7 @@ def main() -> int:
                            check=True, capture_output=True, timeout=300)
         (work / "trace.svg").write_text(drawing(json.loads((work / "trace.json").read_text())))
         take(browser, work / "report.html", output / "report.png", "1000,1100")
-        take(browser, work / "trace.svg", output / "trace.png", f"{WIDTH},150")
+        take(browser, work / "trace.svg", output / "trace.png", f"{WIDTH},170")
     return 0
 
 
