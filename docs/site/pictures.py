@@ -65,15 +65,17 @@ def drawing(trace: dict) -> str:
     for mark in range(int((end - begin) / step) + 1):
         at = x(begin + mark * step)
         out.append(f'<line x1="{at:.1f}" y1="22" x2="{at:.1f}" y2="{height}" stroke="#ddd"/>')
-        if at < WIDTH - 60:
-            out.append(f'<text x="{at:.1f}" y="16" fill="#666">{mark * step / 1000:g} ms</text>')
+        side = "end" if at > WIDTH - 60 else "start"
+        out.append(f'<text x="{at:.1f}" y="16" fill="#666" text-anchor="{side}">'
+                   f'{mark * step / 1000:g} ms</text>')
     for track, y in rows.items():
         out.append(f'<text x="6" y="{y + 15}">{html.escape(names[track])}</text>')
     for event in sorted(work, key=lambda e: -e["dur"]):
         y, width = rows[event["pid"], event["tid"]], max(x(event["ts"] + event["dur"]) -
                                                          x(event["ts"]), 1)
         out.append(f'<rect x="{x(event["ts"]):.1f}" y="{y}" width="{width:.1f}" height="{ROW - 6}" '
-                   f'fill="{COLOURS[event["cat"]]}"/>')
+                   f'fill="{COLOURS[event["cat"]]}" stroke="#fff" '
+                   f'stroke-width="{1 if width > 4 else 0}"/>')
         if width > 60:
             out.append(f'<text x="{x(event["ts"]) + 4:.1f}" y="{y + 14}" fill="#fff">'
                        f'{html.escape(event["name"])}</text>')
