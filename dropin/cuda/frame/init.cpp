@@ -1,5 +1,6 @@
 // Initialisation, version, errors' names, the profiler's switches.
 #include "base/cuda/cuda_results.h"
+#include "base/process/dylib.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
 #include "dropin/cuda/frame/failure_report.h"
@@ -9,6 +10,16 @@
 namespace km::cu {
 
 using namespace km::dropin;  // NOLINT
+
+namespace {
+
+/// True if the code at the address is NVRTC's: some versions of it ask the driver, if there is one.
+bool is_nvrtc(const void* code) {
+  const std::string file = file_of_code(code);
+  return file.substr(file.rfind('/') + 1).starts_with("libnvrtc");
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -40,10 +51,14 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 }
 
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  const void* const caller = __builtin_return_address(0);
   return guard_anywhere(__func__, [&]() -> CUresult {
     CU_REQUIRE(table);
     *table = find_library_table(id);
     if (*table != nullptr) return CUDA_SUCCESS;
+    if (is_nvrtc(caller)) {
+      return fail(CUDA_ERROR_NOT_FOUND, "NVRTC asks for a private table, which it can do without");
+    }
     constexpr const char* kHint =
         "the program holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's "
         "driver: build it with `nvcc -cudart shared`, or link libcudart.so of "

@@ -197,10 +197,15 @@ std::string Dylib::path() const {
   return map->l_name;
 }
 
-std::string folder_of_code(const void* address) {
+std::string file_of_code(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::string path = real_path(info.dli_fname);
+  return real_path(info.dli_fname);
+}
+
+std::string folder_of_code(const void* address) {
+  const std::string path = file_of_code(address);
+  if (path.empty()) return {};
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
 }

@@ -47,6 +47,8 @@ class Dylib {
 /// The folders in which the loader looks for libraries, but for its cache.
 std::vector<std::string> loader_folders();
 
+/// The file of the shared library or program that holds `address`; empty when unknown.
+std::string file_of_code(const void* address);
 /// The folder of the shared library or program that holds `address`; empty when unknown.
 std::string folder_of_code(const void* address);
 
