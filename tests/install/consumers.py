@@ -54,7 +54,8 @@ def expected_files(version: str) -> set:
           for major in (12, 13)
           for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a",
                        "libcublas.so", f"libcublas.so.{major}",
-                       "libcublasLt.so", f"libcublasLt.so.{major}")),
+                       "libcublasLt.so", f"libcublasLt.so.{major}",
+                       "libnvrtc.so", f"libnvrtc.so.{major}")),
         *(f"lib/kernelmill-{version}/cuda/{name}"
           for name in ("libcurand.so", "libcurand.so.10", "libnvidia-ml.so", "libnvidia-ml.so.1",
                        "libnvToolsExt.so", "libnvToolsExt.so.1")),

@@ -52,6 +52,8 @@ OUTSIDE = [
           "libcurand: kernels on the driver API"),
     layer("dropin/nvml", "dropin/library cuda base",
           "libnvidia-ml: device queries by the driver API"),
+    layer("dropin/nvrtc", "dropin/library compile base",
+          "libnvrtc: NVIDIA's compiler, with PTX in place of machine code"),
     layer("dropin/nvtx", "dropin/library cuda base",
           "libnvToolsExt and NVTX's injection: ranges in our traces"),
     layer("dropin/library", "backend cuda base",

@@ -50,12 +50,33 @@ class Exec(Case):
     def test_a_program_finds_the_libraries_beside_the_driver(self):
         names = [f"libcublas{kind}.so.{major}" for kind in ("", "Lt") for major in (12, 13)]
         names += ["libcurand.so.10", "libnvidia-ml.so.1", "libnvToolsExt.so.1"]
+        names += ["libnvrtc.so.12", "libnvrtc.so.13"]
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
         text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
         words = [TOOL, "exec", "--", sys.executable, "-c", text]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(os.environ.get("KM_NVRTC"), "needs NVRTC")
+    def test_a_program_compiles_for_machine_code(self):
+        text = (
+            "import ctypes\n"
+            "cuda, nvrtc = ctypes.CDLL('libcuda.so.1'), ctypes.CDLL('libnvrtc.so.13')\n"
+            "program, size, module = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_void_p()\n"
+            "options, source = (ctypes.c_char_p * 1)(b'-arch=sm_89'), b'__global__ void f() {}'\n"
+            "none, image = ctypes.c_void_p(), ctypes.create_string_buffer(1 << 16)\n"
+            "assert cuda.cuInit(0) == 0\n"
+            "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(none), 0) == 0\n"
+            "assert cuda.cuCtxSetCurrent(none) == 0\n"
+            "assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, 0, 0, 0, 0) == 0\n"
+            "assert nvrtc.nvrtcCompileProgram(program, 1, options) == 0\n"
+            "assert nvrtc.nvrtcGetCUBIN(program, image) == 0\n"
+            "assert cuda.cuModuleLoadData(ctypes.byref(module), image) == 0\n"
+        )
+        words = [TOOL, "exec", "--", sys.executable, "-c", text]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_calls_are_shown(self):
         done = self.run_program("--log")

@@ -1,0 +1,98 @@
+#include "dropin/nvrtc/nvidia_library.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/process/dylib.h"
+#include "base/log.h"
+#include "compile/find.h"
+
+namespace km::nvrtc {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kOwnName = "libnvrtc.so." + std::to_string(KM_NVRTC_MAJOR);
+
+/// The folder of the CUDA libraries of this installation, with those of all versions.
+fs::path own_folder() {
+  const std::string own = folder_of_code(reinterpret_cast<const void*>(&own_folder));
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::path(own), ignored).parent_path();
+}
+
+/// True if the file is one of this installation's: it would hand its calls to itself.
+bool is_own(const std::string& path, const fs::path& own) {
+  std::error_code ignored;
+  const fs::path folder = fs::weakly_canonical(path, ignored).parent_path();
+  return folder == own || folder.parent_path() == own;
+}
+
+/// Files that may be NVIDIA's library: those that the loader would find but for this one, then
+/// those that km_compile finds; the ones of this version first.
+std::vector<std::string> candidates(NvrtcSearch& search) {
+  const NvrtcSurroundings surroundings = nvrtc_surroundings();
+  search = search_nvrtc(surroundings);
+  std::vector<std::string> paths;
+  const fs::path own = own_folder();
+  const auto add = [&](const std::string& path) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored) && !is_own(path, own)) paths.push_back(path);
+  };
+  if (surroundings.km_nvrtc.empty()) {
+    for (const std::string& folder : loader_folders()) add(folder + "/" + kOwnName);
+  }
+  for (const std::string& path : search.candidates) add(path);
+  std::stable_partition(paths.begin(), paths.end(), [](const std::string& path) {
+    return fs::path(path).filename() == kOwnName;
+  });
+  return paths;
+}
+
+/// NVRTC opens its helper by name, which fails where the loader does not look into its folder; a
+/// library that is loaded already is found by its name.
+void load_builtins(const Dylib& library, const std::string& path) {
+  int major = 0, minor = 0;
+  const auto version = library.function<int (*)(int*, int*)>("nvrtcVersion");
+  if (version == nullptr || version(&major, &minor) != kSuccess) return;
+  const fs::path helper =
+      fs::path(path).parent_path() /
+      ("libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor));
+  static_cast<void>(Dylib::open(helper.string()));
+}
+
+std::optional<Dylib> load() {
+  NvrtcSearch search;
+  std::string failures;
+  for (const std::string& path : candidates(search)) {
+    Result<Dylib> library = Dylib::open(path);
+    if (library && library->symbol("nvrtcCompileProgram") != nullptr) {
+      log(LogLevel::kInfo, "cuda", "NVRTC at %s", path.c_str());
+      load_builtins(*library, path);
+      return *library;
+    }
+    failures +=
+        "; " + path + ": " + (library ? std::string("it is not NVRTC") : library.error().message);
+  }
+  log(LogLevel::kError, "cuda",
+      "the program uses NVRTC, and NVIDIA's %s was not found: run 'kernelmill setup', or set "
+      "KM_NVRTC to the library or to its folder. Looked at: the loader's folders, %s%s",
+      kOwnName.c_str(), search.looked_at.c_str(), failures.c_str());
+  return std::nullopt;
+}
+
+}  // namespace
+
+void* nvidia_function(const char* name) noexcept {
+  try {
+    static const std::optional<Dylib> library = load();
+    return library ? library->symbol(name) : nullptr;
+  } catch (...) {
+    return nullptr;  // out of memory; the next call tries again
+  }
+}
+
+}  // namespace km::nvrtc

@@ -1,0 +1,99 @@
+// Programs compiled for machine code: they are compiled to PTX, and that PTX is their cubin, since
+// drivers load it in its place.
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "dropin/nvrtc/nvidia_library.h"
+#include "dropin/nvrtc/options.h"
+
+namespace {
+
+using namespace km::nvrtc;  // NOLINT: its functions are what these call
+
+/// The programs whose options asked for machine code. Never destroyed: other threads may compile
+/// while the process exits.
+class MachineCodePrograms {
+ public:
+  void set(void* program, bool is_machine_code) {
+    const std::lock_guard lock(mutex_);
+    if (is_machine_code) {
+      programs_.insert(program);
+    } else {
+      programs_.erase(program);
+    }
+  }
+  bool contains(void* program) {
+    const std::lock_guard lock(mutex_);
+    return programs_.contains(program);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<void*> programs_;
+};
+
+MachineCodePrograms& machine_code_programs() {
+  static auto* const programs = new MachineCodePrograms;
+  return *programs;
+}
+
+template <class Body>
+int guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return kOutOfMemory;
+  }
+}
+
+/// Calls NVIDIA's function of that name.
+template <class... Arguments>
+int call(const char* name, Arguments... arguments) {
+  auto* const function = nvidia_function<int(Arguments...)>(name);
+  return function != nullptr ? function(arguments...) : int{kInternalError};
+}
+
+/// The function for the program's PTX when that stands for its machine code, or the one by name.
+template <class Out>
+int call_for_image(const char* name, const char* ptx_name, void* program, Out* out) {
+  return guarded([&] {
+    return call(machine_code_programs().contains(program) ? ptx_name : name, program, out);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* nvrtcGetErrorString(int result) {
+  auto* const function = nvidia_function<const char*(int)>("nvrtcGetErrorString");
+  return function != nullptr ? function(result) : "NVIDIA's NVRTC was not found (KM_NVRTC)";
+}
+
+int nvrtcCompileProgram(void* program, int option_count, const char* const* options) {
+  return guarded([&] {
+    if (option_count < 0 || (option_count > 0 && options == nullptr)) return int{kInvalidInput};
+    const VirtualOptions given({options, static_cast<size_t>(option_count)});
+    machine_code_programs().set(program, given.replaces_machine_code());
+    return call("nvrtcCompileProgram", program, option_count, given.data());
+  });
+}
+
+int nvrtcDestroyProgram(void** program) {
+  return guarded([&] {
+    if (program != nullptr) machine_code_programs().set(*program, false);
+    return call("nvrtcDestroyProgram", program);
+  });
+}
+
+int nvrtcGetCUBINSize(void* program, size_t* size) {
+  return call_for_image("nvrtcGetCUBINSize", "nvrtcGetPTXSize", program, size);
+}
+
+int nvrtcGetCUBIN(void* program, char* image) {
+  return call_for_image("nvrtcGetCUBIN", "nvrtcGetPTX", program, image);
+}
+
+}  // extern "C"
