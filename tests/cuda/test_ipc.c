@@ -23,7 +23,11 @@ typedef enum verb {
   kWaitAndAdd,  /* the stream waits for the event and then adds one to the words */
   kSynchronize, /* the event */
   kQuery,
-  kShareOwn, /* memory of that process: gives a handle */
+  kShareOwn,       /* memory of that process: gives a handle */
+  kOpenPool,       /* by the descriptor `at`, which that process has inherited */
+  kOpenPoolMemory, /* as kOpenMemory */
+  kAllocateFromPool,
+  kFreePoolMemory, /* in the stream's order */
 } verb;
 
 typedef struct request {
@@ -31,6 +35,7 @@ typedef struct request {
   unsigned words, at; /* how many, and the first one's place for kAddOne */
   CUipcMemHandle memory;
   CUipcEventHandle event;
+  CUmemPoolPtrExportData pooled;
 } request;
 
 typedef struct answer {
@@ -45,6 +50,7 @@ typedef struct other {
   fixture* f;
   CUdeviceptr memory, flag, out, own;
   CUevent event;
+  CUmemoryPool pool;
 } other;
 
 static CUresult add_one(const other* o, const request* r) {
@@ -62,7 +68,29 @@ static CUresult record_behind_a_kernel(other* o) {
   return cuEventRecord(o->event, o->f->stream);
 }
 
-static CUresult do_one(other* o, const request* r, answer* a) {
+static CUresult use_pool(other* o, request* r, answer* a) {
+  CUdeviceptr none = 0;
+  switch (r->what) {
+    case kOpenPool:
+      return cuMemPoolImportFromShareableHandle(&o->pool, (void*)(uintptr_t)r->at,
+                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    case kOpenPoolMemory: {
+      const CUresult opened = cuMemPoolImportPointer(&o->memory, o->pool, &r->pooled);
+      return opened != CUDA_SUCCESS ? opened : cuMemcpyDtoH(&a->word, o->memory, 4);
+    }
+    case kAllocateFromPool:
+      EXPECT(CUDA_ERROR_INVALID_VALUE, cuDeviceSetMemPool(0, o->pool));
+      return cuMemAllocFromPoolAsync(&none, 4, o->pool, o->f->stream);
+    case kFreePoolMemory: {
+      const CUresult freed = cuMemFreeAsync(o->memory, o->f->stream);
+      return freed != CUDA_SUCCESS ? freed : cuStreamSynchronize(o->f->stream);
+    }
+    default:
+      return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+static CUresult do_one(other* o, request* r, answer* a) {
   switch (r->what) {
     case kOpenMemory: {
       const CUresult opened =
@@ -99,8 +127,9 @@ static CUresult do_one(other* o, const request* r, answer* a) {
     case kShareOwn:
       OK(cuMemsetD32(o->own, 77, 1));
       return cuIpcGetMemHandle(&a->memory, o->own);
+    default:
+      return use_pool(o, r, a);
   }
-  return CUDA_ERROR_UNKNOWN;
 }
 
 static int be_the_other_process(int channel) {
@@ -333,6 +362,91 @@ static void events_order_processes(void** state) {
   end_peer(&p);
 }
 
+static CUmemoryPool create_pool(CUmemAllocationHandleType type) {
+  CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                               .handleTypes = type,
+                               .location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}}};
+  CUmemoryPool pool = NULL;
+  OK(cuMemPoolCreate(&pool, &properties));
+  return pool;
+}
+
+/* A descriptor of the pool that a process started from here inherits. */
+static int export_pool(CUmemoryPool pool) {
+  int own = -1;
+  OK(cuMemPoolExportToShareableHandle(&own, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  const int inherited = dup(own);
+  close(own);
+  return inherited;
+}
+
+static void both_processes_see_a_pools_memory(void** state) {
+  static const unsigned kWords[] = {1, 1000, 300000};
+  const fixture* f = *state;
+  CUmemoryPool pool = create_pool(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  const int descriptor = export_pool(pool);
+  const peer p = start_peer();
+  close(descriptor);
+  request r = {.what = kOpenPool, .at = (unsigned)descriptor};
+  assert_int_equal(ask(&p, r).result, CUDA_SUCCESS);
+  assert_int_equal(ask_for(&p, kAllocateFromPool).result, CUDA_ERROR_INVALID_VALUE);
+  for (size_t i = 0; i < sizeof kWords / sizeof *kWords; ++i) {
+    const unsigned words = kWords[i];
+    CUdeviceptr memory = 0;
+    OK(cuMemAllocFromPoolAsync(&memory, 4 * (size_t)words, pool, f->stream));
+    OK(cuMemsetD32Async(memory, 40, words, f->stream));
+    OK(cuStreamSynchronize(f->stream));
+    r.what = kOpenPoolMemory;
+    OK(cuMemPoolExportPointer(&r.pooled, memory));
+    answer a = ask(&p, r);
+    assert_int_equal(a.result, CUDA_SUCCESS);
+    assert_int_equal(a.word, 40);
+    const request add = {.what = kAddOne, .words = words};
+    assert_int_equal(ask(&p, add).word, 41);
+    assert_int_equal(word_at(memory + 4 * (CUdeviceptr)(words - 1)), 41);
+    assert_int_equal(ask_for(&p, kFreePoolMemory).result, CUDA_SUCCESS);
+    assert_int_equal(ask_for(&p, kFreePoolMemory).result, CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(word_at(memory), 41); /* this process still has it */
+    OK(cuMemFreeAsync(memory, f->stream));
+  }
+  memset(&r.pooled, 0, sizeof r.pooled);
+  assert_int_equal(ask(&p, r).result, CUDA_ERROR_INVALID_VALUE);
+  end_peer(&p);
+  OK(cuMemPoolDestroy(pool));
+}
+
+static void pools_that_are_not_shared_are_refused(void** state) {
+  const fixture* f = *state;
+  CUmemoryPool own = create_pool(CU_MEM_HANDLE_TYPE_NONE), imported = NULL;
+  CUmemoryPool shared = create_pool(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CUmemPoolPtrExportData data = {0};
+  CUdeviceptr memory = 0, opened = 0;
+  const CUmemAllocationHandleType type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  int descriptor = -1, types = -1;
+  OK(cuDeviceGetAttribute(&types, CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, 0));
+  assert_int_equal(types, type);
+  OK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES, &types));
+  assert_int_equal(types, CU_MEM_HANDLE_TYPE_NONE);
+  OK(cuMemPoolGetAttribute(shared, CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES, &types));
+  assert_int_equal(types, type);
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportToShareableHandle(&descriptor, own, type, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportToShareableHandle(&descriptor, shared, type, 1));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportToShareableHandle(NULL, shared, type, 0));
+  for (int i = -1; i < 3; ++i) {
+    EXPECT(CUDA_ERROR_INVALID_VALUE,
+           cuMemPoolImportFromShareableHandle(&imported, (void*)(intptr_t)i, type, 0));
+  }
+  OK(cuMemAllocFromPoolAsync(&memory, 64, own, f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&data, memory));
+  OK(cuMemFreeAsync(memory, f->stream));
+  OK(cuMemAllocFromPoolAsync(&memory, 64, shared, f->stream));
+  OK(cuMemPoolExportPointer(&data, memory));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&opened, shared, &data));
+  OK(cuMemFreeAsync(memory, f->stream));
+  OK(cuMemPoolDestroy(own));
+  OK(cuMemPoolDestroy(shared));
+}
+
 static void what_cannot_be_shared_is_refused(void** state) {
   const fixture* f = *state;
   CUdeviceptr memory = 0, managed = 0, pooled = 0;
@@ -411,6 +525,8 @@ int main(int count, char** words) {
       TEST(what_comes_after_a_free_is_not_shared),
       TEST(memory_is_in_use_while_it_is_shared),
       TEST(events_order_processes),
+      TEST(both_processes_see_a_pools_memory),
+      TEST(pools_that_are_not_shared_are_refused),
       TEST(what_cannot_be_shared_is_refused),
       TEST(garbage_is_refused),
   };

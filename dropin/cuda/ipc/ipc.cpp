@@ -59,7 +59,7 @@ CUresult describe_file(int file, uint64_t kind, IpcHandle* out) {
 CUresult open_file_of(const IpcHandle& handle, uint64_t kind, File* out) {
   if (handle.kind != kind) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the 64 bytes are no handle of this library's %s",
-                kind == kIpcMemory ? "memory" : "events");
+                kind == kIpcEvent ? "events" : "memory");
   }
   if (handle.process == getpid()) {
     return fail(CUDA_ERROR_INVALID_CONTEXT,

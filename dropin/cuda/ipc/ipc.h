@@ -19,13 +19,14 @@ namespace km::dropin {
 
 /// The content of the 64 bytes of a handle.
 struct IpcHandle {
-  uint64_t kind = 0;  // kIpcMemory or kIpcEvent; anything else is no handle
+  uint64_t kind = 0;  // kIpcMemory, kIpcEvent or kIpcPool; anything else is no handle
   int32_t process = 0, file = -1;
   uint64_t device = 0, inode = 0;  // of the file, so that no other one is taken for it
   uint64_t file_size_bytes = 0, offset_bytes = 0, size_bytes = 0;
 };
 static_assert(sizeof(IpcHandle) <= 64);
-inline constexpr uint64_t kIpcMemory = 0x31304d454d494d4bULL, kIpcEvent = 0x313056454d494d4bULL;
+inline constexpr uint64_t kIpcMemory = 0x31304d454d494d4bULL, kIpcEvent = 0x313056454d494d4bULL,
+                          kIpcPool = 0x31304c504d494d4bULL;  // a pool, or memory of one
 
 /// The part of a handle that names an open file of this process.
 CUresult describe_file(int file, uint64_t kind, IpcHandle* out);

@@ -25,6 +25,18 @@ T read(const void* from) {
 
 }  // namespace
 
+Ref<Pool> Pool::shared(DeviceState& device, uint64_t limit_bytes) {
+  Ref<Pool> pool = make_ref<Pool>(device, limit_bytes);
+  pool->is_shared_ = true;
+  return pool;
+}
+
+Ref<Pool> Pool::imported(DeviceState& device, int exporter) {
+  Ref<Pool> pool = make_ref<Pool>(device, uint64_t{0});
+  pool->exporter_ = exporter;
+  return pool;
+}
+
 CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
   if (&context.device() != &device_) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, the stream of device %d",
@@ -44,6 +56,10 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
 
 CUresult Pool::allocate(Stream& stream, uint64_t size_bytes, CUdeviceptr* out) {
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
+  if (exporter_ != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "the pool is of process %d, which alone allocates from it", exporter_);
+  }
   Ref<km::Pool> pool;
   CU_TRY(in_context(stream.context(), &pool));
   CU_TRY(device_.reserve(size_bytes));
@@ -115,7 +131,8 @@ CUresult Pool::get_attribute(CUmemPool_attribute attribute, void* value) {
     case CU_MEMPOOL_ATTR_ALLOCATION_TYPE:
       return give(value, int{CU_MEM_ALLOCATION_TYPE_PINNED});
     case CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES:
-      return give(value, int{CU_MEM_HANDLE_TYPE_NONE});
+      return give(value, int{is_shared_ ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                                        : CU_MEM_HANDLE_TYPE_NONE});
     case CU_MEMPOOL_ATTR_LOCATION_ID:
       return give(value, device_.ordinal);
     case CU_MEMPOOL_ATTR_LOCATION_TYPE:

@@ -13,8 +13,15 @@ namespace km::dropin {
 class Pool final : public Handled {
  public:
   Pool(DeviceState& device, uint64_t limit_bytes) : device_(device), limit_bytes_(limit_bytes) {}
+  /// A pool whose memory other processes may open.
+  static Ref<Pool> shared(DeviceState& device, uint64_t limit_bytes);
+  /// A pool of another process, which gives no memory of its own.
+  static Ref<Pool> imported(DeviceState& device, int exporter);
 
   DeviceState& device() const { return device_; }
+  bool can_be_shared() const { return is_shared_; }
+  /// The process whose pool it is; 0: this one's.
+  int exporter() const { return exporter_; }
   /// The core's pool behind it in a context.
   CUresult in_context(Context& context, Ref<km::Pool>* out);
 
@@ -32,6 +39,8 @@ class Pool final : public Handled {
 
   DeviceState& device_;
   const uint64_t limit_bytes_;
+  bool is_shared_ = false;
+  int exporter_ = 0;
   std::mutex mutex_;                                   // guards what follows
   std::unordered_map<uint64_t, Ref<km::Pool>> pools_;  // by context
   uint64_t threshold_bytes_ = 0;

@@ -122,12 +122,16 @@ CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
       return fail(CUDA_ERROR_INVALID_VALUE, "pools are of pinned memory, not of type %d",
                   properties->allocType);
     }
-    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "pools cannot be shared with other processes");
+    const bool is_shared = properties->handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    if (!is_shared && properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED,
+                  "pools are shared by file descriptors only; handleTypes is %d",
+                  properties->handleTypes);
     }
     DeviceState* device = nullptr;
     CU_TRY(device_of(properties->location, &device));
-    *out = publish(make_ref<dropin::Pool>(*device, properties->maxSize));
+    *out = publish(is_shared ? dropin::Pool::shared(*device, properties->maxSize)
+                             : make_ref<dropin::Pool>(*device, properties->maxSize));
     return CUDA_SUCCESS;
   });
 }
@@ -253,6 +257,10 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
     if (&pool->device() != device) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, not %d",
                   pool->device().ordinal, ordinal);
+    }
+    if (pool->exporter() != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of process %d, which alone allocates",
+                  pool->exporter());
     }
     const std::lock_guard lock(device->mutex);
     device->current_pool = Ref<dropin::Pool>::share(*pool);
