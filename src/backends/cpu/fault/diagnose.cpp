@@ -172,7 +172,8 @@ Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t 
 std::string describe_stall(std::span<const ResidentBlock* const> blocks, const LaunchRun& run) {
   constexpr size_t kMostBlocks = 4;
   std::string text =
-      format("kernel '%s': its blocks have waited for %" PRIu64 " ms and none has got on: ",
+      format("kernel '%s': for %" PRIu64
+             " ms its blocks have waited, or gone round loops that wait, and none has come out: ",
              run.unit->kernel_name().c_str(), config().stall_warning_ms);
   for (size_t i = 0; i < std::min(blocks.size(), kMostBlocks); ++i) {
     const ResidentBlock::Place place = blocks[i]->place();
