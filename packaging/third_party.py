@@ -11,6 +11,7 @@ from sbom import PARTS, debian_version
 
 DOCUMENTS = Path("/usr/share/doc")
 COMMON = Path("/usr/share/common-licenses")
+RANDOM_DATA = Path(__file__).resolve().parents[1] / "dropin/curand/data/LICENSES.md"
 RULE = "=" * 78 + "\n"
 # Debian names these without a version, and means the newest.
 NEWEST = {"GPL": "GPL-3", "LGPL": "LGPL-3", "GFDL": "GFDL-1.3"}
@@ -51,6 +52,8 @@ def third_party() -> str:
     for body, each in titles.items():
         text += RULE + "".join(f"{title}\n" for title in each) + RULE + f"\n{body}\n"
     text += RULE + "glibc's start files\n" + RULE + f"\n{GLIBC}\n"
+    text += RULE + "Data of random numbers (libcurand)\n" + RULE
+    text += "\n" + RANDOM_DATA.read_text(encoding="utf-8") + "\n"
     for name in common_licences(list(titles)):
         text += RULE + f"The text of {name}\n" + RULE
         text += "\n" + (COMMON / name).read_text(encoding="utf-8") + "\n"

@@ -22,7 +22,7 @@ int curandGenerateNormal(void*, float*, size_t, float, float);
 int curandGenerateLogNormalDouble(void*, double*, size_t, double, double);
 int curandGeneratePoisson(void*, unsigned*, size_t, double);
 
-enum { XORWOW = 101, MRG32K3A = 121, MTGP32 = 141, PHILOX = 161, SEQUENCES = 4096 };
+enum { XORWOW = 101, MRG32K3A = 121, MT19937 = 142, PHILOX = 161, SEQUENCES = 4096 };
 enum { NOT_INITIALIZED = 101, TYPE_ERROR = 103, OUT_OF_RANGE = 104, NOT_MULTIPLE = 105 };
 
 static void* managed(size_t bytes) {
@@ -163,7 +163,7 @@ static void wrong_arguments_are_refused(void** state) {
   (void)state;
   void* generator = NULL;
   float out[3];
-  assert_int_equal(curandCreateGenerator(&generator, MTGP32), TYPE_ERROR);
+  assert_int_equal(curandCreateGenerator(&generator, MT19937), TYPE_ERROR);
   assert_int_equal(curandCreateGenerator(NULL, XORWOW), OUT_OF_RANGE);
   generator = generator_of(XORWOW, 1);
   assert_int_equal(curandGenerateNormal(generator, out, 3, 0, 1), NOT_MULTIPLE);

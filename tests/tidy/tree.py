@@ -12,7 +12,7 @@ from source import Source
 CODE = {".c", ".cpp", ".h", ".hpp", ".cu"}
 SCRIPTS = {".py", ".sh", ".cmake"}
 TABLES = {".def", ".inc", ".map", ".S"}
-BINARY = {".xz", ".tar", ".png", ".npy", ".gz", ".ico"}
+BINARY = {".xz", ".tar", ".png", ".npy", ".gz", ".ico", ".bin"}
 
 
 @dataclass

@@ -1,0 +1,95 @@
+// Generators of cuRAND, and the frame around its functions.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include "base/log.h"
+#include "dropin/curand/kernels/parameters.h"
+#include "dropin/library/driver.h"
+#include "dropin/library/handles.h"
+
+namespace km::curand {
+
+using library::Driver;
+
+enum curandStatus_t : int32_t {
+  kSuccess = 0,
+  kNotInitialized = 101,
+  kAllocationFailed = 102,
+  kTypeError = 103,
+  kOutOfRange = 104,
+  kLengthNotMultiple = 105,
+  kLaunchFailure = 201,
+  kInitializationFailed = 203,
+  kInternalError = 999
+};
+
+/// One generator; a call at a time changes it.
+struct Generator {
+  ~Generator();
+  bool is_quasi() const { return kind >= kSobol32; }
+  bool is_wide() const { return kind >= kSobol64; }
+  /// Drops what has been generated; the next call begins at the offset.
+  void restart() {
+    generated = 0;
+    is_ready = false;
+  }
+
+  const Driver* driver = nullptr;
+  int kind = kXorwow;
+  bool is_on_host = false;
+  std::mutex mutex;  // guards what follows
+  cu::CUstream stream = nullptr;
+  uint64_t seed = 0, offset = 0;
+  uint64_t generated = 0;  // numbers; of a Sobol generator: points
+  uint32_t dimensions = 1;
+  bool is_legacy = false;      // CURAND_ORDERING_PSEUDO_LEGACY
+  cu::CUdeviceptr states = 0;  // of a Sobol generator: the direction numbers
+  cu::CUdeviceptr constants = 0;
+  bool is_ready = false;
+};
+
+struct Request {
+  void* out;
+  size_t count;
+  int distribution;
+  double mean, deviation;
+  size_t element_bytes;
+};
+
+/// A new generator of a curandRngType. CURAND_STATUS_TYPE_ERROR when there is no such type.
+curandStatus_t create(void** out, int type, bool is_on_host);
+/// Puts the states of all sequences into device memory, in the order of the stream.
+curandStatus_t prepare(Generator& generator);
+/// Queues the numbers in the generator's stream; numbers for the host are there when it returns.
+curandStatus_t generate(Generator& generator, const Request& request);
+
+/// Runs the body of an exported function: what it throws becomes its status.
+template <class Body>
+curandStatus_t frame(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return kAllocationFailed;
+  } catch (...) {
+    return kInternalError;
+  }
+}
+
+/// frame() for functions of a generator, which nobody else changes meanwhile.
+template <class Body>
+curandStatus_t call(void* handle, Body&& body) noexcept {
+  return frame([&]() -> curandStatus_t {
+    const auto found = library::handle_map<Generator>().find(reinterpret_cast<uint64_t>(handle));
+    if (found == nullptr) {
+      log(LogLevel::kInfo, "cuda", "cuRAND: the generator is no live one");
+      return kNotInitialized;
+    }
+    const std::lock_guard lock(found->mutex);
+    return body(*found);
+  });
+}
+
+}  // namespace km::curand

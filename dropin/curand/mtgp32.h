@@ -1,0 +1,21 @@
+// MTGP32's sequences: their parameters, and their states for a seed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dropin/curand/kernels/parameters.h"
+
+namespace km::curand {
+
+constexpr uint32_t kMtgpSequences = 192;
+constexpr uint32_t kMtgpLegacySequences = 64;
+
+/// kMtgpSequences sets of parameters, by Saito and Matsumoto.
+const MtgpSet* mtgp32_sets();
+
+/// kMtgpWords of each of the first `sequences` sequences, as curandMakeMTGP32KernelState makes
+/// them.
+std::vector<uint32_t> mtgp32_states(uint64_t seed, uint32_t sequences);
+
+}  // namespace km::curand
