@@ -1,0 +1,462 @@
+// cublasXt: level 3 of matrices in the host's memory, or any device's, on the devices that a handle
+// has chosen. Calls return when their result is written.
+#include <algorithm>
+#include <cstdio>
+
+#include "dropin/cublas/xt/level3.h"
+
+#ifdef KM_NVIDIA_HEADERS
+#include <cublasXt.h>
+#else
+extern "C" {
+typedef struct cublasXtContext* cublasXtHandle_t;
+typedef enum {
+  CUBLASXT_PINNING_DISABLED = 0,
+  CUBLASXT_PINNING_ENABLED = 1
+} cublasXtPinnedMemMode_t;
+typedef enum { CUBLASXT_FLOAT = 0, CUBLASXT_DOUBLECOMPLEX = 3 } cublasXtOpType_t;
+typedef enum { CUBLASXT_GEMM = 0, CUBLASXT_ROUTINE_MAX = 12 } cublasXtBlasOp_t;
+}
+#endif
+
+namespace km::cublas {
+namespace {
+
+/// frame() for a handle of cublasXt, which nobody else uses meanwhile.
+template <class Body>
+cublasStatus_t xt_call(const char* function, cublasXtHandle_t handle, Body&& body) {
+  return frame(function, [&]() -> cublasStatus_t {
+    const auto found = library::handle_map<XtHandle>().find(reinterpret_cast<uint64_t>(handle));
+    if (found == nullptr) {
+      log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", function);
+      return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
+    const std::lock_guard lock(found->mutex);
+    return body(*found);
+  });
+}
+
+cublasStatus_t device_count(int* out) {
+  const Driver* const driver = library::driver();
+  if (driver == nullptr || driver->table == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  return status_of(driver->cuDeviceGetCount(out));
+}
+
+cublasStatus_t select_devices(XtHandle& h, int count, const int* devices) {
+  if (count <= 0) return invalid("nbDevices is %d", count);
+  BLAS_REQUIRE(devices);
+  const Driver* const driver = library::driver();
+  int there = 0;
+  BLAS_TRY(device_count(&there));
+  std::vector<XtDevice> opened(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    if (devices[i] < 0 || devices[i] >= there) {
+      return invalid("deviceId[%d] is %d; there are %d devices", i, devices[i], there);
+    }
+    BLAS_TRY(opened[static_cast<size_t>(i)].open(*driver, devices[i]));
+  }
+  h.devices.swap(opened);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t check_cpu_setting(int routine, int type) {
+  if (routine < 0 || routine >= CUBLASXT_ROUTINE_MAX) return invalid("blasOp is %d", routine);
+  if (type < CUBLASXT_FLOAT || type > CUBLASXT_DOUBLECOMPLEX) return invalid("type is %d", type);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Sizes and pointers of a call, checked one after the other: the first that is wrong counts.
+class Checks {
+ public:
+  Checks& size(const char* name, uint64_t value) {
+    constexpr uint64_t kMost = uint64_t{1} << 31;
+    return require(value < kMost, "%s is %llu; at most 2147483647", name, value);
+  }
+  Checks& scalar(const char* name, const void* value) {
+    return require(value != nullptr, "%s is null%.0llu", name, 0);
+  }
+  /// A matrix of `rows` lines and `columns`; empty ones may be null.
+  Checks& matrix(const char* name, const void* data, uint64_t leading, uint64_t rows,
+                 uint64_t columns) {
+    require(leading >= std::max(rows, uint64_t{1}),
+            "the leading dimension of %s is %llu: too small", name, leading);
+    return require(data != nullptr || rows == 0 || columns == 0, "%s is null%.0llu", name, 0);
+  }
+  Checks& operation(int value) {
+    return require(value >= CUBLAS_OP_N && value <= CUBLAS_OP_C, "%s is %llu", "an operation",
+                   static_cast<uint64_t>(value));
+  }
+  Checks& choice(const char* name, int value) {
+    return require(value == 0 || value == 1, "%s is %llu", name, static_cast<uint64_t>(value));
+  }
+  cublasStatus_t status() const { return status_; }
+
+ private:
+  Checks& require(bool is_right, const char* format, const char* name, uint64_t value) {
+    if (is_right || status_ != CUBLAS_STATUS_SUCCESS) return *this;
+    char text[160];
+    std::snprintf(text, sizeof text, format, name, static_cast<unsigned long long>(value));
+    status_ = invalid("%s", text);
+    return *this;
+  }
+
+  cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
+};
+
+/// A scalar, which may be real, as a number of the matrices' type T; zero for null.
+template <class T, class Scalar>
+Number scalar(const Scalar* value) {
+  double parts[2] = {};
+  if (value != nullptr) parts_of(kTypeOf<Scalar>, value, parts);
+  return number_of(kTypeOf<T>, parts[0], parts[1]);
+}
+
+template <class T>
+cublasStatus_t gemm(XtHandle& h, cublasOperation_t transa, cublasOperation_t transb, size_t m,
+                    size_t n, size_t k, const T* alpha, const T* a, size_t lda, const T* b,
+                    size_t ldb, const T* beta, T* c, size_t ldc) {
+  const bool plain_a = is_plain(transa), plain_b = is_plain(transb);
+  BLAS_TRY(Checks()
+               .operation(transa)
+               .operation(transb)
+               .size("m", m)
+               .size("n", n)
+               .size("k", k)
+               .scalar("alpha", alpha)
+               .scalar("beta", beta)
+               .matrix("A", a, lda, plain_a ? m : k, plain_a ? k : m)
+               .matrix("B", b, ldb, plain_b ? k : n, plain_b ? n : k)
+               .matrix("C", c, ldc, m, n)
+               .status());
+  return xt_gemm(h, {kTypeOf<T>,
+                     transa,
+                     transb,
+                     m,
+                     n,
+                     k,
+                     scalar<T>(alpha),
+                     scalar<T>(beta),
+                     {a, lda},
+                     {b, ldb},
+                     {c, ldc}});
+}
+
+/// The two ways in which forms of rank updates differ.
+struct RankForm {
+  bool is_hermitian, is_twofold;
+};
+constexpr RankForm kPlainUpdate = {false, false}, kPlainTwofold = {false, true};
+constexpr RankForm kHermitianUpdate = {true, false}, kHermitianTwofold = {true, true};
+
+template <class T>
+cublasStatus_t rank_update(XtHandle& h, RankForm form, cublasFillMode_t uplo,
+                           cublasOperation_t trans, size_t n, size_t k, const void* alpha_place,
+                           const Number& alpha, const T* a, size_t lda, const T* b, size_t ldb,
+                           const void* beta_place, const Number& beta, T* c, size_t ldc) {
+  const bool is_plain_a = is_plain(trans);
+  const size_t rows = is_plain_a ? n : k, columns = is_plain_a ? k : n;
+  const cublasOperation_t known = form.is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
+  BLAS_TRY(Checks()
+               .choice("uplo", uplo)
+               .operation(trans)
+               .size("n", n)
+               .size("k", k)
+               .scalar("alpha", alpha_place)
+               .scalar("beta", beta_place)
+               .matrix("A", a, lda, rows, columns)
+               .matrix("B", b, ldb, rows, columns)
+               .matrix("C", c, ldc, n, n)
+               .status());
+  if (is_complex(kTypeOf<T>) && !is_plain_a && trans != known) {
+    return invalid("trans is %d; it can be 0 or %d here", static_cast<int>(trans),
+                   static_cast<int>(known));
+  }
+  return xt_rank_update(h, {kTypeOf<T>,
+                            form.is_hermitian,
+                            form.is_twofold,
+                            uplo,
+                            trans,
+                            n,
+                            k,
+                            alpha,
+                            beta,
+                            {a, lda},
+                            {b, ldb},
+                            {c, ldc}});
+}
+
+template <class T>
+cublasStatus_t symm(XtHandle& h, bool is_hermitian, cublasSideMode_t side, cublasFillMode_t uplo,
+                    size_t m, size_t n, const T* alpha, const T* a, size_t lda, const T* b,
+                    size_t ldb, const T* beta, T* c, size_t ldc) {
+  const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  BLAS_TRY(Checks()
+               .choice("side", side)
+               .choice("uplo", uplo)
+               .size("m", m)
+               .size("n", n)
+               .scalar("alpha", alpha)
+               .scalar("beta", beta)
+               .matrix("A", a, lda, order, order)
+               .matrix("B", b, ldb, m, n)
+               .matrix("C", c, ldc, m, n)
+               .status());
+  return xt_symm(h, {kTypeOf<T>,
+                     is_hermitian,
+                     side,
+                     uplo,
+                     m,
+                     n,
+                     scalar<T>(alpha),
+                     scalar<T>(beta),
+                     {a, lda},
+                     {b, ldb},
+                     {c, ldc}});
+}
+
+/// symm with a packed triangle in the host's memory, which is unpacked first.
+template <class T>
+cublasStatus_t spmm(XtHandle& h, cublasSideMode_t side, cublasFillMode_t uplo, size_t m, size_t n,
+                    const T* alpha, const T* ap, const T* b, size_t ldb, const T* beta, T* c,
+                    size_t ldc) {
+  const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  BLAS_TRY(Checks()
+               .choice("side", side)
+               .choice("uplo", uplo)
+               .size("m", m)
+               .size("n", n)
+               .matrix("AP", ap, order + 1, order, order)
+               .status());
+  std::vector<T> whole(order * order);
+  size_t next = 0;
+  for (size_t column = 0; column < order; ++column) {
+    const size_t first = uplo == CUBLAS_FILL_MODE_LOWER ? column : 0;
+    const size_t end = uplo == CUBLAS_FILL_MODE_LOWER ? order : column + 1;
+    for (size_t row = first; row < end; ++row) whole[column * order + row] = ap[next++];
+  }
+  return symm(h, false, side, uplo, m, n, alpha, whole.data(), std::max(order, size_t{1}), b, ldb,
+              beta, c, ldc);
+}
+
+template <class T>
+cublasStatus_t triangular(XtHandle& h, bool is_solve, cublasSideMode_t side, cublasFillMode_t uplo,
+                          cublasOperation_t trans, cublasDiagType_t diag, size_t m, size_t n,
+                          const T* alpha, const T* a, size_t lda, const T* b, size_t ldb, T* c,
+                          size_t ldc) {
+  const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  BLAS_TRY(Checks()
+               .choice("side", side)
+               .choice("uplo", uplo)
+               .operation(trans)
+               .choice("diag", diag)
+               .size("m", m)
+               .size("n", n)
+               .scalar("alpha", alpha)
+               .matrix("A", a, lda, order, order)
+               .matrix("B", b, ldb, m, n)
+               .matrix("C", c, ldc, m, n)
+               .status());
+  if (b == c && ldb != ldc) return invalid("B is C, but ldb is not ldc");
+  return xt_triangular(h, {kTypeOf<T>,
+                           is_solve,
+                           side,
+                           uplo,
+                           trans,
+                           diag,
+                           m,
+                           n,
+                           scalar<T>(alpha),
+                           {a, lda},
+                           {b, ldb},
+                           {c, ldc}});
+}
+
+}  // namespace
+
+extern "C" {
+
+cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(handle);
+    int count = 0;
+    BLAS_TRY(device_count(&count));
+    constexpr uint64_t kTag = 8;
+    *handle = reinterpret_cast<cublasXtHandle_t>(
+        library::handle_map<XtHandle>().add(std::make_shared<XtHandle>(), kTag));
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    const auto removed = library::handle_map<XtHandle>().remove(reinterpret_cast<uint64_t>(handle));
+    return removed != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+  });
+}
+
+cublasStatus_t cublasXtGetNumBoards(int count, int devices[], int* boards) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    if (count <= 0) return invalid("nbDevices is %d", count);
+    BLAS_REQUIRE(devices);
+    BLAS_REQUIRE(boards);
+    std::vector<int> distinct(devices, devices + count);
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    int there = 0;
+    BLAS_TRY(device_count(&there));
+    if (distinct.front() < 0 || distinct.back() >= there) {
+      return invalid("deviceId has %d and %d; there are %d devices", distinct.front(),
+                     distinct.back(), there);
+    }
+    *boards = static_cast<int>(distinct.size());
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+cublasStatus_t cublasXtMaxBoards(int* boards) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(boards);
+    return device_count(boards);
+  });
+}
+
+cublasStatus_t cublasXtDeviceSelect(cublasXtHandle_t handle, int count, int devices[]) {
+  return xt_call(__func__, handle, [&](XtHandle& h) { return select_devices(h, count, devices); });
+}
+
+cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int block_dim) {
+  return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
+    if (block_dim <= 0) return invalid("blockDim is %d", block_dim);
+    h.block_dim = block_dim;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+cublasStatus_t cublasXtGetBlockDim(cublasXtHandle_t handle, int* block_dim) {
+  return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
+    BLAS_REQUIRE(block_dim);
+    *block_dim = h.block_dim;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+/// The mode can be read back; memory is not pinned, because copies gain nothing by it here.
+cublasStatus_t cublasXtSetPinningMemMode(cublasXtHandle_t handle, cublasXtPinnedMemMode_t mode) {
+  return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
+    if (mode != CUBLASXT_PINNING_DISABLED && mode != CUBLASXT_PINNING_ENABLED) {
+      return invalid("mode is %d", static_cast<int>(mode));
+    }
+    h.pinning_mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+cublasStatus_t cublasXtGetPinningMemMode(cublasXtHandle_t handle, cublasXtPinnedMemMode_t* mode) {
+  return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
+    BLAS_REQUIRE(mode);
+    *mode = static_cast<cublasXtPinnedMemMode_t>(h.pinning_mode);
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+/// All work stays on the devices: a routine of the program is checked and not called.
+cublasStatus_t cublasXtSetCpuRoutine(cublasXtHandle_t handle, cublasXtBlasOp_t routine,
+                                     cublasXtOpType_t type, void* functor) {
+  return xt_call(__func__, handle, [&](XtHandle&) -> cublasStatus_t {
+    BLAS_REQUIRE(functor);
+    return check_cpu_setting(routine, type);
+  });
+}
+cublasStatus_t cublasXtSetCpuRatio(cublasXtHandle_t handle, cublasXtBlasOp_t routine,
+                                   cublasXtOpType_t type, float ratio) {
+  return xt_call(__func__, handle, [&](XtHandle&) -> cublasStatus_t {
+    if (!(ratio >= 0 && ratio <= 1)) return invalid("ratio is %g", static_cast<double>(ratio));
+    return check_cpu_setting(routine, type);
+  });
+}
+
+}  // extern "C"
+
+#define KM_XT_GEMM(L, T)                                                                     \
+  extern "C" cublasStatus_t cublasXt##L##gemm(                                               \
+      cublasXtHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, size_t m, \
+      size_t n, size_t k, const T* alpha, const T* A, size_t lda, const T* B, size_t ldb,    \
+      const T* beta, T* C, size_t ldc) {                                                     \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                      \
+      return gemm(h, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);          \
+    });                                                                                      \
+  }
+#define KM_XT_RANK(L, name, T, Alpha, Beta, form)                                                  \
+  extern "C" cublasStatus_t cublasXt##L##name(                                                     \
+      cublasXtHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, size_t n, size_t k, \
+      const Alpha* alpha, const T* A, size_t lda, const Beta* beta, T* C, size_t ldc) {            \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                            \
+      return rank_update(h, form, uplo, trans, n, k, alpha, scalar<T>(alpha), A, lda, A, lda,      \
+                         beta, scalar<T>(beta), C, ldc);                                           \
+    });                                                                                            \
+  }
+#define KM_XT_RANK2(L, name, T, Beta, form)                                                       \
+  extern "C" cublasStatus_t cublasXt##L##name(cublasXtHandle_t handle, cublasFillMode_t uplo,     \
+                                              cublasOperation_t trans, size_t n, size_t k,        \
+                                              const T* alpha, const T* A, size_t lda, const T* B, \
+                                              size_t ldb, const Beta* beta, T* C, size_t ldc) {   \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                           \
+      return rank_update(h, form, uplo, trans, n, k, alpha, scalar<T>(alpha), A, lda, B, ldb,     \
+                         beta, scalar<T>(beta), C, ldc);                                          \
+    });                                                                                           \
+  }
+#define KM_XT_SYMM(L, name, T, is_hermitian)                                                      \
+  extern "C" cublasStatus_t cublasXt##L##name(cublasXtHandle_t handle, cublasSideMode_t side,     \
+                                              cublasFillMode_t uplo, size_t m, size_t n,          \
+                                              const T* alpha, const T* A, size_t lda, const T* B, \
+                                              size_t ldb, const T* beta, T* C, size_t ldc) {      \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                           \
+      return symm(h, is_hermitian, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);        \
+    });                                                                                           \
+  }
+#define KM_XT_SPMM(L, T)                                                                         \
+  extern "C" cublasStatus_t cublasXt##L##spmm(                                                   \
+      cublasXtHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, size_t m, size_t n, \
+      const T* alpha, const T* AP, const T* B, size_t ldb, const T* beta, T* C, size_t ldc) {    \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                          \
+      return spmm(h, side, uplo, m, n, alpha, AP, B, ldb, beta, C, ldc);                         \
+    });                                                                                          \
+  }
+#define KM_XT_TRIANGULAR(L, T)                                                                   \
+  extern "C" cublasStatus_t cublasXt##L##trsm(                                                   \
+      cublasXtHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,                     \
+      cublasOperation_t trans, cublasDiagType_t diag, size_t m, size_t n, const T* alpha,        \
+      const T* A, size_t lda, T* B, size_t ldb) {                                                \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                          \
+      return triangular(h, true, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, B, ldb);  \
+    });                                                                                          \
+  }                                                                                              \
+  extern "C" cublasStatus_t cublasXt##L##trmm(                                                   \
+      cublasXtHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,                     \
+      cublasOperation_t trans, cublasDiagType_t diag, size_t m, size_t n, const T* alpha,        \
+      const T* A, size_t lda, const T* B, size_t ldb, T* C, size_t ldc) {                        \
+    return xt_call(__func__, handle, [&](XtHandle& h) {                                          \
+      return triangular(h, false, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, C, ldc); \
+    });                                                                                          \
+  }
+
+#define KM_XT_ALL(L, T)                      \
+  KM_XT_GEMM(L, T)                           \
+  KM_XT_RANK(L, syrk, T, T, T, kPlainUpdate) \
+  KM_XT_RANK2(L, syr2k, T, T, kPlainTwofold) \
+  KM_XT_RANK2(L, syrkx, T, T, kPlainUpdate)  \
+  KM_XT_SYMM(L, symm, T, false)              \
+  KM_XT_SPMM(L, T)                           \
+  KM_XT_TRIANGULAR(L, T)
+#define KM_XT_HERMITIAN(L, T)                                \
+  KM_XT_RANK(L, herk, T, Real<T>, Real<T>, kHermitianUpdate) \
+  KM_XT_RANK2(L, her2k, T, Real<T>, kHermitianTwofold)       \
+  KM_XT_RANK2(L, herkx, T, Real<T>, kHermitianUpdate)        \
+  KM_XT_SYMM(L, hemm, T, true)
+
+KM_XT_ALL(S, float)
+KM_XT_ALL(D, double)
+KM_XT_ALL(C, cuComplex)
+KM_XT_ALL(Z, cuDoubleComplex)
+KM_XT_HERMITIAN(C, cuComplex)
+KM_XT_HERMITIAN(Z, cuDoubleComplex)
+
+}  // namespace km::cublas

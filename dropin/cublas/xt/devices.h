@@ -1,0 +1,97 @@
+// Handles of cublasXt: the devices that a handle has chosen, and tiles of matrices on them.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "dropin/cublas/product/product.h"
+
+namespace km::cublas {
+
+/// One number of any type of matrices.
+struct Number {
+  alignas(16) unsigned char bytes[16] = {};
+};
+Number number_of(km_data_type type, double real, double imaginary);
+bool is_zero(km_data_type type, const Number& number);
+
+/// A matrix by columns, in memory of the host or of any device.
+struct XtMatrix {
+  const void* data;
+  uint64_t leading;
+};
+
+/// One device with a stream of its own, and the handle for calls in it.
+class XtDevice {
+ public:
+  XtDevice() = default;
+  XtDevice(XtDevice&& other) noexcept;
+  XtDevice& operator=(XtDevice&&) = delete;
+  ~XtDevice();
+  cublasStatus_t open(const Driver& driver, int device);
+
+  Handle& handle() { return *handle_; }
+  const Driver& driver() const { return *driver_; }
+  cu::CUcontext context() const { return context_; }
+  cu::CUstream stream() const { return stream_; }
+
+ private:
+  const Driver* driver_ = nullptr;
+  int device_ = 0;
+  cu::CUcontext context_ = nullptr;
+  cu::CUstream stream_ = nullptr;
+  std::shared_ptr<Handle> handle_;
+};
+
+struct XtHandle {
+  std::mutex mutex;  // guards what follows: a call at a time uses the devices
+  std::vector<XtDevice> devices;
+  int block_dim = 1024;
+  int pinning_mode = 0;
+};
+
+/// Makes a device's context current, and the one before it again.
+class XtScope {
+ public:
+  explicit XtScope(const XtDevice& device) : driver_(device.driver()) {
+    driver_.cuCtxPushCurrent_v2(device.context());
+  }
+  ~XtScope() {
+    cu::CUcontext popped = nullptr;
+    driver_.cuCtxPopCurrent_v2(&popped);
+  }
+  XtScope(const XtScope&) = delete;
+  XtScope& operator=(const XtScope&) = delete;
+
+ private:
+  const Driver& driver_;
+};
+
+/// A part of a matrix: the tile's place and size.
+struct XtTile {
+  uint64_t row, column, rows, columns;
+};
+
+/// Three tiles in a device's memory, A, B and C, for the work of one call, in stream order.
+class XtWorkspace {
+ public:
+  enum Place { kA, kB, kC };
+  XtWorkspace(XtDevice& device, km_data_type type);
+  cublasStatus_t allocate(uint64_t tile_elements);
+
+  cublasStatus_t load(Place place, const XtMatrix& from, const XtTile& tile);
+  cublasStatus_t store(const XtMatrix& to, const XtTile& tile);
+  void* data(Place place) const;
+  Handle& handle() { return device_.handle(); }
+  XtDevice& device() { return device_; }
+
+ private:
+  cublasStatus_t copy(uint64_t from, uint64_t from_leading, uint64_t to, uint64_t to_leading,
+                      const XtTile& tile);
+
+  XtDevice& device_;
+  const uint32_t element_bytes_;
+  library::StreamMemory memory_[3];
+};
+
+}  // namespace km::cublas
