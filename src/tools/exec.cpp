@@ -13,6 +13,7 @@
 #include "km_version.h"
 #include "tools/commands.h"
 #include "tools/error.h"
+#include "tools/exec/missing_libraries.h"
 #include "tools/kernels/program.h"
 
 namespace km::tools {
@@ -31,6 +32,7 @@ class ExecCommand : public Command {
   Status prepare(const ExecReportOwner& shared) const;
   Status check_options() const;
   Status set_options() const;
+  bool tell_missing_libraries(int code) const;
 
   int devices_ = 0;  // not given
   std::string capability_, trace_;
@@ -129,6 +131,16 @@ Status ExecCommand::prepare(const ExecReportOwner& shared) const {
   return set_options();
 }
 
+/// Names libraries that the dynamic linker has not found: it ends the program with 127.
+bool ExecCommand::tell_missing_libraries(int code) const {
+  constexpr int kNotStarted = 127;
+  if (code != kNotStarted) return false;
+  const char* const path = std::getenv("LD_LIBRARY_PATH");
+  const std::string text = missing_libraries(words_[0], path != nullptr ? path : "");
+  if (!text.empty()) std::fprintf(stderr, "kernelmill: %s\n", text.c_str());
+  return !text.empty();
+}
+
 int ExecCommand::run() {
   if (const Status checked = check_options(); !checked) return report(checked.error());
   ExecReport* const outer = find_exec_report();  // of an exec that runs this one
@@ -138,7 +150,7 @@ int ExecCommand::run() {
   const Result<int> code = run_program(words_);
   if (!code) return report(code.error());
   if (outer != nullptr && !shared.is_unopened()) outer->opened.store(1);
-  if (shared.is_unopened()) {
+  if (shared.is_unopened() && !tell_missing_libraries(*code)) {
     std::fprintf(stderr,
                  "kernelmill: %s has not loaded this CUDA driver (libcuda.so.1): it uses none, or "
                  "finds another one first\n",

@@ -1,6 +1,7 @@
 """kernelmill exec: programs on our CUDA driver. The program here is Python, by ctypes."""
 
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -141,6 +142,60 @@ class Exec(Case):
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("build it with `nvcc -cudart shared`", done.stderr)
+
+    def test_machine_code_of_gpus_and_graphics_are_explained(self):
+        for call, words in (
+            ("cuModuleLoadData(ctypes.byref(out), b'\\x7fELF' + bytes(60)) == 209",
+             ("the image is a cubin: machine code of a GPU", "-gencode arch=compute_75")),
+            ("cuGraphicsGLRegisterBuffer(ctypes.byref(out), 1, 0) == 801",
+             ("cuGraphicsGLRegisterBuffer shares memory with OpenGL", "cuMemcpyDtoH")),
+        ):  # fmt: skip
+            script = (
+                "import ctypes\n"
+                "cuda, out = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+                "assert cuda.cuInit(0) == 0\n"
+                "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(out), 0) == 0\n"
+                "assert cuda.cuCtxSetCurrent(out) == 0\n"
+                f"assert cuda.{call}\n"
+            )
+            done = subprocess.run(
+                [TOOL, "exec", "--", sys.executable, "-c", script],
+                capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = [line for line in done.stderr.splitlines() if line.startswith("kernelmill: ")]
+            self.assertEqual(len(shown), 1, done.stderr)
+            for each in words:
+                self.assertIn(each, shown[0])
+
+    def test_libraries_that_are_not_there_are_named(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+
+        def build(*words):
+            subprocess.run([compiler, *words], check=True, cwd=self.folder)
+
+        with open(os.path.join(self.folder, "main.c"), "w", encoding="utf-8") as file:
+            file.write("int fft(void);\nint main(void) { return fft(); }\n")
+        with open(os.path.join(self.folder, "fft.c"), "w", encoding="utf-8") as file:
+            file.write("int fft(void) { return 3; }\n")
+        build("-shared", "-fPIC", "-Wl,-soname,libcufft.so.12", "-o", "libcufft.so.12", "fft.c")
+        build("-o", "program", "main.c", "libcufft.so.12")
+        program = os.path.join(self.folder, "program")
+
+        def run(**variables):
+            return subprocess.run([TOOL, "exec", "--", program], capture_output=True, text=True,
+                                  env={**os.environ, **variables}, timeout=60)  # fmt: skip
+
+        done = run(LD_LIBRARY_PATH="")
+        self.assertEqual(done.returncode, 127, done.stderr)
+        self.assertIn(f"kernelmill: {program} needs libcufft.so.12 (cuFFT), which Kernelmill does "
+                      "not have: build it with FFTW in its place", done.stderr)  # fmt: skip
+        self.assertNotIn("has not loaded", done.stderr)
+        done = run(LD_LIBRARY_PATH=str(self.folder))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertNotIn("cuFFT", done.stderr)
 
     def test_the_folder_alone_is_enough(self):
         shown = subprocess.run([TOOL, "exec", "--", "env"], capture_output=True, text=True)

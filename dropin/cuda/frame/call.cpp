@@ -28,6 +28,18 @@ bool is_of_context(std::string_view function) {
   return false;
 }
 
+constexpr const char* kGraphicsAdvice =
+    " shares memory with OpenGL, EGL or VDPAU, which no CPU device can: have the program copy its "
+    "pictures by cuMemcpyDtoH (many have an option such as -cpu, -nogl or --headless)";
+
+bool is_of_graphics(std::string_view function) {
+  for (const std::string_view begin :
+       {"cuGL", "cuGraphics", "cuEGL", "cuVDPAU", "cuEventCreateFromEGL"}) {
+    if (function.substr(0, begin.size()) == begin) return true;
+  }
+  return false;
+}
+
 /// Errors that the core itself words in terms of CUDA: those about captures.
 bool has_native_result(const Error& error) {
   switch (error.status) {
@@ -66,6 +78,9 @@ int not_implemented(const char* function, std::atomic<bool>& told) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
     }
     if (told.exchange(true)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (is_of_graphics(function) && failures_are_shown.load(std::memory_order_relaxed)) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "%s%s", function, kGraphicsAdvice);
+    }
     log(LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", function);
     keep_log(function);
     note_shown_failure();

@@ -167,7 +167,8 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
   }
   if (magic == kElfMagic) {
     return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                "the image is a cubin: machine code of a GPU; give PTX instead");
+                "the image is a cubin: machine code of a GPU; give PTX instead, for example from "
+                "`nvcc -ptx`, or by nvcc's -gencode arch=compute_75,code=compute_75");
   }
   *out = size_bytes != 0 ? text_of({bytes, size_bytes}) : std::string(bytes);
   if (out->empty()) return fail(CUDA_ERROR_INVALID_IMAGE, "the image is empty");
