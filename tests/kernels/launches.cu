@@ -181,6 +181,29 @@ extern "C" __global__ void ask(unsigned long long* out) {
   out[n++] = cudaGetErrorName(cudaErrorLaunchMaxDepthExceeded)[9];
 }
 
+static __global__ void with_shared_memory(unsigned* out) {
+  __shared__ unsigned values[5000];
+  values[threadIdx.x] = out[0];
+  __syncthreads();
+  out[threadIdx.x] = values[threadIdx.x ^ 1];
+}
+
+extern "C" __global__ void ask_for_occupancy(int* out) {
+  const void* const kernel = (const void*)with_shared_memory;
+  unsigned n = 0;
+  for (int threads = 32; threads <= 1024; threads *= 2) {
+    out[n] = -1;
+    out[n + 1] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(out + n, kernel, threads, 0);
+    n += 2;
+  }
+  out[n + 1] = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      out + n, kernel, 64, 30000, cudaOccupancyDisableCachingOverride);
+  out[n + 2] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(out + n, kernel, 0, 0);
+  out[n + 3] = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out + n, kernel, 1, 0, 7);
+  out[n + 4] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(out + n, (const void*)out, 32, 0);
+  if (out[0] < 0) with_shared_memory<<<1, 32>>>((unsigned*)out);
+}
+
 extern "C" __global__ void writes_at_null(unsigned* at) { *at = 1; }
 
 extern "C" __global__ void launch_fault(unsigned* out) {

@@ -163,6 +163,29 @@ TEST(Launches, TheDeviceRuntimeAnswers) {
                               0, 1, 0, 1024, kInvalidFunction, 29, 30, 'L'}));
 }
 
+/// 20,000 bytes of shared memory in each block, beside what the device keeps of it.
+TEST(Launches, KernelsAskForOccupancy) {
+  KM_NEEDS_CPU();
+  Buffer<int> out(session(), vector<int>(17));
+  kernels().run("ask_for_occupancy", Shape{{1}, {1}}, out);
+  const vector<int> found = out.read();
+  km_device device{};
+  int64_t shared_bytes = 0, threads = 0;
+  require(km_context_device(session().context(), &device), "km_context_device");
+  require(km_device_attribute_get(device, KM_DEVICE_ATTRIBUTE_CUDA + 81, &shared_bytes), "bytes");
+  require(
+      km_device_attribute_get(device, KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &threads),
+      "threads");
+  for (int i = 0; i < 6; ++i) {
+    const int64_t by_shared = shared_bytes / ((20000 + 1024 + 127) / 128 * 128);
+    EXPECT_EQ(found[2 * i], std::min<int64_t>(by_shared, threads / (32 << i))) << i;
+    EXPECT_EQ(found[2 * i + 1], 0) << i;
+  }
+  EXPECT_EQ(found[12], shared_bytes / ((50000 + 1024 + 127) / 128 * 128));
+  EXPECT_EQ((vector<int>(found.begin() + 13, found.end())),
+            (vector<int>{0, kInvalidValue, kInvalidValue, kInvalidFunction}));
+}
+
 TEST(Launches, FaultsOfChildrenAreTheLaunchs) {
   KM_NEEDS_CPU();
   Session own;

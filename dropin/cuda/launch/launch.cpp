@@ -90,8 +90,8 @@ CUresult launch(const LaunchCall& call) {
 }
 
 CUresult Occupancy::read(const Function& function) {
-  CU_ASSIGN(limits, MultiprocessorLimits::of(*function.context().device().device));
-  CU_ASSIGN(needs, KernelNeeds::of(function.core()));
+  CU_ASSIGN(limits, multiprocessor_limits(*function.context().device().device));
+  CU_ASSIGN(needs, kernel_needs(function.core()));
   return CUDA_SUCCESS;
 }
 

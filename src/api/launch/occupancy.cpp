@@ -18,8 +18,8 @@ struct Question {
 
 Result<Question> ask(const Function& function) {
   Question question;
-  KM_ASSIGN(question.limits, MultiprocessorLimits::of(function.context().device()));
-  KM_ASSIGN(question.needs, KernelNeeds::of(function));
+  KM_ASSIGN(question.limits, multiprocessor_limits(function.context().device()));
+  KM_ASSIGN(question.needs, kernel_needs(function));
   return question;
 }
 

@@ -48,8 +48,8 @@ Status check_shape(const Device& device, const LaunchShape& shape) {
 }
 
 Status check_cooperative(const Function& function, const LaunchShape& shape) {
-  KM_ASSIGN(const auto limits, MultiprocessorLimits::of(function.context().device()));
-  KM_ASSIGN(const auto needs, KernelNeeds::of(function));
+  KM_ASSIGN(const auto limits, multiprocessor_limits(function.context().device()));
+  KM_ASSIGN(const auto needs, kernel_needs(function));
   const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
   const km_occupancy found = compute_occupancy(limits, needs, threads, shape.shared_bytes);
   const uint64_t most = uint64_t{found.active_blocks} * limits.count;

@@ -8,56 +8,20 @@
 namespace km {
 namespace {
 
-// Units in which resources are given out.
-constexpr uint32_t kRegisterUnit = 256;  // of a warp
-constexpr uint32_t kPartitions = 4;      // of a multiprocessor, each with its part of the registers
-constexpr uint64_t kSharedUnit = 128;
-
 // CUDA's numbers of the attributes that have none of ours.
-constexpr km_device_attribute kSharedPerMultiprocessor = KM_DEVICE_ATTRIBUTE_CUDA + 81;
-constexpr km_device_attribute kRegistersPerMultiprocessor = KM_DEVICE_ATTRIBUTE_CUDA + 82;
-constexpr km_device_attribute kBlocksPerMultiprocessor = KM_DEVICE_ATTRIBUTE_CUDA + 106;
-constexpr km_device_attribute kReservedShared = KM_DEVICE_ATTRIBUTE_CUDA + 111;
+constexpr km_device_attribute kSharedPerMultiprocessor =
+    KM_DEVICE_ATTRIBUTE_CUDA + kSharedPerMultiprocessorAttribute;
+constexpr km_device_attribute kRegistersPerMultiprocessor =
+    KM_DEVICE_ATTRIBUTE_CUDA + kRegistersPerMultiprocessorAttribute;
+constexpr km_device_attribute kBlocksPerMultiprocessor =
+    KM_DEVICE_ATTRIBUTE_CUDA + kBlocksPerMultiprocessorAttribute;
+constexpr km_device_attribute kReservedShared = KM_DEVICE_ATTRIBUTE_CUDA + kReservedSharedAttribute;
 constexpr km_device_attribute kClusterLaunch = KM_DEVICE_ATTRIBUTE_CUDA + 120;
 
 uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 uint32_t narrow(uint64_t value) {
   return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));
-}
-
-uint64_t warps_of(const MultiprocessorLimits& limits, uint32_t block_threads) {
-  return (uint64_t{block_threads} + limits.warp_threads - 1) / limits.warp_threads;
-}
-
-uint64_t registers_of_warp(const MultiprocessorLimits& limits, const KernelNeeds& needs) {
-  return up(uint64_t{needs.registers} * limits.warp_threads, kRegisterUnit);
-}
-
-/// Registers of one block, as they are given out.
-uint64_t registers_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                            uint32_t block_threads) {
-  return registers_of_warp(limits, needs) * up(warps_of(limits, block_threads), kPartitions);
-}
-
-uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                             uint32_t block_threads) {
-  const uint64_t of_warp = registers_of_warp(limits, needs);
-  if (of_warp == 0) return UINT64_MAX;
-  if (registers_of_block(limits, needs, block_threads) > limits.block_registers) return 0;
-  const uint64_t warps = limits.registers / kPartitions / of_warp * kPartitions;
-  return warps / warps_of(limits, block_threads);
-}
-
-/// Shared memory of one block, as it is given out; 0: none at all. UINT64_MAX fits nowhere.
-uint64_t shared_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                         uint64_t dynamic_bytes) {
-  const uint64_t fixed = needs.static_shared_bytes;
-  if (dynamic_bytes > limits.block_shared_bytes ||
-      fixed > limits.block_shared_bytes - dynamic_bytes) {
-    return UINT64_MAX;
-  }
-  return up(fixed + dynamic_bytes + limits.reserved_shared_bytes, kSharedUnit);
 }
 
 Result<uint64_t> attribute_of(const Device& device, km_device_attribute attribute) {
@@ -73,7 +37,7 @@ Status read(const Device& device, km_device_attribute attribute, uint32_t* out_v
 
 }  // namespace
 
-Result<MultiprocessorLimits> MultiprocessorLimits::of(const Device& device) {
+Result<MultiprocessorLimits> multiprocessor_limits(const Device& device) {
   MultiprocessorLimits limits;
   uint32_t clusters = 0;
   KM_TRY(read(device, KM_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &limits.count));
@@ -96,7 +60,7 @@ Result<MultiprocessorLimits> MultiprocessorLimits::of(const Device& device) {
                     device.info().uri);
 }
 
-Result<KernelNeeds> KernelNeeds::of(const Function& function) {
+Result<KernelNeeds> kernel_needs(const Function& function) {
   KernelNeeds needs;
   KM_ASSIGN(const int64_t registers, function.attribute(KM_FUNCTION_ATTRIBUTE_REGISTERS));
   KM_ASSIGN(const int64_t shared, function.attribute(KM_FUNCTION_ATTRIBUTE_SHARED_BYTES));
@@ -109,41 +73,10 @@ Result<KernelNeeds> KernelNeeds::of(const Function& function) {
 
 Result<uint64_t> max_cluster_blocks(const Function& function) {
   constexpr uint64_t kPortable = 8, kMost = 16;
-  KM_ASSIGN(const auto limits, MultiprocessorLimits::of(function.context().device()));
+  KM_ASSIGN(const auto limits, multiprocessor_limits(function.context().device()));
   if (!limits.has_clusters) return uint64_t{1};
   const Result<int64_t> wide = function.attribute(KM_FUNCTION_ATTRIBUTE_NON_PORTABLE_CLUSTER);
   return wide && *wide != 0 ? kMost : kPortable;
-}
-
-km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                               uint32_t block_threads, uint64_t dynamic_shared_bytes) {
-  km_occupancy result{};
-  const uint64_t warps = warps_of(limits, block_threads);
-  const uint64_t max_warps = limits.threads / limits.warp_threads;
-  const uint64_t shared = shared_of_block(limits, needs, dynamic_shared_bytes);
-  const bool fits = block_threads <= std::min(limits.block_threads, needs.max_threads);
-  result.max_warps = narrow(max_warps);
-  result.blocks_by_warps = fits ? narrow(max_warps / warps) : 0;
-  result.blocks_by_registers = narrow(blocks_by_registers(limits, needs, block_threads));
-  result.blocks_by_shared_memory = shared == 0 ? UINT32_MAX : narrow(limits.shared_bytes / shared);
-  result.blocks_by_blocks = limits.blocks;
-  result.registers_per_block = narrow(registers_of_block(limits, needs, block_threads));
-  result.shared_bytes_per_block = shared == UINT64_MAX ? 0 : shared;
-  const struct {
-    km_occupancy_limit limit;
-    uint32_t blocks;
-  } by[] = {{KM_OCCUPANCY_LIMIT_WARPS, result.blocks_by_warps},
-            {KM_OCCUPANCY_LIMIT_REGISTERS, result.blocks_by_registers},
-            {KM_OCCUPANCY_LIMIT_SHARED_MEMORY, result.blocks_by_shared_memory},
-            {KM_OCCUPANCY_LIMIT_BLOCKS, result.blocks_by_blocks}};
-  const auto* least =
-      std::min_element(std::begin(by), std::end(by),
-                       [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
-  result.limit = least->limit;
-  result.active_blocks = least->blocks;
-  result.active_warps = narrow(result.active_blocks * warps);
-  result.percent = narrow(result.active_warps * uint64_t{100} / max_warps);
-  return result;
 }
 
 Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
@@ -181,7 +114,7 @@ Result<uint64_t> available_shared_bytes(const MultiprocessorLimits& limits,
         without.blocks_by_warps, without.blocks_by_registers, without.blocks_by_shared_memory,
         without.blocks_by_blocks);
   }
-  const uint64_t share = limits.shared_bytes / blocks / kSharedUnit * kSharedUnit;
+  const uint64_t share = limits.shared_bytes / blocks / kSharedUnitBytes * kSharedUnitBytes;
   const uint64_t taken = needs.static_shared_bytes + limits.reserved_shared_bytes;
   return std::min(share - taken, limits.block_shared_bytes - needs.static_shared_bytes);
 }

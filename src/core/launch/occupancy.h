@@ -1,38 +1,18 @@
-// How many blocks of a kernel a multiprocessor holds, as NVIDIA's devices since 7.0 count it.
+// Occupancy of functions on their devices, by base/occupancy.h.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
+#include "base/occupancy.h"
 #include "core/module/module.h"
 
 namespace km {
 
-/// The resources of a multiprocessor, by the device's attributes.
-struct MultiprocessorLimits {
-  uint32_t count = 0;  // multiprocessors
-  uint32_t warp_threads = 0;
-  uint32_t threads = 0, block_threads = 0;
-  uint32_t blocks = 0;
-  uint32_t registers = 0, block_registers = 0;
-  uint64_t shared_bytes = 0, block_shared_bytes = 0;  // with opting in
-  uint64_t reserved_shared_bytes = 0;                 // of each block
-  bool has_clusters = false;
-
-  static Result<MultiprocessorLimits> of(const Device& device);
-};
-
-/// The resources that one kernel takes.
-struct KernelNeeds {
-  uint32_t registers = 0;  // of a thread
-  uint64_t static_shared_bytes = 0;
-  uint32_t max_threads = 0;
-
-  static Result<KernelNeeds> of(const Function& function);
-};
-
-km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelNeeds& needs,
-                               uint32_t block_threads, uint64_t dynamic_shared_bytes);
+/// The limits of the device's multiprocessors. KM_ERROR_NOT_SUPPORTED when it does not tell them.
+Result<MultiprocessorLimits> multiprocessor_limits(const Device& device);
+/// The resources that the function takes.
+Result<KernelNeeds> kernel_needs(const Function& function);
 
 struct BestBlock {
   uint32_t threads = 0;

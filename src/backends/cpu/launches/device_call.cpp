@@ -12,6 +12,7 @@
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/module/module.h"
 #include "base/memory/host_allocator.h"
+#include "base/occupancy.h"
 
 namespace km::cpu {
 namespace {
@@ -52,6 +53,7 @@ class Caller {
   uint64_t limit();
   uint64_t attribute();
   uint64_t function_attribute();
+  uint64_t occupancy();
   DeviceError handle_call(DeviceCall function);
 
   Context& context() const { return *grid_.launches().context(); }
@@ -279,6 +281,43 @@ uint64_t Caller::function_attribute() {
   return static_cast<uint64_t>(*value) & ~(uint64_t{1} << 63);
 }
 
+MultiprocessorLimits limits_of(const Device& device) {
+  const auto value = [&](int32_t number) {
+    return static_cast<uint32_t>(cuda_attribute(device, number).value_or(0));
+  };
+  constexpr int32_t kBlockThreads = 1, kWarpThreads = 10, kBlockRegisters = 12, kThreads = 39;
+  constexpr int32_t kBlockSharedBytes = 97;  // with opting in
+  MultiprocessorLimits limits;
+  limits.warp_threads = value(kWarpThreads);
+  limits.threads = value(kThreads);
+  limits.block_threads = value(kBlockThreads);
+  limits.blocks = value(kBlocksPerMultiprocessorAttribute);
+  limits.registers = value(kRegistersPerMultiprocessorAttribute);
+  limits.block_registers = value(kBlockRegisters);
+  limits.shared_bytes = value(kSharedPerMultiprocessorAttribute);
+  limits.block_shared_bytes = value(kBlockSharedBytes);
+  limits.reserved_shared_bytes = value(kReservedSharedAttribute);
+  return limits;
+}
+
+/// cudaOccupancyMaxActiveBlocksPerMultiprocessor: blocks that a multiprocessor holds.
+uint64_t Caller::occupancy() {
+  constexpr uint64_t kMostFlags = 1;  // cudaOccupancyDisableCachingOverride
+  auto* const kernel = const_cast<Function*>(grid_.launches().module().kernel_at(words_[0]));
+  if (kernel == nullptr) return no_half(note(DeviceError::invalid_function));
+  const auto threads = static_cast<int32_t>(words_[1]);
+  if (threads <= 0 || words_[3] > kMostFlags) return no_half(note(DeviceError::invalid_value));
+  const Result<int64_t> registers = kernel->attribute(KM_FUNCTION_ATTRIBUTE_REGISTERS);
+  const Result<int64_t> shared = kernel->attribute(KM_FUNCTION_ATTRIBUTE_SHARED_BYTES);
+  const Result<int64_t> most = kernel->attribute(KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  if (!registers || !shared || !most) return no_half(note(DeviceError::invalid_value));
+  const KernelNeeds needs = {static_cast<uint32_t>(*registers), static_cast<uint64_t>(*shared),
+                             static_cast<uint32_t>(*most)};
+  return compute_occupancy(limits_of(*context().device()), needs, static_cast<uint32_t>(threads),
+                           words_[2])
+      .active_blocks;
+}
+
 uint64_t Caller::device_value(DeviceCall function) {
   switch (function) {
     case DeviceCall::device_count:
@@ -355,6 +394,8 @@ uint64_t Caller::run(DeviceCall function) {
       return device_value(function);
     case DeviceCall::function_attribute:
       return function_attribute();
+    case DeviceCall::occupancy:
+      return occupancy();
   }
   return number(DeviceError::unknown);
 }
@@ -373,6 +414,7 @@ uint64_t Caller::run_out_of_memory(DeviceCall function) {
     case DeviceCall::function_attribute:
       return no_word(DeviceError::out_of_memory);
     case DeviceCall::device_attribute:
+    case DeviceCall::occupancy:
       return no_half(DeviceError::out_of_memory);
     default:
       return static_cast<uint64_t>(DeviceError::out_of_memory);

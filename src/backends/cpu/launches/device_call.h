@@ -36,6 +36,7 @@ enum class DeviceCall : uint32_t {
   runtime_version,
   cache_config,
   function_attribute,  // kernel, km_function_attribute
+  occupancy,           // kernel, threads of a block, dynamic shared bytes, flags
 };
 
 /// Words of 64 bits that hold no error: high half of a result with one.

@@ -50,6 +50,8 @@ constexpr Row kRows[] = {
     {"GetDeviceCount", "o", DeviceCall::device_count},
     {"GetDevice", "o", DeviceCall::device},
     {"RuntimeGetVersion", "o", DeviceCall::runtime_version},
+    {"OccupancyMaxActiveBlocksPerMultiprocessor", "odwd", DeviceCall::occupancy},
+    {"OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "odwdw", DeviceCall::occupancy},
 };
 
 /// The errors that the device runtime gives, as cudaGetErrorName and cudaGetErrorString tell them.
