@@ -76,5 +76,30 @@ TEST(Multimem, BulkCopies) {
               vector<uint32_t>{2, 4, 6, 8, 1, 2, 3, 4});
 }
 
+/// Bits 0, 5, 10 and 15: a byte of each word.
+TEST(Multimem, BulkCopiesTakeTheBytesOfAMask) {
+  const string body = R"(
+  .reg .b16 %mask;
+  mov.b16 %mask, 0x8421;
+  ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%at];
+  st.shared.v4.b32 [%box], {%r0, %r1, %r2, %r3};
+  multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%at+16], [%box], 16, %mask;
+  cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%at+32], [%box], 16, 0x00ff;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+)";
+  const uint32_t old = 0xa0a0a0a0;
+  const vector<uint32_t> words = {0x04030201, 0x08070605, 0x0c0b0a09, 0x100f0e0d};
+  vector<uint32_t> in(12, old);
+  std::copy(words.begin(), words.end(), in.begin());
+  vector<uint32_t> want = in;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t chosen = 0xffu << (8 * i);
+    want[4 + i] = (old & ~chosen) | (words[i] & chosen);
+    want[8 + i] = i < 2 ? words[i] : old;
+  }
+  expect_bits("words", run(body, in, "9.1"), want);
+}
+
 }  // namespace
 }  // namespace km::kernels

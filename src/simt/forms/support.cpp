@@ -62,7 +62,6 @@ bool atomic_is_supported(const Instruction& instruction) {
 }
 
 bool copy_is_supported(const Instruction& instruction) {
-  if (instruction.has(Modifier::cp_mask)) return false;
   if (!instruction.has(Modifier::reduce)) return true;
   const bool orders = instruction.has(Modifier::min) || instruction.has(Modifier::max);
   switch (instruction.type()) {

@@ -34,6 +34,20 @@ void copy_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, llvm:
   });
 }
 
+/// copy_chunks for those bytes of each chunk whose bit is set; others stay as they are.
+void copy_masked_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, llvm::Value* size,
+                        llvm::Value* mask) {
+  const llvm::Align align(kChunkBytes);
+  auto* bytes = llvm::FixedVectorType::get(b.getInt8Ty(), kChunkBytes);
+  auto* bits = llvm::FixedVectorType::get(b.getInt1Ty(), kChunkBytes);
+  llvm::Value* lanes = b.CreateBitCast(mask, bits);
+  emit_loop(b, size, kChunkBytes, [&](llvm::Value* offset) {
+    llvm::Value* chunk =
+        b.CreateAlignedLoad(bytes, pointer_at(b, b.CreateAdd(from, offset)), align);
+    b.CreateMaskedStore(chunk, pointer_at(b, b.CreateAdd(to, offset)), align, lanes);
+  });
+}
+
 }  // namespace
 
 void AsyncCopies::lower_cp(const Inst& inst) {
@@ -144,6 +158,7 @@ AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
 void AsyncCopies::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
   if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);
+  if (inst.ptx->has(Modifier::cp_mask)) return copy_masked(inst, copy);
   loops_.for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
                    [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
                      copy_chunks(b, lane[0], lane[1], lane[2]);
@@ -151,6 +166,17 @@ void AsyncCopies::lower_bulk_copy(const Inst& inst) {
                    });
   if (inst.ptx->has(Modifier::bulk_group)) return;
   mbarriers_.complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
+}
+
+/// Copies, of every 16 bytes, those that the mask chooses; bit 0 stands for the first.
+void AsyncCopies::copy_masked(const Inst& inst, const BulkCopy& copy) {
+  const Operand& last = inst.ptx->operands[inst.ptx->operand_count - 1];
+  Value* masks = values_.operand(inst, last, Type::b16, true, false);
+  loops_.for_lanes("bulk_copy_masked", b_.getVoidTy(), {copy.to, copy.from, copy.sizes, masks},
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     copy_masked_chunks(b, lane[0], lane[1], lane[2], lane[3]);
+                     return nullptr;
+                   });
 }
 
 /// To the same place in every block of the cluster whose bit is set, and to their barriers.

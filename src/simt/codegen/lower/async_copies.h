@@ -37,6 +37,7 @@ class AsyncCopies : public Room {
   void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
   BulkCopy bulk_copy_of(const Inst& inst);
   void lower_bulk_copy(const Inst& inst);
+  void copy_masked(const Inst& inst, const BulkCopy& copy);
   void multicast(const Inst& inst, const BulkCopy& copy);
   void lower_bulk_reduction(const Inst& inst);
 

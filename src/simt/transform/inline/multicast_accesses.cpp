@@ -60,11 +60,11 @@ std::string reduction(const Instruction& instruction) {
 std::string access_of(const Instruction& instruction) {
   const std::string bits = "." + std::string(bits_type_text(ptx::size_bytes(instruction.type(0))));
   if (instruction.has(Modifier::bulk)) {
-    if (instruction.has(Modifier::cp_mask)) return "";
     const bool reduces = instruction.has(Modifier::reduce);
     return (reduces ? "cp.reduce" : "cp") +
            std::string(".async.bulk.global.shared::cta.bulk_group") +
-           (reduces ? reduction(instruction) : "");
+           (reduces ? reduction(instruction) : "") +
+           (instruction.has(Modifier::cp_mask) ? ".cp_mask" : "");
   }
   const std::string parts = shared_parts(instruction), count = vector_part(instruction);
   if (instruction.has(Modifier::ld_reduce)) return "ld" + parts + count + bits;
@@ -77,6 +77,10 @@ Instruction resolved(const Instruction& instruction, const std::string& mnemonic
   constexpr unsigned kWithSize = 3;
   if (instruction.operand_count < kWithSize) {
     return make_instruction(mnemonic, {operands[0], operands[1]}, instruction);
+  }
+  if (instruction.has(Modifier::cp_mask)) {
+    return make_instruction(mnemonic, {operands[0], operands[1], operands[2], operands[3]},
+                            instruction);
   }
   return make_instruction(mnemonic, {operands[0], operands[1], operands[2]}, instruction);
 }
