@@ -2,8 +2,8 @@
 
 import re
 
-# The front end reads them, and the engine refuses them whatever their operands are.
-_NOT_IN_ENGINE = {"wmma", "tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep",
+# Their operands are looked at when a kernel runs, as far as the manual leaves it open.
+_CHECKED_LATER = {"wmma", "tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep",
                   "tensormap", "multimem", "wgmma"}
 _SPECIAL = re.compile(r"%(?:tid|ntid|laneid|warpid|ctaid|smid|gridid|clock\w*|pm\d|envreg\d+"
                       r"|lanemask_\w+|globaltimer\w*|dynamic_smem_size|\w*cluster\w*)\b")
@@ -22,8 +22,8 @@ def _crashes(_version, _target, _line, refusal, _answer):
     return "crashed" in refusal or "did not end" in refusal
 
 
-def _not_in_engine(_version, _target, line, _refusal, _answer):
-    return _opcode(line) in _NOT_IN_ENGINE or _is_tensor_copy(line)
+def _checked_later(_version, _target, line, refusal, _answer):
+    return bool(refusal) and (_opcode(line) in _CHECKED_LATER or _is_tensor_copy(line))
 
 
 def _special_register(_version, _target, line, refusal, _answer):
@@ -117,8 +117,8 @@ def _later_pieces(_version, _target, line, refusal, _answer):
 
 REASONS = (
     ("ptxas crashes or does not end", _crashes),
-    ("textures, surfaces, tensor maps, multimem, wgmma, other shapes of wmma: not in the engine",
-     _not_in_engine),
+    ("operands of textures, surfaces, tensor maps, multimem, wgmma, wmma: checked less here",
+     _checked_later),
     ("ptxas takes special registers in places where the manual has none", _special_register),
     ("ptxas looks at the type of a vector's first element only", _vector_element),
     ("ptxas takes the name of a variable or function as a number", _name_as_value),
