@@ -485,6 +485,23 @@ struct CUexecAffinityParam {
   unsigned smCount;
 };
 
+struct CUdevSmResource {
+  unsigned smCount, minSmPartitionSize, smCoscheduledAlignment, flags, localityDomainId;
+};
+struct CUdevResource {
+  CUdevResourceType type;
+  unsigned char _internal_padding[92];
+  union {
+    CUdevSmResource sm;
+    unsigned char _oversize[40];
+  };
+  CUdevResource* nextResource;
+};
+struct CU_DEV_SM_RESOURCE_GROUP_PARAMS {
+  unsigned smCount, coscheduledSmCount, preferredCoscheduledSmCount, flags, localityDomainId;
+  unsigned reserved[11];
+};
+
 // Only ever pointed to.
 struct CUDA_ARRAY3D_DESCRIPTOR_v1;
 struct CUDA_ARRAY_DESCRIPTOR_v1;
@@ -499,14 +516,12 @@ struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS;
 struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
 struct CUDA_EXT_SEM_WAIT_NODE_PARAMS;
 struct CUDA_FABRIC_COPY_BATCH_OP;
-struct CU_DEV_SM_RESOURCE_GROUP_PARAMS;
 struct CUarrayMapInfo;
 struct CUcheckpointCheckpointArgs;
 struct CUcheckpointLockArgs;
 struct CUcheckpointRestoreArgs;
 struct CUcheckpointUnlockArgs;
 struct CUcliqueInfo;
-struct CUdevResource;
 struct CUlogicalEndpointProp;
 struct CUmemDecompressParams;
 struct CUmemPoolPtrExportData;

@@ -76,6 +76,11 @@ class Objects:
         function = ctypes.cast(ctypes.CDLL(None).abs, ctypes.c_void_p).value
         self.pair("CUuserObject", "cuUserObjectCreate", "cuUserObjectRelease", 0, function, 1, 1,
                   end_with=(1,))  # fmt: skip
+        resource = (ctypes.c_uint8 * 144)()  # of the multiprocessors
+        self.call("cuDeviceGetDevResource", 0, resource, 1)
+        self.made("CUdevResourceDesc", "cuDevResourceGenerateDesc", resource, 1)
+        self.pair("CUgreenCtx", "cuGreenCtxCreate", "cuGreenCtxDestroy",
+                  self.live["CUdevResourceDesc"], 0, 1)  # fmt: skip
         self.pair("CUdeviceptr", "cuMemAlloc_v2", "cuMemFree_v2", 4096)
         size = ctypes.c_uint64(0)
         self.call("cuMemGetAllocationGranularity", ctypes.byref(size), properties, 0)

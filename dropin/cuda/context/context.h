@@ -102,6 +102,11 @@ class Context final : public Handled {
   std::atomic<uint64_t> legacy_work_{0};   // how often work was queued in the legacy stream
 };
 
+/// The device's primary context, active, with one more user.
+CUresult retain_primary(DeviceState& device, Ref<Context>* out);
+/// One user less; the last one ends what the primary context holds.
+CUresult release_primary(const MayBlock& may_block, DeviceState& device);
+
 /// Waits for all work of a context, whatever is captured: what is captured is no work.
 Status wait_for_work(const MayBlock& may_block, km::Context& context);
 

@@ -78,12 +78,6 @@ bool is_engines(CUlimit limit) {
          limit == CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT;
 }
 
-/// The device's primary context, active.
-CUresult activate_primary(DeviceState& device) {
-  if (device.primary) return device.primary->activate();
-  return dropin::Context::create(device, device.primary_flags, true, &device.primary);
-}
-
 }  // namespace
 
 extern "C" {
@@ -92,10 +86,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CU_DEVICE(device, ordinal);
-    const std::lock_guard lock(device->mutex);
-    CU_TRY(activate_primary(*device));
-    ++device->retain_count;
-    *out = handle_of(*device->primary);
+    Ref<dropin::Context> primary;
+    CU_TRY(retain_primary(*device, &primary));
+    *out = handle_of(*primary);
     return CUDA_SUCCESS;
   });
 }
@@ -104,13 +97,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
     CU_ASSIGN(const MayBlock may_block, require_may_block());
-    const std::lock_guard lock(device->mutex);
-    if (device->retain_count == 0) {
-      return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
-                  ordinal);
-    }
-    if (--device->retain_count == 0) device->primary->deactivate(may_block);
-    return CUDA_SUCCESS;
+    return release_primary(may_block, *device);
   });
 }
 

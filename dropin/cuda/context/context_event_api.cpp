@@ -26,21 +26,12 @@ CUresult find_streams(CUcontext handle, const dropin::Event& event, Pin<dropin::
   return CUDA_SUCCESS;
 }
 
-/// In a stream that waits for all others.
 CUresult record_in_all(CUcontext context_handle, CUevent event_handle) {
   CU_GET(Event, event, event_handle);
   Pin<dropin::Context> context;
   std::vector<Ref<dropin::Stream>> streams;
   CU_TRY(find_streams(context_handle, *event, &context, &streams));
-  const Ref<km::Context> core = context->core();
-  CU_ASSIGN(const Ref<km::Stream> last, km::Stream::create(*core, KM_STREAM_DEFAULT, 0));
-  for (const Ref<dropin::Stream>& stream : streams) {
-    CU_ASSIGN(const Ref<km::Event> mark, km::Event::create(*core, KM_EVENT_DISABLE_TIMING));
-    CU_CHECK(mark->record(stream->core()));
-    CU_CHECK(last->wait_event(*mark));
-  }
-  CU_CHECK(event->core().record(*last));
-  return CUDA_SUCCESS;
+  return record_after(*context, streams, *event);
 }
 
 CUresult wait_in_all(CUcontext context_handle, CUevent event_handle) {

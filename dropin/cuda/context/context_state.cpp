@@ -264,6 +264,28 @@ void Context::note_work(Stream& stream) {
   }
 }
 
+CUresult retain_primary(DeviceState& device, Ref<Context>* out) {
+  const std::lock_guard lock(device.mutex);
+  if (device.primary) {
+    CU_TRY(device.primary->activate());
+  } else {
+    CU_TRY(Context::create(device, device.primary_flags, true, &device.primary));
+  }
+  ++device.retain_count;
+  *out = device.primary;
+  return CUDA_SUCCESS;
+}
+
+CUresult release_primary(const MayBlock& may_block, DeviceState& device) {
+  const std::lock_guard lock(device.mutex);
+  if (device.retain_count == 0) {
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
+                device.ordinal);
+  }
+  if (--device.retain_count == 0) device.primary->deactivate(may_block);
+  return CUDA_SUCCESS;
+}
+
 Status wait_for_work(const MayBlock&, km::Context& context) {
   return call_backend(context.backend().context_synchronize, context.native());
 }

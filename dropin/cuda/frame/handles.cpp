@@ -25,5 +25,7 @@ KM_DROPIN_TABLE(Module, 0xBA)
 KM_DROPIN_TABLE(Pool, 0xBB)
 KM_DROPIN_TABLE(Stream, 0xBC)
 KM_DROPIN_TABLE(UserObject, 0xBD)
+KM_DROPIN_TABLE(GreenContext, 0xBE)
+KM_DROPIN_TABLE(ResourceSet, 0xBF)
 
 }  // namespace km::dropin

@@ -17,12 +17,14 @@ class Function;
 class Graph;
 class GraphExec;
 class GraphNode;
+class GreenContext;
 class Kernel;
 class Library;
 class LinkState;
 class MemoryHandle;
 class Module;
 class Pool;
+class ResourceSet;
 class Stream;
 class UserObject;
 
@@ -57,12 +59,14 @@ KM_DROPIN_HANDLE(Function, CUfunction);
 KM_DROPIN_HANDLE(Graph, CUgraph);
 KM_DROPIN_HANDLE(GraphExec, CUgraphExec);
 KM_DROPIN_HANDLE(GraphNode, CUgraphNode);
+KM_DROPIN_HANDLE(GreenContext, CUgreenCtx);
 KM_DROPIN_HANDLE(Kernel, CUkernel);
 KM_DROPIN_HANDLE(Library, CUlibrary);
 KM_DROPIN_HANDLE(LinkState, CUlinkState);
 KM_DROPIN_HANDLE(MemoryHandle, CUmemGenericAllocationHandle);
 KM_DROPIN_HANDLE(Module, CUmodule);
 KM_DROPIN_HANDLE(Pool, CUmemoryPool);
+KM_DROPIN_HANDLE(ResourceSet, CUdevResourceDesc);
 KM_DROPIN_HANDLE(Stream, CUstream);
 KM_DROPIN_HANDLE(UserObject, CUuserObject);
 #undef KM_DROPIN_HANDLE
@@ -102,6 +106,10 @@ template <>
 inline constexpr cu::CUresult kNoHandle<Graph> = cu::CUDA_ERROR_INVALID_VALUE;
 template <>
 inline constexpr cu::CUresult kNoHandle<GraphExec> = cu::CUDA_ERROR_INVALID_VALUE;
+template <>
+inline constexpr cu::CUresult kNoHandle<GreenContext> = cu::CUDA_ERROR_INVALID_CONTEXT;
+template <>
+inline constexpr cu::CUresult kNoHandle<ResourceSet> = cu::CUDA_ERROR_INVALID_VALUE;
 template <>
 inline constexpr cu::CUresult kNoHandle<Pool> = cu::CUDA_ERROR_INVALID_VALUE;
 

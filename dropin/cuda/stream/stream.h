@@ -6,6 +6,7 @@
 #include "core/stream/event.h"
 #include "core/stream/stream.h"
 #include "dropin/cuda/context/context.h"
+#include "dropin/cuda/context/green_context.h"
 #include "dropin/cuda/ipc/ipc.h"
 #include "dropin/cuda/stream/attribute_set.h"
 
@@ -25,6 +26,10 @@ class Stream final : public Handled {
   bool is_blocking() const { return (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
   uint64_t number() const { return number_; }
   AttributeSet& attributes() { return attributes_; }
+  /// The green context that the stream was made in; null: none.
+  GreenContext* green() const { return green_.get(); }
+  /// To be called before the stream has a handle.
+  void set_green(Ref<GreenContext> green) { green_ = std::move(green); }
 
   CUresult synchronize();
   CUresult query();
@@ -44,6 +49,7 @@ class Stream final : public Handled {
   std::atomic<uint64_t> seen_legacy_{0};
   std::atomic<bool> has_unjoined_work_{false};
   AttributeSet attributes_;
+  Ref<GreenContext> green_;
 };
 
 /// A stream that a call names, in place until the call returns.
@@ -99,6 +105,13 @@ class Event final : public Handled {
   const unsigned flags_;
   std::unique_ptr<SharedMarks> shared_;
 };
+
+/// Brings a stream's priority into the range of the context's device, as CUDA does.
+CUresult clamp_priority(Context& context, int* priority);
+
+/// Records the event after all work of these streams of the context: in a stream that waits for
+/// them.
+CUresult record_after(Context& context, const std::vector<Ref<Stream>>& streams, Event& event);
 
 }  // namespace km::dropin
 

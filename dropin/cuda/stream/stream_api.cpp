@@ -37,9 +37,7 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
   if ((flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
   }
-  int least = 0, greatest = 0;
-  CU_TRY(cuCtxGetStreamPriorityRange(&least, &greatest));
-  priority = std::max(greatest, std::min(least, priority));  // CUDA clamps
+  CU_TRY(clamp_priority(*context, &priority));
   Ref<dropin::Stream> stream;
   CU_TRY(
       dropin::Stream::create(*context, flags, priority, dropin::Stream::Kind::kCreated, &stream));
@@ -226,7 +224,12 @@ CUresult cuStreamGetCtx_ptsz(CUstream handle, CUcontext* out) {
 }
 
 CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* out, CUgreenCtx* green) {
-  if (green != nullptr) *green = nullptr;
+  if (green != nullptr && handle != nullptr) {
+    const CUresult found = cuStreamGetGreenCtx(handle, green);
+    if (found != CUDA_SUCCESS) return found;
+  } else if (green != nullptr) {
+    *green = nullptr;
+  }
   return cuStreamGetCtx(handle, out);
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -61,6 +62,9 @@ CUresult StreamUse::get(CUstream handle) {
     if (stream_->context().is_destroyed()) {
       return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the stream's context is destroyed");
     }
+    if (stream_->green() != nullptr && stream_->green()->is_destroyed()) {
+      return fail(CUDA_ERROR_STREAM_DETACHED, "the stream's green context is destroyed");
+    }
     return CUDA_SUCCESS;
   }
   CU_CURRENT(context);
@@ -123,6 +127,30 @@ CUresult Event::synchronize(const MayBlock& may_block) {
       std::this_thread::sleep_for(kPause);
     }
   }
+}
+
+CUresult clamp_priority(Context& context, int* priority) {
+  const Ref<km::Context> core = context.core();
+  km::Device& device = core->device();
+  CU_ASSIGN(const int64_t least, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST));
+  CU_ASSIGN(const int64_t greatest, device.attribute(KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST));
+  *priority = static_cast<int>(std::max(greatest, std::min<int64_t>(least, *priority)));
+  return CUDA_SUCCESS;
+}
+
+CUresult record_after(Context& context, const std::vector<Ref<Stream>>& streams, Event& event) {
+  if (&event.context() != &context) {
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of another context");
+  }
+  const Ref<km::Context> core = context.core();
+  CU_ASSIGN(const Ref<km::Stream> last, km::Stream::create(*core, KM_STREAM_DEFAULT, 0));
+  for (const Ref<Stream>& stream : streams) {
+    CU_ASSIGN(const Ref<km::Event> mark, km::Event::create(*core, KM_EVENT_DISABLE_TIMING));
+    CU_CHECK(mark->record(stream->core()));
+    CU_CHECK(last->wait_event(*mark));
+  }
+  CU_CHECK(event.core().record(*last));
+  return CUDA_SUCCESS;
 }
 
 }  // namespace km::dropin

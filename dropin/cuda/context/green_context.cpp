@@ -1,0 +1,79 @@
+#include "dropin/cuda/context/green_context.h"
+
+#include <cstring>
+
+#include "dropin/cuda/device/device_attributes.h"
+#include "dropin/cuda/stream/stream.h"
+
+namespace km::dropin {
+namespace {
+
+/// The part of a CUdevResource that is the driver's own.
+struct Padding {
+  static constexpr uint64_t kMark = 0x6b6d2d736d2d7365;  // "km-sm-se"
+  uint64_t mark;
+  SmSet sms;
+};
+static_assert(sizeof(Padding) <= sizeof(CUdevResource::_internal_padding));
+
+}  // namespace
+
+CUresult SmSet::all_of(DeviceState& device, SmSet* out) {
+  int count = 0;
+  CU_TRY(device_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &count));
+  *out = {device.ordinal, static_cast<unsigned>(count), 0, 0};
+  return CUDA_SUCCESS;
+}
+
+CUresult SmSet::read(const CUdevResource& given, SmSet* out) {
+  if (given.type != CU_DEV_RESOURCE_TYPE_SM) {
+    return fail(CUDA_ERROR_INVALID_RESOURCE_TYPE, "resource type %d: only multiprocessors (%d)",
+                given.type, CU_DEV_RESOURCE_TYPE_SM);
+  }
+  Padding padding;
+  std::memcpy(&padding, given._internal_padding, sizeof padding);
+  if (padding.mark != Padding::kMark || padding.sms.count != given.sm.smCount ||
+      Driver::instance().device(padding.sms.device) == nullptr) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the resource is none that this driver has filled in");
+  }
+  *out = padding.sms;
+  return CUDA_SUCCESS;
+}
+
+void SmSet::write(CUdevResource* out) const {
+  *out = {};
+  if (count == 0) return;  // CU_DEV_RESOURCE_TYPE_INVALID
+  Padding padding = {};
+  padding.mark = Padding::kMark;
+  padding.sms = *this;
+  std::memcpy(out->_internal_padding, &padding, sizeof padding);
+  out->type = CU_DEV_RESOURCE_TYPE_SM;
+  out->sm.smCount = count;
+  out->sm.minSmPartitionSize = 1;
+  out->sm.smCoscheduledAlignment = 1;
+}
+
+CUresult GreenContext::create(DeviceState& device, const SmSet& sms, Ref<GreenContext>* out) {
+  Ref<Context> primary;
+  CU_TRY(retain_primary(device, &primary));
+  *out = Ref<GreenContext>::adopt(new GreenContext(std::move(primary), sms));
+  return CUDA_SUCCESS;
+}
+
+CUresult GreenContext::destroy(const MayBlock& may_block) {
+  if (destroyed_.exchange(true)) return CUDA_SUCCESS;
+  std::vector<Ref<Stream>> own;
+  streams(&own);
+  for (const Ref<Stream>& stream : own) {
+    if (!stream->core().is_capturing()) continue;
+    static_cast<void>(refuse_capture(stream->core(), "the end of the green context of"));
+  }
+  return release_primary(may_block, primary_->device());
+}
+
+void GreenContext::streams(std::vector<Ref<Stream>>* out) {
+  primary_->all_streams(out);
+  std::erase_if(*out, [&](const Ref<Stream>& each) { return each->green() != this; });
+}
+
+}  // namespace km::dropin

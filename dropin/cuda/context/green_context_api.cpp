@@ -1,0 +1,333 @@
+// Resources of devices, and green contexts that have a part of them.
+#include "dropin/cuda/context/green_context.h"
+
+#include <algorithm>
+
+#include "core/object/callback.h"
+#include "dropin/cuda/stream/stream.h"
+
+namespace km::cu {
+
+using namespace km::dropin;  // NOLINT
+
+namespace {
+
+constexpr unsigned kSplitFlags = CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
+                                 CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
+std::atomic<uint64_t> last_split{0};
+
+CUresult require_sm(CUdevResourceType type) {
+  if (type == CU_DEV_RESOURCE_TYPE_SM) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_RESOURCE_TYPE, "resource type %d: only multiprocessors (%d)", type,
+              CU_DEV_RESOURCE_TYPE_SM);
+}
+
+CUresult give_all_of(DeviceState& device, CUdevResource* out, CUdevResourceType type) {
+  CU_REQUIRE(out);
+  CU_TRY(require_sm(type));
+  SmSet sms;
+  CU_TRY(SmSet::all_of(device, &sms));
+  sms.write(out);
+  return CUDA_SUCCESS;
+}
+
+/// A set that a split may divide: parts of a split have to become a green context's first.
+CUresult read_undivided(const CUdevResource* given, SmSet* out) {
+  CU_REQUIRE(given);
+  CU_TRY(SmSet::read(*given, out));
+  if (out->split == 0) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+              "the resource is the result of a split: make a green context of it, and divide that");
+}
+
+CUresult split_by_count(CUdevResource* out, unsigned* groups, const CUdevResource* input,
+                        CUdevResource* rest, unsigned flags, unsigned least) {
+  CU_REQUIRE(groups);
+  SmSet sms;
+  CU_TRY(read_undivided(input, &sms));
+  if ((flags & ~kSplitFlags) != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+  }
+  if (least > sms.count) {
+    return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+                "%u multiprocessors for each group, but the resource has %u", least, sms.count);
+  }
+  const unsigned each = std::max(least, 1u);
+  const unsigned most = sms.count / each;
+  const unsigned made = out == nullptr ? most : std::min(*groups, most);
+  const uint64_t split = ++last_split;
+  for (unsigned i = 0; out != nullptr && i < made; ++i) {
+    SmSet{sms.device, each, split, i}.write(&out[i]);
+  }
+  *groups = made;
+  if (rest != nullptr) SmSet{sms.device, sms.count - made * each, split, made}.write(rest);
+  return CUDA_SUCCESS;
+}
+
+/// The multiprocessors of one group, of those that are left; 0: there are not so many.
+unsigned group_size(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned left) {
+  if (group.smCount != 0) return group.smCount <= left ? group.smCount : 0;
+  const unsigned unit = std::max(group.coscheduledSmCount, 1u);
+  const bool fills_up = (group.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0 && left >= unit;
+  return fills_up ? left : left / unit * unit;
+}
+
+CUresult check_group(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& group) {
+  if ((group.flags & ~static_cast<unsigned>(CU_DEV_SM_RESOURCE_GROUP_BACKFILL)) != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x of a group: there are no locality domains",
+                group.flags);
+  }
+  const bool is_multiple =
+      group.coscheduledSmCount == 0 || group.smCount % group.coscheduledSmCount == 0;
+  if (is_multiple || (group.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "%u multiprocessors are no multiple of the %u together",
+              group.smCount, group.coscheduledSmCount);
+}
+
+CUresult split_by_groups(CUdevResource* out, unsigned groups, const CUdevResource* input,
+                         CUdevResource* rest, unsigned flags,
+                         CU_DEV_SM_RESOURCE_GROUP_PARAMS* params) {
+  CU_REQUIRE(params);
+  SmSet sms;
+  CU_TRY(read_undivided(input, &sms));
+  if (flags != 0 || groups == 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x, %u groups: no flags, and at least one group",
+                flags, groups);
+  }
+  if (groups > sms.count) {
+    return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+                "%u groups, but the resource has %u multiprocessors", groups, sms.count);
+  }
+  const uint64_t split = ++last_split;
+  std::vector<unsigned> sizes;
+  unsigned left = sms.count;
+  for (unsigned i = 0; i < groups; ++i) {
+    CU_TRY(check_group(params[i]));
+    const unsigned size = group_size(params[i], left);
+    if (size == 0 && (out != nullptr || params[i].smCount != 0)) {
+      return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+                  "group %u asks for %u multiprocessors, and %u are left", i, params[i].smCount,
+                  left);
+    }
+    sizes.push_back(size);
+    left -= size;
+  }
+  for (unsigned i = 0; i < groups; ++i) {
+    params[i].smCount = sizes[i];
+    if (out != nullptr) SmSet{sms.device, sizes[i], split, i}.write(&out[i]);
+  }
+  if (rest != nullptr) SmSet{sms.device, left, split, groups}.write(rest);
+  return CUDA_SUCCESS;
+}
+
+/// One resource, or several parts of one split.
+CUresult join(const CUdevResource* resources, unsigned count, SmSet* out) {
+  std::vector<unsigned> parts;
+  for (unsigned i = 0; i < count; ++i) {
+    SmSet sms;
+    CU_TRY(SmSet::read(resources[i], &sms));
+    if (i == 0) *out = {sms.device, 0, sms.split, 0};
+    const bool is_new = std::find(parts.begin(), parts.end(), sms.part) == parts.end();
+    if (sms.device != out->device || sms.split != out->split || !is_new) {
+      return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+                  "resource %u is no other part of the same split", i);
+    }
+    parts.push_back(sms.part);
+    out->count += sms.count;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// The green context's streams, none of which is captured.
+CUresult streams_of(GreenContext& green, std::vector<Ref<dropin::Stream>>* out) {
+  green.streams(out);
+  for (const Ref<dropin::Stream>& stream : *out) {
+    if (!stream->core().is_capturing()) continue;
+    static_cast<void>(refuse_capture(stream->core(), "events of the green context of"));
+    return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream of the context is captured");
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult create_stream(CUstream* out, GreenContext& green, unsigned flags, int priority) {
+  if (flags != CU_STREAM_NON_BLOCKING) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x: such streams are CU_STREAM_NON_BLOCKING",
+                flags);
+  }
+  dropin::Context& context = green.context();
+  CU_TRY(clamp_priority(context, &priority));
+  Ref<dropin::Stream> stream;
+  CU_TRY(dropin::Stream::create(context, flags, priority, dropin::Stream::Kind::kCreated, &stream));
+  stream->set_green(Ref<GreenContext>::share(green));
+  return publish_in(context, std::move(stream), out);
+}
+
+CUresult stream_resource(CUstream handle, CUdevResource* out, CUdevResourceType type) {
+  CU_REQUIRE(out);
+  CU_TRY(require_sm(type));
+  StreamUse stream;
+  CU_TRY(stream.get(handle));
+  if (stream->green() == nullptr) return give_all_of(stream->context().device(), out, type);
+  stream->green()->sms().write(out);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuDeviceGetDevResource(CUdevice ordinal, CUdevResource* out, CUdevResourceType type) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_DEVICE(device, ordinal);
+    return give_all_of(*device, out, type);
+  });
+}
+
+CUresult cuCtxGetDevResource(CUcontext handle, CUdevResource* out, CUdevResourceType type) {
+  return guard(__func__, [&]() -> CUresult {
+    const Pin<dropin::Context> context(handle);
+    if (!context || context->is_destroyed()) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+    }
+    return give_all_of(context->device(), out, type);
+  });
+}
+
+CUresult cuStreamGetDevResource(CUstream stream, CUdevResource* out, CUdevResourceType type) {
+  return guard(__func__, [&] { return stream_resource(stream, out, type); });
+}
+
+CUresult cuStreamGetDevResource_ptsz(CUstream stream, CUdevResource* out, CUdevResourceType type) {
+  return cuStreamGetDevResource(per_thread(stream), out, type);
+}
+
+CUresult cuDevSmResourceSplitByCount(CUdevResource* out, unsigned int* groups,
+                                     const CUdevResource* input, CUdevResource* rest,
+                                     unsigned int flags, unsigned int least) {
+  return guard(__func__, [&] { return split_by_count(out, groups, input, rest, flags, least); });
+}
+
+CUresult cuDevSmResourceSplit(CUdevResource* out, unsigned int groups, const CUdevResource* input,
+                              CUdevResource* rest, unsigned int flags,
+                              CU_DEV_SM_RESOURCE_GROUP_PARAMS* params) {
+  return guard(__func__, [&] { return split_by_groups(out, groups, input, rest, flags, params); });
+}
+
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* out, CUdevResource* resources,
+                                   unsigned int count) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_REQUIRE(resources);
+    if (count == 0) return fail(CUDA_ERROR_INVALID_VALUE, "no resources");
+    SmSet sms;
+    CU_TRY(join(resources, count, &sms));
+    sms.split = 0;  // a green context's may be divided again
+    *out = publish(Ref<ResourceSet>::adopt(new ResourceSet(sms)));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGreenCtxCreate(CUgreenCtx* out, CUdevResourceDesc handle, CUdevice ordinal,
+                          unsigned int flags) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(ResourceSet, resources, handle);
+    CU_DEVICE(device, ordinal);
+    if ((flags & ~static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM)) != 0) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    }
+    if (resources->sms().device != ordinal) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "the resources are of device %d, not of %d",
+                  resources->sms().device, ordinal);
+    }
+    Ref<GreenContext> green;
+    CU_TRY(GreenContext::create(*device, resources->sms(), &green));
+    *out = publish(std::move(green));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GreenContext, green, handle);
+    CU_ASSIGN(const MayBlock may_block, require_may_block());
+    if (!retire<GreenContext>(handle)) {
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the green context is no live handle");
+    }
+    return green->destroy(may_block);
+  });
+}
+
+CUresult cuCtxFromGreenCtx(CUcontext* out, CUgreenCtx handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(GreenContext, green, handle);
+    *out = handle_of(green->context());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGreenCtxGetDevResource(CUgreenCtx handle, CUdevResource* out, CUdevResourceType type) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_TRY(require_sm(type));
+    CU_GET(GreenContext, green, handle);
+    green->sms().write(out);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGreenCtxGetId(CUgreenCtx handle, unsigned long long* out) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(GreenContext, green, handle);
+    *out = green->id();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream* out, CUgreenCtx handle, unsigned int flags,
+                                int priority) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    CU_GET(GreenContext, green, handle);
+    return create_stream(out, *green, flags, priority);
+  });
+}
+
+CUresult cuGreenCtxRecordEvent(CUgreenCtx handle, CUevent event_handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GreenContext, green, handle);
+    CU_GET(Event, event, event_handle);
+    std::vector<Ref<dropin::Stream>> streams;
+    CU_TRY(streams_of(*green, &streams));
+    return record_after(green->context(), streams, *event);
+  });
+}
+
+CUresult cuGreenCtxWaitEvent(CUgreenCtx handle, CUevent event_handle) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_GET(GreenContext, green, handle);
+    CU_GET(Event, event, event_handle);
+    std::vector<Ref<dropin::Stream>> streams;
+    CU_TRY(streams_of(*green, &streams));
+    for (const Ref<dropin::Stream>& stream : streams) {
+      CU_CHECK(stream->core().wait_event(event->core()));
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetGreenCtx(CUstream handle, CUgreenCtx* out) {
+  return guard(__func__, [&]() -> CUresult {
+    CU_REQUIRE(out);
+    StreamUse stream;
+    CU_TRY(stream.get(handle));
+    *out = stream->green() == nullptr ? nullptr : handle_of(*stream->green());
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace km::cu
