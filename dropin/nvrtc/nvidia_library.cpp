@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/process/dylib.h"
 #include "base/log.h"
+#include "base/process/dylib.h"
 #include "compile/find.h"
 
 namespace km::nvrtc {

@@ -12,8 +12,8 @@ km_status fill_slice(const char* function, km_stream stream, km_slice slice, uin
                      uint32_t value, uint32_t value_size_bytes, uint64_t count) noexcept {
   return guard_light(function, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_ASSIGN(const DevicePlace place, fill_place(call, queue->context(), slice, offset_bytes,
-                                                  value_size_bytes, count));
+    KM_ASSIGN(const DevicePlace place,
+              fill_place(call, queue->context(), slice, offset_bytes, value_size_bytes, count));
     return fill(*queue, place, value, value_size_bytes, count);
   });
 }
@@ -155,8 +155,8 @@ km_status km_slice_upload(km_stream stream, km_slice destination, uint64_t offse
                           const void* source, uint64_t size_bytes) noexcept {
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(queue, call, stream);
-    KM_ASSIGN(const DevicePlace place, destination_place(call, queue->context(), destination,
-                                                         offset_bytes, size_bytes));
+    KM_ASSIGN(const DevicePlace place,
+              destination_place(call, queue->context(), destination, offset_bytes, size_bytes));
     return upload(*queue, place, source, size_bytes);
   });
 }

@@ -49,8 +49,7 @@ Status triangular_packed(BlasRequest&& request, km_blas_triangle triangle,
 
 /// An update of rank 1 of a general matrix.
 Status general_rank_one(BlasRequest&& request, uint64_t m, uint64_t n, const void* alpha,
-                        const km_blas_vector* x, const km_blas_vector* y,
-                        const km_blas_matrix* a) {
+                        const km_blas_vector* x, const km_blas_vector* y, const km_blas_matrix* a) {
   return request.m(m).n(n).alpha(alpha).x(x, m).y(y, n).a_written(a, m, n).submit();
 }
 

@@ -11,8 +11,7 @@ km_status put_copy_3d(const char* name, km_graph graph, const GraphTarget& targe
                       km_slice destination, km_slice source, const km_copy_3d* copy) noexcept {
   return guard(name, [&](Call& call) -> Status {
     KM_GET(into, call, graph);
-    KM_ASSIGN(const RowsPlaces rows,
-              rows_places(call, into->context(), destination, source, copy));
+    KM_ASSIGN(const RowsPlaces rows, rows_places(call, into->context(), destination, source, copy));
     return target.place(*into, copy_3d_work(rows.destination, rows.source, rows.shape));
   });
 }
@@ -55,8 +54,8 @@ km_status put_copy_peer(const char* name, km_graph graph, const GraphTarget& tar
     KM_GET(into, call, graph);
     KM_ASSIGN(const CopyPlaces places, peer_places(call, destination, destination_offset_bytes,
                                                    source, source_offset_bytes, size_bytes));
-    return target.place(*into, copy_peer_work(into->context(), places.destination, places.source,
-                                              size_bytes));
+    return target.place(
+        *into, copy_peer_work(into->context(), places.destination, places.source, size_bytes));
   });
 }
 
