@@ -230,3 +230,18 @@ extern "C" __global__ void vote_of_parted_threads(const int* in, int* out) {
     out[threadIdx.x] = result + 1000;
   }
 }
+
+// Lanes 16 to 31 make a shuffle whose membermask names the others only, while a lock is held.
+extern "C" __global__ void mask_of_others(int* lock, const int* in, int* out) {
+  const int lane = threadIdx.x % 32;
+  bool is_locked = true;
+  while (is_locked) {
+    if (lane == 1) is_locked = atomicOr(lock, 1) != 0;
+    is_locked = __shfl_sync(0xffffffffu, is_locked, 1);
+  }
+  __threadfence();
+  const int moved = __shfl_up_sync(0x0000ffffu, in[threadIdx.x], 16);
+  __threadfence();
+  if (lane == 1) atomicAnd(lock, 0);
+  out[threadIdx.x] = moved;
+}

@@ -225,6 +225,16 @@ TEST(Progress, VoteOfPartedThreads) {
   EXPECT_EQ(out.read(), want);
 }
 
+TEST(Progress, LanesTakePartThatTheMaskOfOthersDoesNotName) {
+  const uint32_t n = 96;
+  const auto values = numbers(n, 5, 1000);
+  Buffer<int32_t> lock(session(), zeros<int32_t>(1)), in(session(), values), out(session(), n);
+  kernels().run("mask_of_others", Shape{{1}, {n}}, lock, in, out);
+  vector<int32_t> want;
+  for (uint32_t i = 0; i < n; ++i) want.push_back(values[i % 32 < 16 ? i : i - 16]);
+  EXPECT_EQ(out.read(), want);
+}
+
 TEST(Progress, LoopWithTwoEntries) {
   const uint32_t n = 64;
   const auto values = random_u32(n, 9);

@@ -41,13 +41,14 @@ void complete(IndependentWarp* warp, uint32_t participants) {
   warp->ready |= participants;
 }
 
-/// Operations whose members have all come, or exited, are complete.
+/// Operations whose members have all come, or exited, are complete. Lanes that their own mask does
+/// not name take part when its members do, as in a warp whose lanes run side by side.
 void look_at_waiting(IndependentWarp* warp, uint32_t lanes) {
   for (uint32_t left = lanes & warp->waiting; left != 0;) {
     const uint32_t lane = lowest(left);
     const uint32_t there = companions(*warp, lane);
     const uint32_t needed = warp->members[lane] & warp->live;
-    if ((needed & ~there) == 0) complete(warp, needed);
+    if ((needed & ~there) == 0) complete(warp, there);
     left &= ~(there | (uint32_t{1} << lane));
   }
 }
@@ -102,7 +103,6 @@ uint64_t independent_next(IndependentWarp* warp) {
 void independent_sync(IndependentWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state) {
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint32_t lane = lowest(left);
-    warp->members[lane] |= uint32_t{1} << lane;  // who comes takes part
     warp->operation[lane] = operation;
     warp->state[lane] = state;
   }
