@@ -26,6 +26,7 @@ endif()
 # A library that looks like an old OpenBLAS.
 if(TARGET km_unit_cpu)
   add_library(km_old_openblas MODULE ${CMAKE_CURRENT_SOURCE_DIR}/support/openblas/library.c)
+  set_target_properties(km_old_openblas PROPERTIES C_VISIBILITY_PRESET default)
   add_dependencies(km_unit_cpu km_old_openblas)
   target_compile_definitions(km_unit_cpu PRIVATE OLD_OPENBLAS="$<TARGET_FILE:km_old_openblas>")
 endif()
