@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
+
+#include "base/integers.h"
 
 namespace km {
 namespace {
@@ -11,24 +12,18 @@ namespace {
 constexpr uint32_t kRegisterUnit = 256;  // of a warp
 constexpr uint32_t kPartitions = 4;      // of a multiprocessor, each with its part of the registers
 
-uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
-uint32_t narrow(uint64_t value) {
-  return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));
-}
-
 uint64_t warps_of(const MultiprocessorLimits& limits, uint32_t block_threads) {
   return (uint64_t{block_threads} + limits.warp_threads - 1) / limits.warp_threads;
 }
 
 uint64_t registers_of_warp(const MultiprocessorLimits& limits, const KernelNeeds& needs) {
-  return up(uint64_t{needs.registers} * limits.warp_threads, kRegisterUnit);
+  return round_up(uint64_t{needs.registers} * limits.warp_threads, kRegisterUnit);
 }
 
 /// Registers of one block, as they are given out.
 uint64_t registers_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                             uint32_t block_threads) {
-  return registers_of_warp(limits, needs) * up(warps_of(limits, block_threads), kPartitions);
+  return registers_of_warp(limits, needs) * round_up(warps_of(limits, block_threads), kPartitions);
 }
 
 uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNeeds& needs,
@@ -48,7 +43,7 @@ uint64_t shared_of_block(const MultiprocessorLimits& limits, const KernelNeeds& 
       fixed > limits.block_shared_bytes - dynamic_bytes) {
     return UINT64_MAX;
   }
-  return up(fixed + dynamic_bytes + limits.reserved_shared_bytes, kSharedUnitBytes);
+  return round_up(fixed + dynamic_bytes + limits.reserved_shared_bytes, kSharedUnitBytes);
 }
 
 }  // namespace
@@ -60,12 +55,13 @@ km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelN
   const uint64_t max_warps = limits.threads / limits.warp_threads;
   const uint64_t shared = shared_of_block(limits, needs, dynamic_shared_bytes);
   const bool fits = block_threads <= std::min(limits.block_threads, needs.max_threads);
-  result.max_warps = narrow(max_warps);
-  result.blocks_by_warps = fits ? narrow(max_warps / warps) : 0;
-  result.blocks_by_registers = narrow(blocks_by_registers(limits, needs, block_threads));
-  result.blocks_by_shared_memory = shared == 0 ? UINT32_MAX : narrow(limits.shared_bytes / shared);
+  result.max_warps = saturate_u32(max_warps);
+  result.blocks_by_warps = fits ? saturate_u32(max_warps / warps) : 0;
+  result.blocks_by_registers = saturate_u32(blocks_by_registers(limits, needs, block_threads));
+  result.blocks_by_shared_memory =
+      shared == 0 ? UINT32_MAX : saturate_u32(limits.shared_bytes / shared);
   result.blocks_by_blocks = limits.blocks;
-  result.registers_per_block = narrow(registers_of_block(limits, needs, block_threads));
+  result.registers_per_block = saturate_u32(registers_of_block(limits, needs, block_threads));
   result.shared_bytes_per_block = shared == UINT64_MAX ? 0 : shared;
   const struct {
     km_occupancy_limit limit;
@@ -79,8 +75,8 @@ km_occupancy compute_occupancy(const MultiprocessorLimits& limits, const KernelN
                        [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
   result.limit = least->limit;
   result.active_blocks = least->blocks;
-  result.active_warps = narrow(result.active_blocks * warps);
-  result.percent = narrow(result.active_warps * uint64_t{100} / max_warps);
+  result.active_warps = saturate_u32(result.active_blocks * warps);
+  result.percent = saturate_u32(result.active_warps * uint64_t{100} / max_warps);
   return result;
 }
 

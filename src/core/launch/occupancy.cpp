@@ -1,9 +1,9 @@
 #include "core/launch/occupancy.h"
+#include "base/integers.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <cinttypes>
-#include <limits>
 
 namespace km {
 namespace {
@@ -18,12 +18,6 @@ constexpr km_device_attribute kBlocksPerMultiprocessor =
 constexpr km_device_attribute kReservedShared = KM_DEVICE_ATTRIBUTE_CUDA + kReservedSharedAttribute;
 constexpr km_device_attribute kClusterLaunch = KM_DEVICE_ATTRIBUTE_CUDA + 120;
 
-uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
-uint32_t narrow(uint64_t value) {
-  return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));
-}
-
 Result<uint64_t> attribute_of(const Device& device, km_device_attribute attribute) {
   KM_ASSIGN(const int64_t value, device.attribute(attribute));
   return static_cast<uint64_t>(std::max<int64_t>(value, 0));
@@ -31,7 +25,7 @@ Result<uint64_t> attribute_of(const Device& device, km_device_attribute attribut
 
 Status read(const Device& device, km_device_attribute attribute, uint32_t* out_value) {
   KM_ASSIGN(const uint64_t value, attribute_of(device, attribute));
-  *out_value = narrow(value);
+  *out_value = saturate_u32(value);
   return {};
 }
 
@@ -87,15 +81,15 @@ Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const Kern
   BestBlock best;
   uint64_t best_threads = 0;
   // From the largest down, in whole warps: the first of equals is the largest.
-  for (uint64_t rounded = up(most, limits.warp_threads); rounded != 0;
+  for (uint64_t rounded = round_up(most, limits.warp_threads); rounded != 0;
        rounded -= limits.warp_threads) {
-    const uint32_t threads = std::min(narrow(rounded), most);
+    const uint32_t threads = std::min(saturate_u32(rounded), most);
     KM_ASSIGN(const uint64_t shared_bytes, shared_of(threads));
     const km_occupancy found = compute_occupancy(limits, needs, threads, shared_bytes);
     const uint64_t busy = uint64_t{found.active_blocks} * threads;
     if (busy <= best_threads) continue;
     best_threads = busy;
-    best = {threads, narrow(uint64_t{found.active_blocks} * limits.count)};
+    best = {threads, saturate_u32(uint64_t{found.active_blocks} * limits.count)};
     if (busy == limits.threads) break;
   }
   return best;

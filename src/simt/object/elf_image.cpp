@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/integers.h"
+
 namespace km::simt {
 namespace {
 
@@ -39,8 +41,6 @@ Result<uint64_t> sum_of_frames(llvm::ArrayRef<uint8_t> pairs) {
   }
   return sum;
 }
-
-uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/integers.h"
+
 namespace km::cpu {
 
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kGuardBytes = 64 << 10;
 constexpr uint64_t kHugePageBytes = 2 << 20;
-
-inline uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 /// Memory between two guards. Owns its mapping.
 class GuardedRange {

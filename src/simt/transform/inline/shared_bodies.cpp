@@ -3,6 +3,7 @@
 // come back to the caller's own body, what the caller still needs goes to the thread's stack.
 #include <algorithm>
 
+#include "base/integers.h"
 #include "simt/kernel.h"
 #include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/inliner.h"
@@ -23,8 +24,6 @@ constexpr uint64_t kStackAlignBytes = 16;
 constexpr uint64_t kPreviousPlace = 0;  // where the call before has put its values
 constexpr uint64_t kStackPlace = 8;     // the top of the stack as it was
 constexpr uint64_t kFirstPlace = 16;
-
-uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 Operand local_address(ptx::RegisterId base, uint64_t offset_bytes) {
   Operand operand = register_operand(base);
@@ -87,7 +86,7 @@ void Inliner::lay_out_locals(Frame& frame) {
   for (SymbolId id = 0; id < symbols.size(); ++id) {
     if (symbols[id].space != Space::local) continue;
     const uint64_t align = std::clamp<uint64_t>(symbols[id].align_bytes, 1, kStackAlignBytes);
-    frame.local_offsets[id] = align_up(frame.locals_bytes, align);
+    frame.local_offsets[id] = round_up(frame.locals_bytes, align);
     frame.locals_bytes = frame.local_offsets[id] + symbols[id].size_bytes;
   }
   if (frame.locals_bytes != 0) frame.locals = add_register(Type::u64);
@@ -209,7 +208,7 @@ std::vector<Inliner::Kept> Inliner::put_aside(const Call& call) {
   std::vector<Kept> kept = values_to_keep(call);
   uint64_t bytes = kFirstPlace;
   for (Kept& value : kept) {
-    value.place_bytes = align_up(bytes, value.size_bytes);
+    value.place_bytes = round_up(bytes, value.size_bytes);
     bytes = value.place_bytes + value.size_bytes;
   }
   const Operand top = register_operand(add_register(Type::u64));
@@ -217,7 +216,7 @@ std::vector<Inliner::Kept> Inliner::put_aside(const Call& call) {
   if (kept_ == kNone) kept_ = add_register(Type::u64);
   emit("stacksave.u64", {top}, call.copy);
   emit("alloca.u64",
-       {fresh, immediate_operand(align_up(bytes, kStackAlignBytes)),
+       {fresh, immediate_operand(round_up(bytes, kStackAlignBytes)),
         immediate_operand(kStackAlignBytes)},
        call.copy);
   emit("st.local.u64", {local_address(fresh.reg, kPreviousPlace), register_operand(kept_)},
