@@ -39,10 +39,7 @@ CUresult wait_in_all(CUcontext context_handle, CUevent event_handle) {
   Pin<dropin::Context> context;
   std::vector<Ref<dropin::Stream>> streams;
   CU_TRY(find_streams(context_handle, *event, &context, &streams));
-  for (const Ref<dropin::Stream>& stream : streams) {
-    CU_CHECK(stream->core().wait_event(event->core()));
-  }
-  return CUDA_SUCCESS;
+  return make_wait(streams, *event);
 }
 
 }  // namespace

@@ -311,10 +311,7 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx handle, CUevent event_handle) {
     CU_GET(Event, event, event_handle);
     std::vector<Ref<dropin::Stream>> streams;
     CU_TRY(streams_of(*green, &streams));
-    for (const Ref<dropin::Stream>& stream : streams) {
-      CU_CHECK(stream->core().wait_event(event->core()));
-    }
-    return CUDA_SUCCESS;
+    return make_wait(streams, *event);
   });
 }
 

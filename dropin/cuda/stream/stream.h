@@ -112,6 +112,8 @@ CUresult clamp_priority(Context& context, int* priority);
 /// Records the event after all work of these streams of the context: in a stream that waits for
 /// them.
 CUresult record_after(Context& context, const std::vector<Ref<Stream>>& streams, Event& event);
+/// Makes all of the streams wait for the event.
+CUresult make_wait(const std::vector<Ref<Stream>>& streams, Event& event);
 
 }  // namespace km::dropin
 

@@ -153,4 +153,9 @@ CUresult record_after(Context& context, const std::vector<Ref<Stream>>& streams,
   return CUDA_SUCCESS;
 }
 
+CUresult make_wait(const std::vector<Ref<Stream>>& streams, Event& event) {
+  for (const Ref<Stream>& stream : streams) CU_CHECK(stream->core().wait_event(event.core()));
+  return CUDA_SUCCESS;
+}
+
 }  // namespace km::dropin
