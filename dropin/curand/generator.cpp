@@ -82,7 +82,7 @@ cu::CUresult prepare_mtgp(Generator& g) {
   const cu::CUresult sets =
       upload(g, &g.constants, mtgp32_sets(), size_t{kMtgpSequences} * sizeof(MtgpSet));
   if (sets != cu::CUDA_SUCCESS) return sets;
-  return upload_states(g, mtgp32_states(g.seed, kMtgpSequences));
+  return upload_states(g, mtgp32_states(g.seed));
 }
 
 /// All dimensions' direction numbers: another number of dimensions needs nothing else.

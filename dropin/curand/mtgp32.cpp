@@ -17,11 +17,11 @@ static_assert(sizeof kSets / sizeof kSets[0] == kMtgpSequences);
 
 const MtgpSet* mtgp32_sets() { return kSets; }
 
-std::vector<uint32_t> mtgp32_states(uint64_t seed, uint32_t sequences) {
+std::vector<uint32_t> mtgp32_states(uint64_t seed) {
   const uint32_t folded = static_cast<uint32_t>(seed ^ seed >> 32);
   std::vector<uint32_t> states;
-  states.reserve(size_t{sequences} * kMtgpWords);
-  for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
+  states.reserve(size_t{kMtgpSequences} * kMtgpWords);
+  for (uint32_t sequence = 0; sequence < kMtgpSequences; ++sequence) {
     const MtgpSet& set = kSets[sequence];
     const uint32_t hidden = set.recursion[2] ^ set.recursion[3] << 16;
     uint32_t fill = hidden + (hidden >> 16);

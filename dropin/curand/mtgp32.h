@@ -14,8 +14,8 @@ constexpr uint32_t kMtgpLegacySequences = 64;
 /// kMtgpSequences sets of parameters, by Saito and Matsumoto.
 const MtgpSet* mtgp32_sets();
 
-/// kMtgpWords of each of the first `sequences` sequences, as curandMakeMTGP32KernelState makes
+/// kMtgpWords of each of the kMtgpSequences sequences, as curandMakeMTGP32KernelState makes
 /// them.
-std::vector<uint32_t> mtgp32_states(uint64_t seed, uint32_t sequences);
+std::vector<uint32_t> mtgp32_states(uint64_t seed);
 
 }  // namespace km::curand

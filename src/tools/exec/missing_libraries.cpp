@@ -34,10 +34,6 @@ constexpr Known kKnown[] = {
     {"libcufile", "cuFile", "build it with plain reads in its place"},
 };
 
-bool begins_with(std::string_view text, std::string_view begin) {
-  return text.substr(0, begin.size()) == begin;
-}
-
 /// The folders of a list with colons between them.
 std::vector<std::string> folders_of(const std::string& list) {
   std::vector<std::string> folders;
@@ -132,7 +128,7 @@ std::string missing_libraries(const std::string& program, const std::string& lib
   std::string files, advice;
   for (const std::string& name : needed_by(Bytes(*content))) {
     for (const Known& known : kKnown) {
-      if (!begins_with(name, known.begin) || find_in(library_path, name, F_OK)) continue;
+      if (!name.starts_with(known.begin) || find_in(library_path, name, F_OK)) continue;
       files += (files.empty() ? "" : ", ") + name + " (" + known.name + ")";
       if (advice.find(known.advice) == std::string::npos) {
         advice += (advice.empty() ? "" : "; ") + std::string(known.advice);
