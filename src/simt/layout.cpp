@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
+
 namespace km::simt {
 
 namespace {
 
 uint64_t place(uint64_t& end, const ptx::Symbol& symbol) {
   const uint64_t align = std::max<uint64_t>(symbol.align_bytes, 1);
-  const uint64_t offset = (end + align - 1) / align * align;
+  const uint64_t offset = round_up(end, align);
   end = offset + symbol.size_bytes;
   return offset;
 }

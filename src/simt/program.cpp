@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "base/integers.h"
 #include "ptx/place.h"
 #include "ptx/ptx.h"
 #include "simt/analysis/convergence.h"
@@ -123,7 +124,7 @@ std::vector<Param> params_of(const Kernel& kernel, uint64_t* out_bytes) {
     param.type = ptx::param_type(symbol);
     param.size_bytes = symbol.size_bytes;
     param.align_bytes = std::max(1u, symbol.align_bytes);
-    param.offset_bytes = (end + param.align_bytes - 1) / param.align_bytes * param.align_bytes;
+    param.offset_bytes = round_up(end, param.align_bytes);
     end = param.offset_bytes + param.size_bytes;
     if (param.size_bytes != 8 || symbol.is_array) {
       param.kind = KM_PARAM_KIND_VALUE;

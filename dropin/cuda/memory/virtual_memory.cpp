@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
 #include "core/object/callback.h"
 
 namespace km::dropin {
@@ -27,7 +28,7 @@ uint64_t take_addresses(uint64_t size_bytes, uint64_t alignment, uint64_t hint) 
       mmap(wanted, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return 0;
   const auto begin = reinterpret_cast<uint64_t>(map);
-  const uint64_t aligned = (begin + kGuardBytes + alignment - 1) / alignment * alignment;
+  const uint64_t aligned = round_up(begin + kGuardBytes, alignment);
   const uint64_t map_begin = aligned - kGuardBytes, map_end = aligned + size_bytes + kGuardBytes;
   if (map_begin != begin) munmap(map, map_begin - begin);
   if (map_end != begin + whole) munmap(pointer_to(map_end), begin + whole - map_end);
@@ -238,7 +239,7 @@ CUresult VirtualMemory::retain(CUdeviceptr address, CUmemGenericAllocationHandle
     for (const auto& [begin, mapping] : range->second.mappings) {
       if (address - begin >= mapping.size_bytes) continue;
       MemoryHandle& memory = *mapping.memory;
-      // A handle whose last holder is gone is made anew.
+      // A handle whose last holder is gone is made again.
       if (memory.holders_++ == 0) publish(Ref<MemoryHandle>::share(memory));
       *out = handle_of(memory);
       return CUDA_SUCCESS;

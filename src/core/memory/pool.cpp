@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "base/integers.h"
 #include "base/text.h"
 #include "core/object/backend_call.h"
 #include "core/stream/submission.h"
@@ -22,7 +23,7 @@ constexpr size_t kLooks = 64;         // at busy blocks, before a new one is mad
 
 uint64_t Pool::class_bytes(uint64_t size_bytes) {
   const uint64_t step = std::max(kStepBytes, std::bit_floor(size_bytes - 1) / 8);
-  return (size_bytes + step - 1) / step * step;
+  return round_up(size_bytes, step);
 }
 
 size_t Pool::class_index(uint64_t class_bytes) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/integers.h"
 #include "ptx/checks/verifier.h"
 #include "ptx/parser/lexer.h"
 
@@ -22,7 +23,7 @@ class Packing {
     uint64_t end = 0;
     for (const Symbol* symbol : symbols_) {
       const uint64_t align = std::max(symbol->align_bytes, 1u);
-      end = (end + align - 1) / align * align + symbol->size_bytes;
+      end = round_up(end, align) + symbol->size_bytes;
     }
     return end;
   }

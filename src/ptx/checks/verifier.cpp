@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
 #include "base/text.h"
 #include "ptx/checks/instruction_rules.h"
 #include "ptx/names.h"
@@ -77,7 +78,7 @@ class Verifier {
     for (const SymbolId id : function_->params) {
       const Symbol& symbol = function_->symbols[id];
       const uint64_t align = std::max(symbol.align_bytes, 1u);
-      end = (end + align - 1) / align * align + symbol.size_bytes;
+      end = round_up(end, align) + symbol.size_bytes;
     }
     const uint32_t version = 10 * module_.version_major + module_.version_minor;
     const bool many = version >= kFirstIsa && module_.target_sm >= kFirstTarget;

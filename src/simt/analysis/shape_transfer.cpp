@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/integers.h"
 #include "simt/analysis/shape.h"
 
 namespace km::simt {
@@ -314,7 +315,7 @@ Shape ShapeTransfer::thread_index(unsigned dimension) {
   if (dimension == 0 && (row % lanes == 0 || row == threads)) {
     for (uint32_t l = 0; l < lanes; ++l) offsets[l] = l;
     return lane_offsets(offsets, row <= lanes ? 64 : lane_bits, 0,
-                        static_cast<int64_t>((row + lanes - 1) / lanes * lanes) - 1);
+                        static_cast<int64_t>(round_up(row, lanes)) - 1);
   }
   const uint64_t below = dimension == 0 ? 1 : dimension == 1 ? row : plane;
   if (dimension > 0 && below % lanes == 0) return Shape::bounded_uniform(false, 0, last);

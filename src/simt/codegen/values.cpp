@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/integers.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -37,7 +39,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
     if (!code_plan_.lifetimes.is_cross_block(value)) continue;
     auto* type = storage_type(value);
     const uint64_t align = layout.getABITypeAlign(type).value();
-    offset = (offset + align - 1) / align * align;
+    offset = round_up(offset, align);
     value_offsets_[value] = offset;
     offset += layout.getTypeAllocSize(type);
   }

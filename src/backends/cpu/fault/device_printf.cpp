@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/fault/guarded_memory.h"
+#include "base/integers.h"
 #include "simt/engine.h"
 #include "simt/runtime/printf.h"
 
@@ -21,7 +22,7 @@ class Arguments {
   explicit Arguments(const void* source) : source_(static_cast<const uint8_t*>(source)) {}
 
   bool take(uint64_t size_bytes, uint64_t* out_address) {
-    uint64_t offset = (copy_.size() + size_bytes - 1) / size_bytes * size_bytes;
+    uint64_t offset = round_up(copy_.size(), size_bytes);
     copy_.resize(offset + size_bytes);
     Fault fault;
     if (guarded_copy(copy_.data() + offset, source_ + offset, size_bytes, false, &fault)) {

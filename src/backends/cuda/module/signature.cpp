@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/cuda/module/module.h"
+#include "base/integers.h"
 #include "ptx/ptx.h"
 
 namespace km::cuda {
@@ -20,7 +21,7 @@ Signature signature_of(const ptx::Function& function) {
   for (const ptx::SymbolId id : function.params) {
     const ptx::Symbol& symbol = function.symbols[id];
     const uint64_t align = std::max<uint64_t>(symbol.align_bytes, 1);
-    const uint64_t offset = (signature.param_bytes + align - 1) / align * align;
+    const uint64_t offset = round_up(signature.param_bytes, align);
     signature.params.push_back({kind_of(symbol), static_cast<uint32_t>(align), symbol.size_bytes,
                                 offset, ptx::param_type(symbol), 0});
     signature.param_bytes = offset + symbol.size_bytes;

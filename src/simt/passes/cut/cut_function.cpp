@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/integers.h"
 #include "simt/passes/cut/partition.h"
 
 namespace km::simt {
@@ -126,7 +127,7 @@ class Cutter {
 
   uint64_t add_field(llvm::Type* type) {
     const uint64_t align = layout_.getPrefTypeAlign(type).value();
-    const uint64_t offset = (frame_bytes_ + align - 1) / align * align;
+    const uint64_t offset = round_up(frame_bytes_, align);
     frame_bytes_ = offset + layout_.getTypeAllocSize(type).getFixedValue();
     frame_align_ = std::max(frame_align_, align);
     return offset;
