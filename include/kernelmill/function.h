@@ -71,9 +71,9 @@ enum {
 typedef int32_t km_execution_mode;
 enum {
   KM_EXECUTION_MODE_UNKNOWN = 0,
-  KM_EXECUTION_MODE_RUN_TO_COMPLETION = 1, /* mode a: a block's warps, one after the other */
-  KM_EXECUTION_MODE_SUSPENDABLE_WARPS = 2, /* mode b: each warp is a fiber */
-  KM_EXECUTION_MODE_SPLIT_WARPS = 3        /* mode c: independent threads */
+  KM_EXECUTION_MODE_RUN_TO_COMPLETION = 1,  /* mode a: a block's warps, one after the other */
+  KM_EXECUTION_MODE_FIBERS = 2,             /* mode b: each warp is a fiber */
+  KM_EXECUTION_MODE_INDEPENDENT_THREADS = 3 /* mode c: independent threads */
 };
 
 typedef int32_t km_param_kind;

@@ -115,7 +115,7 @@ void add_resources(km_function function, Json* kernel) {
       (*kernel)[name] = value;
     }
   }
-  constexpr const char* kModes[] = {"", "run to completion", "suspendable warps", "split warps"};
+  constexpr const char* kModes[] = {"", "run to completion", "fibers", "independent threads"};
   int64_t mode = 0;
   const km_status known =
       km_function_attribute_get(function, KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE, &mode);

@@ -46,8 +46,8 @@ pub const FunctionAttribute = enum(i32) {
 pub const ExecutionMode = enum(i64) {
     unknown = c.KM_EXECUTION_MODE_UNKNOWN,
     run_to_completion = c.KM_EXECUTION_MODE_RUN_TO_COMPLETION,
-    suspendable_warps = c.KM_EXECUTION_MODE_SUSPENDABLE_WARPS,
-    split_warps = c.KM_EXECUTION_MODE_SPLIT_WARPS,
+    fibers = c.KM_EXECUTION_MODE_FIBERS,
+    independent_threads = c.KM_EXECUTION_MODE_INDEPENDENT_THREADS,
     _,
 };
 

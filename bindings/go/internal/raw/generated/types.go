@@ -174,8 +174,8 @@ const (
 	FUNCTION_ATTRIBUTE_CLUSTER_POLICY               = 18
 	EXECUTION_MODE_UNKNOWN                          = 0
 	EXECUTION_MODE_RUN_TO_COMPLETION                = 1
-	EXECUTION_MODE_SUSPENDABLE_WARPS                = 2
-	EXECUTION_MODE_SPLIT_WARPS                      = 3
+	EXECUTION_MODE_FIBERS                           = 2
+	EXECUTION_MODE_INDEPENDENT_THREADS              = 3
 	PARAM_KIND_UNKNOWN                              = 0
 	PARAM_KIND_POINTER                              = 1
 	PARAM_KIND_VALUE                                = 2

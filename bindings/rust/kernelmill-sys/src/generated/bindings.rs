@@ -1463,9 +1463,9 @@ impl km_execution_mode {
     /// mode a: a block's warps, one after the other
     pub const RUN_TO_COMPLETION: km_execution_mode = km_execution_mode(1);
     /// mode b: each warp is a fiber
-    pub const SUSPENDABLE_WARPS: km_execution_mode = km_execution_mode(2);
+    pub const FIBERS: km_execution_mode = km_execution_mode(2);
     /// mode c: independent threads
-    pub const SPLIT_WARPS: km_execution_mode = km_execution_mode(3);
+    pub const INDEPENDENT_THREADS: km_execution_mode = km_execution_mode(3);
 }
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
@@ -4821,7 +4821,7 @@ functions! {
         size_bytes: u64,
     ) -> km_status;
     /** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
- all its arguments given anew. CUDA: cuLaunchKernel.
+ all its arguments given again. CUDA: cuLaunchKernel.
 
  Blocking: no, but the first launch of a kernel may compile it.
 
@@ -5379,8 +5379,8 @@ functions! {
         child: km_graph,
         out_node: *mut u64,
     ) -> km_status;
-    /** Gives a node that is a kernel its function, shape and arguments anew. What is instantiated stays
- as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
+    /** Replaces the function, shape and arguments of a node that is a kernel. What is instantiated
+ stays as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
 
  Blocking: no.
 
@@ -5404,8 +5404,8 @@ functions! {
         slices: *const km_launch_slice,
         slice_count: u64,
     ) -> km_status;
-    /** Gives a node that is a copy its source, destination and size anew. What is instantiated stays as
- it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the source, destination and size of a node that is a copy. What is instantiated stays
+ as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5426,8 +5426,8 @@ functions! {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-    /** Gives a node that is an upload its source, destination and size anew. What is instantiated stays
- as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the source, destination and size of a node that is an upload. What is instantiated
+ stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5447,7 +5447,7 @@ functions! {
         source: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Gives a node that is a download its source, destination and size anew. What is instantiated
+    /** Replaces the source, destination and size of a node that is a download. What is instantiated
  stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
@@ -5468,7 +5468,7 @@ functions! {
         destination: *mut ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Gives a node that is a fill its place and value anew. What is instantiated stays as it was: see
+    /** Replaces the place and value of a node that is a fill. What is instantiated stays as it was: see
  km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
 
  Blocking: no.
@@ -5490,8 +5490,8 @@ functions! {
         value_size_bytes: u32,
         count: u64,
     ) -> km_status;
-    /** Gives a node that calls a host function that function anew. What is instantiated stays as it
- was: see km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
+    /** Replaces the host function of a node that calls one. What is instantiated stays as it was: see
+ km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
 
  Blocking: no.
 
@@ -5506,7 +5506,7 @@ functions! {
         callback: km_host_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-    /** Gives a node that is a child graph that graph anew. What is instantiated stays as it was: see
+    /** Replaces the graph of a node that is a child graph. What is instantiated stays as it was: see
  km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
 
  Blocking: no.
@@ -5541,7 +5541,7 @@ functions! {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-    /** Gives a node that is a copy of rows its parameters anew. What is instantiated stays as it was:
+    /** Replaces the parameters of a node that is a copy of rows. What is instantiated stays as it was:
  see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
@@ -5586,8 +5586,8 @@ functions! {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-    /** Gives a node that is a upload of rows its parameters anew. What is instantiated stays as it was:
- see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the parameters of a node that is an upload of rows. What is instantiated stays as it
+ was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5630,7 +5630,7 @@ functions! {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-    /** Gives a node that is a download of rows its parameters anew. What is instantiated stays as it
+    /** Replaces the parameters of a node that is a download of rows. What is instantiated stays as it
  was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
@@ -5676,7 +5676,7 @@ functions! {
         height: u64,
         out_node: *mut u64,
     ) -> km_status;
-    /** Gives a node that is a fill of rows its parameters anew. What is instantiated stays as it was:
+    /** Replaces the parameters of a node that is a fill of rows. What is instantiated stays as it was:
  see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
 
  Blocking: no.
@@ -5726,7 +5726,7 @@ functions! {
         size_bytes: u64,
         out_node: *mut u64,
     ) -> km_status;
-    /** Gives a node that is a copy between contexts its parameters anew. What is instantiated stays as
+    /** Replaces the parameters of a node that is a copy between contexts. What is instantiated stays as
  it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
