@@ -100,8 +100,8 @@ KM_API km_status km_graph_add_child(km_graph graph, const uint64_t* dependencies
                                     uint64_t dependency_count, km_graph child,
                                     uint64_t* out_node) KM_NOEXCEPT;
 
-/** Gives a node that is a kernel its function, shape and arguments anew. What is instantiated stays
- * as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
+/** Replaces the function, shape and arguments of a node that is a kernel. What is instantiated
+ * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
  * Status: KM_ERROR_INVALID_HANDLE when an entry of `slices` is not a live slice;
  *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
  *   KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the end of its slice;
@@ -115,8 +115,8 @@ KM_API km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function 
                                      uint64_t arguments_size_bytes, const km_launch_slice* slices,
                                      uint64_t slice_count) KM_NOEXCEPT;
 
-/** Gives a node that is a copy its source, destination and size anew. What is instantiated stays as
- * it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the source, destination and size of a node that is a copy. What is instantiated stays
+ * as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
  *   destination overlap without being the same.
@@ -125,8 +125,8 @@ KM_API km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice desti
                                    uint64_t destination_offset_bytes, km_slice source,
                                    uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Gives a node that is an upload its source, destination and size anew. What is instantiated stays
- * as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the source, destination and size of a node that is an upload. What is instantiated
+ * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `source` is null
  *   and `size_bytes` is not 0.
@@ -135,7 +135,7 @@ KM_API km_status km_graph_set_upload(km_graph graph, uint64_t node, km_slice des
                                      uint64_t offset_bytes, const void* source,
                                      uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Gives a node that is a download its source, destination and size anew. What is instantiated
+/** Replaces the source, destination and size of a node that is a download. What is instantiated
  * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `destination` is
@@ -145,7 +145,7 @@ KM_API km_status km_graph_set_download(km_graph graph, uint64_t node, km_slice s
                                        uint64_t offset_bytes, void* destination,
                                        uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Gives a node that is a fill its place and value anew. What is instantiated stays as it was: see
+/** Replaces the place and value of a node that is a fill. What is instantiated stays as it was: see
  * km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, `value_size_bytes`
@@ -155,15 +155,15 @@ KM_API km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice
                                    uint64_t offset_bytes, uint32_t value, uint32_t value_size_bytes,
                                    uint64_t count) KM_NOEXCEPT;
 
-/** Gives a node that calls a host function that function anew. What is instantiated stays as it
- * was: see km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
+/** Replaces the host function of a node that calls one. What is instantiated stays as it was: see
+ * km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `callback`
  *   is null.
  */
 KM_API km_status km_graph_set_host(km_graph graph, uint64_t node, km_host_callback callback,
                                    void* user_data) KM_NOEXCEPT;
 
-/** Gives a node that is a child graph that graph anew. What is instantiated stays as it was: see
+/** Replaces the graph of a node that is a child graph. What is instantiated stays as it was: see
  * km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
  *   `graph`.
@@ -180,7 +180,7 @@ KM_API km_status km_graph_add_copy_3d(km_graph graph, const uint64_t* dependenci
                                       km_slice source, const km_copy_3d* copy,
                                       uint64_t* out_node) KM_NOEXCEPT;
 
-/** Gives a node that is a copy of rows its parameters anew. What is instantiated stays as it was:
+/** Replaces the parameters of a node that is a copy of rows. What is instantiated stays as it was:
  * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` is null,
@@ -202,8 +202,8 @@ KM_API km_status km_graph_add_upload_3d(km_graph graph, const uint64_t* dependen
                                         const void* source, const km_copy_3d* copy,
                                         uint64_t* out_node) KM_NOEXCEPT;
 
-/** Gives a node that is a upload of rows its parameters anew. What is instantiated stays as it was:
- * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the parameters of a node that is an upload of rows. What is instantiated stays as it
+ * was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
  *   `source` is null, a pitch is less than `width_bytes` or a distance of layers less than
@@ -224,7 +224,7 @@ KM_API km_status km_graph_add_download_3d(km_graph graph, const uint64_t* depend
                                           void* destination, const km_copy_3d* copy,
                                           uint64_t* out_node) KM_NOEXCEPT;
 
-/** Gives a node that is a download of rows its parameters anew. What is instantiated stays as it
+/** Replaces the parameters of a node that is a download of rows. What is instantiated stays as it
  * was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
@@ -245,7 +245,7 @@ KM_API km_status km_graph_add_fill_2d(km_graph graph, const uint64_t* dependenci
                                       uint32_t value_size_bytes, uint64_t width_count,
                                       uint64_t height, uint64_t* out_node) KM_NOEXCEPT;
 
-/** Gives a node that is a fill of rows its parameters anew. What is instantiated stays as it was:
+/** Replaces the parameters of a node that is a fill of rows. What is instantiated stays as it was:
  * see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or
@@ -269,7 +269,7 @@ KM_API km_status km_graph_add_copy_peer(km_graph graph, const uint64_t* dependen
                                         uint64_t source_offset_bytes, uint64_t size_bytes,
                                         uint64_t* out_node) KM_NOEXCEPT;
 
-/** Gives a node that is a copy between contexts its parameters anew. What is instantiated stays as
+/** Replaces the parameters of a node that is a copy between contexts. What is instantiated stays as
  * it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
  *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT

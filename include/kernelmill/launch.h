@@ -136,7 +136,7 @@ KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
                                       uint64_t size_bytes) KM_NOEXCEPT;
 
 /** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
- * all its arguments given anew. CUDA: cuLaunchKernel.
+ * all its arguments given again. CUDA: cuLaunchKernel.
  * Blocking: no, but the first launch of a kernel may compile it.
  * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
  * Status: KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the

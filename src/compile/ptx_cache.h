@@ -10,7 +10,7 @@
 namespace km {
 
 /// Everything that changes a compilation: source, headers, options, name expressions, the files
-/// that are included, and the compiler itself. Nothing where that cannot be told; then nothing is
+/// that are included, and the compiler itself. Nothing where that is not known; then nothing is
 /// kept.
 std::optional<std::string> ptx_key(const CompileInput& input,
                                    const std::vector<std::string>& options, const NvrtcInfo& info);

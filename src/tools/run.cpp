@@ -157,7 +157,7 @@ void print_json(const SessionInput& input, const SessionTimes& times) {
 }
 
 int RunCommand::run() {
-  // Who tries a kernel wants to hear of wild accesses; nobody measures peak speed here.
+  // Accesses are checked: this command is for trying kernels, not for measuring peak speed.
   if (!is_object(file_)) set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());

@@ -22,7 +22,7 @@ type Device struct {
 	mutex   sync.Mutex // of opening and resetting
 	context atomic.Pointer[kernelmill.Context]
 	stream  atomic.Pointer[streamState]       // the default one
-	signals atomic.Pointer[kernelmill.Stream] // on which the ends of host kernels are told
+	signals atomic.Pointer[kernelmill.Stream] // on which the ends of host kernels are signalled
 	last    atomic.Pointer[Error]             // of GetLastError
 	failed  atomic.Pointer[Error]             // the first panic of a host kernel
 	failing sync.Mutex                        // of failed and resets being written

@@ -100,7 +100,7 @@ func ExampleMemoryPool() {
 	// Output: 1
 }
 
-// The pool of the runtime is told sizes when memory is given back.
+// The pool of the runtime gets sizes when memory is given back.
 func ExampleRuntimeMemoryPool() {
 	pool := guda.NewRuntimeMemoryPool()
 	for range 1000 {

@@ -83,7 +83,7 @@ func (d *Device) tell(ended *kernelmill.Slice[uint32], number uint32) {
 	if err == nil || errors.Is(err, kernelmill.ErrContextLost) {
 		return
 	}
-	// The device could not be told, for want of memory: the number itself can be written.
+	// No memory was left to queue the write on the device: the host writes the number.
 	if data, failed := ended.HostData(); failed == nil {
 		atomic.StoreUint32(&data[0], number)
 	}

@@ -140,7 +140,7 @@ func (l *LaunchBuilder) isSpecial() bool { return l.special != nil }
 
 // Args gives the next arguments: a *Slice, or [ReadOnly] of one that the kernel only reads, a number
 // of a fixed size (int32, not int), a bool, or a structure or array of those. What is given after
-// Submit begins anew with the first parameter.
+// Submit begins again with the first parameter.
 func (l *LaunchBuilder) Args(arguments ...any) *LaunchBuilder {
 	for _, argument := range arguments {
 		if l.isUsable() {
@@ -198,7 +198,7 @@ func (l *LaunchBuilder) complete(op string) error {
 	return nil
 }
 
-// submitSpecial queues the kernel by a launch of the library, which it is told piece by piece.
+// submitSpecial queues the kernel by a launch of the library, to which it gives the arguments one by one.
 func (l *LaunchBuilder) submitSpecial(op string) error {
 	function, err := l.function.base().useArgument(op, "the function")
 	if err != nil {

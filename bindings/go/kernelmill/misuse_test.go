@@ -21,7 +21,7 @@ var harmless = map[string]bool{
 	"Module.Functions": true,
 }
 
-// callAll calls every method with zero values, and wants an error from each that can give one.
+// callAll calls every method with zero values, and expects an error from each that can give one.
 func callAll(t *testing.T, object any, status kernelmill.Status) {
 	t.Helper()
 	value := reflect.ValueOf(object)

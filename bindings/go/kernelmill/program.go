@@ -13,7 +13,7 @@ type Program struct{ object }
 // CompileOption is one of the With... that Compile takes.
 type CompileOption struct {
 	name string               // of the source, or
-	add  func(*Program) error // what is told to the program
+	add  func(*Program) error // what is given to the program
 }
 
 // WithName names the source in messages.

@@ -83,7 +83,7 @@ func crashRepeatedly(f *fixture) {
 	}
 }
 
-// renew resets the context and makes anew what is lost by that.
+// renew resets the context and makes again what is lost by that.
 func (f *fixture) renew() error {
 	err := errors.Join(f.context.Reset(), f.stream.Close(), f.module.Close())
 	if err != nil {

@@ -12,7 +12,7 @@ const Stream = @import("stream.zig").Stream;
 
 /// A device address: an argument of kernels, and the beginning of copies and fills, which are
 /// checked against the allocation that holds it. Keeping that memory is the caller's business.
-/// Failures are told to the diagnostics of the stream.
+/// Failures are reported to the diagnostics of the stream.
 pub const DeviceAddress = struct {
     value: u64,
 

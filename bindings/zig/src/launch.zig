@@ -72,7 +72,7 @@ pub fn part(slice: anytype, first: u64, count: u64, access: enum { read, read_wr
 /// A launch that is put together step by step. Arguments are slices, views, `readOnly` or `part` of
 /// those, `DeviceAddress`es, and numbers or structures of exactly the parameter's size; each is
 /// checked as it is given. A slice or view counts as written unless it is `readOnly`. After
-/// `submit` it may be submitted again: as it is, or with all its arguments given anew.
+/// `submit` it may be submitted again: as it is, or with all its arguments given again.
 pub const Launch = struct {
     handle: c.km_launch,
     diagnostics: ?*Diagnostics = null,

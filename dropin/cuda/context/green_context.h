@@ -34,7 +34,7 @@ class ResourceSet final : public Handled {
 };
 
 /// A part of a device's multiprocessors over its primary context, whose memory, modules and handle
-/// it shares. The part is kept and told; kernels run on all cores.
+/// it shares. Queries return the part; kernels run on all cores.
 class GreenContext final : public Handled {
  public:
   /// Retains the primary context.

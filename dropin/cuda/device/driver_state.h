@@ -129,7 +129,7 @@ class Driver {
   uint64_t last_buffer_id_ = 0;
 };
 
-/// The bit of a kind in the set that Driver::take() wants.
+/// The bit of a kind in the set that Driver::take() takes.
 constexpr uint32_t kind_bit(AllocationKind kind) { return 1U << static_cast<unsigned>(kind); }
 
 }  // namespace km::dropin

@@ -13,7 +13,7 @@
 namespace km::dropin {
 namespace {
 
-/// Gives the reason of a failure to whoever wants to know.
+/// Writes the reason of a failure to the log, and keeps it for those who ask for it later.
 void tell_reason(const char* text) {
   log(LogLevel::kInfo, "cuda", "%s", text);
   keep_log(text);

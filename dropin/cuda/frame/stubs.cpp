@@ -1,4 +1,4 @@
-// Every name that the CUDA driver library exports, so that a program that wants all of them can
+// Every name that the CUDA driver library exports, so that a program that looks all of them up can
 // start. These definitions are weak: what is implemented elsewhere takes their place. The headers
 // with the prototypes are left out, because none of the parameters is looked at.
 #include <atomic>

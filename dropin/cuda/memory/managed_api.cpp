@@ -1,5 +1,5 @@
 // Managed memory: advice, prefetches, and what was said of a range. It is one with the host's, so
-// that nothing has to move; what a range was told is kept for the allocation as a whole.
+// that nothing has to move; advice on a range is kept for the allocation as a whole.
 #include <algorithm>
 #include <cstring>
 
@@ -53,7 +53,7 @@ CUresult prefetch(CUdeviceptr address, size_t size_bytes, CUmemLocation location
   CU_TRY(require_location(location));
   CU_TRY(require_managed(address, size_bytes));
   Driver::instance().advise(address, [&](ManagedAdvice& known) { known.last_prefetch = location; });
-  return CUDA_SUCCESS;  // it is where it is wanted
+  return CUDA_SUCCESS;  // the memory is in place already
 }
 
 void note_advice(ManagedAdvice* known, CUmem_advise advice, CUmemLocation location) {

@@ -22,7 +22,7 @@ class Gpu {
 
   /// The primary context: the one that is retained already, else retained now.
   Result<std::shared_ptr<Epoch>> retain();
-  /// After `lost` failed: destroys everything in the primary context and retains it anew.
+  /// After `lost` failed: destroys everything in the primary context and retains it again.
   Result<std::shared_ptr<Epoch>> replace(const std::shared_ptr<Epoch>& lost);
 
   struct Priorities {

@@ -23,7 +23,7 @@ inline Status check(Called called) {
   return driver_error(called);
 }
 
-/// A destroying call: what fails is logged, because nobody can be told.
+/// A destroying call: what fails is logged, because it returns nothing.
 void check_destroyed(Called called);
 
 }  // namespace km::cuda

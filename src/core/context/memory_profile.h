@@ -31,7 +31,7 @@ class MemoryProfile {
       note(now, frees_);
   }
 
-  /// Begins anew; an error while one runs.
+  /// Begins with no records; an error while a profile runs.
   Status start(uint64_t interval_ns);
   /// Keeps what was found. Fine when none runs.
   void stop();

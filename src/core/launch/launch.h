@@ -104,7 +104,7 @@ class Launch final : public ContextChild {
   Status add_slice(SliceArgument argument);
   Status add_address(uint64_t address);
   Status add_scalar(const void* value, uint64_t size_bytes);
-  /// May be repeated: with the same arguments, or after giving all of them anew.
+  /// May be repeated: with the same arguments, or after giving all of them again.
   Status submit();
 
  private:

@@ -17,7 +17,7 @@ Constant make_integer(uint64_t bits, bool is_unsigned) {
   return {is_unsigned ? Constant::Kind::u64 : Constant::Kind::s64, bits};
 }
 
-// The two conversions are done on the bits: the program that we live in may have told its
+// The two conversions are done on the bits: the process may have set its
 // threads to flush subnormals, and the hardware quiets signalling NaNs.
 
 uint64_t widen(uint32_t bits) {

@@ -185,7 +185,7 @@ void install_handlers() {
   static_cast<void>(installed);
 }
 
-/// The pool of this process: a forked child has none of its parent's threads and starts anew.
+/// The pool of this process: a forked child has none of its parent's threads and starts its own.
 /// Pools are never destroyed: their threads go on while the process exits, and so do the calls that
 /// wait for them.
 Pool& pool() {

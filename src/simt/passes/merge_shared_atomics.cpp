@@ -167,8 +167,8 @@ class Group {
     }
   }
 
-  /// `word`, which LLVM would make anew, by a shift of 64 bits, wherever it is used: the bytes of a
-  /// register of its own have names.
+  /// `word`, which LLVM would compute again, by a shift of 64 bits, wherever it is used: the bytes
+  /// of a register of its own have names.
   static llvm::Value* in_own_register(llvm::IRBuilder<>& b, llvm::Value* word) {
     auto* signature = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
     auto* nothing = llvm::InlineAsm::get(signature, "", "=Q,0", /*hasSideEffects=*/false);

@@ -17,7 +17,7 @@
 namespace km::simt {
 namespace {
 
-/// Nobody wants more columns, and a kernel must not be able to exhaust memory.
+/// No output has more columns, and a kernel must not be able to exhaust memory.
 constexpr int kMostColumns = 1 << 16;
 
 /// Numbers look the same whatever locale the host program has set.

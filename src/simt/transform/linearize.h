@@ -20,7 +20,7 @@ struct Step {
   uint32_t skip = kEndOfRegion;
   /// Step that follows, by successor slot of the block; one entry when linear.
   std::vector<uint32_t> next;
-  /// Latch of a divergent loop: back to the header while any lane wants to, then next[0].
+  /// Latch of a divergent loop: back to the header while any lane goes round, then next[0].
   uint32_t repeat = kEndOfRegion;
 
   enum class Mask : uint8_t {

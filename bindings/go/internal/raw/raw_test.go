@@ -37,7 +37,7 @@ func callWith(function reflect.Value, place int, handle uint64) *raw.Failure {
 	return failure
 }
 
-// expectInvalid wants KM_ERROR_INVALID_HANDLE, with a text.
+// expectInvalid expects KM_ERROR_INVALID_HANDLE, with a text.
 func expectInvalid(t *testing.T, name string, handle uint64, failure *raw.Failure) {
 	t.Helper()
 	if failure == nil || failure.Status != raw.ERROR_INVALID_HANDLE || failure.Text == "" {

@@ -10,7 +10,7 @@ use crate::{DeviceSlice, DeviceSliceMut, Function, LaunchConfig, Pod, Result, St
 
 owned_handle! {
     /// A launch that owns its arguments, made by [`Stream::prepare_launch`]: shape, one argument
-    /// for each parameter in order, and as many submissions as are wanted. It keeps stream,
+    /// for each parameter in order, and any number of submissions. It keeps stream,
     /// function and the memory of its slices. [`LaunchBuilder`](crate::LaunchBuilder) is shorter
     /// where a launch is made once. C: `km_launch`.
     ///

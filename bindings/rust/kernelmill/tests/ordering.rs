@@ -136,7 +136,7 @@ fn threads_hand_slices_on() -> Result<()> {
     Ok(())
 }
 
-/// A failure on one stream is told to whoever comes after it.
+/// A failure on one stream is returned to all work that waits for it.
 #[test]
 fn failures_are_told_on_other_streams() -> Result<()> {
     let context = context();

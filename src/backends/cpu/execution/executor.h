@@ -44,7 +44,7 @@ class Executor {
   /// Lock-free: also right in a child process after fork.
   void release() { in_use_.store(false, std::memory_order_release); }
 
-  /// Runs blocks of the launch until none is left, it faults or it is told to stop. The error is
+  /// Runs blocks of the launch until none is left, it faults or it is cancelled. The error is
   /// about memory for stacks, windows or scratch.
   Result<Ending> run(LaunchRun& launch);
   /// The part of a command's work that this thread begins with: the same as the last time, if it
@@ -74,7 +74,7 @@ class Executor {
   /// Ends the run because of the assertion that was noted.
   [[noreturn]] void raise_assertion();
   [[noreturn]] void raise_deadlock(uint64_t pc);
-  /// Leaves when the launch was told to stop. For functions of the runtime that may take long.
+  /// Leaves when the launch was cancelled. For functions of the runtime that may take long.
   void check_stop(uint64_t pc);
   /// Leaves with a stack overflow when less than `size_bytes` of stack are left.
   void check_stack(uint64_t size_bytes, uint64_t pc);

@@ -74,7 +74,7 @@ Result<Heap::Block> Heap::allocate(uint64_t size_bytes, bool zeroed) {
 }
 
 void Heap::free(const Block& block) {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   std::lock_guard lock(mutex_);
   allocated_bytes_ -= block.size_bytes;
   reserved_bytes_ -= block.reserved_bytes;

@@ -73,7 +73,7 @@ Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const He
 }
 
 Memory::~Memory() {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   context_->allocations().remove(address_, size_bytes_);
   if (block_.address != 0) {
     Heap::instance().free(block_);

@@ -1,4 +1,4 @@
-// Generated code, told to perf.
+// Generated code, listed for perf.
 #pragma once
 
 #include <string>

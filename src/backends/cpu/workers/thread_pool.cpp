@@ -116,7 +116,7 @@ void ThreadPool::run_worker(uint32_t worker, Executor* executor) {
   }
 }
 
-/// The name of a job that wants more threads, of the highest priority; 0: none.
+/// The name of a job that can use more threads, of the highest priority; 0: none.
 uint64_t ThreadPool::job_with_room() const {
   uint64_t best = 0;
   int best_list = kPriorities;
@@ -302,7 +302,7 @@ Stream* ThreadPool::take_closed_stream() {
 }
 
 void ThreadPool::keep_closed_stream(Stream* stream) {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   std::lock_guard lock(closed_lock_);
   closed_.push_back(stream);
 }

@@ -138,7 +138,7 @@ class ThreadPool {
 
   ThreadPoolOptions options_;
   std::array<Job, kMaxJobs> jobs_;
-  alignas(64) std::atomic<uint64_t> open_jobs_{0};  // a bit per job that wants participants
+  alignas(64) std::atomic<uint64_t> open_jobs_{0};  // a bit per job that can use participants
   std::atomic<uint64_t> free_jobs_{UINT64_MAX};
   alignas(64) std::atomic<uint32_t> ready_count_{0};
   SpinLock ready_lock_;

@@ -183,7 +183,7 @@ km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error* erro
 }
 
 void blas_destroy(kmb_blas* handle) {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   std::shared_ptr<Blas> blas = share(std::unique_ptr<Blas>(from(handle)));
   const kmb_use last{to(blas->last_stream().get()), blas->last_ticket()};
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0), [blas]() mutable { blas.reset(); });

@@ -402,14 +402,14 @@ Result<bool> Graph::set_all(const uint32_t* indices, const std::vector<Form>& fo
   return done;
 }
 
-/// The driver instantiates all nodes anew. Launches under way keep the instance that they have.
+/// The driver instantiates all nodes again. Launches under way keep the instance that they have.
 Status Graph::replace_instance(const uint32_t* indices, const std::vector<Form>& forms) {
   std::vector<const Form*> all;
   for (const Node& node : nodes_) all.push_back(&node.form);
   for (size_t i = 0; i < forms.size(); ++i) all[indices[i]] = &forms[i];
   KM_ASSIGN(std::shared_ptr<Instance> made, instantiate(all));
   instance_.swap(made);
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   const kmb_use last{to(last_stream_.get()), last_ticket_};
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0),
             [old = std::move(made)]() mutable { old.reset(); });
@@ -460,7 +460,7 @@ Status Graph::expect_calls() {
   return {};
 }
 
-/// False when some were told of a failure already; then the others are now.
+/// False when some calls have a failure already; the others have it afterwards.
 bool Graph::take_calls_back() {
   std::vector<std::shared_ptr<HostCall>> taken;
   bool are_all = true;
@@ -503,7 +503,7 @@ km_status graph_create(kmb_context* context, const kmb_graph_node* nodes, uint64
 }
 
 void graph_destroy(kmb_graph* handle) {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   std::shared_ptr<Graph> graph = share(std::unique_ptr<Graph>(from(handle)));
   const kmb_use last{to(graph->last_stream().get()), graph->last_ticket()};
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0), [graph]() mutable { graph.reset(); });

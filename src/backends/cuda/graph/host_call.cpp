@@ -19,7 +19,7 @@ Status HostCall::queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
   KM_TRY(epoch->expect(call));
   const Called called = driver().cuLaunchHostFunc(stream, &HostCall::entry, call.get());
   if (called.ok()) return {};
-  if (!epoch->claim(call.get())) return {};  // it has been told of the failure
+  if (!epoch->claim(call.get())) return {};  // it has the failure already
   return epoch->check(called);
 }
 

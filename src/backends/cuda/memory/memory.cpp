@@ -278,7 +278,7 @@ km_status memory_share(kmb_memory*, kmb_shared_memory*, kmb_error* error) {
 }
 
 void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   std::shared_ptr<Memory> memory = share(std::unique_ptr<Memory>(from(handle)));
   std::vector<kmb_use> all(uses, uses + use_count);
   if (memory->can_free_in_order() && !in_host_function() && memory->free_in_order(all)) return;

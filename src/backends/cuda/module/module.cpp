@@ -250,7 +250,7 @@ km_status module_save_object(kmb_module* handle, const uint32_t*, uint64_t,
 }
 
 void module_unload(kmb_module* handle, const kmb_use* uses, uint64_t use_count) {
-  const HostMemoryNeeded needed;  // nobody can be told that there is none
+  const HostMemoryNeeded needed;  // the caller takes no error
   std::shared_ptr<Module> module = share(std::unique_ptr<Module>(from(handle)));
   when_over(std::span(uses, use_count), [module]() mutable { module.reset(); });
 }

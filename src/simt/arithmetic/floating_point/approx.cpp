@@ -15,7 +15,7 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Type;
 
-/// The operations that ptx::Approx wants. Constants have the width of what stands beside them.
+/// The operations that ptx::Approx is made of. Constants have the width of what stands beside them.
 struct LaneOps {
   using F32 = V;
   using F64 = V;

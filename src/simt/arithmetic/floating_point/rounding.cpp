@@ -22,7 +22,7 @@ V sign_mask(Lanes& l, V word) {
   return l.b.CreateAShr(word, l.constant_like(word, Lanes::width(word) - 1));
 }
 
-/// `nearest` moved by one unit in the last place where `round` wants the other neighbour.
+/// `nearest` moved by one unit in the last place where `round` asks for the other neighbour.
 V step(Lanes& l, V nearest, const Side& side, Round round) {
   auto& b = l.b;
   V word = l.bits(nearest), one = l.constant_like(word, 1), none = l.zero(word);

@@ -3,7 +3,7 @@
 //
 // Additions to integers in global memory whose old values nobody reads. They need not reach memory
 // before something orders them: a thread may keep them for itself until its part of the launch
-// is over, and what it keeps wants no lock. That holds in kernels
+// is over, and what it keeps needs no lock. That holds in kernels
 //   - that end whatever others do (mode a, without loops that wait),
 //   - without fences and strong accesses, which would order the additions,
 //   - whose other accesses to global memory are few enough to be tested against what is kept:
