@@ -69,6 +69,18 @@ extern "C" __global__ void f32_to_f64(const float* a, double* out, u32 n) {
   if (i < n) out[i] = a[i];
 }
 
+// The bits of NaNs that are converted after the arithmetic that made or read them.
+extern "C" __global__ void nans_from_and_to_f64(float zero, double wide_zero, u64* out) {
+  const float nan = zero / zero;
+  const double wide_nan = wide_zero / wide_zero;
+  out[0] = __double_as_longlong((double)nan);
+  out[1] = __float_as_uint((float)wide_nan);
+  out[2] = __double_as_longlong((double)(float)wide_nan);
+  out[3] = __double_as_longlong(rint(wide_nan));
+  out[4] = __double_as_longlong((double)nan + 1.0);
+  out[5] = __float_as_uint((float)wide_nan * 2.0f);
+}
+
 extern "C" __global__ void integer_widths(const u64* a, u64* out, u32 n) {
   const u32 i = INDEX();
   if (i >= n) return;

@@ -144,6 +144,14 @@ TEST(Convert, F32ToF64) {
   expect_values("f32_to_f64", out.read(), cast_all<double>(a));
 }
 
+TEST(Convert, NansFromAndToF64KeepSignAndPayload) {
+  Buffer<uint64_t> out(session(), 6);
+  kernels().run("nans_from_and_to_f64", Shape{}, 0.0f, 0.0, out);
+  const vector<uint64_t> want{0x7fffffffe0000000, 0xffc00000,         0xfff8000000000000,
+                              0xfff8000000000000, 0xfff8000000000000, 0x7fffffff};
+  EXPECT_EQ(out.read(), want);
+}
+
 TEST(Convert, IntegerWidths) {
   const auto a = mixed_u64(2000, 8);
   const auto n = static_cast<uint32_t>(a.size());

@@ -243,5 +243,32 @@ TEST(TrickyConvert, WithinF64) {
   check_forms(forms, inputs64());
 }
 
+/// What an H200 gives: tests/gpu/golden/h200.
+TEST(TrickyConvert, NansAsOnAGpu) {
+  struct Case {
+    const char *instruction, *signature;
+    uint64_t source, result;
+  };
+  const Case cases[] = {
+      {"cvt.f64.bf16", "lh", 0x7f81, 0x7ff8200000000000},
+      {"cvt.f64.f16", "lh", 0x7c01, 0x7ff8040000000000},
+      {"cvt.f64.f32", "lr", 0x7f800001, 0x7ff8000020000000},
+      {"cvt.ftz.f64.f32", "lr", 0x7f800001, 0x7fffffffe0000000},
+      {"cvt.f64.f64", "ll", 0x7ff0000000000001, 0x7ff0000000000001},
+      {"cvt.rni.f64.f64", "ll", 0x7ff0000000000001, 0x7ff8000000000001},
+      {"cvt.rmi.f64.f64", "ll", 0x7ff0000000000001, 0x7ff8000000000001},
+      {"cvt.f32.bf16", "rh", 0x7f81, 0x7f810000},
+      {"cvt.f32.f32", "rr", 0x7f800001, 0x7f800001},
+      {"cvt.rn.f32.f64", "rl", 0x7ff0000000000001, 0x7fc00000},
+      {"cvt.rz.ftz.f32.f64", "rl", 0x7ff0000000000001, 0x7fc00000},
+      {"cvt.rp.f16.f64", "hl", 0x7ff0000000000001, 0x7e00},
+      {"cvt.rm.bf16.f64", "hl", 0x7ff0000000000001, 0x7fc0},
+  };
+  for (const Case& each : cases) {
+    const auto result = [&](const Operands&) { return each.result; };
+    check_forms({{each.instruction, each.signature, result}}, {{each.source, 0, 0}});
+  }
+}
+
 }  // namespace
 }  // namespace km::kernels

@@ -23,9 +23,10 @@ struct Plan {
   unsigned result_bits = 0, register_bits = 0;
   bool result_signed = false;
   uint64_t integer_of_nan = 0;
-  Format format;         // of a result in floating point,
-  uint64_t largest = 0;  // its largest finite magnitude,
-  uint64_t one = 0;      // and 1
+  const Instruction* passes_nan = nullptr;  // set if passed_nan() gives the NaNs
+  Format format;                            // of a result in floating point,
+  uint64_t largest = 0;                     // its largest finite magnitude,
+  uint64_t one = 0;                         // and 1
 };
 
 /// value / 2^shift, for a shift of at least 1.
@@ -131,6 +132,10 @@ void run(const Plan& shared, std::span<const uint64_t> sources, std::span<uint64
     const auto bits = static_cast<uint32_t>(sources[i]);
     const Small number =
         kFromFloat ? decode_f32(bits, plan.ftz_source) : decode_integer(bits, plan.from_signed);
+    if (kFromFloat && kToFloat && number.is_nan && plan.passes_nan != nullptr) {
+      results[i] = fill(plan, *passed_nan(*plan.passes_nan, bits));
+      continue;
+    }
     results[i] =
         fill(plan, kToFloat ? to_float<kRound>(plan, number) : to_integer<kRound>(plan, number));
   }
@@ -169,6 +174,7 @@ Plan plan_of(const Instruction& in, Type to, Type from, unsigned register_bits) 
   plan.register_bits = register_bits;
   plan.result_signed = ptx::is_signed(to);
   plan.integer_of_nan = static_cast<uint64_t>(integer_of_nan(to, from));
+  if (plan.from_float && passed_nan(in, kF32.canonical_nan)) plan.passes_nan = &in;
   if (const Format* const format = format_of(to)) {
     plan.format = *format;
     plan.largest = largest_finite(*format);

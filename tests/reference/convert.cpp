@@ -1,5 +1,6 @@
 // cvt in all its forms. The rules where PTX leaves room: NaN becomes 0 in narrow integers of narrow
-// sources, else the highest bit alone; .ftz concerns f32 only.
+// sources, else the highest bit alone; .ftz concerns f32 only. Conversions from and to f64 hand a
+// NaN's sign and payload on, as tests/gpu found.
 #include "reference/evaluate.h"
 #include "reference/values.h"
 
@@ -8,6 +9,23 @@ namespace km::reference {
 bool rounds_to_integral(const Instruction& in) {
   return in.has(Modifier::rni) || in.has(Modifier::rzi) || in.has(Modifier::rmi) ||
          in.has(Modifier::rpi);
+}
+
+std::optional<uint64_t> passed_nan(const Instruction& in, uint64_t bits) {
+  const Type to = in.type(0), from = in.type(1);
+  if (in.has(Modifier::sat)) return std::nullopt;
+  const bool moves = !in.has(Modifier::ftz) && !rounds_to_integral(in);
+  if (to == Type::f64 && from == Type::f64 && moves) return bits;
+  if (to == Type::f32 && from == Type::f32 && moves) return bits;
+  if (to == Type::f32 && from == Type::bf16) return bits << 16;
+  const bool is_flushed = in.has(Modifier::ftz) && from == Type::f32;  // by an operation in f32
+  if (to == Type::f64) {
+    return quiet_nan(kF64, *format_of(from), is_flushed ? kF32.canonical_nan : bits);
+  }
+  if (from == Type::f64 && (to == Type::f32 || to == Type::f16 || to == Type::bf16)) {
+    return quiet_nan(*format_of(to), kF64, bits);
+  }
+  return std::nullopt;
 }
 
 Bits integer_of_nan(Type to, Type from) {
@@ -51,6 +69,10 @@ Outcome integer_to_real(const Arguments& a) {
 }
 
 Outcome real_to_real(const Arguments& a) {
+  const auto bits = static_cast<uint64_t>(a.s[0]);
+  if (is_nan(*format_of(a.in.type(1)), bits)) {
+    if (const auto nan = passed_nan(a.in, bits)) return {*nan};
+  }
   Number number = source_of(a.in, a.in.type(1), a.s[0]);
   if (rounds_to_integral(a.in)) number = round_to_integral(number, round_of(a.in));
   return {deliver(a.in, a.in.type(0), number)};

@@ -2,6 +2,7 @@
 // from the manual's text, apart from the code generator, which shares nothing with it but the IR.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ptx/enums.h"
@@ -47,6 +48,8 @@ Round round_of(const Instruction& in);
 
 // What conversions one by one share with those of many operands.
 bool rounds_to_integral(const Instruction& in);
+/// What a conversion of a NaN with these bits gives, where GPUs hand sign and payload on.
+std::optional<uint64_t> passed_nan(const Instruction& in, uint64_t bits);
 /// What NaN becomes in an integer.
 Bits integer_of_nan(Type to, Type from);
 

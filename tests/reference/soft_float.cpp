@@ -127,6 +127,17 @@ bool is_nan(const Format& format, uint64_t bits) {
   return exponent_field(format, bits) == exponent_mask(format) && !is_infinite(format, bits);
 }
 
+uint64_t quiet_nan(const Format& to, const Format& from, uint64_t bits) {
+  const uint64_t fraction = bits & ((uint64_t{1} << from.fraction_bits) - 1);
+  const uint64_t payload = to.fraction_bits >= from.fraction_bits
+                               ? fraction << (to.fraction_bits - from.fraction_bits)
+                               : fraction >> (from.fraction_bits - to.fraction_bits);
+  const uint64_t infinity = ((uint64_t{1} << to.exponent_bits) - 1) << to.fraction_bits;
+  const uint64_t quiet = uint64_t{1} << (to.fraction_bits - 1);
+  const uint64_t sign = (bits & sign_bit(from)) != 0 ? sign_bit(to) : 0;
+  return sign | infinity | quiet | payload;
+}
+
 bool is_infinite(const Format& format, uint64_t bits) {
   if (!format.has_infinity) return false;
   const uint64_t magnitude = bits & (sign_bit(format) - 1);

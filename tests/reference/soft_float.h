@@ -82,6 +82,8 @@ Number negated(Number a);
 
 // On encodings.
 bool is_nan(const Format& format, uint64_t bits);
+/// The NaN of `to` with the sign of a NaN of `from` and as much of its payload as fits, made quiet.
+uint64_t quiet_nan(const Format& to, const Format& from, uint64_t bits);
 bool is_subnormal(const Format& format, uint64_t bits);
 bool is_infinite(const Format& format, uint64_t bits);
 uint64_t sign_bit(const Format& format);

@@ -133,10 +133,32 @@ V source_of(Lanes& l, const Instruction& in, Type from, V value) {
   return l.flush_if(in.has(Modifier::ftz), value);
 }
 
+/// The NaN of a half with the sign and the upper payload of an f64's, made quiet.
+V narrowed_nan(Lanes& l, Type half, V nan64) {
+  auto& b = l.b;
+  const unsigned fraction_bits = half == Type::f16 ? 10 : 7;
+  const uint64_t quiet = uint64_t{1} << (fraction_bits - 1), fraction = 2 * quiet - 1;
+  const uint64_t infinity = 0x7fff & ~fraction;
+  V word = l.bits(nan64);
+  V sign = b.CreateAnd(b.CreateLShr(word, l.constant(64, 48)), l.constant(64, 0x8000));
+  V payload = b.CreateLShr(word, l.constant(64, 52 - fraction_bits));
+  payload = b.CreateAnd(payload, l.constant(64, fraction));
+  V magnitude = b.CreateOr(payload, l.constant(64, infinity | quiet));
+  return b.CreateTrunc(b.CreateOr(sign, magnitude), l.integer(16));
+}
+
 Values real_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
-  V real = source_of(l, in, in.type(1), s[0]);
+  const Type to = in.type(0), from = in.type(1);
+  V real = source_of(l, in, from, s[0]);
+  // GPUs flush by an operation in f32, whose NaNs have fixed bits.
+  if (in.has(Modifier::ftz) && from == Type::f32 && to == Type::f64) real = l.canonical_nan(real);
+  V source = real;
   if (auto round = integral_round(in)) real = to_integral(l, real, *round);
-  return {deliver(l, in, in.type(0), real, round_of(in))};
+  V result = deliver(l, in, to, real, round_of(in));
+  if (from == Type::f64 && is_half(to) && !in.has(Modifier::sat)) {
+    result = l.select(l.is_nan(source), narrowed_nan(l, to, source), result);
+  }
+  return {result};
 }
 
 Values real_to_integer(Lanes& l, const Instruction& in, std::span<V const> s) {

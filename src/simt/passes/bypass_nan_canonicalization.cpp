@@ -27,12 +27,37 @@ llvm::Value* without_choice(llvm::Value* value) {
   return is_test && patterns::match(choice->getTrueValue(), patterns::m_NaN()) ? raw : nullptr;
 }
 
+/// True if the call rounds to an integral number; it hands NaNs on.
+bool is_integral_rounding(const llvm::IntrinsicInst& call) {
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::roundeven:
+    case llvm::Intrinsic::rint:
+    case llvm::Intrinsic::nearbyint:
+    case llvm::Intrinsic::floor:
+    case llvm::Intrinsic::ceil:
+    case llvm::Intrinsic::trunc:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Makes, in front of `user`, the part of the value before the choice that corresponds to `value`;
 /// null: there is none.
 llvm::Value* raw_of(llvm::Value* value, llvm::Instruction& user, unsigned steps = kMostSteps) {
   if (llvm::Value* raw = without_choice(value)) return raw;
   if (steps == 0) return nullptr;
   llvm::IRBuilder<> b(&user);
+  if (auto* cast = llvm::dyn_cast<llvm::CastInst>(value)) {
+    const bool keeps_nan = llvm::isa<llvm::FPExtInst>(cast) || llvm::isa<llvm::FPTruncInst>(cast);
+    llvm::Value* raw = keeps_nan ? raw_of(cast->getOperand(0), user, steps - 1) : nullptr;
+    return raw != nullptr ? b.CreateCast(cast->getOpcode(), raw, cast->getType()) : nullptr;
+  }
+  if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+      call && is_integral_rounding(*call)) {
+    llvm::Value* raw = raw_of(call->getArgOperand(0), user, steps - 1);
+    return raw != nullptr ? b.CreateUnaryIntrinsic(call->getIntrinsicID(), raw) : nullptr;
+  }
   if (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value)) {
     llvm::Value* raw = raw_of(shuffle->getOperand(0), user, steps - 1);
     const bool is_alone = llvm::isa<llvm::Constant>(shuffle->getOperand(1));

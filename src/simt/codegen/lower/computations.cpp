@@ -22,9 +22,9 @@ void Computations::lower_arithmetic(const Inst& inst) {
     bool passes = ptx.opcode == Opcode::selp;
     bool arithmetic = type == Type::f32 || type == Type::f64;
     bool escape = passes ? mixed : !arithmetic;
-    // These look at a NaN's sign.
+    // These look at a NaN's sign, or keep it.
     escape = escape || ptx.opcode == Opcode::slct || ptx.opcode == Opcode::copysign ||
-             ptx.has(Modifier::xorsign);
+             ptx.has(Modifier::xorsign) || passes_nan(ptx);
     sources.push_back(values_.operand(inst, ptx.operands[i], type, lanes, escape));
   }
   finish(inst, builder_.arithmetic().lower(ptx, sources));

@@ -4,9 +4,32 @@
 
 namespace km::simt {
 
+using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
+
+namespace {
+
+/// True if a conversion between equal types changes no bit.
+bool moves_bits(const ptx::Instruction& ptx) {
+  return !ptx.has(Modifier::ftz) && !ptx.has(Modifier::rni) && !ptx.has(Modifier::rzi) &&
+         !ptx.has(Modifier::rmi) && !ptx.has(Modifier::rpi);
+}
+
+}  // namespace
+
+bool passes_nan(const ptx::Instruction& ptx) {
+  if (ptx.opcode != Opcode::cvt || ptx.type_count != 2) return false;
+  const Type to = ptx.types[0], from = ptx.types[1];
+  const auto is_one_number = [](Type type) {
+    return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
+  };
+  if (!is_one_number(to) || !is_one_number(from)) return false;
+  if (to == Type::f64 || from == Type::f64) return true;
+  if (to != Type::f32) return false;
+  return from == Type::bf16 || (from == Type::f32 && moves_bits(ptx));
+}
 
 bool makes_float(const ptx::Instruction& ptx) {
   const Type type = ptx.type_count ? ptx.types[0] : Type::none;
@@ -30,8 +53,9 @@ bool makes_float(const ptx::Instruction& ptx) {
     case Opcode::abs:
     case Opcode::min:
     case Opcode::max:
-    case Opcode::cvt:
       return true;
+    case Opcode::cvt:
+      return !passes_nan(ptx);
     default:
       return false;
   }

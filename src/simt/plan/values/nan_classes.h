@@ -9,6 +9,10 @@
 
 namespace km::simt {
 
+/// True if the instruction is a conversion that hands the sign and the payload of a NaN on, as GPUs
+/// do: from and to f64, and those to f32 that only move bits.
+bool passes_nan(const ptx::Instruction& ptx);
+
 /// True if the instruction computes a number in f32 or f64, whose NaNs are the host's.
 bool makes_float(const ptx::Instruction& ptx);
 
