@@ -113,11 +113,22 @@ class Interrupted final : public Interruption {
   Status check() const override { return make_error(KM_ERROR_CONTEXT_LOST, "nobody waits"); }
 };
 
+/// Interrupts its caller when the job has begun: jobs that have not are dropped.
+class InterruptedLater final : public Interruption {
+ public:
+  Status check() const override {
+    if (has_begun) return make_error(KM_ERROR_CONTEXT_LOST, "nobody waits");
+    return {};
+  }
+  std::atomic<bool> has_begun{false};
+};
+
 TEST(Isolated, ReturnsToACallerThatIsInterruptedAndEndsTheJob) {
   auto ended = std::make_shared<std::atomic<bool>>(false);
-  const Interrupted interrupted;
+  InterruptedLater interrupted;
   const Status status = run_isolated(
-      [ended](const Interruption& own) -> Status {
+      [ended, &interrupted](const Interruption& own) -> Status {
+        interrupted.has_begun = true;
         while (own.check()) std::this_thread::yield();
         *ended = true;
         return own.check();
