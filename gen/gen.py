@@ -12,23 +12,17 @@ import sys
 from pathlib import Path
 
 import acceptance
-import bindings_table
-import c_man
-import c_pages
-import cuda_driver
-import cuda_runtime
-import device_attributes
-import dropin_coverage
 import errors
-import fuzz_calls
-import go_gonum
-import go_raw
-import handle_calls
-import kernel_wrappers
-import library_kernels
-import rust_driver
-import rust_raw
-import rust_status
+from bindings import bindings_table, go_gonum, go_raw, kernel_wrappers, rust_raw, rust_status
+from c import c_man, c_pages, fuzz_calls, handle_calls
+from cuda import (
+    cuda_driver,
+    cuda_runtime,
+    device_attributes,
+    dropin_coverage,
+    library_kernels,
+    rust_driver,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -5,12 +5,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import binding_programs
-import cpp_items
-import go_items
-import rust_items
-import zig_items
-from bindings_table import Column, dropping, rows, same_verb
+from bindings import binding_programs, cpp_items, go_items, rust_items, zig_items
+from bindings.bindings_table import Column, dropping, rows, same_verb
 
 SOURCE = """
 macro_rules! owned_handle {

@@ -5,8 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import c_contract
-import c_header
+from c import c_contract, c_header
 
 HEADER = """
 KM_HANDLE(km_context);

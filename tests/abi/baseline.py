@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "gen"))
 
-import c_header
+from c import c_header
 
 BASELINE = Path(__file__).resolve().parent / "kernelmill-1.0.abi"
 ENUM = re.compile(r"typedef (\w+) (km_\w+);\s*enum \{")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "gen"))
 
-import c_header
+from c import c_header
 
 C_RUNTIME = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 CPP_RUNTIME = {"libstdc++.so.6", "libgcc_s.so.1"}

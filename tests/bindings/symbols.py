@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "gen"))
 
-import c_header  # noqa: E402
+from c import c_header  # noqa: E402
 
 
 def header() -> set:

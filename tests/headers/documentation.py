@@ -12,8 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "gen"))
 
-import c_contract
-import c_header
+from c import c_contract, c_header
 
 STATUS = re.compile(r"KM_(?:SUCCESS|NOT_READY|TIMEOUT|ERROR_[A-Z_]+)")
 
@@ -95,7 +94,7 @@ def main() -> int:
     header = (c_header.handles(text), c_header.filled(text))
     count = self_test()
     if not known or len(c_header.functions(text)) != len(re.findall(r"^KM_API\b", text, re.M)):
-        print("cannot read the headers: not every KM_API is a function that gen/c_header.py parses")
+        print("cannot read the headers: gen/c/c_header.py does not parse every KM_API as a function")
         count += 1
     for name, part in c_header.files().items():
         for function in c_header.functions(part):

@@ -71,7 +71,9 @@ def crowds(files: list) -> list:
     counts = {}
     for file in files:
         folder = file.path.rpartition("/")[0]
-        if file.is_code and not file.is_generated and folder.startswith(("src/", "dropin/")):
+        is_ours = f"{folder}/".startswith(("src/", "dropin/", "gen/"))
+        is_source = file.is_code or file.path.endswith(".py")
+        if is_ours and is_source and not file.is_generated:
             counts.setdefault(folder, []).append(file.path)
     return [
         Finding("crowd", paths[-1], 1, f"{folder} has {len(paths)} files; at most {MAX_FILES}")

@@ -153,7 +153,8 @@ class Rules(unittest.TestCase):
     def test_a_folder_has_few_files(self):
         crowd = ["crowd"]
         for folder, count, rules in (("src/core/stream", 26, crowd), ("src/base", 26, crowd),
-                                     ("src/core/stream", 25, []), ("tests/unit", 26, [])):
+                                     ("gen", 26, crowd), ("src/core/stream", 25, []),
+                                     ("tests/unit", 26, [])):
             tree = Tree({f"{folder}/a{i}.cpp": "int a;\n" for i in range(count)})
             self.assertEqual(rules, [rule for rule, _ in tree.rules()], f"{folder} {count}")
 

@@ -6,7 +6,7 @@ A function that is used in a private or detail function counts for the public it
 import re
 from dataclasses import dataclass
 
-from source_items import end_of
+from bindings.source_items import end_of
 
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.S)
 SCOPE = re.compile(r"\b(?:inline\s+)?namespace\s+(?P<space>[\w:]+)\s*\{"

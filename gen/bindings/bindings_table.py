@@ -5,13 +5,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import binding_names
-import binding_programs
-import c_header
-import cpp_items
-import go_items
-import rust_items
-import zig_items
+from bindings import binding_names, binding_programs, cpp_items, go_items, rust_items, zig_items
+from c import c_header
 
 ROOT = c_header.ROOT
 HEAD = """# The bindings
@@ -98,7 +93,7 @@ def rows(functions: list, columns: list) -> str:
         if empty:
             raise SystemExit(
                 f"gen: {function} has no wrapper in {', '.join(empty)}, or one that many share, "
-                "and neither a name nor a reason in gen/binding_names.py"
+                "and neither a name nor a reason in gen/bindings/binding_names.py"
             )
         lines.append(f"| `{function}` | {' | '.join(cells)} |\n")
     return "".join(lines)

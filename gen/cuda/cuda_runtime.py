@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 
-from cuda_driver import include_folder, parameters
+from cuda.cuda_driver import include_folder, parameters
 
 FOLDER = "dropin/cudart/generated"
 RELEASE_12 = "12090"  # CUDART_VERSION of the last CUDA 12

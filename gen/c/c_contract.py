@@ -9,7 +9,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-import c_header
+from c import c_header
 
 FIELDS = ("Blocking", "Threads", "Status")
 DEFAULTS = {"Blocking": "no.", "Threads": "any.", "Status": "KM_SUCCESS."}

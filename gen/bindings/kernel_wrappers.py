@@ -5,7 +5,7 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 # source -> the wrappers made of it, by language
 WRAPPERS = {
     "examples/sobel/sobel.cu": {

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "include" / "kernelmill"
 UMBRELLA = "c_api.h"
 INCLUDE = re.compile(r'^#include "([a-z_]+\.h)"\n', re.M)

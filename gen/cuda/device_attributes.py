@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ROW = re.compile(r'^KM_DEVICE_ATTRIBUTE_ROW\((\d+), (\w+), "([^"]+)"\)$', re.M)
 OWN = re.compile(r"^KM_OWN_ATTRIBUTE\((\w+), (\w+)\)$", re.M)
 CPU = re.compile(r'^KM_CPU_ATTRIBUTE\((\w+), (.+?),\s+((?:"[^"]*"\s*)+)\)$', re.M)

@@ -2,7 +2,7 @@
 
 import textwrap
 
-import c_header
+from c import c_header
 
 ROOT = c_header.ROOT
 BEGIN, END = "docs/bindings.md shows what follows.", "docs/bindings.md shows no more."

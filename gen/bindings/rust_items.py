@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from source_items import end_of, nearest_public
+from bindings.source_items import end_of, nearest_public
 
 TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|r(?P<hashes>#*)\".*?\"(?P=hashes)|b?\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])'",

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from source_items import end_of, nearest_public
+from bindings.source_items import end_of, nearest_public
 
 TOKEN = re.compile(r"//[^\n]*|\\\\[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'")
 HEAD = re.compile(

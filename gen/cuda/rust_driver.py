@@ -6,7 +6,7 @@ They come from what is generated from CUDA's headers already, and from the table
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = "bindings/rust/kernelmill/src/driver/generated"
 SOURCES = "src/cuda/generated/enums.h and src/base/cuda/cuda_results.def"
 

@@ -7,8 +7,8 @@ draws values. A parameter that no rule knows ends the generation.
 import functools
 import re
 
-import c_header
-import cuda_driver
+from c import c_header
+from cuda import cuda_driver
 
 FOLDER = "tests/fuzz_api/generated"
 
