@@ -94,7 +94,7 @@ def main() -> int:
     header = (c_header.handles(text), c_header.filled(text))
     count = self_test()
     if not known or len(c_header.functions(text)) != len(re.findall(r"^KM_API\b", text, re.M)):
-        print("cannot read the headers: gen/c/c_header.py does not parse every KM_API as a function")
+        print("cannot read the headers: gen/c/c_header.py does not parse each KM_API as a function")
         count += 1
     for name, part in c_header.files().items():
         for function in c_header.functions(part):
