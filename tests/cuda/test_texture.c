@@ -586,6 +586,37 @@ static void references_answer_while_a_change_waits_for_work(void** state) {
   assert_int_equal(all.mode, CU_TR_ADDRESS_MODE_WRAP);
 }
 
+static void CUDA_CB wait_for_word(void* word) {
+  while (atomic_load((atomic_int*)word) == 0) sched_yield();
+}
+
+static void textures_outlive_the_kernels_that_read_them(void** state) {
+  fixture* const f = *state;
+  float texels[TEXELS], from[2 * THREADS], got[4 * THREADS];
+  for (int i = 0; i < TEXELS; ++i) texels[i] = (float)i;
+  for (int i = 0; i < 2 * THREADS; ++i) from[i] = 3.5f;
+  const CUarray array = make_array(SIDE, SIDE, CU_AD_FORMAT_FLOAT, 1, 0);
+  upload(array, texels, 4 * SIDE, SIDE);
+  CUtexObject texture = texture_of(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+  OK(cuMemcpyHtoD(at.in, from, sizeof from));
+  OK(cuMemsetD8(at.out, 0, sizeof got));
+  atomic_int is_released = 0;
+  OK(cuLaunchHostFunc(f->stream, wait_for_word, &is_released));
+  void* arguments[] = {&texture, &at.in, &at.out};
+  CUfunction fetch = NULL;
+  OK(cuModuleGetFunction(&fetch, at.module, "fetch"));
+  OK(cuLaunchKernel(fetch, 1, 1, 1, THREADS, 1, 1, 0, f->stream, arguments, NULL));
+  OK(cuTexObjectDestroy(texture));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(texture));
+  CUDA_RESOURCE_DESC found;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc(&found, texture));
+  atomic_store(&is_released, 1);
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(got, at.out, sizeof got));
+  for (int i = 0; i < THREADS; ++i) assert_true(got[4 * i] == 3 * SIDE + 3);
+  OK(cuArrayDestroy(array));
+}
+
 #define IMAGE_TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void) {
@@ -597,6 +628,7 @@ int main(void) {
       IMAGE_TEST(linear_memory_is_read_by_lanes_of_their_own_texture),
       IMAGE_TEST(references_name_what_they_are_bound_to),
       IMAGE_TEST(references_answer_while_a_change_waits_for_work),
+      IMAGE_TEST(textures_outlive_the_kernels_that_read_them),
       IMAGE_TEST(surfaces_are_stored_to),
       IMAGE_TEST(clamped_accesses_are_aligned),
       IMAGE_TEST(copies_to_arrays_are_captured),

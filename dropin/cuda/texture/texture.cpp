@@ -1,8 +1,6 @@
 #include "dropin/cuda/texture/texture.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include "core/object/backend_call.h"
 #include "dropin/cuda/memory/place.h"
@@ -143,24 +141,6 @@ bool texels_of_view(CUresourceViewFormat format, TexelFormat* out) {
   return true;
 }
 
-using ObjectList = std::map<uint64_t, ImageObject>;  // by handle
-struct Objects {
-  std::mutex mutex;
-  ObjectList list;
-};
-Objects& objects() {
-  static Objects* const all = new Objects;  // never destroyed: calls may come while a process ends
-  return *all;
-}
-
-/// With the lock.
-CUresult look_up(Objects& all, uint64_t handle, bool is_surface, ObjectList::iterator* out) {
-  *out = all.list.find(handle);
-  if (*out != all.list.end() && (*out)->second.is_surface == is_surface) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no live %s",
-              static_cast<unsigned long long>(handle), is_surface ? "surface" : "texture");
-}
-
 }  // namespace
 
 CUresult ImageSource::read(Context& context, const CUDA_RESOURCE_DESC& resource, bool is_surface) {
@@ -276,76 +256,6 @@ CUresult image_entries_of(Context& context, const kmb_image_entries** out) {
   }
   *out = entries;
   return CUDA_SUCCESS;
-}
-
-CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
-  ImageSource source;
-  CU_TRY(source.read(context, object.resource, object.is_surface));
-  if (object.has_view) CU_TRY(source.apply(object.view));
-  if (!object.is_surface) {
-    CU_TRY(set_sampling(object.texture, source.texels, object.resource.resType, &source.image));
-  }
-  CU_TRY(image_entries_of(context, &object.entries));
-  object.context = &context;
-  const Ref<km::Context> core = context.core();
-  object.memory = std::move(source.memory);
-  const bool is_surface = object.is_surface;
-  uint64_t handle = 0;
-  CU_CHECK(call_backend(object.entries->image_create, &source.image, &handle));
-  const kmb_image_entries* const entries = object.entries;
-  try {
-    Objects& all = objects();
-    const std::lock_guard lock(all.mutex);
-    all.list.emplace(handle, std::move(object));
-  } catch (const std::bad_alloc&) {
-    entries->image_destroy(handle);
-    throw;
-  }
-  // Whoever ends the context destroys what was listed until then.
-  if (!context.has_core(*core)) {
-    static_cast<void>(destroy_image(handle, is_surface));
-    return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
-  }
-  *out = handle;
-  return CUDA_SUCCESS;
-}
-
-CUresult destroy_image(uint64_t handle, bool is_surface) {
-  ImageObject gone;
-  Objects& all = objects();
-  {
-    const std::lock_guard lock(all.mutex);
-    ObjectList::iterator found;
-    CU_TRY(look_up(all, handle, is_surface, &found));
-    gone = std::move(found->second);
-    all.list.erase(found);
-  }
-  gone.entries->image_destroy(handle);
-  return CUDA_SUCCESS;
-}
-
-CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out) {
-  Objects& all = objects();
-  const std::lock_guard lock(all.mutex);
-  ObjectList::iterator found;
-  CU_TRY(look_up(all, handle, is_surface, &found));
-  *out = found->second;
-  return CUDA_SUCCESS;
-}
-
-void destroy_images(const Context& context) {
-  std::vector<ImageObject> gone;  // memory goes without the lock
-  Objects& all = objects();
-  const std::lock_guard lock(all.mutex);
-  for (auto each = all.list.begin(); each != all.list.end();) {
-    if (each->second.context != &context) {
-      ++each;
-      continue;
-    }
-    each->second.entries->image_destroy(each->first);
-    gone.push_back(std::move(each->second));
-    each = all.list.erase(each);
-  }
 }
 
 }  // namespace km::dropin

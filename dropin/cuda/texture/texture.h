@@ -37,14 +37,15 @@ struct ImageObject {
   CUDA_TEXTURE_DESC texture{};
   CUDA_RESOURCE_VIEW_DESC view{};
   bool is_surface = false, has_view = false;
-  const Context* context = nullptr;
+  Context* context = nullptr;  // lives longer: it takes its images with it
   const kmb_image_entries* entries = nullptr;
   Ref<km::Memory> memory;
 };
 
 /// Makes the image and its object; gives the handle.
 CUresult create_image(Context& context, ImageObject object, uint64_t* out);
-/// CUDA_ERROR_INVALID_VALUE: it is none of that kind.
+/// The handle ends; the image when all work is over that its context's streams have now, since
+/// kernels among it may read it. CUDA_ERROR_INVALID_VALUE: it is none of that kind.
 CUresult destroy_image(uint64_t handle, bool is_surface);
 CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out);
 /// The images of a context end with it.
