@@ -1,5 +1,8 @@
 // cuRAND's host API: generators, their settings, their numbers.
+#include <cmath>
+
 #include "dropin/curand/generator.h"
+#include "dropin/curand/poisson.h"
 #include "dropin/curand/sobol.h"
 
 namespace km::curand {
@@ -10,12 +13,13 @@ curandStatus_t generate_for(void* handle, const Request& request) {
   return call(handle, [&](Generator& g) { return generate(g, request); });
 }
 
-/// CURAND_ORDERING_PSEUDO_BEST, _DEFAULT, _LEGACY, and CURAND_ORDERING_QUASI_DEFAULT.
-enum Ordering { kBest = 100, kDefault = 101, kLegacy = 103, kQuasiDefault = 201 };
-
+/// The dynamic ordering is up to the device, and is the default one here.
 bool has_ordering(const Generator& g, int ordering) {
   if (g.is_quasi()) return ordering == kQuasiDefault;
-  return ordering == kBest || ordering == kDefault || ordering == kLegacy;
+  if (ordering == kDefault || ordering == kLegacy) return true;
+  if (g.kind == kMt19937) return false;
+  if (ordering == kSeeded) return g.kind == kXorwow;
+  return ordering == kBest || (ordering == kDynamic && !g.is_on_host);
 }
 
 /// curandDirectionVectorSet.
@@ -83,8 +87,8 @@ int32_t curandSetPseudoRandomGeneratorSeed(void* generator, unsigned long long s
 
 int32_t curandSetGeneratorOffset(void* generator, unsigned long long offset) {
   return call(generator, [&](Generator& g) {
-    if (g.kind == kMtgp32) {
-      log(LogLevel::kInfo, "cuda", "cuRAND: MTGP32 has no offsets");
+    if (g.kind == kMtgp32 || g.kind == kMt19937) {
+      log(LogLevel::kInfo, "cuda", "cuRAND: Mersenne Twisters have no offsets");
       return kTypeError;
     }
     g.offset = offset;
@@ -100,7 +104,7 @@ int32_t curandSetGeneratorOrdering(void* generator, int ordering) {
           ordering);
       return kOutOfRange;
     }
-    g.is_legacy = ordering == kLegacy;
+    g.ordering = ordering;
     g.restart();
     return kSuccess;
   });
@@ -152,9 +156,8 @@ int32_t curandGenerateLogNormalDouble(void* generator, double* out, size_t n, do
   return generate_for(generator, {out, n, kLogNormalDouble, mean, deviation, 8});
 }
 int32_t curandGeneratePoisson(void* generator, unsigned* out, size_t n, double mean) {
-  constexpr double kMostMean = 400000;
-  if (!(mean > 0 && mean <= kMostMean)) return kOutOfRange;
-  return generate_for(generator, {out, n, kPoisson, mean, 0, 4});
+  if (!(mean > 0 && mean <= kMostPoissonMean)) return kOutOfRange;
+  return generate_for(generator, {out, n, kPoissonTable, mean, std::sqrt(mean), 4});
 }
 int32_t curandGeneratePoissonMethod(void* generator, unsigned* out, size_t n, double mean, int) {
   return curandGeneratePoisson(generator, out, n, mean);
@@ -176,14 +179,12 @@ int32_t curandGetScrambleConstants64(const uint64_t** constants) {
   return give(constants, sobol_scrambles64);
 }
 
-/// Functions for distributions of the device API are not there.
-#define KM_NOT_THERE(symbol)                                        \
-  int32_t symbol() {                                                \
-    log(LogLevel::kInfo, "cuda", "%s is not implemented", #symbol); \
-    return kTypeError;                                              \
-  }
-KM_NOT_THERE(curandCreatePoissonDistribution)
-KM_NOT_THERE(curandDestroyDistribution)
+int32_t curandCreatePoissonDistribution(double mean, void** distribution) {
+  return frame([&] { return create_poisson(distribution, mean); });
+}
+int32_t curandDestroyDistribution(void* distribution) {
+  return frame([&] { return destroy_distribution(distribution); });
+}
 
 }  // extern "C"
 

@@ -26,11 +26,22 @@ enum curandStatus_t : int32_t {
   kInternalError = 999
 };
 
+/// CURAND_ORDERING_PSEUDO_BEST and so on.
+enum Ordering {
+  kBest = 100,
+  kDefault = 101,
+  kSeeded = 102,
+  kLegacy = 103,
+  kDynamic = 104,
+  kQuasiDefault = 201
+};
+
 /// One generator; a call at a time changes it.
 struct Generator {
   ~Generator();
   bool is_quasi() const { return kind >= kSobol32; }
   bool is_wide() const { return kind >= kSobol64; }
+  bool is_scrambled() const { return kind == kScrambledSobol32 || kind == kScrambledSobol64; }
   /// Drops what has been generated; the next call begins at the offset.
   void restart() {
     generated = 0;
@@ -43,11 +54,17 @@ struct Generator {
   std::mutex mutex;  // guards what follows
   cu::CUstream stream = nullptr;
   uint64_t seed = 0, offset = 0;
-  uint64_t generated = 0;  // numbers; of a Sobol generator: points
+  uint64_t generated = 0;  // numbers; of XORWOW and MRG32k3a: draws; of a Sobol generator: points
   uint32_t dimensions = 1;
-  bool is_legacy = false;      // CURAND_ORDERING_PSEUDO_LEGACY
-  cu::CUdeviceptr states = 0;  // of a Sobol generator: the direction numbers
-  cu::CUdeviceptr constants = 0;
+  int ordering = kDefault;
+  cu::CUdeviceptr states = 0;     // of a Sobol generator: the direction numbers
+  cu::CUdeviceptr constants = 0;  // of MT19937: the jumps between its sequences
+  uint32_t uploaded_dimensions = 0;
+  uint32_t known_sequences = 0;  // of MT19937: those that have states
+  uint64_t cycle = 0;            // of MT19937: what its states stand at
+  cu::CUdeviceptr table = 0;     // of Poisson numbers
+  PoissonTable table_arrays{};
+  double table_mean = 0;  // 0: there is no table yet
   bool is_ready = false;
 };
 

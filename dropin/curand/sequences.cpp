@@ -6,9 +6,9 @@
 namespace km::curand {
 namespace {
 
-/// How many numbers of a sequence are gone when `skipped` have been taken from all in turn.
-uint64_t taken_of(uint64_t skipped, uint64_t sequence) {
-  return skipped / kSequences + (sequence < skipped % kSequences ? 1 : 0);
+/// How many draws of a sequence are gone when `skipped` have been taken from all in turn.
+uint64_t taken_of(uint64_t skipped, uint64_t sequence, uint64_t sequences) {
+  return skipped / sequences + (sequence < skipped % sequences ? 1 : 0);
 }
 
 constexpr int kBits = 160;
@@ -46,106 +46,154 @@ BitMatrix one_step() {
   return matrix;
 }
 
-/// The vector `count` steps later.
-BitVector skip(BitVector vector, uint64_t count) {
-  BitMatrix power = one_step();
-  for (; count != 0; count >>= 1) {
-    if ((count & 1) != 0) vector = apply(power, vector);
+/// `count` steps at once.
+BitMatrix matrix_power(uint64_t count) {
+  BitMatrix result{};
+  for (size_t i = 0; i < kBits; ++i) result[i][i / 32] = uint32_t{1} << (i % 32);
+  for (BitMatrix power = one_step(); count != 0; count >>= 1) {
+    if ((count & 1) != 0) {
+      for (BitVector& row : result) row = apply(power, row);
+    }
     if (count > 1) power = square(power);
   }
-  return vector;
+  return result;
 }
+
+/// The first state of a seed, and its Weyl sequence.
+struct XorwowState {
+  BitVector words;
+  uint32_t weyl;
+};
+XorwowState xorwow_state(uint64_t seed) {
+  const uint32_t low = static_cast<uint32_t>(seed) ^ 0xaad26b49;
+  const uint32_t high = static_cast<uint32_t>(seed >> 32) ^ 0xf7dcefdd;
+  const uint32_t t0 = 1099087573 * low, t1 = 2591861531U * high;
+  return {{123456789 + t0, 362436069 ^ t0, 521288629 + t1, 88675123 ^ t1, 5783321 + t0},
+          6615241 + t1 + t0};
+}
+
+/// Word w of sequence t lies at w * kSequences + t.
+void put_xorwow(std::vector<uint32_t>& states, size_t sequence, const BitVector& words,
+                uint32_t weyl) {
+  for (size_t word = 0; word < 5; ++word) states[word * kSequences + sequence] = words[word];
+  states[5 * kSequences + sequence] = weyl;
+}
+constexpr uint32_t kWeylStep = 362437;
 
 constexpr uint64_t kModuli[2] = {4294967087, 4294944443};
 using Triple = std::array<uint64_t, 3>;
 using Matrix3 = std::array<Triple, 3>;
 
-Triple apply(const Matrix3& matrix, const Triple& vector, uint64_t modulus) {
+/// A number of 64 bits modulo 2^32 - d, with d of 15 bits: the upper half counts d times.
+template <int part>
+uint64_t reduced(uint64_t x) {
+  constexpr uint64_t kRest = (uint64_t{1} << 32) - kModuli[part];
+  x = (x >> 32) * kRest + static_cast<uint32_t>(x);
+  x = (x >> 32) * kRest + static_cast<uint32_t>(x);
+  return x >= kModuli[part] ? x - kModuli[part] : x;
+}
+
+template <int part>
+Triple apply(const Matrix3& matrix, const Triple& vector) {
   Triple result{};
   for (size_t i = 0; i < 3; ++i) {
     for (size_t k = 0; k < 3; ++k) {
-      result[i] = (result[i] + matrix[i][k] * vector[k] % modulus) % modulus;
+      result[i] += reduced<part>(matrix[i][k] * vector[k]);
     }
+    result[i] = reduced<part>(result[i]);
   }
   return result;
 }
 
-Matrix3 multiply(const Matrix3& a, const Matrix3& b, uint64_t modulus) {
-  Matrix3 result{};
-  for (size_t i = 0; i < 3; ++i) {
-    for (size_t j = 0; j < 3; ++j) {
-      for (size_t k = 0; k < 3; ++k) {
-        result[i][j] = (result[i][j] + a[i][k] * b[k][j] % modulus) % modulus;
-      }
-    }
+template <int part>
+Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
+  Matrix3 result;
+  for (size_t j = 0; j < 3; ++j) {
+    const Triple column = apply<part>(a, {b[0][j], b[1][j], b[2][j]});
+    for (size_t i = 0; i < 3; ++i) result[i][j] = column[i];
   }
   return result;
 }
 
-Triple skip(const Matrix3& one, Triple vector, uint64_t count, uint64_t modulus) {
-  for (Matrix3 power = one; count != 0; count >>= 1) {
-    if ((count & 1) != 0) vector = apply(power, vector, modulus);
-    power = multiply(power, power, modulus);
+/// Puts the states of one of the generator's two parts: words 3 `part` and up of each sequence.
+template <int part>
+void put_mrg(std::vector<uint32_t>& states, Triple current, uint64_t skipped, uint64_t sequences) {
+  constexpr Matrix3 kOne = part == 0
+                               ? Matrix3{{{0, 1, 0}, {0, 0, 1}, {4294967087 - 810728, 1403580, 0}}}
+                               : Matrix3{{{0, 1, 0}, {0, 0, 1}, {4294944443 - 1370589, 0, 527612}}};
+  constexpr int kJumpBits = 76;
+  Matrix3 jump = kOne;
+  for (int i = 0; i < kJumpBits; ++i) jump = multiply<part>(jump, jump);
+  Matrix3 power = kOne;
+  for (uint64_t count = skipped / sequences; count != 0; count >>= 1) {
+    if ((count & 1) != 0) current = apply<part>(power, current);
+    power = multiply<part>(power, power);
   }
-  return vector;
+  for (uint64_t sequence = 0; sequence < sequences; ++sequence) {
+    const bool is_ahead = taken_of(skipped, sequence, sequences) != skipped / sequences;
+    const Triple now = is_ahead ? apply<part>(kOne, current) : current;
+    for (size_t word = 0; word < 3; ++word) {
+      states[(3 * part + word) * sequences + sequence] = static_cast<uint32_t>(now[word]);
+    }
+    current = apply<part>(jump, current);
+  }
 }
 
 }  // namespace
 
 std::vector<uint32_t> xorwow_states(uint64_t seed, uint64_t skipped) {
-  const uint32_t low = static_cast<uint32_t>(seed) ^ 0xaad26b49;
-  const uint32_t high = static_cast<uint32_t>(seed >> 32) ^ 0xf7dcefdd;
-  const uint32_t t0 = 1099087573 * low, t1 = 2591861531U * high;
-  const uint32_t weyl = 6615241 + t1 + t0;
-  const BitVector first = {123456789 + t0, 362436069 ^ t0, 521288629 + t1, 88675123 ^ t1,
-                           5783321 + t0};
+  const XorwowState first = xorwow_state(seed);
   BitMatrix jump = one_step();
   constexpr int kJumpBits = 67;
   for (int i = 0; i < kJumpBits; ++i) jump = square(jump);
-  std::vector<uint32_t> states;
-  states.reserve(size_t{kSequences} * kStateWords);
+  std::vector<uint32_t> states(size_t{kSequences} * kStateWords);
   // Sequences differ in what was taken by one number at most.
   const uint64_t whole = skipped / kSequences;
-  BitVector current = skip(first, whole);
+  BitVector current = apply(matrix_power(whole), first.words);
   for (uint64_t sequence = 0; sequence < kSequences; ++sequence) {
-    const uint64_t taken = taken_of(skipped, sequence);
-    const BitVector now = taken == whole ? current : step(current);
-    states.insert(states.end(), now.begin(), now.end());
-    states.push_back(weyl + 362437 * static_cast<uint32_t>(taken));
+    const uint64_t taken = taken_of(skipped, sequence, kSequences);
+    put_xorwow(states, sequence, taken == whole ? current : step(current),
+               first.weyl + kWeylStep * static_cast<uint32_t>(taken));
     current = apply(jump, current);
   }
   return states;
 }
 
-std::vector<uint32_t> mrg32k3a_states(uint64_t seed, uint64_t skipped) {
-  constexpr Matrix3 kOne[2] = {{{{0, 1, 0}, {0, 0, 1}, {4294967087 - 810728, 1403580, 0}}},
-                               {{{0, 1, 0}, {0, 0, 1}, {4294944443 - 1370589, 0, 527612}}}};
-  constexpr int kJumpBits = 76;
-  Triple current[2] = {{12345, 12345, 12345}, {12345, 12345, 12345}};
-  const uint64_t low = static_cast<uint32_t>(seed) ^ 0x55555555U;
-  const uint64_t high = static_cast<uint32_t>(seed >> 32) ^ 0xaaaaaaaaU;
-  Matrix3 jump[2];
-  for (size_t part = 0; part < 2; ++part) {
-    const uint64_t modulus = kModuli[part];
-    if (seed != 0) {
-      const uint64_t even = part == 0 ? low : high, odd = part == 0 ? high : low;
-      current[part] = {12345 * even % modulus, 12345 * odd % modulus, 12345 * even % modulus};
-    }
-    jump[part] = kOne[part];
-    for (int i = 0; i < kJumpBits; ++i) jump[part] = multiply(jump[part], jump[part], modulus);
-    current[part] = skip(kOne[part], current[part], skipped / kSequences, modulus);
-  }
-  std::vector<uint32_t> states;
-  states.reserve(size_t{kSequences} * kStateWords);
+std::vector<uint32_t> seeded_xorwow_states(uint64_t seed, uint64_t skipped) {
+  constexpr uint64_t kSeedStep = 3133713;
+  std::vector<uint32_t> states(size_t{kSequences} * kStateWords);
+  const BitMatrix whole = matrix_power(skipped / kSequences);
   for (uint64_t sequence = 0; sequence < kSequences; ++sequence) {
-    for (size_t part = 0; part < 2; ++part) {
-      const bool is_ahead = taken_of(skipped, sequence) != skipped / kSequences;
-      const Triple now = is_ahead ? apply(kOne[part], current[part], kModuli[part]) : current[part];
-      for (const uint64_t word : now) states.push_back(static_cast<uint32_t>(word));
-      current[part] = apply(jump[part], current[part], kModuli[part]);
-    }
+    const XorwowState first = xorwow_state(seed + sequence * kSeedStep);
+    const uint64_t taken = taken_of(skipped, sequence, kSequences);
+    const BitVector current = apply(whole, first.words);
+    put_xorwow(states, sequence, taken == skipped / kSequences ? current : step(current),
+               first.weyl + kWeylStep * static_cast<uint32_t>(taken));
   }
   return states;
+}
+
+std::vector<uint32_t> mrg32k3a_states(uint64_t seed, uint64_t skipped, uint32_t sequences) {
+  const uint64_t low = static_cast<uint32_t>(seed) ^ 0x55555555U;
+  const uint64_t high = static_cast<uint32_t>(seed >> 32) ^ 0xaaaaaaaaU;
+  Triple first[2] = {{12345, 12345, 12345}, {12345, 12345, 12345}};
+  for (size_t part = 0; part < 2 && seed != 0; ++part) {
+    const uint64_t even = part == 0 ? low : high, odd = part == 0 ? high : low;
+    const uint64_t modulus = kModuli[part];
+    first[part] = {12345 * even % modulus, 12345 * odd % modulus, 12345 * even % modulus};
+  }
+  std::vector<uint32_t> states(size_t{sequences} * kStateWords);
+  put_mrg<0>(states, first[0], skipped, sequences);
+  put_mrg<1>(states, first[1], skipped, sequences);
+  return states;
+}
+
+std::vector<uint64_t> philox_states(uint64_t skipped) {
+  std::vector<uint64_t> counters(kPhiloxSequences);
+  for (uint64_t sequence = 0; sequence < kPhiloxSequences; ++sequence) {
+    counters[sequence] = taken_of(skipped / 4, sequence, kPhiloxSequences);
+  }
+  return counters;
 }
 
 }  // namespace km::curand

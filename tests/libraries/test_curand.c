@@ -22,7 +22,9 @@ int curandGenerateNormal(void*, float*, size_t, float, float);
 int curandGenerateLogNormalDouble(void*, double*, size_t, double, double);
 int curandGeneratePoisson(void*, unsigned*, size_t, double);
 
-enum { XORWOW = 101, MRG32K3A = 121, MT19937 = 142, PHILOX = 161, SEQUENCES = 4096 };
+enum { XORWOW = 101, MRG32K3A = 121, MTGP32 = 141, MT19937 = 142, PHILOX = 161 };
+enum { SOBOL32 = 201, SEQUENCES = 4096, MRG_SEQUENCES = 81920 };
+enum { BEST = 100, DEFAULT, SEEDED, LEGACY, DYNAMIC, QUASI_ORDER = 201 };
 enum { NOT_INITIALIZED = 101, TYPE_ERROR = 103, OUT_OF_RANGE = 104, NOT_MULTIPLE = 105 };
 
 static void* managed(size_t bytes) {
@@ -79,9 +81,9 @@ static void xorwow_is_marsaglia_s(void** state) {
 
 static void mrg32k3a_is_l_ecuyer_s(void** state) {
   (void)state;
-  double* const out = managed(8 * SEQUENCES * 3);
+  double* const out = managed(8 * MRG_SEQUENCES * 3);
   void* const generator = generator_of(MRG32K3A, 0);
-  assert_int_equal(curandGenerateUniformDouble(generator, out, 3 * SEQUENCES), 0);
+  assert_int_equal(curandGenerateUniformDouble(generator, out, 3 * MRG_SEQUENCES), 0);
   assert_int_equal(cudaDeviceSynchronize(), 0);
   int64_t a[3] = {12345, 12345, 12345}, b[3] = {12345, 12345, 12345};
   for (int i = 0; i < 3; ++i) {
@@ -90,7 +92,7 @@ static void mrg32k3a_is_l_ecuyer_s(void** state) {
     a[0] = a[1], a[1] = a[2], a[2] = p < 0 ? p + 4294967087 : p;
     b[0] = b[1], b[1] = b[2], b[2] = q < 0 ? q + 4294944443 : q;
     const int64_t difference = a[2] - b[2] + (a[2] <= b[2] ? 4294967087 : 0);
-    assert_true(out[i * SEQUENCES] == (double)difference * 2.3283065498378288e-10);
+    assert_true(out[i * MRG_SEQUENCES] == (double)difference * 2.3283065498378288e-10);
   }
   assert_int_equal(curandDestroyGenerator(generator), 0);
   cudaFree(out);
@@ -112,11 +114,11 @@ static void philox_is_salmon_s(void** state) {
 static void distributions_have_their_moments(void** state) {
   (void)state;
   enum { COUNT = 1 << 16 };
-  const int types[] = {XORWOW, MRG32K3A, PHILOX};
+  const int types[] = {XORWOW, MRG32K3A, PHILOX, MT19937};
   float* const floats = managed(4 * COUNT);
   double* const doubles = managed(8 * COUNT);
   unsigned* const counts = managed(4 * COUNT);
-  for (int which = 0; which < 3; ++which) {
+  for (int which = 0; which < 4; ++which) {
     void* const generator = generator_of(types[which], 42);
     double sum = 0, squares = 0, logs = 0, poisson = 0, uniform = 0;
     assert_int_equal(curandGenerateNormal(generator, floats, COUNT, 1, 2), 0);
@@ -163,17 +165,45 @@ static void wrong_arguments_are_refused(void** state) {
   (void)state;
   void* generator = NULL;
   float out[3];
-  assert_int_equal(curandCreateGenerator(&generator, MT19937), TYPE_ERROR);
+  assert_int_equal(curandCreateGenerator(&generator, 77), TYPE_ERROR);
   assert_int_equal(curandCreateGenerator(NULL, XORWOW), OUT_OF_RANGE);
   generator = generator_of(XORWOW, 1);
   assert_int_equal(curandGenerateNormal(generator, out, 3, 0, 1), NOT_MULTIPLE);
   assert_int_equal(curandGeneratePoisson(generator, (unsigned*)out, 2, -1), OUT_OF_RANGE);
   assert_int_equal(curandGenerateUniform(generator, NULL, 2), OUT_OF_RANGE);
-  assert_int_equal(curandSetGeneratorOrdering(generator, 101), 0);
-  assert_int_equal(curandSetGeneratorOrdering(generator, 77), OUT_OF_RANGE);
   assert_int_equal(curandDestroyGenerator(generator), 0);
   assert_int_equal(curandDestroyGenerator(generator), NOT_INITIALIZED);
   assert_int_equal(curandGenerateUniform((void*)(uintptr_t)9, out, 2), NOT_INITIALIZED);
+}
+
+/* The dynamic ordering is for the device alone. */
+static void each_kind_has_its_orderings(void** state) {
+  (void)state;
+  const struct {
+    int type, orderings[6];
+  } kinds[] = {
+      {XORWOW, {BEST, DEFAULT, SEEDED, LEGACY, DYNAMIC}},
+      {MRG32K3A, {BEST, DEFAULT, LEGACY, DYNAMIC}},
+      {PHILOX, {BEST, DEFAULT, LEGACY, DYNAMIC}},
+      {MTGP32, {BEST, DEFAULT, LEGACY, DYNAMIC}},
+      {MT19937, {DEFAULT, LEGACY}},
+      {SOBOL32, {QUASI_ORDER}},
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
+    void *generator = NULL, *on_host = NULL;
+    assert_int_equal(curandCreateGenerator(&generator, kinds[i].type), 0);
+    assert_int_equal(curandCreateGeneratorHost(&on_host, kinds[i].type), 0);
+    for (int ordering = 99; ordering < 203; ++ordering) {
+      int is_there = 0;
+      for (int k = 0; k < 6; ++k) is_there |= kinds[i].orderings[k] == ordering;
+      assert_int_equal(curandSetGeneratorOrdering(generator, ordering),
+                       is_there ? 0 : OUT_OF_RANGE);
+      assert_int_equal(curandSetGeneratorOrdering(on_host, ordering),
+                       is_there && ordering != DYNAMIC ? 0 : OUT_OF_RANGE);
+    }
+    assert_int_equal(curandDestroyGenerator(generator), 0);
+    assert_int_equal(curandDestroyGenerator(on_host), 0);
+  }
 }
 
 int main(void) {
@@ -183,6 +213,7 @@ int main(void) {
       cmocka_unit_test(philox_is_salmon_s),
       cmocka_unit_test(distributions_have_their_moments),
       cmocka_unit_test(generators_of_the_host_write_to_it),
+      cmocka_unit_test(each_kind_has_its_orderings),
       cmocka_unit_test(wrong_arguments_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,35 @@ static void mtgp32_is_saito_and_matsumoto_s(void** state) {
   expect_twister(LEGACY, 4, legacy_places, legacy_numbers);
 }
 
+static size_t free_bytes(void) {
+  size_t free_now = 0, total = 0;
+  assert_int_equal(cudaMemGetInfo(&free_now, &total), 0);
+  return free_now;
+}
+
+/* 20,000 dimensions take 10 MB. */
+static void a_generator_holds_the_directions_of_its_dimensions(void** state) {
+  (void)state;
+  enum { COUNT = 16 };
+  uint32_t* const out = managed(4 * COUNT * DIMENSIONS);
+  void* const warm = generator_of(SOBOL64); /* kernels are loaded */
+  assert_int_equal(curandGenerateLongLong(warm, (uint64_t*)out, COUNT), 0);
+  assert_int_equal(cudaDeviceSynchronize(), 0);
+  const size_t before = free_bytes();
+  void* const generator = generator_of(SOBOL64);
+  assert_int_equal(curandGenerateLongLong(generator, (uint64_t*)out, COUNT), 0);
+  assert_int_equal(cudaDeviceSynchronize(), 0);
+  const size_t with_one = free_bytes();
+  assert_true(before - with_one < 1000000);
+  assert_int_equal(curandSetQuasiRandomGeneratorDimensions(generator, DIMENSIONS), 0);
+  assert_int_equal(curandGenerateLongLong(generator, (uint64_t*)out, DIMENSIONS), 0);
+  assert_int_equal(cudaDeviceSynchronize(), 0);
+  assert_true(with_one - free_bytes() > 10000000);
+  assert_int_equal(curandDestroyGenerator(generator), 0);
+  assert_int_equal(curandDestroyGenerator(warm), 0);
+  cudaFree(out);
+}
+
 static void wrong_requests_are_refused(void** state) {
   (void)state;
   uint64_t* const out = managed(64);
@@ -271,6 +300,7 @@ int main(void) {
       cmocka_unit_test(points_follow_from_the_directions),
       cmocka_unit_test(distributions_are_functions_of_the_bits),
       cmocka_unit_test(mtgp32_is_saito_and_matsumoto_s),
+      cmocka_unit_test(a_generator_holds_the_directions_of_its_dimensions),
       cmocka_unit_test(wrong_requests_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

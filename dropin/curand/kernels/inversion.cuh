@@ -1,14 +1,10 @@
 // Numbers of a distribution from one word each, by the inverse of its distribution function: what
-// Sobol's sequences and MTGP32 use. The formulas are those of NVIDIA's headers.
-#include "dropin/curand/kernels/parameters.h"
+// Sobol's sequences and the twisters use. The formulas are those of NVIDIA's headers.
+#include "dropin/curand/kernels/poisson.cuh"
 
 namespace km::curand {
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
 constexpr float kUnit32 = 2.3283064e-10f;
-constexpr double kUnit32Double = 2.3283064365386963e-10;
 constexpr double kUnit53 = 1.1102230246251565e-16;
 
 __device__ inline u32 top(u32 x) { return x; }
@@ -18,7 +14,7 @@ template <class Word>
 __device__ float uniform(Word x) {
   return top(x) * kUnit32 + kUnit32 / 2.0f;
 }
-__device__ inline double uniform_double(u32 x) { return x * kUnit32Double + kUnit32Double; }
+__device__ inline double uniform_double(u32 x) { return upper_uniform(x); }
 __device__ inline double uniform_double(u64 x) { return (x >> 11) * kUnit53 + kUnit53 / 2.0; }
 
 /// The upper half mirrors the lower one, whose numbers keep their precision.
@@ -53,17 +49,15 @@ __device__ inline double normal_double(u64 x) {
   return size * erfcinv(2.0 * p);
 }
 
-/// In (0, 1): a sum of probabilities passes it.
+/// In (0, 1).
 __device__ inline double inner_uniform(u32 x) { return x * kUnit32Double + kUnit32Double / 2.0; }
-__device__ inline double inner_uniform(u64 x) { return (x >> 11) * kUnit53 + kUnit53 / 4.0; }
 
-/// Sums probabilities up to the uniform number; exp() takes parts of the mean, which may be large.
+/// Sums probabilities up to the uniform number, or until more of them change nothing; exp() takes
+/// parts of the mean, which may be large.
 template <class Word>
 __device__ u32 poisson(Word x, double mean) {
-  constexpr double kMostSummed = 1000;
   constexpr int kPart = 500;
-  if (mean >= kMostSummed) return u32(sqrt(mean) * normal_double(x) + mean + 0.5);
-  const double u = inner_uniform(x);
+  const double u = uniform_double(x);
   double p = 1, sum = 1;
   u32 count = 0;
   int done = 0;
@@ -75,6 +69,7 @@ __device__ u32 poisson(Word x, double mean) {
     while (u > sum) {
       ++count;
       p *= mean / double(count);
+      if (sum + p == sum && double(count) > mean) break;
       sum += p;
     }
   } while (double(done) < mean);
@@ -105,8 +100,14 @@ __device__ void put(const Parameters& p, Word x, u64 i) {
     case kLogNormalDouble:
       ((double*)p.out)[i] = exp(p.mean + p.deviation * normal_double(x));
       break;
-    default:
+    case kPoissonTable:
+      ((u32*)p.out)[i] = poisson_from_table(p.table, top(x));
+      break;
+    case kPoissonInverse:
       ((u32*)p.out)[i] = poisson(x, p.mean);
+      break;
+    default:
+      ((u32*)p.out)[i] = u32(p.deviation * normal(x) + p.mean + 0.5);
   }
 }
 

@@ -3,18 +3,18 @@
 
 namespace km::curand {
 
-constexpr int kSequences = 4096;  // a generator's numbers come from them in turn
-constexpr int kStateWords = 6;
+constexpr int kStateWords = 8;  // word w of sequence t lies at w * sequences + t
 
 enum GeneratorKind {
   kXorwow = 1,
   kMrg32k3a = 2,
   kPhilox = 3,
   kMtgp32 = 4,
-  kSobol32 = 5,
-  kScrambledSobol32 = 6,
-  kSobol64 = 7,
-  kScrambledSobol64 = 8
+  kMt19937 = 5,
+  kSobol32 = 6,
+  kScrambledSobol32 = 7,
+  kSobol64 = 8,
+  kScrambledSobol64 = 9
 };
 enum Distribution {
   kBits = 0,
@@ -24,16 +24,31 @@ enum Distribution {
   kNormalDouble = 4,
   kLogNormal = 5,
   kLogNormalDouble = 6,
-  kPoisson = 7
+  kPoissonTable = 7,    // by a table, for small means
+  kPoissonInverse = 8,  // by the inverse of the distribution function
+  kPoissonNormal = 9    // by a normal number, for large means
 };
 
+/// Marsaglia, Tsang and Wang's square histogram: entry j covers the uniform numbers from j / length
+/// to (j + 1) / length, and one more entry the number 1.
+struct PoissonTable {
+  unsigned long long bounds;   // f64: uniform numbers below it give shift + j
+  unsigned long long indices;  // u32: others give shift + this
+  unsigned length, shift;
+};
+
+/// A draw is what a sequence gives at once: a number or a pair, four of Philox.
 struct GenerateParameters {
-  unsigned long long states;  // kStateWords of each sequence; Philox: none
+  unsigned long long states;  // kStateWords of each sequence; Philox: a counter of 64 bits
   unsigned long long out;
-  unsigned long long count, first;  // the number of the first one among all of the generator
+  unsigned long long count, draws;
   unsigned long long seed;
-  double mean, deviation;  // of Poisson: mean
-  int kind, distribution;
+  double mean, deviation;
+  PoissonTable table;
+  unsigned sequences;  // that take turns
+  unsigned turn;       // the sequence of the first draw
+  unsigned lead;       // numbers of the first draw that an earlier call has given (Philox)
+  unsigned is_log;     // logarithms of what is asked for are normal
 };
 
 /// Points of a Sobol sequence: `count` of each dimension, one dimension after the other.
@@ -42,7 +57,8 @@ struct SobolParameters {
   unsigned long long scrambles;   // a word for each dimension
   unsigned long long out;
   unsigned long long count, first;  // the number of the first point
-  double mean, deviation;           // of Poisson: mean
+  double mean, deviation;
+  PoissonTable table;
   int distribution;
   int thread_bits;  // 2^thread_bits threads make the points of a dimension
 };
@@ -62,8 +78,37 @@ struct MtgpParameters {
   unsigned long long sets;    // one MtgpSet for each sequence
   unsigned long long out;
   unsigned long long count, first;  // the number of the first one among all of the generator
-  double mean, deviation;           // of Poisson: mean
+  double mean, deviation;
+  PoissonTable table;
   int distribution;
+};
+
+constexpr int kTwisterWords = 624;       // of a state of MT19937, which is a cycle of its numbers
+constexpr int kTwisterSequences = 8192;  // which give kTwisterLanes numbers each in turn
+constexpr int kTwisterLanes = 8;
+constexpr int kTwisterRounds = kTwisterWords / kTwisterLanes;  // turns of a cycle
+constexpr int kTwisterGroup = 8;                               // sequences of a block
+constexpr int kTwisterThreads = 256;
+
+/// Numbers of MT19937: block b makes those of kTwisterGroup sequences.
+struct TwisterParameters {
+  unsigned long long states;  // kTwisterWords of each sequence
+  unsigned long long out;
+  unsigned long long count, first;  // the number of the first one among all of the generator
+  unsigned long long cycle;         // of the states
+  double mean, deviation;
+  PoissonTable table;
+  int distribution;
+  unsigned first_group;  // of block 0
+};
+
+/// States of sequences `known` and up: those of sequences 0 and up, as many steps later as the
+/// power of x says whose terms are given.
+struct JumpParameters {
+  unsigned long long states;
+  unsigned long long terms;   // u16: exponents, ascending
+  unsigned long long bounds;  // u32: where the terms of each kTwisterWords exponents begin
+  unsigned known;
 };
 
 }  // namespace km::curand
