@@ -70,6 +70,16 @@ typedef enum {
   CUBLAS_EMULATION_STRATEGY_PERFORMANT = 1,
   CUBLAS_EMULATION_STRATEGY_EAGER = 2
 } cublasEmulationStrategy_t;
+typedef enum cudaEmulationMantissaControl_t {
+  CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC = 0,
+  CUDA_EMULATION_MANTISSA_CONTROL_FIXED = 1
+} cudaEmulationMantissaControl;
+typedef enum cudaEmulationSpecialValuesSupport_t {
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT = 0xFFFF,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NONE = 0,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_INFINITY = 1,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NAN = 2
+} cudaEmulationSpecialValuesSupport;
 typedef enum cudaDataType_t {
   CUDA_R_32F = 0,
   CUDA_R_64F = 1,

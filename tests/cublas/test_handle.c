@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+int cublasSetEmulationSpecialValuesSupport(cublasHandle_t, int);
+int cublasGetEmulationSpecialValuesSupport(cublasHandle_t, int*);
+int cublasSetFixedPointEmulationMantissaControl(cublasHandle_t, int);
+int cublasGetFixedPointEmulationMantissaControl(cublasHandle_t, int*);
+int cublasSetFixedPointEmulationMaxMantissaBitCount(cublasHandle_t, int);
+int cublasGetFixedPointEmulationMaxMantissaBitCount(cublasHandle_t, int*);
+int cublasSetFixedPointEmulationMantissaBitOffset(cublasHandle_t, int);
+int cublasGetFixedPointEmulationMantissaBitOffset(cublasHandle_t, int*);
+int cublasSetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t, int*);
+int cublasGetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t, int**);
+
 static void settings_are_kept(void** state) {
   (void)state;
   int value = -1;
@@ -26,6 +37,47 @@ static void settings_are_kept(void** state) {
   assert_ptr_equal(stream, given);
   OK(cublasSetStream_v2(handle, NULL));
   OK(cudaStreamDestroy(stream));
+}
+
+/* Nothing is emulated: -1 is what stands where the number of bits is asked for. */
+static void settings_of_emulation_are_kept(void** state) {
+  (void)state;
+  static const struct {
+    int (*set)(cublasHandle_t, int);
+    int (*get)(cublasHandle_t, int*);
+    int first, valid, wrong;
+  } settings[] = {
+      {cublasSetEmulationSpecialValuesSupport, cublasGetEmulationSpecialValuesSupport, 0xffff, 2,
+       0x10000},
+      {cublasSetFixedPointEmulationMantissaControl, cublasGetFixedPointEmulationMantissaControl, 0,
+       1, 2},
+      {cublasSetFixedPointEmulationMaxMantissaBitCount,
+       cublasGetFixedPointEmulationMaxMantissaBitCount, 0, 40, -1},
+  };
+  int value = -7;
+  for (size_t i = 0; i < sizeof settings / sizeof settings[0]; ++i) {
+    OK(settings[i].get(handle, &value));
+    assert_int_equal(value, settings[i].first);
+    OK(settings[i].set(handle, settings[i].valid));
+    EXPECT(INVALID_VALUE, settings[i].set(handle, settings[i].wrong));
+    EXPECT(INVALID_VALUE, settings[i].get(handle, NULL));
+    OK(settings[i].get(handle, &value));
+    assert_int_equal(value, settings[i].valid);
+  }
+  OK(cublasSetFixedPointEmulationMantissaBitOffset(handle, -3));
+  OK(cublasGetFixedPointEmulationMantissaBitOffset(handle, &value));
+  assert_int_equal(value, -3);
+  int* const bits = managed(sizeof *bits);
+  int* given = bits;
+  *bits = 5;
+  OK(cublasGetFixedPointEmulationMantissaBitCountPointer(handle, &given));
+  assert_null(given);
+  OK(cublasSetFixedPointEmulationMantissaBitCountPointer(handle, bits));
+  wait_for_device();
+  assert_int_equal(*bits, -1);
+  OK(cublasGetFixedPointEmulationMantissaBitCountPointer(handle, &given));
+  assert_ptr_equal(given, bits);
+  OK(cublasSetFixedPointEmulationMantissaBitCountPointer(handle, NULL));
 }
 
 static void the_version_is_the_library_s(void** state) {
@@ -94,6 +146,7 @@ static void calls_are_logged_to_a_callback(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(settings_are_kept),
+      TEST(settings_of_emulation_are_kept),
       TEST(the_version_is_the_library_s),
       TEST(values_that_are_no_handles_are_refused),
       TEST(vectors_and_matrices_are_copied_with_their_distances),

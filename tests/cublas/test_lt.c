@@ -28,6 +28,18 @@ int cublasLtMatmulPreferenceDestroy(void*);
 int cublasLtMatmulPreferenceSetAttribute(void*, int, const void*, size_t);
 int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, result*,
                                    int*);
+int cublasLtMatmulAlgoGetHeuristicForStream(void*, void*, void*, void*, void*, void*, void*, int,
+                                            result*, int*, cudaStream_t);
+int cublasLtMatmulAlgoInit(void*, int, int, int, int, int, int, int, uint64_t*);
+int cublasLtMatmulAlgoCheckForStream(void*, void*, void*, void*, void*, void*, const uint64_t*,
+                                     result*, cudaStream_t);
+int cublasLtMatmulAlgoCapGetAttribute(const uint64_t*, int, void*, size_t, size_t*);
+int cublasLtHeuristicsCacheGetCapacity(size_t*);
+int cublasLtHeuristicsCacheSetCapacity(size_t);
+int cublasLtEmulationDescCreate(void**);
+int cublasLtEmulationDescDestroy(void*);
+int cublasLtEmulationDescSetAttribute(void*, int, const void*, size_t);
+int cublasLtEmulationDescGetAttribute(void*, int, void*, size_t, size_t*);
 int cublasLtMatmul(void*, void*, const void*, const void*, void*, const void*, void*, const void*,
                    const void*, void*, void*, void*, const void*, void*, size_t, cudaStream_t);
 int cublasLtMatrixTransformDescCreate(void**, int);
@@ -258,6 +270,93 @@ static void heuristics_say_whether_a_product_is_possible(void** state) {
   drop();
 }
 
+static int capability(const uint64_t* algorithm, int id) {
+  int value = -1;
+  size_t written = 0;
+  OK(cublasLtMatmulAlgoCapGetAttribute(algorithm, id, &value, sizeof value, &written));
+  assert_int_equal(written, sizeof value);
+  return value;
+}
+
+static void algorithms_have_capabilities(void** state) {
+  (void)state;
+  enum { SPLIT_K = 0, STRIDED_BATCH = 3, POINTER_MODES = 11, EPILOGUES = 12, NUMERICS = 15 };
+  enum { ALIGNMENT_A = 16, ALIGNMENT_B, ALIGNMENT_C, ALIGNMENT_D };
+  make(R_16F, COMPUTE_32F, R_32F);
+  void* preference;
+  result found;
+  int count = -1;
+  OK(cublasLtMatmulPreferenceCreate(&preference));
+  OK(cublasLtMatmulAlgoGetHeuristicForStream(lt, matmul, layout_a, layout_b, layout_c, layout_c,
+                                             preference, 1, &found, &count, NULL));
+  assert_int_equal(count, 1);
+  OK(cublasLtMatmulAlgoCheckForStream(lt, matmul, layout_a, layout_b, layout_c, layout_c,
+                                      found.algorithm, &found, NULL));
+  assert_int_equal(capability(found.algorithm, SPLIT_K), 0);
+  assert_int_equal(capability(found.algorithm, STRIDED_BATCH), 1);
+  assert_int_equal(capability(found.algorithm, POINTER_MODES), 31);
+  assert_int_equal(capability(found.algorithm, EPILOGUES) & (RELU | GELU | BIAS | AUX), 174 - 8);
+  assert_int_equal(capability(found.algorithm, ALIGNMENT_A), 2);
+  OK(cublasLtMatmulAlgoInit(lt, COMPUTE_32F, R_32F, R_8I, R_16F, R_32F, R_64F, 0, found.algorithm));
+  assert_int_equal(capability(found.algorithm, ALIGNMENT_A), 1);
+  assert_int_equal(capability(found.algorithm, ALIGNMENT_B), 2);
+  assert_int_equal(capability(found.algorithm, ALIGNMENT_C), 4);
+  assert_int_equal(capability(found.algorithm, ALIGNMENT_D), 8);
+  uint64_t flags = 0;
+  size_t written = 0;
+  OK(cublasLtMatmulAlgoCapGetAttribute(found.algorithm, NUMERICS, NULL, 0, &written));
+  assert_int_equal(written, 8);
+  EXPECT(INVALID_VALUE,
+         cublasLtMatmulAlgoCapGetAttribute(found.algorithm, NUMERICS, &flags, 4, &written));
+  OK(cublasLtMatmulAlgoCapGetAttribute(found.algorithm, NUMERICS, &flags, 8, &written));
+  assert_int_equal(flags & 1, 1);
+  const int unknown[] = {-1, 8, 9, 20, 24};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(INVALID_VALUE,
+           cublasLtMatmulAlgoCapGetAttribute(found.algorithm, unknown[i], &flags, 8, &written));
+  }
+  OK(cublasLtMatmulPreferenceDestroy(preference));
+  drop();
+}
+
+/* Nothing is emulated: a product says so where the number of bits is asked for. */
+static void descriptors_of_emulation_are_kept(void** state) {
+  (void)state;
+  enum { EMULATION = 38, SPECIAL_VALUES = 1, MOST_BITS = 3, BITS_POINTER = 5 };
+  make(R_32F, COMPUTE_32F, R_32F);
+  void* emulation;
+  int value = 0;
+  size_t written = 0;
+  int* const bits = managed(sizeof *bits);
+  *bits = 12;
+  OK(cublasLtEmulationDescCreate(&emulation));
+  OK(cublasLtEmulationDescGetAttribute(emulation, SPECIAL_VALUES, &value, 4, &written));
+  assert_int_equal(value, 0xffff);
+  value = 40;
+  OK(cublasLtEmulationDescSetAttribute(emulation, MOST_BITS, &value, 4));
+  OK(cublasLtEmulationDescGetAttribute(emulation, MOST_BITS, &value, 4, &written));
+  assert_int_equal(value, 40);
+  OK(cublasLtEmulationDescSetAttribute(emulation, BITS_POINTER, &bits, 8));
+  OK(cublasLtMatmulDescSetAttribute(matmul, EMULATION, &emulation, 8));
+  assert_int_equal(multiply(1, 0), 0);
+  assert_int_equal(*bits, -1);
+  NEAR('S', product(0, 0), d[0]);
+  OK(cublasLtEmulationDescDestroy(emulation));
+  EXPECT(INVALID_VALUE, cublasLtEmulationDescDestroy(layout_a));
+  drop();
+}
+
+static void the_cache_of_heuristics_has_a_capacity(void** state) {
+  (void)state;
+  size_t first = 0, capacity = 0;
+  OK(cublasLtHeuristicsCacheGetCapacity(&first));
+  OK(cublasLtHeuristicsCacheSetCapacity(77));
+  OK(cublasLtHeuristicsCacheGetCapacity(&capacity));
+  assert_int_equal(capacity, 77);
+  EXPECT(INVALID_VALUE, cublasLtHeuristicsCacheGetCapacity(NULL));
+  OK(cublasLtHeuristicsCacheSetCapacity(first));
+}
+
 static void descriptors_are_checked(void** state) {
   (void)state;
   make(R_32F, COMPUTE_32F, R_32F);
@@ -298,10 +397,17 @@ static void transformations_change_order_and_sum(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(results_are_those_of_the_epilogue), TEST(gradients_are_those_of_the_activation),
-      TEST(matrices_may_lie_by_rows),          TEST(scalars_may_lie_on_the_device),
-      TEST(small_numbers_have_scales),         TEST(heuristics_say_whether_a_product_is_possible),
-      TEST(descriptors_are_checked),           TEST(transformations_change_order_and_sum),
+      TEST(results_are_those_of_the_epilogue),
+      TEST(gradients_are_those_of_the_activation),
+      TEST(matrices_may_lie_by_rows),
+      TEST(scalars_may_lie_on_the_device),
+      TEST(small_numbers_have_scales),
+      TEST(heuristics_say_whether_a_product_is_possible),
+      TEST(algorithms_have_capabilities),
+      TEST(descriptors_of_emulation_are_kept),
+      TEST(the_cache_of_heuristics_has_a_capacity),
+      TEST(descriptors_are_checked),
+      TEST(transformations_change_order_and_sum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

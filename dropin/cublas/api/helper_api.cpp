@@ -1,4 +1,5 @@
 // Handles, their settings, versions, texts of errors.
+#include <cstdio>
 #include <cstring>
 
 #include "base/log.h"
@@ -123,6 +124,38 @@ KM_SETTING(MathMode, cublasMath_t, math_mode, number >= 0 && number < 32)
 KM_SETTING(SmCountTarget, int, sm_count_target, number >= 0)
 KM_SETTING(EmulationStrategy, cublasEmulationStrategy_t, emulation_strategy,
            number >= 0 && number <= 2)
+KM_SETTING(EmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, special_values,
+           number >= 0 && number <= CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT)
+KM_SETTING(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissa_control,
+           number == 0 || number == 1)
+KM_SETTING(FixedPointEmulationMaxMantissaBitCount, int, most_mantissa_bits, number >= 0)
+KM_SETTING(FixedPointEmulationMantissaBitOffset, int, mantissa_bit_offset, true)
+
+/// The count is -1 from now on, which says that nothing is emulated.
+cublasStatus_t cublasSetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t handle,
+                                                                   int* count) {
+  return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {
+    if (count != nullptr) {
+      BLAS_CHECK(h.driver->cuMemsetD8Async(reinterpret_cast<uint64_t>(count), 0xff, sizeof *count,
+                                           h.stream.load()));
+    }
+    h.mantissa_bit_count = count;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+cublasStatus_t cublasGetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t handle,
+                                                                   int** count) {
+  return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {
+    BLAS_REQUIRE(count);
+    *count = h.mantissa_bit_count;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+
+void cublasXerbla(const char* name, int parameter) {
+  std::fprintf(stderr, " ** On entry to %-6s parameter number %2d had an illegal value\n",
+               name != nullptr ? name : "", parameter);
+}
 
 const char* cublasGetStatusName(cublasStatus_t status) { return status_name(status); }
 

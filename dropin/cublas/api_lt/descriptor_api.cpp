@@ -42,6 +42,15 @@ constexpr Attribute kMatmul[] = {
     {24, KM_AT(MatmulDescriptor, aux_largest)},
     {25, KM_AT(MatmulDescriptor, is_accumulation_fast)},
     {26, KM_AT(MatmulDescriptor, bias_type)},
+    {38, KM_AT(MatmulDescriptor, emulation)},
+};
+constexpr Attribute kEmulation[] = {
+    {0, KM_AT(EmulationDescriptor, strategy)},
+    {1, KM_AT(EmulationDescriptor, special_values)},
+    {2, KM_AT(EmulationDescriptor, mantissa_control)},
+    {3, KM_AT(EmulationDescriptor, most_mantissa_bits)},
+    {4, KM_AT(EmulationDescriptor, mantissa_bit_offset)},
+    {5, KM_AT(EmulationDescriptor, mantissa_bit_count)},
 };
 constexpr Attribute kTransform[] = {
     {0, KM_AT(TransformDescriptor, scale_type)},
@@ -156,6 +165,8 @@ KM_DESCRIPTOR(MatrixTransformDesc, cublasLtMatrixTransformDesc_t,
               cublasLtMatrixTransformDescAttributes_t, TransformDescriptor, kTransform)
 KM_DESCRIPTOR(MatmulPreference, cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
               Preference, kPreference)
+KM_DESCRIPTOR(EmulationDesc, cublasLtEmulationDesc_t, cublasLtEmulationDescAttributes_t,
+              EmulationDescriptor, kEmulation)
 
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t size_bytes,
                                                  cudaDataType type, uint64_t rows, uint64_t columns,
@@ -202,6 +213,15 @@ cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t 
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
   return frame(__func__, [&] { return create(preference, make_preference()); });
+}
+
+cublasStatus_t cublasLtEmulationDescInit_internal(cublasLtEmulationDesc_t emulation,
+                                                  size_t size_bytes) {
+  return frame(__func__, [&] { return initialize(emulation, size_bytes, make_emulation()); });
+}
+
+cublasStatus_t cublasLtEmulationDescCreate(cublasLtEmulationDesc_t* emulation) {
+  return frame(__func__, [&] { return create(emulation, make_emulation()); });
 }
 
 }  // extern "C"

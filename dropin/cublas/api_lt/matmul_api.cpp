@@ -54,9 +54,19 @@ bool find_layouts(const void* a, const void* b, const void* c, const void* d, Ma
 
 constexpr uint64_t kAlgorithmMark = 0x4c6d6b0541ULL;
 
-void give_algorithm(cublasLtMatmulHeuristicResult_t* out) {
+/// The algorithm remembers how many bytes a number of A, B, C and D has.
+cublasLtMatmulAlgo_t algorithm_for(int a, int b, int c, int d) {
+  cublasLtMatmulAlgo_t algorithm{};
+  algorithm.data[0] = kAlgorithmMark;
+  const int types[] = {a, b, c, d};
+  for (int i = 0; i < 4; ++i) algorithm.data[1] |= uint64_t{bytes_of(types[i])} << (8 * i);
+  return algorithm;
+}
+
+void give_algorithm(const MatmulLayouts& layouts, cublasLtMatmulHeuristicResult_t* out) {
   std::memset(out, 0, sizeof *out);
-  out->algo.data[0] = kAlgorithmMark;
+  out->algo = algorithm_for(static_cast<int>(layouts.a->type), static_cast<int>(layouts.b->type),
+                            static_cast<int>(layouts.c->type), static_cast<int>(layouts.d->type));
   out->state = CUBLAS_STATUS_SUCCESS;
   out->wavesCount = 1;
 }
@@ -66,6 +76,91 @@ cublasStatus_t check_algorithm(const cublasLtMatmulAlgo_t* algorithm) {
   if (algorithm->data[0] == kAlgorithmMark) return CUBLAS_STATUS_SUCCESS;
   return invalid("the algorithm comes from another library");
 }
+
+struct Layouts {
+  const void *a, *b, *c, *d;
+};
+
+/// cublasLtMatmulAlgoGetHeuristic with or without a stream.
+cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
+                              const void* preference, int requested,
+                              cublasLtMatmulHeuristicResult_t* results, int* returned) {
+  BLAS_REQUIRE(returned);
+  *returned = 0;
+  BLAS_TRY(check_handle(handle));
+  const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
+  MatmulLayouts layouts;
+  if (found == nullptr || descriptor<Preference>(preference, "preference") == nullptr ||
+      !find_layouts(given.a, given.b, given.c, given.d, &layouts)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
+  BLAS_REQUIRE(results);
+  BLAS_TRY(check_matmul(*found, layouts));
+  give_algorithm(layouts, results);
+  *returned = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// cublasLtMatmulAlgoCheck with or without a stream.
+cublasStatus_t check_product(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
+                             const cublasLtMatmulAlgo_t* algorithm,
+                             cublasLtMatmulHeuristicResult_t* result) {
+  BLAS_TRY(check_handle(handle));
+  const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
+  MatmulLayouts layouts;
+  if (found == nullptr || !find_layouts(given.a, given.b, given.c, given.d, &layouts)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  BLAS_TRY(check_algorithm(algorithm));
+  BLAS_REQUIRE(result);
+  BLAS_TRY(check_matmul(*found, layouts));
+  give_algorithm(layouts, result);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// False for what is no capability. All of them have 4 bytes but the numerical flags.
+bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* value,
+                     size_t* width) {
+  constexpr int kStridedBatch = 3, kOutOfPlace = 4, kPointerModes = 11, kEpilogues = 12;
+  constexpr int kNumericalFlags = 15, kAlignmentOfA = 16, kAlignmentOfD = 19;
+  constexpr uint64_t kAllPointerModes = 31, kAllEpilogues = 1023;
+  // Multiplications and additions of CUDA cores; sums in f32, f64 and integers; inputs of any type
+  // but TF32.
+  constexpr uint64_t kNumerics = 1 | 0xe << 8 | 0xfb << 16;
+  constexpr uint32_t kOthers = 0xe064e7;  // those that are 0, a bit each
+  if (id < 0 || id > 23) return false;
+  *width = id == kNumericalFlags ? sizeof(uint64_t) : sizeof(uint32_t);
+  if (id == kStridedBatch || id == kOutOfPlace) {
+    *value = 1;
+  } else if (id == kPointerModes) {
+    *value = kAllPointerModes;
+  } else if (id == kEpilogues) {
+    *value = kAllEpilogues;
+  } else if (id == kNumericalFlags) {
+    *value = kNumerics;
+  } else if (id >= kAlignmentOfA && id <= kAlignmentOfD) {
+    *value = algorithm.data[1] >> (8 * (id - kAlignmentOfA)) & 0xff;
+  } else {
+    *value = 0;
+    return (kOthers >> id & 1) != 0;
+  }
+  return true;
+}
+
+/// Products are not emulated: the count of mantissa bits that an emulation has kept is -1.
+cublasStatus_t report_emulation(const Handle& h, const MatmulDescriptor& matmul) {
+  if (matmul.emulation == nullptr) return CUBLAS_STATUS_SUCCESS;
+  const auto* const found = descriptor<EmulationDescriptor>(matmul.emulation, "emulationDesc");
+  if (found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  if (found->mantissa_bit_count == nullptr) return CUBLAS_STATUS_SUCCESS;
+  return status_of(h.driver->cuMemsetD8Async(reinterpret_cast<uint64_t>(found->mantissa_bit_count),
+                                             0xff, sizeof *found->mantissa_bit_count,
+                                             h.stream.load()));
+}
+
+constexpr size_t kDefaultCacheCapacity = 8192;
+std::atomic<size_t> cache_capacity{kDefaultCacheCapacity};
 
 /// The file for lines about calls; never closed, because other threads may write to it.
 std::atomic<std::FILE*> log_file{nullptr};
@@ -160,7 +255,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t matm
       return CUBLAS_STATUS_INVALID_VALUE;
     }
     if (algo != nullptr) BLAS_TRY(check_algorithm(algo));
-    return run_matmul(h, *found, layouts, {alpha, A, B, beta, C, D});
+    BLAS_TRY(run_matmul(h, *found, layouts, {alpha, A, B, beta, C, D}));
+    return report_emulation(h, *found);
   });
 }
 
@@ -186,29 +282,25 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
   });
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul, cublasLtMatrixLayout_t Adesc,
-    cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc,
-    cublasLtMatmulPreference_t preference, int requested, cublasLtMatmulHeuristicResult_t results[],
-    int* returned) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(returned);
-    *returned = 0;
-    BLAS_TRY(check_handle(handle));
-    const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
-    MatmulLayouts layouts;
-    if (found == nullptr || descriptor<Preference>(preference, "preference") == nullptr ||
-        !find_layouts(Adesc, Bdesc, Cdesc, Ddesc, &layouts)) {
-      return CUBLAS_STATUS_INVALID_VALUE;
-    }
-    if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
-    BLAS_REQUIRE(results);
-    BLAS_TRY(check_matmul(*found, layouts));
-    give_algorithm(results);
-    *returned = 1;
-    return CUBLAS_STATUS_SUCCESS;
+#define KM_HEURISTIC_PARAMETERS                                                                 \
+  cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul, cublasLtMatrixLayout_t Adesc,           \
+      cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc, \
+      cublasLtMatmulPreference_t preference, int requested,                                     \
+      cublasLtMatmulHeuristicResult_t results[], int *returned
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(KM_HEURISTIC_PARAMETERS) {
+  return frame(__func__, [&] {
+    return find_algorithm(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, preference, requested,
+                          results, returned);
   });
 }
+/// The algorithm is the same for all streams.
+cublasStatus_t cublasLtMatmulAlgoGetHeuristicForStream(KM_HEURISTIC_PARAMETERS, cudaStream_t) {
+  return frame(__func__, [&] {
+    return find_algorithm(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, preference, requested,
+                          results, returned);
+  });
+}
+#undef KM_HEURISTIC_PARAMETERS
 
 cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType,
                                         cudaDataType, cudaDataType, cudaDataType, cudaDataType,
@@ -225,36 +317,64 @@ cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeTy
 }
 
 cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType,
-                                      cudaDataType, cudaDataType, cudaDataType, cudaDataType,
-                                      int id, cublasLtMatmulAlgo_t* algo) {
+                                      cudaDataType a, cudaDataType b, cudaDataType c,
+                                      cudaDataType d, int id, cublasLtMatmulAlgo_t* algo) {
   return frame(__func__, [&]() -> cublasStatus_t {
     BLAS_TRY(check_handle(handle));
     BLAS_REQUIRE(algo);
     if (id != 0) return invalid("algoId is %d; there is 0 only", id);
-    *algo = {};
-    algo->data[0] = kAlgorithmMark;
+    *algo = algorithm_for(a, b, c, d);
     return CUBLAS_STATUS_SUCCESS;
   });
 }
 
-cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul,
-                                       cublasLtMatrixLayout_t Adesc, cublasLtMatrixLayout_t Bdesc,
-                                       cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc,
-                                       const cublasLtMatmulAlgo_t* algo,
-                                       cublasLtMatmulHeuristicResult_t* result) {
+#define KM_CHECK_PARAMETERS                                                                     \
+  cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul, cublasLtMatrixLayout_t Adesc,           \
+      cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc, \
+      const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result
+cublasStatus_t cublasLtMatmulAlgoCheck(KM_CHECK_PARAMETERS) {
+  return frame(__func__, [&] {
+    return check_product(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, algo, result);
+  });
+}
+cublasStatus_t cublasLtMatmulAlgoCheckForStream(KM_CHECK_PARAMETERS, cudaStream_t) {
+  return frame(__func__, [&] {
+    return check_product(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, algo, result);
+  });
+}
+#undef KM_CHECK_PARAMETERS
+
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* algo,
+                                                 cublasLtMatmulAlgoCapAttributes_t id, void* value,
+                                                 size_t size_bytes, size_t* written) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_TRY(check_handle(handle));
-    const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
-    MatmulLayouts layouts;
-    if (found == nullptr || !find_layouts(Adesc, Bdesc, Cdesc, Ddesc, &layouts)) {
-      return CUBLAS_STATUS_INVALID_VALUE;
-    }
     BLAS_TRY(check_algorithm(algo));
-    BLAS_REQUIRE(result);
-    BLAS_TRY(check_matmul(*found, layouts));
-    give_algorithm(result);
+    uint64_t found = 0;
+    size_t width = sizeof(uint32_t);
+    if (!find_capability(*algo, static_cast<int>(id), &found, &width)) {
+      return invalid("capability %d", static_cast<int>(id));
+    }
+    if (size_bytes == 0) BLAS_REQUIRE(written);
+    if (written != nullptr) *written = width;
+    if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
+    BLAS_REQUIRE(value);
+    if (size_bytes < width) return invalid("sizeInBytes is %zu", size_bytes);
+    std::memcpy(value, &found, width);
     return CUBLAS_STATUS_SUCCESS;
   });
+}
+
+// There is one algorithm, and nothing to be kept of a search: the capacity is a number alone.
+cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t* capacity) {
+  return frame(__func__, [&]() -> cublasStatus_t {
+    BLAS_REQUIRE(capacity);
+    *capacity = cache_capacity;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
+  cache_capacity = capacity;
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 // The one algorithm has no choices: each setting can have the value 0.

@@ -25,7 +25,13 @@ struct Handle {
   std::atomic<int> atomics_mode{CUBLAS_ATOMICS_NOT_ALLOWED};
   std::atomic<int> math_mode{CUBLAS_DEFAULT_MATH};
   std::atomic<int> sm_count_target{0};
+  // Nothing is emulated; programs read what they have set.
   std::atomic<int> emulation_strategy{CUBLAS_EMULATION_STRATEGY_DEFAULT};
+  std::atomic<int> special_values{CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT};
+  std::atomic<int> mantissa_control{CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC};
+  std::atomic<int> most_mantissa_bits{0};
+  std::atomic<int> mantissa_bit_offset{0};
+  std::atomic<int*> mantissa_bit_count{nullptr};
 
   bool has_device_pointers() const { return pointer_mode == CUBLAS_POINTER_MODE_DEVICE; }
 };

@@ -40,4 +40,11 @@ Preference make_preference() {
   return preference;
 }
 
+EmulationDescriptor make_emulation() {
+  EmulationDescriptor emulation{};
+  emulation.mark = EmulationDescriptor::kMark;
+  emulation.special_values = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
+  return emulation;
+}
+
 }  // namespace km::cublas

@@ -31,6 +31,7 @@ struct MatmulDescriptor {
   const void* scales[4];  // of a, b, c, d
   void* largest;
   const void *aux_scale, *aux_largest;
+  const void* emulation;  // an EmulationDescriptor
   int8_t is_accumulation_fast;
 };
 static_assert(sizeof(MatmulDescriptor) <= 184);
@@ -47,6 +48,14 @@ struct Preference {
   uint32_t search_mode, reduction_mask, alignments[4];
   float most_waves;
   uint64_t most_workspace_bytes, implementation_mask;
+};
+
+/// Nothing is emulated; products write -1 to `mantissa_bit_count`, which says so.
+struct EmulationDescriptor {
+  static constexpr uint32_t kMark = 0x4c6d6b05;
+  uint32_t mark;
+  int32_t strategy, special_values, mantissa_control, most_mantissa_bits, mantissa_bit_offset;
+  int32_t* mantissa_bit_count;
 };
 
 /// The place of one attribute in a descriptor.
@@ -69,5 +78,6 @@ MatrixLayout make_layout(int type, uint64_t rows, uint64_t columns, int64_t lead
 MatmulDescriptor make_matmul(int compute_type, int scale_type);
 TransformDescriptor make_transform(int scale_type);
 Preference make_preference();
+EmulationDescriptor make_emulation();
 
 }  // namespace km::cublas

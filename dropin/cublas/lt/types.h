@@ -27,10 +27,15 @@ typedef struct {
 typedef struct {
   uint64_t data[8];
 } cublasLtMatmulAlgo_t;
+typedef struct {
+  uint64_t data[8];
+} cublasLtEmulationDescOpaque_t;
 typedef cublasLtMatrixLayoutOpaque_t* cublasLtMatrixLayout_t;
 typedef cublasLtMatmulDescOpaque_t* cublasLtMatmulDesc_t;
 typedef cublasLtMatrixTransformDescOpaque_t* cublasLtMatrixTransformDesc_t;
 typedef cublasLtMatmulPreferenceOpaque_t* cublasLtMatmulPreference_t;
+typedef cublasLtEmulationDescOpaque_t* cublasLtEmulationDesc_t;
+typedef enum { CUBLASLT_EMULATION_DESC_STRATEGY = 0 } cublasLtEmulationDescAttributes_t;
 typedef enum { CUBLASLT_MATMUL_DESC_COMPUTE_TYPE = 0 } cublasLtMatmulDescAttributes_t;
 typedef enum { CUBLASLT_MATRIX_LAYOUT_TYPE = 0 } cublasLtMatrixLayoutAttribute_t;
 typedef enum { CUBLASLT_MATMUL_PREF_SEARCH_MODE = 0 } cublasLtMatmulPreferenceAttributes_t;
