@@ -76,6 +76,16 @@ struct Xorwow {
   }
 };
 
+/// A number below 2^54 modulo 2^32 - rest, with a rest below 2^15: the upper half counts `rest`
+/// times.
+template <u32 rest>
+__device__ u32 reduced(u64 x) {
+  constexpr u64 kModulus = (u64(1) << 32) - rest;
+  x = u64(u32(x >> 32)) * rest + u32(x);
+  x = u64(u32(x >> 32)) * rest + u32(x);
+  return u32(x >= kModulus ? x - kModulus : x);
+}
+
 /// L'Ecuyer's combined generator.
 struct Mrg {
   u32 a[3], b[3];
@@ -87,11 +97,11 @@ struct Mrg {
   }
   /// 1 to the first modulus.
   __device__ double next() {
-    constexpr u64 m1 = 4294967087, m2 = 4294944443;
-    const u64 first = (1403580 * u64(a[1]) + 810728 * (m1 - a[0])) % m1;
-    const u64 second = (527612 * u64(b[2]) + 1370589 * (m2 - b[0])) % m2;
-    a[0] = a[1], a[1] = a[2], a[2] = u32(first);
-    b[0] = b[1], b[1] = b[2], b[2] = u32(second);
+    constexpr u32 m1 = 4294967087, m2 = 4294944443;
+    const u32 first = reduced<0 - m1>(u64(1403580) * a[1] + u64(810728) * (m1 - a[0]));
+    const u32 second = reduced<0 - m2>(u64(527612) * b[2] + u64(1370589) * (m2 - b[0]));
+    a[0] = a[1], a[1] = a[2], a[2] = first;
+    b[0] = b[1], b[1] = b[2], b[2] = second;
     return double(first <= second ? first + m1 - second : first - second);
   }
   __device__ u32 bits() { return u32(next() * 1.000000048662); }
