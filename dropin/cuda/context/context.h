@@ -69,6 +69,8 @@ class Context final : public Handled {
   CUgraph publish_captured(Ref<km::Graph> graph);
   /// Streams are captured into a graph that has a handle already.
   void note_captured(const Graph& graph);
+  /// True if the program has a handle of the graph, of which a capture makes or made nodes.
+  bool knows_captured(const km::Graph& graph);
   void forget_captured(const km::Graph& graph);
 
   struct Limits {

@@ -74,6 +74,11 @@ void Context::note_captured(const Graph& graph) {
   captured_[&graph.core()] = handle_of(graph);
 }
 
+bool Context::knows_captured(const km::Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  return captured_.find(&graph) != captured_.end();
+}
+
 void Context::forget_captured(const km::Graph& graph) {
   const std::lock_guard lock(mutex_);
   captured_.erase(&graph);

@@ -68,16 +68,22 @@ CUresult update_dependencies(CUstream handle, const CUgraphNode* dependencies,
   return CUDA_SUCCESS;
 }
 
+/// `out` may be null where the program gave the graph (cuStreamBeginCaptureToGraph).
 CUresult end(CUstream handle, CUgraph* out) {
-  CU_REQUIRE(out);
-  *out = nullptr;
+  if (out != nullptr) *out = nullptr;
   StreamUse stream;
   CU_TRY(stream.get(handle));
+  if (out == nullptr) {
+    const CaptureInfo info = capture_info(stream.core());
+    const bool is_known = info.graph && stream->context().knows_captured(*info.graph);
+    if (!is_known) return fail(CUDA_ERROR_INVALID_VALUE, "out is null, and nobody has the graph");
+  }
   CU_TRY(require_capturing_thread(*stream));
   auto ended = end_capture(stream.core());
   if (!stream.core().is_capturing()) note_capture_end(*stream);
   CU_ASSIGN(Ref<km::Graph> graph, std::move(ended));
-  *out = stream->context().publish_captured(std::move(graph));
+  const CUgraph known = stream->context().publish_captured(std::move(graph));
+  if (out != nullptr) *out = known;
   return CUDA_SUCCESS;
 }
 

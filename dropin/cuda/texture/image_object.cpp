@@ -18,8 +18,8 @@ struct QueuedWork {
 
 struct ListedImage {
   ImageObject object;
-  std::vector<QueuedWork> readers;   // since it was destroyed
-  bool readers_are_known = true;  // false: it stays until its context ends
+  std::vector<QueuedWork> readers;  // since it was destroyed
+  bool readers_are_known = true;    // false: it stays until its context ends
 };
 
 using ObjectList = std::map<uint64_t, ListedImage>;  // by handle
@@ -43,9 +43,8 @@ CUresult look_up(Objects& all, uint64_t handle, bool is_surface, ObjectList::ite
 
 bool may_be_read(const ListedImage& image) {
   return !image.readers_are_known ||
-         std::any_of(image.readers.begin(), image.readers.end(), [](const QueuedWork& work) {
-           return !work.stream->is_over(work.ticket);
-         });
+         std::any_of(image.readers.begin(), image.readers.end(),
+                     [](const QueuedWork& work) { return !work.stream->is_over(work.ticket); });
 }
 
 /// Moves the images that `ends` is true of out of the list, and ends them. With the lock.
