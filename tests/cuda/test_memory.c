@@ -288,6 +288,60 @@ static void devices_copy_to_each_other(void** state) {
   OK(cuCtxDestroy(other));
 }
 
+/* The context of the second device, with a kernel that fills `words` words, has run it. */
+static CUcontext fill_on_second_device(CUdeviceptr memory, uint32_t words) {
+  CUcontext context = NULL;
+  CUmodule module = NULL;
+  CUfunction fill = NULL;
+  OK(cuCtxCreate(&context, NULL, 0, 1));
+  OK(cuModuleLoadData(&module, kernels_ptx));
+  OK(cuModuleGetFunction(&fill, module, "fill_index"));
+  uint32_t base = 0;
+  void* arguments[] = {&memory, &base, &words};
+  OK(cuLaunchKernel(fill, 1, 1, 1, words, 1, 1, 0, NULL, arguments, NULL));
+  OK(cuCtxSynchronize());
+  return context;
+}
+
+static void pools_are_used_by_devices_that_may(void** state) {
+  NEEDS_TWO_DEVICES();
+  const fixture* f = *state;
+  CUmemoryPool pool = NULL;
+  CUmemPoolProps properties = {0};
+  CUmemLocation second = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1};
+  CUmemAccessDesc access = {second, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  CUdeviceptr memory = 0;
+  uint32_t words[64] = {0};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  OK(cuMemPoolCreate(&pool, &properties));
+  OK(cuMemPoolGetAccess(&flags, pool, &second));
+  assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  OK(cuMemPoolSetAccess(pool, &access, 1));
+  OK(cuMemPoolGetAccess(&flags, pool, &second));
+  assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  OK(cuMemAllocFromPoolAsync(&memory, sizeof words, pool, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  const CUcontext other = fill_on_second_device(memory, 64);
+  OK(cuCtxEnablePeerAccess(f->context, 0)); /* not enabled by the pool */
+  OK(cuCtxDisablePeerAccess(f->context));
+  OK(cuCtxSetCurrent(f->context));
+  OK(cuMemcpyDtoH(words, memory, sizeof words));
+  for (uint32_t i = 0; i < 64; ++i) assert_int_equal(words[i], i);
+  OK(cuCtxDestroy(fill_on_second_device(memory, 64))); /* one that begins later */
+  OK(cuCtxDestroy(other));
+  OK(cuCtxSetCurrent(f->context));
+  access.flags = (CUmemAccess_flags)2;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAccess(pool, &access, 1));
+  access.location.id = 0;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAccess(pool, &access, 1));
+  OK(cuMemFreeAsync(memory, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemPoolDestroy(pool));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(allocations_are_counted_exactly),
@@ -301,6 +355,7 @@ int main(void) {
       TEST(managed_memory_is_everybodys),
       TEST(pools_reuse_and_give_back),
       TEST(addresses_are_known),
+      TEST(pools_are_used_by_devices_that_may),
       TEST(devices_copy_to_each_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

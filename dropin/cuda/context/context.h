@@ -125,6 +125,8 @@ void forget_popped_context();
 /// False when there is none.
 bool pop_context(CUcontext* out);
 
+/// The contexts of all devices.
+std::vector<Ref<Context>> live_contexts();
 /// A thread is gone: its per-thread streams go with it.
 void forget_thread(uint64_t thread);
 

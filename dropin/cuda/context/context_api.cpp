@@ -1,6 +1,7 @@
 // Contexts: primary ones, created ones, the stack of each thread.
 #include "core/object/callback.h"
 #include "dropin/cuda/context/context.h"
+#include "dropin/cuda/memory/pool.h"
 #include "dropin/cuda/stream/stream.h"
 
 namespace km::cu {
@@ -452,7 +453,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle) {
       return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "the context may not use the peer");
     }
     CU_CHECK(context->core()->set_peer_access(*peer->core(), false));
-    return CUDA_SUCCESS;
+    return enter_pools(*context);  // which may give access of their own
   });
 }
 

@@ -94,6 +94,7 @@ CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, R
   publish(Ref<Context>(context));
   DestroyUnlessKept failed(*context);
   CU_TRY(VirtualMemory::instance().enter(*context));
+  CU_TRY(enter_pools(*context));
   failed.keep();
   *out = std::move(context);
   return CUDA_SUCCESS;
@@ -118,7 +119,8 @@ CUresult Context::activate() {
     std::swap(core_, fresh);
   }
   destroyed_.store(false, std::memory_order_release);
-  return VirtualMemory::instance().enter(*this);
+  CU_TRY(VirtualMemory::instance().enter(*this));
+  return enter_pools(*this);
 }
 
 Ref<km::Context> Context::core() const {
@@ -333,6 +335,15 @@ bool pop_context(CUcontext* out) {
   *out = handle_of(*contexts.stack.back());
   contexts.pop();
   return true;
+}
+
+std::vector<Ref<Context>> live_contexts() {
+  std::vector<Ref<Context>> all;
+  table_of<Context>().for_each_live([&](uint64_t, Object& object) {
+    auto& context = static_cast<Context&>(object);
+    if (!context.is_destroyed() && context.try_ref()) all.push_back(Ref<Context>::adopt(&context));
+  });
+  return all;
 }
 
 void forget_thread(uint64_t thread) {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/object/backend_call.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/stream/stream.h"
 
@@ -77,6 +78,65 @@ CUresult Pool::allocate(Stream& stream, uint64_t size_bytes, CUdeviceptr* out) {
   const uint64_t address = made.memory->address();
   Driver::instance().add(address, std::move(made));
   *out = address;
+  return CUDA_SUCCESS;
+}
+
+CUmemAccess_flags Pool::access_of(const DeviceState& device) {
+  if (&device == &device_) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  const std::lock_guard lock(mutex_);
+  const auto found = access_.find(device.ordinal);
+  return found != access_.end() ? found->second : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
+CUresult Pool::set_access(const DeviceState& device, CUmemAccess_flags flags) {
+  if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+      flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "there are no access flags %d", flags);
+  }
+  if (&device == &device_) {
+    if (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, which may always use it",
+                device_.ordinal);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    access_[device.ordinal] = flags;
+  }
+  for (const Ref<Context>& user : live_contexts()) CU_TRY(enter(*user));
+  return CUDA_SUCCESS;
+}
+
+CUresult Pool::enter(Context& context) {
+  if (&context.device() == &device_) {
+    for (const Ref<Context>& user : live_contexts()) CU_TRY(admit(*user));
+    return CUDA_SUCCESS;
+  }
+  return admit(context);
+}
+
+/// Lets kernels of the context use the memory of all contexts of the pool's device, if it may: the
+/// pool's memory is theirs.
+CUresult Pool::admit(Context& user) {
+  if (access_of(user.device()) == CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_SUCCESS;
+  if (&user.device() == &device_) return CUDA_SUCCESS;
+  const Ref<km::Context> core = user.core();
+  const auto set_peer_access = core->backend().context_set_peer_access;
+  if (set_peer_access == nullptr) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "there is no access between devices");
+  }
+  for (const Ref<Context>& owner : live_contexts()) {
+    if (&owner->device() != &device_) continue;
+    CU_CHECK(call_backend(set_peer_access, core->native(), owner->core()->native(), uint32_t{1}));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult enter_pools(Context& context) {
+  std::vector<Ref<Pool>> pools;
+  table_of<Pool>().for_each_live([&](uint64_t, Object& object) {
+    if (object.try_ref()) pools.push_back(Ref<Pool>::adopt(&static_cast<Pool&>(object)));
+  });
+  for (const Ref<Pool>& pool : pools) CU_TRY(pool->enter(context));
   return CUDA_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -31,11 +32,19 @@ class Pool final : public Handled {
   void trim_to(uint64_t keep_bytes);
   /// The context is destroyed.
   void forget(const Context& context);
+  /// The access that kernels of a device have to the pool's memory: those of its own device have
+  /// all, others what set_access() said, at first none. Kernels of the CPU write where they may
+  /// read, and go on to do so after access is taken back.
+  CUmemAccess_flags access_of(const DeviceState& device);
+  CUresult set_access(const DeviceState& device, CUmemAccess_flags flags);
+  /// A context of any device has begun.
+  CUresult enter(Context& context);
   CUresult get_attribute(CUmemPool_attribute attribute, void* value);
   CUresult set_attribute(CUmemPool_attribute attribute, const void* value);
 
  private:
   km_pool_info sum();
+  CUresult admit(Context& user);
 
   DeviceState& device_;
   const uint64_t limit_bytes_;
@@ -43,6 +52,7 @@ class Pool final : public Handled {
   int exporter_ = 0;
   std::mutex mutex_;                                   // guards what follows
   std::unordered_map<uint64_t, Ref<km::Pool>> pools_;  // by context
+  std::map<int, CUmemAccess_flags> access_;            // of other devices, by ordinal
   uint64_t threshold_bytes_ = 0;
   int reuse_[3] = {1, 1, 1};
 };
@@ -51,6 +61,8 @@ class Pool final : public Handled {
 Ref<Pool> default_pool(DeviceState& device);
 /// The one that cuMemAllocAsync takes memory from.
 Ref<Pool> current_pool(DeviceState& device);
+/// A context has begun: it may use the pools that name its device.
+CUresult enter_pools(Context& context);
 /// At synchronisation: pools give back what they need not keep.
 void trim_pools();
 /// Something was freed into a pool.

@@ -185,8 +185,9 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* descript
       CU_REQUIRE(descriptions);
       DeviceState* device = nullptr;
       CU_TRY(device_of(descriptions[i].location, &device));
+      CU_TRY(pool->set_access(*device, descriptions[i].flags));
     }
-    return CUDA_SUCCESS;  // all devices use the memory of the machine
+    return CUDA_SUCCESS;
   });
 }
 
@@ -198,7 +199,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle,
     CU_GET(Pool, pool, handle);
     DeviceState* device = nullptr;
     CU_TRY(device_of(*location, &device));
-    *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    *flags = pool->access_of(*device);
     return CUDA_SUCCESS;
   });
 }

@@ -45,16 +45,6 @@ void clear_addresses(uint64_t begin, uint64_t size_bytes) {
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-std::vector<Ref<Context>> live_contexts() {
-  std::vector<Ref<Context>> found;
-  table_of<Context>().for_each_live([&](uint64_t, Object& object) {
-    auto& context = static_cast<Context&>(object);
-    if (context.is_destroyed() || !context.try_ref()) return;
-    found.push_back(Ref<Context>::adopt(&context));
-  });
-  return found;
-}
-
 }  // namespace
 
 MemoryHandle::~MemoryHandle() {

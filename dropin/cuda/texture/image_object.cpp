@@ -10,7 +10,7 @@
 namespace km::dropin {
 namespace {
 
-/// What a stream had queued when an image was destroyed.
+/// Work that a stream had queued when an image was destroyed.
 struct QueuedWork {
   Ref<km::Stream> stream;
   uint64_t ticket = 0;
