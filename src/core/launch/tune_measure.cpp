@@ -1,7 +1,6 @@
 // The measuring of candidates, each in a context that a fault of another does not touch.
 #include <algorithm>
 #include <chrono>
-#include <cinttypes>
 #include <cmath>
 #include <cstring>
 
@@ -203,8 +202,11 @@ Result<uint32_t> Tune::measure_all() {
     const bool is_better = result.status == KM_SUCCESS &&
                            (!best || result.median_ns < candidates_[*best].result.median_ns);
     if (is_better) best = i;
-    log(LogLevel::kInfo, "tune", "kernel '%s', candidate %u: %s%" PRIu64 " ns", kernel_.c_str(), i,
-        candidates_[i].message.c_str(), result.median_ns);
+    const std::string& message = candidates_[i].message;
+    const std::string outcome =
+        message.empty() ? std::to_string(result.median_ns) + " ns" : message;
+    log(LogLevel::kInfo, "tune", "kernel '%s', candidate %u: %s", kernel_.c_str(), i,
+        outcome.c_str());
     if (progress_ != nullptr) {
       KM_TRY(require_returned(run_callback([&] { progress_(progress_data_, i + 1, count); })));
     }
