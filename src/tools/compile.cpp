@@ -5,7 +5,7 @@
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/source.h"
-#include "tools/terminal.h"
+#include "tools/terminal/progress.h"
 
 namespace km::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include "tools/error.h"
 #include "tools/library.h"
 #include "tools/nvrtc.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
 
 namespace km::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include "tools/error.h"
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
 #include "tools/wrap/inspect.h"
 
 namespace km::tools {

@@ -1,7 +1,7 @@
 #include "tools/library.h"
 
 #include "tools/error.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
 
 namespace km::tools {
 

@@ -10,7 +10,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
 
 namespace km::tools {
 namespace {

@@ -8,7 +8,8 @@
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/signature.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
+#include "tools/terminal/progress.h"
 
 namespace km::tools {
 namespace {

@@ -1,9 +1,13 @@
 """Colours and bars of the command, on a terminal and without one."""
 
+import fcntl
 import os
 import pty
 import re
+import signal
+import struct
 import subprocess
+import termios
 import unittest
 
 from tool import TOOL, Case
@@ -23,6 +27,10 @@ extern "C" __global__ void slow(unsigned* out, unsigned ms) {
 """
 PRINTS = SLOW.replace("out[threadIdx.x] = ms;",
                       'printf("turn ");\n  printf("%u\\n", ms);\n  out[threadIdx.x] = ms;')
+# Fails by an assertion after three times as long, or prints.
+FAILS = ("#include <cassert>\n" + SLOW).replace("+ ms *", "+ ms * (1 + 2 * FAILS) *").replace(
+    "out[threadIdx.x] = ms;", 'if (FAILS == 0) printf("turn %u\\n", ms);\n  assert(FAILS == 0);')
+BAR = re.compile(r"[a-z]+ing [a-z./]+(?: \[[# ]{30}\] \d+ of \d+)?, \d+ s")
 
 
 def screen(shown):
@@ -43,9 +51,11 @@ def screen(shown):
 
 
 class Terminal(Case):
-    def on_terminal(self, *arguments, **variables):
-        """What the command shows on a terminal."""
+    def on_terminal(self, *arguments, columns=0, interrupted_at=None, **variables):
+        """What the command shows on a terminal. SIGINT comes when it has shown the bytes
+        `interrupted_at`."""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         environment = {**os.environ, "TERM": "xterm", **variables}
         environment = {name: value for name, value in environment.items() if value is not None}
         with subprocess.Popen([TOOL, *arguments], cwd=self.folder, env=environment,
@@ -60,7 +70,10 @@ class Terminal(Case):
                 if not piece:
                     break
                 shown += piece
-            process.wait(timeout=120)
+                if interrupted_at is not None and interrupted_at in shown:
+                    process.send_signal(signal.SIGINT)
+                    interrupted_at = None
+            self.code = process.wait(timeout=120)
         os.close(ours)
         return shown.decode(errors="replace")
 
@@ -87,6 +100,49 @@ class Terminal(Case):
         quick = self.on_terminal(*words, "u32:1", NO_COLOR=None)
         self.assertNotIn("running", quick)
         self.assertEqual(self.good(*words, "u32:1").stderr, "")
+
+    def test_a_bar_makes_room_for_all_that_is_written(self):
+        """By kernels, by assertions and by the log; the contexts are those of the library."""
+        self.write("slow.cu", FAILS)
+        words = ("tune", "slow.cu", "--kernel", "slow", "--threads", "1", "--block", "1",
+                 "--device", "cpu", "--budget", "6000", "--arg", "print:u32[1]", "--arg")
+        shown = self.on_terminal(*words, "u32:150", "--vary", "FAILS=0,1", NO_COLOR="1",
+                                 KM_LOG="debug")
+        self.assertIn("measuring candidates, 2 s", shown)
+        lines = screen(shown)
+        self.assertEqual([line for line in lines if BAR.search(line) or "###" in line], [])
+        turns = [line for line in lines if "turn" in line]
+        self.assertGreater(len(turns), 5, shown)
+        self.assertEqual(set(turns), {"turn 150"})
+        failed = [line for line in lines if "Assertion" in line]
+        self.assertTrue(failed, shown)
+        for line in failed:
+            self.assertRegex(line, r"^slow\.cu:\d+: .*Assertion `1 == 0` failed\.$")
+        logged = [line for line in lines if "debug: " in line or "info: " in line]
+        self.assertTrue(logged, shown)
+        for line in logged:
+            self.assertRegex(line, "^kernelmill: ")
+
+    def test_a_signal_leaves_no_bar(self):
+        self.write("slow.cu", SLOW)
+        words = ("run", "slow.cu", "--device", "cpu", "--arg", "print:u32[1]", "--arg", "u32:20000")
+        shown = self.on_terminal(*words, interrupted_at=b"running slow, 2 s", NO_COLOR="1")
+        self.assertEqual(self.code, -signal.SIGINT)
+        self.assertEqual(screen(shown), [""])
+
+    def test_a_bar_is_no_wider_than_the_terminal(self):
+        """Else it would take two lines, of which one stays."""
+        name = "slow" * 20
+        self.write("slow.cu", SLOW.replace("slow(", name + "("))
+        words = ("run", "slow.cu", "--device", "cpu", "--quiet", "--arg", "print:u32[1]", "--arg")
+        for columns in (40, 80):
+            shown = self.on_terminal(*words, "u32:100", "--repeat", "25", columns=columns,
+                                     NO_COLOR="1")
+            bars = re.findall(r"\r([^\r]+)\x1b\[K", shown)
+            self.assertGreater(len(bars), 1, shown)
+            for bar in bars:
+                self.assertLess(len(bar), columns)
+                self.assertRegex(bar, r"^running slow.* \d+ of 25, \d+ s$")
 
 
 if __name__ == "__main__":

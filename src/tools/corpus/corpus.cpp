@@ -17,7 +17,7 @@
 #include "tools/commands.h"
 #include "tools/corpus/corpus.h"
 #include "tools/error.h"
-#include "tools/terminal.h"
+#include "tools/terminal/progress.h"
 
 namespace km::tools {
 namespace {

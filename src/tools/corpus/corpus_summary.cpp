@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "tools/corpus/corpus.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
 
 namespace km::tools {
 

@@ -5,9 +5,8 @@
 
 #include "base/text.h"
 #include "tools/files.h"
-#include "tools/kernels/device_output.h"
 #include "tools/kernels/signature.h"
-#include "tools/terminal.h"
+#include "tools/terminal/progress.h"
 
 namespace km::tools {
 namespace {
@@ -105,7 +104,6 @@ Result<std::vector<double>> launch_all(const Objects& objects, const Kernel& ker
                                        const SessionInput& input, const Launch& launch,
                                        const std::vector<Slice>& slices) {
   Progress progress("running " + source_name(kernel.name));
-  const DeviceOutput output(objects.context.get(), progress);
   std::vector<double> times_ms;
   for (uint32_t i = 0; i < input.repeat; ++i) {
     if (input.repeat > 1) progress.set(i, input.repeat);

@@ -6,7 +6,8 @@
 
 #include "tools/error.h"
 #include "tools/kernels/kernel.h"
-#include "tools/terminal.h"
+#include "tools/terminal/colour.h"
+#include "tools/terminal/progress.h"
 
 namespace km::tools {
 namespace {
