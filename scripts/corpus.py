@@ -129,7 +129,9 @@ def compile_all(settings) -> None:
         for done in concurrent.futures.as_completed(jobs):
             reasons[jobs[done]] = done.result()
             if sys.stderr.isatty():
-                print(f"\r{len(reasons)} of {len(files)} files", end="", file=sys.stderr)
+                print(f"\r{len(reasons)} of {len(files)} files\x1b[K", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
     state = {
         "commit": commit_of(settings.checkout),
         "only": settings.only,
