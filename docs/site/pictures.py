@@ -16,9 +16,9 @@ import tempfile
 from pathlib import Path
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-COLOURS = {"kernel": "#3b7dd8", "upload": "#e2863b", "download": "#e2863b", "fill": "#b9a13a",
-           "copy": "#e2863b", "wait": "#999", "call": "#8aa0b8", "compile": "#c2507a",
-           "range": "#4a9d5b", "callback": "#8e5bb5"}
+COLOURS = {"kernel": "#3575cf", "upload": "#b3611a", "download": "#b3611a", "fill": "#84701c",
+           "copy": "#b3611a", "wait": "#707070", "call": "#5c7693", "compile": "#bd4873",
+           "range": "#357f46", "callback": "#8e5bb5"}
 KERNELS = """
 extern "C" __global__ void smooth(const float* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

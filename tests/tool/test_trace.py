@@ -1,5 +1,6 @@
 """kernelmill trace, and the files that KM_TRACE leaves: read by a program, and by a browser."""
 
+import html
 import html.parser
 import json
 import os
@@ -14,6 +15,13 @@ from tool import TOOL, Case
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next((shutil.which(name) for name in BROWSERS if shutil.which(name)), None)
 REPEATS = 20
+# Writes down where the first axis's marks begin and end, in pixels.
+MEASURE = """<p id="marks"></p><script>
+const texts = [...document.querySelectorAll(".axis .at1")[0].querySelectorAll("text")];
+const boxes = texts.map((text) => text.getBoundingClientRect()).filter((box) => box.width > 0);
+document.getElementById("marks").textContent =
+  JSON.stringify(boxes.map((box) => [box.left, box.right]));
+</script>"""
 
 
 class Page(html.parser.HTMLParser):
@@ -70,6 +78,19 @@ def pixels(content):
         above = bytes(row)
         colours.update(zip(*(row[c::channels] for c in range(3))))
     return colours
+
+
+def luminance(colour):
+    """WCAG's relative luminance of #rgb or #rrggbb."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    shares = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
 
 
 class Trace(Case):
@@ -219,6 +240,34 @@ class Trace(Case):
         for elsewhere in ("http:", "https:", "src=", "href=", "<script", "@import", "url("):
             self.assertNotIn(elsewhere, text)
 
+    def test_names_in_boxes_can_be_read(self):
+        """White on each kind's colour, and text on its ground, as WCAG asks of small text."""
+        self.good("trace", "--output", "t.html", "--", *self.program)
+        text = self.read("t.html").decode()
+        light, dark = (dict(re.findall(r"--(\w+): (#\w+)", block))
+                       for block in re.findall(r":root \{(.*?)\}", text, re.S))
+        self.assertRegex(text, r"\.name text \{ fill: #fff; \}")
+        for colours in (light, {**light, **dark}):
+            for kind in re.findall(r"(?m)^\.(\w+)(?:, [.\w, ]+)? \{ fill: var\(--\1\)", text):
+                self.assertGreaterEqual(contrast("#fff", colours[kind]), 4.5, kind)
+            for ground in ("back", "plot"):
+                for ink in ("text", "quiet"):
+                    self.assertGreaterEqual(contrast(colours[ink], colours[ground]), 4.5, ink)
+
+    @unittest.skipUnless(BROWSER, "no Chromium is installed")
+    def test_marks_of_the_axis_lie_apart(self):
+        """Of the places and sizes that the browser gives them, on screens of different widths."""
+        self.good("trace", "--output", "t.html", "--", *self.program)
+        page = self.read("t.html").decode()
+        page = re.sub(r"<meta http-equiv[^>]*>", "", page).replace("</body>", MEASURE + "</body>")
+        self.write("t.html", page)
+        for width in (400, 640, 1000):
+            shown = self.browse("--dump-dom", f"--window-size={width},900").stdout
+            marks = json.loads(html.unescape(re.search(r'<p id="marks">(.*?)</p>', shown)[1]))
+            self.assertGreaterEqual(len(marks), 2)
+            for (_, end), (begin, _) in zip(marks, marks[1:]):
+                self.assertLess(end + 4, begin, f"{width}: {marks}")
+
     @unittest.skipUnless(BROWSER, "no Chromium is installed")
     def test_a_report_in_a_browser(self):
         self.good("trace", "--output", "t.html", "--", *self.program)
@@ -226,7 +275,7 @@ class Trace(Case):
         self.browse("--window-size=1000,900", "--screenshot=" + self.path("t.png"))
         colours = pixels(self.read("t.png"))
         # The style sheet's colours of kernels and compilations, and the ground of the plots.
-        for drawn in ((0x3B, 0x7D, 0xD8), (0xC2, 0x50, 0x7A), (0xFA, 0xFA, 0xFA)):
+        for drawn in ((0x35, 0x75, 0xCF), (0xBD, 0x48, 0x73), (0xFA, 0xFA, 0xFA)):
             self.assertIn(drawn, colours)
 
 

@@ -17,11 +17,10 @@ constexpr const char* kPage = R"(<!DOCTYPE html>
 <title>Kernelmill profile</title>
 <style>
 :root { color-scheme: light dark; --text: #222; --back: #fff; --plot: #fafafa; --line: #ddd;
-  --quiet: #666; --kernel: #3b7dd8; --copy: #e2863b; --fill: #b9a13a; --callback: #8e5bb5;
-  --range: #4a9d5b; --wait: #999; --compile: #c2507a; --call: #8aa0b8; --memory: #c0392b; }
+  --quiet: #666; --kernel: #3575cf; --copy: #b3611a; --fill: #84701c; --callback: #8e5bb5;
+  --range: #357f46; --wait: #707070; --compile: #bd4873; --call: #5c7693; --memory: #c0392b; }
 @media (prefers-color-scheme: dark) { :root { --text: #ddd; --back: #16181c; --plot: #1f2228;
-  --line: #3a3f47; --quiet: #9aa0a8; --kernel: #5b97e8; --wait: #5a5f66; --call: #66788c;
-  --memory: #e8695b; } }
+  --line: #3a3f47; --quiet: #9aa0a8; --memory: #e8695b; } }
 body { font: 14px system-ui, sans-serif; margin: 1.5em auto; padding: 0 1em; max-width: 70em;
   color: var(--text); background: var(--back); }
 h1 { font-size: 1.5em; } h2 { font-size: 1.2em; margin-top: 2em; } h3 { font-size: 1em; }
@@ -47,13 +46,15 @@ svg { display: block; width: 100%; } svg text { font: 11px system-ui, sans-serif
 .arrows line { stroke: var(--quiet); } .arrows circle { fill: var(--quiet); }
 .axis line { stroke: var(--line); } .axis text { fill: var(--quiet); }
 .axis g { display: none; }
+@media (max-width: 700px) { .axis text:nth-of-type(even) { display: none; } }
 .by1:checked ~ .scroll .at1, .by4:checked ~ .scroll .at4, .by16:checked ~ .scroll .at16,
 .by64:checked ~ .scroll .at64 { display: inline; }
 .by4:checked ~ .scroll .canvas { width: 400%; } .by16:checked ~ .scroll .canvas { width: 1600%; }
 .by64:checked ~ .scroll .canvas { width: 6400%; }
 .lane { position: relative; }
 .label { position: sticky; left: 0; width: max-content; padding: 3px 4px 0; font-size: 11px;
-  color: var(--quiet); height: 17px; line-height: 14px; box-sizing: border-box; }
+  color: var(--quiet); height: 17px; line-height: 14px; box-sizing: border-box;
+  text-shadow: 0 0 2px var(--plot), 0 0 2px var(--plot), 0 0 2px var(--plot); }
 .timeline rect { stroke-width: .5px; } .name text { fill: #fff; }
 .timeline .named { stroke: var(--plot); stroke-width: 1px; }
 .kernel { fill: var(--kernel); stroke: var(--kernel); color: var(--kernel); }
