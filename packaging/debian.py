@@ -57,8 +57,8 @@ PACKAGES = {
     },
     "libkernelmill1-cuda": {
         "Section": "libs",
-        "Depends": NEEDS_GLIBC,
-        "Recommends": "libkernelmill1 (= {version})",
+        # The driver runs kernels by the plugin of its own build, which lies there.
+        "Depends": NEEDS_GLIBC + ", libkernelmill1 (= {version})",
         "Description": "CUDA driver and runtime libraries that run on any CPU\n"
         " Kernelmill runs kernels written in CUDA C++ or PTX on any CPU.\n"
         " .\n"

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import subprocess
 import unittest
+from pathlib import Path
 
 from packages import BUILD, DIST, FILLED, KERNEL, NVRTC, ROOT, RUN_KERNEL, version
 from roots import COMPILERS, Root, RootCase
@@ -32,7 +34,7 @@ class Roots(RootCase):
         program = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
         said = self.good(root, "kernelmill", "exec", "--", "python3", "-c", program)
         self.assertEqual(said, "0\n")
-        self.good(root, "apt-get", "purge", "-y", "libkernelmill1", "libkernelmill1-cuda")
+        self.good(root, "apt-get", "purge", "-y", "libkernelmill1")
         self.assertFalse((root.path / "usr/bin/kernelmill").exists())
 
     def check_c_tests(self, root: Root):
@@ -64,6 +66,63 @@ class Roots(RootCase):
 
     def test_debian_13(self):
         self.check("trixie")
+
+
+class Upgrades(RootCase):
+    """From packages that say that they are older, with the files of those of today."""
+
+    def setUp(self):
+        super().setUp()
+        self.inside = self.root("bookworm")
+        self.newer, self.older = self.inside.path / "newer", self.inside.path / "older"
+        for folder in (self.newer, self.older):
+            folder.mkdir()
+        for path in DIST.glob("*.deb"):
+            shutil.copy(path, self.newer)
+            self.write_older(path)
+        self.install("older")
+
+    def write_older(self, path: Path):
+        tree = self.folder / path.stem
+        subprocess.run(["dpkg-deb", "-R", path, tree], check=True)
+        control = tree / "DEBIAN/control"
+        control.write_text(control.read_text().replace(version(), "0.9.0"))
+        for each in sorted(tree.rglob(f"*{version()}*"), reverse=True):
+            each.rename(each.with_name(each.name.replace(version(), "0.9.0")))
+        name = path.name.replace(version(), "0.9.0")
+        subprocess.run(["dpkg-deb", "-Znone", "-b", tree, self.older / name], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def install(self, folder: str, pattern: str = "*.deb"):
+        found = sorted((self.inside.path / folder).glob(pattern))
+        self.good(self.inside, "apt-get", "install", "-y", "--no-install-recommends",
+                  *[f"/{folder}/{path.name}" for path in found])
+
+    def installed(self) -> dict:
+        """Package -> version of those of ours that are installed."""
+        listed = self.good(self.inside, "dpkg-query", "-W", "-f",
+                           "${db:Status-Status} ${Package} ${Version}\n")
+        rows = [line.split() for line in listed.splitlines() if "kernelmill" in line]
+        return {name: number for status, name, number in rows if status == "installed"}
+
+    def test_all_at_once_and_the_removal_of_all(self):
+        self.assertEqual(set(self.installed().values()), {"0.9.0"})
+        self.install("newer")
+        self.assertEqual(set(self.installed().values()), {version()})
+        self.assertEqual(len(self.installed()), 4)
+        folders = (self.inside.path / "usr/lib/x86_64-linux-gnu").glob("kernelmill-*")
+        self.assertEqual([path.name for path in folders], [f"kernelmill-{version()}"])
+        self.assertIn("  cpu:0 ", self.good(self.inside, "kernelmill", "info"))
+        self.good(self.inside, "apt-get", "purge", "-y", "libkernelmill1")
+        self.assertEqual(self.installed(), {})
+        left = [path for place in ("usr", "etc", "opt")
+                for path in (self.inside.path / place).rglob("*kernelmill*")]
+        self.assertEqual(left, [])
+
+    def test_the_library_alone_takes_the_older_rest_away(self):
+        """A driver without the plugin of its version would find no device."""
+        self.install("newer", "libkernelmill1_*.deb")
+        self.assertEqual(self.installed(), {"libkernelmill1": version()})
 
 
 class Rules(RootCase):
