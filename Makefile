@@ -11,7 +11,7 @@ BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint \
-        format docs test-docs dist test-dist install \
+        format docs test-docs dist test-dist install uninstall \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
 help: ## lists the targets
@@ -106,6 +106,8 @@ test-dist: ## installs each package as its user would, also on Debian 11 to 13 (
 
 install: build ## installs below PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+uninstall: ## removes what the last `make install` of this checkout has installed
+	@scripts/uninstall.sh $(BUILD)
 
 setup: ## installs what scripts/versions.txt names, nothing else
 	@scripts/setup.sh

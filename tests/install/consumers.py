@@ -120,6 +120,19 @@ def check_command(options, prefix: Path):
     expect("what a program on the CUDA driver library says", "found\n", said)
 
 
+def check_uninstall(options, prefix: Path):
+    """Files of others stay, also beside ours."""
+    other = prefix / "share/doc/kernelmill/notes"
+    other.write_text("")
+    script = HERE.parents[1] / "scripts/uninstall.sh"
+    run(script, options.build)
+    expect("what is left", {"share/doc/kernelmill/notes"}, installed_files(prefix))
+    other.unlink()
+    run(script, options.build)  # finds nothing any more, and that is no error
+    left = [str(path) for path in prefix.rglob("*kernelmill*")]
+    expect("folders that are left", [], left)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     for name in ("--build", "--version", "--cmake", "--cc", "--pkg-config"):
@@ -135,6 +148,8 @@ def main() -> int:
         check_cmake(options, prefix, folder)
         check_pkg_config(options, prefix, folder)
         check_command(options, prefix)
+        prefix.rename(folder / "first")
+        check_uninstall(options, folder / "first")
     return 0
 
 
