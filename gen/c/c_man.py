@@ -1,6 +1,7 @@
 """man/generated/*.3: a manual page for each header of the C ABI, with every function in it, and the
 names under which `man` finds the pages."""
 
+import functools
 import re
 
 from c import c_contract, c_header, c_pages
@@ -43,8 +44,12 @@ def section(function, header: tuple) -> str:
     return "".join(lines)
 
 
+@functools.cache
 def topic(name: str) -> str:
-    return "km_" + name.removesuffix(".h")
+    """The page of a header: km_stream; but km_graph_nodes_h, as a function has that name."""
+    title = "km_" + name.removesuffix(".h")
+    taken = {function.name for function in c_header.functions(c_header.text())}
+    return title + "_h" if title in taken else title
 
 
 def page(name: str, text: str, header: tuple) -> str:

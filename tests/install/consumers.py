@@ -79,6 +79,13 @@ def installed_files(prefix: Path) -> set:
     return {name for name in found if "kernelmill-targets-" not in name}
 
 
+def check_manual(prefix: Path):
+    """The page of a header is not replaced by that of a function of the same name."""
+    for page in (HERE.parents[1] / "man/generated").glob("*.3"):
+        installed = (prefix / "share/man/man3" / page.name).read_text()
+        expect(f"{page.name} as installed", page.read_text(), installed)
+
+
 def check_cmake(options, prefix: Path, folder: Path):
     source, build = folder / "consumer_source", folder / "cmake"
     shutil.copytree(HERE / "consumer", source)
@@ -145,6 +152,7 @@ def main() -> int:
         (folder / "first").rename(prefix)
         expect("installed files", sorted(expected_files(options.version)),
                sorted(installed_files(prefix)))
+        check_manual(prefix)
         check_cmake(options, prefix, folder)
         check_pkg_config(options, prefix, folder)
         check_command(options, prefix)
