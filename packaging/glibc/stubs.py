@@ -53,6 +53,22 @@ def start_files(work: Path, folder: Path) -> None:
         sys.exit(f"stubs.py: {len(found)} files Scrt1.o, not one")
     for name in ("crt1.o", "Scrt1.o"):
         shutil.copyfile(found[0], folder / name)
+        strip(folder / name)
+
+
+def strip(path: Path) -> None:
+    """Leaves out what only debuggers need: Zig's folder and temporary ones would be in the identity
+    that the linker gives to a program, of its contents before they are stripped."""
+    subprocess.run(["strip", "--strip-debug", path], check=True)
+
+
+def write_archive(found: Path, work: Path, written: Path) -> None:
+    """Zig's archive names its members by their paths below `work`, where they still lie."""
+    listed = subprocess.run(["ar", "t", found], capture_output=True, text=True, check=True).stdout
+    members = [work / line for line in listed.splitlines()]
+    for member in members:
+        strip(member)
+    subprocess.run(["ar", "qcsD", written, *members], check=True)
 
 
 def main() -> int:
@@ -68,7 +84,7 @@ def main() -> int:
             if ours not in files:
                 sys.exit(f"stubs.py: zig makes no {ours} for glibc {version}")
             shutil.copyfile(files[ours], folder / theirs)
-        shutil.copyfile(files["libc_nonshared.a"], folder / "libc_nonshared.a")
+        write_archive(files["libc_nonshared.a"], work, folder / "libc_nonshared.a")
         start_files(work, folder)
     for name in LIBRARIES.values():
         short = name.split(".so")[0]

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -86,6 +87,16 @@ class Contents(unittest.TestCase):
         shown = subprocess.run([tools()["zig"], "version"], capture_output=True, text=True,
                                check=True).stdout.strip()
         self.assertIn(f"glibc {OLDEST_GLIBC[0]}.{OLDEST_GLIBC[1]}, zig {shown},", inputs)
+
+    def test_what_is_linked_does_not_say_where_it_was_built(self):
+        """Not even before it is stripped: the identity that the linker gives would differ."""
+        linked = [*BUILD.glob("glibc/*.[ao]"), *BUILD.glob("bin/*"), *BUILD.glob("lib/*.so.*.*"),
+                  *BUILD.glob("lib/*/**/*.so*"), *BUILD.glob("lib/*/**/*.a")]
+        self.assertGreaterEqual(len(linked), 20)
+        for path in linked:
+            data = path.read_bytes()
+            for place in (ROOT, tempfile.gettempdir()):
+                self.assertNotIn(f"{place}/".encode(), data, path)
 
     def test_checksums_are_right_and_complete(self):
         lines = (DIST / "SHA256SUMS").read_text().splitlines()
