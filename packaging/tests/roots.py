@@ -4,6 +4,8 @@ A root is made once, by debootstrap, below build/roots. Each test works on a cop
 """
 
 import contextlib
+import ctypes
+import functools
 import os
 import shutil
 import subprocess
@@ -51,9 +53,21 @@ def log_of(root: Path) -> str:
     return "\n".join(log.read_text().splitlines()[-20:]) if log.exists() else ""
 
 
+@functools.cache
+def keep_mounts_to_ourselves() -> None:
+    """What this process mounts goes with it, however it ends: else whoever deletes the folders of a
+    run that was ended would delete the machine's /dev."""
+    new_namespace = 0x20000  # CLONE_NEWNS
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(new_namespace) != 0:
+        raise OSError(ctypes.get_errno(), "unshare: no mounts of its own")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+
+
 @contextlib.contextmanager
 def mounted(root: Path):
     """The root with /proc, /dev and this machine's way to registries."""
+    keep_mounts_to_ourselves()
     subprocess.run(["mount", "-t", "proc", "proc", root / "proc"], check=True)
     subprocess.run(["mount", "--bind", "/dev", root / "dev"], check=True)
     files = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/pip.conf": "/etc/pip.conf",
@@ -65,7 +79,7 @@ def mounted(root: Path):
         yield
     finally:
         for name in ("dev", "proc"):
-            subprocess.run(["umount", root / name], check=True)
+            subprocess.run(["umount", "--lazy", root / name], check=True)
 
 
 def run_inside(root: Path, *words, **settings):

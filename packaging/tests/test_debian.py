@@ -125,6 +125,14 @@ class Upgrades(RootCase):
         self.assertEqual(self.installed(), {"libkernelmill1": version()})
 
 
+class Mounts(RootCase):
+    def test_the_machine_sees_none_of_them(self):
+        """So that a run that is ended leaves none."""
+        root = self.root("bookworm")
+        self.assertIn("null", self.good(root, "ls", "/dev"))
+        self.assertNotIn(str(root.path), Path("/proc/1/mounts").read_text())
+
+
 class Rules(RootCase):
     def test_lintian_finds_nothing(self):
         packages = sorted(DIST.glob("*.deb"))
