@@ -3,10 +3,12 @@
 import base64
 import json
 import os
+import re
+import shlex
 import stat
 import unittest
 
-from tool import SCALE, Case, npy, png, read_npy
+from tool import SCALE, SOURCE_DIR, Case, npy, png, read_npy
 
 
 # 8 x 8 pixels of grey 200.
@@ -401,6 +403,15 @@ class Device(Case):
         text = self.bad(1, "run", "scale.cu", "--arg", "zeros:f32[4]", "--device", "cpu",
                         env={"KM_CPU_MMA": "exact"})
         self.assertIn("KM_CPU_MMA is 'exact': give device or fast", text)
+
+    def test_the_first_kernel_of_the_guide(self):
+        with open(os.path.join(SOURCE_DIR, "docs/guide/install.md"), encoding="utf-8") as file:
+            section = file.read().split("## A first kernel\n")[1].split("\n## ")[0]
+        source, command, shown = re.findall(r"```\w+\n(.*?)```", section, re.S)
+        self.write("fill.cu", source)
+        words = shlex.split(command)
+        self.assertEqual(words[0], "kernelmill")
+        self.assertEqual(self.good(*words[1:], "--device", "cpu").stdout, shown)
 
 
 if __name__ == "__main__":
