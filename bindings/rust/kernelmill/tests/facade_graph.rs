@@ -95,9 +95,9 @@ fn copies_and_captures_of_two_threads_do_not_mix() -> Tested {
     let context = own_context()?;
     let stream = context.new_stream()?;
     let is_over = AtomicBool::new(false);
+    let mut slice = stream.alloc_zeros::<u32>(100)?;
     std::thread::scope(|scope| {
         let copies = scope.spawn(|| -> Result<u32, DriverError> {
-            let mut slice = stream.alloc_zeros::<u32>(100)?;
             let mut made = 0;
             while !is_over.load(Ordering::Relaxed) {
                 match stream.memcpy_htod(&vec![7; 100], &mut slice) {
