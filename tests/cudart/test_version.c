@@ -163,6 +163,54 @@ static void places_are_locations(void** state) {
   OK(cudaFree(data));
 }
 
+static void green_contexts_are_execution_contexts(void** state) {
+  (void)state;
+  cudaDevResource whole, parts[2], rest, found;
+  unsigned groups = 2;
+  cudaDevResourceDesc_t resources;
+  cudaExecutionContext_t green = NULL, device = NULL;
+  cudaStream_t stream;
+  cudaEvent_t event;
+  int ordinal = -1;
+  unsigned long long id = 0, of_device = 0;
+  void* memory = NULL;
+  unsigned char byte = 0;
+  OK(cudaDeviceGetDevResource(0, &whole, cudaDevResourceTypeSm));
+  OK(cudaDevSmResourceSplitByCount(parts, &groups, &whole, &rest, 0, 1));
+  OK(cudaDevResourceGenerateDesc(&resources, parts, 1));
+  EXPECT(cudaErrorInvalidValue, cudaGreenCtxCreate(&green, resources, 0, 1));
+  EXPECT(cudaErrorInvalidValue, cudaGreenCtxCreate(NULL, resources, 0, 0));
+  OK(cudaGreenCtxCreate(&green, resources, 0, 0));
+  OK(cudaExecutionCtxGetDevice(&ordinal, green));
+  assert_int_equal(ordinal, 0);
+  OK(cudaDeviceGetExecutionCtx(&device, 0));
+  OK(cudaExecutionCtxGetId(green, &id));
+  OK(cudaExecutionCtxGetId(device, &of_device));
+  assert_true(id != of_device);
+  OK(cudaExecutionCtxGetDevResource(green, &found, cudaDevResourceTypeSm));
+  assert_int_equal(found.sm.smCount, parts[0].sm.smCount);
+  OK(cudaExecutionCtxStreamCreate(&stream, green, cudaStreamNonBlocking, 0));
+  OK(cudaStreamGetDevResource(stream, &found, cudaDevResourceTypeSm));
+  assert_int_equal(found.sm.smCount, parts[0].sm.smCount);
+  OK(cudaMalloc(&memory, 64));
+  OK(cudaMemsetAsync(memory, 7, 64, stream));
+  OK(cudaEventCreate(&event));
+  OK(cudaExecutionCtxRecordEvent(green, event));
+  OK(cudaExecutionCtxWaitEvent(green, event));
+  OK(cudaExecutionCtxSynchronize(green));
+  OK(cudaStreamQuery(stream));
+  OK(cudaEventQuery(event));
+  OK(cudaMemcpy(&byte, memory, 1, cudaMemcpyDeviceToHost));
+  assert_int_equal(byte, 7);
+  OK(cudaStreamDestroy(stream));
+  OK(cudaEventDestroy(event));
+  OK(cudaFree(memory));
+  OK(cudaExecutionCtxDestroy(green));
+  EXPECT(cudaErrorInvalidResourceHandle, cudaExecutionCtxDestroy(green));
+  EXPECT(cudaErrorInvalidResourceHandle, cudaExecutionCtxGetDevice(&ordinal, green));
+  EXPECT(cudaErrorInvalidResourceHandle, cudaGetLastError());
+}
+
 static void execution_contexts_stand_for_devices(void** state) {
   NEEDS_TWO_DEVICES();
   (void)state;
@@ -231,8 +279,11 @@ static void parameters_are_counted(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(places_are_locations),   TEST(execution_contexts_stand_for_devices),
-      TEST(batches_are_copied),     TEST(logs_are_read),
+      TEST(places_are_locations),
+      TEST(execution_contexts_stand_for_devices),
+      TEST(green_contexts_are_execution_contexts),
+      TEST(batches_are_copied),
+      TEST(logs_are_read),
       TEST(parameters_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,17 @@
 #include "dropin/cudart/device/execution_context.h"
 
 #include <array>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "dropin/cudart/call.h"
 
 namespace km::cudart {
 
-/// Stands for a device.
+/// Stands for a device or a green context.
 struct ExecutionContext {
-  int device;
+  ExecutionContextView view;
 };
 
 namespace {
@@ -17,7 +20,7 @@ using ExecutionContexts = std::array<ExecutionContext, kMaxDevices>;
 
 ExecutionContexts one_per_device() {
   ExecutionContexts made = {};
-  for (int i = 0; i < kMaxDevices; ++i) made[static_cast<size_t>(i)].device = i;
+  for (int i = 0; i < kMaxDevices; ++i) made[static_cast<size_t>(i)].view.device = i;
   return made;
 }
 
@@ -26,26 +29,63 @@ ExecutionContexts& all() {
   return made;
 }
 
+struct GreenContexts {
+  std::mutex mutex;
+  std::map<cudaExecutionContext_t, std::unique_ptr<ExecutionContext>> by_handle;
+};
+
+GreenContexts& green_contexts() {
+  static auto& made = *new GreenContexts;
+  return made;
+}
+
 }  // namespace
 
-cudaError_t device_of(cudaExecutionContext_t handle, int* out) {
+cudaError_t find_execution_context(cudaExecutionContext_t handle, ExecutionContextView* out) {
   for (ExecutionContext& each : all()) {
     if (&each != handle) continue;
-    *out = each.device;
+    *out = each.view;
     return cudaSuccess;
   }
-  return cudaErrorInvalidResourceHandle;
+  GreenContexts& green = green_contexts();
+  const std::lock_guard lock(green.mutex);
+  const auto found = green.by_handle.find(handle);
+  if (found == green.by_handle.end()) return cudaErrorInvalidResourceHandle;
+  *out = found->second->view;
+  return cudaSuccess;
 }
 
 cudaExecutionContext_t execution_context_of(int device) {
   return &all()[static_cast<size_t>(device)];
 }
 
+cudaExecutionContext_t add_green_context(int device, CUgreenCtx green) {
+  auto made = std::make_unique<ExecutionContext>();
+  made->view = {device, green};
+  const cudaExecutionContext_t handle = made.get();
+  GreenContexts& known = green_contexts();
+  const std::lock_guard lock(known.mutex);
+  known.by_handle.emplace(handle, std::move(made));
+  return handle;
+}
+
+cudaError_t take_green_context(cudaExecutionContext_t handle, CUgreenCtx* out) {
+  ExecutionContextView view;
+  RT_TRY(find_execution_context(handle, &view));
+  if (view.green == nullptr) return cudaErrorNotPermitted;
+  GreenContexts& known = green_contexts();
+  const std::lock_guard lock(known.mutex);
+  if (known.by_handle.erase(handle) == 0) return cudaErrorInvalidResourceHandle;
+  *out = view.green;
+  return cudaSuccess;
+}
+
 cudaError_t context_of(cudaExecutionContext_t handle, CUcontext* out) {
   if (handle == nullptr) return driver.cuCtxGetCurrent(out);
-  int device = 0;
-  RT_TRY(device_of(handle, &device));
-  return primary_context(device, out);
+  ExecutionContextView view;
+  RT_TRY(find_execution_context(handle, &view));
+  if (view.green != nullptr) return driver.cuCtxFromGreenCtx(out, view.green);
+  return primary_context(view.device, out);
 }
 
 }  // namespace km::cudart

@@ -1,10 +1,37 @@
-// Execution contexts: those of whole devices. Green contexts, which divide a device, are what the
-// driver says.
+// Execution contexts: those of whole devices, and green contexts, which have a part of one.
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/device/execution_context.h"
 #include "dropin/cudart/v13/types.h"
 
 namespace km::cudart {
+
+namespace {
+
+/// Waits for all work of the green context's streams: for an event behind it.
+cudaError_t synchronize(CUgreenCtx green) {
+  CUevent event = nullptr;
+  RT_TRY(driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  cudaError_t done = driver.cuGreenCtxRecordEvent(green, event);
+  if (done == cudaSuccess) done = driver.cuEventSynchronize(event);
+  const cudaError_t destroyed = driver.cuEventDestroy_v2(event);
+  return done != cudaSuccess ? done : destroyed;
+}
+
+/// Calls the driver for a green context, or for the primary context of a device; no handle means
+/// the current context.
+template <typename OfGreen, typename OfContext>
+cudaError_t dispatch(cudaExecutionContext_t handle, OfGreen of_green, OfContext of_context) {
+  return call_context([&]() -> cudaError_t {
+    ExecutionContextView view;
+    if (handle != nullptr) RT_TRY(find_execution_context(handle, &view));
+    if (view.green != nullptr) return of_green(view.green);
+    CUcontext context = nullptr;
+    RT_TRY(context_of(handle, &context));
+    return of_context(context);
+  });
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -18,73 +45,89 @@ cudaError_t cudaDeviceGetExecutionCtx(cudaExecutionContext_t* out, int device) {
   });
 }
 
+cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t* out, cudaDevResourceDesc_t resources,
+                               int device, unsigned flags) {
+  return call_driver([&]() -> cudaError_t {
+    RT_REQUIRE(out);
+    if (flags != 0) return cudaErrorInvalidValue;
+    CUcontext context = nullptr;
+    RT_TRY(primary_context(device, &context));
+    CUgreenCtx green = nullptr;
+    RT_TRY(driver.cuGreenCtxCreate(&green, resources, device, CU_GREEN_CTX_DEFAULT_STREAM));
+    try {
+      *out = add_green_context(device, green);
+    } catch (const std::bad_alloc&) {
+      driver.cuGreenCtxDestroy(green);
+      return cudaErrorMemoryAllocation;
+    }
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaExecutionCtxGetDevice(int* out, cudaExecutionContext_t handle) {
   return call_driver([&]() -> cudaError_t {
     RT_REQUIRE(out);
-    return device_of(handle, out);
+    ExecutionContextView view;
+    RT_TRY(find_execution_context(handle, &view));
+    *out = view.device;
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaExecutionCtxGetId(cudaExecutionContext_t handle, unsigned long long* out) {
-  return call_context([&]() -> cudaError_t {
-    CUcontext context = nullptr;
-    RT_TRY(context_of(handle, &context));
-    return driver.cuCtxGetId(context, out);
-  });
+  return dispatch(
+      handle, [&](CUgreenCtx green) { return driver.cuGreenCtxGetId(green, out); },
+      [&](CUcontext context) { return driver.cuCtxGetId(context, out); });
 }
 
 cudaError_t cudaExecutionCtxStreamCreate(cudaStream_t* out, cudaExecutionContext_t handle,
                                          unsigned flags, int priority) {
   return call_driver([&]() -> cudaError_t {
-    int device = 0;
-    RT_TRY(device_of(handle, &device));
-    const DeviceScope scope(device);
+    ExecutionContextView view;
+    RT_TRY(find_execution_context(handle, &view));
+    const DeviceScope scope(view.device);
     RT_TRY(scope.status());
-    return driver.cuStreamCreateWithPriority(out, flags, priority);
+    if (view.green == nullptr) return driver.cuStreamCreateWithPriority(out, flags, priority);
+    return driver.cuGreenCtxStreamCreate(out, view.green, flags, priority);
   });
 }
 
 cudaError_t cudaExecutionCtxSynchronize(cudaExecutionContext_t handle) {
   return call_driver([&]() -> cudaError_t {
-    int device = 0;
-    RT_TRY(device_of(handle, &device));
-    const DeviceScope scope(device);
+    ExecutionContextView view;
+    RT_TRY(find_execution_context(handle, &view));
+    const DeviceScope scope(view.device);
     RT_TRY(scope.status());
+    if (view.green != nullptr) return synchronize(view.green);
     return driver.cuCtxSynchronize();
   });
 }
 
 cudaError_t cudaExecutionCtxRecordEvent(cudaExecutionContext_t handle, cudaEvent_t event) {
-  return call_context([&]() -> cudaError_t {
-    CUcontext context = nullptr;
-    RT_TRY(context_of(handle, &context));
-    return driver.cuCtxRecordEvent(context, event);
-  });
+  return dispatch(
+      handle, [&](CUgreenCtx green) { return driver.cuGreenCtxRecordEvent(green, event); },
+      [&](CUcontext context) { return driver.cuCtxRecordEvent(context, event); });
 }
 
 cudaError_t cudaExecutionCtxWaitEvent(cudaExecutionContext_t handle, cudaEvent_t event) {
-  return call_context([&]() -> cudaError_t {
-    CUcontext context = nullptr;
-    RT_TRY(context_of(handle, &context));
-    return driver.cuCtxWaitEvent(context, event);
-  });
+  return dispatch(
+      handle, [&](CUgreenCtx green) { return driver.cuGreenCtxWaitEvent(green, event); },
+      [&](CUcontext context) { return driver.cuCtxWaitEvent(context, event); });
 }
 
 cudaError_t cudaExecutionCtxDestroy(cudaExecutionContext_t handle) {
   return call_driver([&]() -> cudaError_t {
-    int device = 0;
-    RT_TRY(device_of(handle, &device));
-    return cudaErrorNotPermitted;  // a device's own stays
+    CUgreenCtx green = nullptr;
+    RT_TRY(take_green_context(handle, &green));
+    return driver.cuGreenCtxDestroy(green);
   });
 }
 
 cudaError_t cudaExecutionCtxGetDevResource(cudaExecutionContext_t handle, cudaDevResource* out,
                                            cudaDevResourceType type) {
-  return call_context([&]() -> cudaError_t {
-    CUcontext context = nullptr;
-    RT_TRY(context_of(handle, &context));
-    return driver.cuCtxGetDevResource(context, out, type);
-  });
+  return dispatch(
+      handle, [&](CUgreenCtx green) { return driver.cuGreenCtxGetDevResource(green, out, type); },
+      [&](CUcontext context) { return driver.cuCtxGetDevResource(context, out, type); });
 }
 
 cudaError_t cudaDeviceGetDevResource(int device, cudaDevResource* out, cudaDevResourceType type) {
