@@ -114,6 +114,7 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   if (const curandStatus_t ready = prepare(g); ready != kSuccess) return ready;
   if (!g.is_on_host) return status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));
   library::StreamMemory memory(*g.driver, g.stream);
+  if (r.count > SIZE_MAX / r.element_bytes) return kAllocationFailed;
   const size_t bytes = r.count * r.element_bytes;
   if (const cu::CUresult got = memory.allocate(bytes); got != 0) return status_of(got);
   if (const cu::CUresult launched = launch(g, memory.address(), r); launched != cu::CUDA_SUCCESS) {

@@ -334,6 +334,10 @@ static void pools_are_used_by_devices_that_may(void** state) {
   OK(cuCtxSetCurrent(f->context));
   access.flags = (CUmemAccess_flags)2;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAccess(pool, &access, 1));
+  CUmemAccessDesc both[] = {{second, CU_MEM_ACCESS_FLAGS_PROT_NONE}, access};
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAccess(pool, both, 2));
+  OK(cuMemPoolGetAccess(&flags, pool, &second));
+  assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE); /* nothing has changed */
   access.location.id = 0;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAccess(pool, &access, 1));

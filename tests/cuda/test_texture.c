@@ -591,7 +591,10 @@ static void CUDA_CB wait_for_word(void* word) {
 }
 
 static void textures_outlive_the_kernels_that_read_them(void** state) {
-  fixture* const f = *state;
+  (void)state;
+  CUstream stream = NULL;
+  CUevent event = NULL;
+  OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   float texels[TEXELS], from[2 * THREADS], got[4 * THREADS];
   for (int i = 0; i < TEXELS; ++i) texels[i] = (float)i;
   for (int i = 0; i < 2 * THREADS; ++i) from[i] = 3.5f;
@@ -601,17 +604,21 @@ static void textures_outlive_the_kernels_that_read_them(void** state) {
   OK(cuMemcpyHtoD(at.in, from, sizeof from));
   OK(cuMemsetD8(at.out, 0, sizeof got));
   atomic_int is_released = 0;
-  OK(cuLaunchHostFunc(f->stream, wait_for_word, &is_released));
+  OK(cuLaunchHostFunc(stream, wait_for_word, &is_released));
   void* arguments[] = {&texture, &at.in, &at.out};
   CUfunction fetch = NULL;
   OK(cuModuleGetFunction(&fetch, at.module, "fetch"));
-  OK(cuLaunchKernel(fetch, 1, 1, 1, THREADS, 1, 1, 0, f->stream, arguments, NULL));
+  OK(cuLaunchKernel(fetch, 1, 1, 1, THREADS, 1, 1, 0, stream, arguments, NULL));
+  OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  OK(cuEventRecord(event, stream));
+  OK(cuStreamDestroy(stream)); /* its work goes on */
   OK(cuTexObjectDestroy(texture));
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(texture));
   CUDA_RESOURCE_DESC found;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc(&found, texture));
   atomic_store(&is_released, 1);
-  OK(cuStreamSynchronize(f->stream));
+  OK(cuEventSynchronize(event));
+  OK(cuEventDestroy(event));
   OK(cuMemcpyDtoH(got, at.out, sizeof got));
   for (int i = 0; i < THREADS; ++i) assert_true(got[4 * i] == 3 * SIDE + 3);
   OK(cuArrayDestroy(array));

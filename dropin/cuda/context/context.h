@@ -18,6 +18,14 @@ class Graph;
 
 namespace km::dropin {
 
+/// A stream's work up to a ticket.
+struct QueuedWork {
+  Ref<km::Stream> stream;
+  uint64_t ticket = 0;
+
+  bool is_over() const { return stream->is_over(ticket); }
+};
+
 class Context final : public Handled {
  public:
   static CUresult create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out);
@@ -61,6 +69,10 @@ class Context final : public Handled {
   void note_work(Stream& stream);
   /// Those with a handle and the default ones, as far as they were used.
   void all_streams(std::vector<Ref<Stream>>* out);
+  /// The stream is about to be destroyed: its work goes on.
+  void note_ending(km::Stream& stream);
+  /// Work that the context's streams have queued and that is not over, of destroyed streams too.
+  std::vector<QueuedWork> queued_work();
   /// The stream of a thread that is gone.
   void take_thread(uint64_t thread, std::vector<Ref<Stream>>* out);
 
@@ -97,6 +109,7 @@ class Context final : public Handled {
   std::mutex mutex_;  // guards what follows
   Ref<Stream> legacy_;
   std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread
+  std::vector<QueuedWork> ending_;                        // of destroyed streams
   std::map<const km::Graph*, CUgraph> captured_;
   std::mutex order_mutex_;  // guards what follows
   std::vector<Stream*> blocking_;

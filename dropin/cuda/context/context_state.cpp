@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/thread/thread_object.h"
@@ -11,6 +12,7 @@
 #include "dropin/cuda/memory/virtual_memory.h"
 #include "dropin/cuda/module/module.h"
 #include "dropin/cuda/stream/stream.h"
+#include "dropin/cuda/texture/texture.h"
 #include "dropin/cuda/texture/texture_reference.h"
 
 namespace km::dropin {
@@ -133,6 +135,11 @@ void Context::drop_contents(const MayBlock& may_block) {
   static_cast<void>(core()->synchronize(may_block));
   retire_all<Event>(*this);
   retire_all<Stream>(*this);
+  {
+    std::vector<QueuedWork> over;  // streams go without the lock
+    const std::lock_guard lock(mutex_);
+    std::swap(over, ending_);
+  }
   retire_all<Module>(*this);
   retire_all<GraphExec>(*this);
   retire_all<Graph>(*this);
@@ -161,6 +168,7 @@ CUresult Context::synchronize() {
   CU_ASSIGN(const MayBlock may_block, require_may_block());
   CU_CHECK(core()->synchronize(may_block));
   trim_pools();
+  end_unread_images();
   return CUDA_SUCCESS;
 }
 
@@ -202,6 +210,43 @@ void Context::all_streams(std::vector<Ref<Stream>>* out) {
   const std::lock_guard lock(mutex_);
   if (legacy_) out->push_back(legacy_);
   for (const auto& [thread, stream] : per_thread_) out->push_back(stream);
+}
+
+namespace {
+
+/// Moves the work that is over out of the list.
+std::vector<QueuedWork> take_over(std::vector<QueuedWork>& from) {
+  const auto over = std::partition(from.begin(), from.end(),
+                                   [](const QueuedWork& work) { return !work.is_over(); });
+  std::vector<QueuedWork> taken(std::make_move_iterator(over), std::make_move_iterator(from.end()));
+  from.erase(over, from.end());
+  return taken;
+}
+
+}  // namespace
+
+void Context::note_ending(km::Stream& stream) {
+  const uint64_t ticket = stream.last_ticket();
+  std::vector<QueuedWork> over;  // streams go without the lock
+  const std::lock_guard lock(mutex_);
+  over = take_over(ending_);
+  if (!stream.is_over(ticket)) ending_.push_back({Ref<km::Stream>::share(stream), ticket});
+}
+
+std::vector<QueuedWork> Context::queued_work() {
+  std::vector<Ref<Stream>> streams;
+  all_streams(&streams);
+  std::vector<QueuedWork> work;
+  for (const Ref<Stream>& stream : streams) {
+    const uint64_t ticket = stream->core().last_ticket();
+    if (stream->core().is_over(ticket)) continue;
+    work.push_back({Ref<km::Stream>::share(stream->core()), ticket});
+  }
+  std::vector<QueuedWork> over;  // streams go without the lock
+  const std::lock_guard lock(mutex_);
+  over = take_over(ending_);
+  work.insert(work.end(), ending_.begin(), ending_.end());
+  return work;
 }
 
 void Context::add_blocking(Stream& stream) {

@@ -88,16 +88,18 @@ CUmemAccess_flags Pool::access_of(const DeviceState& device) {
   return found != access_.end() ? found->second : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
-CUresult Pool::set_access(const DeviceState& device, CUmemAccess_flags flags) {
+CUresult Pool::check_access(const DeviceState& device, CUmemAccess_flags flags) const {
   if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
       flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
     return fail(CUDA_ERROR_INVALID_VALUE, "there are no access flags %d", flags);
   }
-  if (&device == &device_) {
-    if (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_SUCCESS;
-    return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, which may always use it",
-                device_.ordinal);
-  }
+  if (&device != &device_ || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of device %d, which may always use it",
+              device_.ordinal);
+}
+
+CUresult Pool::set_access(const DeviceState& device, CUmemAccess_flags flags) {
+  if (&device == &device_) return CUDA_SUCCESS;
   {
     const std::lock_guard lock(mutex_);
     access_[device.ordinal] = flags;

@@ -36,6 +36,8 @@ class Pool final : public Handled {
   /// all, others what set_access() said, at first none. Kernels of the CPU write where they may
   /// read, and go on to do so after access is taken back.
   CUmemAccess_flags access_of(const DeviceState& device);
+  CUresult check_access(const DeviceState& device, CUmemAccess_flags flags) const;
+  /// Access that has been checked.
   CUresult set_access(const DeviceState& device, CUmemAccess_flags flags);
   /// A context of any device has begun.
   CUresult enter(Context& context);

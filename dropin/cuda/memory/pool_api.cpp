@@ -181,11 +181,14 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* descript
                             size_t count) {
   return guard(__func__, [&]() -> CUresult {
     CU_GET(Pool, pool, handle);
-    for (size_t i = 0; i < count; ++i) {
-      CU_REQUIRE(descriptions);
-      DeviceState* device = nullptr;
-      CU_TRY(device_of(descriptions[i].location, &device));
-      CU_TRY(pool->set_access(*device, descriptions[i].flags));
+    if (count != 0) CU_REQUIRE(descriptions);
+    for (const bool is_trial : {true, false}) {  // all are right, or nothing changes
+      for (size_t i = 0; i < count; ++i) {
+        DeviceState* device = nullptr;
+        CU_TRY(device_of(descriptions[i].location, &device));
+        CU_TRY(is_trial ? pool->check_access(*device, descriptions[i].flags)
+                        : pool->set_access(*device, descriptions[i].flags));
+      }
     }
     return CUDA_SUCCESS;
   });

@@ -58,6 +58,9 @@ CUresult cuStreamCreateWithPriority(CUstream* out, unsigned int flags, int prior
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
   return guard(__func__, [&]() -> CUresult {
+    if (const Pin<dropin::Stream> stream(handle); stream) {
+      stream->context().note_ending(stream->core());
+    }
     if (!retire<dropin::Stream>(handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is no live handle");
     }

@@ -6,6 +6,7 @@
 #include "dropin/cuda/memory/pool.h"
 #include "dropin/cuda/stream/capture_rules.h"
 #include "dropin/cuda/stream/stream.h"
+#include "dropin/cuda/texture/texture.h"
 
 namespace km::dropin {
 namespace {
@@ -45,6 +46,7 @@ CUresult Stream::synchronize() {
   CU_ASSIGN(const MayBlock may_block, require_may_block());
   CU_CHECK(core_->synchronize(may_block, KMB_WAIT_FOREVER));
   trim_pools();
+  end_unread_images();
   return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 // Texture and surface objects by their handles, and those that queued kernels may still read.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -9,12 +10,6 @@
 
 namespace km::dropin {
 namespace {
-
-/// Work that a stream had queued when an image was destroyed.
-struct QueuedWork {
-  Ref<km::Stream> stream;
-  uint64_t ticket = 0;
-};
 
 struct ListedImage {
   ImageObject object;
@@ -26,7 +21,9 @@ using ObjectList = std::map<uint64_t, ListedImage>;  // by handle
 struct Objects {
   std::mutex mutex;
   ObjectList list;
-  ObjectList destroyed;  // whose readers may not be over
+  ObjectList destroyed;      // whose readers may not be over
+  uint64_t next_handle = 0;  // of those, to be looked at next
+  std::atomic<bool> has_destroyed{false};
 };
 Objects& objects() {
   static Objects* const all = new Objects;  // never destroyed: calls may come while a process ends
@@ -44,50 +41,47 @@ CUresult look_up(Objects& all, uint64_t handle, bool is_surface, ObjectList::ite
 bool may_be_read(const ListedImage& image) {
   return !image.readers_are_known ||
          std::any_of(image.readers.begin(), image.readers.end(),
-                     [](const QueuedWork& work) { return !work.stream->is_over(work.ticket); });
+                     [](const QueuedWork& work) { return !work.is_over(); });
 }
 
-/// Moves the images that `ends` is true of out of the list, and ends them. With the lock.
+/// Ends an image and moves it out of the list. With the lock.
+void take_image(ObjectList& from, ObjectList::iterator image, ObjectList& gone) {
+  image->second.object.entries->image_destroy(image->first);
+  gone.insert(from.extract(image));
+}
+
+/// Ends the images that `ends` is true of. With the lock.
 template <typename Ends>
 void take_images(ObjectList& from, ObjectList& gone, Ends ends) {
   for (auto each = from.begin(); each != from.end();) {
     const auto next = std::next(each);
-    if (ends(each->second)) {
-      each->second.object.entries->image_destroy(each->first);
-      gone.insert(from.extract(each));
-    }
+    if (ends(each->second)) take_image(from, each, gone);
     each = next;
   }
 }
 
-/// Ends the destroyed images that nobody reads any more.
-void end_unread_images() {
+/// Images that a call looks at when others are created and destroyed: more than it adds, so that
+/// the list gets shorter, and few, so that a blocked stream's many images cost each call little.
+constexpr size_t kImagesPerCall = 4;
+
+/// Looks at the next images.
+void end_some_images(size_t most) {
   ObjectList gone;  // memory goes without the lock
   Objects& all = objects();
   const std::lock_guard lock(all.mutex);
-  take_images(all.destroyed, gone, [](const ListedImage& image) { return !may_be_read(image); });
-}
-
-/// The work that the context's streams have queued; false: the host is out of memory.
-bool find_readers(Context& context, std::vector<QueuedWork>* out) {
-  try {
-    std::vector<Ref<Stream>> streams;
-    context.all_streams(&streams);
-    for (const Ref<Stream>& stream : streams) {
-      km::Stream& core = stream->core();
-      const uint64_t ticket = core.last_ticket();
-      if (!core.is_over(ticket)) out->push_back({Ref<km::Stream>::share(core), ticket});
-    }
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
+  for (size_t i = 0; i < most && !all.destroyed.empty(); ++i) {
+    auto next = all.destroyed.lower_bound(all.next_handle);
+    if (next == all.destroyed.end()) next = all.destroyed.begin();
+    all.next_handle = next->first + 1;
+    if (!may_be_read(next->second)) take_image(all.destroyed, next, gone);
   }
+  all.has_destroyed = !all.destroyed.empty();
 }
 
 }  // namespace
 
 CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
-  end_unread_images();
+  end_some_images(kImagesPerCall);
   ImageSource source;
   CU_TRY(source.read(context, object.resource, object.is_surface));
   if (object.has_view) CU_TRY(source.apply(object.view));
@@ -129,19 +123,27 @@ CUresult destroy_image(uint64_t handle, bool is_surface) {
     context = Ref<Context>::share(*found->second.object.context);
     found->second.readers_are_known = false;  // until they are known
     all.destroyed.insert(all.list.extract(found));
+    all.has_destroyed = true;
   }
-  std::vector<QueuedWork> readers;
-  const bool are_known = find_readers(*context, &readers);
-  if (are_known) {
+  std::vector<QueuedWork> readers = context->queued_work();
+  const bool are_over = readers.empty();
+  ObjectList gone;  // memory goes without the lock
+  {
     const std::lock_guard lock(all.mutex);
     const auto found = all.destroyed.find(handle);
     if (found != all.destroyed.end()) {  // its context has not ended
       found->second.readers = std::move(readers);
       found->second.readers_are_known = true;
+      if (are_over) take_image(all.destroyed, found, gone);
     }
   }
-  end_unread_images();
+  end_some_images(kImagesPerCall);
   return CUDA_SUCCESS;
+}
+
+void end_unread_images() {
+  constexpr size_t kImagesAtOnce = 64;
+  if (objects().has_destroyed.load(std::memory_order_relaxed)) end_some_images(kImagesAtOnce);
 }
 
 CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out) {

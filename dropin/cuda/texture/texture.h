@@ -47,6 +47,8 @@ CUresult create_image(Context& context, ImageObject object, uint64_t* out);
 /// The handle ends; the image when all work is over that its context's streams have now, since
 /// kernels among it may read it. CUDA_ERROR_INVALID_VALUE: it is none of that kind.
 CUresult destroy_image(uint64_t handle, bool is_surface);
+/// At synchronisation: some of the destroyed images whose readers are over end.
+void end_unread_images();
 CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out);
 /// The images of a context end with it.
 void destroy_images(const Context& context);
