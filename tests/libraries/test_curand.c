@@ -25,7 +25,13 @@ int curandGeneratePoisson(void*, unsigned*, size_t, double);
 enum { XORWOW = 101, MRG32K3A = 121, MTGP32 = 141, MT19937 = 142, PHILOX = 161 };
 enum { SOBOL32 = 201, SEQUENCES = 4096, MRG_SEQUENCES = 81920 };
 enum { BEST = 100, DEFAULT, SEEDED, LEGACY, DYNAMIC, QUASI_ORDER = 201 };
-enum { NOT_INITIALIZED = 101, TYPE_ERROR = 103, OUT_OF_RANGE = 104, NOT_MULTIPLE = 105 };
+enum {
+  NOT_INITIALIZED = 101,
+  ALLOCATION_FAILED,
+  TYPE_ERROR,
+  OUT_OF_RANGE = 104,
+  NOT_MULTIPLE = 105
+};
 
 static void* managed(size_t bytes) {
   void* memory = NULL;
@@ -177,6 +183,18 @@ static void wrong_arguments_are_refused(void** state) {
 }
 
 /* The dynamic ordering is for the device alone. */
+/* Bytes of this count do not fit a size: nothing is allocated, and the generator goes on. */
+static void counts_beyond_memory_are_refused(void** state) {
+  (void)state;
+  void* generator = NULL;
+  float numbers[4];
+  assert_int_equal(curandCreateGeneratorHost(&generator, XORWOW), 0);
+  assert_int_equal(curandGenerateUniform(generator, numbers, ((size_t)1 << 62) + 2),
+                   ALLOCATION_FAILED);
+  assert_int_equal(curandGenerateUniform(generator, numbers, 4), 0);
+  assert_int_equal(curandDestroyGenerator(generator), 0);
+}
+
 static void each_kind_has_its_orderings(void** state) {
   (void)state;
   const struct {
@@ -213,6 +231,7 @@ int main(void) {
       cmocka_unit_test(philox_is_salmon_s),
       cmocka_unit_test(distributions_have_their_moments),
       cmocka_unit_test(generators_of_the_host_write_to_it),
+      cmocka_unit_test(counts_beyond_memory_are_refused),
       cmocka_unit_test(each_kind_has_its_orderings),
       cmocka_unit_test(wrong_arguments_are_refused),
   };
