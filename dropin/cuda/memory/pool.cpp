@@ -104,23 +104,23 @@ CUresult Pool::set_access(const DeviceState& device, CUmemAccess_flags flags) {
     const std::lock_guard lock(mutex_);
     access_[device.ordinal] = flags;
   }
-  for (const Ref<Context>& user : live_contexts()) CU_TRY(enter(*user));
-  return CUDA_SUCCESS;
+  return admit_all();
 }
 
 CUresult Pool::enter(Context& context) {
-  if (&context.device() == &device_) {
-    for (const Ref<Context>& user : live_contexts()) CU_TRY(admit(*user));
-    return CUDA_SUCCESS;
-  }
-  return admit(context);
+  return &context.device() == &device_ ? admit_all() : admit(context);
+}
+
+CUresult Pool::admit_all() {
+  for (const Ref<Context>& user : live_contexts()) CU_TRY(admit(*user));
+  return CUDA_SUCCESS;
 }
 
 /// Lets kernels of the context use the memory of all contexts of the pool's device, if it may: the
 /// pool's memory is theirs.
 CUresult Pool::admit(Context& user) {
-  if (access_of(user.device()) == CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_SUCCESS;
   if (&user.device() == &device_) return CUDA_SUCCESS;
+  if (access_of(user.device()) == CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_SUCCESS;
   const Ref<km::Context> core = user.core();
   const auto set_peer_access = core->backend().context_set_peer_access;
   if (set_peer_access == nullptr) {

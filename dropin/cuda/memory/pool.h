@@ -47,6 +47,7 @@ class Pool final : public Handled {
  private:
   km_pool_info sum();
   CUresult admit(Context& user);
+  CUresult admit_all();
 
   DeviceState& device_;
   const uint64_t limit_bytes_;
