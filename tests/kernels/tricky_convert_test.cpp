@@ -243,7 +243,7 @@ TEST(TrickyConvert, WithinF64) {
   check_forms(forms, inputs64());
 }
 
-/// What an H200 gives: tests/gpu/golden/h200.
+/// An H200 gives these: tests/gpu/golden/h200.
 TEST(TrickyConvert, NansAsOnAGpu) {
   struct Case {
     const char *instruction, *signature;

@@ -142,7 +142,7 @@ static void all_numbers_are_nvidia_s(void** state) {
   cudaFree(out);
 }
 
-/* Where sequences begin and end: the sums above do not say which number is wrong. */
+/* These numbers lie where sequences begin and end: the sums above do not say which is wrong. */
 static const struct {
   int type, ordering, place;
   uint32_t number;
@@ -368,7 +368,7 @@ static void poisson_numbers_of_large_means_use_pairs(void** state) {
   cudaFree(first), cudaFree(between), cudaFree(second);
 }
 
-/* What the headers for device code declare in curand_discrete.h. */
+/* The headers for device code declare this in curand_discrete.h. */
 typedef struct {
   uint64_t self, table, host_table;
   double deviation, mean;

@@ -48,7 +48,7 @@ Round round_of(const Instruction& in);
 
 // What conversions one by one share with those of many operands.
 bool rounds_to_integral(const Instruction& in);
-/// What a conversion of a NaN with these bits gives, where GPUs hand sign and payload on.
+/// The result of converting a NaN with these bits, if GPUs hand its sign and payload on.
 std::optional<uint64_t> passed_nan(const Instruction& in, uint64_t bits);
 /// What NaN becomes in an integer.
 Bits integer_of_nan(Type to, Type from);
