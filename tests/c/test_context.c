@@ -50,13 +50,15 @@ static void memory_info_follows_allocations(void** state) {
   uint64_t free_before = 0, total = 0, free_after = 0, again = 0;
   km_slice slice;
   const uint64_t size = (uint64_t)64 << 20;
-  OK(km_context_memory_info(f->context, &free_before, &total));
-  assert_true(total > 0 && free_before <= total);
-  OK(km_slice_create(f->context, size, 1, KM_SLICE_ZEROED, &slice));
-  OK(km_context_memory_info(f->context, &free_after, &again));
-  assert_int_equal(again, total);
-  assert_true(free_after + size / 2 < free_before);
-  OK(km_slice_destroy(slice));
+  for (int rounds = 0; free_after + size / 2 >= free_before; ++rounds) {
+    assert_true(rounds < 50); /* other programs take and free memory, too */
+    OK(km_context_memory_info(f->context, &free_before, &total));
+    assert_true(total > 0 && free_before <= total);
+    OK(km_slice_create(f->context, size, 1, KM_SLICE_ZEROED, &slice));
+    OK(km_context_memory_info(f->context, &free_after, &again));
+    assert_int_equal(again, total);
+    OK(km_slice_destroy(slice));
+  }
 }
 
 static void calls_that_fail_are_remembered_until_taken(void** state) {

@@ -8,18 +8,27 @@
 
 enum { kCount = 5000 };
 
-static void allocations_are_counted_exactly(void** state) {
+/* Whether the figures of one allocation show it to the byte; a GPU has it in steps. */
+static int is_counted_exactly(size_t size_bytes) {
   size_t before = 0, during = 0, after = 0, total = 0;
   CUdeviceptr memory = 0;
-  (void)state;
   OK(cuMemGetInfo(&before, &total));
-  OK(cuMemAlloc(&memory, 12345678));
+  OK(cuMemAlloc(&memory, size_bytes));
   OK(cuMemGetInfo(&during, &total));
-  assert_true(before - during >= 12345678); /* a GPU has it in steps */
-  if (!on_nvidias_driver()) assert_int_equal(before - during, 12345678);
   OK(cuMemFree(memory));
   OK(cuMemGetInfo(&after, &total));
-  assert_int_equal(before, after);
+  if (before != after || during > before) return 0;
+  return on_nvidias_driver() ? before - during >= size_bytes : before - during == size_bytes;
+}
+
+/* Other programs take and free memory too, so that not every round shows it. */
+static void allocations_are_counted_exactly(void** state) {
+  size_t free_bytes = 0, total = 0;
+  CUdeviceptr memory = 0;
+  int rounds = 0;
+  (void)state;
+  while (!is_counted_exactly(12345678)) assert_true(++rounds < 50);
+  OK(cuMemGetInfo(&free_bytes, &total));
   EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&memory, total + 1));
   EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&memory, SIZE_MAX));
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemAlloc(&memory, 0));

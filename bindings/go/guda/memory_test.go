@@ -46,16 +46,24 @@ func TestMallocAlignedIsAligned(t *testing.T) {
 }
 
 func TestFreeMemoryFallsWithAllocations(t *testing.T) {
-	before, total, err := guda.MemGetInfo()
-	ok(t, err)
 	const size = 256 << 20
-	ptr := malloc(t, size)
-	ok(t, guda.Memset(ptr, 1, size))
-	after, _, err := guda.MemGetInfo()
-	ok(t, err)
-	if before <= 0 || before > total || after > before-size/2 {
-		t.Errorf("%d of %d bytes free, %d with %d more in use", before, total, after, size)
+	for round := 0; round < 50; round++ {
+		// Other programs take and free memory too, so that not every round shows it.
+		before, total, err := guda.MemGetInfo()
+		ok(t, err)
+		ptr := malloc(t, size)
+		ok(t, guda.Memset(ptr, 1, size))
+		after, _, err := guda.MemGetInfo()
+		ok(t, err)
+		ok(t, guda.Free(ptr))
+		if before <= 0 || before > total || after > total {
+			t.Fatalf("%d of %d bytes free, then %d", before, total, after)
+		}
+		if after < before-size/2 {
+			return
+		}
 	}
+	t.Error("no round shows that an allocation takes memory")
 }
 
 func TestMemsetStaysWithinTheAllocation(t *testing.T) {

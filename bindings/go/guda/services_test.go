@@ -25,17 +25,25 @@ func TestRuntimePoolsReuseBlocksOfTheirSize(t *testing.T) {
 	pool.Free(again, 1000)
 	large := malloc(t, 1<<30)
 	ok(t, guda.Free(large))
-	before, _, err := guda.MemGetInfo()
-	ok(t, err)
-	block := pool.Malloc(513 << 20) // of a power of two it would be twice as much
-	ok(t, guda.Memset(block, 1, 513<<20))
-	after, _, err := guda.MemGetInfo()
-	ok(t, err)
-	if before-after > 700<<20 {
-		t.Errorf("a block of 513 MiB takes %d MiB", (before-after)>>20)
+	var taken int64
+	var block guda.DevicePtr
+	for round := 0; round < 20; round++ {
+		// Other programs take and free memory too, so that not every round shows it.
+		before, _, err := guda.MemGetInfo()
+		ok(t, err)
+		block = pool.Malloc(513 << 20) // of a power of two it would be twice as much
+		ok(t, guda.Memset(block, 1, 513<<20))
+		after, _, err := guda.MemGetInfo()
+		ok(t, err)
+		pool.Free(block, 513<<20)
+		pool.Trim()
+		if taken = before - after; 300<<20 < taken && taken < 700<<20 {
+			break
+		}
 	}
-	pool.Free(block, 513<<20)
-	pool.Trim()
+	if taken < 300<<20 || taken > 700<<20 {
+		t.Errorf("a block of 513 MiB takes %d MiB", taken>>20)
+	}
 	pool.Free(block, 513<<20)
 	expect(t, guda.ErrorInvalidValue, guda.GetLastError())
 	pool.Free(0, 0)

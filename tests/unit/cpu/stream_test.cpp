@@ -404,12 +404,14 @@ TEST_F(BackendTest, StreamsAreDestroyedWithWorkQueued) {
 
 TEST_F(BackendTest, TheMemoryFigureFallsAndOutOfMemoryIsAStatus) {
   uint64_t before = 0, after = 0, total = 0;
-  ASSERT_EQ(api.context_memory_info(context_, &before, &total, &error_), KM_SUCCESS);
   kmb_memory* memory = nullptr;
-  allocate(32 << 20, &memory);
-  ASSERT_EQ(api.context_memory_info(context_, &after, &total, &error_), KM_SUCCESS);
-  EXPECT_LE(after + (32 << 20), before);
-  api.memory_destroy(memory, nullptr, 0);
+  for (int rounds = 0; after + (32 << 20) > before; ++rounds) {
+    ASSERT_LT(rounds, 50);  // other programs take and free memory, too
+    ASSERT_EQ(api.context_memory_info(context_, &before, &total, &error_), KM_SUCCESS);
+    allocate(32 << 20, &memory);
+    ASSERT_EQ(api.context_memory_info(context_, &after, &total, &error_), KM_SUCCESS);
+    api.memory_destroy(memory, nullptr, 0);
+  }
   kmb_memory_info info = {1, nullptr, 2, 3};
   for (uint64_t size : {total + 1, uint64_t{1} << 60, UINT64_MAX}) {
     memory = nullptr;
