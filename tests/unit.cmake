@@ -8,7 +8,9 @@ function(km_add_unit_tests area)
     return()
   endif()
   file(GLOB_RECURSE support CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/${area}/*.cpp)
-  add_executable(km_unit_${area} ${sources} ${support})
+  # What the engine's threads still do while the program ends may use static objects.
+  add_executable(km_unit_${area} ${sources} ${support}
+    ${PROJECT_SOURCE_DIR}/src/base/operators/static_lifetime.cpp)
   target_include_directories(km_unit_${area} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(km_unit_${area} PRIVATE km_${area} GTest::gmock GTest::gtest_main)
   gtest_discover_tests(km_unit_${area} TEST_PREFIX "unit.${area}." DISCOVERY_MODE PRE_TEST

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 
 #include "ptx/ptx.h"
@@ -62,6 +63,21 @@ TEST(Interruption, EndsCompilationAtAnyStage) {
   const auto other = Program::load(*small);
   ASSERT_TRUE(other);
   EXPECT_TRUE(compile(**other, 0, variant_of(Isa::avx2)));
+}
+
+TEST(Interruption, LeavesThreadsThatGoOnWhileTheProcessExits) {
+  const auto module = ptx::parse(large_kernel(), "large.ptx");
+  ASSERT_TRUE(module) << module.error().message;
+  const auto program = Program::load(*module);
+  ASSERT_TRUE(program) << program.error().message;
+  for (int time_ms : {50, 150, 250, 350, 450, 550}) {
+    const auto exit_while_code_is_generated = [&] {
+      const After after{std::chrono::milliseconds(time_ms)};
+      static_cast<void>(compile(**program, 0, variant_of(Isa::avx2), &after));
+      exit(0);
+    };
+    EXPECT_EXIT(exit_while_code_is_generated(), testing::ExitedWithCode(0), "") << time_ms;
+  }
 }
 
 TEST(Interruption, LeavesWhatIsCompiledInTimeAsItIs) {
