@@ -439,7 +439,7 @@ constexpr Dimension kDimensions[] = {
     {"reductions", kCompile, kA, 250, reductions},
     {"divisions", kCompile, kA, 250, divisions},
     {"conversions", kCompile, kA, 250, conversions},
-    {"matrix_products", kCompile, kA, 200, matrix_products},
+    {"matrix_products", kCompile, kA, 400, matrix_products},
     {"prints", kCompile, kA, 100, prints},
     {"straight_blocks", kCompile, kA, 1000, straight_blocks},
     {"uniform_diamonds", kCompile, kA, 200, uniform_diamonds},
