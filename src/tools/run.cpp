@@ -11,6 +11,7 @@
 #include "tools/files.h"
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/session.h"
+#include "tools/terminal/kernel_output.h"
 
 namespace km::tools {
 namespace {
@@ -81,8 +82,10 @@ void RunCommand::add_options() {
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   parser_->add_flag("-q,--quiet", quiet_, "Print no times");
-  parser_->add_flag("--json", json_,
-                    "Print times and outputs as JSON; arrays for standard output are in it");
+  parser_->add_flag(
+      "--json", json_,
+      "Print times and outputs as JSON; arrays for standard output are in it, and what "
+      "kernels print goes to standard error");
 }
 
 Status RunCommand::prepare(SessionInput& input) const {
@@ -161,7 +164,10 @@ int RunCommand::run() {
   if (!is_object(file_)) set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());
-  const Result<SessionTimes> times = run_session(input);
+  const Result<SessionTimes> times = [&] {
+    const KernelOutput moved(json_);
+    return run_session(input);
+  }();
   if (!times) return report(times.error());
   if (json_) {
     print_json(input, *times);

@@ -9,6 +9,7 @@
 #include "tools/kernels/kernel.h"
 #include "tools/kernels/signature.h"
 #include "tools/terminal/colour.h"
+#include "tools/terminal/kernel_output.h"
 #include "tools/terminal/progress.h"
 
 namespace km::tools {
@@ -87,7 +88,8 @@ void TuneCommand::add_options() {
       ->type_name("TEXT");
   parser_->add_flag("--again", again_, "Measure, whatever is remembered");
   add_device_option(*parser_, device_, "cpu, cpu:1, cuda:0 ... (default auto)");
-  parser_->add_flag("--json", json_, "Print the results as JSON");
+  parser_->add_flag("--json", json_,
+                    "Print the results as JSON; what kernels print goes to standard error");
 }
 
 /// "A=1\nB=2\n" for each combination of the varied macros' values.
@@ -244,7 +246,11 @@ Status TuneCommand::tune() {
   KM_TRY(check(
       km_tune_create(device.get(), source.data(), source.size(), kernel_.c_str(), tune.out())));
   KM_ASSIGN(const std::vector<Argument> arguments, parse_arguments(specs_));
-  KM_ASSIGN(const uint32_t best, choose(tune.get(), all, arguments));
+  auto chosen = [&] {
+    const KernelOutput moved(json_);
+    return choose(tune.get(), all, arguments);
+  }();
+  KM_ASSIGN(const uint32_t best, std::move(chosen));
   KM_TRY(check_types(device.get(), tune.get(), best, arguments));
   print(tune.get(), all, best);
   return {};

@@ -51,6 +51,14 @@ class Run(Case):
         self.assertEqual(json.loads(result.stdout)["outputs"][0]["values"],
                          ["inf", "inf", "inf", "-inf"])
 
+    def test_json_stands_alone_where_kernels_print(self):
+        self.write("say.cu", '#include <stdio.h>\nextern "C" __global__ void say() '
+                             '{ printf("thread %d\\n", threadIdx.x); }')
+        result = self.good("run", "say.cu", "-b", "2", "--json")
+        self.assertEqual(json.loads(result.stdout)["kernel"], "say")
+        self.assertEqual(result.stderr, "thread 0\nthread 1\n")
+        self.assertIn("thread 1\n", self.good("run", "say.cu", "-b", "2").stdout)
+
     def test_fortran_order(self):
         rows = npy("i32", [2, 3], [1, 4, 2, 5, 3, 6]).replace(b"False", b"True ")
         self.write("f.npy", rows)

@@ -38,6 +38,14 @@ class Tune(Case):
         self.assertTrue(best[0]["candidate"].endswith("WORK=1"))
         self.assertGreaterEqual(best[0]["samples"], 5)
 
+    def test_results_stand_alone_where_kernels_print(self):
+        self.write("say.cu", '#include <stdio.h>\nextern "C" __global__ void say() '
+                             '{ printf("thread %d\\n", threadIdx.x); }')
+        result = self.good("tune", "say.cu", "-k", "say", "-t", "2", "-b", "1", "-b", "2",
+                           "--budget", "20", "-d", "cpu", "--json")
+        self.assertEqual(len(json.loads(result.stdout)), 2)
+        self.assertIn("thread 1\n", result.stderr)
+
     def test_what_is_left_out_says_why(self):
         text = self.good(*self.words, "-b", "64", "-b", "4096", "--vary", "WORK=1,2,-1",
                          "--check").stdout

@@ -1,0 +1,24 @@
+#include "tools/terminal/kernel_output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace km::tools {
+
+KernelOutput::KernelOutput(bool moved) {
+  if (!moved) return;
+  std::fflush(stdout);
+  output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+KernelOutput::~KernelOutput() {
+  if (output_ < 0) return;
+  std::fflush(stdout);
+  dup2(output_, STDOUT_FILENO);
+  close(output_);
+}
+
+}  // namespace km::tools
