@@ -1,4 +1,4 @@
-// Where text goes that kernels print while the command's own result is read by a program.
+// The way of kernels' text while a program reads the command's own result.
 #pragma once
 
 namespace km::tools {
