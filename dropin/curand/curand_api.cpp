@@ -50,9 +50,7 @@ int32_t curandDestroyGenerator(void* generator) {
   return frame([&] {
     const auto removed =
         library::handle_map<Generator>().remove(reinterpret_cast<uint64_t>(generator));
-    if (removed == nullptr) return kNotInitialized;
-    removed->driver->cuStreamSynchronize(removed->stream);  // its states are in use
-    return kSuccess;
+    return removed == nullptr ? kNotInitialized : kSuccess;
   });
 }
 
@@ -125,7 +123,10 @@ int32_t curandSetQuasiRandomGeneratorDimensions(void* generator, unsigned dimens
 }
 
 int32_t curandGenerateSeeds(void* generator) {
-  return call(generator, [&](Generator& g) { return prepare(g); });
+  return call(generator, [&](Generator& g) {
+    bool is_captured = false;
+    return prepare(g, nullptr, &is_captured);
+  });
 }
 
 int32_t curandGenerate(void* generator, unsigned* out, size_t n) {

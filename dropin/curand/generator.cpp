@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "dropin/curand/kinds.h"
 #include "dropin/curand/poisson.h"
@@ -69,12 +70,78 @@ curandStatus_t check(const Generator& g, const Request& r) {
   return kSuccess;
 }
 
+/// The thread may make any call beside a capture while it lives.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Driver& driver) : driver_(driver) {
+    driver.cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+  ~RelaxedCapture() { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  const Driver& driver_;
+  cu::CUstreamCaptureMode mode_ = cu::CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+/// Gives the generator another stream, which is not captured, while it lives.
+class OtherStream {
+ public:
+  explicit OtherStream(Generator& g) : g_(g), own_(g.stream) {
+    constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+    result_ = g.driver->cuStreamCreate(&other_, kNonBlocking);
+    if (result_ == cu::CUDA_SUCCESS) g.stream = other_;
+  }
+  ~OtherStream() {
+    if (result_ == cu::CUDA_SUCCESS) g_.driver->cuStreamDestroy_v2(other_);
+    g_.stream = own_;
+  }
+  OtherStream(const OtherStream&) = delete;
+  OtherStream& operator=(const OtherStream&) = delete;
+  cu::CUresult result() const { return result_; }
+
+ private:
+  Generator& g_;
+  const cu::CUstream own_;
+  cu::CUstream other_ = nullptr;
+  cu::CUresult result_;
+};
+
+cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
+  cu::CUstreamCaptureStatus status = cu::CU_STREAM_CAPTURE_STATUS_NONE;
+  const cu::CUresult asked = g.driver->cuStreamIsCapturing(g.stream, &status);
+  *is_captured = status != cu::CU_STREAM_CAPTURE_STATUS_NONE;
+  return asked;
+}
+
+/// Makes the states of the generator's beginning when it has none.
+cu::CUresult make_ready(Generator& g) {
+  if (g.is_ready) return cu::CUDA_SUCCESS;
+  g.generated = 0;
+  const cu::CUresult prepared = prepare_states(g);
+  g.is_ready = prepared == cu::CUDA_SUCCESS;
+  return prepared;
+}
+
 }  // namespace
 
 Generator::~Generator() {
-  for (const cu::CUdeviceptr memory : {states, constants, table}) {
-    if (memory != 0) driver->cuMemFree_v2(memory);
+  bool is_captured = false;
+  static_cast<void>(ask_captured(*this, &is_captured));
+  if (!is_captured) driver->cuStreamSynchronize(stream);
+  const RelaxedCapture relaxed(*driver);
+  set_aside();
+  for (const cu::CUdeviceptr memory : aside) driver->cuMemFree_v2(memory);
+}
+
+void Generator::set_aside() {
+  for (cu::CUdeviceptr* memory : {&states, &constants, &table, &counter}) {
+    if (*memory != 0) aside.push_back(std::exchange(*memory, 0));
   }
+  uploaded_dimensions = known_sequences = 0;
+  table_mean = 0;
+  is_ready = is_table_captured = false;
 }
 
 curandStatus_t create(void** out, int type, bool is_on_host) {
@@ -97,12 +164,18 @@ curandStatus_t create(void** out, int type, bool is_on_host) {
   return kSuccess;
 }
 
-curandStatus_t prepare(Generator& g) {
-  if (g.is_ready) return kSuccess;
-  g.generated = 0;
-  const cu::CUresult prepared = prepare_states(g);
-  g.is_ready = prepared == cu::CUDA_SUCCESS;
-  return status_of(prepared);
+curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) {
+  if (const cu::CUresult asked = ask_captured(g, is_captured); asked != cu::CUDA_SUCCESS) {
+    return status_of(asked);
+  }
+  if (!*is_captured) return status_of(make_ready(g));
+  const RelaxedCapture relaxed(*g.driver);
+  const OtherStream other(g);
+  if (other.result() != cu::CUDA_SUCCESS) return status_of(other.result());
+  // Kernels from before the capture may still use what there is.
+  if (!g.is_ready) g.set_aside();
+  const cu::CUresult ready = make_ready(g);
+  return status_of(ready != cu::CUDA_SUCCESS ? ready : prepare_for_capture(g, request));
 }
 
 curandStatus_t generate(Generator& g, const Request& asked) {
@@ -111,7 +184,8 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   if (const curandStatus_t checked = check(g, r); checked != kSuccess) return checked;
   if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
   if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
-  if (const curandStatus_t ready = prepare(g); ready != kSuccess) return ready;
+  bool is_captured = false;
+  if (const curandStatus_t ready = prepare(g, &r, &is_captured); ready != kSuccess) return ready;
   if (!g.is_on_host) return status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));
   library::StreamMemory memory(*g.driver, g.stream);
   if (r.count > SIZE_MAX / r.element_bytes) return kAllocationFailed;
@@ -122,7 +196,9 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   }
   const cu::CUresult copied =
       g.driver->cuMemcpyDtoHAsync_v2(r.out, memory.address(), bytes, g.stream);
-  return status_of(copied != 0 ? copied : g.driver->cuStreamSynchronize(g.stream));
+  // A captured call gives its numbers when the graph runs.
+  if (copied != cu::CUDA_SUCCESS || is_captured) return status_of(copied);
+  return status_of(g.driver->cuStreamSynchronize(g.stream));
 }
 
 }  // namespace km::curand

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "base/log.h"
 #include "dropin/curand/kernels/parameters.h"
@@ -38,15 +39,20 @@ enum Ordering {
 
 /// One generator; a call at a time changes it.
 struct Generator {
+  /// Frees what there is when the stream is through, or at once when that is captured.
   ~Generator();
   bool is_quasi() const { return kind >= kSobol32; }
   bool is_wide() const { return kind >= kSobol64; }
   bool is_scrambled() const { return kind == kScrambledSobol32 || kind == kScrambledSobol64; }
-  /// Drops what has been generated; the next call begins at the offset.
+  /// Drops what has been generated; the next call begins at the offset. Graphs that have captured
+  /// calls go on with the states that they have.
   void restart() {
     generated = 0;
     is_ready = false;
+    if (counter != 0) set_aside();
   }
+  /// Leaves device memory to those who may still use it: calls make it anew.
+  void set_aside();
 
   const Driver* driver = nullptr;
   int kind = kXorwow;
@@ -55,16 +61,18 @@ struct Generator {
   cu::CUstream stream = nullptr;
   uint64_t seed = 0, offset = 0;
   uint64_t generated = 0;  // numbers; of XORWOW and MRG32k3a: draws; of a Sobol generator: points
+  cu::CUdeviceptr counter = 0;  // u64: offset + generated, once a graph may change that; or 0
   uint32_t dimensions = 1;
   int ordering = kDefault;
   cu::CUdeviceptr states = 0;     // of a Sobol generator: the direction numbers
   cu::CUdeviceptr constants = 0;  // of MT19937: the jumps between its sequences
   uint32_t uploaded_dimensions = 0;
   uint32_t known_sequences = 0;  // of MT19937: those that have states
-  uint64_t cycle = 0;            // of MT19937: what its states stand at
   cu::CUdeviceptr table = 0;     // of Poisson numbers
   PoissonTable table_arrays{};
-  double table_mean = 0;  // 0: there is no table yet
+  double table_mean = 0;           // 0: there is no table yet
+  bool is_table_captured = false;  // a graph uses it
+  std::vector<cu::CUdeviceptr> aside;
   bool is_ready = false;
 };
 
@@ -78,8 +86,9 @@ struct Request {
 
 /// A new generator of a curandRngType. CURAND_STATUS_TYPE_ERROR when there is no such type.
 curandStatus_t create(void** out, int type, bool is_on_host);
-/// Puts the states of all sequences into device memory, in the order of the stream.
-curandStatus_t prepare(Generator& generator);
+/// Puts the states of all sequences into device memory: in the order of the stream, or beside it
+/// when it is captured, which it says.
+curandStatus_t prepare(Generator& generator, const Request* request, bool* is_captured);
 /// Queues the numbers in the generator's stream; numbers for the host are there when it returns.
 curandStatus_t generate(Generator& generator, const Request& request);
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "dropin/curand/mt19937.h"
 #include "dropin/curand/mtgp32.h"
@@ -100,7 +101,6 @@ cu::CUresult prepare_twister(Generator& g) {
   constexpr size_t kBytes = size_t{kTwisterSequences} * kTwisterWords * sizeof(uint32_t);
   if (const cu::CUresult got = allocate(g, &g.states, kBytes); got != 0) return got;
   g.known_sequences = 1;
-  g.cycle = 0;
   return upload_states(g, twister_state(g.seed));
 }
 
@@ -130,6 +130,8 @@ cu::CUresult prepare_table(Generator& g, double mean) {
   constexpr size_t kBytes = kBoundsBytes + kMostTableEntries * sizeof(uint32_t);
   const Histogram table = poisson_histogram(mean);
   g.table_mean = 0;
+  if (g.is_table_captured) g.aside.push_back(std::exchange(g.table, 0));
+  g.is_table_captured = false;
   cu::CUresult done = allocate(g, &g.table, kBytes);
   if (done == 0) done = copy(g, g.table, table.bounds.data(), table.bounds.size() * sizeof(double));
   if (done == 0) {
@@ -140,6 +142,17 @@ cu::CUresult prepare_table(Generator& g, double mean) {
   g.table_arrays = {g.table, g.table + kBoundsBytes, table.length, table.shift};
   g.table_mean = mean;
   return cu::CUDA_SUCCESS;
+}
+
+/// Moves the generator on: in the order of the stream where graphs do so, too.
+cu::CUresult count_given(Generator& g, cu::CUresult launched, uint64_t count) {
+  if (launched != cu::CUDA_SUCCESS) return launched;
+  if (g.counter == 0) {
+    g.generated += count;
+    return cu::CUDA_SUCCESS;
+  }
+  const CountParameters p{g.counter, count};
+  return sequence_kernels.launch(*g.driver, g.stream, "count_given", {1, 1, 1}, 1, p);
 }
 
 constexpr bool is_log(int distribution) {
@@ -172,6 +185,7 @@ cu::CUresult launch_sequences(Generator& g, uint64_t out, const Request& r) {
                        .mean = r.mean,
                        .deviation = r.deviation,
                        .table = g.table_arrays,
+                       .counter = g.counter,
                        .sequences = sequences,
                        .turn = static_cast<uint32_t>(position % sequences),
                        .lead = 0,
@@ -179,23 +193,33 @@ cu::CUresult launch_sequences(Generator& g, uint64_t out, const Request& r) {
   if (g.kind == kPhilox) {
     p.lead = static_cast<uint32_t>(position % 4);
     p.turn = static_cast<uint32_t>(position / 4 % sequences);
-    p.draws = (p.lead + r.count + 3) / 4;
+    p.draws = ((g.counter == 0 ? p.lead : 3) + r.count + 3) / 4;
   }
   const uint64_t threads = std::min<uint64_t>(p.draws, sequences);
   const auto blocks = static_cast<unsigned>((threads + kThreads - 1) / kThreads);
   const cu::CUresult launched = sequence_kernels.launch(
       *g.driver, g.stream, sequence_kernel(g.kind, r.distribution), {blocks, 1, 1}, kThreads, p);
-  if (launched == cu::CUDA_SUCCESS) g.generated += g.kind == kPhilox ? r.count : p.draws;
-  return launched;
+  return count_given(g, launched, g.kind == kPhilox ? r.count : p.draws);
 }
 
 cu::CUresult launch_mtgp(Generator& g, uint64_t out, const Request& r) {
-  MtgpParameters p{g.states,    g.constants,    out,           r.count, g.generated, r.mean,
-                   r.deviation, g.table_arrays, r.distribution};
+  MtgpParameters p{g.states,  g.constants, out,         r.count,        g.generated,
+                   g.counter, r.mean,      r.deviation, g.table_arrays, r.distribution};
   const cu::CUresult launched = mtgp_kernels.launch(*g.driver, g.stream, "generate_mtgp32",
                                                     {mtgp_sequences(g), 1, 1}, kMtgpStep, p);
-  if (launched == cu::CUDA_SUCCESS) g.generated += r.count;
-  return launched;
+  return count_given(g, launched, r.count);
+}
+
+/// Blocks for the numbers of a call; all there are when its place is not known yet.
+unsigned twister_blocks(const Generator& g, uint64_t count) {
+  constexpr uint64_t kTurn = uint64_t{kTwisterGroup} * kTwisterLanes;
+  constexpr uint64_t kGroups = kTwisterSequences / kTwisterGroup;
+  constexpr uint64_t kCycle = uint64_t{kTwisterSequences} * kTwisterWords;
+  const uint64_t first = g.generated, last = first + count - 1;
+  const uint64_t cycle = first == 0 ? 0 : (first - 1) / kCycle;
+  // States of all sequences move to another cycle together.
+  if (g.counter != 0 || last / kCycle != cycle) return kGroups;
+  return static_cast<unsigned>(std::min(last / kTurn - first / kTurn + 1, kGroups));
 }
 
 /// Doubles the number of sequences that have states until so many have.
@@ -216,28 +240,17 @@ cu::CUresult extend_twister(Generator& g, uint32_t sequences) {
 
 cu::CUresult launch_twister(Generator& g, uint64_t out, const Request& r) {
   constexpr uint64_t kTurn = uint64_t{kTwisterGroup} * kTwisterLanes;
-  constexpr uint64_t kRound = uint64_t{kTwisterSequences} * kTwisterLanes;
   constexpr uint64_t kGroups = kTwisterSequences / kTwisterGroup;
-  const uint64_t end = g.generated + r.count, groups_end = (end + kTurn - 1) / kTurn;
-  const uint64_t cycle = (end - 1) / (kRound * kTwisterRounds);
+  const uint64_t groups_end = (g.generated + r.count + kTurn - 1) / kTurn;
   const uint64_t needed = std::min(groups_end, kGroups) * kTwisterGroup;
   const cu::CUresult extended = extend_twister(g, static_cast<uint32_t>(needed));
   if (extended != cu::CUDA_SUCCESS) return extended;
-  // States of all sequences move to another cycle together.
-  const uint64_t first_group = cycle == g.cycle ? g.generated / kTurn : 0;
-  const uint64_t groups = cycle == g.cycle ? std::min(groups_end - first_group, kGroups) : kGroups;
-  const TwisterParameters p{g.states,       out,
-                            r.count,        g.generated,
-                            g.cycle,        r.mean,
-                            r.deviation,    g.table_arrays,
-                            r.distribution, static_cast<unsigned>(first_group % kGroups)};
+  const TwisterParameters p{g.states, out,         r.count,        g.generated,   g.counter,
+                            r.mean,   r.deviation, g.table_arrays, r.distribution};
   const cu::CUresult launched =
       twister_kernels.launch(*g.driver, g.stream, "generate_mt19937",
-                             {static_cast<unsigned>(groups), 1, 1}, kTwisterThreads, p);
-  if (launched != cu::CUDA_SUCCESS) return launched;
-  g.generated = end;
-  g.cycle = cycle;
-  return launched;
+                             {twister_blocks(g, r.count), 1, 1}, kTwisterThreads, p);
+  return count_given(g, launched, r.count);
 }
 
 cu::CUresult launch_sobol(Generator& g, uint64_t out, const Request& r) {
@@ -247,14 +260,13 @@ cu::CUresult launch_sobol(Generator& g, uint64_t out, const Request& r) {
   const uint64_t count = r.count / g.dimensions;
   int bits = kLeastBits;
   while (bits < kMostBits && count >> bits > kPointsOfThread) ++bits;
-  SobolParameters p{
-      g.states,       g.constants,    out, count, g.offset + g.generated, r.mean, r.deviation,
-      g.table_arrays, r.distribution, bits};
+  SobolParameters p{g.states,  g.constants, out,         count,          g.offset + g.generated,
+                    g.counter, r.mean,      r.deviation, g.table_arrays, r.distribution,
+                    bits};
   const cu::CUresult launched = sobol_kernels.launch(
       *g.driver, g.stream, g.is_wide() ? "generate_sobol64" : "generate_sobol32",
       {(1U << bits) / kThreads, g.dimensions, 1}, kThreads, p);
-  if (launched == cu::CUDA_SUCCESS) g.generated += count;
-  return launched;
+  return count_given(g, launched, count);
 }
 
 }  // namespace
@@ -274,6 +286,29 @@ cu::CUresult prepare_states(Generator& g) {
     default:
       return prepare_sequences(g);
   }
+}
+
+cu::CUresult prepare_for_capture(Generator& g, const Request* r) {
+  if (g.kind == kMt19937 && g.known_sequences < kTwisterSequences) {
+    g.known_sequences = 1;  // others may still be made in the generator's stream
+    const cu::CUresult extended = extend_twister(g, kTwisterSequences);
+    if (extended != cu::CUDA_SUCCESS) return extended;
+  }
+  if (r != nullptr && r->distribution == kPoissonTable) {
+    if (const cu::CUresult made = prepare_table(g, r->mean); made != cu::CUDA_SUCCESS) return made;
+    g.is_table_captured = true;
+  }
+  if (g.counter == 0) {
+    const uint64_t given = g.offset + g.generated;
+    cu::CUdeviceptr counter = 0;
+    cu::CUresult done = upload(g, &counter, &given, sizeof given);
+    if (done != cu::CUDA_SUCCESS) {
+      if (counter != 0) g.driver->cuMemFree_v2(counter);
+      return done;
+    }
+    g.counter = counter;
+  }
+  return g.driver->cuStreamSynchronize(g.stream);
 }
 
 cu::CUresult launch(Generator& g, uint64_t out, const Request& r) {

@@ -152,12 +152,17 @@ __device__ void put(const GenerateParameters& p, Generator& g, u32 sequence, u64
   }
 }
 
+/// The sequence of a call's first draw.
+__device__ u32 turn_of(const GenerateParameters& p) {
+  return p.counter == 0 ? p.turn : u32(begin_of(0, p.counter) % p.sequences);
+}
+
 /// Thread t makes draws t, t + sequences, t + 2 sequences ..., which are of one sequence.
 template <int distribution, class Generator>
 __device__ void generate(const GenerateParameters& p) {
   const u64 thread = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= p.draws || thread >= p.sequences) return;
-  const u32 sequence = (p.turn + u32(thread)) % p.sequences;
+  const u32 sequence = (turn_of(p) + u32(thread)) % p.sequences;
   Generator g;
   g.load(p, sequence);
   for (u64 i = thread; i < p.draws; i += p.sequences) put<distribution>(p, g, sequence, i);
@@ -231,13 +236,21 @@ template <int distribution>
 __device__ void generate_philox(const GenerateParameters& p) {
   constexpr int kStep = distribution == kUniformDouble || distribution == kNormalDouble ? 2 : 1;
   const u64 thread = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= p.draws || thread >= p.sequences) return;
-  const u32 sequence = (p.turn + u32(thread)) % p.sequences;
+  u32 turn = p.turn, lead = p.lead;
+  u64 draws = p.draws;
+  if (p.counter != 0) {
+    const u64 first = begin_of(0, p.counter);
+    turn = u32(first / 4 % p.sequences);
+    lead = u32(first % 4);
+    draws = (lead + p.count + 3) / 4;
+  }
+  if (thread >= draws || thread >= p.sequences) return;
+  const u32 sequence = (turn + u32(thread)) % p.sequences;
   u64& saved = ((u64*)p.states)[sequence];
   u64 counter = saved;
-  for (u64 draw = thread; draw < p.draws; draw += p.sequences) {
-    put_philox<distribution>(p, counter, sequence, draw * 4 - p.lead);
-    if (draw * 4 + 4 <= p.count + p.lead) counter += kStep;
+  for (u64 draw = thread; draw < draws; draw += p.sequences) {
+    put_philox<distribution>(p, counter, sequence, draw * 4 - lead);
+    if (draw * 4 + 4 <= p.count + lead) counter += kStep;
   }
   saved = counter;
 }
@@ -261,3 +274,6 @@ KM_KERNELS(kNormal)
 KM_KERNELS(kNormalDouble)
 KM_KERNELS(kPoissonTable)
 KM_KERNELS(kPoissonNormal)
+
+/// After a call, in the order of its stream.
+extern "C" __global__ void count_given(const CountParameters p) { *(u64*)p.counter += p.count; }

@@ -84,31 +84,35 @@ extern "C" __global__ void generate_mt19937(const TwisterParameters p) {
   __shared__ u32 states[kTwisterGroup * kWords];
   __shared__ u16 words[kWords];
   constexpr u32 kGroups = kTwisterSequences / kTwisterGroup;
-  const u32 group = (p.first_group + blockIdx.x) % kGroups, t = threadIdx.x;
+  const u32 t = threadIdx.x;
+  const u64 first = begin_of(p.first, p.counter), end = first + p.count;
+  // The states stand at the cycle of the last number that has been given.
+  const u64 now = first == 0 ? 0 : (first - 1) / kCycle, last = (end - 1) / kCycle;
+  if (last == now && blockIdx.x > (end - 1) / kTurn - first / kTurn) return;
+  const u32 group = u32((first / kTurn + blockIdx.x) % kGroups);
   u32* const saved = (u32*)p.states + u64(group) * kTwisterGroup * kWords;
   for (u32 i = t; i < kTwisterGroup * kWords; i += kTwisterThreads) states[i] = saved[i];
   for (u32 i = t; i < kWords; i += kTwisterThreads) {
     words[i] = word_of(i / kTwisterLanes, i % kTwisterLanes);
   }
   __syncthreads();
-  const u64 end = p.first + p.count, last = (end - 1) / kCycle;
-  for (u64 cycle = p.cycle;; ++cycle) {
+  for (u64 cycle = now;; ++cycle) {
     const u64 begin = cycle * kCycle + u64(group) * kTurn;
     const u64 rounds_end = begin < end ? (end - begin + kRound - 1) / kRound : 0;
     const u32 most = rounds_end < kTwisterRounds ? u32(rounds_end) : kTwisterRounds;
-    const u32 least = p.first >= begin + kRound ? u32((p.first - begin) / kRound) : 0;
+    const u32 least = first >= begin + kRound ? u32((first - begin) / kRound) : 0;
     for (u32 i = least * kTurn + t; i < most * kTurn; i += kTwisterThreads) {
       const u32 round = i / kTurn, place = i % kTurn;
       const u64 number = begin + round * kRound + place;
-      if (number < p.first || number >= end) continue;
+      if (number < first || number >= end) continue;
       const u32 word = words[round * kTwisterLanes + place % kTwisterLanes];
-      put_number(p, tempered(states[place / kTwisterLanes * kWords + word]), number - p.first);
+      put_number(p, tempered(states[place / kTwisterLanes * kWords + word]), number - first);
     }
     if (cycle == last) break;
     __syncthreads();
     twist_states(states, kTwisterGroup);
   }
-  if (last == p.cycle) return;
+  if (last == now) return;
   for (u32 i = t; i < kTwisterGroup * kWords; i += kTwisterThreads) saved[i] = states[i];
 }
 

@@ -23,10 +23,11 @@ extern "C" __global__ void generate_mtgp32(const MtgpParameters p) {
   state[t] = saved[t];
   if (t + kMtgpStep < kMtgpWords) state[t + kMtgpStep] = saved[t + kMtgpStep];
   __syncthreads();
-  const u64 round = u64(gridDim.x) * kMtgpStep, end = p.first + p.count;
+  const u64 first = begin_of(p.first, p.counter);
+  const u64 round = u64(gridDim.x) * kMtgpStep, end = first + p.count;
   // The step of this block that holds, or comes after, the first number.
   const u64 own = u64(blockIdx.x) * kMtgpStep;
-  const u64 passed = p.first >= own + kMtgpStep ? (p.first - own - kMtgpStep) / round + 1 : 0;
+  const u64 passed = first >= own + kMtgpStep ? (first - own - kMtgpStep) / round + 1 : 0;
   u32 offset = 0;
   for (u64 begin = own + passed * round; begin < end; begin += round) {
     const u32 at = offset + t;
@@ -38,8 +39,8 @@ extern "C" __global__ void generate_mtgp32(const MtgpParameters p) {
     helper ^= helper >> 16;
     helper ^= helper >> 8;
     const u64 number = begin + t;
-    if (number >= p.first && number < end) {
-      put(p, made ^ entry(set.tempering, helper & 15), number - p.first);
+    if (number >= first && number < end) {
+      put(p, made ^ entry(set.tempering, helper & 15), number - first);
     }
     if (begin + kMtgpStep > end) break;
     state[(at + kMtgpWords) % kRing] = made;

@@ -37,6 +37,13 @@ struct PoissonTable {
   unsigned length, shift;
 };
 
+/// Adds to a generator's counter, from which calls that graphs repeat learn where the last call has
+/// ended.
+struct CountParameters {
+  unsigned long long counter;  // of u64
+  unsigned long long count;    // to be added
+};
+
 /// A draw is what a sequence gives at once: a number or a pair, four of Philox.
 struct GenerateParameters {
   unsigned long long states;  // kStateWords of each sequence; Philox: a counter of 64 bits
@@ -45,10 +52,11 @@ struct GenerateParameters {
   unsigned long long seed;
   double mean, deviation;
   PoissonTable table;
-  unsigned sequences;  // that take turns
-  unsigned turn;       // the sequence of the first draw
-  unsigned lead;       // numbers of the first draw that an earlier call has given (Philox)
-  unsigned is_log;     // logarithms of what is asked for are normal
+  unsigned long long counter;  // of u64: what has been given, in place of turn and lead; or 0
+  unsigned sequences;          // that take turns
+  unsigned turn;               // the sequence of the first draw
+  unsigned lead;               // numbers of the first draw that an earlier call has given (Philox)
+  unsigned is_log;             // logarithms of what is asked for are normal
 };
 
 /// Points of a Sobol sequence: `count` of each dimension, one dimension after the other.
@@ -57,6 +65,7 @@ struct SobolParameters {
   unsigned long long scrambles;   // a word for each dimension
   unsigned long long out;
   unsigned long long count, first;  // the number of the first point
+  unsigned long long counter;       // of u64, in place of `first`; or 0
   double mean, deviation;
   PoissonTable table;
   int distribution;
@@ -78,6 +87,7 @@ struct MtgpParameters {
   unsigned long long sets;    // one MtgpSet for each sequence
   unsigned long long out;
   unsigned long long count, first;  // the number of the first one among all of the generator
+  unsigned long long counter;       // of u64, in place of `first`; or 0
   double mean, deviation;
   PoissonTable table;
   int distribution;
@@ -90,16 +100,16 @@ constexpr int kTwisterRounds = kTwisterWords / kTwisterLanes;  // turns of a cyc
 constexpr int kTwisterGroup = 8;                               // sequences of a block
 constexpr int kTwisterThreads = 256;
 
-/// Numbers of MT19937: block b makes those of kTwisterGroup sequences.
+/// Numbers of MT19937: a block makes those of kTwisterGroup sequences. Block 0 has the group of the
+/// first number; all groups take part in calls that end in another cycle of the states.
 struct TwisterParameters {
   unsigned long long states;  // kTwisterWords of each sequence
   unsigned long long out;
   unsigned long long count, first;  // the number of the first one among all of the generator
-  unsigned long long cycle;         // of the states
+  unsigned long long counter;       // of u64, in place of `first`; or 0
   double mean, deviation;
   PoissonTable table;
   int distribution;
-  unsigned first_group;  // of block 0
 };
 
 /// States of sequences `known` and up: those of sequences 0 and up, as many steps later as the

@@ -15,7 +15,7 @@ __device__ void generate(const SobolParameters& p) {
   constexpr int kBits = sizeof(Word) * 8;
   const Word* const directions = (const Word*)p.directions + u64(blockIdx.y) * kBits;
   const u64 thread = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-  const Word index = Word(p.first + thread);
+  const Word index = Word(begin_of(p.first, p.counter) + thread);
   Word x = ((const Word*)p.scrambles)[blockIdx.y];
   const Word gray = index ^ (index >> 1);
   for (int bit = 0; bit < kBits; ++bit) {
