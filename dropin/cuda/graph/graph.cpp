@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/capture/capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/graph/graph_conditional.h"
@@ -85,6 +86,7 @@ void Context::forget_captured(const km::Graph& graph) {
 }
 
 Graph::~Graph() {
+  invalidate_captures(*core_);
   context_->forget_captured(*core_);
   for (const auto& [id, node] : nodes_) retire<GraphNode>(handle_of(*node));
   for (const auto& [id, child] : children_) retire<Graph>(handle_of(*child));

@@ -123,9 +123,16 @@ class CaptureCalls {
     slot.tail_.reserve(1);
     std::vector<uint64_t> after = slot.tail_;
     capture.order.add_conflicts(*capture.graph, *work, slot.chain_, &after);
-    KM_ASSIGN(const uint64_t node, capture.graph->add(after, work));
-    slot.tail_.assign(1, node);
-    capture.order.note(work, slot.chain_, node);
+    const Result<uint64_t> node = capture.graph->add(after, work);
+    if (!node) {
+      capture.state = CaptureState::kInvalidated;
+      return capture_error(kInvalidated, KM_ERROR_CAPTURE_INVALIDATED,
+                           "a node that the next one has to run after is no longer in the graph, "
+                           "and the capture is invalid now: %s",
+                           node.error().message.c_str());
+    }
+    slot.tail_.assign(1, *node);
+    capture.order.note(work, slot.chain_, *node);
     return {};
   }
 
@@ -212,6 +219,12 @@ class CaptureCalls {
                          "%s a context with streams that are being captured is not possible; "
                          "captures that are invalid now: %zu",
                          what, captures_.all.size());
+  }
+
+  void invalidate(const Graph& into) {
+    for (const Ref<Capture>& capture : captures_.all) {
+      if (capture->graph.get() == &into) capture->state = CaptureState::kInvalidated;
+    }
   }
 
   void leave(CaptureSlot& slot) {
@@ -353,6 +366,12 @@ Error refuse_capture(Stream& stream, const char* what) {
 Error refuse_captured_event(Event& event, const char* what) {
   const CaptureCalls calls(event.context());
   return CaptureCalls::refuse(event.captured(), what);
+}
+
+void invalidate_captures(const Graph& into) {
+  Context& context = into.context();
+  if (context.captures().count.load(std::memory_order_relaxed) == 0) return;
+  CaptureCalls(context).invalidate(into);
 }
 
 Status require_no_capture(Context& context, const char* what) {

@@ -96,6 +96,8 @@ Status capture_wait(Stream& stream, Event& event);
 /// For calls that a capture cannot hold: invalidates it. `what` is "waiting for" ...
 Error refuse_capture(Stream& stream, const char* what);
 Error refuse_captured_event(Event& event, const char* what);
+/// Invalidates captures into a graph that ends.
+void invalidate_captures(const Graph& into);
 /// For calls on all streams of a context.
 Status require_no_capture(Context& context, const char* what);
 /// Takes a stream that is being destroyed out of its capture.

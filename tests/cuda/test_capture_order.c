@@ -1,0 +1,205 @@
+/* What a capture uses goes before its end: graphs, nodes, streams, events, contexts. */
+#include "support.h"
+
+static CUdeviceptr new_words(void) {
+  CUdeviceptr memory = 0;
+  OK(cuMemAlloc(&memory, 64));
+  return memory;
+}
+
+/* An end with an error and no graph; after it the stream runs work and is captured again. */
+static void expect_no_graph(CUstream stream, CUdeviceptr memory) {
+  CUgraph graph = (CUgraph)(uintptr_t)1;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  uint32_t word = 0;
+  OK(cuStreamIsCapturing(stream, &status));
+  assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuMemsetD32Async(memory, 1, 1, stream));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));
+  assert_null(graph);
+  OK(cuMemsetD32Async(memory, 6, 1, stream));
+  OK(cuStreamSynchronize(stream));
+  OK(cuMemcpyDtoH(&word, memory, 4));
+  assert_int_equal(word, 6);
+  OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  OK(cuMemsetD32Async(memory, 7, 1, stream));
+  OK(cuStreamEndCapture(stream, &graph));
+  OK(cuGraphDestroy(graph));
+}
+
+static void a_graph_goes_that_is_captured_into(void** state) {
+  const fixture* f = *state;
+  const CUdeviceptr memory = new_words();
+  CUgraph graph = NULL;
+  for (int is_empty = 0; is_empty < 2; ++is_empty) {
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuStreamBeginCaptureToGraph(f->stream, graph, NULL, NULL, 0,
+                                   CU_STREAM_CAPTURE_MODE_RELAXED));
+    if (!is_empty) OK(cuMemsetD32Async(memory, 7, 1, f->stream));
+    OK(cuGraphDestroy(graph));
+    expect_no_graph(f->stream, memory);
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(graph));
+  }
+  OK(cuMemFree(memory));
+}
+
+/* A graph that the program has by a question, and whose capture goes on. */
+static void a_captured_graph_goes(void** state) {
+  const fixture* f = *state;
+  const CUdeviceptr memory = new_words();
+  CUstreamCaptureStatus status;
+  CUgraph graph = NULL;
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuStreamGetCaptureInfo(f->stream, &status, NULL, &graph, NULL, NULL, NULL));
+  OK(cuGraphDestroy(graph));
+  expect_no_graph(f->stream, memory);
+  OK(cuMemFree(memory));
+}
+
+/* The body of a decision goes with the graph that decides. */
+static void a_graph_around_goes(void** state) {
+  const fixture* f = *state;
+  const CUdeviceptr memory = new_words();
+  CUgraph graph = NULL;
+  CUgraphNode node = NULL;
+  CUgraphConditionalHandle handle;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphConditionalHandleCreate(&handle, graph, f->context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+  CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+  params.conditional.handle = handle;
+  params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+  params.conditional.size = 1;
+  params.conditional.ctx = f->context;
+  OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+  OK(cuStreamBeginCaptureToGraph(f->stream, params.conditional.phGraph_out[0], NULL, NULL, 0,
+                                 CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemsetD32Async(memory, 7, 1, f->stream));
+  OK(cuGraphDestroy(graph));
+  expect_no_graph(f->stream, memory);
+  OK(cuMemFree(memory));
+}
+
+static void a_node_goes_that_the_next_one_follows(void** state) {
+  const fixture* f = *state;
+  const CUdeviceptr memory = new_words();
+  CUstreamCaptureStatus status;
+  CUgraph graph = NULL;
+  const CUgraphNode* nodes = NULL;
+  size_t count = 0;
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemsetD32Async(memory, 7, 1, f->stream));
+  OK(cuStreamGetCaptureInfo(f->stream, &status, NULL, &graph, &nodes, NULL, &count));
+  assert_int_equal(count, 1);
+  OK(cuGraphDestroyNode(nodes[0]));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuMemsetD32Async(memory, 8, 1, f->stream));
+  expect_no_graph(f->stream, memory);
+  OK(cuGraphDestroy(graph));
+  OK(cuMemFree(memory));
+}
+
+/* Two streams of a capture, joined by an event. */
+typedef struct fork {
+  CUstream first, second;
+  CUevent event;
+  CUdeviceptr memory;
+} fork_of;
+
+static fork_of begin_fork(void) {
+  fork_of all = {NULL, NULL, NULL, new_words()};
+  OK(cuStreamCreate(&all.first, CU_STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&all.second, CU_STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&all.event, CU_EVENT_DISABLE_TIMING));
+  OK(cuStreamBeginCapture(all.first, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemsetD32Async(all.memory, 3, 1, all.first));
+  OK(cuEventRecord(all.event, all.first));
+  OK(cuStreamWaitEvent(all.second, all.event, 0));
+  OK(cuMemsetD32Async(all.memory + 4, 4, 1, all.second));
+  return all;
+}
+
+/* A stream of the capture goes: the first ends it, the second leaves its work unjoined. */
+static void a_stream_goes_that_is_captured(void** state) {
+  (void)state;
+  CUgraph graph = (CUgraph)(uintptr_t)1;
+  fork_of all = begin_fork();
+  OK(cuStreamDestroy(all.first));
+  EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(all.second, &graph));
+  assert_null(graph);
+  OK(cuMemsetD32Async(all.memory, 5, 1, all.second));
+  OK(cuStreamSynchronize(all.second));
+  EXPECT(CUDA_ERROR_CAPTURED_EVENT, cuStreamWaitEvent(all.second, all.event, 0));
+  OK(cuEventDestroy(all.event));
+  OK(cuStreamDestroy(all.second));
+  OK(cuMemFree(all.memory));
+
+  all = begin_fork();
+  OK(cuStreamDestroy(all.second));
+  graph = (CUgraph)(uintptr_t)1;
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, cuStreamEndCapture(all.first, &graph));
+  assert_null(graph);
+  OK(cuEventDestroy(all.event));
+  OK(cuStreamDestroy(all.first));
+  OK(cuMemFree(all.memory));
+}
+
+static void an_event_goes_that_has_forked(void** state) {
+  const fixture* f = *state;
+  CUgraph graph = NULL;
+  CUgraphExec exec = NULL;
+  CUevent joins = NULL;
+  uint32_t words[2];
+  fork_of all = begin_fork();
+  OK(cuEventDestroy(all.event));
+  OK(cuEventCreate(&joins, CU_EVENT_DISABLE_TIMING));
+  OK(cuEventRecord(joins, all.second));
+  OK(cuStreamWaitEvent(all.first, joins, 0));
+  OK(cuEventDestroy(joins));
+  OK(cuStreamEndCapture(all.first, &graph));
+  OK(cuGraphInstantiate(&exec, graph, 0));
+  OK(cuGraphLaunch(exec, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(words, all.memory, 8));
+  assert_int_equal(words[0], 3);
+  assert_int_equal(words[1], 4);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+  OK(cuStreamDestroy(all.first));
+  OK(cuStreamDestroy(all.second));
+  OK(cuMemFree(all.memory));
+}
+
+/* All handles end with their context; the thread may call what captures forbid. */
+static void a_context_goes_with_its_captures(void** state) {
+  const fixture* f = *state;
+  CUcontext context = NULL;
+  CUstreamCaptureStatus status;
+  CUgraph graph = NULL, ended = (CUgraph)(uintptr_t)1;
+#if CUDA_VERSION >= 13000
+  OK(cuCtxCreate(&context, NULL, 0, f->device));
+#else
+  OK(cuCtxCreate(&context, 0, f->device));
+#endif
+  const fork_of all = begin_fork();
+  OK(cuStreamGetCaptureInfo(all.first, &status, NULL, &graph, NULL, NULL, NULL));
+  OK(cuCtxDestroy(context));
+  OK(cuCtxSetCurrent(f->context));
+  assert_int_not_equal(cuStreamEndCapture(all.first, &ended), CUDA_SUCCESS);
+  assert_null(ended);
+  assert_int_not_equal(cuStreamEndCapture(all.second, &ended), CUDA_SUCCESS);
+  assert_int_not_equal(cuGraphDestroy(graph), CUDA_SUCCESS);
+  assert_int_not_equal(cuEventDestroy(all.event), CUDA_SUCCESS);
+  OK(cuMemFree(new_words()));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(a_graph_goes_that_is_captured_into),
+      TEST(a_captured_graph_goes),
+      TEST(a_graph_around_goes),
+      TEST(a_node_goes_that_the_next_one_follows),
+      TEST(a_stream_goes_that_is_captured),
+      TEST(an_event_goes_that_has_forked),
+      TEST(a_context_goes_with_its_captures),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
