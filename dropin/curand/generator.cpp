@@ -115,10 +115,28 @@ cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
   return asked;
 }
 
+/// Numbers of a generator cannot go on when its states went with their context; they begin anew
+/// after the next setting.
+curandStatus_t require_memory(Generator& g) {
+  if (!g.context.is_noted() || g.context.goes_on(*g.driver)) return kSuccess;
+  if (g.is_ready) {
+    log(LogLevel::kInfo, "cuda",
+        "cuRAND: the generator's states went with their context; set its seed or offset to begin "
+        "anew");
+    return kPreexistingFailure;
+  }
+  g.forget_memory();
+  return kSuccess;
+}
+
 /// Makes the states of the generator's beginning when it has none.
 cu::CUresult make_ready(Generator& g) {
   if (g.is_ready) return cu::CUDA_SUCCESS;
   g.generated = 0;
+  if (!g.context.is_noted()) {
+    const cu::CUresult noted = g.context.note_current(*g.driver);
+    if (noted != cu::CUDA_SUCCESS) return noted;
+  }
   const cu::CUresult prepared = prepare_states(g);
   g.is_ready = prepared == cu::CUDA_SUCCESS;
   return prepared;
@@ -132,7 +150,14 @@ Generator::~Generator() {
   if (!is_captured) driver->cuStreamSynchronize(stream);
   const RelaxedCapture relaxed(*driver);
   set_aside();
+  if (!context.is_noted() || !context.goes_on(*driver)) return;
   for (const cu::CUdeviceptr memory : aside) driver->cuMemFree_v2(memory);
+}
+
+void Generator::forget_memory() {
+  set_aside();
+  aside.clear();
+  context.forget();
 }
 
 void Generator::set_aside() {
@@ -165,6 +190,8 @@ curandStatus_t create(void** out, int type, bool is_on_host) {
 }
 
 curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) {
+  if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
+  if (const curandStatus_t kept = require_memory(g); kept != kSuccess) return kept;
   if (const cu::CUresult asked = ask_captured(g, is_captured); asked != cu::CUDA_SUCCESS) {
     return status_of(asked);
   }
@@ -183,7 +210,6 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   if (r.count == 0) return kSuccess;
   if (const curandStatus_t checked = check(g, r); checked != kSuccess) return checked;
   if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
-  if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
   bool is_captured = false;
   if (const curandStatus_t ready = prepare(g, &r, &is_captured); ready != kSuccess) return ready;
   if (!g.is_on_host) return status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));

@@ -23,6 +23,7 @@ enum curandStatus_t : int32_t {
   kOutOfRange = 104,
   kLengthNotMultiple = 105,
   kLaunchFailure = 201,
+  kPreexistingFailure = 202,
   kInitializationFailed = 203,
   kInternalError = 999
 };
@@ -53,6 +54,8 @@ struct Generator {
   }
   /// Leaves device memory to those who may still use it: calls make it anew.
   void set_aside();
+  /// Drops the addresses of memory that went with its context.
+  void forget_memory();
 
   const Driver* driver = nullptr;
   int kind = kXorwow;
@@ -64,6 +67,7 @@ struct Generator {
   cu::CUdeviceptr counter = 0;  // u64: offset + generated, once a graph may change that; or 0
   uint32_t dimensions = 1;
   int ordering = kDefault;
+  library::ContextLife context;   // of the memory that follows
   cu::CUdeviceptr states = 0;     // of a Sobol generator: the direction numbers
   cu::CUdeviceptr constants = 0;  // of MT19937: the jumps between its sequences
   uint32_t uploaded_dimensions = 0;

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <mutex>
-#include <set>
 
 namespace km::curand {
 namespace {
@@ -94,8 +94,8 @@ std::vector<unsigned char> image_of(const Histogram& table, double mean, uint64_
 }
 
 std::mutex distributions_mutex;  // guards what live_distributions() gives
-std::set<uint64_t>& live_distributions() {
-  static std::set<uint64_t>& live = *new std::set<uint64_t>;
+std::map<uint64_t, library::ContextLife>& live_distributions() {
+  static auto& live = *new std::map<uint64_t, library::ContextLife>;
   return live;
 }
 
@@ -140,6 +140,8 @@ curandStatus_t create_poisson(void** out, double mean) {
   if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
     return kInitializationFailed;
   }
+  library::ContextLife context;
+  if (context.note_current(*driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
   const Histogram table = mean < kMostTableMean ? poisson_histogram(mean) : Histogram{};
   const size_t size_bytes = image_of(table, mean, 0).size();
   cu::CUdeviceptr address = 0;
@@ -150,21 +152,26 @@ curandStatus_t create_poisson(void** out, double mean) {
     return kLaunchFailure;
   }
   const std::lock_guard lock(distributions_mutex);
-  live_distributions().insert(address);
+  live_distributions()[address] = context;
   *out = reinterpret_cast<void*>(address);
   return kSuccess;
 }
 
 curandStatus_t destroy_distribution(void* distribution) {
   const auto address = reinterpret_cast<uint64_t>(distribution);
+  library::ContextLife context;
   {
     const std::lock_guard lock(distributions_mutex);
-    if (live_distributions().erase(address) == 0) return kNotInitialized;
+    const auto found = live_distributions().find(address);
+    if (found == live_distributions().end()) return kNotInitialized;
+    context = found->second;
+    live_distributions().erase(found);
   }
   const Driver* const driver = library::driver();
   if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
     return kInitializationFailed;
   }
+  if (!context.goes_on(*driver)) return kSuccess;  // it went with its context
   return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? kSuccess : kInternalError;
 }
 

@@ -62,12 +62,49 @@ const Driver* driver() noexcept {
   return found.is_there && found.initialised == cu::CUDA_SUCCESS ? &found.driver : nullptr;
 }
 
+namespace {
+
+/// Retains the primary context that was reset when it is this one.
+cu::CUresult revive(const Driver& driver, cu::CUcontext gone) {
+  int count = 0;
+  driver.cuDeviceGetCount(&count);
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cu::CUdevice device = 0;
+    cu::CUcontext primary = nullptr;
+    if (driver.cuDeviceGet(&device, ordinal) != cu::CUDA_SUCCESS ||
+        driver.cuDevicePrimaryCtxRetain(&primary, device) != cu::CUDA_SUCCESS) {
+      continue;
+    }
+    if (primary == gone) return cu::CUDA_SUCCESS;
+    driver.cuDevicePrimaryCtxRelease_v2(device);
+  }
+  return cu::CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+}  // namespace
+
+cu::CUresult ContextLife::note_current(const Driver& driver) noexcept {
+  cu::CUresult got = driver.cuCtxGetCurrent(&context_);
+  if (got == cu::CUDA_SUCCESS) got = driver.cuCtxGetId(context_, &id_);
+  if (got != cu::CUDA_SUCCESS) forget();
+  return got;
+}
+
+bool ContextLife::goes_on(const Driver& driver) const noexcept {
+  unsigned long long id = 0;
+  return driver.cuCtxGetId(context_, &id) == cu::CUDA_SUCCESS && id == id_;
+}
+
 cu::CUresult enter_context(const Driver& driver) noexcept {
   cu::CUcontext current = nullptr;
   if (const cu::CUresult got = driver.cuCtxGetCurrent(&current); got != cu::CUDA_SUCCESS) {
     return got;
   }
-  if (current != nullptr) return cu::CUDA_SUCCESS;
+  if (current != nullptr) {
+    unsigned long long id = 0;
+    const cu::CUresult got = driver.cuCtxGetId(current, &id);
+    return got == cu::CUDA_ERROR_CONTEXT_IS_DESTROYED ? revive(driver, current) : got;
+  }
   cu::CUdevice device = 0;
   if (const cu::CUresult got = driver.cuDeviceGet(&device, 0); got != cu::CUDA_SUCCESS) return got;
   const cu::CUresult retained = driver.cuDevicePrimaryCtxRetain(&current, device);

@@ -18,7 +18,23 @@ const Driver* driver() noexcept;
 /// driver() without cuInit: null when there is no libcuda.so.1.
 const Driver* loaded_driver() noexcept;
 
-/// Makes sure that the thread has a context: the primary one of device 0 when none is current.
+/// Makes sure that the thread has a context: the primary one of device 0 when none is current, and
+/// a current primary one again after its reset.
 cu::CUresult enter_context(const Driver& driver) noexcept;
+
+/// The life of a context. A reset of the device ends that of the primary one, whose handle stays.
+class ContextLife {
+ public:
+  /// Notes the current context.
+  cu::CUresult note_current(const Driver& driver) noexcept;
+  void forget() noexcept { context_ = nullptr; }
+  bool is_noted() const noexcept { return context_ != nullptr; }
+  /// False when the context is gone: what it held is gone, too, and its addresses may be others'.
+  bool goes_on(const Driver& driver) const noexcept;
+
+ private:
+  cu::CUcontext context_ = nullptr;
+  unsigned long long id_ = 0;
+};
 
 }  // namespace km::library

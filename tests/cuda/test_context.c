@@ -111,6 +111,8 @@ static void a_fault_stays_until_the_reset(void** state) {
   NOT_ON_NVIDIAS_DRIVER();
   const fixture* f = *state;
   CUdeviceptr memory = 0;
+  unsigned long long before = 0, after = 0, made = 0;
+  OK(cuCtxGetId(f->context, &before));
   OK(cuLaunchKernel(kernel(f, "crash"), 1, 1, 1, 1, 1, 1, 0, f->stream, NULL, NULL));
   EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(f->stream));
   EXPECT(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
@@ -119,6 +121,11 @@ static void a_fault_stays_until_the_reset(void** state) {
   CUcontext fresh = NULL;
   OK(cuDevicePrimaryCtxRetain(&fresh, f->device));
   assert_ptr_equal(fresh, f->context);
+  /* The handle is the same, the context is another. */
+  OK(cuCtxGetId(f->context, &after));
+  assert_int_not_equal(before, after);
+  OK(cuCtxGetId(NULL, &made));
+  assert_int_equal(after, made);
   OK(cuMemAlloc(&memory, 16));
   OK(cuMemFree(memory));
   OK(cuDevicePrimaryCtxRelease(f->device));

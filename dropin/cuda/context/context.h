@@ -34,6 +34,8 @@ class Context final : public Handled {
   /// A reference, because a primary context gets another core when it begins again.
   Ref<km::Context> core() const;
   bool is_primary() const { return is_primary_; }
+  /// A number that no other context has, nor this one before a reset.
+  uint64_t life() const { return life_.load(std::memory_order_relaxed); }
   bool is_destroyed() const { return destroyed_.load(std::memory_order_acquire); }
   unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
   void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
@@ -103,6 +105,7 @@ class Context final : public Handled {
   const bool is_primary_;
   std::atomic<int> users_{1};
   std::atomic<bool> destroyed_{false};
+  std::atomic<uint64_t> life_;
   std::atomic<int> cache_config_{0}, shared_config_{0};
   Limits limits_;
 

@@ -301,7 +301,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
     CU_REQUIRE(id);
     Ref<dropin::Context> context;
     CU_TRY(given_or_current(handle, &context));
-    *id = context->id();
+    *id = context->life();
     return CUDA_SUCCESS;
   });
 }

@@ -18,7 +18,7 @@
 namespace km::dropin {
 namespace {
 
-std::atomic<uint64_t> last_thread{0};
+std::atomic<uint64_t> last_thread{0}, last_life{0};
 
 /// The contexts of a thread, the current one last.
 struct ThreadContexts {
@@ -80,7 +80,11 @@ void retire_all(const Context& context) {
 }  // namespace
 
 Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary)
-    : device_(device), core_(std::move(core)), flags_(flags), is_primary_(is_primary) {
+    : device_(device),
+      core_(std::move(core)),
+      flags_(flags),
+      is_primary_(is_primary),
+      life_(++last_life) {
   limits_.value[CU_LIMIT_STACK_SIZE] = 1024;
   limits_.value[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
   limits_.value[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
@@ -120,6 +124,7 @@ CUresult Context::activate() {
     const std::lock_guard lock(core_mutex_);
     std::swap(core_, fresh);
   }
+  life_.store(++last_life, std::memory_order_relaxed);
   destroyed_.store(false, std::memory_order_release);
   CU_TRY(VirtualMemory::instance().enter(*this));
   return enter_pools(*this);
