@@ -8,6 +8,7 @@
 #include "core/capture/capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/frame/find_or_make.h"
+#include "dropin/cuda/graph/graph_blas.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"
 #include "dropin/cuda/memory/copy.h"
@@ -216,15 +217,6 @@ CUresult NodeUse::get(CUgraphNode handle) {
   return CUDA_SUCCESS;
 }
 
-SharedWork host_function_work(CUhostFn function, void* user_data) {
-  auto note = std::make_shared<HostNote>();
-  note->type = CU_GRAPH_NODE_TYPE_HOST;
-  note->function = function;
-  note->user_data = user_data;
-  void* const passed = note.get();
-  return host_work(&run_host_function, passed, as_note<HostNote>(std::move(note)));
-}
-
 CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
   return {old.func,         old.gridDimX,  old.gridDimY,  old.gridDimZ,
           old.blockDimX,    old.blockDimY, old.blockDimZ, old.sharedMemBytes,
@@ -301,8 +293,24 @@ CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
   return CUDA_SUCCESS;
 }
 
-CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out) {
+namespace {
+
+/// It keeps the pair, which the core passes on each time a graph runs.
+SharedWork host_function_work(CUhostFn function, void* user_data) {
+  auto note = std::make_shared<HostNote>();
+  note->type = CU_GRAPH_NODE_TYPE_HOST;
+  note->function = function;
+  note->user_data = user_data;
+  void* const passed = note.get();
+  return host_work(&run_host_function, passed, as_note<HostNote>(std::move(note)));
+}
+
+}  // namespace
+
+CUresult host_work_of(const Context& context, const CUDA_HOST_NODE_PARAMS& params,
+                      SharedWork* out) {
   if (params.fn == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
+  if (is_blas_node(params.fn)) return blas_node_of(context, params.userData, out);
   *out = host_function_work(params.fn, params.userData);
   return CUDA_SUCCESS;
 }
@@ -440,10 +448,11 @@ CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work) {
   return {fill.destination, fill.size_bytes, fill.value, fill.value_size_bytes, width, 1};
 }
 
-CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work) {
-  const auto* const operation = work.as<HostOperation>();
+CUDA_HOST_NODE_PARAMS read_host(const SharedWork& work) {
+  if (work->as<BlasOperation>() != nullptr) return read_blas(work);
+  const auto* const operation = work->as<HostOperation>();
   if (operation == nullptr || operation->callback != &run_host_function) return {};
-  const auto* const host = static_cast<const HostNote*>(note_of(work));
+  const auto* const host = static_cast<const HostNote*>(note_of(*work));
   return {host->function, host->user_data};
 }
 
@@ -455,15 +464,15 @@ CUgraphNodeType type_of(const GraphWork& work) {
       [](const OneOf<FillOperation, RowsFillOperation> auto&) -> CUgraphNodeType {
         return CU_GRAPH_NODE_TYPE_MEMSET;
       },
-      [](const HostOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_HOST; },
+      [](const OneOf<HostOperation, BlasOperation> auto&) -> CUgraphNodeType {
+        return CU_GRAPH_NODE_TYPE_HOST;
+      },
       [](const EmptyOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_EMPTY; },
       [](const ChildOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_GRAPH; },
-      // Captured calls of BLAS have no type of their own. The rest comes with notes.
-      [](const OneOf<CopyOperation, RowsCopyOperation, PeerCopyOperation, BlasOperation,
-                     MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
-                     ConditionalOperation> auto&) -> CUgraphNodeType {
-        return CU_GRAPH_NODE_TYPE_MEMCPY;
-      });
+      // Copies; the others come with notes.
+      [](const OneOf<CopyOperation, RowsCopyOperation, PeerCopyOperation, MemoryOpsOperation,
+                     EventRecordOperation, EventWaitOperation, ConditionalOperation> auto&)
+          -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_MEMCPY; });
 }
 
 }  // namespace km::dropin

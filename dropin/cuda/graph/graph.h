@@ -152,7 +152,7 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const Graph
                         SharedWork* out);
 CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
                         const GraphWork* old, SharedWork* out);
-CUresult host_work_of(const CUDA_HOST_NODE_PARAMS& params, SharedWork* out);
+CUresult host_work_of(const Context& context, const CUDA_HOST_NODE_PARAMS& params, SharedWork* out);
 CUresult memory_ops_work_of(Context& context, const CUDA_BATCH_MEM_OP_NODE_PARAMS& params,
                             SharedWork* out);
 /// The array lives as long as the work.
@@ -160,13 +160,10 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS read_memory_ops(const GraphWork& work);
 CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out);
 CUDA_MEMCPY3D read_memcpy(const GraphWork& work);
 CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work);
-CUDA_HOST_NODE_PARAMS read_host(const GraphWork& work);
+CUDA_HOST_NODE_PARAMS read_host(const SharedWork& work);
 CUgraphNodeType type_of(const GraphWork& work);
 
 /// New work for a node of what was instantiated; the graph stays as it is.
 CUresult update_node(CUgraphExec exec, CUgraphNode node, SharedWork work);
-
-/// A host node's work; it keeps the pair, which the core passes on each time a graph runs.
-SharedWork host_function_work(CUhostFn function, void* user_data);
 
 }  // namespace km::dropin

@@ -202,7 +202,7 @@ CUresult cuGraphAddHostNode(CUgraphNode* out, CUgraph handle, const CUgraphNode*
     CU_REQUIRE(params);
     CU_GET(Graph, graph, handle);
     SharedWork work;
-    CU_TRY(host_work_of(*params, &work));
+    CU_TRY(host_work_of(graph->context(), *params, &work));
     return graph->add(dependencies, count, std::move(work), out);
   });
 }
@@ -438,8 +438,8 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* param
     CU_REQUIRE(params);
     NodeUse use;
     CU_TRY(use.get(node));
-    if (use.node.work->as<HostOperation>() == nullptr) return other_type();
-    *params = read_host(*use.node.work);
+    if (type_of(*use.node.work) != CU_GRAPH_NODE_TYPE_HOST) return other_type();
+    *params = read_host(use.node.work);
     return CUDA_SUCCESS;
   });
 }
@@ -450,7 +450,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS*
     NodeUse use;
     CU_TRY(use.get(node));
     SharedWork work;
-    CU_TRY(host_work_of(*params, &work));
+    CU_TRY(host_work_of(use.graph->context(), *params, &work));
     return set_work(use, std::move(work));
   });
 }

@@ -283,8 +283,10 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS* params) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(params);
+    NodeUse use;
+    CU_TRY(use.get(node));
     SharedWork work;
-    CU_TRY(host_work_of(*params, &work));
+    CU_TRY(host_work_of(use.graph->context(), *params, &work));
     return update_node(exec, node, std::move(work));
   });
 }

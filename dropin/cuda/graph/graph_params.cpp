@@ -153,7 +153,7 @@ CUresult work_of(Context& context, CUgraphNodeParams& params, const GraphWork* o
     case CU_GRAPH_NODE_TYPE_MEMSET:
       return memset_work_of(context, older(params.memset), old, out);
     case CU_GRAPH_NODE_TYPE_HOST:
-      return host_work_of({params.host.fn, params.host.userData}, out);
+      return host_work_of(context, {params.host.fn, params.host.userData}, out);
     case CU_GRAPH_NODE_TYPE_GRAPH:
       return child_work_of(params.graph, parent, out);
     default:
@@ -181,7 +181,7 @@ CUresult read_params(NodeUse& use, CUgraphNodeParams* out) {
       break;
     }
     case CU_GRAPH_NODE_TYPE_HOST: {
-      const CUDA_HOST_NODE_PARAMS read = read_host(work);
+      const CUDA_HOST_NODE_PARAMS read = read_host(use.node.work);
       made.host = {read.fn, read.userData, CU_HOST_TASK_BLOCKING, context};
       break;
     }

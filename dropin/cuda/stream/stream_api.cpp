@@ -118,7 +118,9 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
     if (function == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "fn is null");
     CU_STREAM_FOR_WORK(stream, handle);
     if (stream.core().is_capturing()) {
-      CU_CHECK(capture_work(stream.core(), host_function_work(function, user_data)));
+      SharedWork work;
+      CU_TRY(host_work_of(stream->context(), {function, user_data}, &work));
+      CU_CHECK(capture_work(stream.core(), work));
       return CUDA_SUCCESS;
     }
     auto box = std::make_unique<HostFunction>(HostFunction{function, user_data});

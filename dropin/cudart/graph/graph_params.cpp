@@ -1,6 +1,8 @@
 #include "dropin/cudart/graph/graph_params.h"
 
 #include <cstring>
+#include <mutex>
+#include <unordered_set>
 
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/device/execution_context.h"
@@ -30,6 +32,37 @@ cudaError_t fill_params(const cudaMemsetParamsV2& from, CUDA_MEMSET_NODE_PARAMS_
   return context_of(from.ctx, &out->ctx);
 }
 
+/// Functions that nodes of kernels gave which are not the program's: a library beside it has
+/// launched them. The program knows no other name for them.
+class ForeignFunctions {
+ public:
+  void note(CUfunction function) {
+    const std::lock_guard lock(mutex_);
+    functions_.insert(function);
+  }
+  bool has(const void* symbol) {
+    const std::lock_guard lock(mutex_);
+    return functions_.contains(symbol);
+  }
+  static ForeignFunctions& instance() {
+    static ForeignFunctions& made = *new ForeignFunctions;  // calls may come at the exit
+    return made;
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::unordered_set<const void*> functions_;
+};
+
+cudaError_t function_of(void* symbol, CUfunction* out) {
+  CUkernel kernel = nullptr;
+  const cudaError_t found = find_kernel(symbol, &kernel);
+  if (found == cudaSuccess) return driver.cuKernelGetFunction(out, kernel);
+  if (!ForeignFunctions::instance().has(symbol)) return found;
+  *out = static_cast<CUfunction>(symbol);
+  return cudaSuccess;
+}
+
 /// Types whose parameters have the driver's layout.
 bool has_driver_layout(cudaGraphNodeType type) {
   switch (type) {
@@ -50,10 +83,8 @@ bool has_driver_layout(cudaGraphNodeType type) {
 }  // namespace
 
 cudaError_t driver_params(const cudaKernelNodeParams& params, CUDA_KERNEL_NODE_PARAMS* out) {
-  CUkernel kernel = nullptr;
-  RT_TRY(find_kernel(params.func, &kernel));
   CUfunction function = nullptr;
-  RT_TRY(driver.cuKernelGetFunction(&function, kernel));
+  RT_TRY(function_of(params.func, &function));
   const dim3 grid = params.gridDim, block = params.blockDim;
   *out = {function,
           grid.x,
@@ -73,6 +104,10 @@ cudaError_t driver_params(const cudaKernelNodeParams& params, CUDA_KERNEL_NODE_P
 cudaError_t runtime_params(const CUDA_KERNEL_NODE_PARAMS& params, cudaKernelNodeParams* out) {
   const void* symbol = Registry::instance().symbol_of(params.func, params.kern);
   if (symbol == nullptr) symbol = params.kern;
+  if (symbol == nullptr) {
+    ForeignFunctions::instance().note(params.func);
+    symbol = params.func;
+  }
   *out = {const_cast<void*>(symbol),
           {params.gridDimX, params.gridDimY, params.gridDimZ},
           {params.blockDimX, params.blockDimY, params.blockDimZ},

@@ -1,0 +1,62 @@
+#include "dropin/cuda/graph/graph_blas.h"
+
+#include <map>
+#include <mutex>
+
+#include "base/log.h"
+#include "core/blas/blas.h"
+
+namespace km::dropin {
+namespace {
+
+/// Stands for all calls; programs that call it by themselves ask for what a graph alone can do.
+void run_by_graphs_alone(void*) {
+  log(LogLevel::kWarn, "cuda", "a captured call of BLAS was called outside of a graph");
+}
+
+/// Calls whose parameters programs have read.
+class ReadCalls {
+ public:
+  void* note(const SharedWork& work) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
+    calls_[work.get()] = work;
+    return const_cast<GraphWork*>(work.get());
+  }
+  SharedWork find(const void* user_data) {
+    const std::lock_guard lock(mutex_);
+    const auto found = calls_.find(static_cast<const GraphWork*>(user_data));
+    return found == calls_.end() ? nullptr : found->second.lock();
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::map<const GraphWork*, std::weak_ptr<const GraphWork>> calls_;
+};
+
+ReadCalls& read_calls() {
+  static ReadCalls& made = *new ReadCalls;  // calls may come while the process exits
+  return made;
+}
+
+}  // namespace
+
+CUDA_HOST_NODE_PARAMS read_blas(const SharedWork& work) {
+  return {&run_by_graphs_alone, read_calls().note(work)};
+}
+
+bool is_blas_node(CUhostFn function) { return function == &run_by_graphs_alone; }
+
+CUresult blas_node_of(const Context& context, const void* user_data, SharedWork* out) {
+  SharedWork work = read_calls().find(user_data);
+  if (work == nullptr) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "no node has this call of BLAS any more");
+  }
+  if (&work->as<BlasOperation>()->engine->context() != context.core().get()) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the call of BLAS is of another context");
+  }
+  *out = std::move(work);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace km::dropin
