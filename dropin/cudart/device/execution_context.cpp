@@ -1,5 +1,6 @@
 #include "dropin/cudart/device/execution_context.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -29,6 +30,15 @@ ExecutionContexts& all() {
   return made;
 }
 
+/// The object of a device's own context; null: the handle is none of them.
+const ExecutionContext* device_of(cudaExecutionContext_t handle) {
+  const ExecutionContexts& devices = all();
+  const auto* const found =
+      std::find_if(devices.begin(), devices.end(),
+                   [&](const ExecutionContext& each) { return &each == handle; });
+  return found == devices.end() ? nullptr : found;
+}
+
 struct GreenContexts {
   std::mutex mutex;
   std::map<cudaExecutionContext_t, std::unique_ptr<ExecutionContext>> by_handle;
@@ -42,9 +52,8 @@ GreenContexts& green_contexts() {
 }  // namespace
 
 cudaError_t find_execution_context(cudaExecutionContext_t handle, ExecutionContextView* out) {
-  for (ExecutionContext& each : all()) {
-    if (&each != handle) continue;
-    *out = each.view;
+  if (const ExecutionContext* device = device_of(handle)) {
+    *out = device->view;
     return cudaSuccess;
   }
   GreenContexts& green = green_contexts();
@@ -70,13 +79,13 @@ cudaExecutionContext_t add_green_context(int device, CUgreenCtx green) {
 }
 
 cudaError_t take_green_context(cudaExecutionContext_t handle, CUgreenCtx* out) {
-  ExecutionContextView view;
-  RT_TRY(find_execution_context(handle, &view));
-  if (view.green == nullptr) return cudaErrorNotPermitted;
+  if (device_of(handle) != nullptr) return cudaErrorNotPermitted;
   GreenContexts& known = green_contexts();
   const std::lock_guard lock(known.mutex);
-  if (known.by_handle.erase(handle) == 0) return cudaErrorInvalidResourceHandle;
-  *out = view.green;
+  const auto found = known.by_handle.find(handle);
+  if (found == known.by_handle.end()) return cudaErrorInvalidResourceHandle;
+  *out = found->second->view.green;
+  known.by_handle.erase(found);
   return cudaSuccess;
 }
 

@@ -22,11 +22,15 @@ cudaError_t synchronize(CUgreenCtx green) {
 template <typename OfGreen, typename OfContext>
 cudaError_t dispatch(cudaExecutionContext_t handle, OfGreen of_green, OfContext of_context) {
   return call_context([&]() -> cudaError_t {
-    ExecutionContextView view;
-    if (handle != nullptr) RT_TRY(find_execution_context(handle, &view));
-    if (view.green != nullptr) return of_green(view.green);
     CUcontext context = nullptr;
-    RT_TRY(context_of(handle, &context));
+    if (handle == nullptr) {
+      RT_TRY(driver.cuCtxGetCurrent(&context));
+      return of_context(context);
+    }
+    ExecutionContextView view;
+    RT_TRY(find_execution_context(handle, &view));
+    if (view.green != nullptr) return of_green(view.green);
+    RT_TRY(primary_context(view.device, &context));
     return of_context(context);
   });
 }
