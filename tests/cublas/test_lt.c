@@ -395,6 +395,21 @@ static void transformations_change_order_and_sum(void** state) {
   drop();
 }
 
+/* Descriptors and handle hold no memory of the device. */
+static void objects_outlive_a_reset(void** state) {
+  (void)state;
+  make(0, 68, 0);
+  OK(multiply(1, 0));
+  OK(cudaDeviceReset());
+  assert_int_not_equal(multiply(1, 0), 0); /* the operands are gone */
+  a = fill('S', LD * LD), b = fill('S', LD * LD), c = fill('S', LD * LD), d = fill('S', LD * LD);
+  OK(multiply(2, 0));
+  for (int column = 0; column < N; ++column) {
+    for (int row = 0; row < M; ++row) NEAR('S', 2 * product(row, column), d[row + column * LD]);
+  }
+  drop();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(results_are_those_of_the_epilogue),
@@ -407,6 +422,7 @@ int main(void) {
       TEST(descriptors_of_emulation_are_kept),
       TEST(the_cache_of_heuristics_has_a_capacity),
       TEST(descriptors_are_checked),
+      TEST(objects_outlive_a_reset),
       TEST(transformations_change_order_and_sum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
