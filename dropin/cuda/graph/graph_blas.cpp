@@ -19,7 +19,10 @@ class ReadCalls {
  public:
   void* note(const SharedWork& work) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
+    if (calls_.size() >= 2 * live_ + kFew) {
+      std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
+      live_ = calls_.size();
+    }
     calls_[work.get()] = work;
     return const_cast<GraphWork*>(work.get());
   }
@@ -30,8 +33,11 @@ class ReadCalls {
   }
 
  private:
+  static constexpr size_t kFew = 64;
+
   std::mutex mutex_;  // guards what follows
   std::map<const GraphWork*, std::weak_ptr<const GraphWork>> calls_;
+  size_t live_ = 0;  // when those that ended were last taken out
 };
 
 ReadCalls& read_calls() {
