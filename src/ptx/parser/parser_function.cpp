@@ -64,6 +64,7 @@ Status Parser::parse_function(Linkage linkage, bool is_entry) {
   pending_.clear();
   pending_starts_.clear();
   source_line_ = kNone;
+  used_bytes_.reset();
   KM_TRY(declare_parameters());
   KM_TRY(parse_body());
   scopes_.reset();

@@ -119,6 +119,7 @@ Status Parser::parse_operands(Instruction& instruction) {
   do {
     Token at = token_;
     current_operand_ = std::min<unsigned>(instruction.operand_count, kMaxOperands - 1);
+    operand_tokens_[current_operand_] = at;
     KM_ASSIGN(Operand operand, parse_operand());
     KM_TRY(add_operand(instruction, operand, at));
   } while (accept(','));
@@ -137,6 +138,7 @@ Status Parser::parse_branch(Instruction& instruction) {
 Status Parser::parse_indexed_branch(Instruction& instruction) {
   Token at = token_;
   current_operand_ = 0;
+  operand_tokens_[0] = at;
   KM_ASSIGN(Operand operand, parse_operand());
   KM_TRY(add_operand(instruction, operand, at));
   KM_TRY(expect(',', "between the index and the list of targets"));

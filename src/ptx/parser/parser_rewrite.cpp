@@ -32,7 +32,8 @@ Space space_of(const Mnemonic& mnemonic) {
 
 }  // namespace
 
-/// An instruction that the parser adds in front of the one being read.
+/// An instruction that the parser adds in front of the one being read; its errors stand at the
+/// operand that needs it.
 Status Parser::emit_helper(std::string_view text, std::initializer_list<Operand> operands) {
   KM_ASSIGN(const Mnemonic* mnemonic, look_up_mnemonic(mnemonic_token_, text));
   Instruction helper;
@@ -41,8 +42,11 @@ Status Parser::emit_helper(std::string_view text, std::initializer_list<Operand>
   helper.opcode = mnemonic->opcode;
   for (const Operand& operand : operands) helper.operands[helper.operand_count++] = operand;
   const auto notes = std::exchange(notes_, {});
+  const auto tokens = operand_tokens_;
+  operand_tokens_.fill(tokens[current_operand_]);
   KM_TRY(choose_form(helper, *mnemonic));
   notes_ = notes;
+  operand_tokens_ = tokens;
   function().code.push_back(std::move(helper));
   return {};
 }
@@ -70,6 +74,7 @@ Status Parser::finish_operands(Instruction& instruction, const Mnemonic& mnemoni
   const bool moves = mnemonic.opcode == Opcode::mov;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     Operand& operand = instruction.operands[i];
+    current_operand_ = i;
     if (accesses || (moves && i < 2 && is_plain_move(instruction, i))) unwrap(operand);
     const bool logic = moves || mnemonic.opcode == Opcode::and_ || mnemonic.opcode == Opcode::or_ ||
                        mnemonic.opcode == Opcode::xor_ || mnemonic.opcode == Opcode::not_ ||
@@ -139,6 +144,7 @@ Status Parser::widen_base(Operand& address) {
 Status Parser::name_space(Instruction& instruction, const Mnemonic*& mnemonic) {
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     Operand& operand = instruction.operands[i];
+    current_operand_ = i;
     if (operand.kind != Operand::Kind::address) continue;
     Space space = notes_[i].space;
     if (operand.symbol != kNone) {

@@ -489,5 +489,21 @@ TEST(Rewritten, LoadsOfWhatIsUsed) {
   for (size_t i = 0; i < std::size(want); ++i) EXPECT_EQ(printed(*module, i), want[i]);
 }
 
+TEST(Rewritten, ANoteOfUsedBytesEndsWithItsFunction) {
+  auto module = parse_good(std::string(kHeader) +
+                           ".entry a() { .pragma \"used_bytes_mask 3\"; }\n"
+                           ".entry b() { .reg .b32 %r; .reg .b64 %rd;\n"
+                           "ld.global.u32 %r, [%rd]; }\n");
+  ASSERT_TRUE(module);
+  ASSERT_EQ(code_of(*module).size(), 1u);
+  EXPECT_EQ(printed(*module, 0), "ld.global.u32 %r, [%rd]");
+}
+
+TEST(Rewritten, AnErrorInASumStandsAtItsOperand) {
+  const std::string place = "t.ptx:" + std::to_string(kBodyLine + 1) + ":14: ";
+  EXPECT_EQ(body_error("add.u32 %r1, %r2, %r3;\nadd.u32 %r1, %is_explicit_cluster+1, %r2;"),
+            place + "found '%is_explicit_cluster', expected a vector in 'mov'");
+}
+
 }  // namespace
 }  // namespace km::ptx::test
