@@ -1,4 +1,4 @@
-#include "ptx/parser/scope.h"
+#include "ptx/parser/function/scope.h"
 
 #include <charconv>
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptx/ir.h"
+#include "ptx/parser/module_builder.h"
 
 namespace km::ptx {
 
@@ -34,8 +35,6 @@ struct Entity {
 
 class FunctionScopes {
  public:
-  using ModuleNames = std::unordered_map<std::string_view, SymbolId>;
-
   FunctionScopes(Function& function, const ModuleNames& module_names)
       : function_(function), module_names_(module_names) {}
 

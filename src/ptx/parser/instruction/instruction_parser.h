@@ -1,0 +1,60 @@
+// InstructionParser: an instruction from its guard to its semicolon.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+#include "ptx/parser/expression_parser.h"
+#include "ptx/parser/function/function_context.h"
+#include "ptx/parser/instruction/branch_parser.h"
+#include "ptx/parser/instruction/form_chooser.h"
+#include "ptx/parser/instruction/instruction_emitter.h"
+#include "ptx/parser/instruction/instruction_rewriter.h"
+#include "ptx/parser/instruction/mnemonic_table.h"
+#include "ptx/parser/instruction/operand_parser.h"
+#include "ptx/parser/instruction/written_instruction.h"
+#include "ptx/parser/token_stream.h"
+
+namespace km::ptx {
+
+/// InstructionParser reads the instructions of one function and owns the parsers of their parts.
+class InstructionParser {
+ public:
+  /// The instructions go to the function of `context`.
+  InstructionParser(TokenStream& tokens, ExpressionParser& expressions, MnemonicTable& mnemonics,
+                    FunctionContext& context);
+
+  InstructionParser(const InstructionParser&) = delete;
+  InstructionParser& operator=(const InstructionParser&) = delete;
+
+  /// parse() reads an instruction.
+  Status parse();
+
+  /// note_used_bytes() says which bytes of what the next load reads are used.
+  void note_used_bytes(uint64_t mask) { used_bytes_ = mask; }
+
+ private:
+  /// parse_guard() reads `@%p` or `@!%p`.
+  Status parse_guard(Instruction& instruction);
+
+  /// parse_operands() reads the operands by the kind of the instruction.
+  Status parse_operands(Instruction& instruction);
+
+  /// emit() appends what the instruction becomes.
+  Status emit(Instruction& instruction, const Mnemonic* mnemonic);
+
+  TokenStream& tokens_;
+  MnemonicTable& mnemonics_;
+  FunctionContext& context_;
+  WrittenInstruction written_;
+  FormChooser forms_;
+  InstructionEmitter emitter_;
+  OperandParser operands_;
+  BranchParser branches_;
+  InstructionRewriter rewriter_;
+  std::optional<uint64_t> used_bytes_;
+};
+
+}  // namespace km::ptx
