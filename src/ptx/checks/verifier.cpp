@@ -120,20 +120,20 @@ class Verifier {
 
   Status check_versions(const Form& form) const {
     uint32_t version = module_.version_major * 10 + module_.version_minor;
-    std::string name = quote(text_of(form.opcode));
+    const auto form_name = [&] { return "this form of " + quote(text_of(form.opcode)); };
     bool specific = module_.target.ends_with('a') || module_.target.ends_with('f');
     if (module_.target_sm < form.min_sm || (form.arch_specific && !specific)) {
-      return error("this form of " + name + " needs '.target sm_" + std::to_string(form.min_sm) +
+      return error(form_name() + " needs '.target sm_" + std::to_string(form.min_sm) +
                    (form.arch_specific ? "a'" : "'") + " or later, the module says " +
                    module_.target);
     }
     if (version < form.min_isa) {
-      return error("this form of " + name + " needs '.version " +
-                   std::to_string(form.min_isa / 10) + "." + std::to_string(form.min_isa % 10) +
-                   "' or later, the module says " + std::to_string(module_.version_major) + "." +
+      return error(form_name() + " needs '.version " + std::to_string(form.min_isa / 10) + "." +
+                   std::to_string(form.min_isa % 10) + "' or later, the module says " +
+                   std::to_string(module_.version_major) + "." +
                    std::to_string(module_.version_minor));
     }
-    if (form.min_sm > kNewestSm) return unsupported("this form of " + name);
+    if (form.min_sm > kNewestSm) return unsupported(form_name());
     return {};
   }
 
