@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "ptx/names.h"
 
@@ -404,6 +405,17 @@ Space space_of(const Instruction& instruction) {
     if (const Space space = space_of(modifier); space != Space::generic) return space;
   }
   return Space::generic;
+}
+
+std::optional<Modifier> integral_rounding(const Instruction& instruction) {
+  constexpr std::pair<Modifier, Modifier> kDirections[] = {{Modifier::rni, Modifier::rn},
+                                                           {Modifier::rzi, Modifier::rz},
+                                                           {Modifier::rmi, Modifier::rm},
+                                                           {Modifier::rpi, Modifier::rp}};
+  for (const auto& [integral, direction] : kDirections) {
+    if (instruction.has(integral)) return direction;
+  }
+  return std::nullopt;
 }
 
 std::string operand_count_text(const Form& form, const Instruction& instruction) {

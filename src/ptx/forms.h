@@ -115,6 +115,10 @@ bool is_space(Modifier modifier);
 /// The state space that the modifiers name (ld.shared, atom.global ...), else generic.
 Space space_of(const Instruction& instruction);
 
+/// integral_rounding() is the direction (rn, rz, rm or rp) in which an instruction rounds to an
+/// integral number; nothing if it does not.
+std::optional<Modifier> integral_rounding(const Instruction& instruction);
+
 /// "2 or 3" operands.
 std::string operand_count_text(const Form& form, const Instruction& instruction);
 

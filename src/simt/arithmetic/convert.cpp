@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ptx/forms.h"
 #include "simt/arithmetic/floating_point/half.h"
 #include "simt/arithmetic/floating_point/rounding.h"
 #include "simt/arithmetic/floating_point/to_integer.h"
@@ -120,11 +121,8 @@ Values integer_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
 // ---- Real to real and to integer.
 
 std::optional<Round> integral_round(const Instruction& in) {
-  if (in.has(Modifier::rni)) return Round::rn;
-  if (in.has(Modifier::rmi)) return Round::rm;
-  if (in.has(Modifier::rpi)) return Round::rp;
-  if (in.has(Modifier::rzi)) return Round::rz;
-  return std::nullopt;
+  const auto direction = ptx::integral_rounding(in);
+  return direction ? std::optional(round_of(*direction)) : std::nullopt;
 }
 
 /// A source as f32 or f64. By the ISA .ftz concerns f32 only.

@@ -159,10 +159,24 @@ V integer_sum(Lanes& l, V x, V factor, V offset, Round round) {
 
 }  // namespace
 
+Round round_of(ptx::Modifier direction) {
+  switch (direction) {
+    case ptx::Modifier::rz:
+      return Round::rz;
+    case ptx::Modifier::rm:
+      return Round::rm;
+    case ptx::Modifier::rp:
+      return Round::rp;
+    default:
+      return Round::rn;
+  }
+}
+
 Round round_of(const ptx::Instruction& instruction) {
-  if (instruction.has(ptx::Modifier::rz)) return Round::rz;
-  if (instruction.has(ptx::Modifier::rm)) return Round::rm;
-  return instruction.has(ptx::Modifier::rp) ? Round::rp : Round::rn;
+  for (const auto direction : {ptx::Modifier::rz, ptx::Modifier::rm, ptx::Modifier::rp}) {
+    if (instruction.has(direction)) return round_of(direction);
+  }
+  return Round::rn;
 }
 
 V narrow(Lanes& l, V wide, Round round) {

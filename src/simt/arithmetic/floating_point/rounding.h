@@ -12,6 +12,9 @@ enum class Round : uint8_t { rn = 0, rm = 1, rp = 2, rz = 3 };
 /// .rn, .rz, .rm or .rp of the instruction; to nearest where none is written.
 Round round_of(const ptx::Instruction& instruction);
 
+/// The rounding that one of these modifiers names.
+Round round_of(ptx::Modifier direction);
+
 V rounded_add(Lanes& l, V a, V c, Round round);
 V rounded_sub(Lanes& l, V a, V c, Round round);
 V rounded_mul(Lanes& l, V a, V c, Round round);

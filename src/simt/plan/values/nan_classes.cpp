@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/forms.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -13,8 +15,7 @@ namespace {
 
 /// True if a conversion between equal types changes no bit.
 bool moves_bits(const ptx::Instruction& ptx) {
-  return !ptx.has(Modifier::ftz) && !ptx.has(Modifier::rni) && !ptx.has(Modifier::rzi) &&
-         !ptx.has(Modifier::rmi) && !ptx.has(Modifier::rpi);
+  return !ptx.has(Modifier::ftz) && !ptx::integral_rounding(ptx);
 }
 
 }  // namespace
