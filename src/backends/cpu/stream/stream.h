@@ -10,11 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "backend/interface.h"
 #include "backends/cpu/stream/command.h"
+#include "backends/cpu/stream/deferred_actions.h"
 #include "backends/cpu/workers/futex.h"
 
 namespace km::cpu {
@@ -106,7 +105,6 @@ class Stream {
   bool finish(uint64_t until);
   bool complete(uint64_t ticket, uint64_t until);
   void wake_waiters(uint64_t ticket);
-  void run_deferred(uint64_t ticket);
   bool help(Executor* executor, uint64_t ticket, int depth);
   void sleep(uint64_t ticket, uint64_t limit_ns);
   void reuse();
@@ -150,9 +148,7 @@ class Stream {
   std::mutex wait_mutex_;
   std::atomic<uint64_t> wanted_{kNothing};  // the lowest ticket that a sleeper waits for
   std::atomic<uint32_t> wake_word_{0};
-  std::mutex deferred_mutex_;
-  std::atomic<uint64_t> deferred_at_{kNothing};
-  std::vector<std::pair<uint64_t, std::function<void()>>> deferred_;
+  DeferredActions deferred_;
   std::mutex park_mutex_;
   Marker* parked_on_ = nullptr;               // under park_mutex_
   std::atomic<Stream*> blocked_by_{nullptr};  // whose marker it waits for

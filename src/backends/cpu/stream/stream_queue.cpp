@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/profile.h"
@@ -456,7 +457,7 @@ bool Stream::complete(uint64_t ticket, uint64_t until) {
   bool more = pending_.fetch_sub(1) > 1;
   // If there is no more, the stream may now belong to somebody else.
   if (wanted_.load() <= ticket) wake_waiters(ticket);
-  if (deferred_at_.load() <= ticket) run_deferred(ticket);
+  if (deferred_.is_due(ticket)) deferred_.run(ticket);
   if (!more) return false;
   if (until == kLight || (ticket < until && !pool_->others_wait(this))) return true;
   make_ready();
@@ -474,37 +475,12 @@ void Stream::wake_waiters(uint64_t ticket) {
 }
 
 void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
-  if (!is_complete(ticket)) {
-    std::lock_guard lock(deferred_mutex_);
-    deferred_.emplace_back(ticket, std::move(action));
-    if (ticket < deferred_at_.load(std::memory_order_relaxed)) deferred_at_.store(ticket);
-    if (completed_.load() < ticket) return;  // complete() will see it
-    action = nullptr;
-  }
-  if (action) {
+  if (is_complete(ticket)) {
     action();
-  } else {
-    run_deferred(ticket);
+    return;
   }
-}
-
-void Stream::run_deferred(uint64_t ticket) {
-  const HostMemoryNeeded needed;
-  std::vector<std::function<void()>> due;
-  {
-    std::lock_guard lock(deferred_mutex_);
-    uint64_t next = kNothing;
-    std::erase_if(deferred_, [&](auto& entry) {
-      if (entry.first <= ticket) {
-        due.push_back(std::move(entry.second));
-        return true;
-      }
-      next = entry.first < next ? entry.first : next;
-      return false;
-    });
-    deferred_at_.store(next);
-  }
-  for (auto& action : due) action();
+  deferred_.add(ticket, std::move(action));
+  if (completed_.load() >= ticket) deferred_.run(ticket);  // else complete() will see it
 }
 
 }  // namespace km::cpu
