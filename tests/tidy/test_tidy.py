@@ -28,10 +28,10 @@ def nested(depth: int) -> str:
     return "void f() {\n" + "if (a) {\n" * depth + "}\n" * depth + "}\n"
 
 
-def large_class(functions: int, members: int) -> str:
+def large_class(functions: int, members: int, opening="class A {") -> str:
     lines = [f"  int f{i}(int a = g()) const {{ return a_; }}\n" for i in range(functions)]
     lines += [f"  int a{i}_ = 0;\n" for i in range(members)]
-    return "class A {\n" + "".join(lines) + "};\n"
+    return opening + "\n" + "".join(lines) + "};\n"
 
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -71,6 +71,17 @@ CASES = [
      '#include "simt/arithmetic/b.h"\n'),
     ("class", "src/simt/codegen/a.h", HEADER + large_class(61, 1), HEADER + large_class(60, 25)),
     ("class", "src/simt/codegen/a.h", HEADER + large_class(1, 26), HEADER + large_class(1, 25)),
+    ("class", "src/ptx/a.cpp", large_class(61, 1), large_class(60, 25)),
+    ("class", "dropin/cuda/a.h", HEADER + large_class(1, 26, "struct A final : B<int> {"),
+     HEADER + large_class(1, 25, "struct A final : B<int> {")),
+    ("class", "gen/a.cpp", large_class(61, 1, "  class alignas(64) A\n  : public B {"),
+     large_class(60, 25, "  class alignas(64) A\n  : public B {")),
+    ("class", "src/backends/cpu/execution/executor.h",
+     HEADER + large_class(1, 39, "class Executor {"),
+     HEADER + large_class(1, 38, "class Executor {")),
+    ("class", "src/backends/cpu/execution/executor.h",
+     HEADER + large_class(1, 25, "class Executor {"),
+     HEADER + large_class(1, 26, "class Executor {")),
     ("layering", "src/odd/a.cpp", "int a;\n", None),
     ("layering", "src/core/a.cpp", '#include "backends/cuda/c.h"\n', '#include "backend/i.h"\n'),
     ("layering", "src/backends/a.cpp", '#include "backends/cpu/c.h"\n', None),
