@@ -339,6 +339,33 @@ std::string spin_loops(uint32_t n) {
                           "@%p1 bra L$;\n"));
 }
 
+/// Each after a branch at which lanes part, as compilers make them of atomics that hardware lacks.
+std::string lock_loops(uint32_t n) {
+  return kernel_of(repeat(n,
+                          "setp.lt.u32 %p1, %r2, $;\n@%p1 bra L$;\nst.global.u32 [%rd2], %r2;\n"
+                          "L$: atom.global.exch.b32 %r3, [%rd1], 1;\nsetp.ne.u32 %p1, %r3, 0;\n"
+                          "@%p1 bra L$;\nst.global.u32 [%rd2], %r3;\n"
+                          "atom.global.exch.b32 %r3, [%rd1], 0;\n"));
+}
+
+std::string lock_loops_in_a_loop(uint32_t n) {
+  return kernel_of("O: add.u32 %r2, %r2, 1;\n" +
+                   repeat(n,
+                          "setp.lt.u32 %p1, %r2, $;\n@%p1 bra L$;\nst.global.u32 [%rd2], %r2;\n"
+                          "L$: atom.global.exch.b32 %r3, [%rd1], 1;\nsetp.ne.u32 %p1, %r3, 0;\n"
+                          "@%p1 bra L$;\natom.global.exch.b32 %r3, [%rd1], 0;\n") +
+                   "setp.lt.u32 %p1, %r2, 100;\n@%p1 bra O;\n");
+}
+
+/// One thread waits for other blocks, and the rest for that thread.
+std::string waits_of_one_thread(uint32_t n) {
+  return kernel_of("setp.ne.u32 %p2, %r1, 0;\n" +
+                   repeat(n,
+                          "@%p2 bra B$;\nL$: ld.volatile.global.u32 %r3, [%rd1];\n"
+                          "setp.eq.u32 %p1, %r3, $;\n@%p1 bra L$;\nB$: bar.sync 0;\n"
+                          "st.global.u32 [%rd2], %r2;\n"));
+}
+
 // ---- Values that live long.
 
 std::string live_values(uint32_t n) {
@@ -456,6 +483,9 @@ constexpr Dimension kDimensions[] = {
     {"nested_loops", kCompile, kA, 25, nested_loops},
     {"loops_in_a_loop", kCompile, kA, 100, loops_in_a_loop},
     {"spin_loops", kCompile, kA, 50, spin_loops},
+    {"lock_loops_load", kLoad, kA, 50, lock_loops},
+    {"lock_loops_in_a_loop_load", kLoad, kA, 50, lock_loops_in_a_loop},
+    {"waits_of_one_thread_load", kLoad, kA, 32, waits_of_one_thread},
     {"live_values", kCompile, kA, 250, live_values},
     {"live_over_branches", kCompile, kA, 100, live_over_branches},
     {"live_in_loop", kCompile, kA, 250, live_in_loop},

@@ -1,6 +1,8 @@
 #include "simt/analysis/convergence.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "simt/analysis/memory/polls.h"
 #include "simt/analysis/reach.h"
@@ -15,18 +17,32 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 
+/// Nodes that a search has seen; the next search begins without a pass over all nodes.
+class Seen {
+ public:
+  explicit Seen(size_t size) : search_(size) {}
+
+  void begin() { ++current_; }
+  /// False: this search has seen it before.
+  bool add(NodeId node) { return std::exchange(search_[node], current_) != current_; }
+
+ private:
+  std::vector<uint32_t> search_;  // by node: the last one that saw it
+  uint32_t current_ = 0;
+};
+
 /// Marks what lies between a branch and the place where its sides have met again; `block_of` names
 /// the blocks of the graph's nodes, those beyond it are none.
 void mark_diverged(const Graph& graph, const DominatorTree& post, NodeId branch,
-                   const std::vector<BlockId>& block_of, BlockSet& result) {
+                   const std::vector<BlockId>& block_of, Seen& seen, BlockSet& result) {
   const NodeId meet = post.parent(branch);
-  BlockSet seen(graph.size());
+  seen.begin();
   std::vector<NodeId> stack = graph.succs[branch];
   while (!stack.empty()) {
     const NodeId node = stack.back();
     stack.pop_back();
-    if (node == meet || seen[node] || node >= block_of.size()) continue;
-    seen[node] = result[block_of[node]] = 1;
+    if (node == meet || node >= block_of.size() || !seen.add(node)) continue;
+    result[block_of[node]] = 1;
     stack.insert(stack.end(), graph.succs[node].begin(), graph.succs[node].end());
   }
 }
@@ -48,8 +64,9 @@ BlockSet diverged_blocks(const Kernel& kernel, const LoopForest& loops, const Bl
   BlockSet result(kernel.blocks.size());
   auto diverges = [&](BlockId block) { return branches[block] && graph.succs[block].size() > 1; };
   const DominatorTree post = post_dominators(graph);
+  Seen seen(graph.size());
   for (BlockId b = 0; b < graph.size(); ++b) {
-    if (diverges(b)) mark_diverged(graph, post, b, blocks, result);
+    if (diverges(b)) mark_diverged(graph, post, b, blocks, seen, result);
   }
   for (uint32_t l = 0; l < loops.loops.size(); ++l) {
     const auto& nodes = loops.loops[l].nodes;
@@ -57,7 +74,7 @@ BlockSet diverged_blocks(const Kernel& kernel, const LoopForest& loops, const Bl
     const Graph iteration = iteration_graph(graph, loops, l);
     const DominatorTree meets = post_dominators(iteration);
     for (NodeId n = 0; n < nodes.size(); ++n) {
-      if (diverges(nodes[n])) mark_diverged(iteration, meets, n, nodes, result);
+      if (diverges(nodes[n])) mark_diverged(iteration, meets, n, nodes, seen, result);
     }
   }
   return result;
@@ -65,7 +82,8 @@ BlockSet diverged_blocks(const Kernel& kernel, const LoopForest& loops, const Bl
 
 class Classifier {
  public:
-  Classifier(const Kernel& kernel, const Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
+  Classifier(const Kernel& kernel, const Shapes& shapes)
+      : kernel_(kernel), shapes_(shapes), seen_(kernel.blocks.size()) {}
 
   Classification run() {
     result_.spin_loop.assign(shapes_.loops.loops.size(), 0);
@@ -80,6 +98,9 @@ class Classifier {
   }
 
  private:
+  /// No cause can change the mode any more, nor the reason.
+  bool is_decided() const { return result_.mode == Mode::independent_threads; }
+
   void require(Mode mode, const Instruction* cause, const char* reason) {
     if (static_cast<int>(mode) <= static_cast<int>(result_.mode)) return;
     result_.mode = mode;
@@ -110,7 +131,7 @@ class Classifier {
   }
 
   void check_warp_operations() {
-    for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
+    for (BlockId b = 0; b < kernel_.blocks.size() && !is_decided(); ++b) {
       for (const Inst& inst : kernel_.blocks[b].insts) {
         if (!is_warp_operation(*inst.ptx) || inst.ptx->opcode == Opcode::activemask) continue;
         if (!converged(b, inst)) {
@@ -203,7 +224,7 @@ class Classifier {
 
   void note_wait(uint32_t loop, const Inst& awaited) {
     result_.spin_loop[loop] = 1;
-    if (meets_each_round(loop)) return;
+    if (is_decided() || meets_each_round(loop)) return;
     if (!waits_together(loop)) {
       require(Mode::independent_threads, awaited.ptx,
               "decides when a loop ends, which may wait for lanes of the same warp");
@@ -229,15 +250,25 @@ class Classifier {
 
   /// True if the loop waits for other warps: lanes of its own warp that are not in it have nothing
   /// to do before the lanes in it leave.
-  bool waits_together(uint32_t loop) const {
+  bool waits_together(uint32_t loop) {
     const BlockId header = shapes_.loops.loops[loop].header;
     const BlockSet within = reaching(kernel_, only(header));
     const BlockSet before = reaching_forward(header);
+    std::array<BlockSet, 2> changing;          // by whether the branch lies in the loop
+    BlockSet suspects(kernel_.blocks.size());  // branches both of whose sides reach the loop
+    bool is_suspect = false;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
-      if (!shapes_.divergent_branch[b] || !diverges_from(b, header, within)) continue;
-      if (changes_memory_beside(b, loop, before)) return false;
+      if (!shapes_.divergent_branch[b]) continue;
+      const auto& succs = kernel_.blocks[b].succs;
+      if (!is_any(succs, within)) continue;
+      const bool inside = shapes_.loops.contains(loop, b);
+      BlockSet& beside = changing[inside ? 1 : 0];
+      if (beside.empty()) beside = changing_beside(loop, inside, before);
+      if (!is_any(succs, beside)) continue;
+      if (!is_all(succs, within)) return false;
+      suspects[b] = is_suspect = true;
     }
-    return true;
+    return !is_suspect || diverged_blocks(kernel_, shapes_.loops, suspects, within)[header] == 0;
   }
 
   /// True if the loop waits for other blocks: no other packet of the block changes memory between
@@ -259,6 +290,14 @@ class Classifier {
       }
     }
     return true;
+  }
+
+  static bool is_any(const std::vector<BlockId>& blocks, const BlockSet& set) {
+    return std::any_of(blocks.begin(), blocks.end(), [&](BlockId b) { return set[b] != 0; });
+  }
+
+  static bool is_all(const std::vector<BlockId>& blocks, const BlockSet& set) {
+    return std::all_of(blocks.begin(), blocks.end(), [&](BlockId b) { return set[b] != 0; });
   }
 
   BlockSet only(BlockId block) const {
@@ -318,16 +357,6 @@ class Classifier {
                    [&](BlockId block, BlockId) { return passes(block); });
   }
 
-  /// Lanes that part at the end of `branch` have not all met again, or some never will, where
-  /// others reach `target`. `within`: what reaches it.
-  bool diverges_from(BlockId branch, BlockId target, const BlockSet& within) const {
-    const auto& succs = kernel_.blocks[branch].succs;
-    auto reaches = [&](BlockId succ) { return within[succ] != 0; };
-    if (std::none_of(succs.begin(), succs.end(), reaches)) return false;
-    if (!std::all_of(succs.begin(), succs.end(), reaches)) return true;
-    return diverged_blocks(kernel_, shapes_.loops, only(branch), within)[target] != 0;
-  }
-
   /// Blocks from which `target` is reached without going round any loop again.
   BlockSet reaching_forward(BlockId target) const {
     return reached(only(target), preds_in(kernel_), [&](BlockId block, BlockId pred) {
@@ -335,31 +364,37 @@ class Classifier {
     });
   }
 
-  /// True if lanes that take another way than into the loop, or leave it before others, come to
-  /// something that changes memory before they wait for the others. Blocks in `before` are done
-  /// before the loop begins.
-  bool changes_memory_beside(BlockId branch, uint32_t loop, const BlockSet& before) const {
-    const Loop& l = shapes_.loops.loops[loop];
-    const bool inside = shapes_.loops.contains(loop, branch);
-    BlockSet seen(kernel_.blocks.size());
-    std::vector<BlockId> stack = kernel_.blocks[branch].succs;
-    while (!stack.empty()) {
-      const BlockId block = stack.back();
-      stack.pop_back();
-      if (seen[block] || (!inside && block == l.header)) continue;
-      seen[block] = 1;
-      const bool waits_here = shapes_.loops.contains(loop, block) || before[block];
-      bool blocks = false;
-      for (const Inst& inst : kernel_.blocks[block].insts) {
-        blocks = holds_whole_warp(*inst.ptx);
-        if (blocks) break;
-        if (!waits_here && changes_memory(*inst.ptx)) return true;
-      }
-      if (blocks) continue;
-      const auto& succs = kernel_.blocks[block].succs;
-      stack.insert(stack.end(), succs.begin(), succs.end());
+  /// Blocks from which lanes that take another way than into the loop (`inside`: that leave it
+  /// before others) come to something that changes memory before they wait for the others. Blocks
+  /// in `before` are done before the loop begins.
+  BlockSet changing_beside(uint32_t loop, bool inside, const BlockSet& before) {
+    if (memory_effects_.empty()) find_memory_effects();
+    const BlockId header = shapes_.loops.loops[loop].header;
+    BlockSet changing(kernel_.blocks.size());
+    for (BlockId b = 0; b < changing.size(); ++b) {
+      changing[b] = memory_effects_[b].changes && !before[b] && !shapes_.loops.contains(loop, b);
     }
-    return false;
+    return reached(changing, preds_in(kernel_), [&](BlockId, BlockId pred) {
+      return !memory_effects_[pred].holds && (inside || pred != header);
+    });
+  }
+
+  /// The effect of a block on lanes that enter it, up to an instruction that holds the whole warp.
+  struct MemoryEffect {
+    bool changes = false;  // memory
+    bool holds = false;    // the whole warp
+  };
+
+  void find_memory_effects() {
+    memory_effects_.resize(kernel_.blocks.size());
+    for (BlockId b = 0; b < memory_effects_.size(); ++b) {
+      MemoryEffect& effect = memory_effects_[b];
+      for (const Inst& inst : kernel_.blocks[b].insts) {
+        effect.holds = holds_whole_warp(*inst.ptx);
+        if (effect.holds) break;
+        if (changes_memory(*inst.ptx)) effect.changes = true;
+      }
+    }
   }
 
   /// No lane gets past it before all lanes of the warp have come.
@@ -371,16 +406,15 @@ class Classifier {
   }
 
   /// From the branch back to it inside the loop, past no block of `avoided`.
-  bool goes_round(uint32_t loop, BlockId branch, const BlockSet& avoided) const {
-    BlockSet seen(kernel_.blocks.size());
+  bool goes_round(uint32_t loop, BlockId branch, const BlockSet& avoided) {
+    seen_.begin();
     std::vector<BlockId> stack{branch};
     while (!stack.empty()) {
       const BlockId block = stack.back();
       stack.pop_back();
       for (BlockId succ : kernel_.blocks[block].succs) {
         if (succ == branch) return true;
-        if (seen[succ] || avoided[succ] || !shapes_.loops.contains(loop, succ)) continue;
-        seen[succ] = 1;
+        if (avoided[succ] || !shapes_.loops.contains(loop, succ) || !seen_.add(succ)) continue;
         stack.push_back(succ);
       }
     }
@@ -391,6 +425,8 @@ class Classifier {
   const Shapes& shapes_;
   Classification result_;
   std::map<BlockId, BlockSet> diverged_before_;
+  Seen seen_;
+  std::vector<MemoryEffect> memory_effects_;  // by block, made when asked for
 };
 
 }  // namespace
