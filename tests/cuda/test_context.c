@@ -186,6 +186,10 @@ static void limits_and_flags_are_kept(void** state) {
   OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
   OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
   assert_int_equal(value, 4096);
+  /* A request: GPUs have it, and others what they have. */
+  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 32768));
+  OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+  assert_true(value >= 16384 && value <= 32768);
   EXPECT(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&value, (CUlimit)99));
   OK(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC));
   OK(cuCtxGetFlags(&flags));

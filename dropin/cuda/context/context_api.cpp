@@ -1,4 +1,6 @@
 // Contexts: primary ones, created ones, the stack of each thread.
+#include <algorithm>
+
 #include "core/object/callback.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/memory/pool.h"
@@ -358,10 +360,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
       CU_ASSIGN(const uint64_t most, context->core()->limit(KM_CONTEXT_LIMIT_STACK_BYTES));
-      if (value > most) {
-        return fail(CUDA_ERROR_INVALID_VALUE, "stacks of %zu bytes; threads have %llu", value,
-                    static_cast<unsigned long long>(most));
-      }
+      value =
+          std::min<size_t>(value, most);  // a request, as CUDA says: the limit tells what it got
     }
     context->limits().value[static_cast<size_t>(limit)] = value;
     return CUDA_SUCCESS;
