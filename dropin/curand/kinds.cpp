@@ -295,6 +295,8 @@ cu::CUresult prepare_for_capture(Generator& g, const Request* r) {
     if (extended != cu::CUDA_SUCCESS) return extended;
   }
   if (r != nullptr && r->distribution == kPoissonTable) {
+    // Ordinary calls that are queued may use the table, and this stream does not wait for them.
+    g.is_table_captured = true;
     if (const cu::CUresult made = prepare_table(g, r->mean); made != cu::CUDA_SUCCESS) return made;
     g.is_table_captured = true;
   }
