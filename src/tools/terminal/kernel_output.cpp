@@ -11,7 +11,11 @@ KernelOutput::KernelOutput(bool moved) {
   if (!moved) return;
   std::fflush(stdout);
   output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (output_ < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return;
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // there is no standard error
+  if (nowhere < 0) return;
+  dup2(nowhere, STDOUT_FILENO);
+  close(nowhere);
 }
 
 KernelOutput::~KernelOutput() {
