@@ -1,6 +1,7 @@
 #include "tools/terminal/kernel_output.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,7 +13,7 @@ KernelOutput::KernelOutput(bool moved) {
   std::fflush(stdout);
   output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (output_ < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return;
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // there is no standard error
+  const int nowhere = memfd_create("kernels", MFD_CLOEXEC);  // there is no standard error
   if (nowhere < 0) return;
   dup2(nowhere, STDOUT_FILENO);
   close(nowhere);
