@@ -1,7 +1,6 @@
 #include "tools/terminal/kernel_output.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,11 +11,7 @@ KernelOutput::KernelOutput(bool moved) {
   if (!moved) return;
   std::fflush(stdout);
   output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  if (output_ < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return;
-  const int nowhere = memfd_create("kernels", MFD_CLOEXEC);  // there is no standard error
-  if (nowhere < 0) return;
-  dup2(nowhere, STDOUT_FILENO);
-  close(nowhere);
+  if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 KernelOutput::~KernelOutput() {
