@@ -160,10 +160,12 @@ void Generator::forget_memory() {
   context.forget();
 }
 
+void Generator::set_aside(cu::CUdeviceptr& memory) {
+  if (memory != 0) aside.push_back(std::exchange(memory, 0));
+}
+
 void Generator::set_aside() {
-  for (cu::CUdeviceptr* memory : {&states, &constants, &table, &counter}) {
-    if (*memory != 0) aside.push_back(std::exchange(*memory, 0));
-  }
+  for (cu::CUdeviceptr* memory : {&states, &constants, &table, &counter}) set_aside(*memory);
   uploaded_dimensions = known_sequences = 0;
   table_mean = 0;
   is_ready = is_table_captured = false;

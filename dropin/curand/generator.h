@@ -54,6 +54,8 @@ struct Generator {
   }
   /// Leaves device memory to those who may still use it: calls make it anew.
   void set_aside();
+  /// Leaves one of the members that follow to those who may still use it.
+  void set_aside(cu::CUdeviceptr& memory);
   /// Drops the addresses of memory that went with its context.
   void forget_memory();
 

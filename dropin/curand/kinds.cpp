@@ -130,7 +130,7 @@ cu::CUresult prepare_table(Generator& g, double mean) {
   constexpr size_t kBytes = kBoundsBytes + kMostTableEntries * sizeof(uint32_t);
   const Histogram table = poisson_histogram(mean);
   g.table_mean = 0;
-  if (g.is_table_captured) g.aside.push_back(std::exchange(g.table, 0));
+  if (g.is_table_captured) g.set_aside(g.table);
   g.is_table_captured = false;
   cu::CUresult done = allocate(g, &g.table, kBytes);
   if (done == 0) done = copy(g, g.table, table.bounds.data(), table.bounds.size() * sizeof(double));
@@ -295,8 +295,8 @@ cu::CUresult prepare_for_capture(Generator& g, const Request* r) {
     if (extended != cu::CUDA_SUCCESS) return extended;
   }
   if (r != nullptr && r->distribution == kPoissonTable) {
-    // Ordinary calls that are queued may use the table, and this stream does not wait for them.
-    g.is_table_captured = true;
+    // Calls that are queued may use the old table, and this stream does not wait for them.
+    if (g.table_mean != r->mean) g.set_aside(g.table);
     if (const cu::CUresult made = prepare_table(g, r->mean); made != cu::CUDA_SUCCESS) return made;
     g.is_table_captured = true;
   }

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +165,37 @@ static void a_capture_survives_other_calls(void** state) {
   cudaFree(out);
 }
 
+static atomic_int is_released;
+
+static void wait_for_release(void* unused) {
+  (void)unused;
+  while (!is_released) sched_yield();
+}
+
+/* A captured call with another mean leaves the table to a call that waits in the stream. */
+static void a_capture_leaves_queued_calls_alone(void** state) {
+  (void)state;
+  const request queued = {2, 5000, 5}, other_mean = {2, 5000, 30};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
+    void *const expected = managed(), *const found = managed(), *const of_graph = managed();
+    for (int call = 0; call < 2; ++call) generate(plain, &queued, expected);
+    generate(other, &queued, found);
+    assert_int_equal(cudaStreamSynchronize(stream), 0);
+    is_released = 0;
+    assert_int_equal(cudaLaunchHostFunc(stream, wait_for_release, NULL), 0);
+    generate(other, &queued, found);
+    const cudaGraphExec_t graph = captured(other, &other_mean, of_graph);
+    is_released = 1;
+    assert_int_equal(cudaStreamSynchronize(stream), 0);
+    assert_memory_equal(found, expected, bytes_of(&queued));
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    cudaGraphExecDestroy(graph);
+    cudaFree(expected), cudaFree(found), cudaFree(of_graph);
+  }
+}
+
 /* A captured call of a generator for the host writes when the graph runs. */
 static void generators_of_the_host_are_captured(void** state) {
   (void)state;
@@ -195,6 +228,7 @@ int main(void) {
       cmocka_unit_test(graphs_take_the_numbers_that_come_next),
       cmocka_unit_test(settings_leave_graphs_alone),
       cmocka_unit_test(a_capture_survives_other_calls),
+      cmocka_unit_test(a_capture_leaves_queued_calls_alone),
       cmocka_unit_test(generators_of_the_host_are_captured),
   };
   return cmocka_run_group_tests(tests, make_stream, NULL);
