@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
+use std::time::Duration;
 
 use common::{context, expect_error, function};
 use executor::block_on;
@@ -124,12 +125,18 @@ fn an_event_is_awaited_as_it_was_marked() -> Result<()> {
 #[test]
 fn a_graph_is_awaited() -> Result<()> {
     let context = context();
-    let stream = context.new_stream()?;
+    let (stream, hold) = busy(&context)?;
     let mut slice = context.alloc_zeros::<u32>(1000)?;
     let graph = context.new_graph()?;
     graph.add_fill(&[], &mut slice, 9)?;
     let exec = graph.instantiate()?;
-    block_on(exec.launch_async(&stream)?)?;
+    let mut launched = pin!(exec.launch_async(&stream)?);
+    let mut task = TaskContext::from_waker(Waker::noop());
+    assert!(launched.as_mut().poll(&mut task).is_pending());
+    drop(hold);
+    block_on(launched)?;
+    // The call that wakes the task is itself in the stream, which is done soon after.
+    assert!(stream.synchronize_timeout(Duration::from_secs(60))? && stream.is_done()?);
     assert_eq!(stream.clone_dtoh(&slice)?, [9; 1000]);
     Ok(())
 }
