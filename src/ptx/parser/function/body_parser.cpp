@@ -94,24 +94,20 @@ Status BodyParser::parse_label() {
   if (tokens_.accept_dotted("branchtargets")) return parse_targets(name, false);
   if (tokens_.accept_dotted("calltargets")) return parse_targets(name, true);
   if (tokens_.accept_dotted("callprototype")) return parse_prototype(name);
-  Entity entity;
-  entity.kind = Entity::Kind::label;
-  entity.id = static_cast<uint32_t>(context_.function().labels.size());
-  KM_TRY(context_.declare(name, entity, "label"));
+  const auto id = static_cast<uint32_t>(context_.function().labels.size());
+  KM_TRY(context_.declare_label(name, Entity::Kind::label, id));
   context_.function().labels.push_back(
       {context_.scopes().unique(name.text), context_.next_instruction()});
   return {};
 }
 
 Status BodyParser::parse_targets(const Token& label, bool calls) {
-  Entity entity;
-  entity.kind = Entity::Kind::target_list;
-  entity.id = static_cast<uint32_t>(context_.function().target_lists.size());
-  KM_TRY(context_.declare(label, entity, "label"));
+  const auto id = static_cast<uint32_t>(context_.function().target_lists.size());
+  KM_TRY(context_.declare_label(label, Entity::Kind::target_list, id));
   TargetList list;
   list.name = context_.scopes().unique(label.text);
   do {
-    KM_TRY(parse_target(list, entity.id, calls));
+    KM_TRY(parse_target(list, id, calls));
   } while (tokens_.accept(','));
   context_.function().target_lists.push_back(std::move(list));
   return tokens_.expect(';', "after the targets");
@@ -134,10 +130,8 @@ Status BodyParser::parse_target(TargetList& list, uint32_t index, bool calls) {
 }
 
 Status BodyParser::parse_prototype(const Token& label) {
-  Entity entity;
-  entity.kind = Entity::Kind::prototype;
-  entity.id = static_cast<uint32_t>(context_.function().prototypes.size());
-  KM_TRY(context_.declare(label, entity, "label"));
+  const auto id = static_cast<uint32_t>(context_.function().prototypes.size());
+  KM_TRY(context_.declare_label(label, Entity::Kind::prototype, id));
   Prototype prototype;
   prototype.name = context_.scopes().unique(label.text);
   if (tokens_.at('(')) {

@@ -19,6 +19,13 @@ Status FunctionContext::declare(const Token& name, const Entity& entity, std::st
   return tokens_.error_at(name, "duplicate " + std::string(what) + " " + quote(name.text));
 }
 
+Status FunctionContext::declare_label(const Token& name, Entity::Kind kind, uint32_t id) {
+  Entity entity;
+  entity.kind = kind;
+  entity.id = id;
+  return declare(name, entity, "label");
+}
+
 std::optional<Entity> FunctionContext::find(std::string_view name) {
   if (auto entity = scopes_.find(name)) return entity;
   const auto known = module_.find(name);

@@ -38,6 +38,10 @@ class FunctionContext {
   /// name that is taken.
   Status declare(const Token& name, const Entity& entity, std::string_view what);
 
+  /// declare_label() gives a name to number `id` of the entities of a kind that labels stand
+  /// before.
+  Status declare_label(const Token& name, Entity::Kind kind, uint32_t id);
+
   /// find() is the entity that a name means here: one of the body or a symbol of the module.
   std::optional<Entity> find(std::string_view name);
 
