@@ -92,7 +92,7 @@ static void calls_are_host_nodes(void** state) {
     assert_int_not_equal(cudaGraphKernelNodeGetParams(nodes[i], &kernel), 0);
     assert_int_not_equal(cudaGraphMemcpyNodeGetParams(nodes[i], &copy), 0);
     assert_int_not_equal(cudaGraphMemsetNodeGetParams(nodes[i], &fill_of), 0);
-    /* What was read can be set. */
+    /* Parameters that were read can be set. */
     OK(cudaGraphHostNodeSetParams(nodes[i], &params));
   }
   run(&all, graph, 3);

@@ -1,5 +1,5 @@
-/* What a capture uses goes before its end: graphs, nodes, streams, events, contexts. NVIDIA forbids
- * most of it and does not say what comes of it. */
+/* Objects that a capture uses go before its end: graphs, nodes, streams, events, contexts. NVIDIA
+ * forbids most of it and does not say what comes of it. */
 #include "support.h"
 
 static CUdeviceptr new_words(void) {

@@ -8,7 +8,7 @@
 
 enum { kCount = 5000 };
 
-/* Whether the figures of one allocation show it to the byte; a GPU has it in steps. */
+/* True if the figures of one allocation show it to the byte; a GPU has it in steps. */
 static int is_counted_exactly(size_t size_bytes) {
   size_t before = 0, during = 0, after = 0, total = 0;
   CUdeviceptr memory = 0;

@@ -60,7 +60,7 @@ static void devices_say_that_they_can(void** state) {
   assert_int_equal(value, 1);
 }
 
-/* Whether the memory figures show that memory is taken from its creation to its last unmapping. */
+/* True if the memory figures show that memory is taken from its creation to its last unmapping. */
 static int memory_at_two_addresses_is_counted(const fixture* f) {
   CUmemAllocationProp properties;
   const size_t bytes = granularity(f->device, CU_MEM_HANDLE_TYPE_NONE, &properties);

@@ -240,7 +240,7 @@ static size_t free_bytes(void) {
   return free_now;
 }
 
-/* Whether the memory figures show less than 1 MB for one dimension and 10 MB for 20,000. */
+/* True if the memory figures show less than 1 MB for one dimension and 10 MB for 20,000. */
 static int directions_grow_with_dimensions(uint32_t* out, size_t count) {
   const size_t before = free_bytes();
   void* const generator = generator_of(SOBOL64);

@@ -360,8 +360,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
       CU_ASSIGN(const uint64_t most, context->core()->limit(KM_CONTEXT_LIMIT_STACK_BYTES));
-      value =
-          std::min<size_t>(value, most);  // a request, as CUDA says: the limit tells what it got
+      value = std::min<size_t>(value, most);  // a request: cuCtxGetLimit tells what there is
     }
     context->limits().value[static_cast<size_t>(limit)] = value;
     return CUDA_SUCCESS;
