@@ -138,6 +138,7 @@ struct LaunchRecord {
   uint64_t workspace;     // %envreg1 and 2: where the blocks of a cooperative grid meet, or 0
   uint64_t cached_bytes;  // a launch that stores more had better leave the caches alone
   void* host;             // the runtime's own; generated code never reads it
+  uint64_t graph_exec;    // %current_graph_exec: the device graph that the kernel is in, or 0
 };
 
 /// One block being executed by a worker. The runtime fills the first part before the call;
@@ -204,7 +205,7 @@ static_assert(offsetof(LaunchRecord, params) == 0 && offsetof(LaunchRecord, vari
               offsetof(LaunchRecord, runtime) == 16 && offsetof(LaunchRecord, grid) == 24 &&
               offsetof(LaunchRecord, block) == 36 &&
               offsetof(LaunchRecord, shared_dynamic_bytes) == 48 &&
-              offsetof(LaunchRecord, grid_id) == 56);
+              offsetof(LaunchRecord, grid_id) == 56 && offsetof(LaunchRecord, graph_exec) == 112);
 static_assert(offsetof(BlockState, shared) == 0 && offsetof(BlockState, scratch) == 8 &&
               offsetof(BlockState, block) == 16 && offsetof(BlockState, first_thread) == 28 &&
               offsetof(BlockState, warp_count) == 32 && offsetof(BlockState, line) == 36 &&

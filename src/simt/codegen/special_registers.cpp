@@ -129,6 +129,9 @@ llvm::Value* SpecialRegisters::special_register(const Operand& operand, bool as_
     case Special::gridid:
       return builder_.load_field(frame_.record(), offsetof(LaunchRecord, grid_id), b_.getInt64Ty(),
                                  true);
+    case Special::current_graph_exec:
+      return builder_.load_field(frame_.record(), offsetof(LaunchRecord, graph_exec),
+                                 b_.getInt64Ty(), true);
     case Special::is_explicit_cluster:
       return builder_.load_field(frame_.record(), offsetof(LaunchRecord, is_clustered),
                                  b_.getInt32Ty(), true);

@@ -40,7 +40,7 @@ struct ObjectMeta {
   uint32_t waits = 0;               // CodeInfo::waits
   uint32_t nontemporal_stores = 0;  // CodeInfo::nontemporal_stores
   uint32_t reads_block = 0;         // CodeInfo::reads_block
-  static constexpr uint32_t kMagic = 0x354d4b00;
+  static constexpr uint32_t kMagic = 0x364d4b00;
 };
 
 }  // namespace km::simt
