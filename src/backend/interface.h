@@ -94,7 +94,7 @@ typedef struct kmb_param {
 typedef struct kmb_function_info {
   const char* name; /* lives as long as the module */
   uint32_t param_count;
-  uint32_t reserved;
+  uint32_t launches_grids; /* its threads may launch kernels, copies or fills */
   const kmb_param* params; /* lives as long as the module */
   uint64_t param_bytes;    /* size of the argument buffer */
   const char* refusal;     /* why the device cannot run it, null: it can; lives as long */
@@ -410,6 +410,11 @@ typedef struct kmb_backend {
   /* Core orders the launches of a graph one after the other. CUDA: cuGraphLaunch. */
   km_status (*graph_launch)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                             kmb_error* error);
+  /* Optional (null: kernels launch no graphs). Lets kernels launch the graph by `handle` as these
+   * nodes say: all of its own, those that are off as empty ones. Replaces what was uploaded before;
+   * graph_destroy withdraws it. CUDA: cuGraphUpload of a graph for device launch. */
+  km_status (*graph_upload)(kmb_graph* graph, uint64_t handle, const kmb_graph_node* nodes,
+                            uint64_t node_count, kmb_error* error);
   /* Core has checked bounds and overlaps. A pageable host side behaves as in copy_to_device and
    * copy_to_host, `queued` too. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
   km_status (*copy_3d)(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,

@@ -72,6 +72,7 @@ const kmb_backend& null_backend() {
       .graph_destroy = null::graph_destroy,
       .graph_update = null::graph_update,
       .graph_launch = null::graph_launch,
+      .graph_upload = null::graph_upload,
       .copy_3d = null::copy_3d,
       .fill_2d = null::fill_2d,
       .device_can_access_peer = null::device_can_access_peer,

@@ -446,5 +446,18 @@ TEST_F(BackendTest, GraphNodesOfUnknownKindsAreErrors) {
   }
 }
 
+TEST_F(BackendTest, GraphsWithNodesOfTheHostAreNotUploaded) {
+  kmb_graph_node nodes[2]{};
+  nodes[0].kind = KM_GRAPH_NODE_EMPTY;
+  nodes[1].kind = KM_GRAPH_NODE_HOST;
+  nodes[1].host.callback = [](void*, km_status) {};
+  kmb_graph* graph = nullptr;
+  ASSERT_EQ(api.graph_create(context_, nodes, 2, &graph, &error_), KM_SUCCESS);
+  EXPECT_EQ(api.graph_upload(graph, 7, nodes, 2, &error_), KM_ERROR_NOT_SUPPORTED);
+  EXPECT_THAT(error_.message, HasSubstr("kind " + std::to_string(KM_GRAPH_NODE_HOST)));
+  EXPECT_EQ(api.graph_upload(graph, 7, nodes, 1, &error_), KM_SUCCESS);
+  api.graph_destroy(graph);
+}
+
 }  // namespace
 }  // namespace km::cpu::test

@@ -9,6 +9,7 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/device/output.h"
+#include "backends/cpu/launches/device_graphs.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "base/result.h"
@@ -40,6 +41,7 @@ class Context {
   /// Launches by kernels that may be under way or pending at a time; 0: as many as there is memory.
   std::atomic<uint64_t>& pending_launches() { return pending_launches_; }
   DeviceHeap& device_heap() { return device_heap_; }
+  DeviceGraphs& device_graphs() { return device_graphs_; }
   Output& output() { return output_; }
 
   // Streams.
@@ -47,6 +49,8 @@ class Context {
   void remove_stream(Stream* stream);
   /// Waits until everything that was submitted before is complete.
   void drain();
+  /// Adds what was submitted so far to each stream.
+  void add_uses(std::vector<kmb_use>* uses) const;
 
   // Errors. The first one sticks until reset().
   bool failed() const { return status_.load(std::memory_order_acquire) != KM_SUCCESS; }
@@ -129,6 +133,7 @@ class Context {
   // Shared with peers, which only look whether it is there still.
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};
+  DeviceGraphs device_graphs_;
   mutable Output output_;
   kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_
   void* profile_data_ = nullptr;

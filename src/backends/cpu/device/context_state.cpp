@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/device/config.h"
+#include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
@@ -91,6 +92,10 @@ std::vector<Stream*> Context::streams() const {
 
 void Context::drain() {
   for (Stream* stream : streams()) stream->wait(stream->submitted(), kForever);
+}
+
+void Context::add_uses(std::vector<kmb_use>* uses) const {
+  for (Stream* stream : streams()) uses->push_back({to(stream), stream->submitted()});
 }
 
 Error Context::error() const {

@@ -9,6 +9,8 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/launch.h"
+#include "backends/cpu/graph/node_transfer.h"
+#include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
 #include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/event.h"
@@ -19,11 +21,6 @@
 
 namespace km::cpu {
 namespace {
-
-static_assert(int{KM_PROFILE_KIND_COPY} == int{KM_GRAPH_NODE_COPY} &&
-              int{KM_PROFILE_KIND_UPLOAD} == int{KM_GRAPH_NODE_UPLOAD} &&
-              int{KM_PROFILE_KIND_DOWNLOAD} == int{KM_GRAPH_NODE_DOWNLOAD} &&
-              int{KM_PROFILE_KIND_FILL} == int{KM_GRAPH_NODE_FILL});
 
 /// Makes the command of a node, by the type of its operation.
 class CommandMaker {
@@ -37,11 +34,7 @@ class CommandMaker {
     return prepare_launch(command_, *from(node.function), node.launch, context_);
   }
   Status operator()(const kmb_copy_node& node) const {
-    Transfer& transfer = set_transfer();
-    transfer.destination = node.destination;
-    transfer.source = node.source;
-    transfer.size_bytes = node.size_bytes;
-    transfer.kind = static_cast<km_profile_kind>(kind_);  // of the same values
+    set_transfer() = transfer_of(node, kind_);
     return {};
   }
   Status operator()(const kmb_copy_3d& rows) const {
@@ -56,12 +49,7 @@ class CommandMaker {
     return {};
   }
   Status operator()(const kmb_fill_node& node) const {
-    Transfer& transfer = set_transfer();
-    transfer.destination = node.destination;
-    transfer.size_bytes = node.size_bytes;
-    transfer.kind = KM_PROFILE_KIND_FILL;
-    transfer.value = node.value;
-    transfer.value_size_bytes = node.value_size_bytes;
+    set_transfer() = transfer_of(node);
     return {};
   }
   Status operator()(const kmb_fill_2d& rows) const {
@@ -160,6 +148,27 @@ void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool en
   go_to(branch.target);
 }
 
+void GraphProgram::set_environment() {
+  for (const std::shared_ptr<GraphNode>& node : nodes) {
+    DeviceLaunches* const launches = node->command.launches.get();
+    if (launches == nullptr) continue;
+    if (environment == nullptr) environment = std::make_shared<GraphEnvironment>();
+    // Nodes of the program before may be running.
+    DeviceGrid& root = launches->root();
+    if (root.environment() == nullptr) root.set_environment(environment.get());
+  }
+}
+
+bool GraphProgram::begin_tails(Command* front, Context* context) const {
+  if (environment == nullptr || front->lane != 0) return false;
+  std::vector<DeviceWork> tails = environment->take_tails();
+  if (tails.empty()) return false;
+  front->launches = std::make_unique<DeviceLaunches>(context, nullptr);
+  front->has_more = true;
+  front->launches->root().add_all(std::move(tails));
+  return true;
+}
+
 void GraphProgram::look_for_waits() {
   may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
     const Command& command = node->command;
@@ -217,6 +226,7 @@ bool GraphProgram::is_worth_forking(uint32_t threads) const {
 Graph::Graph(Context* context) : context_(context) { context_->retain(); }
 
 Graph::~Graph() {
+  if (use_ != nullptr) context_->device_graphs().remove(program_->device_handle);
   program_.reset();
   context_->release();
 }
@@ -232,6 +242,7 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
   }
   program->plan = std::make_shared<GraphPlan>(context, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) take_user_data(program->nodes[i].get(), nodes[i]);
+  program->set_environment();
   program->look_for_waits();
   program->collect_events();
   graph->program_ = std::move(program);
@@ -246,9 +257,22 @@ Status Graph::update(std::span<const uint32_t> indices, std::span<const kmb_grap
   for (size_t i = 0; i < nodes.size(); ++i) {
     take_user_data(program->nodes[indices[i]].get(), nodes[i]);
   }
+  program->set_environment();
   program->look_for_waits();
   program->collect_events();
   program_ = std::move(program);
+  return {};
+}
+
+Status Graph::upload(uint64_t handle, std::span<const kmb_graph_node> nodes) {
+  if (use_ == nullptr) {
+    auto program = std::make_shared<GraphProgram>(*program_);
+    program->device_handle = handle;
+    program_ = std::move(program);
+    use_ = std::make_shared<DeviceGraphUse>();
+  }
+  KM_ASSIGN(std::shared_ptr<const DeviceGraph> made, DeviceGraph::make(handle, nodes, use_));
+  context_->device_graphs().put(handle, std::move(made));
   return {};
 }
 
@@ -269,6 +293,12 @@ km_status graph_update(kmb_graph* graph, const uint32_t* indices, const kmb_grap
                        uint64_t count, kmb_error* error) {
   return guarded(error,
                  [&]() -> Status { return from(graph)->update({indices, count}, {nodes, count}); });
+}
+
+km_status graph_upload(kmb_graph* graph, uint64_t handle, const kmb_graph_node* nodes,
+                       uint64_t node_count, kmb_error* error) {
+  return guarded(error,
+                 [&]() -> Status { return from(graph)->upload(handle, {nodes, node_count}); });
 }
 
 km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticket,

@@ -18,8 +18,10 @@ namespace km::cpu {
 
 class Context;
 class Event;
+class GraphEnvironment;
 class Marker;
 class Stream;
+struct DeviceGraphUse;
 
 /// The user data of a host node, released at its end.
 class HostData {
@@ -98,11 +100,18 @@ struct GraphLaunch {
 /// A plan with the nodes' parameters. Immutable: an update makes another one.
 struct GraphProgram {
   std::shared_ptr<GraphPlan> plan;
+  std::shared_ptr<GraphEnvironment> environment;  // of its runs; null: its kernels launch nothing
+  uint64_t device_handle = 0;                     // by which kernels launch it; 0: by none
   std::vector<std::shared_ptr<GraphNode>> nodes;
   bool may_wait = false;           // a kernel or callback may wait for what another branch does
   std::vector<Event*> events;      // by slot
   std::vector<bool> slot_records;  // by slot; else the node waits
 
+  /// Gives the kernels that may launch graphs their environment.
+  void set_environment();
+  /// Makes the graphs that wait as tails the launches of a graph command at its end; false: there
+  /// are none.
+  bool begin_tails(Command* front, Context* context) const;
   void look_for_waits();
   /// Gives each node with an event its slot.
   void collect_events();
@@ -126,11 +135,14 @@ class Graph {
                                              std::span<const kmb_graph_node> nodes);
   ~Graph();
   Status update(std::span<const uint32_t> indices, std::span<const kmb_graph_node> nodes);
+  /// Lets kernels launch the graph as these nodes say.
+  Status upload(uint64_t handle, std::span<const kmb_graph_node> nodes);
   const std::shared_ptr<const GraphProgram>& program() const { return program_; }
 
  private:
   explicit Graph(Context* context);
   Context* const context_;
+  std::shared_ptr<DeviceGraphUse> use_;  // null: never uploaded
   std::shared_ptr<const GraphProgram> program_;
 };
 

@@ -46,6 +46,7 @@ class Caller {
   uint64_t buffer_v2();
   DeviceError launch();
   DeviceError launch_v2();
+  DeviceError launch_graph();
   DeviceError release();
   DeviceError move(DeviceCall function);
   uint64_t device_value(DeviceCall function);
@@ -110,7 +111,7 @@ uint64_t Caller::buffer() {
 
 uint64_t Caller::buffer_v2() {
   DeviceWork work;
-  const DeviceError error = describe(grid_.launches().module().kernel_at(words_[0]), 1, &work);
+  const DeviceError error = describe(grid_.module().kernel_at(words_[0]), 1, &work);
   if (note(error) != DeviceError::none) return 0;
   const uint64_t address =
       grid_.make_buffer(work.launch.arguments_size_bytes, kArgumentsAlignBytes, work);
@@ -120,7 +121,7 @@ uint64_t Caller::buffer_v2() {
 
 DeviceError Caller::launch() {
   DeviceWork work;
-  const DeviceError error = describe(grid_.launches().module().kernel_at(words_[0]), 2, &work);
+  const DeviceError error = describe(grid_.module().kernel_at(words_[0]), 2, &work);
   if (error != DeviceError::none) return error;
   if (words_[1] != 0) {
     const std::optional<DeviceWork> buffer = grid_.take_buffer(words_[1]);
@@ -144,6 +145,28 @@ DeviceError Caller::launch_v2() {
   if (words_[1] == kTailLaunchStream) work->depth = grid_.depth();
   if (work->depth > DeviceLaunches::kMostDepth) return DeviceError::too_deep;
   return grid_.submit(*work, words_[1]);
+}
+
+/// cudaGraphLaunch: kernels of graphs launch graphs.
+DeviceError Caller::launch_graph() {
+  const uint64_t handle = words_[0], stream = words_[1];
+  const bool is_tail = stream == kGraphTailLaunchStream;
+  if (!is_tail && stream != kGraphFireAndForgetStream && stream != kGraphSiblingStream) {
+    return DeviceError::invalid_value;
+  }
+  GraphEnvironment* const environment = grid_.environment();
+  std::shared_ptr<const DeviceGraph> graph = context().device_graphs().find(handle);
+  if (environment == nullptr || graph == nullptr) return DeviceError::invalid_value;
+  // Launches of the graph that runs are tails, whoever has launched it.
+  if (!is_tail && record_.graph_exec == handle) return DeviceError::invalid_value;
+  DeviceWork work;
+  work.graph = DeviceGraphLaunch::begin(std::move(graph), is_tail);
+  if (work.graph == nullptr) return DeviceError::invalid_value;
+  if (!is_tail) {
+    return environment->count_launch() ? grid_.add(std::move(work), false)
+                                       : DeviceError::too_many_pending;
+  }
+  return environment->add_tail(std::move(work)) ? DeviceError::none : DeviceError::too_many_pending;
 }
 
 DeviceError Caller::release() {
@@ -274,7 +297,7 @@ uint64_t Caller::attribute() {
 
 uint64_t Caller::function_attribute() {
   // Asking changes nothing of a function; attribute() is not const as it may make code.
-  auto* const kernel = const_cast<Function*>(grid_.launches().module().kernel_at(words_[0]));
+  auto* const kernel = const_cast<Function*>(grid_.module().kernel_at(words_[0]));
   if (kernel == nullptr) return no_word(note(DeviceError::invalid_function));
   const Result<int64_t> value = kernel->attribute(static_cast<km_function_attribute>(words_[1]));
   if (!value) return no_word(note(DeviceError::invalid_value));
@@ -303,7 +326,7 @@ MultiprocessorLimits limits_of(const Device& device) {
 /// cudaOccupancyMaxActiveBlocksPerMultiprocessor: blocks that a multiprocessor holds.
 uint64_t Caller::occupancy() {
   constexpr uint64_t kMostFlags = 1;  // cudaOccupancyDisableCachingOverride
-  auto* const kernel = const_cast<Function*>(grid_.launches().module().kernel_at(words_[0]));
+  auto* const kernel = const_cast<Function*>(grid_.module().kernel_at(words_[0]));
   if (kernel == nullptr) return no_half(note(DeviceError::invalid_function));
   const auto threads = static_cast<int32_t>(words_[1]);
   if (threads <= 0 || words_[3] > kMostFlags) return no_half(note(DeviceError::invalid_value));
@@ -357,6 +380,8 @@ uint64_t Caller::run(DeviceCall function) {
       return number(note(launch()));
     case DeviceCall::launch_v2:
       return number(note(launch_v2()));
+    case DeviceCall::graph_launch:
+      return number(note(launch_graph()));
     case DeviceCall::get_last_error:
     case DeviceCall::peek_last_error:
       return number(grid_.last_error(thread_number(), function == DeviceCall::get_last_error));

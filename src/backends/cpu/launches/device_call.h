@@ -13,6 +13,7 @@ enum class DeviceCall : uint32_t {
   get_parameter_buffer_v2,  // kernel, grid (two words), block (two words), shared bytes
   launch,                   // kernel, buffer, grid, block, shared bytes, stream
   launch_v2,                // buffer, stream
+  graph_launch,             // handle, stream
   get_last_error,
   peek_last_error,
   allocate,          // size

@@ -18,6 +18,13 @@ constexpr uint64_t kFirstHandle = 0x1000, kHandleStep = 0x10;
 
 }  // namespace
 
+DeviceGrid::DeviceGrid(DeviceLaunches* launches, std::shared_ptr<DeviceGraphLaunch> graph)
+    : launches_(launches),
+      graph_(std::move(graph)),
+      own_environment_(std::make_unique<GraphEnvironment>()),
+      environment_(own_environment_.get()),
+      works_(graph_->graph().works()) {}
+
 bool DeviceGrid::make_room(uint64_t size_bytes) {
   Result<Heap::Block> chunk = Heap::instance().allocate(std::max(size_bytes, kChunkBytes));
   if (!chunk) return false;
@@ -55,11 +62,16 @@ std::optional<DeviceWork> DeviceGrid::take_buffer(uint64_t address) {
   return work;
 }
 
-DeviceError DeviceGrid::submit(const DeviceWork& work, uint64_t stream) {
+DeviceError DeviceGrid::submit(DeviceWork work, uint64_t stream) {
   if (!is_stream(stream)) return DeviceError::invalid_handle;
+  return add(std::move(work), stream == kTailLaunchStream);
+}
+
+DeviceError DeviceGrid::add(DeviceWork work, bool is_tail) {
   if (!launches_->add_pending()) return DeviceError::too_many_pending;
+  work.is_pending = true;
   const std::lock_guard lock(mutex_);
-  (stream == kTailLaunchStream ? tails_ : works_).push_back(work);
+  (is_tail ? tails_ : works_).push_back(std::move(work));
   return DeviceError::none;
 }
 
@@ -100,11 +112,17 @@ DeviceError DeviceGrid::last_error(uint64_t thread, bool clears) {
 
 std::optional<DeviceWork> DeviceGrid::take() {
   if (next_ == works_.size()) {
-    works_ = std::exchange(tails_, {});
+    works_ = is_graph() ? own_environment_->take_tails() : std::exchange(tails_, {});
     next_ = 0;
+    if (is_graph()) graph_->end();
   }
   if (works_.empty()) return std::nullopt;
-  return works_[next_++];
+  return std::move(works_[next_++]);
+}
+
+bool DeviceGrid::is_finished() const {
+  if (next_ != works_.size() || !tails_.empty()) return false;
+  return !is_graph() || !own_environment_->has_tails();
 }
 
 void DeviceGrid::clear() {
@@ -123,7 +141,7 @@ void DeviceGrid::clear() {
 }
 
 DeviceLaunches::DeviceLaunches(Context* context, const Module* module)
-    : context_(context), module_(module) {}
+    : context_(context), root_(this, 0, module) {}
 
 bool DeviceLaunches::add_pending() {
   const uint64_t limit = context_->pending_launches().load(std::memory_order_relaxed);
@@ -145,12 +163,23 @@ Status DeviceLaunches::start(const DeviceWork& work) {
     return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", work.function->info().refusal);
   }
   KM_TRY(prepare_device_launch(command_.get(), *work.function, work.launch, context_));
-  auto grid = std::make_unique<DeviceGrid>(this, work.depth);
+  auto grid = std::make_unique<DeviceGrid>(this, work.depth, &work.function->module());
+  grid->set_environment(top().environment());
   command_->run.grid = grid.get();
-  // A grid whose last launch replaces it leaves nothing: kernels may follow each other for ever.
-  if (!nested_.empty() && nested_.back()->is_finished()) nested_.pop_back();
+  command_->run.record.graph_exec = top().graph_handle();
+  // A grid whose last launch replaces it leaves nothing: kernels may follow each other for ever. A
+  // graph stays for the tails that its last node may launch.
+  if (!nested_.empty() && top().is_finished() && !top().is_graph()) nested_.pop_back();
   nested_.push_back(std::move(grid));
   return {};
+}
+
+/// Begins with the nodes of a graph. Its tails, too, may follow each other for ever.
+void DeviceLaunches::enter(const DeviceWork& work) {
+  auto graph = std::make_unique<DeviceGrid>(this, work.graph);
+  if (!nested_.empty() && top().is_finished()) nested_.pop_back();
+  work.graph->start();
+  nested_.push_back(std::move(graph));
 }
 
 Command* DeviceLaunches::next() {
@@ -162,8 +191,12 @@ Command* DeviceLaunches::next() {
       nested_.pop_back();
       continue;
     }
-    pending_.fetch_sub(1, std::memory_order_relaxed);
+    if (work->is_pending) pending_.fetch_sub(1, std::memory_order_relaxed);
     try {
+      if (work->graph) {
+        enter(*work);
+        continue;
+      }
       Status started = start(*work);
       if (started) return command_.get();
       context_->fail(std::move(started.error()), nullptr);

@@ -14,56 +14,45 @@
 #include <unordered_set>
 #include <vector>
 
-#include "backend/interface.h"
+#include "backends/cpu/launches/device_graph.h"
+#include "backends/cpu/launches/device_work.h"
 #include "backends/cpu/memory/heap.h"
-#include "backends/cpu/stream/command.h"
 
 namespace km::cpu {
 
 class Context;
-class Function;
 class Module;
 class DeviceLaunches;
 
-/// Numbers of cudaError.
-enum class DeviceError : uint32_t {
-  none = 0,
-  invalid_value = 1,
-  out_of_memory = 2,
-  invalid_configuration = 9,
-  invalid_pointer = 17,
-  too_deep = 65,
-  too_many_pending = 69,
-  invalid_function = 98,
-  invalid_device = 101,
-  unsupported_limit = 215,
-  invalid_handle = 400,
-  out_of_resources = 701,
-  unknown = 999,
-};
-
-/// Something that a kernel has put into a stream.
-struct DeviceWork {
-  const Function* function = nullptr;  // null: a transfer
-  kmb_launch launch{};                 // its arguments lie in memory of the grid
-  uint32_t depth = 0;                  // of the grid that is launched
-  Transfer transfer;
-};
-
 /// The streams of a grid that have a meaning of their own (cuda_device_runtime_api.h).
 constexpr uint64_t kTailLaunchStream = 3, kFireAndForgetStream = 4;
+/// The streams that graphs are launched into by kernels.
+constexpr uint64_t kGraphTailLaunchStream = uint64_t{1} << 56,
+                   kGraphFireAndForgetStream = uint64_t{2} << 56,
+                   kGraphSiblingStream = uint64_t{3} << 56;
 
-/// The launches of one grid. Its threads call everything but take() at the same time.
+/// The launches of one grid, or the nodes of a graph that a kernel has launched. The grid's threads
+/// call everything but take() at the same time.
 class DeviceGrid {
  public:
-  /// `depth`: 0 when the host has launched it.
-  DeviceGrid(DeviceLaunches* launches, uint32_t depth) : launches_(launches), depth_(depth) {}
+  /// `depth`: 0 when the host has launched it. `module`: of the kernel.
+  DeviceGrid(DeviceLaunches* launches, uint32_t depth, const Module* module)
+      : launches_(launches), module_(module), depth_(depth) {}
+  /// A graph.
+  DeviceGrid(DeviceLaunches* launches, std::shared_ptr<DeviceGraphLaunch> graph);
   ~DeviceGrid() { clear(); }
   DeviceGrid(const DeviceGrid&) = delete;
   DeviceGrid& operator=(const DeviceGrid&) = delete;
 
   DeviceLaunches& launches() const { return *launches_; }
   uint32_t depth() const { return depth_; }
+  const Module& module() const { return *module_; }
+  bool is_graph() const { return graph_ != nullptr; }
+  /// The handle of the graph; 0: it is a grid.
+  uint64_t graph_handle() const { return is_graph() ? graph_->graph().handle() : 0; }
+  /// The environment of the graph that the kernel is in; null: it is in none.
+  GraphEnvironment* environment() const { return environment_; }
+  void set_environment(GraphEnvironment* environment) { environment_ = environment; }
 
   /// Memory that kernels may write arguments to, for a launch that may be known already; 0: there
   /// is none.
@@ -71,7 +60,11 @@ class DeviceGrid {
   /// The launch of a buffer, and how large that is; nothing: it is none, or was launched.
   std::optional<DeviceWork> take_buffer(uint64_t address);
   /// Puts work into a stream.
-  DeviceError submit(const DeviceWork& work, uint64_t stream);
+  DeviceError submit(DeviceWork work, uint64_t stream);
+  /// Puts work after the grid's blocks.
+  DeviceError add(DeviceWork work, bool is_tail);
+  /// add() without a limit, for work that was counted elsewhere.
+  void add_all(std::vector<DeviceWork> works) { works_ = std::move(works); }
 
   uint64_t create_handle();
   bool destroy_handle(uint64_t handle);
@@ -85,14 +78,18 @@ class DeviceGrid {
   /// Takes the next work to run, after the blocks are over; nothing: all has been taken.
   std::optional<DeviceWork> take();
   /// True if take() has nothing more to give.
-  bool is_finished() const { return next_ == works_.size() && tails_.empty(); }
+  bool is_finished() const;
   void clear();
 
  private:
   bool make_room(uint64_t size_bytes);
 
   DeviceLaunches* const launches_;
-  const uint32_t depth_;
+  const Module* const module_ = nullptr;
+  const uint32_t depth_ = 0;
+  const std::shared_ptr<DeviceGraphLaunch> graph_;           // null: a grid
+  const std::unique_ptr<GraphEnvironment> own_environment_;  // of the graph
+  GraphEnvironment* environment_ = nullptr;
   std::mutex mutex_;  // guards what follows while the grid runs
   std::vector<DeviceWork> works_, tails_;
   size_t next_ = 0;  // of works_
@@ -112,10 +109,10 @@ class DeviceLaunches {
   /// Launches that may be pending where no limit was set.
   static constexpr uint64_t kMostPending = 1 << 20;
 
+  /// `module`: of the kernel; null: there is none.
   DeviceLaunches(Context* context, const Module* module);
 
   Context* context() const { return context_; }
-  const Module& module() const { return *module_; }
   DeviceGrid& root() { return root_; }
   /// False: as many launches are pending as may be.
   bool add_pending();
@@ -129,12 +126,12 @@ class DeviceLaunches {
  private:
   DeviceGrid& top() { return nested_.empty() ? root_ : *nested_.back(); }
   Status start(const DeviceWork& work);
+  void enter(const DeviceWork& work);
 
   Context* const context_;
-  const Module* const module_;
   std::atomic<uint64_t> pending_{0};
-  DeviceGrid root_{this, 0};
-  std::vector<std::unique_ptr<DeviceGrid>> nested_;  // grids with launches that have not run
+  DeviceGrid root_;
+  std::vector<std::unique_ptr<DeviceGrid>> nested_;  // grids and graphs with work that has not run
   std::unique_ptr<Command> command_;                 // what runs
 };
 

@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {"GetParameterBufferV2", "dxxw", DeviceCall::get_parameter_buffer_v2, true},
     {"LaunchDevice", "ddxxwd", DeviceCall::launch},
     {"LaunchDeviceV2", "dd", DeviceCall::launch_v2},
+    {"GraphLaunch", "dd", DeviceCall::graph_launch},
     {"GetLastError", "", DeviceCall::get_last_error},
     {"PeekAtLastError", "", DeviceCall::peek_last_error},
     {"Malloc", "Od", DeviceCall::allocate},
@@ -291,6 +292,15 @@ std::string definition(const std::string& name) {
 }
 
 }  // namespace
+
+bool launches_grids(std::string_view function) {
+  const std::string_view plain = plain_name(function);
+  return std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
+    const bool launches = row.call <= DeviceCall::launch_v2 ||
+                          (row.call >= DeviceCall::copy && row.call <= DeviceCall::fill_layers);
+    return launches && row.name == plain;
+  });
+}
 
 std::string device_runtime_for(const ptx::Module& module) {
   std::string text;

@@ -147,6 +147,8 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
   try {
     std::vector<kmb_use> all(uses, uses + use_count);
     if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
+    // Kernels launch graphs on streams that the core knows nothing of.
+    if (memory->context().device_graphs().has_had_any()) memory->context().add_uses(&all);
     std::erase_if(all,
                   [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
     if (all.empty()) return;

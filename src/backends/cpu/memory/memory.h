@@ -29,6 +29,7 @@ class Memory {
   /// A use that nobody else knows of: the fill that makes new memory zero.
   void set_own_use(const kmb_use& use) { own_use_ = use; }
   const kmb_use& own_use() const { return own_use_; }
+  Context& context() const { return *context_; }
 
  private:
   Context* const context_;

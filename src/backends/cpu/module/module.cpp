@@ -60,7 +60,10 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   for (uint32_t i = 0; i < module->program_->kernels().size(); ++i) {
     module->functions_.push_back(std::make_unique<Function>(module.get(), i));
   }
-  if (!linked.empty()) module->note_addresses();
+  if (!linked.empty()) {
+    module->note_addresses();
+    module->note_launches();
+  }
   return module;
 }
 
@@ -124,6 +127,29 @@ Module::~Module() {
     Heap::instance().free(block_);
   }
   context_->release();
+}
+
+/// Marks the kernels from which calls lead to functions that launch.
+void Module::note_launches() {
+  const simt::CallGraph calls(program_->module());
+  const std::vector<ptx::Function>& all = program_->module().functions;
+  std::vector<bool> launches(calls.calls().size());
+  for (size_t i = 0; i < all.size(); ++i) launches[i] = launches_grids(all[i].name);
+  for (bool changes = true; changes;) {  // once and once more, if no functions call each other
+    changes = false;
+    for (const uint32_t node : calls.callees_first()) {
+      const std::vector<uint32_t>& callees = calls.calls()[node];
+      const bool leads = std::any_of(callees.begin(), callees.end(),
+                                     [&](uint32_t callee) { return launches[callee]; });
+      changes = changes || (leads && !launches[node]);
+      launches[node] = launches[node] || leads;
+    }
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const auto& function : functions_) {
+      if (launches[i] && function->kernel().name == all[i].name) function->set_launches_grids();
+    }
+  }
 }
 
 void Module::note_addresses() {
@@ -230,12 +256,17 @@ km_status module_save_object(kmb_module* handle, const uint32_t* blocks, uint64_
 
 void module_unload(kmb_module* handle, const kmb_use* uses, uint64_t use_count) {
   std::unique_ptr<Module> module(from(handle));
+  Context& context = module->context();
+  const bool graphs_run_anywhere = context.device_graphs().has_had_any();
   try {
+    std::vector<kmb_use> all(uses, uses + use_count);
+    if (graphs_run_anywhere) context.add_uses(&all);
     Module* last = module.get();
-    when_all_complete(std::span(uses, use_count), [last] { std::unique_ptr<Module> own(last); });
+    when_all_complete(all, [last] { std::unique_ptr<Module> own(last); });
     static_cast<void>(module.release());
   } catch (const std::bad_alloc&) {
     wait_for_all(std::span(uses, use_count));
+    if (graphs_run_anywhere) context.drain();
   }
 }
 

@@ -47,6 +47,7 @@ class Function {
   const Module& module() const { return *module_; }
   const simt::KernelInfo& kernel() const { return kernel_; }
   const kmb_function_info& info() const { return info_; }
+  void set_launches_grids() { info_.launches_grids = 1; }
 
   Result<int64_t> attribute(km_function_attribute attribute);
   Status set_attribute(km_function_attribute attribute, int64_t value);
@@ -90,7 +91,7 @@ class Function {
 
 class Module {
  public:
-  const Context& context() const { return *context_; }
+  Context& context() const { return *context_; }
   static Result<std::unique_ptr<Module>> load(Context* context, std::string_view ptx,
                                               std::string_view name);
   /// From the contents of an object file.
@@ -123,6 +124,7 @@ class Module {
   Status save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
                      ObjectMap* out) const;
   void note_addresses();
+  void note_launches();
   Status place_variables();
   uint64_t size_of_variable(uint32_t index) const;
   void initialise_variable(uint32_t index);

@@ -259,6 +259,7 @@ bool is_work(CommandKind kind) {
   if (ends && is_work(step->kind)) return true;
   if (step->kind == CommandKind::kernel) {
     step->run.record.grid_id = kOfGraph | next(last_grid_of_graph);
+    step->run.record.graph_exec = program.device_handle;
   }
   if (step->event_slot != Command::kNoEvent) [[unlikely]] {
     return execute_event(*step, command.events->markers[step->event_slot], ends);
@@ -381,12 +382,15 @@ bool Stream::hand_to_callback_thread(Command& command) {
 
 namespace {
 
-/// The launches of the kernel at the front, or at the graph's step; null: it can make none.
+/// The launches of the kernel at the front, or at the graph's step, or of a graph at its end; null:
+/// it can make none.
 DeviceLaunches* launches_of(const Command& front) {
   const Command* command = &front;
-  if (front.kind == CommandKind::graph) [[unlikely]]
+  if (front.kind == CommandKind::graph) [[unlikely]] {
     command = front.program->step_of(front);
-  if (command == nullptr || command->kind != CommandKind::kernel) return nullptr;
+    if (command == nullptr) return front.launches.get();
+  }
+  if (command->kind != CommandKind::kernel) return nullptr;
   return command->run.grid == nullptr ? nullptr : command->launches.get();
 }
 
@@ -413,6 +417,9 @@ DeviceLaunches* launches_of(const Command& front) {
 /// False: the graph at the front is over. Otherwise the caller goes on with it, or another thread.
 [[gnu::noinline]] bool Stream::finish_step(Command& command, uint64_t until, bool* out_owned) {
   if (!command.program->advance(&command)) {
+    const HostMemoryNeeded needed;
+    const bool has_tails = command.program->begin_tails(&command, context_);
+    if (has_tails && go_on_with(*command.launches, command, until, out_owned)) return true;
     command.program.reset();
     if (command.events) [[unlikely]]
       command.events.reset();

@@ -1,0 +1,108 @@
+#include "backends/cpu/launches/device_graph.h"
+
+#include <utility>
+
+#include "backend/graph_node.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/graph/node_transfer.h"
+#include "backends/cpu/module/module.h"
+
+namespace km::cpu {
+
+/// Makes the work of a node, by the type of its operation.
+class DeviceGraph::WorkMaker {
+ public:
+  WorkMaker(DeviceGraph* graph, km_graph_node_kind kind) : graph_(graph), kind_(kind) {}
+
+  Status operator()(const EmptyNode&) const { return {}; }
+  Status operator()(const kmb_kernel_node& node) const {
+    const auto* const bytes = static_cast<const uint8_t*>(node.launch.arguments);
+    graph_->arguments_.emplace_back(bytes, bytes + node.launch.arguments_size_bytes);
+    DeviceWork work;
+    work.function = from(node.function);
+    work.launch = node.launch;
+    work.launch.arguments = graph_->arguments_.back().data();
+    graph_->works_.push_back(std::move(work));
+    return {};
+  }
+  Status operator()(const kmb_copy_node& node) const { return add(transfer_of(node, kind_)); }
+  Status operator()(const kmb_copy_3d& rows) const { return add(rows_transfer(rows)); }
+  Status operator()(const kmb_fill_node& node) const { return add(transfer_of(node)); }
+  Status operator()(const kmb_fill_2d& rows) const { return add(rows_transfer(rows)); }
+  template <class Other>
+  Status operator()(const Other&) const {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "graphs that kernels launch have no nodes of kind %d",
+                      static_cast<int>(kind_));
+  }
+
+ private:
+  Status add(const Transfer& transfer) const {
+    DeviceWork work;
+    work.transfer = transfer;
+    graph_->works_.push_back(std::move(work));
+    return {};
+  }
+
+  DeviceGraph* const graph_;
+  const km_graph_node_kind kind_;
+};
+
+Result<std::shared_ptr<const DeviceGraph>> DeviceGraph::make(uint64_t handle,
+                                                             std::span<const kmb_graph_node> nodes,
+                                                             std::shared_ptr<DeviceGraphUse> use) {
+  std::shared_ptr<DeviceGraph> graph(  // tidy: new: belongs to the shared_ptr around it
+      new DeviceGraph(handle, std::move(use)));
+  graph->works_.reserve(nodes.size());
+  for (const kmb_graph_node& node : nodes) {
+    KM_TRY(match_node(node, WorkMaker(graph.get(), node.kind)));
+  }
+  return std::shared_ptr<const DeviceGraph>(std::move(graph));
+}
+
+std::shared_ptr<DeviceGraphLaunch> DeviceGraphLaunch::begin(
+    std::shared_ptr<const DeviceGraph> graph, bool is_tail) {
+  DeviceGraphUse& use = graph->use();
+  std::atomic<bool>& claim = is_tail ? use.is_tail : use.is_running;
+  std::shared_ptr<DeviceGraphLaunch> launch(  // tidy: new: belongs to the shared_ptr around it
+      new DeviceGraphLaunch(std::move(graph), nullptr));
+  if (claim.exchange(true)) return nullptr;
+  launch->claim_ = &claim;
+  return launch;
+}
+
+void DeviceGraphLaunch::start() {
+  end();
+  claim_ = &graph_->use().is_running;
+  claim_->store(true);
+}
+
+void DeviceGraphLaunch::end() {
+  if (claim_ != nullptr) std::exchange(claim_, nullptr)->store(false);
+}
+
+bool GraphEnvironment::count_launch() {
+  const std::lock_guard lock(mutex_);
+  if (launches_ == kMostLaunches) return false;
+  ++launches_;
+  return true;
+}
+
+bool GraphEnvironment::add_tail(DeviceWork tail) {
+  const std::lock_guard lock(mutex_);
+  if (tails_.size() == kMostTails) return false;
+  tails_.push_back(std::move(tail));
+  return true;
+}
+
+bool GraphEnvironment::has_tails() const {
+  const std::lock_guard lock(mutex_);
+  return !tails_.empty();
+}
+
+std::vector<DeviceWork> GraphEnvironment::take_tails() {
+  const std::lock_guard lock(mutex_);
+  launches_ = 0;
+  return std::exchange(tails_, {});
+}
+
+}  // namespace km::cpu
