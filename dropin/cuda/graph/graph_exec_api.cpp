@@ -3,6 +3,7 @@
 
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_conditional.h"
+#include "dropin/cuda/graph/graph_device.h"
 #include "dropin/cuda/graph/graph_memory.h"
 #include "dropin/cuda/graph/graph_params.h"
 
@@ -75,9 +76,9 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-constexpr cuuint64_t kKnownFlags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
-                                   CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-                                   CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+constexpr cuuint64_t kKnownFlags =
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
 /// `out_why`: for cuGraphInstantiateWithParams.
 CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
@@ -90,9 +91,6 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
   if ((flags & kExclusive) == kExclusive) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx exclude each other", flags);
   }
-  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot launch graphs");
-  }
   if ((flags & ~kKnownFlags) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has bits that are none", flags);
   }
@@ -102,6 +100,8 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
     *out_why = checked;
     return fail(CUDA_ERROR_INVALID_VALUE, "conditional nodes and handles do not match");
   }
+  const bool launches_by_kernels = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+  if (launches_by_kernels) CU_TRY(check_device_launch(graph->core(), out_why));
   const bool is_only = is_unique(graph->core());
   std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
   if (is_only && !claim) {
@@ -109,9 +109,11 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
                 "a graph that allocates or decides is instantiated once at a time");
   }
   CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
+  const Ref<km::GraphExec> made = core;
   CU_TRY(publish_in(graph->context(),
                     make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)),
                     out));
+  if (launches_by_kernels) CU_TRY(enable_device_launch(*made, *out));
   *out_why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   return CUDA_SUCCESS;
 }
@@ -155,6 +157,15 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
   return result_of(done.error());
 }
 
+/// Changes count for launches by kernels from an upload on. All else is on the device as it is.
+CUresult upload_graph(CUgraphExec handle, CUstream stream_handle) {
+  CU_GET(GraphExec, exec, handle);
+  StreamUse stream;
+  CU_TRY(stream.get(stream_handle));
+  CU_CHECK(exec->core().upload());
+  return CUDA_SUCCESS;
+}
+
 CUresult launch_graph(CUgraphExec handle, CUstream stream_handle) {
   CU_GET(GraphExec, exec, handle);
   CU_STREAM_FOR_WORK(stream, stream_handle);
@@ -177,7 +188,9 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(params);
     params->hErrNode_out = nullptr;
-    return instantiate(out, graph, params->flags, &params->result_out);
+    CU_TRY(instantiate(out, graph, params->flags, &params->result_out));
+    if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0) return CUDA_SUCCESS;
+    return upload_graph(*out, params->hUploadStream);
   });
 }
 
@@ -228,11 +241,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
 }
 
 CUresult cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
-  return guard(__func__, [&]() -> CUresult {
-    CU_GET(GraphExec, exec, handle);
-    StreamUse stream;
-    return stream.get(stream_handle);  // what a graph needs is on the device as it is
-  });
+  return guard(__func__, [&]() -> CUresult { return upload_graph(handle, stream_handle); });
 }
 
 CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream) {

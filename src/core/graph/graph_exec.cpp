@@ -318,11 +318,43 @@ Status GraphExec::wait_for_other_stream(Stream& stream) {
   return call_backend(backend().stream_wait_event, stream.native(), order_);
 }
 
+Status GraphExec::enable_device_launch(uint64_t handle) {
+  if (backend().graph_upload == nullptr) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "kernels of device %s launch no graphs",
+                      context().device().info().uri);
+  }
+  const std::lock_guard lock(mutex_);
+  device_handle_ = handle;
+  return {};
+}
+
+Status GraphExec::upload_if_changed() {
+  if (device_handle_ == 0 || is_uploaded_) return {};
+  NativeNodes native;
+  std::vector<SharedWork> uploaded;
+  for (const FlatNode& node : nodes_) {
+    native.add(node, !disabled_.contains(node.id));
+    uploaded.push_back(node.work);
+  }
+  KM_TRY(
+      call_backend(backend().graph_upload, native_, device_handle_, native.data(), native.size()));
+  uploaded_.swap(uploaded);
+  is_uploaded_ = true;
+  return {};
+}
+
+Status GraphExec::upload() {
+  const std::lock_guard lock(mutex_);
+  return upload_if_changed();
+}
+
 Status GraphExec::launch(Stream& stream) {
   KM_TRY(require_same_context(context(), stream.context(), "stream"));
   const std::lock_guard lock(mutex_);
   if (stream.is_capturing()) [[unlikely]]
     return capture_work(stream, child_work(graph_, of_nodes_.memory));
+  if (device_handle_ != 0) [[unlikely]]
+    KM_TRY(upload_if_changed());
   if (last_stream_.get() != &stream) {
     if (last_stream_ && last_stream_->native() != stream.native()) {
       KM_TRY(wait_for_other_stream(stream));
@@ -403,6 +435,7 @@ Status GraphExec::take_over(Ref<Graph> changed) {
   nodes_.swap(nodes);
   of_nodes_ = std::move(uses);
   graph_ = std::move(changed);
+  is_uploaded_ = false;
   return {};
 }
 
@@ -423,6 +456,7 @@ Status GraphExec::set_enabled(uint64_t node, bool enabled) {
   NativeNodes native;
   native.add(nodes_[index], enabled);
   KM_TRY(call_backend(backend().graph_update, native_, &index, native.data(), native.size()));
+  is_uploaded_ = false;
   if (enabled) {
     disabled_.erase(node);
   } else {

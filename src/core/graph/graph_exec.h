@@ -23,6 +23,10 @@ class GraphExec final : public ContextChild {
   /// A node that is off does nothing, until it is on again. Kernels, copies and fills only.
   Status set_enabled(uint64_t node, bool enabled);
   Result<bool> is_enabled(uint64_t node) const;
+  /// Lets kernels launch the graph by this handle, once it is uploaded.
+  Status enable_device_launch(uint64_t handle);
+  /// Makes kernels launch the graph as it is now. The host's launches do so, too.
+  Status upload();
 
  private:
   /// A node without children around it.
@@ -55,6 +59,7 @@ class GraphExec final : public ContextChild {
   void retire(const GraphWork& work);
   void note_records();
   Result<uint32_t> index_to_switch(uint64_t node) const;
+  Status upload_if_changed();
 
   mutable std::mutex mutex_;  // guards what follows
   Ref<Graph> graph_;          // as it runs; never changed
@@ -63,8 +68,11 @@ class GraphExec final : public ContextChild {
   bool has_events_ = false;      // that are recorded
   Uses of_nodes_;
   kmb_graph* native_ = nullptr;
-  UseList uses_;             // the launches
-  Ref<Stream> last_stream_;  // of the last launch
+  uint64_t device_handle_ = 0;        // by which kernels launch it; 0: they may not
+  bool is_uploaded_ = false;          // as it is now
+  std::vector<SharedWork> uploaded_;  // by kernels' launches in use until the next upload
+  UseList uses_;                      // the launches
+  Ref<Stream> last_stream_;           // of the last launch
   kmb_event* order_ = nullptr;
 };
 

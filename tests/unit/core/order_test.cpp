@@ -289,6 +289,17 @@ TEST_F(OrderTest, GraphsUseEachRangeOnce) {
   EXPECT_EQ(waits(), 1u);
 }
 
+TEST_F(OrderTest, KernelsOfBackendsWithoutUploadsLaunchNoGraphs) {
+  const Ref<Graph> graph = make_ref<Graph>(*ordered_);
+  const DevicePlace place{&slice_->memory(), slice_->address()};
+  ASSERT_TRUE(graph->add({}, *fill_work(place, 1, 4, 1)));
+  const Ref<GraphExec> exec = std::move(*GraphExec::create(*graph));
+  const Status enabled = exec->enable_device_launch(7);
+  ASSERT_FALSE(enabled);
+  EXPECT_EQ(enabled.error().status, KM_ERROR_NOT_SUPPORTED);
+  EXPECT_TRUE(exec->upload());  // nothing is to be done
+}
+
 TEST_F(OrderTest, ContextsWithoutTheFlagKeepNothing) {
   const Ref<Slice> plain = std::move(*Slice::create(*context_, nullptr, 64, 4, 0));
   EXPECT_EQ(plain->memory().accesses(), nullptr);

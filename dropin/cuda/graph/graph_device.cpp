@@ -1,0 +1,88 @@
+#include "dropin/cuda/graph/graph_device.h"
+
+#include "core/graph/graph_work.h"
+
+namespace km::dropin {
+
+using namespace cu;  // NOLINT
+
+namespace {
+
+CUresult check_kernel(const KernelOperation& kernel) {
+  const kmb_function_info& info = kernel.function->info();
+  if (info.launches_grids == 0) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE,
+              "kernel '%s' launches others (dynamic parallelism), which no kernel of a graph for "
+              "launches by kernels may do",
+              info.name);
+}
+
+/// Sides lie on the device, or in page-locked memory, which the work then keeps beside the other
+/// side's.
+CUresult check_copy(const GraphWork& work) {
+  const CUDA_MEMCPY3D copy = read_memcpy(work);
+  if (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch copy from or to no arrays");
+  }
+  const bool has_host_side =
+      copy.srcMemoryType == CU_MEMORYTYPE_HOST || copy.dstMemoryType == CU_MEMORYTYPE_HOST;
+  if (!has_host_side || work.memories.size() > 1) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE,
+              "graphs that kernels launch copy from or to no pageable memory of the host's");
+}
+
+CUresult check_work(const GraphWork& work) {
+  const CUgraphNodeType type = type_of(work);
+  switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return check_kernel(std::get<KernelOperation>(work.operation));
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return check_copy(work);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return CUDA_SUCCESS;
+    default:
+      return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch have no nodes of type %d",
+                  type);
+  }
+}
+
+/// Adds how many kernels, copies and fills there are.
+CUresult check_nodes(const km::Graph& graph, CUgraphInstantiateResult* out_why, size_t* count) {
+  for (const km::GraphNode& node : graph.nodes()) {
+    if (node.work->as<PeerCopyOperation>() != nullptr) {
+      *out_why = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+      return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch are of one context");
+    }
+    const CUresult checked = check_work(*node.work);
+    if (checked != CUDA_SUCCESS) {
+      *out_why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+      return checked;
+    }
+    if (const km::Graph* child = node.work->child()) {
+      CU_TRY(check_nodes(*child, out_why, count));
+    } else {
+      ++*count;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult check_device_launch(const km::Graph& graph, CUgraphInstantiateResult* out_why) {
+  size_t count = 0;
+  CU_TRY(check_nodes(graph, out_why, &count));
+  if (count != 0) return CUDA_SUCCESS;
+  *out_why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+  return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch have a kernel, copy or fill");
+}
+
+CUresult enable_device_launch(km::GraphExec& graph, CUgraphExec handle) {
+  const Status enabled = graph.enable_device_launch(reinterpret_cast<uint64_t>(handle));
+  if (enabled) return CUDA_SUCCESS;
+  retire<GraphExec>(handle);
+  return result_of(enabled.error());
+}
+
+}  // namespace km::dropin
