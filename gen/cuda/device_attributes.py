@@ -23,8 +23,9 @@ capped so that its largest block fits: what does not fit is spilled.
 |---|---|---|---|---|
 """
 LIMITS = (
-    ("STACK_BYTES", "16 KiB for recursive calls and `alloca`; up to that anything can be set, and "
-     "more is `KM_ERROR_NOT_SUPPORTED`"),
+    ("STACK_BYTES", "16 KiB of each thread for recursive calls and `alloca`, which less does not "
+     "change; up to 512 KiB for kernels that are launched, or put into graphs, afterwards, which "
+     "are compiled once more; more is `KM_ERROR_NOT_SUPPORTED`"),
     ("PRINTF_BYTES", "64 MiB from one wait to the next; what is more is counted and dropped"),
     ("HEAP_BYTES", "8 MiB of `malloc` in kernels; beyond it they get null"),
     ("PENDING_LAUNCHES", "2048 [launches by kernels](device-runtime.md), which are counted from "

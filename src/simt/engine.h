@@ -29,8 +29,9 @@ Isa best_isa();
 /// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), else the best.
 Result<Isa> select_isa();
 
-/// The stack that each thread has for recursive calls and alloca.
-constexpr uint64_t kThreadStackBytes = 16384;
+/// The stack that each thread has for recursive calls and alloca, where no larger one is asked for,
+/// and the largest: as much as a GPU's threads have local memory.
+constexpr uint64_t kThreadStackBytes = 16384, kMostThreadStackBytes = 512 << 10;
 
 /// How warps run, chosen statically per kernel (docs/internals/execution-modes.md).
 enum class Mode : uint8_t {
@@ -82,6 +83,7 @@ struct KernelInfo {
   uint64_t param_bytes = 0;
   uint64_t shared_static_bytes = 0;  // dynamic shared memory follows, aligned to 16
   uint64_t local_bytes = 0;          // per thread
+  bool has_stack = false;            // of Variant::thread_stack_bytes, part of local memory
   uint64_t constant_bytes = 0;
   uint32_t registers = 0;                    // 32-bit registers live at once, an estimate
   uint32_t max_threads = 1024;               // .maxntid / .reqntid
@@ -106,6 +108,7 @@ struct Variant {
   bool checked = false;                       // KM_CPU_MEMORY=checked
   Mode least_mode = Mode::run_to_completion;  // KM_CPU_MODE: a more general one than needed
   Isa isa = Isa::avx2;
+  uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 

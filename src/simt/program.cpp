@@ -11,6 +11,7 @@
 #include "simt/forms/support.h"
 #include "simt/stage_dump.h"
 #include "simt/transform/hoist_variables.h"
+#include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/flatten.h"
 #include "simt/transform/regions.h"
 #include "simt/transform/split_induction_variables.h"
@@ -264,13 +265,28 @@ Status ProgramImpl::collect_addresses() {
   return {};
 }
 
-Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
-  const ptx::Function& function = module_->functions[index];
+Result<AnalysedKernel> ProgramImpl::build(const InliningCosts& costs, uint32_t index,
+                                          uint64_t stack_bytes) const {
   AnalysedKernel analysed;
-  KM_ASSIGN(analysed.function, flatten(costs, index));
+  analysed.source = index;
+  KM_ASSIGN(analysed.function, flatten(costs, index, stack_bytes));
   KM_TRY(check_supported(*module_, *analysed.function));
   KM_ASSIGN(analysed.kernel, build_kernel(*module_, *analysed.function));
   analysed.layout = lay_out(*module_, *analysed.function);
+  return analysed;
+}
+
+Result<AnalysedKernel> ProgramImpl::with_stack(uint32_t kernel, uint64_t stack_bytes) const {
+  const CallGraph calls(*module_);
+  const InliningCosts costs(calls);
+  KM_ASSIGN(AnalysedKernel analysed, build(costs, kernels_[kernel].source, stack_bytes));
+  split_induction_variables(analysed.kernel, *analysed.function);
+  return analysed;
+}
+
+Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
+  const ptx::Function& function = module_->functions[index];
+  KM_ASSIGN(AnalysedKernel analysed, build(costs, index, kThreadStackBytes));
 
   KernelInfo info;
   info.name = function.name;
@@ -291,6 +307,7 @@ Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
   info.params = params_of(analysed.kernel, &info.param_bytes);
   info.shared_static_bytes = analysed.layout.shared_static_bytes;
   info.local_bytes = analysed.layout.local_bytes;
+  info.has_stack = has_stack(*analysed.function);
   info.constant_bytes = constant_bytes_;
   info.registers = max_live_registers(analysed.kernel) + kCompilersRegisters;
   if (function.maxnreg != 0) info.registers = std::min(info.registers, function.maxnreg);

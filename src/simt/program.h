@@ -10,6 +10,7 @@
 namespace km::simt {
 
 struct AnalysedKernel {
+  uint32_t source = 0;                      // the module's function
   std::unique_ptr<ptx::Function> function;  // flattened: what `kernel` points into
   Kernel kernel;
   MemoryLayout layout;
@@ -27,11 +28,15 @@ class ProgramImpl final : public Program, public std::enable_shared_from_this<Pr
   std::span<const Variable> variables() const override { return variables_; }
 
   const AnalysedKernel& analysed(uint32_t kernel) const { return kernels_[kernel]; }
+  /// The kernel with a stack of another size for each thread.
+  Result<AnalysedKernel> with_stack(uint32_t kernel, uint64_t stack_bytes) const;
   const std::vector<uint32_t>& variable_of_symbol() const { return variable_of_symbol_; }
 
  private:
   Status collect_variables();
   Status collect_addresses();
+  Result<AnalysedKernel> build(const InliningCosts& costs, uint32_t index,
+                               uint64_t stack_bytes) const;
   Status add_kernel(const InliningCosts& costs, uint32_t index);
   void add_refused(const ptx::Function& function, const Error& error);
 

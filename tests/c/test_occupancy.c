@@ -338,9 +338,14 @@ static void other_limits_have_a_clear_status(void** state) {
   }
   assert_true(limit_of(f, KM_CONTEXT_LIMIT_STACK_BYTES) >= 1024);
   OK(km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, 1024));
+  OK(km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, 100 << 10));
+  assert_int_equal(limit_of(f, KM_CONTEXT_LIMIT_STACK_BYTES), 100 << 10);
   if (strncmp(f->uri, "cpu", 3) != 0) return;
+  OK(km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, 0));
+  assert_int_equal(limit_of(f, KM_CONTEXT_LIMIT_STACK_BYTES), 16 << 10);
+  OK(km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, 512 << 10));
   EXPECT(KM_ERROR_NOT_SUPPORTED,
-         km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, 1 << 20));
+         km_context_limit_set(f->context, KM_CONTEXT_LIMIT_STACK_BYTES, (512 << 10) + 1));
   for (km_context_limit limit = KM_CONTEXT_LIMIT_SYNC_DEPTH;
        limit <= KM_CONTEXT_LIMIT_PERSISTING_L2_BYTES; ++limit) {
     if (limit == KM_CONTEXT_LIMIT_PENDING_LAUNCHES) continue;

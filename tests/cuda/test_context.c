@@ -186,14 +186,50 @@ static void limits_and_flags_are_kept(void** state) {
   OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
   OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
   assert_int_equal(value, 4096);
-  /* A request: GPUs have it, and others what they have. */
-  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 32768));
+  /* A request: GPUs have no more than 512 KiB. */
+  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 100 << 20));
   OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
-  assert_true(value >= 16384 && value <= 32768);
+  assert_int_equal(value, 512 << 10);
+  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
   EXPECT(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&value, (CUlimit)99));
   OK(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC));
   OK(cuCtxGetFlags(&flags));
   assert_int_equal(flags, CU_CTX_SCHED_BLOCKING_SYNC);
+}
+
+/* Each thread takes `size` bytes, writes its first and last one, and adds both. */
+static const char allocating_ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry allocating(.param .u64 out, .param .u64 size) {\n"
+    "  .reg .u64 %d<6>;\n  .reg .u32 %r<4>;\n"
+    "  ld.param.u64 %d0, [out];\n  ld.param.u64 %d1, [size];\n"
+    "  mov.u32 %r0, %tid.x;\n"
+    "  alloca.u64 %d2, %d1, 16;\n"
+    "  add.u64 %d3, %d2, %d1;\n"
+    "  st.local.u32 [%d2], %r0;\n  st.local.u32 [%d3+-4], 1000;\n"
+    "  ld.local.u32 %r1, [%d2];\n  ld.local.u32 %r2, [%d3+-4];\n"
+    "  add.u32 %r1, %r1, %r2;\n"
+    "  mad.wide.u32 %d4, %r0, 4, %d0;\n  st.global.u32 [%d4], %r1;\n  ret;\n}\n";
+
+static void threads_have_the_stack_that_was_asked_for(void** state) {
+  const fixture* f = *state;
+  CUmodule module = NULL;
+  CUfunction allocating = NULL;
+  CUdeviceptr out = 0;
+  uint64_t size = 400 << 10;
+  uint32_t sums[64] = {0};
+  void* arguments[] = {&out, &size};
+  OK(cuMemAlloc(&out, sizeof sums));
+  OK(cuModuleLoadData(&module, allocating_ptx));
+  OK(cuModuleGetFunction(&allocating, module, "allocating"));
+  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 401 << 10));
+  OK(cuLaunchKernel(allocating, 1, 1, 1, 64, 1, 1, 0, f->stream, arguments, NULL));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(sums, out, sizeof sums));
+  for (uint32_t i = 0; i < 64; ++i) assert_int_equal(sums[i], 1000 + i);
+  OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
+  OK(cuModuleUnload(module));
+  OK(cuMemFree(out));
 }
 
 typedef struct reset_race {
@@ -248,11 +284,17 @@ static void calls_meet_resets_of_their_context(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(two_retains_give_one_context),     TEST(contexts_form_a_stack),
-      TEST(threads_begin_without_a_context),  TEST(what_belongs_to_a_context_goes_with_it),
-      TEST(a_fault_stays_until_the_reset),    TEST(garbage_is_refused),
-      TEST(limits_and_flags_are_kept),        TEST(handles_are_positive),
-      TEST(contexts_that_were_popped_can_go), TEST(calls_meet_resets_of_their_context),
+      TEST(two_retains_give_one_context),
+      TEST(contexts_form_a_stack),
+      TEST(threads_begin_without_a_context),
+      TEST(what_belongs_to_a_context_goes_with_it),
+      TEST(a_fault_stays_until_the_reset),
+      TEST(garbage_is_refused),
+      TEST(limits_and_flags_are_kept),
+      TEST(handles_are_positive),
+      TEST(threads_have_the_stack_that_was_asked_for),
+      TEST(contexts_that_were_popped_can_go),
+      TEST(calls_meet_resets_of_their_context),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

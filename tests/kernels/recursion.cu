@@ -98,3 +98,31 @@ __device__ __noinline__ u32 endless(u32 n) {
 }
 
 extern "C" __global__ void too_deep(u32* out) { out[threadIdx.x] = endless(threadIdx.x * 2); }
+
+// Each activation keeps more than 64 bytes, and lanes go to different depths.
+__device__ __noinline__ u32 summed(u32 n, const u32* above) {
+  u32 own[16];
+  for (u32 k = 0; k < 16; ++k) own[k] = above[k] + k;
+  if (n == 0) return own[n % 16];
+  const u32 below = summed(n - 1, own);
+  return below + own[n % 16] % 7;
+}
+
+extern "C" __global__ void deep(u32* out, u32 depth) {
+  const u32 i = INDEX();
+  u32 start[16];
+  for (u32 k = 0; k < 16; ++k) start[k] = i % 5 + k;
+  out[i] = summed(depth + i % 3, start);
+}
+
+extern "C" __global__ void deep_between_barriers(u32* out, u32 depth) {
+  extern __shared__ u32 sums[];
+  u32 start[16];
+  for (u32 k = 0; k < 16; ++k) start[k] = threadIdx.x % 5 + k;
+  sums[threadIdx.x] = summed(depth, start);
+  __syncthreads();
+  const u32 next = sums[(threadIdx.x + 1) % blockDim.x];
+  __syncthreads();
+  start[0] = next;
+  out[INDEX()] = summed(depth, start) + next;
+}

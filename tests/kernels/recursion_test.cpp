@@ -98,6 +98,75 @@ TEST(Recursion, StackOverflow) {
   EXPECT_NE(last_error_message().find("nested too deeply"), std::string::npos);
 }
 
+/// summed() of recursion.cu.
+uint32_t summed(uint32_t n, vector<uint32_t> own) {
+  for (uint32_t k = 0; k < 16; ++k) own[k] += k;
+  return n == 0 ? own[0] : summed(n - 1, own) + own[n % 16] % 7;
+}
+
+vector<uint32_t> first_of(uint32_t value) {
+  vector<uint32_t> start;
+  for (uint32_t k = 0; k < 16; ++k) start.push_back(value + k);
+  return start;
+}
+
+vector<uint32_t> deep(uint32_t n, uint32_t depth) {
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) want.push_back(summed(depth + i % 3, first_of(i % 5)));
+  return want;
+}
+
+void set_stack(const Session& own, uint64_t size_bytes) {
+  EXPECT_EQ(km_context_limit_set(own.context(), KM_CONTEXT_LIMIT_STACK_BYTES, size_bytes),
+            KM_SUCCESS);
+}
+
+TEST(Recursion, AsDeepAsTheStackOfTheContext) {
+  KM_NEEDS_FAULTS();
+  const uint32_t n = 320, depth = 1000;
+  for (const uint32_t block : {64U, 1U}) {
+    Session own;
+    Module& module = own.cuda("recursion.cu");
+    Buffer<uint32_t> out(own, n);
+    module.run("deep", cover(n, block), out, 50U);  // its code has the usual stack
+    set_stack(own, 300 << 10);
+    module.run("deep", cover(n, block), out, depth);
+    expect_bits("deep", out.read(), deep(n, depth));
+    set_stack(own, 1);
+    module.run("deep", cover(n, block), out, 50U);
+    expect_bits("deep", out.read(), deep(n, 50));
+    EXPECT_EQ(module.try_run("deep", cover(n, block), out, depth), KM_ERROR_STACK_OVERFLOW);
+    EXPECT_NE(last_error_message().find("KM_CONTEXT_LIMIT_STACK_BYTES"), std::string::npos);
+  }
+}
+
+TEST(Recursion, LargeBlocksWithTheLargestStack) {
+  const uint32_t n = 1024, depth = 1500;
+  Session own;
+  set_stack(own, 512 << 10);
+  Buffer<uint32_t> out(own, 2 * n);
+  own.cuda("recursion.cu").run("deep", Shape{{2}, {n}}, out, depth);
+  expect_bits("deep", out.read(), deep(2 * n, depth));
+}
+
+TEST(Recursion, DeepBetweenBarriers) {
+  const uint32_t n = 96, depth = 700;
+  Session own;
+  set_stack(own, 200 << 10);
+  Buffer<uint32_t> out(own, n);
+  Shape shape{{1}, {n}};
+  shape.shared_bytes = n * sizeof(uint32_t);
+  own.cuda("recursion.cu").run("deep_between_barriers", shape, out, depth);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t next = summed(depth, first_of((i + 1) % n % 5));
+    vector<uint32_t> start = first_of(i % 5);
+    start[0] = next;
+    want.push_back(summed(depth, start) + next);
+  }
+  expect_bits("deep_between_barriers", out.read(), want);
+}
+
 TEST(Recursion, InPtx) {
   const uint32_t n = 64;
   const auto a = random_u32(n, 14), b = mixed_u32(n, 15);

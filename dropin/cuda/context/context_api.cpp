@@ -74,6 +74,8 @@ CUresult no_peer() {
   return fail(CUDA_ERROR_INVALID_CONTEXT, "the peer is null, or the current context itself");
 }
 
+constexpr size_t kMostStackBytes = size_t{512} << 10;  // of a thread: a GPU's have no more
+
 /// The limits that have an effect on the engine. The core's numbers are CUDA's, from 1.
 bool is_engines(CUlimit limit) {
   static_assert(KM_CONTEXT_LIMIT_HEAP_BYTES == CU_LIMIT_MALLOC_HEAP_SIZE + 1);
@@ -359,8 +361,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       return CUDA_SUCCESS;
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
-      CU_ASSIGN(const uint64_t most, context->core()->limit(KM_CONTEXT_LIMIT_STACK_BYTES));
-      value = std::min<size_t>(value, most);  // a request: cuCtxGetLimit tells what there is
+      value = std::min(value, kMostStackBytes);  // a request: cuCtxGetLimit tells what there is
+      CU_CHECK(context->core()->set_limit(KM_CONTEXT_LIMIT_STACK_BYTES, value));
     }
     context->limits().value[static_cast<size_t>(limit)] = value;
     return CUDA_SUCCESS;

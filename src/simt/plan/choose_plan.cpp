@@ -6,6 +6,7 @@
 #include "simt/analysis/memory/gathers.h"
 #include "simt/stage_dump.h"
 #include "simt/transform/exact_reads.h"
+#include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/prune.h"
 
 namespace km::simt {
@@ -60,12 +61,10 @@ bool has_spin_loop(const Classification& classification) {
 /// own.
 bool is_recursive(const Kernel& kernel) {
   const ptx::Function& function = *kernel.function;
-  const bool has_stack = std::any_of(function.symbols.begin(), function.symbols.end(),
-                                     [](const ptx::Symbol& one) { return one.name == "%stack"; });
-  return has_stack && std::any_of(function.code.begin(), function.code.end(),
-                                  [](const ptx::Instruction& instruction) {
-                                    return instruction.opcode == ptx::Opcode::brx;
-                                  });
+  return has_stack(function) && std::any_of(function.code.begin(), function.code.end(),
+                                            [](const ptx::Instruction& instruction) {
+                                              return instruction.opcode == ptx::Opcode::brx;
+                                            });
 }
 
 /// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
@@ -157,7 +156,10 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
 
 Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& variant,
                    PlannedKernel& out) {
-  const AnalysedKernel& analysed = program.analysed(kernel);
+  if (variant.thread_stack_bytes != kThreadStackBytes && program.kernels()[kernel].has_stack) {
+    KM_ASSIGN(out.with_stack, program.with_stack(kernel, variant.thread_stack_bytes));
+  }
+  const AnalysedKernel& analysed = out.with_stack ? *out.with_stack : program.analysed(kernel);
   Plan& plan = out.plan;
   plan.kernel = &analysed.kernel;
   plan.shapes = &out.shapes;

@@ -1,6 +1,7 @@
 // The choice of mode, lanes and regions for one variant of a kernel.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "simt/plan/plan.h"
@@ -10,7 +11,8 @@ namespace km::simt {
 
 /// A plan with the objects that it points to, which must not move.
 struct PlannedKernel {
-  Kernel independent_kernel;  // mode c
+  std::optional<AnalysedKernel> with_stack;  // of the variant's size, where that is another
+  Kernel independent_kernel;                 // mode c
   Kernel pruned;
   Shapes shapes;
   Classification classification;
@@ -19,7 +21,7 @@ struct PlannedKernel {
 };
 
 /// Analyses the kernel for the variant and decides how its code runs. Fails only if the kernel
-/// cannot be built for mode c, which runs all others.
+/// cannot be built for mode c, which runs all others, or with the variant's stack.
 Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& variant,
                    PlannedKernel& out);
 

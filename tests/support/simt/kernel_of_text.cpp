@@ -31,7 +31,8 @@ Result<std::unique_ptr<ptx::Function>> flatten_function(const ptx::Module& modul
                                   [&](const ptx::Function& each) { return each.name == name; });
   if (found == functions.end()) return make_error(KM_ERROR_NOT_FOUND, "no '%s'", name.c_str());
   const CallGraph calls(module);
-  return flatten(InliningCosts(calls), static_cast<uint32_t>(found - functions.begin()));
+  return flatten(InliningCosts(calls), static_cast<uint32_t>(found - functions.begin()),
+                 kThreadStackBytes);
 }
 
 std::optional<CodeInfo> code_info_of_text(const std::string& text) {

@@ -13,6 +13,7 @@
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "base/result.h"
+#include "simt/engine.h"
 
 namespace km::cpu {
 
@@ -39,7 +40,9 @@ class Context {
     allocations_->set_peer(peer.allocations_, enabled);
   }
   /// Launches by kernels that may be under way or pending at a time; 0: as many as there is memory.
-  std::atomic<uint64_t>& pending_launches() { return pending_launches_; }
+  std::atomic<uint64_t>& pending_launches() { return limits_.pending_launches; }
+  /// The stack that each thread has for recursive calls and alloca.
+  std::atomic<uint64_t>& thread_stack_bytes() { return limits_.thread_stack_bytes; }
   DeviceHeap& device_heap() { return device_heap_; }
   DeviceGraphs& device_graphs() { return device_graphs_; }
   Output& output() { return output_; }
@@ -122,7 +125,10 @@ class Context {
   std::atomic<bool> profiling_{false}, has_assertion_{false};  // every command looks at them
   std::atomic<uint32_t> stop_{0};
   std::atomic<uint32_t> failed_assertions_{0};
-  std::atomic<uint64_t> pending_launches_{0};
+  struct {
+    std::atomic<uint64_t> pending_launches{0};
+    std::atomic<uint64_t> thread_stack_bytes{simt::kThreadStackBytes};
+  } limits_;
   std::atomic<uint64_t> epoch_{0};
   std::atomic<uint64_t> resets_{0};
   mutable std::mutex error_mutex_;

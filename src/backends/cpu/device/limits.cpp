@@ -4,12 +4,14 @@
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
+#include "base/integers.h"
 #include "simt/engine.h"
 
 namespace km::cpu {
 namespace {
 
 constexpr uint64_t kDefaultPendingLaunches = 2048;  // as GPUs report it
+constexpr uint64_t kStackAlignBytes = 1024;         // of what is asked for: sizes share code
 constexpr int64_t kUnsupportedLimit = 215;          // CUDA_ERROR_UNSUPPORTED_LIMIT
 
 Error no_such_limit(km_context_limit limit) {
@@ -20,13 +22,18 @@ Error no_such_limit(km_context_limit limit) {
   return error;
 }
 
-Status require_stack(uint64_t size_bytes) {
-  if (size_bytes <= simt::kThreadStackBytes) return {};
+/// Threads have no less than they have where nothing is asked for.
+Status set_stack(Context* context, uint64_t size_bytes) {
+  if (size_bytes <= simt::kMostThreadStackBytes) {
+    const uint64_t size = std::max(round_up(size_bytes, kStackAlignBytes), simt::kThreadStackBytes);
+    context->thread_stack_bytes().store(size);
+    return {};
+  }
   Error error = make_error(KM_ERROR_NOT_SUPPORTED,
                            "%" PRIu64
-                           " bytes of stack for each thread are asked for; CPU devices "
-                           "have %" PRIu64 ", which cannot be changed",
-                           size_bytes, simt::kThreadStackBytes);
+                           " bytes of stack for each thread are asked for; CPU devices have up to "
+                           "%" PRIu64,
+                           size_bytes, simt::kMostThreadStackBytes);
   error.native_code = kUnsupportedLimit;
   return error;
 }
@@ -39,7 +46,7 @@ km_status context_limit_get(kmb_context* handle, km_context_limit limit, uint64_
     Context* context = from(handle);
     switch (limit) {
       case KM_CONTEXT_LIMIT_STACK_BYTES:
-        *out_value = simt::kThreadStackBytes;
+        *out_value = context->thread_stack_bytes().load();
         return {};
       case KM_CONTEXT_LIMIT_PRINTF_BYTES:
         *out_value = context->output().limit_bytes();
@@ -63,7 +70,7 @@ km_status context_limit_set(kmb_context* handle, km_context_limit limit, uint64_
     Context* context = from(handle);
     switch (limit) {
       case KM_CONTEXT_LIMIT_STACK_BYTES:
-        return require_stack(value);
+        return set_stack(context, value);
       case KM_CONTEXT_LIMIT_PRINTF_BYTES:
         context->output().set_limit(value);
         return {};

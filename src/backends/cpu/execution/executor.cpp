@@ -167,7 +167,7 @@ Status Executor::prepare(const LaunchRun& launch) {
   state_.warp_count = unit.grid_entry != nullptr ? 1 : warps_of(launch.record);
   if (unit.runs_through()) {
     KM_TRY(select_window(launch.shared_bytes));
-    if (!grow_scratch(scratch_, unit.scratch_bytes)) {
+    if (!grow_scratch(scratch_, unit.scratch_bytes, unit)) {
       return no_memory("local memory", unit.scratch_bytes);
     }
     state_.scratch = scratch_.data();

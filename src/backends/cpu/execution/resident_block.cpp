@@ -36,18 +36,19 @@ bool open_window(GuardedRange& window, uint64_t shared_bytes) {
   return window && window.allow(shared_bytes);
 }
 
-bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes) {
+bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes, const CodeUnit& unit) {
   if (needed_bytes <= scratch.size_bytes()) return true;
   scratch = GuardedRange();
   scratch = GuardedRange::make(round_up(needed_bytes, uint64_t{64} << 10));
-  if (scratch && needed_bytes >= kHugePageBytes) scratch.use_huge_pages();
+  const bool is_dense = needed_bytes >= kHugePageBytes && !unit.has_large_stacks;
+  if (scratch && is_dense) scratch.use_huge_pages();
   return static_cast<bool>(scratch);
 }
 
 bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) {
   has_shared_ = shared_bytes != 0;
   if (has_shared_ && !open_window(window_, shared_bytes)) return false;
-  if (!grow_scratch(scratch_, unit.scratch_bytes * warp_count)) return false;
+  if (!grow_scratch(scratch_, unit.scratch_bytes * warp_count, unit)) return false;
   scratch_bytes_ = unit.scratch_bytes;
   return true;
 }

@@ -74,6 +74,6 @@ GuardedRange reserve_window();
 /// Reserves the window at its first use, and opens exactly `shared_bytes` of it.
 bool open_window(GuardedRange& window, uint64_t shared_bytes);
 /// Scratch memory loses its content when it grows.
-bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes);
+bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes, const CodeUnit& unit);
 
 }  // namespace km::cpu

@@ -92,7 +92,8 @@ Error illegal_address(const KernelFault& fault, const LaunchRun& run,
 
 Error stack_overflow() {
   return make_error(KM_ERROR_STACK_OVERFLOW,
-                    "stack overflow: calls are nested too deeply or local arrays are too large");
+                    "stack overflow: calls are nested too deeply or local arrays are too large "
+                    "(KM_CONTEXT_LIMIT_STACK_BYTES)");
 }
 
 Error signal_error(const KernelFault& fault, const LaunchRun& run, const Allocations& allocations) {

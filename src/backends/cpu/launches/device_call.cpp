@@ -273,7 +273,7 @@ uint64_t Caller::limit() {
   constexpr uint64_t kDefaultPending = 2048;
   switch (static_cast<uint32_t>(words_[0])) {
     case kStack:
-      return simt::kThreadStackBytes;
+      return context().thread_stack_bytes().load(std::memory_order_relaxed);
     case kPrintf:
       return context().output().limit_bytes();
     case kHeap:

@@ -23,6 +23,7 @@ struct CodeUnit {
   bool reads_block = true;                             // else no block knows which one it is
   uint64_t begin = 0, end = 0;                         // addresses of the instructions
   uint64_t scratch_bytes = 0;                          // mode a: per worker; otherwise per warp
+  bool has_large_stacks = false;                       // little of the scratch is ever touched
   uint64_t stack_bytes = 0;                            // below the entry
   /// The time that one block took lately, 0: never run. Decides how a launch is spread.
   mutable std::atomic<float> ticks_per_block{0};

@@ -3,6 +3,7 @@
 #include <cinttypes>
 
 #include "backends/cpu/device/config.h"
+#include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/device/profile.h"
@@ -55,6 +56,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   begin = code_->begin();
   end = code_->end();
   scratch_bytes = code_->info().scratch_bytes;
+  has_large_stacks = variant_.thread_stack_bytes > simt::kThreadStackBytes;
   stack_bytes = code_->info().stack_bytes;
 }
 
@@ -196,7 +198,13 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.least_mode = config().least_mode;
   if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
   variant.isa = module_->isa();
+  variant.thread_stack_bytes = thread_stack_bytes();
   return variant;
+}
+
+uint64_t Function::thread_stack_bytes() const {
+  return kernel_.has_stack ? module_->context().thread_stack_bytes().load()
+                           : simt::kThreadStackBytes;
 }
 
 bool KernelCode::suspends() const { return variant_.least_mode != config().least_mode; }
@@ -214,6 +222,7 @@ Result<const KernelCode*> Function::code_for(const simt::LaunchRecord& record,
   const KernelCode* latest = latest_.load(std::memory_order_acquire);
   auto fits = [&](const KernelCode& code) {
     const std::array<uint32_t, 3>& block = code.variant().block;
+    if (code.variant().thread_stack_bytes != thread_stack_bytes()) return false;
     return code.suspends() == suspends && (block[0] == record.block[0] || block[0] == 0) &&
            (block[1] == record.block[1] || block[1] == 0) &&
            (block[2] == record.block[2] || block[2] == 0);

@@ -68,6 +68,7 @@ class Function {
 
  private:
   int64_t registers() const;
+  uint64_t thread_stack_bytes() const;
   const ptx::Function& source() const;
   /// The place of an attribute that has no effect here; null for others.
   std::atomic<int32_t>* hint(km_function_attribute attribute);

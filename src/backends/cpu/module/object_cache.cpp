@@ -26,6 +26,9 @@ std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& vari
   key += variant.assume_no_wrap ? " assume" : " any";
   key += variant.checked ? " checked" : " plain";
   key += " mode " + std::to_string(static_cast<int>(variant.least_mode));
+  if (variant.thread_stack_bytes != simt::kThreadStackBytes) {
+    key += " stack " + std::to_string(variant.thread_stack_bytes);
+  }
   return key + '\n' + kernel.name + '\n' + ptx.text();
 }
 

@@ -15,7 +15,10 @@ using ptx::Operand;
 using ptx::RegisterId;
 using ptx::Type;
 
+constexpr const char* kStackName = "%stack";
 constexpr uint64_t kLeastAlignBytes = 8;
+// Makes sizes no powers of two: the threads' frames would all fall into the same sets of a cache.
+constexpr uint64_t kOddBytes = 64;
 
 /// With 64-bit addresses: local addresses are addresses of the host.
 bool uses_stack(const Instruction& in) {
@@ -31,12 +34,13 @@ bool uses_stack(const Instruction& in) {
 
 class Rewriter {
  public:
-  explicit Rewriter(ptx::Function& function) : function_(function) {}
+  Rewriter(ptx::Function& function, uint64_t stack_bytes)
+      : function_(function), stack_bytes_(stack_bytes + kOddBytes) {}
 
   void run() {
     add_stack();
     like_ = &function_.code.front();
-    Instruction start = make_instruction("mov.u64", {top_, base(kDynamicStackBytes)}, *like_);
+    Instruction start = make_instruction("mov.u64", {top_, base(stack_bytes_)}, *like_);
     start.guard = ptx::kNone;
     start.guard_negated = false;
     code_.push_back(std::move(start));
@@ -53,11 +57,11 @@ class Rewriter {
  private:
   void add_stack() {
     ptx::Symbol symbol;
-    symbol.name = "%stack";
+    symbol.name = kStackName;
     symbol.space = ptx::Space::local;
     symbol.type = Type::b8;
     symbol.is_array = true;
-    symbol.element_count = symbol.size_bytes = kDynamicStackBytes;
+    symbol.element_count = symbol.size_bytes = stack_bytes_;
     symbol.align_bytes = 16;
     stack_ = static_cast<ptx::SymbolId>(function_.symbols.size());
     function_.symbols.push_back(std::move(symbol));
@@ -120,6 +124,7 @@ class Rewriter {
   }
 
   ptx::Function& function_;
+  const uint64_t stack_bytes_;
   std::vector<Instruction> code_;
   const Instruction* like_ = nullptr;
   ptx::SymbolId stack_ = ptx::kNone;
@@ -132,8 +137,13 @@ bool allocates_stack(const ptx::Function& function) {
   return std::any_of(function.code.begin(), function.code.end(), uses_stack);
 }
 
-void make_stack_explicit(ptx::Function& function) {
-  if (allocates_stack(function)) Rewriter(function).run();
+void make_stack_explicit(ptx::Function& function, uint64_t stack_bytes) {
+  if (allocates_stack(function)) Rewriter(function, stack_bytes).run();
+}
+
+bool has_stack(const ptx::Function& function) {
+  return std::any_of(function.symbols.begin(), function.symbols.end(),
+                     [](const ptx::Symbol& symbol) { return symbol.name == kStackName; });
 }
 
 }  // namespace km::simt

@@ -2,17 +2,17 @@
 #pragma once
 
 #include "ptx/ir.h"
-#include "simt/engine.h"
 
 namespace km::simt {
-
-/// The stack of a thread, in local memory; a kernel that needs more of it ends with a fault. No
-/// power of two: the threads' frames would all fall into the same sets of a cache.
-constexpr uint64_t kDynamicStackBytes = kThreadStackBytes + 64;
 
 /// True if the function has such instructions.
 bool allocates_stack(const ptx::Function& function);
 
-void make_stack_explicit(ptx::Function& function);
+/// Gives each thread of a function that has such instructions a stack in local memory; a kernel
+/// that needs more of it ends with a fault.
+void make_stack_explicit(ptx::Function& function, uint64_t stack_bytes);
+
+/// True if make_stack_explicit() has given the function's threads a stack.
+bool has_stack(const ptx::Function& function);
 
 }  // namespace km::simt

@@ -8,12 +8,13 @@
 
 namespace km::simt {
 
-Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel) {
+Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel,
+                                               uint64_t stack_bytes) {
   KM_ASSIGN(ptx::Function flat, inline_calls(costs, kernel));
   resolve_multicast(flat);
   promote_params(flat);
   make_carry_explicit(flat);
-  make_stack_explicit(flat);
+  make_stack_explicit(flat, stack_bytes);
   return std::make_unique<ptx::Function>(std::move(flat));
 }
 

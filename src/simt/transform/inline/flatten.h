@@ -15,7 +15,9 @@ namespace km::simt {
 /// A copy of function number `kernel` without calls to functions that have a body. What remains are
 /// calls of known externals (vprintf, __assertfail), whose operands are now lists of registers or
 /// immediates. KM_ERROR_UNSUPPORTED_PTX for unknown externals, variable arguments and kernels
-/// beyond a limit of size, each with the line of the call.
-Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel);
+/// beyond a limit of size, each with the line of the call. `stack_bytes`: of a thread, for
+/// recursive calls and alloca.
+Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel,
+                                               uint64_t stack_bytes);
 
 }  // namespace km::simt
