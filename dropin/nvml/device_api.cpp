@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -232,6 +233,22 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
                   info->domain & 0xffff, info->bus & 255, info->device & 255);
     return NVML_SUCCESS;
   });
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
+  NVML_REQUIRE(info);
+  nvmlPciInfo_t full;
+  NVML_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
+  std::memcpy(info, &full, sizeof *info);
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
+  NVML_REQUIRE(info);
+  nvmlPciInfo_t full;
+  NVML_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
+  std::memcpy(info, &full, offsetof(nvmlPciInfo_v2_t, pciSubSystemId));
+  return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {

@@ -28,6 +28,11 @@ struct nvmlMemory_v2_t {
 struct nvmlUtilization_t {
   unsigned gpu, memory;
 };
+/// The structure of nvmlDeviceGetPciInfo_v2; the first version has no pciSubSystemId.
+struct nvmlPciInfo_v2_t {
+  char busIdLegacy[16];
+  unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
+};
 struct nvmlPciInfo_t {
   char busIdLegacy[16];
   unsigned domain, bus, device, pciDeviceId, pciSubSystemId;

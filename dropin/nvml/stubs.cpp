@@ -1,6 +1,5 @@
-// Every name that NVIDIA's Python binding asks for, weakly: a function that is implemented
-// elsewhere takes its place. The prototypes are left out, because none of the parameters is looked
-// at.
+// Every name of the list, weakly: a function that is implemented elsewhere takes its place. The
+// prototypes are left out, because none of the parameters is looked at.
 #include <cstdint>
 
 namespace km::nvml {

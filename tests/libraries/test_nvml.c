@@ -35,6 +35,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char*, nvmlDevice_t*);
 int nvmlDeviceGetIndex(nvmlDevice_t, unsigned*);
 int nvmlDeviceGetName(nvmlDevice_t, char*, unsigned);
 int nvmlDeviceGetUUID(nvmlDevice_t, char*, unsigned);
+int nvmlDeviceGetPciInfo(nvmlDevice_t, struct pci*);
+int nvmlDeviceGetPciInfo_v2(nvmlDevice_t, struct pci*);
 int nvmlDeviceGetPciInfo_v3(nvmlDevice_t, struct pci*);
 int nvmlDeviceGetMemoryInfo(nvmlDevice_t, struct memory*);
 int nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, struct memory_v2*);
@@ -84,6 +86,28 @@ static void devices_are_found_by_all_their_names(void** state) {
   assert_int_equal(nvmlShutdown(), 0);
 }
 
+/* Older names write less: what stands behind their structures stays as it is. */
+static void older_names_write_older_structures(void** state) {
+  (void)state;
+  nvmlDevice_t device;
+  struct pci now, first, second;
+  memset(&first, 0x55, sizeof first);
+  second = first;
+  const struct pci untouched = first;
+  assert_int_equal(nvmlDeviceGetPciInfo(NULL, &first), UNINITIALIZED);
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(1, &device), 0);
+  assert_int_equal(nvmlDeviceGetPciInfo_v3(device, &now), 0);
+  assert_int_equal(nvmlDeviceGetPciInfo_v2(device, &second), 0);
+  assert_int_equal(nvmlDeviceGetPciInfo(device, &first), 0);
+  assert_memory_equal(&second, &now, offsetof(struct pci, bus_id));
+  assert_memory_equal(second.bus_id, untouched.bus_id, sizeof second.bus_id);
+  assert_memory_equal(&first, &now, offsetof(struct pci, subsystem));
+  assert_int_equal(first.subsystem, untouched.subsystem);
+  assert_int_equal(nvmlDeviceGetPciInfo(device, NULL), INVALID);
+  assert_int_equal(nvmlShutdown(), 0);
+}
+
 static void properties_are_the_driver_s(void** state) {
   (void)state;
   nvmlDevice_t device;
@@ -119,6 +143,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_before_the_beginning_are_refused),
       cmocka_unit_test(devices_are_found_by_all_their_names),
+      cmocka_unit_test(older_names_write_older_structures),
       cmocka_unit_test(properties_are_the_driver_s),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
