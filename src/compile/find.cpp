@@ -101,13 +101,27 @@ void append_place(std::string& text, const std::string& place) {
   text += place;
 }
 
+bool is_package_folder(const fs::path& folder) {
+  return folder.filename() == "site-packages" || folder.filename() == "dist-packages";
+}
+
+void add_packages(const std::string& packages, NvrtcSearch& search) {
+  append_place(search.looked_at, packages);
+  add_libraries_below(packages, search.candidates);
+}
+
 /// Our own wheel lies in site-packages/kernelmill/lib; the wheels that it needs lie beside it.
 void add_packages_around(const std::string& code_folder, NvrtcSearch& search) {
   const fs::path packages = fs::path(code_folder).parent_path().parent_path();
-  const std::string name = packages.filename().string();
-  if (name != "site-packages" && name != "dist-packages") return;
-  append_place(search.looked_at, packages.string());
-  add_libraries_below(packages.string(), search.candidates);
+  if (is_package_folder(packages)) add_packages(packages.string(), search);
+}
+
+/// The folder of Python packages that the file lies in; empty: it lies in none.
+std::string package_folder_of(const std::string& file) {
+  for (fs::path at(file); at.has_relative_path(); at = at.parent_path()) {
+    if (is_package_folder(at)) return at.string();
+  }
+  return {};
 }
 
 NvrtcSearch search_named(const std::string& km_nvrtc) {
@@ -146,6 +160,11 @@ NvrtcSurroundings nvrtc_surroundings() {
   std::error_code ignored;
   add_if_unique(result.code_folders,
                 fs::read_symlink("/proc/self/exe", ignored).parent_path().string());
+  // A virtual environment's Python runs without VIRTUAL_ENV, too.
+  for (const std::string& file : loaded_libraries()) {
+    const std::string folder = package_folder_of(file);
+    if (!folder.empty()) add_if_unique(result.package_folders, folder);
+  }
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const auto prefix = foreign_env(name)) result.python_prefixes.push_back(*prefix);
   }
@@ -178,6 +197,7 @@ NvrtcSearch search_nvrtc(const NvrtcSurroundings& surroundings) {
     add_checkout(folder, search.candidates);
     add_packages_around(folder, search);
   }
+  for (const std::string& folder : surroundings.package_folders) add_packages(folder, search);
   for (const std::string& folder : surroundings.data_folders) {
     append_place(search.looked_at, folder + "/nvrtc");
     if (is_trusted(folder)) add_libraries_below(folder + "/nvrtc", search.candidates);

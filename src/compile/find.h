@@ -11,6 +11,7 @@ namespace km {
 struct NvrtcSurroundings {
   std::string km_nvrtc;                      ///< a library or a folder; then nothing else counts
   std::vector<std::string> code_folders;     ///< of this library and of the program
+  std::vector<std::string> package_folders;  ///< Python's, of libraries that the process has loaded
   std::vector<std::string> python_prefixes;  ///< environments that may hold the wheels
   std::vector<std::string> data_folders;     ///< folders kernelmill of the user's data
   std::vector<std::string> toolkits;         ///< folders of CUDA toolkits, the preferred one first

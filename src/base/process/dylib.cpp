@@ -111,6 +111,18 @@ std::vector<std::string> loader_folders() {
   return folders;
 }
 
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> files;
+  const auto add = [](dl_phdr_info* library, size_t, void* out) {
+    if (library->dlpi_name != nullptr && *library->dlpi_name != '\0') {
+      static_cast<std::vector<std::string>*>(out)->emplace_back(library->dlpi_name);
+    }
+    return 0;
+  };
+  dl_iterate_phdr(add, &files);
+  return files;
+}
+
 Result<Dylib> Dylib::open(const std::string& path) {
   KM_TRY(check_not_special(path));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

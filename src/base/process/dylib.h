@@ -47,6 +47,10 @@ class Dylib {
 /// The folders in which the loader looks for libraries, but for its cache.
 std::vector<std::string> loader_folders();
 
+/// The files of the shared libraries that the process has loaded, by the names that they have
+/// there.
+std::vector<std::string> loaded_libraries();
+
 /// The file of the shared library or program that holds `address`; empty when unknown.
 std::string file_of_code(const void* address);
 /// The folder of the shared library or program that holds `address`; empty when unknown.

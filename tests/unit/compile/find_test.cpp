@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/process/dylib.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,6 +125,19 @@ TEST_F(FindNvrtc, TheWheelsBesideOurOwnWheelAreFound) {
   EXPECT_THAT(found(surroundings), ElementsAre(library));
   surroundings.code_folders = {at("env/lib/python3.9/other/kernelmill/lib")};
   EXPECT_THAT(found(surroundings), IsEmpty());
+}
+
+TEST_F(FindNvrtc, TheWheelsBesidePackagesThatAreLoadedAreFound) {
+  const std::string library =
+      file("env/lib/python3.9/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  const fs::path extension = root_ / "env/lib/python3.9/site-packages/other.libs/lib/extension.so";
+  fs::create_directories(extension.parent_path());
+  fs::copy_file(km::Dylib::open("libutil.so.1")->path(), extension);
+  EXPECT_THAT(km::nvrtc_surroundings().package_folders, IsEmpty());
+  ASSERT_TRUE(km::Dylib::open(extension.string()));
+  km::NvrtcSurroundings surroundings;
+  surroundings.package_folders = km::nvrtc_surroundings().package_folders;
+  EXPECT_THAT(found(surroundings), ElementsAre(library));
 }
 
 TEST_F(FindNvrtc, FolderWithoutNvrtcIsSaid) {
