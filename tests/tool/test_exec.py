@@ -143,6 +143,38 @@ class Exec(Case):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("build it with `nvcc -cudart shared`", done.stderr)
 
+    def test_a_library_that_asks_for_private_tables_is_named(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        with open(os.path.join(self.folder, "asks.c"), "w", encoding="utf-8") as file:
+            file.write("int asks(int (*get)(void**, const char*), void** out)"
+                       " { return get(out, \"0123456789abcdef\") + 0; }\n")  # fmt: skip
+        for name, words in (
+            ("libcufft.so.12", "the program uses libcufft.so.12 (cuFFT), which runs on NVIDIA's "
+                               "driver only: build it with FFTW in its place"),
+            ("libcudart.so.12", "loads NVIDIA's CUDA runtime by a path of its own, {path}, which"),
+            ("extension.so", "kernelmill: {path} holds NVIDIA's own CUDA runtime, which needs"),
+            ("libnvrtc.so.12", None),
+        ):  # fmt: skip
+            path = os.path.join(os.path.realpath(self.folder), name)
+            subprocess.run([compiler, "-shared", "-fPIC", "-o", path, "asks.c"], check=True,
+                           cwd=self.folder)  # fmt: skip
+            script = (
+                "import ctypes, sys\n"
+                "cuda, table = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+                "asks = ctypes.CDLL(sys.argv[1]).asks\n"
+                "assert asks(cuda.cuGetExportTable, ctypes.byref(table)) == 500\n"
+            )
+            done = subprocess.run([TOOL, "exec", "--", sys.executable, "-c", script, path],
+                                  capture_output=True, text=True, timeout=60)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if words is None:
+                self.assertNotIn("private tables", done.stderr)
+            else:
+                self.assertIn(words.format(path=path), done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
     def test_machine_code_of_gpus_and_graphics_are_explained(self):
         for call, words in (
             ("cuModuleLoadData(ctypes.byref(out), b'\\x7fELF' + bytes(60)) == 209",

@@ -1,5 +1,8 @@
 // Initialisation, version, errors' names, the profiler's switches.
+#include <filesystem>
+
 #include "base/cuda/cuda_results.h"
+#include "base/cuda/nvidia_libraries.h"
 #include "base/process/dylib.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
@@ -13,10 +16,31 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// True if the code at the address is NVRTC's: some versions of it ask the driver, if there is one.
-bool is_nvrtc(const void* code) {
-  const std::string file = file_of_code(code);
-  return file.substr(file.rfind('/') + 1).starts_with("libnvrtc");
+constexpr const char* kOwnRuntime =
+    "libcudart.so of lib/kernelmill-" KM_VERSION_STRING "/cuda/13 (12 for CUDA 12)";
+
+bool is_program(const std::string& file) {
+  std::error_code ignored;
+  return file == std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
+/// The sentence for code in `file` that asks for a private table; empty: it can do without.
+std::string hint_for(const std::string& file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  // Some versions ask the driver, if there is one.
+  if (name.starts_with("libnvrtc")) return {};
+  if (name.starts_with("libcudart.so")) {
+    return "the program loads NVIDIA's CUDA runtime by a path of its own, " + file +
+           ", which needs private tables of NVIDIA's driver: have it load " + kOwnRuntime;
+  }
+  if (const NvidiaLibrary* const known = find_nvidia_library(name)) {
+    return "the program uses " + name + " (" + known->name +
+           "), which runs on NVIDIA's driver only: " + known->advice;
+  }
+  return (is_program(file) ? "the program" : file) +
+         " holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's driver: build "
+         "it with `nvcc -cudart shared`, or link " +
+         kOwnRuntime;
 }
 
 }  // namespace
@@ -56,15 +80,12 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     CU_REQUIRE(table);
     *table = find_library_table(id);
     if (*table != nullptr) return CUDA_SUCCESS;
-    if (is_nvrtc(caller)) {
+    const std::string hint = hint_for(file_of_code(caller));
+    if (hint.empty()) {
       return fail(CUDA_ERROR_NOT_FOUND, "NVRTC asks for a private table, which it can do without");
     }
-    constexpr const char* kHint =
-        "the program holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's "
-        "driver: build it with `nvcc -cudart shared`, or link libcudart.so of "
-        "lib/kernelmill-" KM_VERSION_STRING "/cuda/13 (12 for CUDA 12)";
-    show_hint(kHint);
-    return fail(CUDA_ERROR_NOT_FOUND, "%s", kHint);
+    show_hint(hint.c_str());
+    return fail(CUDA_ERROR_NOT_FOUND, "%s", hint.c_str());
   });
 }
 

@@ -10,29 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cuda/nvidia_libraries.h"
 #include "base/file/file.h"
 
 namespace km::tools {
 namespace {
-
-struct Known {
-  std::string_view begin;  // of the file's name
-  const char* name;
-  const char* advice;
-};
-constexpr Known kKnown[] = {
-    {"libcufft", "cuFFT", "build it with FFTW in its place"},
-    {"libcudnn", "cuDNN", "use its framework's CPU device"},
-    {"libcusparse", "cuSPARSE", "build it with kernels of its own, or without sparse matrices"},
-    {"libcusolver", "cuSOLVER", "build it with LAPACK in its place"},
-    {"libcutensor", "cuTENSOR", "build it with products of cuBLAS in its place"},
-    {"libnccl", "NCCL", "build it with MPI in its place, or run it on one device"},
-    {"libnpp", "NPP", "build it with OpenCV in its place"},
-    {"libnvjpeg", "nvJPEG", "build it with libjpeg in its place"},
-    {"libcupti", "CUPTI", "build it without, and use `kernelmill exec --trace`"},
-    {"libnvJitLink", "nvJitLink", "link its modules by cuLink*"},
-    {"libcufile", "cuFile", "build it with plain reads in its place"},
-};
 
 /// The folders of a list with colons between them.
 std::vector<std::string> folders_of(const std::string& list) {
@@ -127,13 +109,11 @@ std::string missing_libraries(const std::string& program, const std::string& lib
   if (!content) return {};
   std::string files, advice;
   for (const std::string& name : needed_by(Bytes(*content))) {
-    for (const Known& known : kKnown) {
-      if (!name.starts_with(known.begin) || find_in(library_path, name, F_OK)) continue;
-      files += (files.empty() ? "" : ", ") + name + " (" + known.name + ")";
-      if (advice.find(known.advice) == std::string::npos) {
-        advice += (advice.empty() ? "" : "; ") + std::string(known.advice);
-      }
-      break;
+    const NvidiaLibrary* const known = find_nvidia_library(name);
+    if (known == nullptr || find_in(library_path, name, F_OK)) continue;
+    files += (files.empty() ? "" : ", ") + name + " (" + known->name + ")";
+    if (advice.find(known->advice) == std::string::npos) {
+      advice += (advice.empty() ? "" : "; ") + std::string(known->advice);
     }
   }
   if (files.empty()) return {};

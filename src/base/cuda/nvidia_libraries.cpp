@@ -1,0 +1,33 @@
+#include "base/cuda/nvidia_libraries.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace km {
+namespace {
+
+constexpr NvidiaLibrary kKnown[] = {
+    {"libcufft", "cuFFT", "build it with FFTW in its place"},
+    {"libcudnn", "cuDNN", "use its framework's CPU device"},
+    {"libcusparse", "cuSPARSE", "build it with kernels of its own, or without sparse matrices"},
+    {"libcusolver", "cuSOLVER", "build it with LAPACK in its place"},
+    {"libcutensor", "cuTENSOR", "build it with products of cuBLAS in its place"},
+    {"libnccl", "NCCL", "build it with MPI in its place, or run it on one device"},
+    {"libnpp", "NPP", "build it with OpenCV in its place"},
+    {"libnvjpeg", "nvJPEG", "build it with libjpeg in its place"},
+    {"libcupti", "CUPTI", "build it without, and use `kernelmill exec --trace`"},
+    {"libnvJitLink", "nvJitLink", "link its modules by cuLink*"},
+    {"libcufile", "cuFile", "build it with plain reads in its place"},
+};
+
+}  // namespace
+
+const NvidiaLibrary* find_nvidia_library(std::string_view file_name) {
+  const auto* const found =
+      std::find_if(std::begin(kKnown), std::end(kKnown), [&](const NvidiaLibrary& each) {
+        return file_name.starts_with(each.begin);
+      });
+  return found == std::end(kKnown) ? nullptr : found;
+}
+
+}  // namespace km
