@@ -24,9 +24,8 @@ constexpr NvidiaLibrary kKnown[] = {
 
 const NvidiaLibrary* find_nvidia_library(std::string_view file_name) {
   const auto* const found =
-      std::find_if(std::begin(kKnown), std::end(kKnown), [&](const NvidiaLibrary& each) {
-        return file_name.starts_with(each.begin);
-      });
+      std::find_if(std::begin(kKnown), std::end(kKnown),
+                   [&](const NvidiaLibrary& each) { return file_name.starts_with(each.begin); });
   return found == std::end(kKnown) ? nullptr : found;
 }
 

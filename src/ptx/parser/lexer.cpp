@@ -149,7 +149,8 @@ Token Lexer::lex_number() {
     while (is_class(at(end), kHex)) ++end;
     size_t digits = second == 'f' || second == 'F' ? 8 : 16;
     if (end - begin - 2 != digits || is_class(at(end), kWord)) {
-      return fail(begin, end + 1,
+      while (is_class(at(end), kWord)) ++end;
+      return fail(begin, end,
                   digits == 8 ? "0f needs 8 hexadecimal digits" : "0d needs 16 hexadecimal digits");
     }
     return make(Token::Kind::real, begin, end);

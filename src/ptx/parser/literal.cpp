@@ -1,5 +1,6 @@
 #include "ptx/parser/literal.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -117,6 +118,21 @@ std::optional<Constant> apply_integer(std::string_view op, Constant left, Consta
   return std::nullopt;
 }
 
+/// True if a decimal number beyond the range of double is too small for it, not too large.
+bool is_tiny(std::string_view text) {
+  const size_t mark = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, mark);
+  const auto first = static_cast<int64_t>(digits.find_first_of("123456789"));
+  const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
+  std::string_view exponent = text.substr(std::min(mark + 1, text.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  int64_t power = 0;
+  const auto [end, error] =
+      std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+  if (error == std::errc::result_out_of_range) return exponent.starts_with('-');
+  return power < first - point;
+}
+
 std::string format(const char* pattern, unsigned long long bits) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, pattern, bits);
@@ -179,8 +195,7 @@ std::optional<Constant> read_real(std::string_view text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
-    bool tiny = text.find("e-") != text.npos || text.find("E-") != text.npos;
-    value = tiny ? 0 : std::numeric_limits<double>::infinity();
+    value = is_tiny(text) ? 0 : std::numeric_limits<double>::infinity();
   } else if (error != std::errc()) {
     return std::nullopt;
   }

@@ -59,6 +59,15 @@ TEST(Literal, Floats) {
   EXPECT_EQ(bits_of("f32", "-0f3F800000"), 0xbf800000u);
   EXPECT_EQ(bits_of("f32", "1e999"), 0x7f800000u);
   EXPECT_EQ(bits_of("f64", "1e-999"), 0u);
+  const std::string zeros(500, '0');
+  EXPECT_EQ(bits_of("f64", "0." + zeros + "1"), 0u);
+  EXPECT_EQ(bits_of("f64", "0." + zeros + "1e99"), 0u);
+  EXPECT_EQ(bits_of("f64", "0." + zeros + "1e501"), 0x3ff0000000000000u);
+  EXPECT_EQ(bits_of("f64", "1" + zeros + ".0"), 0x7ff0000000000000u);
+  EXPECT_EQ(bits_of("f64", "1" + zeros + "e-50"), 0x7ff0000000000000u);
+  EXPECT_EQ(bits_of("f64", "1" + zeros + "e-500"), 0x3ff0000000000000u);
+  EXPECT_EQ(bits_of("f64", "1e99999999999999999999"), 0x7ff0000000000000u);
+  EXPECT_EQ(bits_of("f64", "1e-99999999999999999999"), 0u);
 }
 
 TEST(Literal, FloatsInBitOperandsKeepTheirBits) {
@@ -93,7 +102,8 @@ TEST(Literal, ErrorsNameTheirPlace) {
   EXPECT_EQ(body_error("mov.u32 %r1, 0x;"), "t.ptx:11:14: '0x' is no integer of at most 64 bits");
   EXPECT_EQ(body_error("mov.u32 %r1, 089;"), "t.ptx:11:14: '089' is no integer of at most 64 bits");
   EXPECT_EQ(body_error("mov.f32 %f1, 0f3F80;"),
-            "t.ptx:11:14: '0f3F80;': 0f needs 8 hexadecimal digits");
+            "t.ptx:11:14: '0f3F80': 0f needs 8 hexadecimal digits");
+  EXPECT_EQ(body_error("mov.f32 %f1, 0fZZ;"), "t.ptx:11:14: '0fZZ': 0f needs 8 hexadecimal digits");
   EXPECT_EQ(body_error("mov.u32 %r1, 1.0;"),
             "t.ptx:11:14: a floating-point constant where an integer (.u32) is expected");
   EXPECT_EQ(body_error("mov.f32 %f1, 1;"),
