@@ -143,6 +143,31 @@ class Exec(Case):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("build it with `nvcc -cudart shared`", done.stderr)
 
+    def test_python_packages_find_our_nvrtc_before_nvidia_s(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        packages = os.path.join(self.folder, "lib", "python3.9", "site-packages")
+        nvidia = os.path.join(packages, "nvidia", "cu13", "lib")
+        os.makedirs(nvidia)
+        with open(os.path.join(self.folder, "empty.c"), "w", encoding="utf-8") as file:
+            file.write("int nothing;\n")
+        for path in (os.path.join(packages, "extension.so"), os.path.join(nvidia, "libnvrtc.so.13")):
+            subprocess.run([compiler, "-shared", "-fPIC", "-o", path, "empty.c"], check=True,
+                           cwd=self.folder)  # fmt: skip
+        script = (
+            "import ctypes, os, sys\n"
+            "if len(sys.argv) > 1: ctypes.CDLL(sys.argv[1])\n"
+            "ctypes.CDLL('libcuda.so.1')\n"
+            "try: print(ctypes.CDLL('libnvrtc.so.13', mode=os.RTLD_NOLOAD).nvrtcGetPTX)\n"
+            "except OSError: print('none')\n"
+        )
+        for words, loaded in (((), False), ((os.path.join(packages, "extension.so"),), True)):
+            done = subprocess.run([TOOL, "exec", "--", sys.executable, "-c", script, *words],
+                                  capture_output=True, text=True, timeout=60)  # fmt: skip
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual("_FuncPtr" in done.stdout, loaded, done.stdout)
+
     def test_a_library_that_asks_for_private_tables_is_named(self):
         compiler = shutil.which("cc")
         if compiler is None:

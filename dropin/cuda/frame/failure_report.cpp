@@ -9,6 +9,7 @@
 #include "base/process/exec_report.h"
 #include "base/thread/cancellation.h"
 #include "dropin/cuda/frame/error_text.h"
+#include "dropin/cuda/frame/python_nvrtc.h"
 
 namespace km::dropin {
 
@@ -22,6 +23,7 @@ thread_local char reason[512];  // of the next failure; empty: not known
 [[gnu::constructor]] void note_loaded() noexcept {
   try {
     report = find_exec_report();
+    if (report != nullptr) load_nvrtc_of_python();
   } catch (...) {  // no memory for a path: the program counts for more
     return;
   }
@@ -52,9 +54,10 @@ bool is_answer(CUresult result) {
 bool is_question(std::string_view function) {
   constexpr std::string_view kQuestions[] = {
       "cuCtxGetDevice",          "cuCtxGetApiVersion",    "cuDeviceGetAttribute",
-      "cuDeviceGetP2PAttribute", "cuFuncGetAttribute",    "cuGetExportTable",
-      "cuGetProcAddress",        "cuGetProcAddress_v2",   "cuMemGetAddressRange_v2",
-      "cuModuleGetGlobal_v2",    "cuPointerGetAttribute", "cuPointerGetAttributes",
+      "cuDeviceGetP2PAttribute", "cuFuncGetAttribute",    "cuFuncGetParamInfo",
+      "cuGetExportTable",        "cuGetProcAddress",      "cuGetProcAddress_v2",
+      "cuKernelGetParamInfo",    "cuMemGetAddressRange_v2", "cuModuleGetGlobal_v2",
+      "cuPointerGetAttribute",   "cuPointerGetAttributes",
   };
   for (const std::string_view each : kQuestions) {
     if (function == each) return true;
