@@ -36,8 +36,9 @@ class HandleMap {
   }
 
  private:
-  static constexpr uint64_t kFirst = uint64_t{1} << 63;  // never an address
-  std::mutex mutex_;                                     // guards what follows
+  // Never an address, and positive: Python programs keep handles in signed integers.
+  static constexpr uint64_t kFirst = uint64_t{1} << 62;
+  std::mutex mutex_;  // guards what follows
   std::unordered_map<uint64_t, std::shared_ptr<T>> objects_;
   uint64_t last_ = 0;
 };

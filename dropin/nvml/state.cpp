@@ -9,7 +9,7 @@ namespace km::nvml {
 namespace {
 
 std::atomic<int> users{0};
-constexpr uint64_t kFirstHandle = 0x9000000000000010;  // never an address
+constexpr uint64_t kFirstHandle = 0x5000000000000010;  // never an address, and positive
 
 }  // namespace
 

@@ -119,6 +119,7 @@ FOR_TYPES(DEFINE)
 
 static void products_of_all_types_and_operations(void** state) {
   (void)state;
+  assert_true((intptr_t)handle > 0); /* Python programs keep handles in signed integers */
   for (int op_a = OP_N; op_a <= OP_C; ++op_a) {
     for (int op_b = OP_N; op_b <= OP_C; ++op_b) {
 #define RUN(L, T)          \

@@ -78,6 +78,7 @@ static float *a, *b, *c, *d, *bias, *aux;
 
 static void make(int type, int compute, int scale) {
   OK(cublasLtCreate(&lt));
+  assert_true((intptr_t)lt > 0); /* Python programs keep handles in signed integers */
   OK(cublasLtMatmulDescCreate(&matmul, compute, scale));
   OK(cublasLtMatrixLayoutCreate(&layout_a, type, M, K, LD));
   OK(cublasLtMatrixLayoutCreate(&layout_b, type, K, N, LD));

@@ -42,6 +42,7 @@ static void* managed(size_t bytes) {
 static void* generator_of(int type, unsigned long long seed) {
   void* generator = NULL;
   assert_int_equal(curandCreateGenerator(&generator, type), 0);
+  assert_true((intptr_t)generator > 0); /* Python programs keep handles in signed integers */
   assert_int_equal(curandSetPseudoRandomGeneratorSeed(generator, seed), 0);
   return generator;
 }

@@ -152,7 +152,8 @@ class Exec(Case):
         os.makedirs(nvidia)
         with open(os.path.join(self.folder, "empty.c"), "w", encoding="utf-8") as file:
             file.write("int nothing;\n")
-        for path in (os.path.join(packages, "extension.so"), os.path.join(nvidia, "libnvrtc.so.13")):
+        extension = os.path.join(packages, "extension.so")
+        for path in (extension, os.path.join(nvidia, "libnvrtc.so.13")):
             subprocess.run([compiler, "-shared", "-fPIC", "-o", path, "empty.c"], check=True,
                            cwd=self.folder)  # fmt: skip
         script = (
@@ -162,7 +163,7 @@ class Exec(Case):
             "try: print(ctypes.CDLL('libnvrtc.so.13', mode=os.RTLD_NOLOAD).nvrtcGetPTX)\n"
             "except OSError: print('none')\n"
         )
-        for words, loaded in (((), False), ((os.path.join(packages, "extension.so"),), True)):
+        for words, loaded in (((), False), ((extension,), True)):
             done = subprocess.run([TOOL, "exec", "--", sys.executable, "-c", script, *words],
                                   capture_output=True, text=True, timeout=60)  # fmt: skip
             self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -53,9 +53,9 @@ bool is_answer(CUresult result) {
 /// Functions by which programs find out what there is: an error is an answer, too.
 bool is_question(std::string_view function) {
   constexpr std::string_view kQuestions[] = {
-      "cuCtxGetDevice",          "cuCtxGetApiVersion",    "cuDeviceGetAttribute",
-      "cuDeviceGetP2PAttribute", "cuFuncGetAttribute",    "cuFuncGetParamInfo",
-      "cuGetExportTable",        "cuGetProcAddress",      "cuGetProcAddress_v2",
+      "cuCtxGetDevice",          "cuCtxGetApiVersion",      "cuDeviceGetAttribute",
+      "cuDeviceGetP2PAttribute", "cuFuncGetAttribute",      "cuFuncGetParamInfo",
+      "cuGetExportTable",        "cuGetProcAddress",        "cuGetProcAddress_v2",
       "cuKernelGetParamInfo",    "cuMemGetAddressRange_v2", "cuModuleGetGlobal_v2",
       "cuPointerGetAttribute",   "cuPointerGetAttributes",
   };
