@@ -407,6 +407,41 @@ static void graphs_look_after_objects(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
 }
 
+/* An empty graph that looks after a count of its ends. */
+static CUgraph looks_after(atomic_int* destroyed) {
+  CUgraph graph = NULL;
+  CUgraphNode node;
+  CUuserObject object = NULL;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+  OK(cuUserObjectCreate(&object, destroyed, count_call, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  return graph;
+}
+
+/* An update replaces what the instantiation looks after; a captured launch has it looked after. */
+static void user_objects_follow_the_work(void** state) {
+  const fixture* f = *state;
+  atomic_int destroyed[2] = {0, 0};
+  CUgraph first = looks_after(&destroyed[0]), second = looks_after(&destroyed[1]);
+  CUgraph captured = NULL;
+  CUgraphExec exec = NULL;
+  CUgraphExecUpdateResultInfo info;
+  OK(cuGraphInstantiate(&exec, first, 0));
+  OK(cuGraphDestroy(first));
+  OK(cuGraphExecUpdate(exec, second, &info));
+  OK(cuGraphDestroy(second));
+  assert_int_equal(destroyed[0], 1);
+  assert_int_equal(destroyed[1], 0);
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuGraphLaunch(exec, f->stream));
+  OK(cuStreamEndCapture(f->stream, &captured));
+  OK(cuGraphExecDestroy(exec));
+  assert_int_equal(destroyed[1], 0);
+  OK(cuGraphDestroy(captured));
+  assert_int_equal(destroyed[1], 1);
+}
+
 static void streams_are_captured_into_graphs(void** state) {
   const fixture* f = *state;
   const CUdeviceptr memory = new_words(4);
@@ -534,17 +569,12 @@ static void captures_end_where_they_began(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(nodes_of_all_types_have_one_form),
-      TEST(wrong_nodes_are_refused),
-      TEST(nodes_are_switched_off),
-      TEST(graphs_record_events),
-      TEST(graphs_wait_for_events),
-      TEST(external_events_are_captured_as_nodes),
-      TEST(graphs_allocate_memory),
-      TEST(memory_of_graphs_outlives_the_launch),
-      TEST(graphs_look_after_objects),
-      TEST(streams_are_captured_into_graphs),
-      TEST(captures_forbid_calls),
+      TEST(nodes_of_all_types_have_one_form), TEST(wrong_nodes_are_refused),
+      TEST(nodes_are_switched_off),           TEST(graphs_record_events),
+      TEST(graphs_wait_for_events),           TEST(external_events_are_captured_as_nodes),
+      TEST(graphs_allocate_memory),           TEST(memory_of_graphs_outlives_the_launch),
+      TEST(graphs_look_after_objects),        TEST(user_objects_follow_the_work),
+      TEST(streams_are_captured_into_graphs), TEST(captures_forbid_calls),
       TEST(captures_end_where_they_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ class UserReferences {
   }
   UserReferences& operator=(const UserReferences&) = delete;
   UserReferences& operator=(UserReferences&&) = delete;
+  void swap(UserReferences& other) noexcept { counts_.swap(other.counts_); }
 
   bool empty() const { return counts_.empty(); }
   /// Takes references over from the caller.

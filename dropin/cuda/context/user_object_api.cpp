@@ -57,10 +57,9 @@ UserReferences Graph::references() {
   return references_;
 }
 
-void Graph::keep_all_of(Graph& other) {
-  const UserReferences all = other.references();
+void Graph::keep_all(const UserReferences& references) {
   const std::lock_guard lock(mutex_);
-  references_.add_all_of(all);
+  references_.add_all_of(references);
 }
 
 bool Graph::take(UserObject& object, uint64_t count) {

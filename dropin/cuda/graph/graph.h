@@ -80,7 +80,8 @@ class Graph final : public Handled {
 
   /// References to what the program gave the graph to look after; clones get their own.
   void keep(UserObject& object, uint64_t count);
-  void keep_all_of(Graph& other);
+  void keep_all(const UserReferences& references);
+  void keep_all_of(Graph& other) { keep_all(other.references()); }
   /// Hands references over to the caller; false: there are not so many.
   bool take(UserObject& object, uint64_t count);
   UserReferences references();
@@ -117,6 +118,8 @@ class GraphExec final : public Handled {
   /// Those that allocate and free.
   const std::vector<SharedWork>& memory_nodes() const { return memory_nodes_; }
   CUresult launch(Stream& stream);
+  /// Takes over the parameters of a graph with the same nodes, and what that looks after.
+  Status update(Graph& graph);
 
  private:
   const Ref<Context> context_;
@@ -124,9 +127,9 @@ class GraphExec final : public Handled {
   const uint64_t flags_;
   const std::shared_ptr<void> claim_;  // of a graph with one instantiation
   std::vector<SharedWork> memory_nodes_;
-  UserReferences references_;
   std::mutex mutex_;  // guards what follows
-  Ref<km::Stream> last_stream_;
+  UserReferences references_;
+  Ref<km::Stream> last_stream_;  // of the last launch since the graph looks after something
 };
 
 /// A call for nodes of one type has been given another.

@@ -20,6 +20,29 @@ void collect_memory_nodes(const km::Graph& graph, std::vector<SharedWork>* out) 
   }
 }
 
+/// Frees what a graph looked after once the launches under way are over.
+void drop_after(km::Stream* last_stream, UserReferences references) {
+  if (references.empty() || last_stream == nullptr || last_stream->is_idle()) return;
+  auto last = std::make_unique<UserReferences>(std::move(references));
+  const auto drop = +[](void* kept, km_status) {
+    const std::unique_ptr<UserReferences> own(static_cast<UserReferences*>(kept));
+  };
+  if (!last_stream->queue_callback(drop, last.get())) {
+    static_cast<void>(last_stream->drain());
+    return;
+  }
+  static_cast<void>(last.release());  // run once
+}
+
+/// A graph that has captured a launch looks after the same as what was launched.
+CUresult keep_in_captured(Stream& stream, const UserReferences& references) {
+  const CaptureInfo info = capture_info(stream.core());
+  if (info.status != KM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
+  const Pin<Graph> graph(stream.context().publish_captured(info.graph));
+  if (graph) graph->keep_all(references);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
@@ -32,28 +55,34 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
   collect_memory_nodes(graph.core(), &memory_nodes_);
 }
 
-/// The destructor frees what the graph looks after once the launches under way are over.
 GraphExec::~GraphExec() {
   core_ = nullptr;
-  if (references_.empty() || !last_stream_ || last_stream_->is_idle()) return;
-  auto last = std::make_unique<UserReferences>(std::move(references_));
-  const auto drop = +[](void* kept, km_status) {
-    const std::unique_ptr<UserReferences> own(static_cast<UserReferences*>(kept));
-  };
-  if (!last_stream_->queue_callback(drop, last.get())) {
-    static_cast<void>(last_stream_->drain());
-    return;
+  drop_after(last_stream_.get(), std::move(references_));
+}
+
+Status GraphExec::update(Graph& graph) {
+  UserReferences former = graph.references();
+  Ref<km::Stream> last_stream;
+  {
+    const std::lock_guard lock(mutex_);
+    KM_TRY(core_->update(graph.core()));
+    references_.swap(former);
+    last_stream = last_stream_;
   }
-  static_cast<void>(last.release());  // run once
+  drop_after(last_stream.get(), std::move(former));
+  return {};
 }
 
 CUresult GraphExec::launch(Stream& stream) {
   const std::lock_guard lock(mutex_);
-  if (!memory_nodes_.empty() && !stream.core().is_capturing()) {
+  const bool is_captured = stream.core().is_capturing();
+  if (!memory_nodes_.empty() && !is_captured) {
     CU_TRY(begin_memory_of_launch(*this));
   }
   CU_CHECK(core_->launch(stream.core()));
-  if (!references_.empty()) last_stream_ = Ref<km::Stream>::share(stream.core());
+  if (references_.empty()) return CUDA_SUCCESS;
+  if (is_captured) return keep_in_captured(stream, references_);
+  last_stream_ = Ref<km::Stream>::share(stream.core());
   return CUDA_SUCCESS;
 }
 
@@ -151,7 +180,7 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
     if (difference.node != 0) *out_node = graph->handle_of_node(difference.node);
     return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters");
   }
-  const Status done = exec->core().update(graph->core());
+  const Status done = exec->update(*graph);
   if (done) return CUDA_SUCCESS;
   *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
   return result_of(done.error());
