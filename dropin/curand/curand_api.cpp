@@ -47,11 +47,7 @@ int32_t curandCreateGeneratorHost(void** generator, int type) {
 }
 
 int32_t curandDestroyGenerator(void* generator) {
-  return frame([&] {
-    const auto removed =
-        library::handle_map<Generator>().remove(reinterpret_cast<uint64_t>(generator));
-    return removed == nullptr ? kNotInitialized : kSuccess;
-  });
+  return frame([&] { return destroy(generator); });
 }
 
 int32_t curandGetVersion(int* version) {

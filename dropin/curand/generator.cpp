@@ -70,42 +70,21 @@ curandStatus_t check(const Generator& g, const Request& r) {
   return kSuccess;
 }
 
-/// The thread may make any call beside a capture while it lives.
-class RelaxedCapture {
- public:
-  explicit RelaxedCapture(const Driver& driver) : driver_(driver) {
-    driver.cuThreadExchangeStreamCaptureMode(&mode_);
-  }
-  ~RelaxedCapture() { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  const Driver& driver_;
-  cu::CUstreamCaptureMode mode_ = cu::CU_STREAM_CAPTURE_MODE_RELAXED;
-};
-
 /// Gives the generator another stream, which is not captured, while it lives.
 class OtherStream {
  public:
-  explicit OtherStream(Generator& g) : g_(g), own_(g.stream) {
-    constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
-    result_ = g.driver->cuStreamCreate(&other_, kNonBlocking);
-    if (result_ == cu::CUDA_SUCCESS) g.stream = other_;
+  explicit OtherStream(Generator& g) : g_(g), own_(g.stream), other_(*g.driver) {
+    if (result() == cu::CUDA_SUCCESS) g.stream = other_.get();
   }
-  ~OtherStream() {
-    if (result_ == cu::CUDA_SUCCESS) g_.driver->cuStreamDestroy_v2(other_);
-    g_.stream = own_;
-  }
+  ~OtherStream() { g_.stream = own_; }
   OtherStream(const OtherStream&) = delete;
   OtherStream& operator=(const OtherStream&) = delete;
-  cu::CUresult result() const { return result_; }
+  cu::CUresult result() const { return other_.result(); }
 
  private:
   Generator& g_;
   const cu::CUstream own_;
-  cu::CUstream other_ = nullptr;
-  cu::CUresult result_;
+  const OwnStream other_;
 };
 
 cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
@@ -145,18 +124,18 @@ cu::CUresult make_ready(Generator& g) {
 }  // namespace
 
 Generator::~Generator() {
-  bool is_captured = false;
-  static_cast<void>(ask_captured(*this, &is_captured));
-  if (!is_captured) driver->cuStreamSynchronize(stream);
-  const RelaxedCapture relaxed(*driver);
   set_aside();
-  if (!context.is_noted() || !context.goes_on(*driver)) return;
-  for (const cu::CUdeviceptr memory : aside) driver->cuMemFree_v2(memory);
+  if (aside.empty()) return;
+  if (left == nullptr) left = std::make_shared<LeftMemory>();
+  left->context = context;
+  left->addresses = std::move(aside);
 }
 
 void Generator::forget_memory() {
   set_aside();
   aside.clear();
+  left = nullptr;
+  last_captured = {};
   context.forget();
 }
 
@@ -182,12 +161,22 @@ curandStatus_t create(void** out, int type, bool is_on_host) {
   if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
     return kInitializationFailed;
   }
+  free_left_memory(*driver);
   auto generator = std::make_shared<Generator>();
   generator->driver = driver;
   generator->kind = kind;
   generator->is_on_host = is_on_host;
   constexpr uint64_t kTag = 7;
   *out = reinterpret_cast<void*>(library::handle_map<Generator>().add(std::move(generator), kTag));
+  return kSuccess;
+}
+
+curandStatus_t destroy(void* handle) {
+  auto removed = library::handle_map<Generator>().remove(reinterpret_cast<uint64_t>(handle));
+  if (removed == nullptr) return kNotInitialized;
+  const Driver& driver = *removed->driver;
+  removed = nullptr;
+  free_left_memory(driver);
   return kSuccess;
 }
 
@@ -198,6 +187,9 @@ curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) 
     return status_of(asked);
   }
   if (!*is_captured) return status_of(make_ready(g));
+  if (const cu::CUresult ordered = wait_for_last_captured(g); ordered != cu::CUDA_SUCCESS) {
+    return status_of(ordered);
+  }
   const RelaxedCapture relaxed(*g.driver);
   const OtherStream other(g);
   if (other.result() != cu::CUDA_SUCCESS) return status_of(other.result());
@@ -207,14 +199,10 @@ curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) 
   return status_of(ready != cu::CUDA_SUCCESS ? ready : prepare_for_capture(g, request));
 }
 
-curandStatus_t generate(Generator& g, const Request& asked) {
-  Request r = asked;
-  if (r.count == 0) return kSuccess;
-  if (const curandStatus_t checked = check(g, r); checked != kSuccess) return checked;
-  if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
-  bool is_captured = false;
-  if (const curandStatus_t ready = prepare(g, &r, &is_captured); ready != kSuccess) return ready;
-  if (!g.is_on_host) return status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));
+namespace {
+
+/// Numbers for the host: those of a captured call are there when the graph has run.
+curandStatus_t generate_for_host(Generator& g, const Request& r, bool is_captured) {
   library::StreamMemory memory(*g.driver, g.stream);
   if (r.count > SIZE_MAX / r.element_bytes) return kAllocationFailed;
   const size_t bytes = r.count * r.element_bytes;
@@ -224,9 +212,23 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   }
   const cu::CUresult copied =
       g.driver->cuMemcpyDtoHAsync_v2(r.out, memory.address(), bytes, g.stream);
-  // A captured call gives its numbers when the graph runs.
   if (copied != cu::CUDA_SUCCESS || is_captured) return status_of(copied);
   return status_of(g.driver->cuStreamSynchronize(g.stream));
+}
+
+}  // namespace
+
+curandStatus_t generate(Generator& g, const Request& asked) {
+  Request r = asked;
+  if (r.count == 0) return kSuccess;
+  if (const curandStatus_t checked = check(g, r); checked != kSuccess) return checked;
+  if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
+  bool is_captured = false;
+  if (const curandStatus_t ready = prepare(g, &r, &is_captured); ready != kSuccess) return ready;
+  const curandStatus_t done = g.is_on_host
+                                  ? generate_for_host(g, r, is_captured)
+                                  : status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));
+  return done == kSuccess && is_captured ? status_of(note_captured(g)) : done;
 }
 
 }  // namespace km::curand

@@ -2,18 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
 
 #include "base/log.h"
+#include "dropin/curand/capture.h"
 #include "dropin/curand/kernels/parameters.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
 
 namespace km::curand {
-
-using library::Driver;
 
 enum curandStatus_t : int32_t {
   kSuccess = 0,
@@ -40,7 +40,7 @@ enum Ordering {
 
 /// One generator; a call at a time changes it.
 struct Generator {
-  /// Frees what there is when the stream is through, or at once when that is captured.
+  /// Leaves its memory to free_left_memory(), and to the graphs that have captured its calls.
   ~Generator();
   bool is_quasi() const { return kind >= kSobol32; }
   bool is_wide() const { return kind >= kSobol64; }
@@ -79,6 +79,8 @@ struct Generator {
   double table_mean = 0;           // 0: there is no table yet
   bool is_table_captured = false;  // a graph uses it
   std::vector<cu::CUdeviceptr> aside;
+  std::shared_ptr<LeftMemory> left;  // once a graph has captured a call; filled at the end
+  CapturedCall last_captured;
   bool is_ready = false;
 };
 
@@ -92,6 +94,8 @@ struct Request {
 
 /// A new generator of a curandRngType. CURAND_STATUS_TYPE_ERROR when there is no such type.
 curandStatus_t create(void** out, int type, bool is_on_host);
+/// Ends the handle. Captures of other streams, and graphs that have captured calls, go on.
+curandStatus_t destroy(void* handle);
 /// Puts the states of all sequences into device memory: in the order of the stream, or beside it
 /// when it is captured, which it says.
 curandStatus_t prepare(Generator& generator, const Request* request, bool* is_captured);

@@ -93,6 +93,15 @@ std::vector<unsigned char> image_of(const Histogram& table, double mean, uint64_
   return image;
 }
 
+/// Copies in a stream of its own: the default one may have to wait for a capture.
+cu::CUresult upload(const Driver& driver, uint64_t to, const std::vector<unsigned char>& image) {
+  const OwnStream stream(driver);
+  if (stream.result() != cu::CUDA_SUCCESS) return stream.result();
+  const cu::CUresult copied =
+      driver.cuMemcpyHtoDAsync_v2(to, image.data(), image.size(), stream.get());
+  return copied != cu::CUDA_SUCCESS ? copied : driver.cuStreamSynchronize(stream.get());
+}
+
 std::mutex distributions_mutex;  // guards what live_distributions() gives
 std::map<uint64_t, library::ContextLife>& live_distributions() {
   static auto& live = *new std::map<uint64_t, library::ContextLife>;
@@ -142,12 +151,13 @@ curandStatus_t create_poisson(void** out, double mean) {
   }
   library::ContextLife context;
   if (context.note_current(*driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
+  const RelaxedCapture relaxed(*driver);
   const Histogram table = mean < kMostTableMean ? poisson_histogram(mean) : Histogram{};
   const size_t size_bytes = image_of(table, mean, 0).size();
   cu::CUdeviceptr address = 0;
   if (driver->cuMemAlloc_v2(&address, size_bytes) != cu::CUDA_SUCCESS) return kAllocationFailed;
   const std::vector<unsigned char> image = image_of(table, mean, address);
-  if (driver->cuMemcpyHtoD_v2(address, image.data(), image.size()) != cu::CUDA_SUCCESS) {
+  if (upload(*driver, address, image) != cu::CUDA_SUCCESS) {
     driver->cuMemFree_v2(address);
     return kLaunchFailure;
   }
@@ -172,6 +182,7 @@ curandStatus_t destroy_distribution(void* distribution) {
     return kInitializationFailed;
   }
   if (!context.goes_on(*driver)) return kSuccess;  // it went with its context
+  const RelaxedCapture relaxed(*driver);
   return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? kSuccess : kInternalError;
 }
 

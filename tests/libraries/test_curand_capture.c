@@ -17,7 +17,11 @@ int curandCreateGeneratorHost(void**, int);
 int curandDestroyGenerator(void*);
 int curandSetStream(void*, void*);
 int curandSetPseudoRandomGeneratorSeed(void*, unsigned long long);
+int curandSetGeneratorOffset(void*, unsigned long long);
+int curandSetGeneratorOrdering(void*, int);
 int curandSetQuasiRandomGeneratorDimensions(void*, unsigned);
+int curandCreatePoissonDistribution(double, void**);
+int curandDestroyDistribution(void*);
 int curandGenerateSeeds(void*);
 int curandGenerateUniformDouble(void*, double*, size_t);
 int curandGenerateNormal(void*, float*, size_t, float, float);
@@ -218,6 +222,289 @@ static void generators_of_the_host_are_captured(void** state) {
   assert_int_equal(curandDestroyGenerator(other), 0);
 }
 
+/* An idle generator of the default stream, and a distribution, begin and end while another stream
+ * is captured, which waits for the default stream or does not, in every mode. */
+static void a_capture_of_another_stream_survives(void** state) {
+  (void)state;
+  const int flags[] = {cudaStreamNonBlocking, cudaStreamDefault};
+  double* const out = managed();
+  for (int i = 0; i < 6; ++i) {
+    void *generator = NULL, *fresh = NULL, *distribution = NULL, *other = NULL;
+    cudaStream_t captured_stream = NULL;
+    cudaGraph_t graph = NULL;
+    size_t node_count = 0;
+    assert_int_equal(cudaStreamCreateWithFlags(&captured_stream, flags[i % 2]), 0);
+    assert_int_equal(curandCreateGenerator(&generator, XORWOW), 0);
+    assert_int_equal(curandGenerateUniformDouble(generator, out, 1000), 0);
+    assert_int_equal(curandCreatePoissonDistribution(5, &distribution), 0);
+    assert_int_equal(cudaDeviceSynchronize(), 0);
+    assert_int_equal(cudaStreamBeginCapture(captured_stream, i / 2), 0);
+    assert_int_equal(cudaMemsetAsync(out, 0, 8, captured_stream), 0);
+    assert_int_equal(curandDestroyGenerator(generator), 0);
+    assert_int_equal(curandCreateGenerator(&fresh, XORWOW), 0);
+    assert_int_equal(curandDestroyGenerator(fresh), 0);
+    assert_int_equal(curandDestroyDistribution(distribution), 0);
+    assert_int_equal(curandCreatePoissonDistribution(7, &other), 0);
+    assert_int_equal(cudaStreamEndCapture(captured_stream, &graph), 0);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, &node_count), 0);
+    assert_int_equal(node_count, 1);
+    assert_int_equal(curandDestroyDistribution(other), 0);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(captured_stream);
+  }
+  cudaFree(out);
+}
+
+/* A generator of a stream that waits for the captured one has no numbers meanwhile, which is an
+ * error of its call and none of the capture. */
+static void the_default_stream_waits_for_captures(void** state) {
+  (void)state;
+  cudaStream_t blocking = NULL;
+  cudaGraph_t graph = NULL;
+  void *plain = generator_of(PHILOX), *other = NULL;
+  double *const expected = managed(), *const found = managed();
+  assert_int_equal(curandCreateGenerator(&other, PHILOX), 0);
+  assert_int_equal(cudaStreamCreate(&blocking), 0);
+  assert_int_equal(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeGlobal), 0);
+  assert_int_not_equal(curandGenerateUniformDouble(other, found, 100), 0);
+  assert_int_equal(cudaStreamEndCapture(blocking, &graph), 0);
+  assert_int_equal(curandGenerateUniformDouble(other, found, 100), 0);
+  assert_int_equal(curandGenerateUniformDouble(plain, expected, 100), 0);
+  assert_int_equal(cudaDeviceSynchronize(), 0);
+  assert_memory_equal(found, expected, 800);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(blocking);
+  assert_int_equal(curandDestroyGenerator(plain), 0);
+  assert_int_equal(curandDestroyGenerator(other), 0);
+  cudaFree(expected), cudaFree(found);
+}
+
+enum { ALL = sizeof kinds / sizeof *kinds };
+
+/* All generators in one graph, each of them twice. */
+static void one_graph_has_several_generators(void** state) {
+  (void)state;
+  const request calls[] = {{0, 3000, 0}, {2, 500, 5}};
+  void *plain[ALL], *others[ALL];
+  char *found[ALL], *const expected = managed();
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
+  for (int i = 0; i < ALL; ++i) {
+    plain[i] = generator_of(kinds[i]), others[i] = generator_of(kinds[i]);
+    found[i] = managed();
+  }
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  for (int call = 0; call < 2; ++call) {
+    for (int i = 0; i < ALL; ++i) generate(others[i], &calls[call], found[i] + call * ROOM / 2);
+  }
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+  assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), 0);
+  for (int round = 0; round < 3; ++round) {
+    assert_int_equal(cudaGraphLaunch(exec, stream), 0);
+    for (int i = 0; i < ALL; ++i) {
+      for (int call = 0; call < 2; ++call) {
+        generate(plain[i], &calls[call], expected);
+        assert_int_equal(cudaStreamSynchronize(stream), 0);
+        assert_memory_equal(found[i] + call * ROOM / 2, expected, bytes_of(&calls[call]));
+      }
+    }
+  }
+  for (int i = 0; i < ALL; ++i) {
+    assert_int_equal(curandDestroyGenerator(plain[i]), 0);
+    assert_int_equal(curandDestroyGenerator(others[i]), 0);
+    cudaFree(found[i]);
+  }
+  cudaFree(expected);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+}
+
+/* One generator takes turns in two streams of one capture, which nothing else orders: its calls are
+ * in the order of the program. */
+static void one_generator_has_several_streams(void** state) {
+  (void)state;
+  enum { TURNS = 4 };
+  const request call = {0, 20000, 0};
+  cudaStream_t fork = NULL;
+  cudaEvent_t begin = NULL, end = NULL;
+  assert_int_equal(cudaStreamCreate(&fork), 0);
+  assert_int_equal(cudaEventCreate(&begin), 0);
+  assert_int_equal(cudaEventCreate(&end), 0);
+  char *const expected = managed(), *found[TURNS];
+  for (int turn = 0; turn < TURNS; ++turn) found[turn] = managed();
+  for (int i = 0; i < ALL; ++i) {
+    void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    assert_int_equal(cudaEventRecord(begin, stream), 0);
+    assert_int_equal(cudaStreamWaitEvent(fork, begin, 0), 0);
+    for (int turn = 0; turn < TURNS; ++turn) {
+      assert_int_equal(curandSetStream(other, turn % 2 == 0 ? fork : stream), 0);
+      generate(other, &call, found[turn]);
+    }
+    assert_int_equal(cudaEventRecord(end, fork), 0);
+    assert_int_equal(cudaStreamWaitEvent(stream, end, 0), 0);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+    size_t root_count = 0;
+    assert_int_equal(cudaGraphGetRootNodes(graph, NULL, &root_count), 0);
+    assert_int_equal(root_count, 1);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), 0);
+    for (int round = 0; round < 3; ++round) {
+      assert_int_equal(cudaGraphLaunch(exec, stream), 0);
+      for (int turn = 0; turn < TURNS; ++turn) {
+        generate(plain, &call, expected);
+        assert_int_equal(cudaStreamSynchronize(stream), 0);
+        assert_memory_equal(found[turn], expected, bytes_of(&call));
+      }
+    }
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+  }
+  for (int turn = 0; turn < TURNS; ++turn) cudaFree(found[turn]);
+  cudaFree(expected);
+  cudaEventDestroy(begin), cudaEventDestroy(end);
+  cudaStreamDestroy(fork);
+}
+
+/* Fills memory that generators have freed. */
+static void reuse_freed_memory(void) {
+  void* blocks[24];
+  for (int i = 0; i < 24; ++i) {
+    const size_t size_bytes = (size_t)4096 << i % 12;
+    assert_int_equal(cudaMalloc(&blocks[i], size_bytes), 0);
+    assert_int_equal(cudaMemset(blocks[i], 0x5a, size_bytes), 0);
+  }
+  for (int i = 0; i < 24; ++i) assert_int_equal(cudaFree(blocks[i]), 0);
+}
+
+/* Graphs keep what they need of a generator that ends before them, also after an update. */
+static void graphs_outlive_their_generators(void** state) {
+  (void)state;
+  const request calls[] = {{0, 3000, 0}, {2, 500, 5}};
+  for (int i = 0; i < 2 * ALL; ++i) {
+    const int kind = kinds[i / 2];
+    const request* const call = &calls[i % 2];
+    void *const plain = generator_of(kind), *const other = generator_of(kind);
+    void *const expected = managed(), *const of_graph = managed();
+    const cudaGraphExec_t graph = captured(other, call, of_graph);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    assert_int_equal(curandDestroyGenerator(generator_of(kind)), 0);
+    reuse_freed_memory();
+    for (int round = 0; round < 3; ++round) {
+      generate(plain, call, expected);
+      assert_int_equal(cudaGraphLaunch(graph, stream), 0);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(of_graph, expected, bytes_of(call));
+    }
+    assert_int_equal(cudaGraphExecDestroy(graph), 0);
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    cudaFree(expected), cudaFree(of_graph);
+  }
+}
+
+/* A graph that is updated takes the numbers of the other generator, and keeps its memory. */
+static void graphs_are_updated(void** state) {
+  (void)state;
+  const request call = {0, 3000, 0};
+  for (int i = 0; i < ALL; ++i) {
+    void *const plain = generator_of(kinds[i]), *const first = generator_of(kinds[i]);
+    void* const second = generator_of(kinds[i]);
+    void *const expected = managed(), *const of_first = managed(), *const of_second = managed();
+    cudaGraph_t graph = NULL;
+    cudaGraphExecUpdateResultInfo info;
+    const cudaGraphExec_t exec = captured(first, &call, of_first);
+    generate(second, &call, of_second);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    generate(second, &call, of_second);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cudaGraphLaunch(exec, stream), 0);
+    assert_int_equal(cudaGraphExecUpdate(exec, graph, &info), 0);
+    assert_int_equal(cudaGraphDestroy(graph), 0);
+    assert_int_equal(curandDestroyGenerator(second), 0);
+    assert_int_equal(curandDestroyGenerator(first), 0);
+    reuse_freed_memory();
+    generate(plain, &call, expected);
+    assert_int_equal(cudaStreamSynchronize(stream), 0);
+    assert_memory_equal(of_first, expected, bytes_of(&call));
+    for (int round = 0; round < 2; ++round) {
+      generate(plain, &call, expected);
+      assert_int_equal(cudaGraphLaunch(exec, stream), 0);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(of_second, expected, bytes_of(&call));
+    }
+    assert_int_equal(cudaGraphExecDestroy(exec), 0);
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    cudaFree(expected), cudaFree(of_first), cudaFree(of_second);
+  }
+}
+
+/* A generator goes on where its graphs, which are gone, have stopped. */
+static void generators_outlive_their_graphs(void** state) {
+  (void)state;
+  const request call = {0, 3000, 0};
+  for (int i = 0; i < ALL; ++i) {
+    void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
+    void *const expected = managed(), *const found = managed();
+    for (int round = 0; round < 3; ++round) {
+      const cudaGraphExec_t graph = captured(other, &call, found);
+      assert_int_equal(cudaGraphLaunch(graph, stream), 0);
+      assert_int_equal(cudaGraphExecDestroy(graph), 0);
+      generate(plain, &call, expected);
+      generate(plain, &call, expected);
+      generate(other, &call, found);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(found, expected, bytes_of(&call));
+    }
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    cudaFree(expected), cudaFree(found);
+  }
+}
+
+/* A seed, an offset or an ordering between two calls of one capture begins anew in the graph, too:
+ * each launch goes on with both. */
+static void settings_change_within_a_capture(void** state) {
+  (void)state;
+  const request call = {0, 3000, 0};
+  for (int setting = 0; setting < 3; ++setting) {
+    void *const plain = generator_of(MRG32K3A), *const set = generator_of(MRG32K3A);
+    void* const other = generator_of(MRG32K3A);
+    void *const expected = managed(), *const before = managed(), *const after = managed();
+    void* const targets[] = {set, other};
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    generate(other, &call, before);
+    for (int i = 0; i < 2; ++i) {
+      const int failed = setting == 0   ? curandSetPseudoRandomGeneratorSeed(targets[i], 42)
+                         : setting == 1 ? curandSetGeneratorOffset(targets[i], 1000)
+                                        : curandSetGeneratorOrdering(targets[i], 103);
+      assert_int_equal(failed, 0);
+    }
+    generate(other, &call, after);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), 0);
+    for (int round = 0; round < 2; ++round) {
+      assert_int_equal(cudaGraphLaunch(exec, stream), 0);
+      generate(plain, &call, expected);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(before, expected, bytes_of(&call));
+      generate(set, &call, expected);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(after, expected, bytes_of(&call));
+    }
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    assert_int_equal(curandDestroyGenerator(set), 0);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    cudaFree(expected), cudaFree(before), cudaFree(after);
+  }
+}
+
 static int make_stream(void** state) {
   (void)state;
   return (int)cudaStreamCreate(&stream);
@@ -230,6 +517,14 @@ int main(void) {
       cmocka_unit_test(a_capture_survives_other_calls),
       cmocka_unit_test(a_capture_leaves_queued_calls_alone),
       cmocka_unit_test(generators_of_the_host_are_captured),
+      cmocka_unit_test(a_capture_of_another_stream_survives),
+      cmocka_unit_test(the_default_stream_waits_for_captures),
+      cmocka_unit_test(one_graph_has_several_generators),
+      cmocka_unit_test(one_generator_has_several_streams),
+      cmocka_unit_test(graphs_outlive_their_generators),
+      cmocka_unit_test(graphs_are_updated),
+      cmocka_unit_test(generators_outlive_their_graphs),
+      cmocka_unit_test(settings_change_within_a_capture),
   };
   return cmocka_run_group_tests(tests, make_stream, NULL);
 }

@@ -10,6 +10,7 @@
 
 int curandCreateGenerator(void**, int);
 int curandDestroyGenerator(void*);
+int curandSetStream(void*, void*);
 int curandSetPseudoRandomGeneratorSeed(void*, unsigned long long);
 int curandGenerateSeeds(void*);
 int curandGenerate(void*, unsigned*, size_t);
@@ -104,6 +105,44 @@ static void what_went_is_not_freed_again(void** state) {
   }
 }
 
+/* A reset ends graphs that have captured calls of a generator with its memory; with a seed the
+ * generator, which another graph captures, begins anew. */
+static void captured_generators_end_with_the_device(void** state) {
+  (void)state;
+  void* generator = NULL;
+  unsigned first[COUNT];
+  cudaGraphExec_t execs[2];
+  unsigned* out = NULL;
+  assert_int_equal(cudaFree(NULL), 0);
+  assert_int_equal(curandCreateGenerator(&generator, XORWOW), 0);
+  for (int round = 0; round < 2; ++round) {
+    cudaStream_t stream = NULL;
+    cudaGraph_t graph = NULL;
+    out = new_words();
+    assert_int_equal(cudaStreamCreate(&stream), 0);
+    assert_int_equal(curandSetStream(generator, stream), 0);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    assert_int_equal(curandGenerate(generator, out, COUNT), 0);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cudaGraphInstantiate(&execs[round], graph, 0), 0);
+    assert_int_equal(cudaGraphLaunch(execs[round], stream), 0);
+    assert_int_equal(cudaStreamSynchronize(stream), 0);
+    if (round == 1) break;
+    for (int i = 0; i < COUNT; ++i) first[i] = out[i];
+    assert_int_equal(cudaDeviceReset(), 0);
+    assert_int_not_equal(cudaGraphLaunch(execs[0], NULL), 0);
+    assert_int_equal(curandSetStream(generator, NULL), 0);
+    out = new_words();
+    assert_int_equal(curandGenerate(generator, out, COUNT), PREEXISTING_FAILURE);
+    assert_int_equal(curandSetPseudoRandomGeneratorSeed(generator, 0), 0);
+  }
+  assert_memory_equal(out, first, sizeof first);
+  assert_int_equal(curandDestroyGenerator(generator), 0);
+  assert_int_equal(cudaDeviceReset(), 0);
+  assert_int_equal(curandCreateGenerator(&generator, XORWOW), 0);
+  assert_int_equal(curandDestroyGenerator(generator), 0);
+}
+
 /* A handle of cuBLAS has no memory; a stream that it was given is gone. */
 static void handles_of_cublas_work_on(void** state) {
   (void)state;
@@ -152,6 +191,7 @@ int main(void) {
       cmocka_unit_test(generators_begin_after_a_reset),
       cmocka_unit_test(generators_say_that_their_states_are_gone),
       cmocka_unit_test(what_went_is_not_freed_again),
+      cmocka_unit_test(captured_generators_end_with_the_device),
       cmocka_unit_test(handles_of_cublas_work_on),
       cmocka_unit_test(handles_of_cublas_xt_say_an_error),
   };
