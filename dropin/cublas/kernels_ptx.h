@@ -9,6 +9,8 @@ namespace km::cublas {
 library::KernelModule& product_kernels();
 /// Vectors: what km_blas has no routine for.
 library::KernelModule& vector_kernels();
+/// Rotations of scalars in device memory.
+library::KernelModule& rotation_kernels();
 /// Batches of small matrices: factorisations, solutions, inverses.
 library::KernelModule& dense_kernels();
 

@@ -10,18 +10,19 @@ namespace km::library {
 
 /// Bytes: the last two count changes of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
-    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 1}};
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 2}};
 
-/// The id; its last two bytes count changes of the layout.
+/// Memory that a routine may touch: an array, or a scalar in device memory.
 struct BlasArray {
   const char* name;  // for messages
   uint64_t address;  // of the first byte
   uint64_t lines, line_bytes, pitch_bytes;
   uint64_t batch_count, stride_bytes;
   bool is_written;
+  bool is_scalar;
 };
 
-constexpr uint32_t kMostBlasArrays = 3;
+constexpr uint32_t kMostBlasArrays = 5;
 
 /// One routine of backend/blas.def with the memory that it may touch. Matrices lie by columns.
 struct BlasRequest {

@@ -23,6 +23,12 @@ inline bool is_order_free(kmb_blas_routine routine) {
   return routine == KMB_BLAS_SCAL || routine == KMB_BLAS_NRM2 || routine == KMB_BLAS_ASUM;
 }
 
+/// True if some of the call's scalars are read when it runs.
+inline bool has_device_scalars(const kmb_blas_call& call) {
+  const kmb_blas_device_scalars& scalars = call.device_scalars;
+  return (scalars.alpha | scalars.beta | scalars.rotation[0] | scalars.rotation[1]) != 0;
+}
+
 /// Reads number `index` of an array of f64, or of f32; the array may lie at any address.
 inline double real_at(const void* values, uint32_t index, bool is_double) {
   if (is_double) {

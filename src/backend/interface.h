@@ -146,6 +146,16 @@ typedef struct kmb_blas_array {
   uint64_t stride;  /* elements from one matrix of a batch to the next */
 } kmb_blas_array;
 
+/* Scalars in device memory, in the type of the call (of f16 and bf16: f32), which are read when the
+ * call runs; 0: the call has the value. Backends may return KM_ERROR_NOT_SUPPORTED for them. */
+typedef struct kmb_blas_device_scalars {
+  uint64_t alpha, beta;
+  uint64_t rotation[2];                   /* c and s; of ROTM all parameters, at the first */
+  uint32_t has_real_alpha, has_real_beta; /* of a complex call: that scalar is one real number */
+  uint32_t is_overwritten;                /* what the call writes has some of them */
+  uint32_t reserved;
+} kmb_blas_device_scalars;
+
 /* One call, checked: what the routine has no use for is 0. Scalars of f16 and bf16 are f32. cuBLAS
  * knows columns only: by rows, it is asked for the transposed problem. */
 typedef struct kmb_blas_call {
@@ -159,9 +169,10 @@ typedef struct kmb_blas_call {
   uint64_t m, n, k;      /* of vectors: n */
   uint64_t lower, upper; /* diagonals of a band */
   uint64_t batch_count;
-  double alpha[2], beta[2]; /* real and imaginary part */
-  double rotation[5];       /* c and s, or the parameters of ROTM */
-  kmb_blas_array a, b, c;   /* vectors x and y: b and c; results: c, and of DOT x and y: a and b */
+  double alpha[2], beta[2];               /* real and imaginary part */
+  double rotation[5];                     /* c and s, or the parameters of ROTM */
+  kmb_blas_device_scalars device_scalars; /* in place of the ones above */
+  kmb_blas_array a, b, c; /* vectors x and y: b and c; results: c, and of DOT x and y: a and b */
 } kmb_blas_call;
 
 /* An operation of a stream on one number in memory, aligned to its 4 or 8 bytes. Comparisons are of

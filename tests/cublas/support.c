@@ -101,7 +101,7 @@ number element(char type, const void* a, long leading, int op, long row, long co
 
 void expect_near(char type, number expected, number given, const char* file, int line) {
   const double limit = type == 'S' || type == 'C' ? 2e-5 : 1e-12;
-  if (cabs(expected - given) <= limit * (1 + cabs(expected))) return;
+  if (expected == given || cabs(expected - given) <= limit * (1 + cabs(expected))) return;
   print_error("%.9g + %.9g i is not %.9g + %.9g i\n", creal(given), cimag(given), creal(expected),
               cimag(expected));
   _fail(file, line);

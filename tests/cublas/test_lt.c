@@ -411,6 +411,93 @@ static void objects_outlive_a_reset(void** state) {
   drop();
 }
 
+/* Scalars of a pointer mode: vectors have one for each row, and one may be the host's. */
+static double alpha_of(int mode, const float* alpha, int row) { return alpha[mode >= 2 ? row : 0]; }
+static double beta_of(int mode, const float* beta, float of_host, int row) {
+  return mode == 1 ? beta[0] : mode == 2 ? beta[row] : mode == 3 ? 0 : of_host;
+}
+
+/* Captured products read what the device has when the graph runs, with and without an epilogue;
+ * scalars of the host are those of the capture. D is C in place in every second case. */
+static void captured_products_read_the_scalars_of_the_device(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  float *const alpha = managed(4 * M), *const beta = managed(4 * M);
+  cudaStream_t stream = NULL;
+  OK(cudaStreamCreate(&stream));
+  for (int which = 0; which < 16; ++which) {
+    const int mode = 1 + which / 4, is_in_place = which % 2;
+    const int epilogue = which / 2 % 2 == 0 ? 1 : BIAS;
+    float of_host = 0.5f, old_c[LD * LD];
+    float* const target = is_in_place ? c : d;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    set_epilogue(epilogue);
+    OK(cublasLtMatmulDescSetAttribute(matmul, POINTER_MODE, &mode, 4));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cublasLtMatmul(lt, matmul, alpha, a, layout_a, b, layout_b,
+                      mode == 4 ? (const void*)&of_host : beta, c, layout_c, target, layout_c, NULL,
+                      NULL, 0, stream));
+    of_host = 7;
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int i = 0; i < M; ++i) {
+        alpha[i] = (float)(i - 2 * turn + 1), beta[i] = (float)(turn - i) / 4;
+      }
+      memcpy(old_c, c, sizeof old_c);
+      OK(cudaGraphLaunch(exec, stream));
+      OK(cudaStreamSynchronize(stream));
+      for (int i = 0; i < M; ++i) {
+        for (int j = 0; j < N; ++j) {
+          double value = alpha_of(mode, alpha, i) * product(i, j) +
+                         beta_of(mode, beta, 0.5f, i) * old_c[i + j * LD];
+          if (epilogue == BIAS) value += bias[i];
+          NEAR('S', value, target[i + j * LD]);
+        }
+      }
+    }
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+  }
+  OK(cudaStreamDestroy(stream));
+  drop();
+}
+
+static void captured_transformations_read_the_scalars_of_the_device(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  float *const alpha = managed(4), *const beta = managed(4);
+  void* transform = NULL;
+  const int on_device = 1;
+  cudaStream_t stream = NULL;
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
+  OK(cudaStreamCreate(&stream));
+  OK(cublasLtMatrixTransformDescCreate(&transform, R_32F));
+  OK(cublasLtMatrixTransformDescSetAttribute(transform, 1, &on_device, 4));
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  OK(cublasLtMatrixTransform(lt, transform, alpha, a, layout_c, beta, b, layout_c, d, layout_c,
+                             stream));
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int turn = 0; turn < 2; ++turn) {
+    *alpha = 2 + (float)turn, *beta = 3 - (float)turn;
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    for (int i = 0; i < M; ++i) {
+      for (int j = 0; j < N; ++j) {
+        NEAR('S', *alpha * a[i + j * LD] + *beta * b[i + j * LD], d[i + j * LD]);
+      }
+    }
+  }
+  OK(cudaGraphExecDestroy(exec));
+  OK(cudaGraphDestroy(graph));
+  OK(cublasLtMatrixTransformDescDestroy(transform));
+  OK(cudaStreamDestroy(stream));
+  drop();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(results_are_those_of_the_epilogue),
@@ -425,6 +512,8 @@ int main(void) {
       TEST(descriptors_are_checked),
       TEST(objects_outlive_a_reset),
       TEST(transformations_change_order_and_sum),
+      TEST(captured_products_read_the_scalars_of_the_device),
+      TEST(captured_transformations_read_the_scalars_of_the_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,17 +210,14 @@ namespace {
 template <class T>
 cublasStatus_t add_rows(Handle& h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
                         int64_t incx, const T* y, int64_t incy, T* a, int64_t lda) {
-  T factor{};
-  if (n > 0) BLAS_TRY(read_scalars(h, "alpha", alpha, &factor, sizeof factor));
-  double parts[2];
-  parts_of(kTypeOf<T>, &factor, parts);
   Request request(h, y == nullptr ? KMB_BLAS_SYRK : KMB_BLAS_SYR2K, kTypeOf<T>);
   request.triangle(uplo)
       .operation("trans", CUBLAS_OP_T)
       .n(n)
       .k(1)
       .fail(check_rows(incx, incy))
-      .scalars(parts, {1, 0})
+      .scalars({0, 0}, {1, 0})
+      .alpha(alpha)
       .a(x, incx, 1, n);
   if (y != nullptr) request.b(y, incy, 1, n);
   return request.c_written(a, lda, n, n).submit();

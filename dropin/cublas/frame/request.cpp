@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
-#include <cstring>
 
 namespace km::cublas {
 namespace {
@@ -21,24 +20,6 @@ uint32_t size_of(km_data_type type) {
 void parts_of(km_data_type type, const void* number, double (&out)[2]) {
   out[0] = real_at(number, 0, is_double(type));
   out[1] = is_complex(type) ? real_at(number, 1, is_double(type)) : 0;
-}
-
-cublasStatus_t read_scalars(Handle& handle, const char* name, const void* values, void* out,
-                            uint32_t size_bytes) {
-  if (values == nullptr) return invalid("%s is null", name);
-  if (!handle.has_device_pointers()) {
-    std::memcpy(out, values, size_bytes);
-    return CUBLAS_STATUS_SUCCESS;
-  }
-  const Driver& driver = *handle.driver;
-  cu::CUstreamCaptureStatus capture{};
-  BLAS_CHECK(driver.cuStreamIsCapturing(handle.stream, &capture));
-  if (capture != cu::CU_STREAM_CAPTURE_STATUS_NONE) {
-    return unsupported("%s lies in device memory while the stream is captured", name);
-  }
-  BLAS_CHECK(driver.cuMemcpyDtoHAsync_v2(out, reinterpret_cast<cu::CUdeviceptr>(values), size_bytes,
-                                         handle.stream));
-  return status_of(driver.cuStreamSynchronize(handle.stream));
 }
 
 Request::Request(Handle& handle, kmb_blas_routine routine, km_data_type type)
@@ -103,17 +84,39 @@ Request& Request::size(const char* name, int64_t value, uint64_t kmb_blas_call::
 
 Request& Request::scalar(const char* name, const void* value, bool is_real, double* out) {
   if (status_ != CUBLAS_STATUS_SUCCESS || is_empty_) return *this;
+  if (value == nullptr) return fail(invalid("%s is null", name));
   const km_data_type type = request_.call.type;
   const bool has_two = is_complex(type) && !is_real;
-  const uint32_t part_bytes = is_double(type) ? sizeof(double) : sizeof(float);
-  double parts[2] = {};
-  fail(read_scalars(handle_, name, value, parts, has_two ? 2 * part_bytes : part_bytes));
-  if (status_ != CUBLAS_STATUS_SUCCESS) return *this;
-  const double real = real_at(parts, 0, is_double(type));
-  const double imaginary = has_two ? real_at(parts, 1, is_double(type)) : 0;
-  out[0] = real;
-  out[1] = imaginary;
+  kmb_blas_device_scalars& device = request_.call.device_scalars;
+  if (handle_.has_device_pointers()) {
+    const bool is_alpha = out == request_.call.alpha;
+    (is_alpha ? device.has_real_alpha : device.has_real_beta) = is_real ? 1 : 0;
+    return device_scalars(name, value, has_two ? 2 : 1, is_alpha ? &device.alpha : &device.beta);
+  }
+  out[0] = real_at(value, 0, is_double(type));
+  out[1] = has_two ? real_at(value, 1, is_double(type)) : 0;
   return *this;
+}
+
+Request& Request::device_scalars(const char* name, const void* values, uint32_t count,
+                                 uint64_t* out) {
+  if (status_ != CUBLAS_STATUS_SUCCESS || is_empty_) return *this;
+  *out = reinterpret_cast<uint64_t>(values);
+  const uint64_t bytes = count * (is_double(request_.call.type) ? sizeof(double) : sizeof(float));
+  add({name, *out, 1, bytes, bytes, 1, 0, false, true});
+  return *this;
+}
+
+Request& Request::device_alpha(uint64_t address) {
+  const uint32_t count = is_complex(request_.call.type) ? 2 : 1;
+  return device_scalars("alpha", reinterpret_cast<const void*>(address), count,
+                        &request_.call.device_scalars.alpha);
+}
+
+Request& Request::device_beta(uint64_t address) {
+  const uint32_t count = is_complex(request_.call.type) ? 2 : 1;
+  return device_scalars("beta", reinterpret_cast<const void*>(address), count,
+                        &request_.call.device_scalars.beta);
 }
 
 Request& Request::scalars(const double (&alpha)[2], const double (&beta)[2]) {
@@ -124,13 +127,12 @@ Request& Request::scalars(const double (&alpha)[2], const double (&beta)[2]) {
 
 Request& Request::rotation(const char* name, const void* values, uint32_t first, uint32_t count) {
   if (status_ != CUBLAS_STATUS_SUCCESS || is_empty_) return *this;
-  const bool doubles = is_double(request_.call.type);
-  double parts[5] = {};
-  const auto bytes = static_cast<uint32_t>(count * (doubles ? sizeof(double) : sizeof(float)));
-  fail(read_scalars(handle_, name, values, parts, bytes));
-  if (status_ != CUBLAS_STATUS_SUCCESS) return *this;
+  if (values == nullptr) return fail(invalid("%s is null", name));
+  if (handle_.has_device_pointers()) {
+    return device_scalars(name, values, count, &request_.call.device_scalars.rotation[first]);
+  }
   for (uint32_t i = 0; i < count; ++i) {
-    request_.call.rotation[first + i] = real_at(parts, i, doubles);
+    request_.call.rotation[first + i] = real_at(values, i, is_double(request_.call.type));
   }
   return *this;
 }
@@ -153,7 +155,7 @@ Request& Request::vector(const char* name, const void* data, int64_t increment, 
     array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;  // c: the result
   }
   const auto address = reinterpret_cast<uint64_t>(data);
-  library::BlasArray region{name, address, 0, 0, 0, 1, 0, is_written};
+  library::BlasArray region{name, address, 0, 0, 0, 1, 0, is_written, false};
   region.lines = distance == 1 ? std::min<uint64_t>(count, 1) : count;
   region.line_bytes = distance == 1 ? count * element_bytes_ : element_bytes_;
   region.pitch_bytes = distance * element_bytes_;
@@ -178,7 +180,7 @@ Request& Request::matrix(const char* name, const char* leading_name, const void*
   if (stride < 0 && batch_count > 1) {
     return fail(unsupported("the stride of %s is %" PRId64, name, stride));
   }
-  library::BlasArray region{name, address, 0, 0, 0, batch_count, 0, is_written};
+  library::BlasArray region{name, address, 0, 0, 0, batch_count, 0, is_written, false};
   region.lines = static_cast<uint64_t>(columns);
   region.line_bytes = static_cast<uint64_t>(rows) * element_bytes_;
   region.pitch_bytes = static_cast<uint64_t>(leading) * element_bytes_;
@@ -193,7 +195,7 @@ Request& Request::packed_a(const void* a, uint64_t order, bool is_written) {
   if (a == nullptr) return fail(invalid("AP is null"));
   const auto address = reinterpret_cast<uint64_t>(a);
   const uint64_t bytes = order * (order + 1) / 2 * element_bytes_;
-  add({"AP", address, 1, bytes, bytes, 1, 0, is_written});
+  add({"AP", address, 1, bytes, bytes, 1, 0, is_written, false});
   request_.call.a = {address, 0, 0};
   return *this;
 }
@@ -202,7 +204,7 @@ Request& Request::result(void* place, uint32_t size_bytes) {
   if (status_ != CUBLAS_STATUS_SUCCESS) return *this;
   is_empty_ = false;
   const auto address = reinterpret_cast<uint64_t>(place);
-  add({"result", address, 1, size_bytes, size_bytes, 1, 0, true});
+  add({"result", address, 1, size_bytes, size_bytes, 1, 0, true, false});
   request_.call.c = {address, 1, 0};
   return *this;
 }

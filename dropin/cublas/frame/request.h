@@ -39,11 +39,6 @@ uint32_t size_of(km_data_type type);
 /// The two parts of one number of the type.
 void parts_of(km_data_type type, const void* number, double (&out)[2]);
 
-/// Reads `size_bytes` of scalars that the handle's pointer mode places. Device pointers make the
-/// call wait for the stream; captures cannot have them.
-cublasStatus_t read_scalars(Handle& handle, const char* name, const void* values, void* out,
-                            uint32_t size_bytes);
-
 class Request {
  public:
   Request(Handle& handle, kmb_blas_routine routine, km_data_type type);
@@ -74,6 +69,9 @@ class Request {
   Request& real_beta(const void* value) { return scalar("beta", value, true, request_.call.beta); }
   /// Scalars that the caller has read, whatever the pointer mode is.
   Request& scalars(const double (&alpha)[2], const double (&beta)[2]);
+  /// Scalars in device memory, whatever the pointer mode is: numbers of the call's type.
+  Request& device_alpha(uint64_t address);
+  Request& device_beta(uint64_t address);
   /// `count` real scalars from `first` on.
   Request& rotation(const char* name, const void* values, uint32_t first, uint32_t count);
 
@@ -112,6 +110,8 @@ class Request {
   using Array = kmb_blas_array kmb_blas_call::*;
   Request& size(const char* name, int64_t value, uint64_t kmb_blas_call::* member, bool empties);
   Request& scalar(const char* name, const void* value, bool is_real, double* out);
+  /// Numbers in device memory that are read when the call runs.
+  Request& device_scalars(const char* name, const void* values, uint32_t count, uint64_t* out);
   Request& vector(const char* name, const void* data, int64_t increment, uint64_t count,
                   Array array, bool is_written);
   Request& matrix(const char* name, const char* leading_name, const void* data, int64_t leading,

@@ -78,6 +78,11 @@ struct IndexParameters {
   int target_bytes;
 };
 
+/// Scalars of ROTG (a, b, c, s) and ROTMG (d1, d2, x1, y1, param).
+struct RotationParameters {
+  unsigned long long places[5];
+};
+
 /// c = alpha op(a) + beta op(b), and c = a times a diagonal matrix.
 struct AddParameters {
   StridedMatrix a, b, c;

@@ -165,6 +165,12 @@ bool Product::needs_packing(const Operand& operand) const {
          operand.stride < 0;
 }
 
+bool Product::has_plain_scalars() const {
+  if (!alpha_on_device_ && !beta_on_device_) return true;
+  return types_.scalars == cuda_type_of(types_.sums) && !has_real_beta_ &&
+         finish_.alpha.row_step == 0 && finish_.beta.row_step == 0;
+}
+
 bool Product::is_direct() const {
   const km_data_type type = km_type_of(a_.type);
   // km_blas rounds the sums of f16 and bf16 once, as a kernel would.
@@ -174,7 +180,7 @@ bool Product::is_direct() const {
   const bool has_vectors = b_.increment != 0 || c_.increment != 0;
   const bool has_strides = a_.stride >= 0 && b_.stride >= 0 && d_.stride >= 0;
   return is_same && is_known && !has_vectors && has_strides && !has_pointers_ && !must_finish_ &&
-         !alpha_on_device_ && !beta_on_device_ && finish_.triangle == 0 &&
+         has_plain_scalars() && finish_.triangle == 0 &&
          (c_.data == d_.data && c_.leading == d_.leading && c_.stride == d_.stride);
 }
 
@@ -198,11 +204,10 @@ cublasStatus_t Product::submit_direct() {
       .operation("transb", b_.operation, &kmb_blas_call::operation_b);
   if (is_batch_) request.batch(batch_count_);
   const bool plain_a = a_.operation == CUBLAS_OP_N, plain_b = b_.operation == CUBLAS_OP_N;
-  return request.m(m_)
-      .n(n_)
-      .k(k_)
-      .scalars(finish_.alpha.value, finish_.beta.value)
-      .a(a_.data, a_.leading, plain_a ? m_ : k_, plain_a ? k_ : m_, a_.stride)
+  request.m(m_).n(n_).k(k_).scalars(finish_.alpha.value, finish_.beta.value);
+  if (finish_.alpha.address != 0) request.device_alpha(finish_.alpha.address);
+  if (finish_.beta.address != 0) request.device_beta(finish_.beta.address);
+  return request.a(a_.data, a_.leading, plain_a ? m_ : k_, plain_a ? k_ : m_, a_.stride)
       .b(b_.data, b_.leading, plain_b ? k_ : n_, plain_b ? n_ : k_, b_.stride)
       .c_written(const_cast<void*>(d_.data), d_.leading, m_, n_, d_.stride)
       .submit();

@@ -79,6 +79,8 @@ class Product {
   cublasStatus_t check_operand(const char* name, const Operand& operand, int64_t rows,
                                int64_t columns) const;
   bool is_direct() const;
+  /// True if km_blas takes the scalars as they are.
+  bool has_plain_scalars() const;
   bool needs_packing(const Operand& operand) const;
   cublasStatus_t read_scalar(const char* name, const void* value, bool is_real, bool is_on_device,
                              DeviceScalar* out) const;

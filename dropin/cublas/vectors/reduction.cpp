@@ -30,6 +30,7 @@ cublasStatus_t reduce(Handle& handle, const Reduction& reduction, int64_t n, con
   library::StreamMemory memory(*handle.driver, handle.stream);
   void* place = result;
   if (!handle.has_device_pointers()) {
+    BLAS_TRY(require_no_capture(handle));
     BLAS_CHECK(memory.allocate(16));
     place = reinterpret_cast<void*>(memory.address());
   }
@@ -50,6 +51,7 @@ cublasStatus_t find_index(Handle& handle, km_data_type type, bool is_least, int6
     BLAS_TRY(call.set_x(x, cuda_type_of(type), n, incx));
     return call.reduce("find_extreme", result, static_cast<int>(result_bytes), result_bytes);
   }
+  if (!handle.has_device_pointers()) BLAS_TRY(require_no_capture(handle));
   library::StreamMemory memory(*handle.driver, handle.stream);
   BLAS_CHECK(memory.allocate(16));
   BLAS_TRY(Request(handle, KMB_BLAS_IAMAX, type)

@@ -1,6 +1,9 @@
 #include "dropin/cublas/vectors/rotation.h"
 
-#include <cstring>
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
 
 #include "core/blas/blas_rotation.h"
 #include "dropin/cublas/kernels/parameters.h"
@@ -11,69 +14,44 @@
 namespace km::cublas {
 namespace {
 
-/// Scalars that a routine on the host changes, wherever they lie.
-class ChangedScalar {
- public:
-  cublasStatus_t read(Handle& handle, const char* name, const void* place, uint32_t size_bytes) {
-    place_ = place;
-    size_bytes_ = size_bytes;
-    return read_scalars(handle, name, place, data_, size_bytes);
+cublasStatus_t check_places(std::initializer_list<std::pair<const char*, const void*>> places) {
+  for (const auto& [name, place] : places) {
+    if (place == nullptr) return invalid("%s is null", name);
   }
-  cublasStatus_t write(Handle& handle, void* place) const {
-    if (!handle.has_device_pointers()) {
-      std::memcpy(place, data_, size_bytes_);
-      return CUBLAS_STATUS_SUCCESS;
-    }
-    const Driver& driver = *handle.driver;
-    BLAS_CHECK(driver.cuMemcpyHtoDAsync_v2(reinterpret_cast<cu::CUdeviceptr>(place), data_,
-                                           size_bytes_, handle.stream));
-    return status_of(driver.cuStreamSynchronize(handle.stream));
-  }
-  void* data() { return data_; }
+  return CUBLAS_STATUS_SUCCESS;
+}
 
- private:
-  alignas(16) char data_[48] = {};
-  const void* place_ = nullptr;
-  uint32_t size_bytes_ = 0;
-};
+/// Has a kernel make the rotation of scalars in device memory, in the order of the stream.
+cublasStatus_t make_on_device(const Handle& handle, const char* kernel, km_data_type type,
+                              std::initializer_list<const void*> places) {
+  RotationParameters parameters{};
+  std::transform(places.begin(), places.end(), parameters.places,
+                 [](const void* place) { return reinterpret_cast<uint64_t>(place); });
+  const std::string name = std::string(kernel) + "_" + kernel_suffix(type);
+  return status_of(rotation_kernels().launch(*handle.driver, handle.stream, name.c_str(), {1, 1, 1},
+                                             1, parameters));
+}
 
 }  // namespace
 
 cublasStatus_t make_rotation(Handle& handle, km_data_type type, void* a, void* b, void* c,
                              void* s) {
-  const uint32_t bytes = size_of(type), real_bytes = is_complex(type) ? bytes / 2 : bytes;
-  BLAS_REQUIRE(c);
-  BLAS_REQUIRE(s);
-  ChangedScalar first, second, cosine, sine;
-  BLAS_TRY(first.read(handle, "a", a, bytes));
-  BLAS_TRY(second.read(handle, "b", b, bytes));
-  BLAS_TRY(cosine.read(handle, "c", c, real_bytes));
-  BLAS_TRY(sine.read(handle, "s", s, bytes));
-  const Status made =
-      km::make_rotation(type, first.data(), second.data(), cosine.data(), sine.data());
-  if (!made) return CUBLAS_STATUS_INTERNAL_ERROR;
-  BLAS_TRY(first.write(handle, a));
-  BLAS_TRY(second.write(handle, b));
-  BLAS_TRY(cosine.write(handle, c));
-  return sine.write(handle, s);
+  BLAS_TRY(check_places({{"a", a}, {"b", b}, {"c", c}, {"s", s}}));
+  if (handle.has_device_pointers()) {
+    return make_on_device(handle, "make_rotation", type, {a, b, c, s});
+  }
+  return km::make_rotation(type, a, b, c, s) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INTERNAL_ERROR;
 }
 
 cublasStatus_t make_modified_rotation(Handle& handle, km_data_type type, void* d1, void* d2,
                                       void* x1, const void* y1, void* parameters) {
-  const uint32_t bytes = size_of(type);
-  ChangedScalar first, second, x, y, result;
-  BLAS_TRY(first.read(handle, "d1", d1, bytes));
-  BLAS_TRY(second.read(handle, "d2", d2, bytes));
-  BLAS_TRY(x.read(handle, "x1", x1, bytes));
-  BLAS_TRY(y.read(handle, "y1", y1, bytes));
-  BLAS_TRY(result.read(handle, "param", parameters, 5 * bytes));
-  const Status made = km::make_modified_rotation(type, first.data(), second.data(), x.data(),
-                                                 y.data(), result.data());
-  if (!made) return CUBLAS_STATUS_INTERNAL_ERROR;
-  BLAS_TRY(first.write(handle, d1));
-  BLAS_TRY(second.write(handle, d2));
-  BLAS_TRY(x.write(handle, x1));
-  return result.write(handle, parameters);
+  BLAS_TRY(check_places({{"d1", d1}, {"d2", d2}, {"x1", x1}, {"y1", y1}, {"param", parameters}}));
+  if (handle.has_device_pointers()) {
+    return make_on_device(handle, "make_modified_rotation", type, {d1, d2, x1, y1, parameters});
+  }
+  return km::make_modified_rotation(type, d1, d2, x1, y1, parameters)
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_INTERNAL_ERROR;
 }
 
 cublasStatus_t rotate_complex(Handle& handle, km_data_type type, int64_t n, void* x, int64_t incx,

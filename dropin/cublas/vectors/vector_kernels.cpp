@@ -6,6 +6,9 @@ namespace {
 constexpr char kVectors[] =
 #include "dropin/cublas/generated/vectors.ptx.inc"
     ;
+constexpr char kRotations[] =
+#include "dropin/cublas/generated/rotations.ptx.inc"
+    ;
 constexpr char kDense[] =
 #include "dropin/cublas/generated/dense.ptx.inc"
     ;
@@ -14,6 +17,11 @@ constexpr char kDense[] =
 
 library::KernelModule& vector_kernels() {
   static library::KernelModule module(kVectors);
+  return module;
+}
+
+library::KernelModule& rotation_kernels() {
+  static library::KernelModule module(kRotations);
   return module;
 }
 

@@ -76,6 +76,7 @@ cublasStatus_t VectorCall::reduce(const char* kernel, void* result, int type, ui
   library::StreamMemory memory(*handle_.driver, handle_.stream);
   parameters_.result = reinterpret_cast<uint64_t>(result);
   if (!handle_.has_device_pointers()) {
+    BLAS_TRY(require_no_capture(handle_));
     BLAS_CHECK(memory.allocate(16));
     parameters_.result = memory.address();
   }
@@ -83,6 +84,15 @@ cublasStatus_t VectorCall::reduce(const char* kernel, void* result, int type, ui
                                      parameters_));
   return handle_.has_device_pointers() ? CUBLAS_STATUS_SUCCESS
                                        : give_result(handle_, memory.address(), result, size_bytes);
+}
+
+cublasStatus_t require_no_capture(const Handle& handle) {
+  cu::CUstreamCaptureStatus capture{};
+  BLAS_CHECK(handle.driver->cuStreamIsCapturing(handle.stream, &capture));
+  if (capture == cu::CU_STREAM_CAPTURE_STATUS_NONE) return CUBLAS_STATUS_SUCCESS;
+  return unsupported(
+      "the stream is captured, and a result for the host needs a wait; set "
+      "CUBLAS_POINTER_MODE_DEVICE and give device memory for the result");
 }
 
 cublasStatus_t give_result(Handle& handle, uint64_t device, void* result, uint32_t size_bytes) {

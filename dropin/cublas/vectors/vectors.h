@@ -33,6 +33,8 @@ class VectorCall {
   VectorParameters parameters_{};
 };
 
+/// Refuses results for the host when the stream is captured: nothing is queued then.
+cublasStatus_t require_no_capture(const Handle& handle);
 /// Gives a result that work of the stream has left at `device` to the place of the pointer mode.
 cublasStatus_t give_result(Handle& handle, uint64_t device, void* result, uint32_t size_bytes);
 

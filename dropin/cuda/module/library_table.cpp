@@ -20,6 +20,7 @@ CUresult add_operand(Context& context, const BlasArray& array, Place* place, Bla
   BlasOperand operand;
   operand.name = array.name;
   operand.is_written = array.is_written;
+  operand.is_scalar = array.is_scalar;
   operand.region = {array.address,     array.lines,       array.line_bytes,
                     array.pitch_bytes, array.batch_count, array.stride_bytes};
   uint64_t size_bytes = 0;
@@ -34,6 +35,18 @@ CUresult add_operand(Context& context, const BlasArray& array, Place* place, Bla
   return CUDA_SUCCESS;
 }
 
+/// True if the call writes some of its scalars.
+bool has_overwritten_scalars(const BlasWork& work) {
+  for (uint32_t i = 0; i < work.operand_count; ++i) {
+    if (!work.operands[i].is_scalar) continue;
+    for (uint32_t k = 0; k < work.operand_count; ++k) {
+      const BlasOperand& other = work.operands[k];
+      if (other.is_written && regions_overlap(other.region, work.operands[i].region)) return true;
+    }
+  }
+  return false;
+}
+
 CUresult submit(CUstream handle, const BlasRequest* request) {
   return guard("cublas", [&]() -> CUresult {
     CU_REQUIRE(request);
@@ -45,6 +58,7 @@ CUresult submit(CUstream handle, const BlasRequest* request) {
     for (uint32_t i = 0; i < request->array_count; ++i) {
       CU_TRY(add_operand(stream->context(), request->arrays[i], &places[i], &work));
     }
+    work.call.device_scalars.is_overwritten = has_overwritten_scalars(work) ? 1 : 0;
     CU_ASSIGN(const Ref<Blas> blas, Blas::create(stream.core(), KM_BLAS_LAYOUT_COLUMNS));
     CU_CHECK(submit_blas(*blas, work));
     return CUDA_SUCCESS;

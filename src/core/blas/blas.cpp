@@ -58,9 +58,10 @@ Status check_overlaps(const BlasWork& work) {
                         written.name, static_cast<unsigned long long>(written.region.stride_bytes));
     }
     for (uint32_t k = 0; k < work.operand_count; ++k) {
-      if (k == i || !regions_overlap(written.region, work.operands[k].region)) continue;
+      const BlasOperand& other = work.operands[k];
+      if (k == i || other.is_scalar || !regions_overlap(written.region, other.region)) continue;
       return make_error(KM_ERROR_INVALID_ARGUMENT, "%s, which is written, overlaps %s",
-                        written.name, work.operands[k].name);
+                        written.name, other.name);
     }
   }
   return {};

@@ -69,11 +69,12 @@ struct BlasOperand {
   Memory* memory = nullptr;  // null: empty
   BlasRegion region;
   bool is_written = false;
+  bool is_scalar = false;  // it may lie in what is written, for it is read before
 
   MemoryUse use() const;
 };
 
-constexpr uint32_t kOperands = 3;  // of one call, at most
+constexpr uint32_t kOperands = 5;  // of one call, at most: arrays and scalars
 
 struct BlasWork {
   kmb_blas_call call{};

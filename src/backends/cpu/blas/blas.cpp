@@ -1,6 +1,7 @@
 // Entries of BLAS, and its calls as work of a stream.
 #include "backends/cpu/blas/blas.h"
 
+#include "backend/blas_numbers.h"
 #include "backend/blas_operations.h"
 #include "backends/cpu/blas/half_gemm.h"
 #include "backends/cpu/device/config.h"
@@ -21,7 +22,8 @@ class OpenBlasTask final : public Task {
   uint64_t pieces() const override { return cut_.pieces(); }
   float ticks() const override { return blas_ticks(call_); }
   Status run(uint64_t piece) const override {
-    run_blas_piece(library_, call_, cut_, piece);
+    const bool has_values = !has_device_scalars(call_);
+    run_blas_piece(library_, has_values ? call_ : read_device_scalars(call_), cut_, piece);
     return {};
   }
   void abandon() const override { OpenBlas::abandon(); }
@@ -32,10 +34,35 @@ class OpenBlasTask final : public Task {
   const BlasCut cut_;
 };
 
+/// Reads one number of the call's type, or its real part alone, if there is an address.
+void read_scalar(const kmb_blas_call& call, uint64_t address, bool is_real, double (&out)[2]) {
+  if (address == 0) return;
+  const auto* const place = reinterpret_cast<const void*>(address);
+  out[0] = real_at(place, 0, is_double(call.type));
+  out[1] = is_complex(call.type) && !is_real ? real_at(place, 1, is_double(call.type)) : 0;
+}
+
 }  // namespace
+
+kmb_blas_call read_device_scalars(const kmb_blas_call& call) {
+  kmb_blas_call result = call;
+  const kmb_blas_device_scalars& scalars = call.device_scalars;
+  read_scalar(call, scalars.alpha, scalars.has_real_alpha != 0, result.alpha);
+  read_scalar(call, scalars.beta, scalars.has_real_beta != 0, result.beta);
+  const uint32_t count = call.routine == KMB_BLAS_ROTM ? 5 : 1;
+  for (uint32_t first = 0; first < 2; ++first) {
+    if (scalars.rotation[first] == 0) continue;
+    const auto* const place = reinterpret_cast<const void*>(scalars.rotation[first]);
+    for (uint32_t i = 0; i < count; ++i) {
+      result.rotation[first + i] = real_at(place, i, is_double(call.type));
+    }
+  }
+  return result;
+}
 
 Result<std::shared_ptr<const Task>> make_blas_task(const kmb_blas_call& call, uint32_t threads) {
   if (config().deterministic) threads = 1;  // how a sum is made may depend on the cut
+  if (call.device_scalars.is_overwritten != 0) threads = 1;  // one piece reads before it writes
   if (call.type == KM_DATA_TYPE_F16 || call.type == KM_DATA_TYPE_BF16) {
     return make_half_gemm_task(call, threads);
   }

@@ -13,6 +13,9 @@ namespace km::cpu {
 /// The call as work for up to `threads` threads.
 Result<std::shared_ptr<const Task>> make_blas_task(const kmb_blas_call& call, uint32_t threads);
 
+/// The call with the values that its scalars in device memory have now.
+kmb_blas_call read_device_scalars(const kmb_blas_call& call);
+
 /// One call of OpenBLAS.
 void run_openblas(const OpenBlas& library, const kmb_blas_call& call);
 

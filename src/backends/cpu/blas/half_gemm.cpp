@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "backend/blas_numbers.h"
 #include "backend/blas_operations.h"
 #include "backends/cpu/blas/blas.h"
 #include "backends/cpu/device/config.h"
@@ -80,7 +81,9 @@ class HalfGemmTask final : public Task {
   Status run(uint64_t piece) const override;
 
  private:
-  HalfProduct matrices(uint64_t index) const;
+  /// All matrices of the batch, with the scalars as they are now.
+  HalfProduct product() const;
+  HalfProduct matrices(const HalfProduct& first, uint64_t index) const;
   void multiply(const HalfProduct& whole, const BlasRange& rows, const BlasRange& columns,
                 HalfWorkspace& work) const;
 
@@ -90,9 +93,18 @@ class HalfGemmTask final : public Task {
   BlasCut cut_;
 };
 
-HalfProduct HalfGemmTask::matrices(uint64_t index) const {
-  const bool by_rows = call_.layout == KM_BLAS_LAYOUT_ROWS;
+HalfProduct HalfGemmTask::product() const {
+  if (!has_device_scalars(call_)) return whole_;
   HalfProduct product = whole_;
+  const kmb_blas_call call = read_device_scalars(call_);
+  product.alpha = static_cast<float>(call.alpha[0]);
+  product.beta = static_cast<float>(call.beta[0]);
+  return product;
+}
+
+HalfProduct HalfGemmTask::matrices(const HalfProduct& first, uint64_t index) const {
+  const bool by_rows = call_.layout == KM_BLAS_LAYOUT_ROWS;
+  HalfProduct product = first;
   product.a += index * (by_rows ? call_.a : call_.b).stride;
   product.b += index * (by_rows ? call_.b : call_.a).stride;
   product.c += index * call_.c.stride;
@@ -123,7 +135,10 @@ Status HalfGemmTask::run(uint64_t piece) const {
       blas_range(call_.batch_count, cut_.batches, piece / (cut_.rows * cut_.columns), 1);
   const BlasRange rows = blas_range(whole_.rows, cut_.rows, place / cut_.columns, kGrain);
   const BlasRange columns = blas_range(whole_.columns, cut_.columns, place % cut_.columns, kGrain);
-  for (uint64_t i = batch.begin; i < batch.end; ++i) multiply(matrices(i), rows, columns, *work);
+  const HalfProduct first = product();
+  for (uint64_t i = batch.begin; i < batch.end; ++i) {
+    multiply(matrices(first, i), rows, columns, *work);
+  }
   return {};
 }
 

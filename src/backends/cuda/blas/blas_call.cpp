@@ -362,6 +362,9 @@ Status queue_result(Epoch& epoch, const Cublas& library, BlasHandle& handle,
 
 Status queue_blas(Epoch& epoch, const Cublas& library, BlasHandle& handle,
                   const kmb_blas_call& call, const BlasScratch& scratch) {
+  if (has_device_scalars(call)) {
+    return make_error(KM_ERROR_NOT_SUPPORTED, "scalars of BLAS calls in memory of a GPU");
+  }
   if (has_result(call.routine)) return queue_result(epoch, library, handle, call);
   KM_TRY(set_mode(epoch, library, handle, cublas::kHost));
   ColumnCall turned = by_columns(call);
