@@ -163,6 +163,9 @@ cublasStatus_t cublasDotEx(cublasHandle_t, int, const void*, int, int, const voi
                            int, int);
 cublasStatus_t cublasAxpyEx(cublasHandle_t, int, const void*, int, const void*, int, int, void*,
                             int, int, int);
+cublasStatus_t cublasUint8gemmBias(cublasHandle_t, int, int, int, int, int, int,
+                                   const unsigned char*, int, int, const unsigned char*, int, int,
+                                   unsigned char*, int, int, int, int);
 cublasStatus_t cublasNrm2Ex(cublasHandle_t, int, const void*, int, int, void*, int, int);
 
 #endif

@@ -286,6 +286,16 @@ static void captured_products_run_with_the_graph(void** state) {
   OK(cublasSetStream_v2(handle, NULL));
 }
 
+/* What is not there says so in its status, and in the log what to do instead. */
+static void products_of_bytes_with_biases_are_refused(void** state) {
+  (void)state;
+  unsigned char* const a = managed(16);
+  EXPECT(NOT_SUPPORTED,
+         cublasUint8gemmBias(handle, OP_N, OP_N, OP_N, 4, 4, 4, a, 1, 4, a, 1, 4, a, 1, 4, 1, 1));
+  EXPECT(NOT_INITIALIZED,
+         cublasUint8gemmBias(NULL, OP_N, OP_N, OP_N, 4, 4, 4, a, 1, 4, a, 1, 4, a, 1, 4, 1, 1));
+}
+
 static void wrong_arguments_are_refused(void** state) {
   (void)state;
   float* const a = fill('S', 64);
@@ -321,6 +331,7 @@ int main(void) {
       TEST(products_of_bytes_are_exact),
       TEST(groups_of_batches),
       TEST(captured_products_run_with_the_graph),
+      TEST(products_of_bytes_with_biases_are_refused),
       TEST(wrong_arguments_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@ int cublasLtMatrixLayoutInit_internal(void*, size_t, int, uint64_t, uint64_t, in
 int cublasLtMatrixLayoutDestroy(void*);
 int cublasLtMatrixLayoutSetAttribute(void*, int, const void*, size_t);
 int cublasLtMatrixLayoutGetAttribute(void*, int, void*, size_t, size_t*);
+int cublasLtGroupedMatrixLayoutCreate(void**, int, int, const void*, const void*, const void*);
 int cublasLtMatmulDescCreate(void**, int, int);
 int cublasLtMatmulDescDestroy(void*);
 int cublasLtMatmulDescSetAttribute(void*, int, const void*, size_t);
@@ -411,6 +412,134 @@ static void objects_outlive_a_reset(void** state) {
   drop();
 }
 
+enum { BATCH_MODE = 8, ALPHA_STRIDE = 39, BETA_STRIDE = 40, BATCH = 3 };
+
+/* D[i] = alpha[i] A[i] B[i] + beta[i] C[i], and a bias with gradients, where the matrices lie at
+ * places that nothing but an array of pointers says; captured, with scalars of two times. */
+static void batches_lie_where_pointers_say(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  const int32_t count = BATCH, on_device = 1;
+  const uint32_t by_pointers = 1, of_groups = 2;
+  const int64_t stride = 2;
+  float *const alpha = managed(24), *const beta = managed(24);
+  const float** pointers[4];
+  cudaStream_t stream = NULL;
+  cudaGraph_t graph = NULL;
+  cudaGraphExec_t exec = NULL;
+  for (int i = 0; i < 4; ++i) {
+    pointers[i] = managed(BATCH * sizeof(float*));
+    for (int k = 0; k < BATCH; ++k) pointers[i][k] = fill('S', LD * LD);
+  }
+  void* const layouts[] = {layout_a, layout_b, layout_c};
+  for (int i = 0; i < 3; ++i) {
+    OK(cublasLtMatrixLayoutSetAttribute(layouts[i], BATCH_COUNT, &count, 4));
+    OK(cublasLtMatrixLayoutSetAttribute(layouts[i], BATCH_MODE, &by_pointers, 4));
+  }
+  set_epilogue(BIAS);
+  OK(cublasLtMatmulDescSetAttribute(matmul, POINTER_MODE, &on_device, 4));
+  OK(cublasLtMatmulDescSetAttribute(matmul, ALPHA_STRIDE, &stride, 8));
+  OK(cublasLtMatmulDescSetAttribute(matmul, BETA_STRIDE, &stride, 8));
+  OK(cudaStreamCreate(&stream));
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  OK(cublasLtMatmul(lt, matmul, alpha, pointers[0], layout_a, pointers[1], layout_b, beta,
+                    pointers[2], layout_c, pointers[3], layout_c, NULL, NULL, 0, stream));
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int i = 0; i < 6; ++i) alpha[i] = (float)(i + turn), beta[i] = (float)(3 - i - turn) / 2;
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    for (int k = 0; k < BATCH; ++k) {
+      a = (float*)pointers[0][k], b = (float*)pointers[1][k];
+      for (int i = 0; i < M; ++i) {
+        for (int j = 0; j < N; ++j) {
+          const int at = i + j * LD;
+          NEAR('S', alpha[2 * k] * product(i, j) + beta[2 * k] * pointers[2][k][at] + bias[i],
+               pointers[3][k][at]);
+        }
+      }
+    }
+  }
+  OK(cudaGraphExecDestroy(exec));
+  OK(cudaGraphDestroy(graph));
+  OK(cudaStreamDestroy(stream));
+  const int32_t host = 0;
+  OK(cublasLtMatmulDescSetAttribute(matmul, POINTER_MODE, &host, 4));
+  EXPECT(NOT_SUPPORTED, multiply(1, 0)); /* strides of the host's scalars */
+  OK(cublasLtMatmulDescSetAttribute(matmul, POINTER_MODE, &on_device, 4));
+  OK(cublasLtMatrixLayoutSetAttribute(layout_b, BATCH_MODE, &of_groups, 4));
+  EXPECT(NOT_SUPPORTED, multiply(1, 0));
+  const uint32_t by_strides = 0;
+  OK(cublasLtMatrixLayoutSetAttribute(layout_b, BATCH_MODE, &by_strides, 4));
+  EXPECT(NOT_SUPPORTED, multiply(1, 0)); /* pointers to A, and strides to B */
+  drop();
+}
+
+/* Sums over the columns of each B. */
+static void gradients_follow_pointers(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  const int32_t count = BATCH, epilogue = BGRADA;
+  const uint32_t by_pointers = 1;
+  const int64_t stride = LD;
+  const float one = 1, zero = 0;
+  float* const sums = managed(4 * LD * BATCH);
+  const float** pointers[3];
+  for (int i = 0; i < 3; ++i) {
+    pointers[i] = managed(BATCH * sizeof(float*));
+    for (int k = 0; k < BATCH; ++k) pointers[i][k] = fill('S', LD * LD);
+  }
+  void* const layouts[] = {layout_a, layout_b, layout_c};
+  for (int i = 0; i < 3; ++i) {
+    OK(cublasLtMatrixLayoutSetAttribute(layouts[i], BATCH_COUNT, &count, 4));
+    OK(cublasLtMatrixLayoutSetAttribute(layouts[i], BATCH_MODE, &by_pointers, 4));
+  }
+  OK(cublasLtMatmulDescSetAttribute(matmul, EPILOGUE, &epilogue, 4));
+  OK(cublasLtMatmulDescSetAttribute(matmul, BIAS_POINTER, &sums, 8));
+  OK(cublasLtMatmulDescSetAttribute(matmul, 10, &stride, 8));
+  OK(cublasLtMatmul(lt, matmul, &one, pointers[0], layout_a, pointers[1], layout_b, &zero,
+                    pointers[2], layout_c, pointers[2], layout_c, NULL, NULL, 0, NULL));
+  wait_for_device();
+  for (int k = 0; k < BATCH; ++k) {
+    a = (float*)pointers[0][k], b = (float*)pointers[1][k];
+    NEAR('S', product(2, 3), pointers[2][k][2 + 3 * LD]);
+    for (int i = 0; i < M; ++i) {
+      double sum = 0;
+      for (int j = 0; j < K; ++j) sum += a[i + j * LD];
+      NEAR('S', sum, sums[i + k * LD]);
+    }
+  }
+  drop();
+}
+
+/* Attributes of what is not there can have their defaults. */
+static void attributes_that_are_not_there_are_zero(void** state) {
+  (void)state;
+  make(R_32F, COMPUTE_32F, R_32F);
+  const int32_t zero = 0, other = 2;
+  int32_t value = 7;
+  size_t written = 0;
+  void *place = NULL, *layout = NULL;
+  for (int id = 31; id <= 35; ++id) {
+    OK(cublasLtMatmulDescSetAttribute(matmul, id, &zero, 4));
+    EXPECT(NOT_SUPPORTED, cublasLtMatmulDescSetAttribute(matmul, id, &other, 4));
+    EXPECT(INVALID_VALUE, cublasLtMatmulDescSetAttribute(matmul, id, &zero, 3));
+  }
+  OK(cublasLtMatmulDescSetAttribute(matmul, 36, &place, 8));
+  place = matmul;
+  EXPECT(NOT_SUPPORTED, cublasLtMatmulDescSetAttribute(matmul, 36, &place, 8));
+  EXPECT(NOT_SUPPORTED, cublasLtMatrixLayoutSetAttribute(layout_a, 9, &place, 8));
+  OK(cublasLtMatrixLayoutSetAttribute(layout_a, 12, &zero, 4));
+  OK(cublasLtMatrixLayoutGetAttribute(layout_a, 12, &value, 4, &written));
+  assert_int_equal(value, 0);
+  assert_int_equal(written, 4);
+  EXPECT(NOT_SUPPORTED, cublasLtGroupedMatrixLayoutCreate(&layout, R_32F, 2, a, a, a));
+  OK(multiply(1, 0));
+  NEAR('S', product(1, 1), d[1 + LD]);
+  drop();
+}
+
 /* Scalars of a pointer mode: vectors have one for each row, and one may be the host's. */
 static double alpha_of(int mode, const float* alpha, int row) { return alpha[mode >= 2 ? row : 0]; }
 static double beta_of(int mode, const float* beta, float of_host, int row) {
@@ -512,6 +641,9 @@ int main(void) {
       TEST(descriptors_are_checked),
       TEST(objects_outlive_a_reset),
       TEST(transformations_change_order_and_sum),
+      TEST(batches_lie_where_pointers_say),
+      TEST(gradients_follow_pointers),
+      TEST(attributes_that_are_not_there_are_zero),
       TEST(captured_products_read_the_scalars_of_the_device),
       TEST(captured_transformations_read_the_scalars_of_the_device),
   };

@@ -353,6 +353,21 @@ KM_FOUR(KM_MATINV)
   }
 KM_FOUR(KM_GEQRF)
 
+namespace {
+
+cublasStatus_t check_system(cublasOperation_t trans, int m, int n) {
+  if (trans != CUBLAS_OP_N) {
+    return unsupported("transposed systems are not there; transpose A by cublas<t>geam");
+  }
+  if (m < n) {
+    return unsupported(
+        "systems with more columns than rows are not there; solve A A^T z = C by getrfBatched");
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
 #define KM_GELS(L, T)                                                                           \
   cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m,  \
                                         int n, int nrhs, T* const A[], int lda, T* const C[],   \
@@ -361,8 +376,7 @@ KM_FOUR(KM_GEQRF)
       BLAS_REQUIRE(info);                                                                       \
       *info = wrong_argument_of_gels(m, n, nrhs, lda, ldc, batchSize);                          \
       if (*info != 0) return invalid("argument %d is wrong", -*info);                           \
-      if (trans != CUBLAS_OP_N) return unsupported("trans is %d", static_cast<int>(trans));     \
-      if (m < n) return unsupported("systems with more columns than rows");                     \
+      BLAS_TRY(check_system(trans, m, n));                                                      \
       if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                     \
       BLAS_REQUIRE(A);                                                                          \
       BLAS_REQUIRE(C);                                                                          \

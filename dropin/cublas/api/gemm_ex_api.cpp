@@ -93,22 +93,23 @@ KM_CUBLAS_ONE(cublasCsyrk3mEx, KM_P_RANK_EX, cuComplex, KM_RANK_EX_BODY(CUBLAS_O
       const float *alpha, const void *A, cudaDataType Atype, Int lda, const float *beta, void *C, \
       cudaDataType Ctype, Int ldc
 // Here both scalars are real.
-#define KM_HERK_EX_BODY                                                                        \
-  {                                                                                            \
-    if (trans != CUBLAS_OP_N && trans != CUBLAS_OP_C) return invalid("trans is %d", trans);    \
-    if (Atype != CUDA_C_32F || Ctype != CUDA_C_32F) {                                          \
-      return unsupported("types %d and %d", static_cast<int>(Atype), static_cast<int>(Ctype)); \
-    }                                                                                          \
-    return Request(h, KMB_BLAS_HERK, KM_DATA_TYPE_C32)                                         \
-        .triangle(uplo)                                                                        \
-        .operation("trans", trans)                                                             \
-        .n(n)                                                                                  \
-        .k(k)                                                                                  \
-        .real_alpha(alpha)                                                                     \
-        .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n)                           \
-        .real_beta(beta)                                                                       \
-        .c_written(C, ldc, n, n)                                                               \
-        .submit();                                                                             \
+#define KM_HERK_EX_BODY                                                                     \
+  {                                                                                         \
+    if (trans != CUBLAS_OP_N && trans != CUBLAS_OP_C) return invalid("trans is %d", trans); \
+    if (Atype != CUDA_C_32F || Ctype != CUDA_C_32F) {                                       \
+      return unsupported("types %d and %d; both are CUDA_C_32F", static_cast<int>(Atype),   \
+                         static_cast<int>(Ctype));                                          \
+    }                                                                                       \
+    return Request(h, KMB_BLAS_HERK, KM_DATA_TYPE_C32)                                      \
+        .triangle(uplo)                                                                     \
+        .operation("trans", trans)                                                          \
+        .n(n)                                                                               \
+        .k(k)                                                                               \
+        .real_alpha(alpha)                                                                  \
+        .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n)                        \
+        .real_beta(beta)                                                                    \
+        .c_written(C, ldc, n, n)                                                            \
+        .submit();                                                                          \
   }
 KM_CUBLAS_ONE(cublasCherkEx, KM_P_HERMITIAN_EX, cuComplex, KM_HERK_EX_BODY)
 KM_CUBLAS_ONE(cublasCherk3mEx, KM_P_HERMITIAN_EX, cuComplex, KM_HERK_EX_BODY)
@@ -197,5 +198,17 @@ KM_CUBLAS_ONE(cublasGemmGroupedBatchedEx, KM_P_GROUPED_EX, void, {
                             B,      ldb,    beta, C, ldc, group_count, group_size};
   return submit_groups(h, groups, types, {Atype, Btype, Ctype});
 })
+
+// How the library of NVIDIA rounds and saturates here is not documented.
+extern "C" cublasStatus_t cublasUint8gemmBias(cublasHandle_t handle, cublasOperation_t,
+                                              cublasOperation_t, cublasOperation_t, int, int, int,
+                                              const unsigned char*, int, int, const unsigned char*,
+                                              int, int, unsigned char*, int, int, int, int) {
+  return call(__func__, handle, [](Handle&) {
+    return unsupported(
+        "products of bytes with biases are not there; use cublasGemmEx with CUDA_R_8I and "
+        "CUBLAS_COMPUTE_32I, and a kernel for biases and shift");
+  });
+}
 
 }  // namespace km::cublas

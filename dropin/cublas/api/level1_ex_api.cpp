@@ -31,7 +31,8 @@ int real_type(int type) {
 
 cublasStatus_t no_such_types(std::initializer_list<int> types) {
   for (const int type : types) {
-    if (!is_small_real(type)) return unsupported("the type %d beside the others", type);
+    if (is_small_real(type)) continue;
+    return unsupported("the type %d beside the others; give all of one type", type);
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -72,7 +73,9 @@ cublasStatus_t norm(Handle& h, kmb_blas_routine routine, VectorOperation operati
                     const void* x, int type, int64_t incx, void* result, int result_type) {
   const km_data_type known = common_type({type});
   if (known != KM_DATA_TYPE_INVALID) {
-    if (result_type != real_type(type)) return unsupported("a result of type %d", result_type);
+    if (result_type != real_type(type)) {
+      return unsupported("a result of type %d; that of x is %d", result_type, real_type(type));
+    }
     return reduce(h, Reduction{routine, known, bytes_of(result_type)}, n, x, incx, nullptr, 0,
                   result);
   }
@@ -205,7 +208,9 @@ KM_CUBLAS_ONE(cublasRotEx, KM_P_ROT_EX, void, {
   if (is_complex(known) && csType == xType) {
     return rotate_complex(h, known, n, x, incx, y, incy, c, s);
   }
-  if (csType != real_type(xType)) return unsupported("c and s of type %d", csType);
+  if (csType != real_type(xType)) {
+    return unsupported("c and s of type %d; those of x have %d", csType, real_type(xType));
+  }
   return Request(h, KMB_BLAS_ROT, known)
       .n(n)
       .x(x, incx, n, true)
@@ -222,7 +227,8 @@ KM_CUBLAS_ONE(cublasRotmEx, KM_P_ROTM_EX, void, {
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   const km_data_type known = common_type({xType, yType, paramType});
   if (known != KM_DATA_TYPE_F32 && known != KM_DATA_TYPE_F64) {
-    return unsupported("types %d, %d and %d", xType, yType, paramType);
+    return unsupported("types %d, %d and %d; all are CUDA_R_32F or all CUDA_R_64F", xType, yType,
+                       paramType);
   }
   return Request(h, KMB_BLAS_ROTM, known)
       .n(n)
@@ -241,7 +247,7 @@ cublasStatus_t cublasRotgEx(cublasHandle_t handle, void* a, void* b, cudaDataTyp
     const bool fits =
         is_complex(known) ? csType == abType || csType == real_type(abType) : csType == abType;
     if (known == KM_DATA_TYPE_INVALID || !fits) {
-      return unsupported("types %d and %d", abType, csType);
+      return unsupported("types %d and %d; c has that of a, or of its parts", abType, csType);
     }
     return make_rotation(h, known, a, b, c, s);
   });
@@ -254,7 +260,7 @@ cublasStatus_t cublasRotmgEx(cublasHandle_t handle, void* d1, cudaDataType d1Typ
   return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {
     const km_data_type known = common_type({d1Type, d2Type, x1Type, y1Type, paramType});
     if (known != KM_DATA_TYPE_F32 && known != KM_DATA_TYPE_F64) {
-      return unsupported("types %d to %d", d1Type, paramType);
+      return unsupported("types %d to %d; all are CUDA_R_32F or all CUDA_R_64F", d1Type, paramType);
     }
     return make_modified_rotation(h, known, d1, d2, x1, y1, param);
   });

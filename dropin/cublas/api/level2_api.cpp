@@ -97,7 +97,10 @@ namespace {
 cublasStatus_t check_rows(int64_t incx, int64_t incy) {
   if (incx > 0 && incy > 0) return CUBLAS_STATUS_SUCCESS;
   if (incx == 0 || incy == 0) return invalid("an increment is 0");
-  return unsupported("negative increments of symmetric complex routines");
+  return unsupported(
+      "negative increments of csymv, csyr and csyr2 are not there; copy the vector by "
+      "cublas<t>copy "
+      "with one first");
 }
 
 }  // namespace

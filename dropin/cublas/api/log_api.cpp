@@ -28,7 +28,8 @@ extern "C" {
 
 cublasStatus_t cublasLoggerConfigure(int is_on, int to_stdout, int to_stderr, const char* file) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    if (file != nullptr && *file != '\0') return unsupported("logs to a file");
+    if (file != nullptr && *file != '\0')
+      return unsupported("logs to a file are not there; log to stdout, or by KM_LOG=info,cuda");
     logs_to_stdout = is_on != 0 && to_stdout != 0;
     logs_to_stderr = is_on != 0 && to_stderr != 0;
     set_logging(is_on != 0);

@@ -1,4 +1,5 @@
 // Descriptors of cublasLt: made, destroyed, their attributes.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -15,6 +16,23 @@ constexpr Attribute kLayout[] = {
     {2, KM_AT(MatrixLayout, rows)},         {3, KM_AT(MatrixLayout, columns)},
     {4, KM_AT(MatrixLayout, leading)},      {5, KM_AT(MatrixLayout, batch_count)},
     {6, KM_AT(MatrixLayout, batch_offset)}, {7, KM_AT(MatrixLayout, plane_offset)},
+    {8, KM_AT(MatrixLayout, batch_mode)},
+};
+constexpr char kNoGroups[] =
+    "grouped layouts are not there; call cublasGemmGroupedBatchedEx, or cublasLtMatmul for each "
+    "group";
+constexpr FixedAttribute kFixedLayout[] = {
+    {9, 8, kNoGroups},  {10, 8, kNoGroups}, {11, 8, kNoGroups},
+    {12, 4, kNoGroups}, {13, 4, kNoGroups},
+};
+constexpr char kNoBlockScales[] =
+    "scales are one f32 for a matrix (CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F); scale blocks or "
+    "rows "
+    "before the product, or rows by CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST";
+constexpr FixedAttribute kFixedMatmul[] = {
+    {31, 4, kNoBlockScales}, {32, 4, kNoBlockScales}, {33, 4, kNoBlockScales},
+    {34, 4, kNoBlockScales}, {35, 4, kNoBlockScales}, {36, 8, kNoBlockScales},
+    {37, 4, kNoBlockScales},
 };
 constexpr Attribute kMatmul[] = {
     {0, KM_AT(MatmulDescriptor, compute_type)},
@@ -43,6 +61,8 @@ constexpr Attribute kMatmul[] = {
     {25, KM_AT(MatmulDescriptor, is_accumulation_fast)},
     {26, KM_AT(MatmulDescriptor, bias_type)},
     {38, KM_AT(MatmulDescriptor, emulation)},
+    {39, KM_AT(MatmulDescriptor, alpha_stride)},
+    {40, KM_AT(MatmulDescriptor, beta_stride)},
 };
 constexpr Attribute kEmulation[] = {
     {0, KM_AT(EmulationDescriptor, strategy)},
@@ -67,41 +87,72 @@ constexpr Attribute kPreference[] = {
 };
 #undef KM_AT
 
-const Attribute* find(std::span<const Attribute> attributes, int id) {
-  for (const Attribute& attribute : attributes) {
+/// All attributes of a kind of descriptors.
+struct Attributes {
+  std::span<const Attribute> stored;
+  std::span<const FixedAttribute> fixed;
+};
+constexpr Attributes kLayouts = {kLayout, kFixedLayout};
+constexpr Attributes kMatmuls = {kMatmul, kFixedMatmul};
+constexpr Attributes kTransforms = {kTransform, {}};
+constexpr Attributes kPreferences = {kPreference, {}};
+constexpr Attributes kEmulations = {kEmulation, {}};
+
+template <class T>
+const T* find(std::span<const T> attributes, int id) {
+  for (const T& attribute : attributes) {
     if (attribute.id == id) return &attribute;
   }
   return nullptr;
 }
 
-cublasStatus_t set(std::span<const Attribute> attributes, void* descriptor, int id,
-                   const void* value, size_t size_bytes) {
-  if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  const Attribute* const attribute = find(attributes, id);
-  if (attribute == nullptr) return unsupported("attribute %d", id);
+cublasStatus_t no_such_attribute(int id) {
+  return unsupported("attribute %d is not there; leave it at its default", id);
+}
+
+cublasStatus_t too_small(int id, unsigned needed, size_t given) {
+  return invalid("attribute %d has %u bytes; %zu are given", id, needed, given);
+}
+
+cublasStatus_t set_fixed(const FixedAttribute* attribute, int id, const void* value,
+                         size_t size_bytes) {
+  if (attribute == nullptr) return no_such_attribute(id);
   BLAS_REQUIRE(value);
-  if (size_bytes < attribute->size_bytes) {
-    return invalid("attribute %d has %u bytes; %zu are given", id, attribute->size_bytes,
-                   size_bytes);
+  if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
+  const auto* const bytes = static_cast<const char*>(value);
+  if (std::all_of(bytes, bytes + attribute->size_bytes, [](char byte) { return byte == 0; })) {
+    return CUBLAS_STATUS_SUCCESS;
   }
+  return unsupported("attribute %d: %s", id, attribute->instead);
+}
+
+cublasStatus_t set(const Attributes& attributes, void* descriptor, int id, const void* value,
+                   size_t size_bytes) {
+  if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const Attribute* const attribute = find(attributes.stored, id);
+  if (attribute == nullptr) return set_fixed(find(attributes.fixed, id), id, value, size_bytes);
+  BLAS_REQUIRE(value);
+  if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
   std::memcpy(static_cast<char*>(descriptor) + attribute->offset, value, attribute->size_bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t get(std::span<const Attribute> attributes, const void* descriptor, int id,
-                   void* value, size_t size_bytes, size_t* written) {
+cublasStatus_t get(const Attributes& attributes, const void* descriptor, int id, void* value,
+                   size_t size_bytes, size_t* written) {
   if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  const Attribute* const attribute = find(attributes, id);
-  if (attribute == nullptr) return unsupported("attribute %d", id);
-  if (written != nullptr) *written = attribute->size_bytes;
+  const Attribute* const stored = find(attributes.stored, id);
+  const FixedAttribute* const fixed = find(attributes.fixed, id);
+  if (stored == nullptr && fixed == nullptr) return no_such_attribute(id);
+  const uint16_t needed = stored != nullptr ? stored->size_bytes : fixed->size_bytes;
+  if (written != nullptr) *written = needed;
   if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
   BLAS_REQUIRE(value);
-  if (size_bytes < attribute->size_bytes) {
-    return invalid("attribute %d has %u bytes; there is room for %zu", id, attribute->size_bytes,
-                   size_bytes);
+  if (size_bytes < needed) return too_small(id, needed, size_bytes);
+  if (stored == nullptr) {
+    std::memset(value, 0, needed);
+  } else {
+    std::memcpy(value, static_cast<const char*>(descriptor) + stored->offset, needed);
   }
-  std::memcpy(value, static_cast<const char*>(descriptor) + attribute->offset,
-              attribute->size_bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -158,15 +209,15 @@ extern "C" {
     });                                                                                            \
   }
 KM_DESCRIPTOR(MatrixLayout, cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, MatrixLayout,
-              kLayout)
+              kLayouts)
 KM_DESCRIPTOR(MatmulDesc, cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, MatmulDescriptor,
-              kMatmul)
+              kMatmuls)
 KM_DESCRIPTOR(MatrixTransformDesc, cublasLtMatrixTransformDesc_t,
-              cublasLtMatrixTransformDescAttributes_t, TransformDescriptor, kTransform)
+              cublasLtMatrixTransformDescAttributes_t, TransformDescriptor, kTransforms)
 KM_DESCRIPTOR(MatmulPreference, cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
-              Preference, kPreference)
+              Preference, kPreferences)
 KM_DESCRIPTOR(EmulationDesc, cublasLtEmulationDesc_t, cublasLtEmulationDescAttributes_t,
-              EmulationDescriptor, kEmulation)
+              EmulationDescriptor, kEmulations)
 
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t size_bytes,
                                                  cudaDataType type, uint64_t rows, uint64_t columns,
@@ -179,6 +230,17 @@ cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
                                           uint64_t rows, uint64_t columns, int64_t leading) {
   return frame(__func__, [&] { return create(layout, make_layout(type, rows, columns, leading)); });
+}
+
+cublasStatus_t cublasLtGroupedMatrixLayoutInit_internal(cublasLtMatrixLayout_t, size_t,
+                                                        cudaDataType, int, const void*, const void*,
+                                                        const void*) {
+  return frame(__func__, [&] { return unsupported("%s", kNoGroups); });
+}
+
+cublasStatus_t cublasLtGroupedMatrixLayoutCreate(cublasLtMatrixLayout_t*, cudaDataType, int,
+                                                 const void*, const void*, const void*) {
+  return frame(__func__, [&] { return unsupported("%s", kNoGroups); });
 }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t matmul, size_t size_bytes,

@@ -124,6 +124,7 @@ bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* va
                      size_t* width) {
   constexpr int kStridedBatch = 3, kOutOfPlace = 4, kPointerModes = 11, kEpilogues = 12;
   constexpr int kNumericalFlags = 15, kAlignmentOfA = 16, kAlignmentOfD = 19;
+  constexpr int kPointerArrayBatch = 21;
   constexpr uint64_t kAllPointerModes = 31, kAllEpilogues = 1023;
   // Multiplications and additions of CUDA cores; sums in f32, f64 and integers; inputs of any type
   // but TF32.
@@ -131,7 +132,7 @@ bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* va
   constexpr uint32_t kOthers = 0xe064e7;  // those that are 0, a bit each
   if (id < 0 || id > 23) return false;
   *width = id == kNumericalFlags ? sizeof(uint64_t) : sizeof(uint32_t);
-  if (id == kStridedBatch || id == kOutOfPlace) {
+  if (id == kStridedBatch || id == kOutOfPlace || id == kPointerArrayBatch) {
     *value = 1;
   } else if (id == kPointerModes) {
     *value = kAllPointerModes;
@@ -388,7 +389,8 @@ cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
     if (std::all_of(bytes, bytes + size_bytes, [](char byte) { return byte == 0; })) {
       return CUBLAS_STATUS_SUCCESS;
     }
-    return unsupported("attribute %d of algorithms", static_cast<int>(id));
+    return unsupported("attribute %d of algorithms has no choices; leave it at 0",
+                       static_cast<int>(id));
   });
 }
 

@@ -178,7 +178,10 @@ Request& Request::matrix(const char* name, const char* leading_name, const void*
   const bool has_elements = rows != 0 && columns != 0;
   if (data == nullptr && has_elements) return fail(invalid("%s is null", name));
   if (stride < 0 && batch_count > 1) {
-    return fail(unsupported("the stride of %s is %" PRId64, name, stride));
+    return fail(unsupported("the stride of %s is %" PRId64
+                            "; begin at the other end, or give an array "
+                            "of pointers",
+                            name, stride));
   }
   library::BlasArray region{name, address, 0, 0, 0, batch_count, 0, is_written, false};
   region.lines = static_cast<uint64_t>(columns);

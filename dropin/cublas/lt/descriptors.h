@@ -15,6 +15,8 @@ struct MatrixLayout {
   int32_t batch_count;
   uint64_t rows, columns;
   int64_t leading, batch_offset, plane_offset;
+  uint32_t batch_mode;  // 0: matrices at an offset, 1: by an array of pointers in device memory
+  bool has_pointers() const { return batch_mode == 1; }
 };
 static_assert(sizeof(MatrixLayout) <= 64);
 
@@ -31,7 +33,8 @@ struct MatmulDescriptor {
   const void* scales[4];  // of a, b, c, d
   void* largest;
   const void *aux_scale, *aux_largest;
-  const void* emulation;  // an EmulationDescriptor
+  const void* emulation;              // an EmulationDescriptor
+  int64_t alpha_stride, beta_stride;  // of scalars in device memory, from matrix to matrix
   int8_t is_accumulation_fast;
 };
 static_assert(sizeof(MatmulDescriptor) <= 184);
@@ -62,6 +65,13 @@ struct EmulationDescriptor {
 struct Attribute {
   int id;
   uint16_t offset, size_bytes;
+};
+
+/// An attribute that can be 0 alone, and what there is instead of its other values.
+struct FixedAttribute {
+  int id;
+  uint16_t size_bytes;
+  const char* instead;
 };
 
 /// Null, with a line of the log, for what is no descriptor of the type.

@@ -62,7 +62,9 @@ cublasStatus_t find_operation(const MatrixLayout& layout, int operation, cublasO
   *out = static_cast<cublasOperation_t>(operation);
   if (layout.order == kByColumns) return CUBLAS_STATUS_SUCCESS;
   if (operation == CUBLAS_OP_C && is_complex_type(static_cast<int>(layout.type))) {
-    return unsupported("conjugate transpositions of matrices by rows");
+    return unsupported(
+        "conjugate transpositions of matrices by rows are not there; lay the matrix out by "
+        "columns");
   }
   *out = operation == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N;
   return CUBLAS_STATUS_SUCCESS;
@@ -70,9 +72,20 @@ cublasStatus_t find_operation(const MatrixLayout& layout, int operation, cublasO
 
 cublasStatus_t check_layout(const char* name, const MatrixLayout& layout) {
   if (layout.order != kByColumns && layout.order != kByRows) {
-    return unsupported("the order %d of %s", layout.order, name);
+    return unsupported(
+        "the order %d of %s is not there; lay it out by CUBLASLT_ORDER_COL or CUBLASLT_ORDER_ROW",
+        layout.order, name);
   }
-  if (layout.plane_offset != 0) return unsupported("planes of %s", name);
+  if (layout.plane_offset != 0) {
+    return unsupported("planes of %s are not there; the parts of complex numbers lie side by side",
+                       name);
+  }
+  if (layout.batch_mode > 1) {
+    return unsupported(
+        "the batch mode %u of %s is not there; use CUBLASLT_BATCH_MODE_STRIDED or "
+        "CUBLASLT_BATCH_MODE_POINTER_ARRAY",
+        layout.batch_mode, name);
+  }
   if (layout.batch_count < 1)
     return invalid("the batch count of %s is %d", name, layout.batch_count);
   constexpr uint64_t kMost = INT32_MAX;
@@ -87,7 +100,9 @@ cublasStatus_t find_types(const MatmulDescriptor& matmul, const MatrixLayout& a,
   constexpr double kNone[2] = {};
   double parts[2];
   if (!read_number(matmul.scale_type, kNone, parts)) {
-    return unsupported("scalars of type %d", matmul.scale_type);
+    return unsupported(
+        "scalars of type %d are not there; use the scale type of the compute type, as CUDA_R_32F",
+        matmul.scale_type);
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -106,7 +121,9 @@ cublasStatus_t set_epilogue(const MatmulDescriptor& matmul, const MatmulLayouts&
     finish.bias_type = matmul.bias_type >= 0 ? matmul.bias_type
                        : is_small            ? static_cast<int>(layouts.c->type)
                                              : type_d;
-    if (bytes_of(finish.bias_type) == 0) return unsupported("a bias of type %d", finish.bias_type);
+    if (bytes_of(finish.bias_type) == 0) {
+      return unsupported("a bias of type %d is not there; use the type of D", finish.bias_type);
+    }
   }
   if ((matmul.epilogue & kAux) != 0) {
     if (matmul.aux == nullptr) return invalid("the auxiliary matrix is null");
@@ -120,7 +137,10 @@ cublasStatus_t set_epilogue(const MatmulDescriptor& matmul, const MatmulLayouts&
     finish.aux.column_step = matmul.aux_leading;
     finish.aux.batch_step = matmul.aux_batch_stride;
     finish.aux.type = matmul.aux_type >= 0 ? matmul.aux_type : type_d;
-    if (bytes_of(finish.aux.type) == 0) return unsupported("auxiliary type %d", finish.aux.type);
+    if (bytes_of(finish.aux.type) == 0) {
+      return unsupported("an auxiliary matrix of type %d is not there; use the type of D",
+                         finish.aux.type);
+    }
   }
   for (int i = 0; i < 4; ++i) finish.scales[i] = reinterpret_cast<uint64_t>(matmul.scales[i]);
   finish.largest = reinterpret_cast<uint64_t>(matmul.largest);
@@ -155,6 +175,15 @@ cublasStatus_t set_scalars(const MatmulDescriptor& matmul, const MatmulOperands&
     default:
       return invalid("the pointer mode is %d, which is none", matmul.pointer_mode);
   }
+  if (matmul.alpha_stride != 0 || matmul.beta_stride != 0) {
+    if (matmul.pointer_mode != kDevice) {
+      return unsupported(
+          "scalars of each matrix of a batch lie in device memory alone: use "
+          "CUBLASLT_POINTER_MODE_DEVICE");
+    }
+    product->finish().alpha.batch_step = matmul.alpha_stride;
+    product->finish().beta.batch_step = matmul.beta_stride;
+  }
   if (matmul.pointer_mode >= kVectors) product->set_alpha_per_row(matmul.alpha_batch_stride);
   if (matmul.pointer_mode == kVectors) product->finish().beta.row_step = 1;
   product->set_scalars(operands.alpha, beta);
@@ -167,6 +196,37 @@ struct Gradient {
   bool sums_columns;  // for each row one sum; else for each column
 };
 
+/// Refuses what a descriptor asks for beside types and layouts and is not there.
+cublasStatus_t check_features(const MatmulDescriptor& matmul) {
+  if (!is_known_epilogue(matmul.epilogue)) {
+    return unsupported(
+        "the epilogue %d is not there; use CUBLASLT_EPILOGUE_DEFAULT and a kernel after it",
+        matmul.epilogue);
+  }
+  if (matmul.operation_c != CUBLAS_OP_N) {
+    return unsupported(
+        "transpositions of C are not there; transpose it by cublasLtMatrixTransform");
+  }
+  if (matmul.fill_mode != CUBLAS_FILL_MODE_FULL) {
+    return unsupported(
+        "triangles of D are not there; use CUBLAS_FILL_MODE_FULL, or cublas<t>syrkx and herkx");
+  }
+  if (matmul.aux_scale != nullptr || matmul.aux_largest != nullptr) {
+    return unsupported(
+        "scales of the auxiliary matrix are not there; give it a type that needs none, as "
+        "CUDA_R_16BF");
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t check_type(const MatrixLayout& layout) {
+  if (bytes_of(static_cast<int>(layout.type)) != 0) return CUBLAS_STATUS_SUCCESS;
+  return unsupported(
+      "matrices of type %u are not there; convert them to CUDA_R_16F, CUDA_R_16BF, CUDA_R_8F_E4M3, "
+      "CUDA_R_32F or CUDA_R_64F",
+      layout.type);
+}
+
 /// The gradient of a bias: sums over one side of a matrix.
 cublasStatus_t sum_gradient(Handle& handle, const MatmulDescriptor& matmul,
                             const Gradient& gradient, int result_type) {
@@ -178,7 +238,8 @@ cublasStatus_t sum_gradient(Handle& handle, const MatmulDescriptor& matmul,
   p.source.address = reinterpret_cast<uint64_t>(gradient.data);
   p.source.row_step = gradient.sums_columns ? row : column;
   p.source.column_step = gradient.sums_columns ? column : row;
-  p.source.batch_step = layout.batch_offset;
+  p.source.batch_step = layout.has_pointers() ? 0 : layout.batch_offset;
+  p.source.is_pointers = layout.has_pointers() ? 1 : 0;
   p.source.type = static_cast<int>(layout.type);
   p.rows = static_cast<int64_t>(gradient.sums_columns ? layout.rows : layout.columns);
   p.columns = static_cast<int64_t>(gradient.sums_columns ? layout.columns : layout.rows);
@@ -233,17 +294,18 @@ cublasStatus_t check_matmul(const MatmulDescriptor& matmul, const MatmulLayouts&
       c.batch_count != batch) {
     return invalid("the batch counts of the layouts differ");
   }
-  if (!is_known_epilogue(matmul.epilogue)) return unsupported("epilogue %d", matmul.epilogue);
-  if (matmul.operation_c != CUBLAS_OP_N) return unsupported("a transposition of C");
-  if (matmul.fill_mode != CUBLAS_FILL_MODE_FULL) return unsupported("a triangle of D");
-  if (matmul.aux_scale != nullptr || matmul.aux_largest != nullptr) {
-    return unsupported("scales of the auxiliary matrix");
+  for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c}) {
+    if (each->batch_mode == d.batch_mode) continue;
+    return unsupported("the batch modes of the layouts differ; use one for all four");
   }
+  BLAS_TRY(check_features(matmul));
   ComputeTypes types;
   BLAS_TRY(find_types(matmul, *layouts.a, &types));
-  if (is_complex(types.sums) && matmul.epilogue != 1) return unsupported("complex epilogues");
+  if (is_complex(types.sums) && matmul.epilogue != 1) {
+    return unsupported("complex epilogues are not there; use CUBLASLT_EPILOGUE_DEFAULT");
+  }
   for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c, layouts.d}) {
-    if (bytes_of(static_cast<int>(each->type)) == 0) return unsupported("type %u", each->type);
+    BLAS_TRY(check_type(*each));
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -267,7 +329,9 @@ cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
   product.set_b(operands.b, b.leading, operation_b);
   product.set_c_and_d(operands.c, c.leading, operands.d, d.leading);
   product.set_orders(c.order == kByRows, d.order == kByRows);
-  if (d.batch_count > 1) {
+  if (d.has_pointers()) {
+    product.set_pointers(d.batch_count);
+  } else if (d.batch_count > 1) {
     product.set_batch(d.batch_count, a.batch_offset, b.batch_offset, c.batch_offset,
                       d.batch_offset);
   }
@@ -286,7 +350,8 @@ StridedMatrix strided(const MatrixLayout& layout, int operation, const void* dat
   matrix.address = reinterpret_cast<uint64_t>(data);
   matrix.row_step = turned ? layout.leading : 1;
   matrix.column_step = turned ? 1 : layout.leading;
-  matrix.batch_step = layout.batch_offset;
+  matrix.batch_step = layout.has_pointers() ? 0 : layout.batch_offset;
+  matrix.is_pointers = layout.has_pointers() ? 1 : 0;
   matrix.type = static_cast<int>(layout.type);
   return matrix;
 }
@@ -304,11 +369,12 @@ cublasStatus_t check_transform(const TransformDescriptor& transform, const Matmu
     if (b.rows != c.rows || b.columns != c.columns) return invalid("op(B) has not the size of C");
     if (layouts.b->batch_count != c.batch_count) return invalid("the batch counts differ");
     if (transform.operation_b == CUBLAS_OP_C && is_complex_type(static_cast<int>(c.type))) {
-      return unsupported("conjugate transpositions of B");
+      return unsupported(
+          "conjugate transpositions of B are not there; exchange A and B with their factors");
     }
   }
   for (const MatrixLayout* each : {layouts.a, layouts.c}) {
-    if (bytes_of(static_cast<int>(each->type)) == 0) return unsupported("type %u", each->type);
+    BLAS_TRY(check_type(*each));
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -322,7 +388,10 @@ cublasStatus_t set_factor(const char* name, const void* value, int type, bool is
     return CUBLAS_STATUS_SUCCESS;
   }
   return read_number(type, value, out->value) ? CUBLAS_STATUS_SUCCESS
-                                              : unsupported("scalars of type %d", type);
+                                              : unsupported(
+                                                    "scalars of type %d are not there; "
+                                                    "use CUDA_R_32F or CUDA_R_64F",
+                                                    type);
 }
 
 /// Sums are made in the type of the scalars, if that is one of the four of BLAS.

@@ -123,7 +123,8 @@ cublasStatus_t Product::check_operand(const char* name, const Operand& operand, 
     return invalid("the operation of %s is %d, which is none", name, operand.operation);
   }
   if (bytes_of(operand.type) == 0) {
-    return unsupported("the type of %s is %d", name, operand.type);
+    return unsupported("%s of type %d is not there; convert it to CUDA_R_32F or another real type",
+                       name, operand.type);
   }
   if (operand.increment == 0) {
     const int64_t length = operand.operation == CUBLAS_OP_N ? rows : columns;
@@ -152,10 +153,12 @@ cublasStatus_t Product::check() const {
   BLAS_TRY(check_operand("D", d_, m_, n_));
   const bool is_complex_sum = is_complex(types_.sums);
   if (is_complex_sum != is_complex_type(d_.type)) {
-    return unsupported("the result's type %d does not go with the compute type", d_.type);
+    return unsupported(
+        "the result's type %d does not go with the compute type; both are real or both complex",
+        d_.type);
   }
   if (!is_complex_sum && (is_complex_type(a_.type) || is_complex_type(b_.type))) {
-    return unsupported("complex operands of real sums");
+    return unsupported("A and B are complex and real; convert the real one to the other's type");
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -168,7 +171,8 @@ bool Product::needs_packing(const Operand& operand) const {
 bool Product::has_plain_scalars() const {
   if (!alpha_on_device_ && !beta_on_device_) return true;
   return types_.scalars == cuda_type_of(types_.sums) && !has_real_beta_ &&
-         finish_.alpha.row_step == 0 && finish_.beta.row_step == 0;
+         finish_.alpha.row_step == 0 && finish_.beta.row_step == 0 &&
+         finish_.alpha.batch_step == 0 && finish_.beta.batch_step == 0;
 }
 
 bool Product::is_direct() const {
@@ -195,7 +199,10 @@ cublasStatus_t Product::read_scalar(const char* name, const void* value, bool is
     return CUBLAS_STATUS_SUCCESS;
   }
   return read_number(out->type, value, out->value) ? CUBLAS_STATUS_SUCCESS
-                                                   : unsupported("scalars of type %d", out->type);
+                                                   : unsupported(
+                                                         "scalars of type %d are not there; "
+                                                         "use those of the compute type",
+                                                         out->type);
 }
 
 cublasStatus_t Product::submit_direct() {
@@ -289,7 +296,9 @@ cublasStatus_t Product::submit() {
   BLAS_TRY(read_scalar("beta", beta_, has_real_beta_, beta_on_device_, &finish_.beta));
   if (is_direct()) return submit_direct();
   if (batch_count_ > kMostBatches) {
-    return unsupported("a batch of %" PRId64 " matrices; at most %u are possible in this form",
+    return unsupported("a batch of %" PRId64
+                       " matrices; at most %u are possible in this form: cut "
+                       "it into several",
                        batch_count_, kMostBatches);
   }
   const bool reads_c =

@@ -17,7 +17,9 @@ constexpr int64_t kMost = INT32_MAX;
 cublasStatus_t VectorCall::set(const char* name, const void* data, int type, int64_t increment,
                                unsigned long long* address, long long* step) {
   if (data == nullptr) return invalid("%s is null", name);
-  if (bytes_of(type) == 0) return unsupported("the type of %s is %d", name, type);
+  if (bytes_of(type) == 0) {
+    return unsupported("%s of type %d is not there; convert it to CUDA_R_32F", name, type);
+  }
   if (increment == 0 || increment > kMost || increment < -kMost) {
     return invalid("inc%s is %" PRId64 "; it can be -2147483647 to 2147483647, but not 0", name,
                    increment);
@@ -52,7 +54,7 @@ cublasStatus_t VectorCall::set_scalar(const char* name, const void* value, int t
     return CUBLAS_STATUS_SUCCESS;
   }
   if (read_number(type, value, out->value)) return CUBLAS_STATUS_SUCCESS;
-  return unsupported("the type of %s is %d", name, type);
+  return unsupported("%s of type %d is not there; give it as CUDA_R_32F", name, type);
 }
 
 cublasStatus_t VectorCall::set_alpha(const char* name, const void* value, int type) {
