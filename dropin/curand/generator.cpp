@@ -181,6 +181,7 @@ curandStatus_t destroy(void* handle) {
 }
 
 curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) {
+  const RelaxedCapture relaxed(*g.driver);
   if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
   if (const curandStatus_t kept = require_memory(g); kept != kSuccess) return kept;
   if (const cu::CUresult asked = ask_captured(g, is_captured); asked != cu::CUDA_SUCCESS) {
@@ -190,7 +191,6 @@ curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) 
   if (const cu::CUresult ordered = wait_for_last_captured(g); ordered != cu::CUDA_SUCCESS) {
     return status_of(ordered);
   }
-  const RelaxedCapture relaxed(*g.driver);
   const OtherStream other(g);
   if (other.result() != cu::CUDA_SUCCESS) return status_of(other.result());
   // Kernels from before the capture may still use what there is.
@@ -223,6 +223,7 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   if (r.count == 0) return kSuccess;
   if (const curandStatus_t checked = check(g, r); checked != kSuccess) return checked;
   if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
+  const RelaxedCapture relaxed(*g.driver);  // tables of Poisson numbers take memory, too
   bool is_captured = false;
   if (const curandStatus_t ready = prepare(g, &r, &is_captured); ready != kSuccess) return ready;
   const curandStatus_t done = g.is_on_host

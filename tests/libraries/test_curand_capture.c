@@ -279,6 +279,105 @@ static void the_default_stream_waits_for_captures(void** state) {
   cudaFree(expected), cudaFree(found);
 }
 
+/* Fills memory that generators have freed. */
+static void reuse_freed_memory(void) {
+  void* blocks[24];
+  for (int i = 0; i < 24; ++i) {
+    const size_t size_bytes = (size_t)4096 << i % 12;
+    assert_int_equal(cudaMalloc(&blocks[i], size_bytes), 0);
+    assert_int_equal(cudaMemset(blocks[i], 0x5a, size_bytes), 0);
+  }
+  for (int i = 0; i < 24; ++i) assert_int_equal(cudaFree(blocks[i]), 0);
+}
+
+/* The first numbers of a generator whose stream is not captured, which take memory, while another
+ * stream is captured in the mode that forbids most. */
+static void first_numbers_leave_captures_alone(void** state) {
+  (void)state;
+  const request calls[] = {{0, 3000, 0}, {2, 500, 5}};
+  cudaStream_t captured_stream = NULL;
+  assert_int_equal(cudaStreamCreate(&captured_stream), 0);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    cudaGraph_t graph = NULL;
+    void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
+    char *const expected = managed(), *const found = managed();
+    for (int call = 0; call < 2; ++call) {
+      generate(plain, &calls[call], expected + call * ROOM / 2);
+    }
+    assert_int_equal(cudaStreamBeginCapture(captured_stream, cudaStreamCaptureModeGlobal), 0);
+    for (int call = 0; call < 2; ++call) generate(other, &calls[call], found + call * ROOM / 2);
+    assert_int_equal(cudaStreamEndCapture(captured_stream, &graph), 0);
+    assert_int_equal(cudaStreamSynchronize(stream), 0);
+    assert_memory_equal(found, expected, ROOM);
+    cudaGraphDestroy(graph);
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    cudaFree(expected), cudaFree(found);
+  }
+  cudaStreamDestroy(captured_stream);
+}
+
+/* A generator ends between its call and the end of the capture. */
+static void generators_end_within_their_capture(void** state) {
+  (void)state;
+  const request call = {0, 3000, 0};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
+    void *const expected = managed(), *const of_graph = managed();
+    cudaGraph_t graph = NULL, whole = NULL;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec = NULL;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    generate(other, &call, of_graph);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    assert_int_equal(curandDestroyGenerator(generator_of(kinds[i])), 0);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+    /* As a part of another graph, too. */
+    assert_int_equal(cudaGraphCreate(&whole, 0), 0);
+    assert_int_equal(cudaGraphAddChildGraphNode(&node, whole, NULL, 0, graph), 0);
+    assert_int_equal(cudaGraphDestroy(graph), 0);
+    assert_int_equal(cudaGraphInstantiate(&exec, whole, 0), 0);
+    assert_int_equal(cudaGraphDestroy(whole), 0);
+    reuse_freed_memory();
+    for (int round = 0; round < 2; ++round) {
+      generate(plain, &call, expected);
+      assert_int_equal(cudaGraphLaunch(exec, stream), 0);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(of_graph, expected, bytes_of(&call));
+    }
+    cudaGraphExecDestroy(exec);
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    cudaFree(expected), cudaFree(of_graph);
+  }
+}
+
+/* Calls of a capture that ends as an invalid one fail or take no numbers. */
+static void invalid_captures_take_no_numbers(void** state) {
+  (void)state;
+  const request call = {0, 3000, 0};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    void *const plain = generator_of(kinds[i]), *const other = generator_of(kinds[i]);
+    void *const expected = managed(), *const found = managed();
+    cudaGraph_t graph = NULL;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    generate(other, &call, found);
+    assert_int_not_equal(cudaStreamSynchronize(stream), 0);
+    assert_int_not_equal(curandGenerateUniformDouble(other, found, call.count), 0);
+    assert_int_not_equal(cudaStreamEndCapture(stream, &graph), 0);
+    assert_null(graph);
+    cudaGetLastError();
+    for (int round = 0; round < 2; ++round) {
+      generate(plain, &call, expected);
+      generate(other, &call, found);
+      assert_int_equal(cudaStreamSynchronize(stream), 0);
+      assert_memory_equal(found, expected, bytes_of(&call));
+    }
+    assert_int_equal(curandDestroyGenerator(plain), 0);
+    assert_int_equal(curandDestroyGenerator(other), 0);
+    cudaFree(expected), cudaFree(found);
+  }
+}
+
 enum { ALL = sizeof kinds / sizeof *kinds };
 
 /* All generators in one graph, each of them twice. */
@@ -367,17 +466,6 @@ static void one_generator_has_several_streams(void** state) {
   cudaFree(expected);
   cudaEventDestroy(begin), cudaEventDestroy(end);
   cudaStreamDestroy(fork);
-}
-
-/* Fills memory that generators have freed. */
-static void reuse_freed_memory(void) {
-  void* blocks[24];
-  for (int i = 0; i < 24; ++i) {
-    const size_t size_bytes = (size_t)4096 << i % 12;
-    assert_int_equal(cudaMalloc(&blocks[i], size_bytes), 0);
-    assert_int_equal(cudaMemset(blocks[i], 0x5a, size_bytes), 0);
-  }
-  for (int i = 0; i < 24; ++i) assert_int_equal(cudaFree(blocks[i]), 0);
 }
 
 /* Graphs keep what they need of a generator that ends before them, also after an update. */
@@ -519,6 +607,9 @@ int main(void) {
       cmocka_unit_test(generators_of_the_host_are_captured),
       cmocka_unit_test(a_capture_of_another_stream_survives),
       cmocka_unit_test(the_default_stream_waits_for_captures),
+      cmocka_unit_test(first_numbers_leave_captures_alone),
+      cmocka_unit_test(generators_end_within_their_capture),
+      cmocka_unit_test(invalid_captures_take_no_numbers),
       cmocka_unit_test(one_graph_has_several_generators),
       cmocka_unit_test(one_generator_has_several_streams),
       cmocka_unit_test(graphs_outlive_their_generators),
