@@ -77,7 +77,11 @@ void free_left_memory(const Driver& driver) noexcept {
   const RelaxedCapture relaxed(driver);
   for (const Left& each : taken) {
     if (!each.context.goes_on(driver)) continue;
+    // The thread may have another context, or none.
+    if (driver.cuCtxPushCurrent_v2(each.context.context()) != cu::CUDA_SUCCESS) continue;
     for (const cu::CUdeviceptr address : each.addresses) driver.cuMemFree_v2(address);
+    cu::CUcontext popped = nullptr;
+    driver.cuCtxPopCurrent_v2(&popped);
   }
 }
 

@@ -29,6 +29,8 @@ class ContextLife {
   cu::CUresult note_current(const Driver& driver) noexcept;
   void forget() noexcept { context_ = nullptr; }
   bool is_noted() const noexcept { return context_ != nullptr; }
+  /// Null when none is noted.
+  cu::CUcontext context() const noexcept { return context_; }
   /// False when the context is gone: what it held is gone, too, and its addresses may be others'.
   bool goes_on(const Driver& driver) const noexcept;
 

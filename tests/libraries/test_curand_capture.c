@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -593,6 +594,45 @@ static void settings_change_within_a_capture(void** state) {
   }
 }
 
+static size_t free_bytes(void) {
+  size_t free_now = 0, total = 0;
+  assert_int_equal(cudaMemGetInfo(&free_now, &total), 0);
+  return free_now;
+}
+
+static void* destroy_generator(void* generator) {
+  return (void*)(uintptr_t)curandDestroyGenerator(generator);
+}
+
+/* The end of the last user of a generator's memory gives it back, also in a thread that has no
+ * context; where that is a graph, the next generator that begins or ends does. */
+static void memory_is_given_back(void** state) {
+  (void)state;
+  const request call = {0, 1000, 0};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    void* const out = managed();
+    const size_t before = free_bytes();
+    void *generator = generator_of(kinds[i]), *failed = NULL;
+    pthread_t thread;
+    generate(generator, &call, out);
+    assert_int_equal(cudaStreamSynchronize(stream), 0);
+    assert_true(free_bytes() < before);
+    assert_int_equal(pthread_create(&thread, NULL, destroy_generator, generator), 0);
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    assert_int_equal(free_bytes(), before);
+
+    generator = generator_of(kinds[i]);
+    const cudaGraphExec_t graph = captured(generator, &call, out);
+    assert_int_equal(curandDestroyGenerator(generator), 0);
+    assert_true(free_bytes() < before);
+    assert_int_equal(cudaGraphExecDestroy(graph), 0);
+    assert_int_equal(curandDestroyGenerator(generator_of(kinds[i])), 0);
+    assert_int_equal(free_bytes(), before);
+    cudaFree(out);
+  }
+}
+
 static int make_stream(void** state) {
   (void)state;
   return (int)cudaStreamCreate(&stream);
@@ -614,6 +654,7 @@ int main(void) {
       cmocka_unit_test(one_generator_has_several_streams),
       cmocka_unit_test(graphs_outlive_their_generators),
       cmocka_unit_test(graphs_are_updated),
+      cmocka_unit_test(memory_is_given_back),
       cmocka_unit_test(generators_outlive_their_graphs),
       cmocka_unit_test(settings_change_within_a_capture),
   };
