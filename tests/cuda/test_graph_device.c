@@ -618,6 +618,124 @@ static void graphs_for_kernels_have_rules(void** state) {
   finish(s);
 }
 
+/* Copies from and to arrays, and between contexts. */
+static void graphs_for_kernels_copy_within_their_context(void** state) {
+  NEEDS_TWO_DEVICES();
+  setup s = make(state);
+  CUDA_ARRAY_DESCRIPTOR shape = {8, 1, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+  CUarray array = NULL;
+  CUdeviceptr data = 0, far = 0;
+  CUgraphNode node = NULL;
+  CUdevice second = 0;
+  CUcontext other = NULL;
+  OK(cuMemAlloc(&data, 64));
+  OK(cuArrayCreate(&array, &shape));
+  for (int to_array = 0; to_array < 2; ++to_array) {
+    CUgraph graph = new_graph();
+    CUDA_MEMCPY3D copy = copy_of(CU_MEMORYTYPE_DEVICE, (void*)(uintptr_t)data, data + 32);
+    if (to_array) {
+      copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+      copy.dstArray = array;
+    } else {
+      copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+      copy.srcArray = array;
+    }
+    OK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, s.f->context));
+    expect_refusal(graph, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
+  }
+  OK(cuDeviceGet(&second, 1));
+  OK(cuDevicePrimaryCtxRetain(&other, second));
+  OK(cuCtxPushCurrent(other));
+  OK(cuMemAlloc(&far, 64));
+  OK(cuCtxPopCurrent(NULL));
+  for (int in_child = 0; in_child < 2; ++in_child) {
+    CUgraph graph = new_graph(), child = new_graph();
+    CUDA_MEMCPY3D copy = copy_of(CU_MEMORYTYPE_DEVICE, (void*)(uintptr_t)data, far);
+    OK(cuGraphAddMemcpyNode(&node, in_child ? child : graph, NULL, 0, &copy, s.f->context));
+    if (in_child) OK(cuGraphAddChildGraphNode(&node, graph, NULL, 0, child));
+    OK(cuGraphDestroy(child));
+    expect_refusal(graph, CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED);
+  }
+  OK(cuMemFree(far));
+  OK(cuDevicePrimaryCtxRelease(second));
+  OK(cuArrayDestroy(array));
+  OK(cuMemFree(data));
+  finish(s);
+}
+
+static void expect_failed_update(CUgraphExec exec, CUgraph graph, CUgraphNode node) {
+  CUgraphExecUpdateResultInfo info;
+  EXPECT(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(exec, graph, &info));
+  assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED);
+  assert_ptr_equal(info.errorNode, node);
+  OK(cuGraphDestroy(graph));
+}
+
+static void updates_keep_the_rules(void** state) {
+  setup s = make(state);
+  static char pageable[8];
+  CUdeviceptr data = 0;
+  OK(cuMemAlloc(&data, 64));
+  CUgraph graph = new_graph(), child = new_graph();
+  CUgraphExec exec = NULL, plain = NULL;
+  CUgraphNode mark = add_mark(&s, graph, 10, NULL), copy = NULL, inner = NULL, within = NULL;
+  CUDA_MEMCPY3D pinned = copy_of(CU_MEMORYTYPE_HOST, s.m->source, data);
+  OK(cuGraphAddMemcpyNode(&copy, graph, &mark, 1, &pinned, s.f->context));
+  add_mark(&s, child, 20, NULL);
+  OK(cuGraphAddChildGraphNode(&inner, graph, &copy, 1, child));
+  OK(cuGraphInstantiate(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+  OK(cuGraphInstantiate(&plain, graph, 0));
+  OK(cuGraphUpload(exec, s.f->stream));
+  /* One node. */
+  CUDA_KERNEL_NODE_PARAMS nests;
+  OK(cuGraphKernelNodeGetParams(mark, &nests));
+  OK(cuModuleGetFunction(&nests.func, s.module, "nests"));
+  nests.kernelParams = NULL;
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphExecKernelNodeSetParams(exec, mark, &nests));
+  OK(cuGraphExecKernelNodeSetParams(plain, mark, &nests));
+  CUDA_MEMCPY3D from_host = copy_of(CU_MEMORYTYPE_HOST, pageable, data);
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuGraphExecMemcpyNodeSetParams(exec, copy, &from_host, s.f->context));
+  OK(cuGraphExecMemcpyNodeSetParams(plain, copy, &from_host, s.f->context));
+  CUgraph bad_child = new_graph();
+  OK(cuGraphAddKernelNode(&within, bad_child, NULL, 0, &nests));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphExecChildGraphNodeSetParams(exec, inner, bad_child));
+  OK(cuGraphExecChildGraphNodeSetParams(plain, inner, bad_child));
+  /* All of them. */
+  for (int bad = 0; bad < 3; ++bad) {
+    CUgraph changed = NULL;
+    CUgraphNode nodes[3];
+    OK(cuGraphClone(&changed, graph));
+    OK(cuGraphNodeFindInClone(&nodes[0], mark, changed));
+    OK(cuGraphNodeFindInClone(&nodes[1], copy, changed));
+    OK(cuGraphNodeFindInClone(&nodes[2], inner, changed));
+    if (bad == 0) OK(cuGraphKernelNodeSetParams(nodes[0], &nests));
+    if (bad == 1) OK(cuGraphMemcpyNodeSetParams(nodes[1], &from_host));
+    if (bad == 2) {
+      CUgraph held = NULL;
+      size_t count = 1;
+      OK(cuGraphChildGraphNodeGetGraph(nodes[2], &held));
+      OK(cuGraphGetNodes(held, &within, &count));
+      OK(cuGraphKernelNodeSetParams(within, &nests));
+    }
+    expect_failed_update(exec, changed, nodes[bad]);
+  }
+  /* Nothing has changed. */
+  plan_launch(&s, 0, exec, FORGET);
+  OK(cuGraphUpload(exec, s.f->stream));
+  CUgraphExec starter = follower(&s, 1, 0);
+  run(&s, starter);
+  EXPECT_LOG(&s, 1, 10, 20);
+  OK(cuGraphExecDestroy(starter));
+  OK(cuGraphExecDestroy(plain));
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(bad_child));
+  OK(cuGraphDestroy(child));
+  OK(cuGraphDestroy(graph));
+  OK(cuMemFree(data));
+  finish(s);
+}
+
 static void graphs_that_run_may_be_destroyed(void** state) {
   setup s = make(state);
   CUmodule own = NULL;
@@ -674,6 +792,8 @@ int main(void) {
       TEST(wrong_launches_are_errors_of_the_thread),
       TEST(launches_of_a_graph_are_limited),
       TEST(graphs_for_kernels_have_rules),
+      TEST(graphs_for_kernels_copy_within_their_context),
+      TEST(updates_keep_the_rules),
       TEST(graphs_that_run_may_be_destroyed),
       TEST(faults_are_those_of_the_hosts_launch),
   };

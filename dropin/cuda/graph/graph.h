@@ -115,6 +115,10 @@ class GraphExec final : public Handled {
   Context& context() const { return *context_; }
   km::GraphExec& core() const { return *core_; }
   uint64_t flags() const { return flags_; }
+  /// True if CUDA lets kernels launch it.
+  bool launches_by_kernels() const {
+    return (flags_ & cu::CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+  }
   /// Those that allocate and free.
   const std::vector<SharedWork>& memory_nodes() const { return memory_nodes_; }
   CUresult launch(Stream& stream);

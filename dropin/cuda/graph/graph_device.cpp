@@ -47,34 +47,52 @@ CUresult check_work(const GraphWork& work) {
   }
 }
 
+CUresult check_nodes(const km::Graph& graph, DeviceLaunchProblem* out, size_t* count);
+
 /// Adds how many kernels, copies and fills there are.
-CUresult check_nodes(const km::Graph& graph, CUgraphInstantiateResult* out_why, size_t* count) {
+CUresult check_node(const GraphWork& work, CUgraphInstantiateResult* out_why, size_t* count) {
+  if (work.as<PeerCopyOperation>() != nullptr) {
+    *out_why = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+    return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch are of one context");
+  }
+  const CUresult checked = check_work(work);
+  if (checked != CUDA_SUCCESS) {
+    *out_why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+    return checked;
+  }
+  if (const km::Graph* child = work.child()) {
+    DeviceLaunchProblem inside;
+    const CUresult checked_child = check_nodes(*child, &inside, count);
+    *out_why = inside.why;
+    return checked_child;
+  }
+  ++*count;
+  return CUDA_SUCCESS;
+}
+
+CUresult check_nodes(const km::Graph& graph, DeviceLaunchProblem* out, size_t* count) {
   for (const km::GraphNode& node : graph.nodes()) {
-    if (node.work->as<PeerCopyOperation>() != nullptr) {
-      *out_why = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
-      return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch are of one context");
-    }
-    const CUresult checked = check_work(*node.work);
-    if (checked != CUDA_SUCCESS) {
-      *out_why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
-      return checked;
-    }
-    if (const km::Graph* child = node.work->child()) {
-      CU_TRY(check_nodes(*child, out_why, count));
-    } else {
-      ++*count;
-    }
+    const CUresult checked = check_node(*node.work, &out->why, count);
+    if (checked == CUDA_SUCCESS) continue;
+    out->node = node.id;
+    return checked;
   }
   return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-CUresult check_device_launch(const km::Graph& graph, CUgraphInstantiateResult* out_why) {
+CUresult check_device_launch(const GraphWork& work) {
+  CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   size_t count = 0;
-  CU_TRY(check_nodes(graph, out_why, &count));
+  return check_node(work, &why, &count);
+}
+
+CUresult check_device_launch(const km::Graph& graph, DeviceLaunchProblem* out) {
+  size_t count = 0;
+  CU_TRY(check_nodes(graph, out, &count));
   if (count != 0) return CUDA_SUCCESS;
-  *out_why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+  out->why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
   return fail(CUDA_ERROR_INVALID_VALUE, "graphs that kernels launch have a kernel, copy or fill");
 }
 

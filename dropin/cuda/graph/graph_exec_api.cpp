@@ -91,6 +91,7 @@ CUresult update_node(CUgraphExec exec_handle, CUgraphNode node_handle, SharedWor
   CU_GET(GraphExec, exec, exec_handle);
   NodeUse use;
   CU_TRY(use.get(node_handle));
+  if (exec->launches_by_kernels()) CU_TRY(check_device_launch(*work));
   const Ref<km::Graph> changed = use.graph->core().clone();
   CU_CHECK(changed->set(use.node.id, std::move(work)));
   CU_CHECK(exec->core().update_node(*changed, use.node.id));
@@ -130,7 +131,12 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
     return fail(CUDA_ERROR_INVALID_VALUE, "conditional nodes and handles do not match");
   }
   const bool launches_by_kernels = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
-  if (launches_by_kernels) CU_TRY(check_device_launch(graph->core(), out_why));
+  if (launches_by_kernels) {
+    DeviceLaunchProblem problem;
+    const CUresult checked_nodes = check_device_launch(graph->core(), &problem);
+    if (checked_nodes != CUDA_SUCCESS) *out_why = problem.why;
+    CU_TRY(checked_nodes);
+  }
   const bool is_only = is_unique(graph->core());
   std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
   if (is_only && !claim) {
@@ -179,6 +185,14 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
   if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) {
     if (difference.node != 0) *out_node = graph->handle_of_node(difference.node);
     return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters");
+  }
+  if (exec->launches_by_kernels()) {
+    DeviceLaunchProblem problem;
+    if (check_device_launch(graph->core(), &problem) != CUDA_SUCCESS) {
+      if (problem.node != 0) *out_node = graph->handle_of_node(problem.node);
+      *out_result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+      return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
   }
   const Status done = exec->update(*graph);
   if (done) return CUDA_SUCCESS;
