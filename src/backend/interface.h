@@ -211,7 +211,10 @@ typedef struct kmb_branch {
 /* The operations of nodes, in the union of kmb_graph_node: `kind` says which member holds. */
 typedef struct kmb_kernel_node {
   kmb_function* function;
-  kmb_launch launch; /* arguments are copied */
+  kmb_launch launch;      /* arguments are copied */
+  uint64_t update_handle; /* by which kernels change the node; 0: none does */
+  uint32_t is_off;        /* of nodes with a handle: it does nothing until a kernel turns it on */
+  uint32_t reserved;
 } kmb_kernel_node;
 typedef struct kmb_copy_node {
   uint64_t destination, source, size_bytes;
@@ -426,6 +429,11 @@ typedef struct kmb_backend {
    * graph_destroy withdraws it. CUDA: cuGraphUpload of a graph for device launch. */
   km_status (*graph_upload)(kmb_graph* graph, uint64_t handle, const kmb_graph_node* nodes,
                             uint64_t node_count, kmb_error* error);
+  /* Optional (null: kernels change no nodes, and update_handle is 0). Queues that nodes which
+   * graph_update has changed since the last launch are as it says, without what kernels changed
+   * before; a launch does so, too. Core orders it among the launches. CUDA: cuGraphUpload. */
+  km_status (*graph_restore)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
+                             kmb_error* error);
   /* Core has checked bounds and overlaps. A pageable host side behaves as in copy_to_device and
    * copy_to_host, `queued` too. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
   km_status (*copy_3d)(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,

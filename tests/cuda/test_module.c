@@ -273,7 +273,7 @@ static void launches_record_events(void** state) {
   attribute.id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
   OK(cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
   attribute.value.deviceUpdatableKernelNode.deviceUpdatable = 1;
-  EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuLaunchKernelEx(&config, kernel(f, "noop"), NULL, NULL));
   OK(cuStreamSynchronize(f->stream));
   OK(cuMemFreeHost((void*)flag));
   OK(cuMemFreeHost(out));

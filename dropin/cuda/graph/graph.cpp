@@ -223,7 +223,8 @@ CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
           old.kernelParams, old.extra,     nullptr,       nullptr};
 }
 
-CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) {
+CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, const GraphWork* old,
+                        SharedWork* out) {
   const CUfunction handle =
       params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
   Ref<Function> function;
@@ -236,8 +237,13 @@ CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out) 
   CU_CHECK(check_shape(*function->context().device().device, shape));
   Arguments arguments;
   CU_TRY(arguments.read(*function, params.kernelParams, params.extra));
-  CU_ASSIGN(*out,
-            kernel_work({function->core(), shape, arguments.data(), arguments.size_bytes(), {}}));
+  const auto* const before = old != nullptr ? old->as<KernelOperation>() : nullptr;
+  CU_ASSIGN(*out, kernel_work({.function = function->core(),
+                               .shape = shape,
+                               .arguments = arguments.data(),
+                               .arguments_size_bytes = arguments.size_bytes(),
+                               .memories = {},
+                               .update_handle = before != nullptr ? before->update_handle : 0}));
   return CUDA_SUCCESS;
 }
 

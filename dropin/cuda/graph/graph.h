@@ -119,6 +119,8 @@ class GraphExec final : public Handled {
   bool launches_by_kernels() const {
     return (flags_ & cu::CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
   }
+  /// True if kernels change nodes of it.
+  bool is_updatable() const { return is_updatable_; }
   /// Those that allocate and free.
   const std::vector<SharedWork>& memory_nodes() const { return memory_nodes_; }
   CUresult launch(Stream& stream);
@@ -129,6 +131,7 @@ class GraphExec final : public Handled {
   const Ref<Context> context_;
   Ref<km::GraphExec> core_;
   const uint64_t flags_;
+  const bool is_updatable_;
   const std::shared_ptr<void> claim_;  // of a graph with one instantiation
   std::vector<SharedWork> memory_nodes_;
   std::mutex mutex_;  // guards what follows
@@ -153,7 +156,9 @@ struct NodeUse {
 // The work of nodes from CUDA's parameters, and the other way round.
 /// Parameters of the first version of the API, which knows no kernels of libraries.
 CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old);
-CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, SharedWork* out);
+/// `old`: what the node has had, null: a new node. Kernels go on changing it if they did.
+CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, const GraphWork* old,
+                        SharedWork* out);
 /// `old`: what the node has had, null: a new node. Its kind stays where it can.
 CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const GraphWork* old,
                         SharedWork* out);

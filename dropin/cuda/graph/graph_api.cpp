@@ -107,7 +107,7 @@ CUresult add_kernel(CUgraphNode* out, CUgraph handle, const CUgraphNode* depende
                     const CUDA_KERNEL_NODE_PARAMS& params) {
   CU_GET(Graph, graph, handle);
   SharedWork work;
-  CU_TRY(kernel_work_of(params, &work));
+  CU_TRY(kernel_work_of(params, nullptr, &work));
   return graph->add(dependencies, count, std::move(work), out);
 }
 
@@ -127,7 +127,7 @@ CUresult set_kernel(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS& params) {
   NodeUse use;
   CU_TRY(use.get(handle));
   SharedWork work;
-  CU_TRY(kernel_work_of(params, &work));
+  CU_TRY(kernel_work_of(params, use.node.work.get(), &work));
   return set_work(use, std::move(work));
 }
 
@@ -276,6 +276,10 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
     NodeUse use;
     CU_TRY(use.get(handle));
     CU_TRY(check_may_shrink(*use.graph));
+    if (const auto* kernel = use.node.work->as<KernelOperation>();
+        kernel != nullptr && kernel->update_handle != 0) {
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "a node that kernels change stays in its graph");
+    }
     CU_CHECK(use.graph->core().remove(use.node.id));
     use.graph->forget_node(use.node.id);
     return CUDA_SUCCESS;
@@ -460,7 +464,8 @@ CUresult cuGraphClone(CUgraph* out, CUgraph handle) {
     CU_REQUIRE(out);
     CU_GET(Graph, graph, handle);
     if (is_unique(graph->core())) {
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that allocates or decides cannot be cloned");
+      return fail(CUDA_ERROR_NOT_SUPPORTED,
+                  "a graph that allocates, decides or is changed by kernels cannot be cloned");
     }
     auto clone = make_ref<dropin::Graph>(graph->context(), graph->core().clone());
     clone->keep_all_of(*graph);

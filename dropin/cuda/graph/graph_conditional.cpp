@@ -179,8 +179,11 @@ bool is_unique(const km::Graph& graph) {
   const std::vector<km::GraphNode> nodes = graph.nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const km::GraphNode& node) {
     const km::Graph* const child = node.work->child();
+    const auto* const kernel = node.work->as<KernelOperation>();
     return node.work->as<ConditionalOperation>() != nullptr ||
-           memory_note_of(*node.work) != nullptr || (child != nullptr && is_unique(*child));
+           memory_note_of(*node.work) != nullptr ||
+           (kernel != nullptr && kernel->update_handle != 0) ||
+           (child != nullptr && is_unique(*child));
   });
 }
 

@@ -41,7 +41,8 @@ CUDA_CONDITIONAL_NODE_PARAMS read_conditional(Graph& graph, uint64_t node, const
 /// Why a graph cannot be instantiated: CUDA_GRAPH_INSTANTIATE_SUCCESS where it can.
 CUgraphInstantiateResult check_conditionals(Graph& graph);
 bool has_conditionals(const km::Graph& graph);
-/// True if there may be only one of a graph: it has nodes that decide, allocate or free.
+/// True if there may be only one of a graph: it has nodes that decide, allocate or
+/// free, or that kernels change.
 bool is_unique(const km::Graph& graph);
 
 }  // namespace km::dropin

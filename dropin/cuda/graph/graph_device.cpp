@@ -1,6 +1,11 @@
 #include "dropin/cuda/graph/graph_device.h"
 
+#include <algorithm>
+#include <atomic>
+
+#include "core/capture/capture.h"
 #include "core/graph/graph_work.h"
+#include "dropin/cuda/stream/stream.h"
 
 namespace km::dropin {
 
@@ -101,6 +106,58 @@ CUresult enable_device_launch(km::GraphExec& graph, CUgraphExec handle) {
   if (enabled) return CUDA_SUCCESS;
   retire<GraphExec>(handle);
   return result_of(enabled.error());
+}
+
+CUgraphDeviceNode device_node_of(const GraphWork& work) {
+  return reinterpret_cast<CUgraphDeviceNode>(
+      std::get<KernelOperation>(work.operation).update_handle);
+}
+
+CUresult make_updatable(Graph& graph, uint64_t node, CUgraphDeviceNode* out) {
+  static std::atomic<uint64_t> last_handle{0};
+  constexpr uint64_t kHandleStep = 0x10;
+  if (graph.core().backend().graph_restore == nullptr) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels of this device change no nodes of graphs");
+  }
+  CU_ASSIGN(const km::GraphNode found, graph.core().node(node));
+  *out = device_node_of(*found.work);
+  if (*out != nullptr) return CUDA_SUCCESS;
+  const auto& old = std::get<KernelOperation>(found.work->operation);
+  const uint64_t handle = last_handle.fetch_add(kHandleStep) + kHandleStep;
+  CU_ASSIGN(SharedWork work, kernel_work({.function = *old.function,
+                                          .shape = old.shape,
+                                          .arguments = old.arguments.data(),
+                                          .arguments_size_bytes = old.arguments.size(),
+                                          .memories = {},
+                                          .update_handle = handle}));
+  CU_CHECK(graph.core().set(node, std::move(work)));
+  *out = reinterpret_cast<CUgraphDeviceNode>(handle);
+  return CUDA_SUCCESS;
+}
+
+CUresult make_captured_updatable(CUstream handle, CUgraphDeviceNode* out) {
+  StreamUse stream;
+  CU_TRY(stream.get(handle));
+  const CaptureInfo info = capture_info(stream.core());
+  if (info.status != KM_CAPTURE_STATUS_ACTIVE || info.nodes.size() != 1) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "only nodes of graphs are for kernels to change");
+  }
+  const Pin<Graph> graph(stream->context().publish_captured(info.graph));
+  if (!graph) return fail(CUDA_ERROR_INVALID_VALUE, "the graph was destroyed");
+  return make_updatable(*graph, info.nodes.front(), out);
+}
+
+bool has_updatable(const km::Graph& graph) {
+  const std::vector<km::GraphNode> nodes = graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [](const km::GraphNode& node) {
+    if (const auto* kernel = node.work->as<KernelOperation>()) return kernel->update_handle != 0;
+    if (const auto* conditional = node.work->as<ConditionalOperation>()) {
+      const auto& bodies = conditional->bodies;
+      return std::any_of(bodies.begin(), bodies.end(),
+                         [](const Ref<km::Graph>& body) { return has_updatable(*body); });
+    }
+    return node.work->child() != nullptr && has_updatable(*node.work->child());
+  });
 }
 
 }  // namespace km::dropin

@@ -50,6 +50,7 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
     : context_(Ref<Context>::share(graph.context())),
       core_(std::move(core)),
       flags_(flags),
+      is_updatable_(has_updatable(graph.core())),
       claim_(std::move(claim)),
       references_(graph.references()) {
   collect_memory_nodes(graph.core(), &memory_nodes_);
@@ -74,6 +75,9 @@ Status GraphExec::update(Graph& graph) {
 }
 
 CUresult GraphExec::launch(Stream& stream) {
+  if (is_updatable_ && stream.core().is_capturing()) {
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that kernels change is no part of others");
+  }
   const std::lock_guard lock(mutex_);
   const bool is_captured = stream.core().is_capturing();
   if (!memory_nodes_.empty() && !is_captured) {
@@ -141,7 +145,8 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
   std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
   if (is_only && !claim) {
     return fail(CUDA_ERROR_INVALID_VALUE,
-                "a graph that allocates or decides is instantiated once at a time");
+                "a graph that allocates, decides or is changed by kernels has one instantiation "
+                "at a time");
   }
   CU_ASSIGN(Ref<km::GraphExec> core, km::GraphExec::create(graph->core()));
   const Ref<km::GraphExec> made = core;
@@ -154,8 +159,10 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
 }
 
 CUresult update_kernel(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS& params) {
+  NodeUse use;
+  CU_TRY(use.get(node));
   SharedWork work;
-  CU_TRY(kernel_work_of(params, &work));
+  CU_TRY(kernel_work_of(params, use.node.work.get(), &work));
   return update_node(exec, node, std::move(work));
 }
 
@@ -177,6 +184,11 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
   *out_node = nullptr;
   *out_result = CU_GRAPH_EXEC_UPDATE_ERROR;
   if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
+  if (exec->is_updatable() || has_updatable(graph->core())) {
+    *out_result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+                "a graph that kernels change is not updated as a whole");
+  }
   if (check_conditionals(*graph) != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
     return fail(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graphs are too different");
   }
@@ -203,9 +215,8 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
 /// Changes count for launches by kernels from an upload on. All else is on the device as it is.
 CUresult upload_graph(CUgraphExec handle, CUstream stream_handle) {
   CU_GET(GraphExec, exec, handle);
-  StreamUse stream;
-  CU_TRY(stream.get(stream_handle));
-  CU_CHECK(exec->core().upload());
+  CU_STREAM_FOR_WORK(stream, stream_handle);
+  CU_CHECK(exec->core().upload(stream.core()));
   return CUDA_SUCCESS;
 }
 

@@ -80,7 +80,8 @@ CUresult check_edges(const CUgraphEdgeData* edges, size_t count) {
 CUresult child_graph_work_of(CUgraph handle, Graph* parent, SharedWork* out) {
   CU_GET(Graph, child, handle);
   if (is_unique(child->core())) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that allocates or decides cannot be cloned");
+    return fail(CUDA_ERROR_NOT_SUPPORTED,
+                "a graph that allocates, decides or is changed by kernels cannot be cloned");
   }
   if (parent != nullptr) parent->keep_all_of(*child);
   *out = child_work(child->core().clone());
@@ -144,7 +145,7 @@ CUresult work_of(Context& context, CUgraphNodeParams& params, const GraphWork* o
   CU_TRY(check_reserved(params));
   switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return kernel_work_of(params.kernel, out);
+      return kernel_work_of(params.kernel, old, out);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       if (params.memcpy.flags != 0) {
         return fail(CUDA_ERROR_INVALID_VALUE, "flags is %d; it must be 0", params.memcpy.flags);

@@ -1,5 +1,6 @@
 // Launches and occupancy.
 #include "core/object/callback.h"
+#include "dropin/cuda/graph/graph_device.h"
 #include "dropin/cuda/launch/launch.h"
 
 namespace km::cu {
@@ -12,16 +13,17 @@ namespace {
 struct LaunchAttributes {
   LaunchShape shape;
   std::vector<CUevent> events;  // recorded behind the launch: all its blocks have begun then
+  CUgraphDeviceNode* device_node = nullptr;  // takes the node's handle; null: kernels change none
 
   CUresult read(const CUlaunchConfig& config);
   CUresult check_events(CUstream stream) const;
 
  private:
-  CUresult read_one(const CUlaunchAttribute& attribute);
+  CUresult read_one(CUlaunchAttribute& attribute);
 };
 
-CUresult LaunchAttributes::read_one(const CUlaunchAttribute& attribute) {
-  const CUlaunchAttributeValue& value = attribute.value;
+CUresult LaunchAttributes::read_one(CUlaunchAttribute& attribute) {
+  CUlaunchAttributeValue& value = attribute.value;
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
       shape.is_cooperative = value.cooperative != 0;
@@ -37,7 +39,12 @@ CUresult LaunchAttributes::read_one(const CUlaunchAttribute& attribute) {
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
       if (value.deviceUpdatableKernelNode.deviceUpdatable == 0) return CUDA_SUCCESS;
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot change nodes of graphs");
+      if (value.deviceUpdatableKernelNode.deviceUpdatable != 1) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "deviceUpdatable is %d; it must be 0 or 1",
+                    value.deviceUpdatableKernelNode.deviceUpdatable);
+      }
+      device_node = &value.deviceUpdatableKernelNode.devNode;
+      return CUDA_SUCCESS;
     default:
       if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
@@ -70,13 +77,24 @@ CUresult LaunchAttributes::check_events(CUstream stream_handle) const {
   return CUDA_SUCCESS;
 }
 
+CUresult require_captured(CUstream handle) {
+  StreamUse stream;
+  CU_TRY(stream.get(handle));
+  if (stream.core().is_capturing()) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "only nodes of graphs are for kernels to change");
+}
+
 CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,
                        void** extra, CUstream stream) {
   CU_REQUIRE(config);
   LaunchAttributes attributes;
   CU_TRY(attributes.read(*config));
   CU_TRY(attributes.check_events(stream));
+  if (attributes.device_node != nullptr) CU_TRY(require_captured(stream));
   CU_TRY(launch({function, attributes.shape, stream, params, extra}));
+  if (attributes.device_node != nullptr) {
+    CU_TRY(make_captured_updatable(stream, attributes.device_node));
+  }
   for (const CUevent event : attributes.events) CU_TRY(cuEventRecord(event, stream));
   return CUDA_SUCCESS;
 }

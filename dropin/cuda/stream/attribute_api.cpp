@@ -2,7 +2,7 @@
 #include <initializer_list>
 
 #include "core/graph/graph_work.h"
-#include "dropin/cuda/graph/graph.h"
+#include "dropin/cuda/graph/graph_device.h"
 #include "dropin/cuda/stream/stream.h"
 
 namespace km::cu {
@@ -31,7 +31,8 @@ CUresult check_of_node(CUlaunchAttributeID id) {
            CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
            CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, CU_LAUNCH_ATTRIBUTE_PRIORITY,
            CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-           CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT});
+           CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+           CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE});
 }
 
 CUresult get_kernel_node(CUgraphNode handle, NodeUse* out) {
@@ -67,10 +68,28 @@ CUresult write_shape(const NodeUse& use, CUlaunchAttributeID id,
   } else {
     shape.is_cooperative = value.cooperative != 0;
   }
-  CU_ASSIGN(SharedWork work,
-            kernel_work({*old.function, shape, old.arguments.data(), old.arguments.size(), {}}));
+  CU_ASSIGN(SharedWork work, kernel_work({.function = *old.function,
+                                          .shape = shape,
+                                          .arguments = old.arguments.data(),
+                                          .arguments_size_bytes = old.arguments.size(),
+                                          .memories = {},
+                                          .update_handle = old.update_handle}));
   CU_CHECK(use.graph->core().set(use.node.id, std::move(work)));
   return CUDA_SUCCESS;
+}
+
+/// Nodes that kernels change stay so. The handle is written to the value, as CUDA does.
+CUresult write_updatable(const NodeUse& use, const CUkernelNodeAttrValue& value) {
+  const int wanted = value.deviceUpdatableKernelNode.deviceUpdatable;
+  if (wanted != 0 && wanted != 1) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "deviceUpdatable is %d; it must be 0 or 1", wanted);
+  }
+  if (wanted == 1) {
+    auto& out = const_cast<CUkernelNodeAttrValue&>(value).deviceUpdatableKernelNode;
+    return make_updatable(*use.graph, use.node.id, &out.devNode);
+  }
+  if (device_node_of(*use.node.work) == nullptr) return CUDA_SUCCESS;
+  return fail(CUDA_ERROR_INVALID_VALUE, "a node that kernels change stays one");
 }
 
 CUresult give_number(uint64_t id, unsigned* out) {
@@ -148,7 +167,10 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
     NodeUse use;
     CU_TRY(get_kernel_node(handle, &use));
     CUkernelNodeAttrValue read{};
-    if (!read_shape(kernel_of(use).shape, id, &read)) {
+    if (id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) {
+      const CUgraphDeviceNode device_node = device_node_of(*use.node.work);
+      read.deviceUpdatableKernelNode = {device_node != nullptr ? 1 : 0, device_node};
+    } else if (!read_shape(kernel_of(use).shape, id, &read)) {
       static_cast<void>(use.pinned->attributes().get(id, &read));
     }
     *value = read;
@@ -163,6 +185,9 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
     CU_TRY(check_of_node(id));
     NodeUse use;
     CU_TRY(get_kernel_node(handle, &use));
+    if (id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) {
+      return write_updatable(use, *value);
+    }
     CUkernelNodeAttrValue old{};
     if (read_shape(kernel_of(use).shape, id, &old)) return write_shape(use, id, *value);
     use.pinned->attributes().set(id, *value);
@@ -175,6 +200,9 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to_handle, CUgraphNode from
     NodeUse to, from;
     CU_TRY(get_kernel_node(to_handle, &to));
     CU_TRY(get_kernel_node(from_handle, &from));
+    if (device_node_of(*to.node.work) != nullptr || device_node_of(*from.node.work) != nullptr) {
+      return fail(CUDA_ERROR_INVALID_VALUE, "a node that kernels change shares no attributes");
+    }
     to.pinned->attributes().copy_from(from.pinned->attributes());
     for (const CUlaunchAttributeID id :
          {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_COOPERATIVE}) {

@@ -78,7 +78,8 @@ const kmb_backend& cuda_backend() {
       .graph_destroy = cuda::graph_destroy,
       .graph_update = cuda::graph_update,
       .graph_launch = cuda::graph_launch,
-      .graph_upload = nullptr,  // launches by kernels are the program's own
+      .graph_upload = nullptr,   // launches by kernels are the program's own
+      .graph_restore = nullptr,  // changes by kernels are, too
       .copy_3d = cuda::copy_3d,
       .fill_2d = cuda::fill_2d,
       .device_can_access_peer = cuda::device_can_access_peer,

@@ -22,4 +22,8 @@ km_status graph_upload(kmb_graph*, uint64_t, const kmb_graph_node*, uint64_t, km
   return unsupported("graphs", error);
 }
 
+km_status graph_restore(kmb_graph*, kmb_stream*, uint64_t*, kmb_error* error) {
+  return unsupported("graphs", error);
+}
+
 }  // namespace km::null

@@ -73,6 +73,7 @@ const kmb_backend& null_backend() {
       .graph_update = null::graph_update,
       .graph_launch = null::graph_launch,
       .graph_upload = null::graph_upload,
+      .graph_restore = null::graph_restore,
       .copy_3d = null::copy_3d,
       .fill_2d = null::fill_2d,
       .device_can_access_peer = null::device_can_access_peer,

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/capture/capture.h"
 #include "core/graph/graph_work.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
@@ -78,7 +79,11 @@ Error mismatch(const GraphDifference& difference) {
 class GraphExec::NativeNodes {
  public:
   void add(const FlatNode& node, bool enabled = true) {
-    if (enabled && (node.work->written_bytes() != 0 || !writes(*node.work))) {
+    if (is_updatable(node)) {  // kernels turn it on again
+      nodes_.push_back(native_of(node));
+      nodes_.back().kernel.is_off = enabled ? 0 : 1;
+      enabled = true;
+    } else if (enabled && (node.work->written_bytes() != 0 || !writes(*node.work))) {
       nodes_.push_back(native_of(node));
     } else {
       nodes_.push_back({});
@@ -110,7 +115,8 @@ kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
       [&](const KernelOperation& kernel) {
         native.kernel = {
             kernel.function->native(),
-            native_launch(kernel.shape, kernel.arguments.data(), kernel.arguments.size())};
+            native_launch(kernel.shape, kernel.arguments.data(), kernel.arguments.size()),
+            kernel.update_handle, 0, 0};
       },
       [&](const CopyOperation& copy) {
         native.copy = {copy.destination, copy.source, copy.size_bytes};
@@ -138,6 +144,11 @@ kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
       },
       [&](const ConditionalOperation&) { native.branch = node.branch; });
   return native;
+}
+
+bool GraphExec::is_updatable(const FlatNode& node) {
+  const auto* const kernel = node.work->as<KernelOperation>();
+  return kernel != nullptr && kernel->update_handle != 0;
 }
 
 /// A graph with all that is within it as one list.
@@ -343,9 +354,13 @@ Status GraphExec::upload_if_changed() {
   return {};
 }
 
-Status GraphExec::upload() {
+Status GraphExec::upload(Stream& stream) {
+  KM_TRY(require_same_context(context(), stream.context(), "stream"));
   const std::lock_guard lock(mutex_);
-  return upload_if_changed();
+  KM_TRY(upload_if_changed());
+  if (is_restored_ || std::none_of(nodes_.begin(), nodes_.end(), is_updatable)) return {};
+  if (stream.is_capturing()) return refuse_capture(stream, "uploading a graph");
+  return submit_run(stream, backend().graph_restore);
 }
 
 Status GraphExec::launch(Stream& stream) {
@@ -355,6 +370,14 @@ Status GraphExec::launch(Stream& stream) {
     return capture_work(stream, child_work(graph_, of_nodes_.memory));
   if (device_handle_ != 0) [[unlikely]]
     KM_TRY(upload_if_changed());
+  KM_TRY(submit_run(stream, backend().graph_launch));
+  if (has_events_) [[unlikely]]
+    note_records();
+  return {};
+}
+
+/// Queues a launch, or what goes before one, after the launches before.
+Status GraphExec::submit_run(Stream& stream, RunEntry entry) {
   if (last_stream_.get() != &stream) {
     if (last_stream_ && last_stream_->native() != stream.native()) {
       KM_TRY(wait_for_other_stream(stream));
@@ -365,12 +388,11 @@ Status GraphExec::launch(Stream& stream) {
     of_nodes_ = uses_of(nodes_);
   uint64_t ticket = 0;
   KM_TRY(submit(stream, of_nodes_.memory, [&](Submission&, uint64_t* out_ticket) {
-    Status launched = call_backend(backend().graph_launch, native_, stream.native(), &ticket);
+    Status launched = call_backend(entry, native_, stream.native(), &ticket);
     *out_ticket = ticket;
     return launched;
   }));
-  if (has_events_) [[unlikely]]
-    note_records();
+  is_restored_ = true;
   uses_.record(stream, ticket);
   for (const Uses::UsedModule& used : of_nodes_.modules) {
     used.module->note_launch(stream, ticket, used.variables);
@@ -435,7 +457,7 @@ Status GraphExec::take_over(Ref<Graph> changed) {
   nodes_.swap(nodes);
   of_nodes_ = std::move(uses);
   graph_ = std::move(changed);
-  is_uploaded_ = false;
+  is_uploaded_ = is_restored_ = false;
   return {};
 }
 
@@ -456,7 +478,7 @@ Status GraphExec::set_enabled(uint64_t node, bool enabled) {
   NativeNodes native;
   native.add(nodes_[index], enabled);
   KM_TRY(call_backend(backend().graph_update, native_, &index, native.data(), native.size()));
-  is_uploaded_ = false;
+  is_uploaded_ = is_restored_ = false;
   if (enabled) {
     disabled_.erase(node);
   } else {

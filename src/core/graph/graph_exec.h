@@ -25,8 +25,9 @@ class GraphExec final : public ContextChild {
   Result<bool> is_enabled(uint64_t node) const;
   /// Lets kernels launch the graph by this handle, once it is uploaded.
   Status enable_device_launch(uint64_t handle);
-  /// Makes kernels launch the graph as it is now. The host's launches do so, too.
-  Status upload();
+  /// Makes kernels launch the graph as it is now, and ends what kernels have changed of nodes that
+  /// the host has changed since. The host's launches do so, too.
+  Status upload(Stream& stream);
 
  private:
   /// A node without children around it.
@@ -60,6 +61,9 @@ class GraphExec final : public ContextChild {
   void note_records();
   Result<uint32_t> index_to_switch(uint64_t node) const;
   Status upload_if_changed();
+  using RunEntry = decltype(kmb_backend::graph_launch);
+  Status submit_run(Stream& stream, RunEntry entry);
+  static bool is_updatable(const FlatNode& node);
 
   mutable std::mutex mutex_;  // guards what follows
   Ref<Graph> graph_;          // as it runs; never changed
@@ -70,6 +74,7 @@ class GraphExec final : public ContextChild {
   kmb_graph* native_ = nullptr;
   uint64_t device_handle_ = 0;        // by which kernels launch it; 0: they may not
   bool is_uploaded_ = false;          // as it is now
+  bool is_restored_ = true;           // nodes that kernels change: see graph_restore
   std::vector<SharedWork> uploaded_;  // by kernels' launches in use until the next upload
   UseList uses_;                      // the launches
   Ref<Stream> last_stream_;           // of the last launch

@@ -27,6 +27,7 @@ struct KernelOperation {
   Ref<Function> function;
   LaunchShape shape;
   std::vector<std::byte> arguments;  // laid out as the function's parameters
+  uint64_t update_handle = 0;        // by which kernels change the node; 0: none does
   static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_KERNEL; }
 };
 

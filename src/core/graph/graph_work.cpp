@@ -64,7 +64,8 @@ Result<SharedWork> kernel_work(const KernelLaunch& launch) {
   const auto* bytes = static_cast<const std::byte*>(launch.arguments);
   auto work = new_work(KernelOperation{Ref<Function>::share(launch.function),
                                        launch.shape,
-                                       {bytes, bytes + launch.arguments_size_bytes}});
+                                       {bytes, bytes + launch.arguments_size_bytes},
+                                       launch.update_handle});
   for (Memory* memory : launch.memories) {
     if (memory != nullptr) KM_TRY(keep(*work, MemoryUse::of(*memory, 0, 0, AccessKind::kRead)));
   }

@@ -79,6 +79,7 @@ struct KernelLaunch {
   uint64_t arguments_size_bytes;
   std::span<Memory* const> memories;  // what it is known to use; null: nothing
   std::span<MemoryUse> uses = {};     // the same of memory whose uses are ordered
+  uint64_t update_handle = 0;         // of a node: see KernelOperation
 };
 /// The form in which backends take it.
 kmb_launch native_launch(const LaunchShape& shape, const void* arguments,

@@ -297,7 +297,7 @@ TEST_F(OrderTest, KernelsOfBackendsWithoutUploadsLaunchNoGraphs) {
   const Status enabled = exec->enable_device_launch(7);
   ASSERT_FALSE(enabled);
   EXPECT_EQ(enabled.error().status, KM_ERROR_NOT_SUPPORTED);
-  EXPECT_TRUE(exec->upload());  // nothing is to be done
+  EXPECT_TRUE(exec->upload(*streams_[0]));  // nothing is to be done
 }
 
 TEST_F(OrderTest, ContextsWithoutTheFlagKeepNothing) {

@@ -80,6 +80,7 @@ constexpr kmb_backend kTable = {
     .graph_update = graph_update,
     .graph_launch = graph_launch,
     .graph_upload = graph_upload,
+    .graph_restore = graph_restore,
     .copy_3d = copy_3d,
     .fill_2d = fill_2d,
     .device_can_access_peer = device_can_access_peer,

@@ -169,6 +169,19 @@ bool GraphProgram::begin_tails(Command* front, Context* context) const {
   return true;
 }
 
+void GraphProgram::look_for_updates() {
+  has_updates = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
+    return node->updates != nullptr;
+  });
+}
+
+void GraphProgram::begin_updates() const {
+  if (!has_updates) return;
+  for (const std::shared_ptr<GraphNode>& node : nodes) {
+    if (node->updates != nullptr) node->updates->begin();
+  }
+}
+
 void GraphProgram::look_for_waits() {
   may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
     const Command& command = node->command;
@@ -231,6 +244,22 @@ Graph::~Graph() {
   context_->release();
 }
 
+/// Lets kernels change a node that has a handle. `before`: what it replaces; null: nothing.
+void Graph::make_updates(GraphNode* made, const kmb_graph_node& node,
+                         const GraphNode* before) const {
+  if (node.kind != KM_GRAPH_NODE_KERNEL || node.kernel.update_handle == 0) return;
+  auto base = std::make_shared<const NodeBase>(node.kernel);
+  std::shared_ptr<UpdatableNode> updated;
+  if (before != nullptr && before->updates != nullptr) {
+    updated = before->updates->node();
+  } else {
+    updated = std::make_shared<UpdatableNode>(base);
+    context_->device_graphs().nodes().put(node.kernel.update_handle, updated);
+  }
+  made->updates = std::make_unique<UpdatedLaunch>(std::move(updated), std::move(base));
+  made->command.updates = made->updates.get();
+}
+
 Result<std::unique_ptr<Graph>> Graph::make(Context* context,
                                            std::span<const kmb_graph_node> nodes) {
   std::unique_ptr<Graph> graph(new Graph(context));
@@ -241,8 +270,12 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
     program->nodes.push_back(std::move(made));
   }
   program->plan = std::make_shared<GraphPlan>(context, nodes);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    graph->make_updates(program->nodes[i].get(), nodes[i], nullptr);
+  }
   for (size_t i = 0; i < nodes.size(); ++i) take_user_data(program->nodes[i].get(), nodes[i]);
   program->set_environment();
+  program->look_for_updates();
   program->look_for_waits();
   program->collect_events();
   graph->program_ = std::move(program);
@@ -252,12 +285,15 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
 Status Graph::update(std::span<const uint32_t> indices, std::span<const kmb_graph_node> nodes) {
   auto program = std::make_shared<GraphProgram>(*program_);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    KM_ASSIGN(program->nodes[indices[i]], make_node(nodes[i], context_));
+    KM_ASSIGN(std::shared_ptr<GraphNode> made, make_node(nodes[i], context_));
+    make_updates(made.get(), nodes[i], program->nodes[indices[i]].get());
+    program->nodes[indices[i]] = std::move(made);
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     take_user_data(program->nodes[indices[i]].get(), nodes[i]);
   }
   program->set_environment();
+  program->look_for_updates();
   program->look_for_waits();
   program->collect_events();
   program_ = std::move(program);
@@ -271,7 +307,8 @@ Status Graph::upload(uint64_t handle, std::span<const kmb_graph_node> nodes) {
     program_ = std::move(program);
     use_ = std::make_shared<DeviceGraphUse>();
   }
-  KM_ASSIGN(std::shared_ptr<const DeviceGraph> made, DeviceGraph::make(handle, nodes, use_));
+  KM_ASSIGN(std::shared_ptr<const DeviceGraph> made,
+            DeviceGraph::make(handle, nodes, *program_, use_));
   context_->device_graphs().put(handle, std::move(made));
   return {};
 }
@@ -299,6 +336,23 @@ km_status graph_upload(kmb_graph* graph, uint64_t handle, const kmb_graph_node* 
                        uint64_t node_count, kmb_error* error) {
   return guarded(error,
                  [&]() -> Status { return from(graph)->upload(handle, {nodes, node_count}); });
+}
+
+/// Queues a graph command that is at its end already.
+km_status graph_restore(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticket,
+                        kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    Stream* stream = from(handle);
+    KM_TRY(stream->context()->check());
+    const std::shared_ptr<const GraphProgram> program = from(graph)->program();
+    Command* command = new_command(stream, CommandKind::graph);  // last: nothing fails after it
+    command->program = program;
+    command->lane = 0;
+    command->step = static_cast<uint32_t>(program->nodes.size());
+    command->in_turn = true;
+    *out_ticket = stream->submit(command);
+    return {};
+  });
 }
 
 km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticket,

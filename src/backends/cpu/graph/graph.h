@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/interface.h"
+#include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/stream/command.h"
 #include "base/result.h"
 
@@ -44,6 +45,7 @@ class HostData {
 struct GraphNode {
   Command command;
   std::variant<std::monostate, HostData, Event*> used;
+  std::unique_ptr<UpdatedLaunch> updates;  // of the command; null: no kernel changes the node
 };
 
 /// The lanes of a graph: the nodes that run in each, and the places at which lanes wait for each
@@ -103,6 +105,7 @@ struct GraphProgram {
   std::shared_ptr<GraphEnvironment> environment;  // of its runs; null: its kernels launch nothing
   uint64_t device_handle = 0;                     // by which kernels launch it; 0: by none
   std::vector<std::shared_ptr<GraphNode>> nodes;
+  bool has_updates = false;        // kernels change nodes
   bool may_wait = false;           // a kernel or callback may wait for what another branch does
   std::vector<Event*> events;      // by slot
   std::vector<bool> slot_records;  // by slot; else the node waits
@@ -112,6 +115,9 @@ struct GraphProgram {
   /// Makes the graphs that wait as tails the launches of a graph command at its end; false: there
   /// are none.
   bool begin_tails(Command* front, Context* context) const;
+  /// Takes over what the host has changed of nodes that kernels change.
+  void begin_updates() const;
+  void look_for_updates();
   void look_for_waits();
   /// Gives each node with an event its slot.
   void collect_events();
@@ -141,6 +147,7 @@ class Graph {
 
  private:
   explicit Graph(Context* context);
+  void make_updates(GraphNode* made, const kmb_graph_node& node, const GraphNode* before) const;
   Context* const context_;
   std::shared_ptr<DeviceGraphUse> use_;  // null: never uploaded
   std::shared_ptr<const GraphProgram> program_;

@@ -47,6 +47,8 @@ class Caller {
   DeviceError launch();
   DeviceError launch_v2();
   DeviceError launch_graph();
+  DeviceError update_node();
+  DeviceError store_argument();
   DeviceError release();
   DeviceError move(DeviceCall function);
   uint64_t device_value(DeviceCall function);
@@ -167,6 +169,36 @@ DeviceError Caller::launch_graph() {
                                        : DeviceError::too_many_pending;
   }
   return environment->add_tail(std::move(work)) ? DeviceError::none : DeviceError::too_many_pending;
+}
+
+/// cudaGraphKernelNodeUpdate, of which arguments are only looked at: node_store writes them.
+DeviceError Caller::update_node() {
+  enum : uint32_t { kGrid = 1, kArguments, kEnabled };
+  const std::shared_ptr<UpdatableNode> node = context().device_graphs().nodes().find(words_[0]);
+  if (node == nullptr) return DeviceError::invalid_value;
+  const auto low = [this](int word) { return static_cast<uint32_t>(words_[word]); };
+  const uint32_t grid[3] = {low(2), static_cast<uint32_t>(words_[2] >> 32), low(3)};
+  switch (low(1)) {
+    case kGrid:
+      return node->set_grid(grid);
+    case kEnabled:
+      return node->set_enabled(low(2) != 0);
+    case kArguments: {
+      const bool is_valid =
+          node->has_arguments(words_[3], words_[4]) && (words_[2] != 0 || words_[4] == 0);
+      return is_valid ? DeviceError::none : DeviceError::invalid_value;
+    }
+    default:
+      return DeviceError::invalid_value;
+  }
+}
+
+DeviceError Caller::store_argument() {
+  const std::shared_ptr<UpdatableNode> node = context().device_graphs().nodes().find(words_[0]);
+  const uint64_t value = words_[2], size_bytes = words_[4];
+  if (node == nullptr || size_bytes > sizeof value) return DeviceError::invalid_value;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
+  return node->set_arguments(words_[3], {bytes, size_bytes});
 }
 
 DeviceError Caller::release() {
@@ -382,6 +414,10 @@ uint64_t Caller::run(DeviceCall function) {
       return number(note(launch_v2()));
     case DeviceCall::graph_launch:
       return number(note(launch_graph()));
+    case DeviceCall::node_update:
+      return number(note(update_node()));
+    case DeviceCall::node_store:
+      return number(note(store_argument()));
     case DeviceCall::get_last_error:
     case DeviceCall::peek_last_error:
       return number(grid_.last_error(thread_number(), function == DeviceCall::get_last_error));

@@ -14,6 +14,8 @@ enum class DeviceCall : uint32_t {
   launch,                   // kernel, buffer, grid, block, shared bytes, stream
   launch_v2,                // buffer, stream
   graph_launch,             // handle, stream
+  node_update,              // node, field, then as cudaGraphKernelNodeUpdate has them: three words
+  node_store,               // node, field, value of up to 8 bytes, offset, size
   get_last_error,
   peek_last_error,
   allocate,          // size

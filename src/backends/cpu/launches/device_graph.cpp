@@ -4,6 +4,7 @@
 
 #include "backend/graph_node.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/graph/graph.h"
 #include "backends/cpu/graph/node_transfer.h"
 #include "backends/cpu/module/module.h"
 
@@ -12,7 +13,9 @@ namespace km::cpu {
 /// Makes the work of a node, by the type of its operation.
 class DeviceGraph::WorkMaker {
  public:
-  WorkMaker(DeviceGraph* graph, km_graph_node_kind kind) : graph_(graph), kind_(kind) {}
+  /// `updates`: of the node; null: no kernel changes it.
+  WorkMaker(DeviceGraph* graph, km_graph_node_kind kind, const UpdatedLaunch* updates)
+      : graph_(graph), kind_(kind), updates_(updates) {}
 
   Status operator()(const EmptyNode&) const { return {}; }
   Status operator()(const kmb_kernel_node& node) const {
@@ -22,6 +25,10 @@ class DeviceGraph::WorkMaker {
     work.function = from(node.function);
     work.launch = node.launch;
     work.launch.arguments = graph_->arguments_.back().data();
+    if (updates_ != nullptr) {
+      work.node = updates_->node();
+      work.base = updates_->base();
+    }
     graph_->works_.push_back(std::move(work));
     return {};
   }
@@ -45,16 +52,19 @@ class DeviceGraph::WorkMaker {
 
   DeviceGraph* const graph_;
   const km_graph_node_kind kind_;
+  const UpdatedLaunch* const updates_;
 };
 
 Result<std::shared_ptr<const DeviceGraph>> DeviceGraph::make(uint64_t handle,
                                                              std::span<const kmb_graph_node> nodes,
+                                                             const GraphProgram& program,
                                                              std::shared_ptr<DeviceGraphUse> use) {
   std::shared_ptr<DeviceGraph> graph(  // tidy: new: belongs to the shared_ptr around it
       new DeviceGraph(handle, std::move(use)));
   graph->works_.reserve(nodes.size());
-  for (const kmb_graph_node& node : nodes) {
-    KM_TRY(match_node(node, WorkMaker(graph.get(), node.kind)));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const UpdatedLaunch* const updates = program.nodes[i]->updates.get();
+    KM_TRY(match_node(nodes[i], WorkMaker(graph.get(), nodes[i].kind, updates)));
   }
   return std::shared_ptr<const DeviceGraph>(std::move(graph));
 }

@@ -14,6 +14,8 @@
 
 namespace km::cpu {
 
+struct GraphProgram;
+
 /// Tells if launches of a graph by kernels are under way: one may run at a time, and one may wait
 /// to be a tail.
 struct DeviceGraphUse {
@@ -23,9 +25,10 @@ struct DeviceGraphUse {
 /// A graph as it was when it was uploaded. Immutable.
 class DeviceGraph {
  public:
-  /// `use` belongs to the graph, whatever is uploaded of it.
+  /// `use` belongs to the graph, whatever is uploaded of it. The nodes are those of `program`.
   static Result<std::shared_ptr<const DeviceGraph>> make(uint64_t handle,
                                                          std::span<const kmb_graph_node> nodes,
+                                                         const GraphProgram& program,
                                                          std::shared_ptr<DeviceGraphUse> use);
   uint64_t handle() const { return handle_; }
   /// The nodes' work, each after that which it depends on.

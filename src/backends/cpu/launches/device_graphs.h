@@ -1,4 +1,4 @@
-// The graphs of a context that kernels may launch, by handle.
+// The graphs of a context that kernels may launch, and the nodes that they change, by handle.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+
+#include "backends/cpu/launches/updatable_node.h"
 
 namespace km::cpu {
 
@@ -31,11 +33,13 @@ class DeviceGraphs {
   }
   /// True if kernels may have launched graphs, whose modules then are in use on any stream.
   bool has_had_any() const { return has_had_any_.load(); }
+  UpdatableNodes& nodes() { return nodes_; }
 
  private:
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<const DeviceGraph>> graphs_;
   std::atomic<bool> has_had_any_{false};
+  UpdatableNodes nodes_;
 };
 
 }  // namespace km::cpu

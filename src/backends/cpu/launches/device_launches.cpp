@@ -151,18 +151,26 @@ bool DeviceLaunches::add_pending() {
   return false;
 }
 
-Status DeviceLaunches::start(const DeviceWork& work) {
+Result<bool> DeviceLaunches::start(const DeviceWork& work) {
   if (!command_) command_ = std::make_unique<Command>();
   command_->release();
   if (work.function == nullptr) {
     command_->kind = CommandKind::transfer;
     command_->transfer = work.transfer;
-    return {};
+    return true;
   }
   if (work.function->info().refusal != nullptr) {
     return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s", work.function->info().refusal);
   }
-  KM_TRY(prepare_device_launch(command_.get(), *work.function, work.launch, context_));
+  kmb_launch launch = work.launch;
+  NodeSettings settings;
+  if (work.node != nullptr) {
+    uint64_t version = UpdatedLaunch::kOfNone;
+    static_cast<void>(work.node->read(*work.base, &version, &settings));
+    if (!settings.is_enabled) return false;
+    launch = work.base->launch_with(settings);
+  }
+  KM_TRY(prepare_device_launch(command_.get(), *work.function, launch, context_));
   auto grid = std::make_unique<DeviceGrid>(this, work.depth, &work.function->module());
   grid->set_environment(top().environment());
   command_->run.grid = grid.get();
@@ -171,7 +179,7 @@ Status DeviceLaunches::start(const DeviceWork& work) {
   // graph stays for the tails that its last node may launch.
   if (!nested_.empty() && top().is_finished() && !top().is_graph()) nested_.pop_back();
   nested_.push_back(std::move(grid));
-  return {};
+  return true;
 }
 
 /// Begins with the nodes of a graph. Its tails, too, may follow each other for ever.
@@ -197,7 +205,8 @@ Command* DeviceLaunches::next() {
         enter(*work);
         continue;
       }
-      Status started = start(*work);
+      Result<bool> started = start(*work);
+      if (started && !*started) continue;
       if (started) return command_.get();
       context_->fail(std::move(started.error()), nullptr);
     } catch (const std::bad_alloc&) {

@@ -125,7 +125,8 @@ class DeviceLaunches {
 
  private:
   DeviceGrid& top() { return nested_.empty() ? root_ : *nested_.back(); }
-  Status start(const DeviceWork& work);
+  /// False: it is a node that is off.
+  Result<bool> start(const DeviceWork& work);
   void enter(const DeviceWork& work);
 
   Context* const context_;

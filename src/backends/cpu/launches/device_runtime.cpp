@@ -13,7 +13,8 @@ namespace km::cpu {
 namespace {
 
 /// One function. Parameters: w and d, 32 and 64 bits; x, a dim3; q, a cudaPitchedPtr; t, a
-/// cudaExtent; m, a pointer to cudaMemcpy3DParms; o and O, a pointer to a result of 4 or 8 bytes.
+/// cudaExtent; m, a pointer to cudaMemcpy3DParms; o and O, a pointer to a result of 4 or 8 bytes;
+/// D, a number that is no word of a call.
 struct Row {
   std::string_view name;    // after "cuda" or "__cudaCDP2", before "_ptsz"
   std::string_view params;  // as the device runtime declares them
@@ -111,6 +112,7 @@ class Wrapper {
     if (kind == 't') words64(param, {"", "+8", "+16"});
     if (kind == 'm') copy(param);
     if (kind == 'o' || kind == 'O') line("ld.param.b64 %out, [" + param + "];");
+    if (kind == 'D') line("ld.param.b64 %count, [" + param + "];");
   }
 
   void call(DeviceCall function) {
@@ -121,6 +123,10 @@ class Wrapper {
     line("call (%got), " + std::string(ptx::kDeviceCallName) + ", (" + arguments + ");");
   }
 
+  /// Makes the words up to the `count`th ones of the calls; they are 0 at first.
+  void fill_words(uint32_t count) {
+    while (words_ < count) word("0");
+  }
   void line(const std::string& text) { body_ += "  " + text + "\n"; }
   /// Makes words_ one more, with what a register holds.
   void word(const std::string& reg) { line("mov.b64 " + next_word() + ", " + reg + ";"); }
@@ -129,7 +135,7 @@ class Wrapper {
     return ".visible .func (.param ." + std::string(gives_pointer ? "b64" : "b32") + " result) " +
            name_ + "(" + heads_ +
            ")\n{\n  .reg .pred %p;\n  .reg .b32 %r<2>;\n  .reg .b64 %w<10>;\n  .reg .b64 %t<4>;\n"
-           "  .reg .b64 %out;\n  .reg .b64 %got;\n" +
+           "  .reg .b64 %out;\n  .reg .b64 %count;\n  .reg .b64 %got;\n" +
            body_ + "  ret;\n}\n";
   }
 
@@ -236,6 +242,104 @@ std::string attributes_wrapper(const std::string& name) {
   return text.text(false);
 }
 
+/// Goes on with up to 8 bytes of arguments from %t0 on in %w2, as %w4 says; %t1 are left.
+constexpr char kNextArguments[] =
+    R"(setp.ne.u64 %p, %w1, 2;
+  @%p bra over;
+  mov.b64 %t0, %w2;
+  mov.b64 %t1, %w4;
+next:
+  setp.eq.u64 %p, %t1, 0;
+  @%p bra over;
+  min.u64 %w4, %t1, 8;
+  mov.b64 %w2, 0;
+  mov.b64 %t2, 0;
+byte:
+  add.u64 %t3, %t0, %t2;
+  ld.u8 %r1, [%t3];
+  cvt.u64.u32 %t3, %r1;
+  cvt.u32.u64 %r0, %t2;
+  shl.b32 %r0, %r0, 3;
+  shl.b64 %t3, %t3, %r0;
+  or.b64 %w2, %w2, %t3;
+  add.u64 %t2, %t2, 1;
+  setp.lt.u64 %p, %t2, %w4;
+  @%p bra byte;)";
+constexpr char kAfterArguments[] =
+    R"(add.u64 %w3, %w3, %w4;
+  add.u64 %t0, %t0, %w4;
+  sub.u64 %t1, %t1, %w4;
+  bra next;
+over:)";
+/// Loads the update at %out; goes to done if %count says that there is none.
+constexpr char kNextUpdate[] =
+    R"(each:
+  setp.eq.u64 %p, %count, 0;
+  @%p bra done;
+  ld.u64 %w0, [%out];
+  ld.u32 %r0, [%out+8];
+  cvt.u64.u32 %w1, %r0;
+  ld.u64 %w2, [%out+16];
+  ld.u64 %w3, [%out+24];
+  ld.u64 %w4, [%out+32];)";
+constexpr char kAfterUpdate[] =
+    R"(add.u64 %out, %out, 40;
+  sub.u64 %count, %count, 1;
+  bra each;)";
+
+/// Applies the update of a node that the first five words are, as a cudaGraphKernelNodeUpdate has
+/// them: arguments are read from memory by up to 8 bytes a call. Goes to done with an error.
+void add_update(Wrapper* text) {
+  const auto call = [&](DeviceCall function) {
+    text->call(function);
+    text->line("mov.b64 {%r0, %r1}, %got;");
+    text->line("setp.ne.u32 %p, %r0, 0;");
+    text->line("@%p bra done;");
+  };
+  call(DeviceCall::node_update);
+  text->line(kNextArguments);
+  call(DeviceCall::node_store);
+  text->line(kAfterArguments);
+}
+
+std::string finish_update(Wrapper* text) {
+  text->line("done:");
+  text->line("mov.b64 {%r0, %r1}, %got;");
+  text->line("st.param.b32 [result], %r0;");
+  return text->text(false);
+}
+
+/// A function that updates one field of a node: its number, and parameters after the node.
+std::string update_wrapper(const std::string& name, uint32_t field, std::string_view params) {
+  Wrapper text(name);
+  text.add('d');
+  text.word(std::to_string(field));
+  for (const char kind : params) text.add(kind);
+  text.fill_words(5);
+  if (params == "w") {  // a bool is its lowest byte
+    text.line("and.b64 %w2, %w2, 255;");
+  } else if (params == "ddd") {  // the offset comes before the value
+    text.line("mov.b64 %t0, %w2;");
+    text.line("mov.b64 %w2, %w3;");
+    text.line("mov.b64 %w3, %t0;");
+  }
+  add_update(&text);
+  return finish_update(&text);
+}
+
+/// cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate*, size_t).
+std::string updates_wrapper(const std::string& name) {
+  Wrapper text(name);
+  text.add('O');
+  text.add('D');
+  text.fill_words(5);
+  text.line("mov.b64 %got, 0;");
+  text.line(kNextUpdate);
+  add_update(&text);
+  text.line(kAfterUpdate);
+  return finish_update(&text);
+}
+
 std::string bytes_of(std::string_view text) {
   std::string list;
   for (const char letter : text) list += std::to_string(static_cast<int>(letter)) + ", ";
@@ -284,6 +388,10 @@ std::string_view plain_name(std::string_view name) {
 std::string definition(const std::string& name) {
   const std::string_view plain = plain_name(name);
   if (plain == "FuncGetAttributes") return attributes_wrapper(name);
+  if (plain == "GraphKernelNodeSetGridDim") return update_wrapper(name, 1, "x");
+  if (plain == "GraphKernelNodeSetParam") return update_wrapper(name, 2, "ddd");
+  if (plain == "GraphKernelNodeSetEnabled") return update_wrapper(name, 3, "w");
+  if (plain == "GraphKernelNodeUpdatesApply") return updates_wrapper(name);
   if (plain == "GetErrorName") return texts_wrapper(name, &ErrorText::name);
   if (plain == "GetErrorString") return texts_wrapper(name, &ErrorText::text);
   const auto* const row = std::find_if(std::begin(kRows), std::end(kRows),

@@ -11,6 +11,8 @@ namespace km::cpu {
 
 class DeviceGraphLaunch;
 class Function;
+class UpdatableNode;
+struct NodeBase;
 
 /// Numbers of cudaError.
 enum class DeviceError : uint32_t {
@@ -37,6 +39,8 @@ struct DeviceWork {
   bool is_pending = false;             // DeviceLaunches counts it among the pending ones
   Transfer transfer;
   std::shared_ptr<DeviceGraphLaunch> graph;  // null: a kernel or a transfer
+  std::shared_ptr<UpdatableNode> node;       // which kernels change; null: none does
+  std::shared_ptr<const NodeBase> base;      // of the node
 };
 
 }  // namespace km::cpu

@@ -17,6 +17,7 @@ struct GraphLaunch;
 struct GraphProgram;
 class MemoryOps;
 class Task;
+class UpdatedLaunch;
 
 enum class CommandKind : uint8_t {
   none,
@@ -92,6 +93,7 @@ struct Command {
   std::shared_ptr<const MemoryOps> memory_ops;  // memory, has_more
   std::unique_ptr<DeviceLaunches> launches;     // has_more: of a kernel that launches others
   bool in_turn = false;                         // all its nodes one after the other
+  UpdatedLaunch* updates = nullptr;             // kernel in a graph: null: no kernel changes it
   kmb_branch branch{};                          // branch
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first

@@ -246,12 +246,16 @@ bool is_work(CommandKind kind) {
   const GraphProgram& program = *command.program;
   const bool ends = context_->failed() || context_->is_stopping();
   if (command.lane == 0 && command.step == 0) {
+    program.begin_updates();
     command.in_turn = program.plan->lane_count() == 1 || ends ||
                       !program.is_worth_forking(pool_->threads()) ||
                       !program.plan->fork(this, command);
   }
   Command* step = program.step_of(command);
-  if (step == nullptr) return true;
+  if (step == nullptr) {  // graph_restore()
+    program.begin_updates();
+    return true;
+  }
   if (step->kind == CommandKind::branch) [[unlikely]] {
     program.take_branch(&command, step->branch, ends);
     return true;
@@ -260,6 +264,8 @@ bool is_work(CommandKind kind) {
   if (step->kind == CommandKind::kernel) {
     step->run.record.grid_id = kOfGraph | next(last_grid_of_graph);
     step->run.record.graph_exec = program.device_handle;
+    if (step->updates != nullptr && !step->updates->refresh(step, context_)) [[unlikely]]
+      return true;
   }
   if (step->event_slot != Command::kNoEvent) [[unlikely]] {
     return execute_event(*step, command.events->markers[step->event_slot], ends);
