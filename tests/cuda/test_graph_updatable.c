@@ -516,6 +516,14 @@ static void grids_fit_clusters_and_cooperative_launches(void** state) {
   run(&s, exec);
   expect_errors(&s, kSuccess);
   expect_sum(&s, 15, 0);
+  clear_plan(&s);
+  OK(cuGraphExecKernelNodeSetParams(exec, node, &params)); /* it stays a cooperative one */
+  OK(cuGraphUpload(exec, s.f->stream));
+  plan(&s, kSetGrid, handle, 5, 1, 1);
+  change_now(&s);
+  run(&s, exec);
+  expect_errors(&s, kInvalidValue);
+  expect_sum(&s, 16, 0);
   end(s, exec, graph);
 }
 

@@ -227,6 +227,9 @@ static void kernel_nodes_keep_attributes(void** state) {
   assert_int_equal(read.clusterDim.x, 2);
   OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &read));
   assert_int_equal(read.cooperative, 0);
+  OK(cuGraphKernelNodeSetParams(node, &params)); /* which are apart from attributes */
+  OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &read));
+  assert_int_equal(read.clusterDim.x, 2);
   value.clusterDim.x = 1000;
   EXPECT(CUDA_ERROR_INVALID_CLUSTER_SIZE,
          cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));

@@ -229,15 +229,16 @@ CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, const GraphWork* 
       params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
   Ref<Function> function;
   CU_TRY(find_function(handle, &function));
+  const auto* const before = old != nullptr ? old->as<KernelOperation>() : nullptr;
+  const LaunchShape attributes = before != nullptr ? before->shape : LaunchShape();
   const LaunchShape shape{{params.gridDimX, params.gridDimY, params.gridDimZ},
                           {params.blockDimX, params.blockDimY, params.blockDimZ},
                           params.sharedMemBytes,
-                          {},
-                          false};
+                          attributes.cluster,
+                          attributes.is_cooperative};
   CU_CHECK(check_shape(*function->context().device().device, shape));
   Arguments arguments;
   CU_TRY(arguments.read(*function, params.kernelParams, params.extra));
-  const auto* const before = old != nullptr ? old->as<KernelOperation>() : nullptr;
   CU_ASSIGN(*out, kernel_work({.function = function->core(),
                                .shape = shape,
                                .arguments = arguments.data(),

@@ -156,7 +156,7 @@ struct NodeUse {
 // The work of nodes from CUDA's parameters, and the other way round.
 /// Parameters of the first version of the API, which knows no kernels of libraries.
 CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old);
-/// `old`: what the node has had, null: a new node. Kernels go on changing it if they did.
+/// `old`: what the node has had, null: a new node. Its attributes stay.
 CUresult kernel_work_of(const CUDA_KERNEL_NODE_PARAMS& params, const GraphWork* old,
                         SharedWork* out);
 /// `old`: what the node has had, null: a new node. Its kind stays where it can.
