@@ -1,5 +1,5 @@
 /* Objects that a capture uses go before its end: graphs, nodes, streams, events, contexts. NVIDIA
- * forbids most of it and does not say what comes of it. */
+ * forbids most of it and does not say what comes of it. Questions and ends in other streams. */
 #include "support.h"
 
 static CUdeviceptr new_words(void) {
@@ -26,6 +26,50 @@ static void expect_no_graph(CUstream stream, CUdeviceptr memory) {
   OK(cuMemsetD32Async(memory, 7, 1, stream));
   OK(cuStreamEndCapture(stream, &graph));
   OK(cuGraphDestroy(graph));
+}
+
+/* Streams that the legacy one does not wait for are no matter to it. */
+static void the_legacy_stream_is_asked_beside_a_capture(void** state) {
+  (void)state;
+  const CUstream legacy = (CUstream)CU_STREAM_LEGACY;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  cuuint64_t id = 0;
+  CUgraph graph = NULL;
+  for (unsigned flags = CU_STREAM_DEFAULT; flags <= CU_STREAM_NON_BLOCKING; ++flags) {
+    CUstream stream = NULL;
+    const int is_blocking = flags == CU_STREAM_DEFAULT;
+    const CUresult expected = is_blocking ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+    OK(cuStreamCreate(&stream, flags));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    EXPECT(expected, cuStreamIsCapturing(legacy, &status));
+    EXPECT(expected, cuStreamIsCapturing(NULL, &status));
+    EXPECT(expected, cuStreamGetCaptureInfo(legacy, &status, &id, NULL, NULL, NULL, NULL));
+    if (!is_blocking) assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphDestroy(graph));
+    OK(cuStreamIsCapturing(legacy, &status));
+    OK(cuStreamDestroy(stream));
+  }
+}
+
+static void an_end_in_another_stream_spoils_the_capture(void** state) {
+  const fixture* f = *state;
+  const CUdeviceptr memory = new_words();
+  CUgraph graph = (CUgraph)(uintptr_t)1;
+  CUstream other = NULL;
+  CUevent event = NULL;
+  OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(other, &graph)); /* it has no part yet */
+  OK(cuEventRecord(event, f->stream));
+  OK(cuStreamWaitEvent(other, event, 0));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, cuStreamEndCapture(other, &graph));
+  assert_null(graph);
+  expect_no_graph(f->stream, memory);
+  OK(cuEventDestroy(event));
+  OK(cuStreamDestroy(other));
+  OK(cuMemFree(memory));
 }
 
 static void a_graph_goes_that_is_captured_into(void** state) {
@@ -200,6 +244,8 @@ static void a_context_goes_with_its_captures(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(the_legacy_stream_is_asked_beside_a_capture),
+      TEST(an_end_in_another_stream_spoils_the_capture),
       TEST(a_graph_goes_that_is_captured_into),
       TEST(a_captured_graph_goes),
       TEST(a_graph_around_goes),

@@ -65,6 +65,8 @@ class Context final : public Handled {
   // The implicit order of the legacy stream and the blocking ones.
   void add_blocking(Stream& stream);
   void remove_blocking(Stream& stream);
+  /// A stream that the legacy one waits for is captured.
+  bool captures_blocking_stream();
   /// To be called before work is queued: makes the stream wait for what CUDA says it waits for.
   CUresult order_before(Stream& stream);
   /// To be called after it was queued.

@@ -276,6 +276,13 @@ void Context::remove_blocking(Stream& stream) {
   }
 }
 
+bool Context::captures_blocking_stream() {
+  if (blocking_count_.load() == 0) return false;
+  const std::lock_guard lock(order_mutex_);
+  return std::any_of(blocking_.begin(), blocking_.end(),
+                     [](const Stream* stream) { return stream->core_->is_capturing(); });
+}
+
 /// The legacy stream's next work comes after what is in the blocking streams.
 CUresult Context::join_blocking(Stream& legacy) {
   if (blocking_count_.load() == 0) return CUDA_SUCCESS;

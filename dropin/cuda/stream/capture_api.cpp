@@ -80,7 +80,11 @@ CUresult end(CUstream handle, CUgraph* out) {
   }
   CU_TRY(require_capturing_thread(*stream));
   auto ended = end_capture(stream.core());
-  if (!stream.core().is_capturing()) note_capture_end(*stream);
+  if (!stream.core().is_capturing()) {
+    note_capture_end(*stream);
+  } else if (!ended) {  // begun in another stream: the end is one of the calls that spoil it
+    static_cast<void>(refuse_capture(stream.core(), "the end in another stream of"));
+  }
   CU_ASSIGN(Ref<km::Graph> graph, std::move(ended));
   const CUgraph known = stream->context().publish_captured(std::move(graph));
   if (out != nullptr) *out = known;
@@ -98,12 +102,12 @@ CUstreamCaptureStatus status_of(km_capture_status status) {
   }
 }
 
-/// The stream of a query: asking the legacy stream while another is captured is an error in CUDA.
+/// The stream of a query: asking the legacy stream is an error in CUDA while one that it waits for
+/// is captured.
 CUresult get_for_query(CUstream handle, StreamUse* out) {
   CU_TRY(out->get(handle));
-  const km::Context& context = out->core().context();
   if ((*out)->kind() == dropin::Stream::Kind::kLegacy &&
-      const_cast<km::Context&>(context).captures().count.load() != 0) {
+      (*out)->context().captures_blocking_stream()) {
     return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
                 "the legacy stream would wait for a stream that is captured");
   }
