@@ -97,6 +97,19 @@ class Exec(Case):
         self.assertIn("there is no device 99", done.stderr)
         self.assertNotIn("the first failed call", done.stderr)
 
+    def test_files_that_are_not_there_are_no_failures(self):
+        script = (
+            "import ctypes\n"
+            "cuda, out = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+            "assert cuda.cuInit(0) == 0\n"
+            "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(out), 0) == 0\n"
+            "assert cuda.cuCtxSetCurrent(out) == 0\n"
+            "assert cuda.cuModuleLoad(ctypes.byref(out), b'/nowhere/kept.ptx') == 301\n"
+        )
+        words = [TOOL, "exec", "--", sys.executable, "-c", script]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_a_program_without_the_driver_is_noticed(self):
         def run(*words, code=0):
             done = subprocess.run([TOOL, "exec", "--", *words], capture_output=True, text=True)

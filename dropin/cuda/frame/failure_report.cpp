@@ -44,6 +44,7 @@ bool is_answer(CUresult result) {
     case CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED:
     case CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE:
     case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_FILE_NOT_FOUND:  // of a program's own cache of modules
       return true;
     default:
       return false;
