@@ -355,6 +355,42 @@ static void pools_are_used_by_devices_that_may(void** state) {
   OK(cuMemPoolDestroy(pool));
 }
 
+/* Kernels of each device write managed, page-locked and registered memory of the other. */
+static void memory_is_everybodys_on_two_devices(void** state) {
+  NEEDS_TWO_DEVICES();
+  enum { kWords = 1000 };
+  const fixture* f = *state;
+  CUcontext other = NULL;
+  CUmodule module = NULL;
+  CUfunction fill = NULL;
+  CUdeviceptr managed = 0;
+  uint32_t base = 7, count = kWords, *words[3] = {NULL};
+  words[2] = malloc(kWords * sizeof(uint32_t));
+  OK(cuMemAllocManaged(&managed, kWords * sizeof(uint32_t), CU_MEM_ATTACH_GLOBAL));
+  words[0] = (uint32_t*)(uintptr_t)managed;
+  OK(cuMemHostAlloc((void**)&words[1], kWords * sizeof(uint32_t), CU_MEMHOSTALLOC_PORTABLE));
+  OK(cuMemHostRegister(words[2], kWords * sizeof(uint32_t), CU_MEMHOSTREGISTER_PORTABLE));
+  OK(cuDevicePrimaryCtxRetain(&other, 1));
+  OK(cuCtxPushCurrent(other));
+  OK(cuModuleLoadData(&module, kernels_ptx));
+  OK(cuModuleGetFunction(&fill, module, "fill_index"));
+  for (int kind = 0; kind < 3; ++kind) {
+    void* arguments[] = {&words[kind], &base, &count};
+    memset(words[kind], 0, kWords * sizeof(uint32_t));
+    OK(cuLaunchKernel(fill, (kWords + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, arguments, NULL));
+    OK(cuCtxSynchronize());
+    for (uint32_t i = 0; i < kWords; ++i) assert_int_equal(words[kind][i], base + i);
+  }
+  OK(cuModuleUnload(module));
+  OK(cuCtxPopCurrent(&other));
+  OK(cuDevicePrimaryCtxRelease(1));
+  OK(cuCtxSetCurrent(f->context));
+  OK(cuMemFree(managed));
+  OK(cuMemFreeHost(words[1]));
+  OK(cuMemHostUnregister(words[2]));
+  free(words[2]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(allocations_are_counted_exactly),
@@ -364,6 +400,7 @@ int main(void) {
       TEST(fills_have_every_width),
       TEST(host_memory_is_the_devices_too),
       TEST(managed_memory_is_everybodys),
+      TEST(memory_is_everybodys_on_two_devices),
       TEST(only_mapped_memory_can_be_registered),
       TEST(managed_memory_is_everybodys),
       TEST(pools_reuse_and_give_back),

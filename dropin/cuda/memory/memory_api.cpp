@@ -26,10 +26,11 @@ void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationK
   Driver::instance().add(address, std::move(made));
 }
 
-CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
+CUresult create_counted_memory(Context& context, uint64_t size_bytes, km_slice_flags flags,
+                               Ref<km::Memory>* out) {
   CU_TRY(context.device().reserve(size_bytes));
   auto memory =
-      km::Memory::create(*context.core(), nullptr, size_bytes, false, 1, KM_ALLOCATION_DEVICE);
+      km::Memory::create(*context.core(), nullptr, size_bytes, flags, 1, KM_ALLOCATION_DEVICE);
   if (!memory) {
     context.device().unreserve(size_bytes);
     return result_of(memory.error());
@@ -56,11 +57,21 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   CU_TRY(require_no_capture_of("allocating memory"));
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   Ref<km::Memory> memory;
-  CU_TRY(create_counted_memory(*context, size_bytes, &memory));
+  const km_slice_flags core_flags =
+      kind == AllocationKind::kManaged ? KM_SLICE_MANAGED : KM_SLICE_DEFAULT;
+  CU_TRY(create_counted_memory(*context, size_bytes, core_flags, &memory));
   const uint64_t address = memory->address();
   keep_allocation(*context, std::move(memory), kind, flags, address);
   *out = address;
   return CUDA_SUCCESS;
+}
+
+/// Work of all contexts may use managed and page-locked memory. Their failures are their own.
+void wait_for_others(const MayBlock& may_block, const km::Context& owner) {
+  for (const Ref<dropin::Context>& each : live_contexts()) {
+    const Ref<km::Context> core = each->core();
+    if (core.get() != &owner) static_cast<void>(wait_for_work(may_block, *core));
+  }
 }
 
 /// Work on any stream may use memory by address, so all of it comes to its end first. Host
@@ -78,6 +89,7 @@ CUresult free_memory(CUdeviceptr address) {
   }
   Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
   const Status done = wait_for_work(may_block, taken.memory->context());
+  if (taken.kind == AllocationKind::kManaged) wait_for_others(may_block, taken.memory->context());
   if (taken.pool_id != 0) dropin::note_pool_free();
   return done ? CUDA_SUCCESS : result_of(done.error());
 }
@@ -108,6 +120,7 @@ CUresult free_host(void* pointer, AllocationKind kind, CUresult none) {
   if (!Driver::instance().take(reinterpret_cast<uint64_t>(pointer), kind_bit(kind), &taken)) {
     return fail(none, "no such memory begins at %p", pointer);
   }
+  wait_for_others(may_block, taken.memory->context());
   CU_CHECK(wait_for_work(may_block, taken.memory->context()));
   return CUDA_SUCCESS;
 }

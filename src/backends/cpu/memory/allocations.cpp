@@ -39,6 +39,11 @@ void Allocations::remove(uint64_t address, uint64_t size_bytes) {
   }
 }
 
+Allocations& Allocations::of_all_contexts() {
+  static Allocations& all = *new Allocations;  // memory may end while the process exits
+  return all;
+}
+
 void Allocations::set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled) {
   std::lock_guard lock(mutex_);
   std::erase_if(peers_, [&](const auto& known) {
@@ -59,9 +64,9 @@ AddressRange Allocations::find(uint64_t address, uint64_t size_bytes) const {
   for (const auto& known : peers()) {
     const std::shared_ptr<const Allocations> peer = known.lock();
     if (peer != nullptr) found = peer->find_own(address, size_bytes);
-    if (!found.is_empty()) break;
+    if (!found.is_empty()) return found;
   }
-  return found;
+  return of_all_contexts().find_own(address, size_bytes);
 }
 
 AddressRange Allocations::find_own(uint64_t address, uint64_t size_bytes) const {

@@ -21,13 +21,17 @@ struct AddressRange {
 
 class Allocations {
  public:
+  /// Managed and page-locked memory, which kernels of all contexts may touch.
+  static Allocations& of_all_contexts();
+
   void add(uint64_t address, uint64_t size_bytes);
   void remove(uint64_t address, uint64_t size_bytes);
 
   /// Kernels may touch what `peer` has, too; or no longer. It is forgotten when it is gone.
   void set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled);
 
-  /// The allocation that holds all of [address, address + size_bytes); empty: none does.
+  /// The allocation that holds all of [address, address + size_bytes), of this context, a peer or
+  /// all contexts; empty: none does.
   AddressRange find(uint64_t address, uint64_t size_bytes) const;
   /// The place of `address` relative to the nearest allocation: "4 bytes past the end of the
   /// 1024-byte allocation at 0x7f...". Empty when there is none.

@@ -72,8 +72,14 @@ Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const He
   context_->retain();
 }
 
+void Memory::open_to_all_contexts() {
+  Allocations::of_all_contexts().add(address_, size_bytes_);
+  is_open_to_all_ = true;
+}
+
 Memory::~Memory() {
   const HostMemoryNeeded needed;  // the caller takes no error
+  if (is_open_to_all_) Allocations::of_all_contexts().remove(address_, size_bytes_);
   context_->allocations().remove(address_, size_bytes_);
   if (block_.address != 0) {
     Heap::instance().free(block_);
@@ -116,6 +122,7 @@ km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_
                      size_bytes >= kStreamingBytes, nullptr);
       }
     }
+    if ((flags & KM_SLICE_MANAGED) != 0) memory->open_to_all_contexts();
     *out_info = info_of(block.address, size_bytes);
     out_info->ready_ticket = memory->own_use().ticket;
     *out_memory = to(memory.release());
@@ -163,7 +170,8 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
 
 km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memory** out_memory,
                              kmb_memory_info* out_info, kmb_error* error) {
-  return memory_create(context, nullptr, size_bytes, 0, out_memory, out_info, error);
+  // Page-locked memory is reached as managed memory is.
+  return memory_create(context, nullptr, size_bytes, KM_SLICE_MANAGED, out_memory, out_info, error);
 }
 
 km_status host_memory_register(kmb_context* context, void* pointer, uint64_t size_bytes,
@@ -175,8 +183,15 @@ km_status host_memory_register(kmb_context* context, void* pointer, uint64_t siz
                    counted(size_bytes, "byte").c_str(), pointer, size_bytes == 1 ? "is" : "are"),
         error);
   }
-  return memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info,
-                          error);
+  const km_status made =
+      memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info, error);
+  if (made != KM_SUCCESS) return made;
+  return guarded(error, [&]() -> Status {
+    std::unique_ptr<Memory> memory(from(*out_memory));
+    memory->open_to_all_contexts();
+    *out_memory = to(memory.release());
+    return {};
+  });
 }
 
 }  // namespace km::cpu

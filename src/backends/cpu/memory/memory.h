@@ -22,6 +22,8 @@ class Memory {
 
   /// Moves the memory into a file. KM_ERROR_NOT_SUPPORTED for foreign memory.
   Result<kmb_shared_memory> share() const;
+  /// Kernels of all contexts may touch it.
+  void open_to_all_contexts();
   void set_release(km_release_callback release, void* user_data) {
     release_ = release;
     user_data_ = user_data;
@@ -35,6 +37,7 @@ class Memory {
   Context* const context_;
   const uint64_t address_, size_bytes_;
   const Heap::Block block_;
+  bool is_open_to_all_ = false;
   km_release_callback release_ = nullptr;
   void* user_data_ = nullptr;
   kmb_use own_use_{nullptr, 0};
