@@ -227,7 +227,24 @@ static void threads_have_the_stack_that_was_asked_for(void** state) {
   OK(cuStreamSynchronize(f->stream));
   OK(cuMemcpyDtoH(sums, out, sizeof sums));
   for (uint32_t i = 0; i < 64; ++i) assert_int_equal(sums[i], 1000 + i);
+  /* A node keeps it, though kernels may change the node. */
+  CUgraph graph = NULL;
+  CUgraphExec exec = NULL;
+  CUlaunchAttribute updatable = {.id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+                                 .value.deviceUpdatableKernelNode = {.deviceUpdatable = 1}};
+  const CUlaunchConfig config = {1, 1, 1, 64, 1, 1, 0, f->stream, &updatable, 1};
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuLaunchKernelEx(&config, allocating, arguments, NULL));
+  OK(cuStreamEndCapture(f->stream, &graph));
+  OK(cuGraphInstantiate(&exec, graph, 0));
+  OK(cuMemsetD8(out, 0, sizeof sums));
   OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
+  OK(cuGraphLaunch(exec, f->stream));
+  OK(cuStreamSynchronize(f->stream));
+  OK(cuMemcpyDtoH(sums, out, sizeof sums));
+  for (uint32_t i = 0; i < 64; ++i) assert_int_equal(sums[i], 1000 + i);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
   OK(cuModuleUnload(module));
   OK(cuMemFree(out));
 }

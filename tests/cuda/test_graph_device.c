@@ -560,6 +560,12 @@ static void expect_refusal(CUgraph graph, CUgraphInstantiateResult why) {
   how.flags = CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithParams(&exec, graph, &how));
   assert_int_equal(how.result_out, why);
+  CUgraphNode nodes[8];
+  size_t count = 8;
+  int is_one = how.hErrNode_out == NULL && why == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+  OK(cuGraphGetNodes(graph, nodes, &count));
+  for (size_t i = 0; i < count && i < 8; ++i) is_one = is_one || nodes[i] == how.hErrNode_out;
+  assert_true(is_one);
   OK(cuGraphDestroy(graph));
 }
 

@@ -114,10 +114,13 @@ constexpr cuuint64_t kKnownFlags =
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
-/// `out_why`: for cuGraphInstantiateWithParams.
-CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
-                     CUgraphInstantiateResult* out_why) {
-  *out_why = CUDA_GRAPH_INSTANTIATE_ERROR;
+/// Why a graph was not instantiated, for cuGraphInstantiateWithParams.
+struct Refusal {
+  CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_ERROR;
+  CUgraphNode node = nullptr;  // that is the reason; null: none is
+};
+
+CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags, Refusal* refusal) {
   CU_REQUIRE(out);
   CU_GET(Graph, graph, handle);
   constexpr cuuint64_t kExclusive =
@@ -131,15 +134,18 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
   if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
   const CUgraphInstantiateResult checked = check_conditionals(*graph);
   if (checked != CUDA_GRAPH_INSTANTIATE_SUCCESS) {
-    *out_why = checked;
+    refusal->why = checked;
     return fail(CUDA_ERROR_INVALID_VALUE, "conditional nodes and handles do not match");
   }
   const bool launches_by_kernels = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
   if (launches_by_kernels) {
     DeviceLaunchProblem problem;
     const CUresult checked_nodes = check_device_launch(graph->core(), &problem);
-    if (checked_nodes != CUDA_SUCCESS) *out_why = problem.why;
-    CU_TRY(checked_nodes);
+    if (checked_nodes != CUDA_SUCCESS) {
+      refusal->why = problem.why;
+      if (problem.node != 0) refusal->node = graph->handle_of_node(problem.node);
+      return checked_nodes;
+    }
   }
   const bool is_only = is_unique(graph->core());
   std::shared_ptr<void> claim = is_only ? graph->claim() : nullptr;
@@ -154,7 +160,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags,
                     make_ref<dropin::GraphExec>(*graph, std::move(core), flags, std::move(claim)),
                     out));
   if (launches_by_kernels) CU_TRY(enable_device_launch(*made, *out));
-  *out_why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+  refusal->why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   return CUDA_SUCCESS;
 }
 
@@ -232,8 +238,8 @@ extern "C" {
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
   return guard(__func__, [&] {
-    CUgraphInstantiateResult why = 0;
-    return instantiate(out, graph, flags, &why);
+    Refusal refusal;
+    return instantiate(out, graph, flags, &refusal);
   });
 }
 
@@ -241,8 +247,11 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(params);
-    params->hErrNode_out = nullptr;
-    CU_TRY(instantiate(out, graph, params->flags, &params->result_out));
+    Refusal refusal;
+    const CUresult made = instantiate(out, graph, params->flags, &refusal);
+    params->result_out = refusal.why;
+    params->hErrNode_out = refusal.node;
+    CU_TRY(made);
     if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0) return CUDA_SUCCESS;
     return upload_graph(*out, params->hUploadStream);
   });
@@ -258,8 +267,8 @@ CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* err
   return guard(__func__, [&]() -> CUresult {
     if (error_node != nullptr) *error_node = nullptr;
     if (log != nullptr && size_bytes != 0) *log = '\0';
-    CUgraphInstantiateResult why = 0;
-    return instantiate(out, graph, 0, &why);
+    Refusal refusal;
+    return instantiate(out, graph, 0, &refusal);
   });
 }
 

@@ -81,9 +81,11 @@ std::shared_ptr<DeviceGraphLaunch> DeviceGraphLaunch::begin(
 }
 
 void DeviceGraphLaunch::start() {
+  std::atomic<bool>& running = graph_->use().is_running;
+  if (claim_ == &running) return;
   end();
-  claim_ = &graph_->use().is_running;
-  claim_->store(true);
+  // A launch in another stream may hold the claim, and then ends it.
+  if (!running.exchange(true)) claim_ = &running;
 }
 
 void DeviceGraphLaunch::end() {

@@ -57,7 +57,7 @@ void UpdatableNode::begin(const std::shared_ptr<const NodeBase>& base) {
   if (base_ == base) return;
   settings_ = base->settings;
   base_ = base;
-  ++version_;
+  version_ = UpdatedLaunch::kOfBase;
 }
 
 bool UpdatableNode::read(const NodeBase& base, uint64_t* version, NodeSettings* out) const {
@@ -82,14 +82,14 @@ DeviceError UpdatableNode::set_grid(const uint32_t grid[3]) {
     return DeviceError::invalid_value;
   }
   std::copy_n(grid, 3, settings_.grid);
-  ++version_;
+  version_ = ++last_version_;
   return DeviceError::none;
 }
 
 DeviceError UpdatableNode::set_enabled(bool is_enabled) {
   const std::lock_guard lock(mutex_);
   settings_.is_enabled = is_enabled;
-  ++version_;
+  version_ = ++last_version_;
   return DeviceError::none;
 }
 
@@ -104,7 +104,7 @@ DeviceError UpdatableNode::set_arguments(uint64_t offset, std::span<const uint8_
   const uint64_t whole = settings_.arguments.size();
   if (offset > whole || bytes.size() > whole - offset) return DeviceError::invalid_value;
   if (!bytes.empty()) std::memcpy(settings_.arguments.data() + offset, bytes.data(), bytes.size());
-  ++version_;
+  version_ = ++last_version_;
   return DeviceError::none;
 }
 

@@ -57,7 +57,8 @@ class UpdatableNode {
   mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const NodeBase> base_;
   NodeSettings settings_;
-  uint64_t version_ = 1;  // of settings_
+  uint64_t version_ = 0;  // of settings_; 0: they are the base's
+  uint64_t last_version_ = 0;
 };
 
 /// A node of a graph's program: what it runs with next.
