@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -140,6 +141,15 @@ NvrtcSearch search_named(const std::string& km_nvrtc) {
   return search;
 }
 
+/// The virtual environment whose python the program is, called by its path; empty: it is in none.
+std::string virtual_environment_of_program() {
+  const fs::path program(program_invocation_name);
+  if (!program.has_parent_path()) return {};
+  const fs::path prefix = program.parent_path() / "..";
+  return exists((prefix / "pyvenv.cfg").string()) ? prefix.lexically_normal().string()
+                                                  : std::string();
+}
+
 void add_if_unique(std::vector<std::string>& list, const std::string& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
@@ -164,6 +174,9 @@ NvrtcSurroundings nvrtc_surroundings() {
   for (const std::string& file : loaded_libraries()) {
     const std::string folder = package_folder_of(file);
     if (!folder.empty()) add_if_unique(result.package_folders, folder);
+  }
+  if (const std::string prefix = virtual_environment_of_program(); !prefix.empty()) {
+    result.python_prefixes.push_back(prefix);
   }
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const auto prefix = foreign_env(name)) result.python_prefixes.push_back(*prefix);

@@ -194,6 +194,7 @@ class Exec(Case):
                                "driver only: build it with FFTW in its place"),
             ("libcudart.so.12", "loads NVIDIA's CUDA runtime by a path of its own, {path}, which"),
             ("extension.so", "kernelmill: {path} holds NVIDIA's own CUDA runtime, which needs"),
+            ("libcurand.so.10", "(cuRAND), which runs on NVIDIA's driver only: have it load ours"),
             ("libnvrtc.so.12", None),
         ):  # fmt: skip
             path = os.path.join(os.path.realpath(self.folder), name)
@@ -213,6 +214,18 @@ class Exec(Case):
             else:
                 self.assertIn(words.format(path=path), done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_library_of_another_installation_is_named(self):
+        script = (
+            "import ctypes\n"
+            "cuda, table = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+            "id = b'kernelmill-lib' + bytes([255, 255])\n"
+            "assert cuda.cuGetExportTable(ctypes.byref(table), id) == 500\n"
+        )
+        words = [TOOL, "exec", "--", sys.executable, "-c", script]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertIn("belongs to another Kernelmill than this driver library, /", done.stderr)
+        self.assertNotIn("NVIDIA", done.stderr)
 
     def test_machine_code_of_gpus_and_graphics_are_explained(self):
         for call, words in (

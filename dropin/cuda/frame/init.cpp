@@ -1,4 +1,5 @@
 // Initialisation, version, errors' names, the profiler's switches.
+#include <cstring>
 #include <filesystem>
 
 #include "base/cuda/cuda_results.h"
@@ -8,6 +9,7 @@
 #include "dropin/cuda/frame/error_text.h"
 #include "dropin/cuda/frame/failure_report.h"
 #include "dropin/cuda/module/library_table.h"
+#include "dropin/library/table.h"
 #include "km_version.h"
 
 namespace km::cu {
@@ -24,12 +26,23 @@ bool is_program(const std::string& file) {
   return file == std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
+bool is_of_kernelmill(const CUuuid* id) {
+  constexpr size_t kVersionBytes = 2;  // at the end
+  const CUuuid& own = library::kLibraryTableId;
+  return id != nullptr && std::memcmp(id->bytes, own.bytes, sizeof own - kVersionBytes) == 0;
+}
+
 /// The sentence for code in `file` that asks for a private table; empty: it can do without.
-std::string hint_for(const std::string& file) {
+std::string hint_for(const std::string& file, const CUuuid* id) {
+  if (is_of_kernelmill(id)) {
+    return file + " belongs to another Kernelmill than this driver library, " +
+           file_of_code(reinterpret_cast<const void*>(&is_program)) +
+           ": use both of one installation";
+  }
   const std::string name = file.substr(file.rfind('/') + 1);
   // Some versions ask the driver, if there is one.
   if (name.starts_with("libnvrtc")) return {};
-  if (name.starts_with("libcudart.so")) {
+  if (name.starts_with("libcudart")) {
     return "the program loads NVIDIA's CUDA runtime by a path of its own, " + file +
            ", which needs private tables of NVIDIA's driver: have it load " + kOwnRuntime;
   }
@@ -80,7 +93,7 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     CU_REQUIRE(table);
     *table = find_library_table(id);
     if (*table != nullptr) return CUDA_SUCCESS;
-    const std::string hint = hint_for(file_of_code(caller));
+    const std::string hint = hint_for(file_of_code(caller), id);
     if (hint.empty()) {
       return fail(CUDA_ERROR_NOT_FOUND, "NVRTC asks for a private table, which it can do without");
     }

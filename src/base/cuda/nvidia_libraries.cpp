@@ -7,8 +7,13 @@ namespace km {
 namespace {
 
 constexpr NvidiaLibrary kKnown[] = {
+    {"libcublasLt", "cuBLASLt", "have it load ours, of CUDA 12 or 13"},
+    {"libcublas", "cuBLAS", "have it load ours, of CUDA 12 or 13"},
+    {"libcurand", "cuRAND", "have it load ours, of CUDA 12 or 13"},
     {"libcufft", "cuFFT", "build it with FFTW in its place"},
     {"libcudnn", "cuDNN", "use its framework's CPU device"},
+    {"libcudss", "cuDSS", "build it with another solver of sparse systems in its place"},
+    {"libcusparseLt", "cuSPARSELt", "build it with dense products of cuBLAS in its place"},
     {"libcusparse", "cuSPARSE", "build it with kernels of its own, or without sparse matrices"},
     {"libcusolver", "cuSOLVER", "build it with LAPACK in its place"},
     {"libcutensor", "cuTENSOR", "build it with products of cuBLAS in its place"},

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -138,6 +139,17 @@ TEST_F(FindNvrtc, TheWheelsBesidePackagesThatAreLoadedAreFound) {
   km::NvrtcSurroundings surroundings;
   surroundings.package_folders = km::nvrtc_surroundings().package_folders;
   EXPECT_THAT(found(surroundings), ElementsAre(library));
+}
+
+TEST_F(FindNvrtc, TheVirtualEnvironmentOfAPythonThatIsCalledByItsPathIsFound) {
+  file("env/pyvenv.cfg");
+  std::string python = file("env/bin/python"), plain = file("other/bin/python");
+  char* const name = program_invocation_name;
+  program_invocation_name = python.data();
+  EXPECT_EQ(km::nvrtc_surroundings().python_prefixes.front(), at("env/"));
+  program_invocation_name = plain.data();
+  EXPECT_NE(km::nvrtc_surroundings().python_prefixes.front(), at("other/"));
+  program_invocation_name = name;
 }
 
 TEST_F(FindNvrtc, FolderWithoutNvrtcIsSaid) {
