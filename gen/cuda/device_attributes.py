@@ -25,7 +25,9 @@ capped so that its largest block fits: what does not fit is spilled.
 LIMITS = (
     ("STACK_BYTES", "16 KiB of each thread for recursive calls and `alloca`, which less does not "
      "change; up to 512 KiB for kernels that are launched, or put into graphs, afterwards, which "
-     "are compiled once more; more is `KM_ERROR_NOT_SUPPORTED`"),
+     "are compiled once more; for what kernels launch or change in graphs, the limit when it runs "
+     "counts; more is `KM_ERROR_NOT_SUPPORTED`. The memory that deep recursion has touched stays "
+     "the process's until it ends: up to 1024 stacks for each thread of the device"),
     ("PRINTF_BYTES", "64 MiB from one wait to the next; what is more is counted and dropped"),
     ("HEAP_BYTES", "8 MiB of `malloc` in kernels; beyond it they get null"),
     ("PENDING_LAUNCHES", "2048 [launches by kernels](device-runtime.md), which are counted from "
