@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/ptx_kernels.h"
 
@@ -68,4 +69,22 @@ CUfunction kernel(const fixture* f, const char* name) {
   CUfunction function = NULL;
   OK(cuModuleGetFunction(&function, f->module, name));
   return function;
+}
+
+CUDA_KERNEL_NODE_PARAMS one_thread_of(CUmodule module, const char* name, void** arguments) {
+  CUDA_KERNEL_NODE_PARAMS params;
+  memset(&params, 0, sizeof params);
+  OK(cuModuleGetFunction(&params.func, module, name));
+  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+  params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+  params.kernelParams = arguments;
+  return params;
+}
+
+CUgraphNode add_kernel(CUgraph graph, CUmodule module, const char* name, void** arguments,
+                       const CUgraphNode* after) {
+  CUgraphNode node = NULL;
+  const CUDA_KERNEL_NODE_PARAMS params = one_thread_of(module, name, arguments);
+  OK(cuGraphAddKernelNode(&node, graph, after, after != NULL ? 1 : 0, &params));
+  return node;
 }

@@ -30,6 +30,11 @@ int tear_down(void** state);
  * `counter`, one u32. */
 extern const char kernels_ptx[];
 CUfunction kernel(const fixture* f, const char* name);
+/* A launch of one thread of the module's kernel. */
+CUDA_KERNEL_NODE_PARAMS one_thread_of(CUmodule module, const char* name, void** arguments);
+/* Adds such a node behind another one, or behind none. */
+CUgraphNode add_kernel(CUgraph graph, CUmodule module, const char* name, void** arguments,
+                       const CUgraphNode* after);
 /* KM_TEST_NVIDIA=1: the library under test is NVIDIA's. What it does otherwise by design is in
  * docs/guide/dropin.md. */
 int on_nvidias_driver(void);

@@ -56,19 +56,6 @@ static void finish(setup s) {
   OK(cuModuleUnload(s.module));
 }
 
-static CUgraphNode add_kernel(CUgraph graph, CUmodule module, const char* name, void** arguments,
-                              const CUgraphNode* after) {
-  CUgraphNode node = NULL;
-  CUDA_KERNEL_NODE_PARAMS params;
-  memset(&params, 0, sizeof params);
-  OK(cuModuleGetFunction(&params.func, module, name));
-  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
-  params.blockDimX = params.blockDimY = params.blockDimZ = 1;
-  params.kernelParams = arguments;
-  OK(cuGraphAddKernelNode(&node, graph, after, after != NULL ? 1 : 0, &params));
-  return node;
-}
-
 static CUgraphNode add_fill(const setup* s, CUgraph graph, int index, uint32_t value) {
   CUgraphNode node = NULL;
   CUDA_MEMSET_NODE_PARAMS params = {(CUdeviceptr)(uintptr_t)(s->words + index), 4, value, 4, 1, 1};

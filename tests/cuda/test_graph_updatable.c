@@ -131,35 +131,17 @@ static void finish(setup s) {
   OK(cuModuleUnload(s.module));
 }
 
-static CUDA_KERNEL_NODE_PARAMS params_of(const setup* s, const char* name, void** arguments) {
-  CUDA_KERNEL_NODE_PARAMS params;
-  memset(&params, 0, sizeof params);
-  OK(cuModuleGetFunction(&params.func, s->module, name));
-  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
-  params.blockDimX = params.blockDimY = params.blockDimZ = 1;
-  params.kernelParams = arguments;
-  return params;
-}
-
-static CUgraphNode add_kernel(const setup* s, CUgraph graph, const char* name, void** arguments,
-                              const CUgraphNode* after) {
-  CUgraphNode node = NULL;
-  CUDA_KERNEL_NODE_PARAMS params = params_of(s, name, arguments);
-  OK(cuGraphAddKernelNode(&node, graph, after, after != NULL ? 1 : 0, &params));
-  return node;
-}
-
 static CUgraphNode add_add(const setup* s, CUgraph graph, uint32_t value,
                            const CUgraphNode* after) {
   const volatile uint32_t* sum = s->m->sum;
   void* arguments[] = {(void*)&sum, &value};
-  return add_kernel(s, graph, "add", arguments, after);
+  return add_kernel(graph, s->module, "add", arguments, after);
 }
 
 static CUgraphNode add_change(const setup* s, CUgraph graph, const CUgraphNode* after) {
   const volatile uint64_t* plan = s->m->plan;
   void* arguments[] = {(void*)&plan};
-  return add_kernel(s, graph, "change", arguments, after);
+  return add_kernel(graph, s->module, "change", arguments, after);
 }
 
 static CUresult set_updatable(CUgraphNode node, int wanted, uint64_t* out) {
@@ -296,7 +278,7 @@ static void several_changes_are_applied_at_once(void** state) {
     const volatile uint32_t* sum = s.m->sums[i];
     uint32_t value = 1;
     void* arguments[] = {(void*)&sum, &value};
-    handles[i] = updatable(add_kernel(&s, graph, "add", arguments, &change));
+    handles[i] = updatable(add_kernel(graph, s.module, "add", arguments, &change));
   }
   OK(cuGraphInstantiate(&exec, graph, 0));
   for (uint32_t round = 1; round < 4; ++round) {
@@ -365,7 +347,7 @@ static void arguments_of_any_size_are_changed(void** state) {
   void* arguments[] = {(void*)&sum, words};
   words[398] = 1;
   words[399] = 2;
-  uint64_t handle = updatable(add_kernel(&s, graph, "large", arguments, NULL));
+  uint64_t handle = updatable(add_kernel(graph, s.module, "large", arguments, NULL));
   OK(cuGraphInstantiate(&exec, graph, 0));
   run(&s, exec);
   assert_int_equal(s.m->sum[1], 3);
@@ -487,10 +469,10 @@ static void grids_fit_clusters_and_cooperative_launches(void** state) {
   uint32_t value = 0;
   void* arguments[] = {(void*)&sum, &value};
   CUgraphNode pair = NULL, node = NULL;
-  CUDA_KERNEL_NODE_PARAMS params = params_of(&s, "pair", arguments);
+  CUDA_KERNEL_NODE_PARAMS params = one_thread_of(s.module, "pair", arguments);
   params.gridDimX = 2;
   OK(cuGraphAddKernelNode(&pair, graph, NULL, 0, &params));
-  params = params_of(&s, "add", arguments);
+  params = one_thread_of(s.module, "add", arguments);
   params.gridDimX = 4;
   OK(cuGraphAddKernelNode(&node, graph, &pair, 1, &params));
   CUkernelNodeAttrValue cooperative;
@@ -530,7 +512,7 @@ static void grids_fit_clusters_and_cooperative_launches(void** state) {
 static void set_value(const setup* s, CUgraphExec exec, CUgraphNode node, uint32_t value) {
   const volatile uint32_t* sum = s->m->sum;
   void* arguments[] = {(void*)&sum, &value};
-  CUDA_KERNEL_NODE_PARAMS params = params_of(s, "add", arguments);
+  CUDA_KERNEL_NODE_PARAMS params = one_thread_of(s->module, "add", arguments);
   OK(cuGraphExecKernelNodeSetParams(exec, node, &params));
 }
 
@@ -755,7 +737,7 @@ static void graphs_that_kernels_launch_are_changed(void** state) {
   OK(cuGraphUpload(exec, s.f->stream));
   void* arguments[] = {&exec};
   CUgraphNode change = add_change(&s, starter, NULL);
-  add_kernel(&s, starter, "start", arguments, &change);
+  add_kernel(starter, s.module, "start", arguments, &change);
   OK(cuGraphInstantiate(&first, starter, 0));
   run(&s, first);
   expect_sum(&s, 2, 1001);
@@ -797,9 +779,9 @@ static void graphs_change_themselves(void** state) {
   uint64_t handle = 0;
   uint32_t left = 100;
   void* arguments[] = {(void*)&sum, &handle, &left, (void*)&cell};
-  CUgraphNode node = add_kernel(&s, graph, "down", arguments, NULL);
+  CUgraphNode node = add_kernel(graph, s.module, "down", arguments, NULL);
   handle = updatable(node);
-  CUDA_KERNEL_NODE_PARAMS params = params_of(&s, "down", arguments);
+  CUDA_KERNEL_NODE_PARAMS params = one_thread_of(s.module, "down", arguments);
   OK(cuGraphKernelNodeSetParams(node, &params));
   OK(cuGraphInstantiate(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
   OK(cuGraphUpload(exec, s.f->stream));
@@ -816,7 +798,7 @@ static void graphs_that_run_change_after_their_end(void** state) {
   uint64_t flag = (uint64_t)(uintptr_t)&s.m->flag, out = (uint64_t)(uintptr_t)&s.m->out;
   void* arguments[] = {&flag, &out};
   CUgraphNode slow = NULL;
-  CUDA_KERNEL_NODE_PARAMS params = params_of(&s, "add", arguments);
+  CUDA_KERNEL_NODE_PARAMS params = one_thread_of(s.module, "add", arguments);
   params.func = kernel(s.f, "slow");
   OK(cuGraphAddKernelNode(&slow, graph, NULL, 0, &params));
   CUgraphNode change = add_change(&s, graph, &slow), node = add_add(&s, graph, 5, &change);
@@ -846,7 +828,7 @@ static void branches_change_each_other(void** state) {
   uint64_t flag = (uint64_t)(uintptr_t)&s.m->flag, out = (uint64_t)(uintptr_t)&s.m->out;
   void* arguments[] = {&flag, &out};
   CUgraphNode node = NULL;
-  CUDA_KERNEL_NODE_PARAMS params = params_of(&s, "add", arguments);
+  CUDA_KERNEL_NODE_PARAMS params = one_thread_of(s.module, "add", arguments);
   params.func = kernel(s.f, "slow"); /* branches run at the same time where a kernel waits */
   OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
   s.m->flag = 1;

@@ -39,6 +39,11 @@ class Exec(Case):
         words = [TOOL, "exec", *options, "--", sys.executable, "-c", PROGRAM, str(code)]
         return subprocess.run(words, capture_output=True, text=True, cwd=self.folder, timeout=60)
 
+    @staticmethod
+    def run_script(script, *arguments):
+        words = [TOOL, "exec", "--", sys.executable, "-c", script, *arguments]
+        return subprocess.run(words, capture_output=True, text=True, timeout=120)
+
     def test_a_program_finds_the_driver(self):
         done = self.run_program(code=7)
         self.assertEqual(done.returncode, 7, done.stderr)
@@ -55,8 +60,7 @@ class Exec(Case):
         text = f"import ctypes, os\nfor name in {names}: ctypes.CDLL(name)\n"
         text += "assert os.path.exists(os.environ['NVTX_INJECTION64_PATH'])\n"
         text += "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
-        words = [TOOL, "exec", "--", sys.executable, "-c", text]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        done = self.run_script(text)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     @unittest.skipUnless(os.environ.get("KM_NVRTC"), "needs NVRTC")
@@ -75,8 +79,7 @@ class Exec(Case):
             "assert nvrtc.nvrtcGetCUBIN(program, image) == 0\n"
             "assert cuda.cuModuleLoadData(ctypes.byref(module), image) == 0\n"
         )
-        words = [TOOL, "exec", "--", sys.executable, "-c", text]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        done = self.run_script(text)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_calls_are_shown(self):
@@ -106,8 +109,7 @@ class Exec(Case):
             "assert cuda.cuCtxSetCurrent(out) == 0\n"
             "assert cuda.cuModuleLoad(ctypes.byref(out), b'/nowhere/kept.ptx') == 301\n"
         )
-        words = [TOOL, "exec", "--", sys.executable, "-c", script]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        done = self.run_script(script)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_program_without_the_driver_is_noticed(self):
@@ -151,8 +153,7 @@ class Exec(Case):
             "for _ in range(2):\n"
             "    assert cuda.cuGetExportTable(ctypes.byref(table), bytes(16)) == 500\n"
         )
-        words = [TOOL, "exec", "--", sys.executable, "-c", script]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        done = self.run_script(script)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("build it with `nvcc -cudart shared`", done.stderr)
 
@@ -177,8 +178,7 @@ class Exec(Case):
             "except OSError: print('none')\n"
         )
         for words, loaded in (((), False), ((extension,), True)):
-            done = subprocess.run([TOOL, "exec", "--", sys.executable, "-c", script, *words],
-                                  capture_output=True, text=True, timeout=60)  # fmt: skip
+            done = self.run_script(script, *words)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual("_FuncPtr" in done.stdout, loaded, done.stdout)
 
@@ -206,8 +206,7 @@ class Exec(Case):
                 "asks = ctypes.CDLL(sys.argv[1]).asks\n"
                 "assert asks(cuda.cuGetExportTable, ctypes.byref(table)) == 500\n"
             )
-            done = subprocess.run([TOOL, "exec", "--", sys.executable, "-c", script, path],
-                                  capture_output=True, text=True, timeout=60)  # fmt: skip
+            done = self.run_script(script, path)
             self.assertEqual(done.returncode, 0, done.stderr)
             if words is None:
                 self.assertNotIn("private tables", done.stderr)
@@ -222,8 +221,7 @@ class Exec(Case):
             "id = b'kernelmill-lib' + bytes([255, 255])\n"
             "assert cuda.cuGetExportTable(ctypes.byref(table), id) == 500\n"
         )
-        words = [TOOL, "exec", "--", sys.executable, "-c", script]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        done = self.run_script(script)
         self.assertIn("belongs to another Kernelmill than this driver library, /", done.stderr)
         self.assertNotIn("NVIDIA", done.stderr)
 
@@ -242,10 +240,7 @@ class Exec(Case):
                 "assert cuda.cuCtxSetCurrent(out) == 0\n"
                 f"assert cuda.{call}\n"
             )
-            done = subprocess.run(
-                [TOOL, "exec", "--", sys.executable, "-c", script],
-                capture_output=True, text=True, timeout=60,
-            )  # fmt: skip
+            done = self.run_script(script)
             self.assertEqual(done.returncode, 0, done.stderr)
             shown = [line for line in done.stderr.splitlines() if line.startswith("kernelmill: ")]
             self.assertEqual(len(shown), 1, done.stderr)
