@@ -183,12 +183,12 @@ km_status host_memory_register(kmb_context* context, void* pointer, uint64_t siz
                    counted(size_bytes, "byte").c_str(), pointer, size_bytes == 1 ? "is" : "are"),
         error);
   }
-  const km_status made =
-      memory_from_host(context, pointer, size_bytes, nullptr, nullptr, out_memory, out_info, error);
-  if (made != KM_SUCCESS) return made;
   return guarded(error, [&]() -> Status {
-    std::unique_ptr<Memory> memory(from(*out_memory));
+    KM_TRY(from(context)->check());
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    auto memory = std::make_unique<Memory>(from(context), address, size_bytes, Heap::Block{});
     memory->open_to_all_contexts();
+    *out_info = info_of(address, size_bytes);
     *out_memory = to(memory.release());
     return {};
   });
