@@ -163,6 +163,15 @@ bool has_cuda_headers(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<std::string> loaded_package_folders() {
+  std::vector<std::string> folders;
+  for (const std::string& file : loaded_libraries()) {
+    const std::string folder = package_folder_of(file);
+    if (!folder.empty()) add_if_unique(folders, folder);
+  }
+  return folders;
+}
+
 NvrtcSurroundings nvrtc_surroundings() {
   NvrtcSurroundings result;
   result.km_nvrtc = env(EnvVar::KM_NVRTC).value_or("");
@@ -171,10 +180,7 @@ NvrtcSurroundings nvrtc_surroundings() {
   add_if_unique(result.code_folders,
                 fs::read_symlink("/proc/self/exe", ignored).parent_path().string());
   // A virtual environment's Python runs without VIRTUAL_ENV, too.
-  for (const std::string& file : loaded_libraries()) {
-    const std::string folder = package_folder_of(file);
-    if (!folder.empty()) add_if_unique(result.package_folders, folder);
-  }
+  result.package_folders = loaded_package_folders();
   if (const std::string prefix = virtual_environment_of_program(); !prefix.empty()) {
     result.python_prefixes.push_back(prefix);
   }

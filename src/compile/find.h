@@ -18,6 +18,8 @@ struct NvrtcSurroundings {
   bool use_loader_path = true;
 };
 NvrtcSurroundings nvrtc_surroundings();
+/// The folders of Python packages from which the process has loaded libraries.
+std::vector<std::string> loaded_package_folders();
 
 struct NvrtcSearch {
   std::vector<std::string> candidates;  ///< files that exist, then names for the loader

@@ -176,7 +176,7 @@ static const routine routines[] = {ROUTINES(S),
 
 enum { PARTS = 5, SCALARS = 8 };
 
-/* What a call may change: three matrices and two vectors, with the scalars behind. */
+/* Operands that a call may change: three matrices and two vectors, with the scalars behind. */
 static char* parts_of(const operands* o, int part) {
   void* const all[] = {o->a, o->b, o->c, o->x, o->y};
   return all[part];

@@ -286,7 +286,7 @@ static void captured_products_run_with_the_graph(void** state) {
   OK(cublasSetStream_v2(handle, NULL));
 }
 
-/* What is not there says so in its status, and in the log what to do instead. */
+/* A call that is not there says so in its status, and in the log what to do instead. */
 static void products_of_bytes_with_biases_are_refused(void** state) {
   (void)state;
   unsigned char* const a = managed(16);

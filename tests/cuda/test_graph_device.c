@@ -247,7 +247,7 @@ static void tails_of_tails_come_before_other_tails(void** state) {
   CUgraphExec exec = follower(&s, 1, 0);
   run(&s, exec);
   EXPECT_LOG(&s, 1, 2, 30, 31, 40, 41);
-  /* The same from a graph that a kernel has launched. */
+  /* A graph that a kernel has launched does the same. */
   graph = new_graph();
   add_act(&s, graph, 1, 0, NULL);
   again = for_kernels(&s, graph);
@@ -435,7 +435,7 @@ static void changes_count_from_the_next_upload_on(void** state) {
   finish(s);
 }
 
-/* What was uploaded outlives an update that takes its kernels away. */
+/* An uploaded graph outlives an update that takes its kernels away. */
 static void uploaded_graphs_keep_their_kernels(void** state) {
   setup s = make(state), own = s;
   CUgraphExecUpdateResultInfo info;

@@ -52,7 +52,7 @@ static void ptx_is_refused_as_the_driver_does(void** state) {
       {CUDA_ERROR_INVALID_PTX, REFUSED_HEAD ".const .align 4 .b8 c[65540];\n", "65540"},
       {CUDA_ERROR_INVALID_PTX,
        REFUSED_HEAD ".visible .entry k(.param .align 4 .b8 p[4356]) { ret; }\n", "4356"},
-      /* What is not there of the device runtime. */
+      /* The device runtime here lacks this function. */
       {CUDA_ERROR_INVALID_PTX,
        REFUSED_HEAD ".extern .func (.param .b32 e) cudaDeviceSynchronize();\n"
                     ".visible .entry k() { { .param .b32 e;\n"

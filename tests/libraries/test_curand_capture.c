@@ -333,7 +333,7 @@ static void generators_end_within_their_capture(void** state) {
     assert_int_equal(curandDestroyGenerator(other), 0);
     assert_int_equal(curandDestroyGenerator(generator_of(kinds[i])), 0);
     assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
-    /* As a part of another graph, too. */
+    /* The captured graph runs as a part of another one, too. */
     assert_int_equal(cudaGraphCreate(&whole, 0), 0);
     assert_int_equal(cudaGraphAddChildGraphNode(&node, whole, NULL, 0, graph), 0);
     assert_int_equal(cudaGraphDestroy(graph), 0);

@@ -10,7 +10,7 @@ namespace km::dropin {
 
 void load_nvrtc_of_python() {
   NvrtcSurroundings packages;
-  packages.package_folders = nvrtc_surroundings().package_folders;
+  packages.package_folders = loaded_package_folders();
   packages.use_loader_path = false;
   const NvrtcSearch search = search_nvrtc(packages);
   if (search.candidates.empty()) return;

@@ -1,4 +1,4 @@
-// NVIDIA's libraries that run on NVIDIA's driver only, and for which we have no own.
+// NVIDIA's libraries that run on NVIDIA's driver only, and what programs use in their place.
 #pragma once
 
 #include <string_view>
