@@ -276,8 +276,7 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
     NodeUse use;
     CU_TRY(use.get(handle));
     CU_TRY(check_may_shrink(*use.graph));
-    if (const auto* kernel = use.node.work->as<KernelOperation>();
-        kernel != nullptr && kernel->update_handle != 0) {
+    if (use.node.work->is_updatable()) {
       return fail(CUDA_ERROR_NOT_SUPPORTED, "a node that kernels change stays in its graph");
     }
     CU_CHECK(use.graph->core().remove(use.node.id));

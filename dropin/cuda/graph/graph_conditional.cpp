@@ -179,10 +179,8 @@ bool is_unique(const km::Graph& graph) {
   const std::vector<km::GraphNode> nodes = graph.nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const km::GraphNode& node) {
     const km::Graph* const child = node.work->child();
-    const auto* const kernel = node.work->as<KernelOperation>();
     return node.work->as<ConditionalOperation>() != nullptr ||
-           memory_note_of(*node.work) != nullptr ||
-           (kernel != nullptr && kernel->update_handle != 0) ||
+           memory_note_of(*node.work) != nullptr || node.work->is_updatable() ||
            (child != nullptr && is_unique(*child));
   });
 }

@@ -150,7 +150,7 @@ CUresult make_captured_updatable(CUstream handle, CUgraphDeviceNode* out) {
 bool has_updatable(const km::Graph& graph) {
   const std::vector<km::GraphNode> nodes = graph.nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const km::GraphNode& node) {
-    if (const auto* kernel = node.work->as<KernelOperation>()) return kernel->update_handle != 0;
+    if (node.work->is_updatable()) return true;
     if (const auto* conditional = node.work->as<ConditionalOperation>()) {
       const auto& bodies = conditional->bodies;
       return std::any_of(bodies.begin(), bodies.end(),

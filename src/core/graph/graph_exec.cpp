@@ -79,7 +79,7 @@ Error mismatch(const GraphDifference& difference) {
 class GraphExec::NativeNodes {
  public:
   void add(const FlatNode& node, bool enabled = true) {
-    if (is_updatable(node)) {  // kernels turn it on again
+    if (node.work->is_updatable()) {  // kernels turn it on again
       nodes_.push_back(native_of(node));
       nodes_.back().kernel.is_off = enabled ? 0 : 1;
       enabled = true;
@@ -144,11 +144,6 @@ kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
       },
       [&](const ConditionalOperation&) { native.branch = node.branch; });
   return native;
-}
-
-bool GraphExec::is_updatable(const FlatNode& node) {
-  const auto* const kernel = node.work->as<KernelOperation>();
-  return kernel != nullptr && kernel->update_handle != 0;
 }
 
 /// A graph with all that is within it as one list.
@@ -358,7 +353,10 @@ Status GraphExec::upload(Stream& stream) {
   KM_TRY(require_same_context(context(), stream.context(), "stream"));
   const std::lock_guard lock(mutex_);
   KM_TRY(upload_if_changed());
-  if (is_restored_ || std::none_of(nodes_.begin(), nodes_.end(), is_updatable)) return {};
+  if (is_restored_) return {};
+  const bool has_updatable = std::any_of(
+      nodes_.begin(), nodes_.end(), [](const FlatNode& node) { return node.work->is_updatable(); });
+  if (!has_updatable) return {};
   if (stream.is_capturing()) return refuse_capture(stream, "uploading a graph");
   return submit_run(stream, backend().graph_restore);
 }

@@ -63,7 +63,6 @@ class GraphExec final : public ContextChild {
   Status upload_if_changed();
   using RunEntry = decltype(kmb_backend::graph_launch);
   Status submit_run(Stream& stream, RunEntry entry);
-  static bool is_updatable(const FlatNode& node);
 
   mutable std::mutex mutex_;  // guards what follows
   Ref<Graph> graph_;          // as it runs; never changed

@@ -45,6 +45,11 @@ const Graph* GraphWork::child() const {
   return found != nullptr ? found->graph.get() : nullptr;
 }
 
+bool GraphWork::is_updatable() const {
+  const auto* const kernel = as<KernelOperation>();
+  return kernel != nullptr && kernel->update_handle != 0;
+}
+
 void add_use(GraphWork& work, const MemoryUse& use) {
   if (use.accesses == nullptr) return;
   work.uses.push_back(use);

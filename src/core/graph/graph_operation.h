@@ -135,6 +135,8 @@ struct GraphWork {
   uint64_t written_bytes() const;
   /// The graph of a child node, else null.
   const Graph* child() const;
+  /// True for a kernel that other kernels change.
+  bool is_updatable() const;
 };
 
 /// Notes what the work uses, where uses are ordered.
