@@ -170,7 +170,7 @@ Statement Generator::simple() {
 }
 
 Statement Generator::nested(const Place& place) {
-  switch (below(14)) {
+  switch (below(15)) {
     case 0:
     case 1:
       return divergent_if(place);
@@ -195,13 +195,15 @@ Statement Generator::nested(const Place& place) {
       return strided_loop(place);
     case 12:
       return warp_if(place);
+    case 13:
+      return place.converged ? rounds(place) : divergent_loop(place);
     default:
       return exits_ ? early_exit() : divergent_if(place);
   }
 }
 
 Statement Generator::together(const Place& place) {
-  switch (below(8)) {
+  switch (below(12)) {
     case 0:
     case 1:
       return exchange();
@@ -215,6 +217,12 @@ Statement Generator::together(const Place& place) {
       return exits_ ? exchange() : tree();
     case 6:
       return moving_tile();
+    case 7:
+    case 8:
+      return kept_choice();
+    case 9:
+    case 10:
+      return choice_chain();
     default:
       return split_barrier(place);
   }
@@ -240,6 +248,7 @@ using Shape = std::array<uint32_t, 3>;
 constexpr Shape kBlocks[] = {{1, 1, 1},  {7, 1, 1},  {31, 1, 1}, {32, 1, 1}, {33, 1, 1},
                              {64, 1, 1}, {96, 1, 1}, {50, 1, 1}, {8, 8, 1},  {16, 3, 2},
                              {5, 5, 3},  {3, 11, 1}, {32, 2, 2}, {128, 1, 1}};
+constexpr unsigned kRoomOfRounds = 8;  // parts between barriers are to have something in them
 constexpr Shape kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {1, 1, 2}};
 
 }  // namespace
@@ -275,6 +284,10 @@ Kernel Generator::kernel(const std::string& name) {
   const Size size = choose_size();
   room_ = size.most;
   if (exits_ && chance(60)) kernel.statements.push_back(early_exit());
+  if (chance(15)) {
+    room_ = std::max(room_, kRoomOfRounds);
+    kernel.statements.push_back(rounds({}));
+  }
   for (Statement& statement : statements({}, size.most_on_top)) {
     kernel.statements.push_back(std::move(statement));
   }

@@ -114,6 +114,20 @@ class Generator {
   Statement warp_operation(const Place& place);
   Statement shuffle(const Place& place);
 
+  // kept.cpp
+  /// A word of memory: the space in its instruction, and the operand.
+  struct Word {
+    std::string space, at;
+  };
+  Word shared_word(std::vector<std::string>& lines, const std::string& index,
+                   const std::string& low, const std::string& wide);
+  void set_other(std::vector<std::string>& lines, const std::string& target);
+  void set_by_data(std::vector<std::string>& lines, const std::string& target);
+  void overwrite_own(std::vector<std::string>& lines);
+  Statement kept_choice();
+  Statement choice_chain();
+  Statement rounds(const Place& place);
+
   const Instructions& instructions_;
   reference::Random random_;
   bool exits_ = false;         // some threads may exit early

@@ -263,6 +263,58 @@ TEST(Ptx, ReducingBarriers) {
   }
 }
 
+vector<uint32_t> choose(vector<uint32_t> values) {
+  vector<uint32_t> chosen(values.size());
+  for (uint32_t round = 0; round < 5; ++round) {
+    const vector<uint32_t> words = values;
+    for (uint32_t t = 0; t < values.size(); ++t) {
+      chosen[t] = words[((t + round) & 2) == 0 ? t : t ^ 1];
+      values[t] = values[t] * 5 + chosen[t];
+    }
+  }
+  for (uint32_t t = 0; t < values.size(); ++t) chosen[t] = chosen[t] * 3 + 5 * (t & 3);
+  return chosen;
+}
+
+TEST(Ptx, ChoicesBetweenLoadsLiveOverBarriers) {
+  for (const uint32_t n : {32u, 64u, 96u, 256u}) {
+    const auto values = random_u32(n, 11);
+    Buffer<uint32_t> in(session(), values), out(session(), n);
+    barriers().run("choosing", Shape{{1}, {n}}, in, out);
+    expect_bits("choosing", out.read(), choose(values));
+  }
+}
+
+/// A thread goes in the round of the number in `leaves`, the others while the count is above 20.
+vector<uint32_t> count_in_rounds(const vector<uint32_t>& values, const vector<uint32_t>& leaves) {
+  vector<uint32_t> out(values.size());
+  vector<bool> here(values.size(), true);
+  for (uint32_t round = 1;; ++round) {
+    uint32_t count = 0;
+    for (size_t t = 0; t < values.size(); ++t) {
+      count += here[t] && values[t] > round ? 1 : 0;
+      if (leaves[t] == round) here[t] = false;
+    }
+    if (count > 20) continue;
+    for (size_t t = 0; t < values.size(); ++t) out[t] = here[t] ? count * 100 + round : 0;
+    return out;
+  }
+}
+
+TEST(Ptx, CountsOfBarriersInLoopsThatThreadsLeave) {
+  for (const uint32_t n : {64u, 96u, 160u, 256u}) {
+    const auto values = small_values(n, 12 + n, 9);
+    vector<uint32_t> warps, lanes;
+    for (uint32_t t = 0; t < n; ++t) warps.push_back(t / 32), lanes.push_back(t % 16);
+    const vector<uint32_t> none(n);
+    Buffer<uint32_t> in(session(), values), out(session(), none), of_lanes(session(), none);
+    barriers().run("counting_of_warps", Shape{{1}, {n}}, in, out);
+    expect_bits("counting_of_warps", out.read(), count_in_rounds(values, warps));
+    barriers().run("counting_of_lanes", Shape{{1}, {n}}, in, of_lanes);
+    expect_bits("counting_of_lanes", of_lanes.read(), count_in_rounds(values, lanes));
+  }
+}
+
 TEST(Ptx, InitialisedVariables) {
   Buffer<int32_t> out(session(), 9);
   memory().run("initialised", Shape{{1}, {1}}, out);

@@ -124,18 +124,13 @@ bool IdlePackets::is_passive(BlockId b, bool may_part) const {
   });
 }
 
-/// A packet makes values of its own here that another region reads.
+/// True if a packet must write slots of its own at a barrier that ends the region.
 bool IdlePackets::find_left_values() const {
   const Region& region = plan_.regions.list[region_];
   for (BlockId b : region.blocks) {
     if (plan_.kernel->blocks[b].terminator != Terminator::barrier) continue;
-    const uint32_t next = plan_.regions.after_barrier[b];
-    for (ValueId value : constants_.kept(next)) {
-      const BlockId home = plan_.kernel->values[value].block;
-      if (!std::binary_search(region.blocks.begin(), region.blocks.end(), home)) continue;
-      const BlockId entry = plan_.regions.list[next].entry;
-      const uint32_t loop = plan_.shapes->loop_left(*plan_.kernel, value, entry);
-      if (!spills_.slot({value, loop}).block_uniform) return true;
+    for (const SpillKey& key : spills_.saves(region_, b)) {
+      if (!spills_.slot(key).block_uniform) return true;
     }
   }
   return false;

@@ -20,9 +20,8 @@ struct Workers {
 /// Finds, for one region at a time, the steps after which no later packet has anything to do.
 class IdlePackets {
  public:
-  IdlePackets(const Plan& plan, const EntryMasks& masks, const PacketConstants& constants,
-              const SpillLayout& spills)
-      : plan_(plan), masks_(masks), constants_(constants), spills_(spills) {}
+  IdlePackets(const Plan& plan, const EntryMasks& masks, const SpillLayout& spills)
+      : plan_(plan), masks_(masks), spills_(spills) {}
 
   /// Begins with a region, to which all answers refer.
   void begin(uint32_t region);
@@ -48,7 +47,6 @@ class IdlePackets {
 
   const Plan& plan_;
   const EntryMasks& masks_;
-  const PacketConstants& constants_;
   const SpillLayout& spills_;
   uint32_t region_ = 0;
   std::optional<Workers> workers_;

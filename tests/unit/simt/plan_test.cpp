@@ -1,8 +1,10 @@
 // What is decided of a kernel before code is made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ptx/checks/program_check.h"
 #include "simt/plan/choose_plan.h"
@@ -118,6 +120,46 @@ TEST(Plan, RowsOfBlocksRunSideBySide) {
       "mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r4; ret; }\n";
   EXPECT_TRUE(PlanOfText(text, blocks_of(32, 8)).code().side_by_side);
   EXPECT_FALSE(PlanOfText(text, blocks_of(256)).code().side_by_side);  // one row
+}
+
+/// A value of one part of a loop is kept over a barrier within the loop, and over one behind it.
+/// Lanes go round an inner loop in different numbers.
+constexpr const char* kPartsOfALoop = R"(.visible .entry k(.param .u64 out) {
+.reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<4>; .shared .align 4 .b32 s[64];
+ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+mov.u32 %r2, 3;
+ROUND:
+and.b32 %r3, %r1, 3; setp.eq.u32 %p1, %r3, 0; @%p1 bra LOADED;
+INNER:
+sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra INNER;
+LOADED:
+ld.shared.u32 %r4, [s];
+bar.sync 0;
+st.shared.u32 [s], %r2;
+sub.u32 %r2, %r2, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra ROUND;
+bar.sync 0;
+st.global.u32 [%rd3], %r4; ret; }
+)";
+
+TEST(Plan, ASlotIsWrittenWhereAValueLeavesTheLoopThatMadeIt) {
+  const PlanOfText made(kPartsOfALoop, blocks_of(64));
+  const Plan& plan = made.plan();
+  const SpillLayout& spills = made.code().spills;
+  ASSERT_TRUE(plan.splits_at_barriers) << made.text();
+  size_t slots = 0, writers = 0;
+  for (const auto& [key, slot] : spills.slots()) {
+    if (key.second == UINT32_MAX) continue;
+    ++slots;
+    for (uint32_t r = 0; r < plan.regions.list.size(); ++r) {
+      for (BlockId b : plan.regions.list[r].blocks) {
+        if (plan.kernel->blocks[b].terminator != Terminator::barrier) continue;
+        const std::vector<SpillKey> saved = spills.saves(r, b);
+        writers += std::count(saved.begin(), saved.end(), key) > 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GE(slots, 1u) << made.text();
+  EXPECT_GE(writers, slots) << made.text();
 }
 
 }  // namespace

@@ -155,19 +155,14 @@ void BarrierSpill::make_again(const Inst& inst, ValueId value, BlockId entry) {
   position_.block = entry;
 }
 
-void BarrierSpill::save(uint32_t from_region, uint32_t to_region) {
-  const Region& from = plan_.regions.list[from_region];
-  const BlockId entry = plan_.regions.list[to_region].entry;
+void BarrierSpill::save(uint32_t region, BlockId barrier) {
   Value* packet = b_.CreateLoad(b_.getInt32Ty(), frame_.packet());
-  for (ValueId value : code_plan_.constants.kept(to_region)) {
-    if (barrier_sums_.count(value)) continue;
-    const BlockId home = kernel_.values[value].block;
-    if (!std::binary_search(from.blocks.begin(), from.blocks.end(), home)) continue;
-    const uint32_t loop = plan_.shapes->loop_left(kernel_, value, entry);
-    const SpillSlot& slot = code_plan_.spills.slot({value, loop});
+  for (const SpillKey& key : code_plan_.spills.saves(region, barrier)) {
+    const auto [value, loop] = key;
+    const SpillSlot& slot = code_plan_.spills.slot(key);
     Value* content = loop == UINT32_MAX ? values_.stored(value) : values_.vector(value);
     if (slot.block_uniform) {
-      b_.CreateStore(content, spill_variables_.at({value, loop}).out);
+      b_.CreateStore(content, spill_variables_.at(key).out);
       continue;
     }
     if (kernel_.values[value].type == ptx::Type::pred) {

@@ -28,8 +28,8 @@ class BarrierSpill : public Room {
   void load_needed(uint32_t region);
   /// Counts the lanes of the barrier's predicate.
   void add_to_sum(const Inst& barrier);
-  /// Stores at a barrier the values that a region leaves to another.
-  void save(uint32_t from_region, uint32_t to_region);
+  /// Stores at the barrier that ends the block `barrier` what `region` leaves to the next one.
+  void save(uint32_t region, BlockId barrier);
   /// Takes over what the region's packets have left of block-uniform values, after the last one.
   void commit(uint32_t region);
 

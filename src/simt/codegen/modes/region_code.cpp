@@ -286,7 +286,7 @@ void RegionCode::emit_barrier_end(uint32_t index) {
   }
   const uint32_t next = plan_.regions.after_barrier[position_.block];
   if (!barrier.writes.empty()) spill_.add_to_sum(barrier);
-  spill_.save(position_.region, next);
+  spill_.save(position_.region, position_.block);
   if (code_plan_.masks.is_masked(next)) {
     Value* packet = b_.CreateLoad(b_.getInt32Ty(), frame_.packet());
     b_.CreateStore(mask_bits(), frame_.packet_slot(packet, *code_plan_.spills.live_offset_bytes()));

@@ -11,9 +11,7 @@ namespace km::simt {
 class SkipIdlePackets : public Room {
  public:
   SkipIdlePackets(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)
-      : Room(builder, plan),
-        frame_(frame),
-        packets_(plan.base, plan.masks, plan.constants, plan.spills) {}
+      : Room(builder, plan), frame_(frame), packets_(plan.base, plan.masks, plan.spills) {}
 
   /// Begins with a region, to which all answers refer.
   void begin(uint32_t region) { packets_.begin(region); }

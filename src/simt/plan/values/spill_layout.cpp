@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace km::simt {
 
 namespace {
@@ -23,60 +25,137 @@ uint64_t beside_shared(uint64_t shared_bytes) {
 }  // namespace
 
 SpillLayout::SpillLayout(const Plan& plan, const PacketConstants& constants,
-                         const EntryMasks& masks) {
+                         const EntryMasks& masks)
+    : plan_(plan), constants_(constants) {
   const Kernel& kernel = *plan.kernel;
-  const Shapes& shapes = *plan.shapes;
   RegionsOfSlots regions;
   for (uint32_t r = 1; r < plan.regions.list.size(); ++r) {
     const BlockId entry = plan.regions.list[r].entry;
     for (ValueId value : constants.kept(r)) {
-      const uint32_t loop = shapes.loop_left(kernel, value, entry);
-      const Shape shape = shapes.at(kernel, value, entry);
-      auto [slot, fresh] = slots_.try_emplace({value, loop});
+      auto [slot, fresh] = slots_.try_emplace(key_at(value, r));
       regions[&slot->second].insert(r);
-      const bool uniform = shape.is_uniform() && shape.block_uniform;
+      const Shape shape = plan.shapes->at(kernel, value, entry);
+      // All threads that are left get a barrier's result, also behind a loop that some have left.
+      const bool uniform = (shape.is_uniform() && shape.block_uniform) ||
+                           (is_barrier_result(value) && slot->first.second == UINT32_MAX);
       slot->second.block_uniform = uniform && (fresh || slot->second.block_uniform);
     }
   }
   std::vector<SpillSlot*> kept;  // by packets
   for (auto& [key, slot] : slots_) {
-    choose_form(plan, key, slot);
+    choose_form(key, slot);
     if (!slot.block_uniform) kept.push_back(&slot);
   }
-  note_makers(plan);
+  note_makers();
   place(std::move(kept), regions);
   if (masks.is_any_after_barrier()) {
     live_offset_bytes_ = packet_bytes_;
     packet_bytes_ += 8;
   }
   packet_bytes_ = (packet_bytes_ + 63) / 64 * 64;
-  lay_out_scratch(plan);
+  lay_out_scratch();
+  KM_ASSERT(holds_values(), "a region begins with a slot that does not hold its value");
+}
+
+/// The slot in which `region` finds a value when it begins.
+SpillKey SpillLayout::key_at(ValueId value, uint32_t region) const {
+  return {value, plan_.shapes->loop_left(*plan_.kernel, value, plan_.regions.list[region].entry)};
+}
+
+/// True for what bar.red gives, which the barrier makes after all packets have come to it.
+bool SpillLayout::is_barrier_result(ValueId value) const {
+  const Value& made = plan_.kernel->values[value];
+  const BasicBlock& block = plan_.kernel->blocks[made.block];
+  return plan_.splits_at_barriers && block.terminator == Terminator::barrier &&
+         made.instruction + 1 == block.insts.size();
+}
+
+std::vector<SpillKey> SpillLayout::saves(uint32_t from, BlockId at) const {
+  const auto& blocks = plan_.regions.list[from].blocks;
+  const uint32_t to = plan_.regions.after_barrier[at];
+  std::vector<SpillKey> keys;
+  for (ValueId value : constants_.kept(to)) {
+    const BlockId home = plan_.kernel->values[value].block;
+    const SpillKey key = key_at(value, to);
+    if (is_barrier_result(value)) {
+      if (home != at && key != key_at(value, from)) keys.push_back(key);
+    } else if (std::binary_search(blocks.begin(), blocks.end(), home) ||
+               key != key_at(value, from)) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+/// True if no two values that packets keep for a region share bytes.
+bool SpillLayout::has_distinct_bytes(uint32_t region) const {
+  std::vector<const SpillSlot*> kept;
+  for (ValueId value : constants_.kept(region)) {
+    const SpillSlot& each = slot(key_at(value, region));
+    if (!each.block_uniform) kept.push_back(&each);
+  }
+  std::sort(kept.begin(), kept.end(), [](const SpillSlot* a, const SpillSlot* b) {
+    return a->offset_bytes < b->offset_bytes;
+  });
+  uint64_t end = 0;
+  for (const SpillSlot* each : kept) {
+    if (each->offset_bytes < end) return false;
+    end = each->offset_bytes + each->size_bytes;
+  }
+  return end <= live_offset_bytes_.value_or(packet_bytes_);
+}
+
+/// True if after the barrier `at` each slot that the next region begins with has been written there
+/// or was there when `from` began.
+bool SpillLayout::is_filled(uint32_t from, BlockId at) const {
+  const uint32_t to = plan_.regions.after_barrier[at];
+  const std::vector<SpillKey> written = saves(from, at);
+  const auto& before = constants_.kept(from);
+  return std::all_of(constants_.kept(to).begin(), constants_.kept(to).end(), [&](ValueId value) {
+    const SpillKey key = key_at(value, to);
+    if (std::binary_search(written.begin(), written.end(), key)) return true;
+    if (is_barrier_result(value) && plan_.kernel->values[value].block == at) return true;
+    return std::binary_search(before.begin(), before.end(), value) && key == key_at(value, from);
+  });
+}
+
+/// The rule of the class, for all regions and barriers.
+bool SpillLayout::holds_values() const {
+  for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
+    if (r != 0 && !has_distinct_bytes(r)) return false;
+    if (!plan_.splits_at_barriers) continue;
+    for (BlockId b : plan_.regions.list[r].blocks) {
+      const bool is_end = plan_.kernel->blocks[b].terminator == Terminator::barrier;
+      if (is_end && !is_filled(r, b)) return false;
+    }
+  }
+  return true;
 }
 
 /// Chooses the form in which a packet keeps a value: bits if it is a mask, else one number a lane
 /// or one for all.
-void SpillLayout::choose_form(const Plan& plan, const SpillKey& key, SpillSlot& slot) const {
+void SpillLayout::choose_form(const SpillKey& key, SpillSlot& slot) const {
   using Form = SpillSlot::Form;
-  const ptx::Type type = plan.kernel->values[key.first].type;
-  const bool lanes = key.second != UINT32_MAX || plan.shapes->values[key.first].is_varying();
+  const ptx::Type type = plan_.kernel->values[key.first].type;
+  const bool lanes = key.second != UINT32_MAX || plan_.shapes->values[key.first].is_varying();
   const bool is_bit = type == ptx::Type::pred;
   slot.size_bytes = 8;
   if (slot.block_uniform) return;
   slot.form = lanes ? is_bit ? Form::lane_bits : Form::lanes : is_bit ? Form::flag : Form::scalar;
   if (slot.form == Form::lanes) {
-    slot.size_bytes = (ptx::size_bytes(type) * plan.lanes + 7) / 8 * 8;
+    slot.size_bytes = (ptx::size_bytes(type) * plan_.lanes + 7) / 8 * 8;
   }
 }
 
 /// Which regions make what they keep for others of values that are the same for the whole block.
-void SpillLayout::note_makers(const Plan& plan) {
+void SpillLayout::note_makers() {
   std::map<BlockId, std::vector<SpillKey>> made;
   for (const auto& [key, slot] : slots_) {
-    if (slot.block_uniform) made[plan.kernel->values[key.first].block].push_back(key);
+    if (slot.block_uniform) made[plan_.kernel->values[key.first].block].push_back(key);
   }
-  made_in_.resize(plan.regions.list.size());
+  made_in_.resize(plan_.regions.list.size());
   for (size_t r = 0; r < made_in_.size(); ++r) {
-    for (BlockId b : plan.regions.list[r].blocks) {
+    for (BlockId b : plan_.regions.list[r].blocks) {
       const auto here = made.find(b);
       if (here == made.end()) continue;
       made_in_[r].insert(made_in_[r].end(), here->second.begin(), here->second.end());
@@ -115,18 +194,18 @@ void SpillLayout::place(std::vector<SpillSlot*> slots,
   }
 }
 
-void SpillLayout::lay_out_scratch(const Plan& plan) {
-  if (plan.splits_at_barriers) {
-    context_offset_bytes_ = beside_shared(plan.layout->shared_static_bytes);
+void SpillLayout::lay_out_scratch() {
+  if (plan_.splits_at_barriers) {
+    context_offset_bytes_ = beside_shared(plan_.layout->shared_static_bytes);
   }
-  local_offset_bytes_ = context_offset_bytes_ + packet_bytes_ * plan.packets;
-  if (plan.has_phases() && plan.waits) {
+  local_offset_bytes_ = context_offset_bytes_ + packet_bytes_ * plan_.packets;
+  if (plan_.has_phases() && plan_.waits) {
     progress_offset_bytes_ = local_offset_bytes_;
     local_offset_bytes_ += kProgressBytes;
   }
-  const uint64_t stride = plan.layout->local_stride_bytes();
-  const uint64_t packets = plan.mode == Mode::run_to_completion ? plan.packets : 1;
-  scratch_bytes_ = (local_offset_bytes_ + stride * plan.lanes * packets + 63) / 64 * 64;
+  const uint64_t stride = plan_.layout->local_stride_bytes();
+  const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;
+  scratch_bytes_ = (local_offset_bytes_ + stride * plan_.lanes * packets + 63) / 64 * 64;
 }
 
 }  // namespace km::simt

@@ -31,8 +31,13 @@ struct SpillSlot {
 /// A value, and the divergent loop that it has left since it was made; UINT32_MAX: none.
 using SpillKey = std::pair<ValueId, uint32_t>;
 
-/// The slots of all values that regions find in memory, and the parts of a block's scratch memory:
-/// the packets' contexts, progress of prefetches, local variables.
+/// The slots of all values that regions find in memory, which packets write them at which barrier,
+/// and the parts of a block's scratch memory: the packets' contexts, progress of prefetches, local
+/// variables.
+///
+/// One rule makes a slot hold its value whenever a region begins with it: between two regions a
+/// packet either writes the slot (saves()), or the earlier region began with the same slot and no
+/// other value of the later region shares its bytes. The constructor asserts it.
 class SpillLayout {
  public:
   static constexpr uint64_t kProgressBytes = 128;  // where loads were in the blocks before
@@ -43,6 +48,10 @@ class SpillLayout {
   const SpillSlot& slot(const SpillKey& key) const { return slots_.at(key); }
   /// The block-uniform slots that a region writes, in ascending order.
   const std::vector<SpillKey>& made_in(uint32_t region) const { return made_in_[region]; }
+  /// The slots that a packet of `from` writes at the barrier `at` before region `to` begins: values
+  /// that `from` may make, and values that have left a divergent loop since `from` began, which lie
+  /// in another slot until then. The result of `at` itself is known only after all packets.
+  std::vector<SpillKey> saves(uint32_t from, BlockId at) const;
   /// The place in a packet's context for the lanes that reached the last barrier; nothing: all do.
   std::optional<uint64_t> live_offset_bytes() const { return live_offset_bytes_; }
   uint64_t context_offset_bytes() const { return context_offset_bytes_; }
@@ -54,11 +63,18 @@ class SpillLayout {
  private:
   using RegionsOfSlots = std::map<SpillSlot*, std::set<size_t>>;  // the regions that begin with it
 
-  void choose_form(const Plan& plan, const SpillKey& key, SpillSlot& slot) const;
-  void note_makers(const Plan& plan);
+  SpillKey key_at(ValueId value, uint32_t region) const;
+  bool is_barrier_result(ValueId value) const;
+  bool has_distinct_bytes(uint32_t region) const;
+  bool is_filled(uint32_t from, BlockId at) const;
+  bool holds_values() const;
+  void choose_form(const SpillKey& key, SpillSlot& slot) const;
+  void note_makers();
   void place(std::vector<SpillSlot*> slots, const RegionsOfSlots& regions);
-  void lay_out_scratch(const Plan& plan);
+  void lay_out_scratch();
 
+  const Plan& plan_;
+  const PacketConstants& constants_;
   std::map<SpillKey, SpillSlot> slots_;
   std::vector<std::vector<SpillKey>> made_in_;  // by region
   std::optional<uint64_t> live_offset_bytes_;

@@ -1,0 +1,25 @@
+// Invariants that are tested while the program runs, in builds with KM_ASSERTIONS=ON: debug,
+// sanitizers, fuzzers and CI. A release pays nothing for them.
+#pragma once
+
+#ifndef KM_ASSERTIONS
+#error "the target must define KM_ASSERTIONS as 0 or 1, or its assertions would silently be off"
+#endif
+
+namespace km {
+
+/// Prints the invariant that does not hold, its place and its meaning, and aborts: state that
+/// breaks an invariant must not reach results.
+[[noreturn]] void assertion_failed(const char* condition, const char* message, const char* file,
+                                   int line) noexcept;
+
+}  // namespace km
+
+#if KM_ASSERTIONS
+#define KM_ASSERT(condition, message)                  \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::km::assertion_failed(#condition, message, __FILE__, __LINE__))
+#else
+// The condition is still compiled, so that it stays correct, but never evaluated.
+#define KM_ASSERT(condition, message) static_cast<void>(sizeof(static_cast<bool>(condition)))
+#endif
