@@ -155,7 +155,7 @@ Statement Generator::simple() {
     case 2:
       return chance(40) ? load_input() : element();
     case 3:
-      return chance(60) ? scratch_access() : own_element();
+      return chance(40) ? row() : chance(60) ? scratch_access() : own_element();
     case 4:
       return chance(50) ? local_access() : memory_access();
     case 5:

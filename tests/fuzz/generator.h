@@ -126,6 +126,7 @@ class Generator {
   void overwrite_own(std::vector<std::string>& lines);
   Statement kept_choice();
   Statement choice_chain();
+  Statement row();
   Statement rounds(const Place& place);
 
   const Instructions& instructions_;

@@ -115,6 +115,49 @@ Statement Generator::choice_chain() {
   return statement;
 }
 
+/// Accesses to neighbouring words of the thread's own memory, by one base or another name of it:
+/// loads that could be made together, but for the stores and atomics between them.
+Statement Generator::row() {
+  Statement statement;
+  auto& lines = statement.before;
+  const bool shared = chance(40);
+  if (shared) {
+    // Beyond the words of own_element(), at an index that looks like any.
+    lines = {"mov.u32 %x13, mine;",
+             "shr.u32 %x14, " + reg('r') + ", 31;",
+             "shr.u32 %x14, %x14, 1;",
+             "add.u32 %x14, %x14, %self;",
+             "mad.lo.u32 %x14, %x14, 16, %x13;",
+             "add.u32 %x14, %x14, 512;",
+             "add.u32 %x12, %x14, 4;"};
+    lines.push_back("st.shared.v4.b32 [%x14], {" + reg('r') + ", " + reg('r') + ", " + reg('r') +
+                    ", " + reg('r') + "};");
+  } else {
+    lines.push_back("and.b32 %x14, " + reg('r') + ", 3;");
+    lines.push_back("mad.wide.u32 %y3, %x14, 16, %out;");
+    lines.push_back("add.s64 %y6, %y3, 4;");
+  }
+  const std::string space = shared ? "shared." : one_of("global.", "global.", "");
+  const auto place = [&] {
+    const auto word = static_cast<int>(below(4)) * 4;
+    const bool by_other = chance(25);
+    const int base = shared ? 0 : static_cast<int>(kScratchOffset);
+    const std::string name = shared ? (by_other ? "%x12" : "%x14") : (by_other ? "%y6" : "%y3");
+    return "[" + name + "+" + std::to_string(base + word - (by_other ? 4 : 0)) + "]";
+  };
+  for (uint64_t steps = 4 + below(5); steps > 0; --steps) {
+    if (chance(60)) {
+      lines.push_back("ld." + space + "b32 " + reg('r') + ", " + place() + ";");
+    } else if (chance(75)) {
+      lines.push_back("st." + space + "b32 " + place() + ", " + reg('r') + ";");
+    } else {
+      lines.push_back("atom." + space + one_of("add.u32 ", "xor.b32 ", "max.s32 ") + reg('r') +
+                      ", " + place() + ", " + reg('r') + ";");
+    }
+  }
+  return statement;
+}
+
 /// A loop that all threads go round as often, in parts between barriers, and a barrier behind it:
 /// values of one part are read in others and after the loop.
 Statement Generator::rounds(const Place& place) {
@@ -123,7 +166,16 @@ Statement Generator::rounds(const Place& place) {
   const Place inner{place.converged, place.mask, place.depth + 1};
   for (uint64_t parts = 2 + below(3); parts > 0; --parts) {
     statement.bodies.push_back({statements(inner, 3), {}});
-    if (parts > 1) statement.bodies.back().after.push_back("bar.sync 0;");
+    auto& after = statement.bodies.back().after;
+    if (parts > 1) after.push_back("bar.sync 0;");
+    if (parts > 1 && chance(30)) {
+      after.push_back("bar.red.popc.u32 " + reg('r') + ", 0, " + reg('p') + ";");
+    }
+    // Whole warps leave, or lanes of each.
+    if (parts == 2 && exits_ && chance(60)) {
+      after.push_back(one_of("shr.u32 %x15, %self, 5;", "and.b32 %x15, %self, 7;"));
+      after.insert(after.end(), {"setp.eq.u32 %q$, %x15, %c$;", "@%q$ exit;"});
+    }
   }
   auto& end = statement.bodies.back().after;
   end = {"sub.s32 %c$, %c$, 1;", "setp.gt.s32 %q$, %c$, 0;", "@%q$ bra LOOP$;"};
