@@ -156,7 +156,8 @@ KM_API km_status km_function_prepare(km_function function, uint32_t block_x, uin
 
 /** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
  * multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
- * (active_blocks 0) where a block does not fit. Set `out_occupancy->struct_size` first. CUDA:
+ * (active_blocks 0) where a launch of such blocks is refused: they do not fit, or have more than
+ * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. Set `out_occupancy->struct_size` first. CUDA:
  * cuOccupancyMaxActiveBlocksPerMultiprocessor.
  * Status: KM_ERROR_INVALID_ARGUMENT when `block_threads` is 0; KM_ERROR_NOT_SUPPORTED when the
  *   device does not tell its limits.
@@ -167,7 +168,8 @@ KM_API km_status km_function_occupancy(km_function function, uint32_t block_thre
 
 /** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
  * fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
- * much as `shared_of` says for its size (null: `shared_bytes` for all). Blocks have at most
+ * much as `shared_of` says for its size (null: `shared_bytes` for all); sizes with more than
+ * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES do not fit. Blocks have at most
  * `max_block_threads` threads; 0: as many as the kernel can have. CUDA:
  * cuOccupancyMaxPotentialBlockSize.
  * Status: KM_ERROR_INVALID_LAUNCH when blocks of no size fit; KM_ERROR_NOT_SUPPORTED when the
@@ -179,7 +181,8 @@ KM_API km_status km_function_best_block(km_function function, uint64_t shared_by
                                         uint32_t* out_grid_blocks) KM_RUNS_CALLBACKS;
 
 /** The most dynamic shared memory that a block can have while `block_count` blocks of
- * `block_threads` threads fit on a multiprocessor. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
+ * `block_threads` threads fit on a multiprocessor, and no more than
+ * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
  * Status: KM_ERROR_INVALID_ARGUMENT when `block_count` or `block_threads` is 0;
  *   KM_ERROR_INVALID_LAUNCH when so many blocks do not fit, with the reason; KM_ERROR_NOT_SUPPORTED
  *   when the device does not tell its limits.

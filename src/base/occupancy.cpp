@@ -8,9 +8,7 @@
 namespace km {
 namespace {
 
-// Units in which resources are given out.
-constexpr uint32_t kRegisterUnit = 256;  // of a warp
-constexpr uint32_t kPartitions = 4;      // of a multiprocessor, each with its part of the registers
+constexpr uint32_t kRegisterUnit = 256;  // in which a warp is given registers
 
 uint64_t warps_of(const MultiprocessorLimits& limits, uint32_t block_threads) {
   return (uint64_t{block_threads} + limits.warp_threads - 1) / limits.warp_threads;
@@ -23,7 +21,8 @@ uint64_t registers_of_warp(const MultiprocessorLimits& limits, const KernelNeeds
 /// Registers of one block, as they are given out.
 uint64_t registers_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                             uint32_t block_threads) {
-  return registers_of_warp(limits, needs) * round_up(warps_of(limits, block_threads), kPartitions);
+  return registers_of_warp(limits, needs) *
+         round_up(warps_of(limits, block_threads), limits.register_partitions);
 }
 
 uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNeeds& needs,
@@ -31,19 +30,17 @@ uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNee
   const uint64_t of_warp = registers_of_warp(limits, needs);
   if (of_warp == 0) return UINT64_MAX;
   if (registers_of_block(limits, needs, block_threads) > limits.block_registers) return 0;
-  const uint64_t warps = limits.registers / kPartitions / of_warp * kPartitions;
+  const uint64_t parts = limits.register_partitions;
+  const uint64_t warps = limits.registers / parts / of_warp * parts;
   return warps / warps_of(limits, block_threads);
 }
 
 /// Shared memory of one block, as it is given out; 0: none at all. UINT64_MAX fits nowhere.
 uint64_t shared_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                          uint64_t dynamic_bytes) {
-  const uint64_t fixed = needs.static_shared_bytes;
-  if (dynamic_bytes > limits.block_shared_bytes ||
-      fixed > limits.block_shared_bytes - dynamic_bytes) {
-    return UINT64_MAX;
-  }
-  return round_up(fixed + dynamic_bytes + limits.reserved_shared_bytes, kSharedUnitBytes);
+  if (!may_have_shared(limits.block_shared_bytes, needs, dynamic_bytes)) return UINT64_MAX;
+  return round_up(needs.static_shared_bytes + dynamic_bytes + limits.reserved_shared_bytes,
+                  limits.shared_unit_bytes);
 }
 
 }  // namespace

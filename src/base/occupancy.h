@@ -16,6 +16,8 @@ struct MultiprocessorLimits {
   uint32_t registers = 0, block_registers = 0;
   uint64_t shared_bytes = 0, block_shared_bytes = 0;  // with opting in
   uint64_t reserved_shared_bytes = 0;                 // of each block
+  uint64_t shared_unit_bytes = 128;                   // in which shared memory is given out
+  uint32_t register_partitions = 4;                   // each with its part of the registers
   bool has_clusters = false;
 };
 
@@ -24,10 +26,17 @@ struct KernelNeeds {
   uint32_t registers = 0;  // of a thread
   uint64_t static_shared_bytes = 0;
   uint32_t max_threads = 0;
+  uint64_t max_dynamic_shared_bytes = 0;  // KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES
 };
 
-/// Shared memory is given out in units of so many bytes.
-constexpr uint64_t kSharedUnitBytes = 128;
+/// True if a launch may give a block this dynamic shared memory: the one answer of launches and of
+/// occupancy. `block_shared_bytes`: of a block that opts in.
+constexpr bool may_have_shared(uint64_t block_shared_bytes, const KernelNeeds& needs,
+                               uint64_t dynamic_bytes) {
+  return needs.static_shared_bytes <= block_shared_bytes &&
+         dynamic_bytes <= block_shared_bytes - needs.static_shared_bytes &&
+         dynamic_bytes <= needs.max_dynamic_shared_bytes;
+}
 
 /// The numbers of CUDA's device attributes that have none of ours.
 constexpr int32_t kSharedPerMultiprocessorAttribute = 81, kRegistersPerMultiprocessorAttribute = 82;

@@ -257,9 +257,12 @@ static void static_shared_memory_has_the_devices_limit(void** state) {
   static const char form[] =
       ".version 7.0\n.target sm_70\n.address_size 64\n.shared .align 8 .b8 all[%llu];\n"
       ".visible .entry touch() { .reg .b32 %%r; mov.u32 %%r, all; st.shared.u32 [%%r], 1; ret; }\n";
-  static const unsigned long long sizes[] = {232449, 1 << 24, 2147483648};
   fixture* f = *state;
   if (is_cuda(f) || is_fake(f)) skip();
+  const unsigned long long most = f->info.shared_bytes_per_block_max;
+  const unsigned long long sizes[] = {most + 1, 1 << 24, 2147483648};
+  char limit[100];
+  snprintf(limit, sizeof limit, "bytes of static shared memory; a block has at most %llu", most);
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
     char text[512];
     const int length = snprintf(text, sizeof text, form, sizes[i]);
@@ -273,7 +276,7 @@ static void static_shared_memory_has_the_devices_limit(void** state) {
     }
     OK(km_module_function(module, "touch", &function));
     EXPECT(KM_ERROR_INVALID_LAUNCH, launch(f, function, 1, 1, NULL, 0));
-    expect_message("bytes of static shared memory; a block has at most 232448");
+    expect_message(limit);
     OK(km_function_destroy(function));
     OK(km_module_destroy(module));
   }

@@ -1,4 +1,5 @@
 /* Occupancy, block sizes that follow from it, attributes of kernels and limits of contexts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/testing.h"
@@ -94,13 +95,14 @@ static void occupancy_names_what_limits_it(void** state) {
   assert_int_equal(found.limit, KM_OCCUPANCY_LIMIT_BLOCKS);
   assert_int_equal(found.active_blocks, max_blocks);
   assert_int_equal(found.percent, 100 * max_blocks / max_warps);
-  found = occupancy(plain, 256, 100 << 10);
+  const int64_t taken = (40 << 10) + cuda_attribute(f, 111); /* what each block reserves */
+  found = occupancy(plain, 256, 40 << 10);
   assert_int_equal(found.limit, KM_OCCUPANCY_LIMIT_SHARED_MEMORY);
-  assert_int_equal(found.active_blocks, cuda_attribute(f, 81) / (101 << 10));
-  assert_int_equal(found.shared_bytes_per_block, 101 << 10); /* and what each block reserves */
+  assert_int_equal(found.active_blocks, cuda_attribute(f, 81) / taken);
+  assert_int_equal(found.shared_bytes_per_block, taken);
   found = occupancy(shares, 32, 0);
   assert_int_equal(found.limit, KM_OCCUPANCY_LIMIT_SHARED_MEMORY);
-  assert_int_equal(found.active_blocks, cuda_attribute(f, 81) / (41 << 10));
+  assert_int_equal(found.active_blocks, cuda_attribute(f, 81) / taken);
   assert_int_equal(found.blocks_by_blocks, max_blocks);
   OK(km_function_destroy(plain));
   OK(km_function_destroy(shares));
@@ -127,6 +129,67 @@ static void blocks_that_do_not_fit_are_none(void** state) {
   OK(km_function_destroy(bounded));
 }
 
+static void set_max_dynamic(km_function function, uint64_t shared_bytes) {
+  OK(km_function_attribute_set(function, KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES,
+                               (int64_t)shared_bytes));
+}
+
+/* A launch and the occupancy of its blocks have one answer: with opting in, without, and beyond. */
+static void occupancy_counts_what_launches_take(void** state) {
+  fixture* f = *state;
+  km_function plain = kernel(f, "plain"), shares = kernel(f, "shares");
+  const uint64_t most = f->info.shared_bytes_per_block_max, usual = f->info.shared_bytes_per_block;
+  const uint64_t sizes[] = {0,     usual - 40960, usual - 40959, usual, usual + 1,
+                            60000, most - 40960,  most - 40959,  most,  most + 1};
+  const uint64_t limits[] = {usual - 40960, 60000 - 40960, most - 40960};
+  for (size_t k = 0; k < sizeof limits / sizeof limits[0]; ++k) {
+    set_max_dynamic(shares, limits[k]);
+    set_max_dynamic(plain, limits[k] + 40960);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+      const km_function both[] = {plain, shares};
+      for (int which = 0; which < 2; ++which) {
+        uint32_t threads = 0, blocks = 0;
+        const km_launch_config config = {{1, 1, 1}, {32, 1, 1}, sizes[i]};
+        const int launches =
+            km_launch_kernel(f->stream, both[which], &config, NULL, 0, NULL, 0) == KM_SUCCESS;
+        assert_int_equal(launches, occupancy(both[which], 32, sizes[i]).active_blocks != 0);
+        assert_int_equal(launches, km_function_best_block(both[which], sizes[i], NULL, NULL, 32,
+                                                          &threads, &blocks) == KM_SUCCESS);
+      }
+    }
+  }
+  OK(km_stream_synchronize(f->stream));
+  OK(km_function_destroy(plain));
+  OK(km_function_destroy(shares));
+}
+
+/* By the table of the programming guide, for what KM_CPU_CC says here. */
+static void limits_are_those_of_the_capability(void** state) {
+  static const struct {
+    uint32_t capability;
+    int32_t blocks, threads, shared_kib, block_shared_kib, reserved_bytes;
+  } table[] = {{75, 16, 1024, 64, 64, 0},      {80, 32, 2048, 164, 163, 1024},
+               {86, 16, 1536, 100, 99, 1024},  {89, 24, 1536, 100, 99, 1024},
+               {90, 32, 2048, 228, 227, 1024}, {100, 32, 2048, 228, 227, 1024},
+               {120, 24, 1536, 100, 99, 1024}};
+  fixture* f = *state;
+  if (is_fake(f) || getenv("KM_CPU_SHARED_KIB") != NULL) skip();
+  const uint32_t capability =
+      f->info.compute_capability_major * 10 + f->info.compute_capability_minor;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+    if (table[i].capability != capability) continue;
+    assert_int_equal(cuda_attribute(f, 106), table[i].blocks);
+    assert_int_equal(cuda_attribute(f, 39), table[i].threads);
+    assert_int_equal(cuda_attribute(f, 81), table[i].shared_kib << 10);
+    assert_int_equal(cuda_attribute(f, 97), table[i].block_shared_kib << 10);
+    assert_int_equal(cuda_attribute(f, 111), table[i].reserved_bytes);
+    assert_int_equal(cuda_attribute(f, 12), 65536);
+    assert_int_equal(cuda_attribute(f, 82), 65536);
+    assert_int_equal(f->info.shared_bytes_per_block, 48 << 10);
+    assert_int_equal(f->info.shared_bytes_per_block_max, table[i].block_shared_kib << 10);
+  }
+}
+
 /* A block that may be launched always fits, so that grids sized by occupancy are never empty. */
 static void every_legal_block_fits(void** state) {
   fixture* f = *state;
@@ -144,7 +207,7 @@ static void every_legal_block_fits(void** state) {
 
 static uint64_t much_for_each(void* user_data, uint32_t threads) {
   ++*(int*)user_data;
-  return threads * (uint64_t)200;
+  return threads * (uint64_t)100;
 }
 
 /* The best by asking for every size. */
@@ -164,12 +227,12 @@ static void best_block_keeps_the_most_threads_busy(void** state) {
   uint32_t threads = 0, grid = 0;
   int calls = 0;
   OK(km_function_best_block(plain, 0, NULL, NULL, 0, &threads, &grid));
-  assert_int_equal(threads, f->info.max_threads_per_block);
+  assert_int_equal(occupancy(plain, threads, 0).active_blocks * threads, cuda_attribute(f, 39));
   assert_int_equal(grid, occupancy(plain, threads, 0).active_blocks * f->info.multiprocessor_count);
   OK(km_function_best_block(plain, 0, much_for_each, &calls, 0, &threads, &grid));
   assert_true(calls > 1);
-  assert_int_equal(occupancy(plain, threads, threads * 200).active_blocks * threads,
-                   best_threads(plain, 1024, 200));
+  assert_int_equal(occupancy(plain, threads, threads * 100).active_blocks * threads,
+                   best_threads(plain, 1024, 100));
   OK(km_function_best_block(plain, 0, NULL, NULL, 100, &threads, &grid));
   assert_true(threads <= 100 && threads > 0);
   OK(km_function_best_block(bounded, 0, NULL, NULL, 0, &threads, &grid));
@@ -189,7 +252,12 @@ static void shared_memory_that_is_left(void** state) {
   fixture* f = *state;
   km_function plain = kernel(f, "plain"), shares = kernel(f, "shares");
   uint64_t bytes = 77;
-  for (uint32_t blocks = 1; blocks <= 8; ++blocks) {
+  const uint32_t most = (uint32_t)cuda_attribute(f, 39) / 256;
+  OK(km_function_available_shared_bytes(shares, 1, 32, &bytes)); /* what launches take, no more */
+  assert_int_equal(bytes, f->info.shared_bytes_per_block - 40960);
+  set_max_dynamic(plain, f->info.shared_bytes_per_block_max);
+  set_max_dynamic(shares, f->info.shared_bytes_per_block_max - 40960);
+  for (uint32_t blocks = 1; blocks <= most; ++blocks) {
     OK(km_function_available_shared_bytes(plain, blocks, 256, &bytes));
     assert_true(occupancy(plain, 256, bytes).active_blocks >= blocks);
     assert_true(occupancy(plain, 256, bytes + 128).active_blocks < blocks);
@@ -197,7 +265,7 @@ static void shared_memory_that_is_left(void** state) {
   OK(km_function_available_shared_bytes(shares, 1, 32, &bytes));
   assert_int_equal(bytes, f->info.shared_bytes_per_block_max - 40960);
   bytes = 77;
-  EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_available_shared_bytes(plain, 9, 256, &bytes));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_available_shared_bytes(plain, most + 1, 256, &bytes));
   EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_available_shared_bytes(plain, 1, 4096, &bytes));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_available_shared_bytes(plain, 0, 256, &bytes));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_available_shared_bytes(plain, 1, 0, &bytes));
@@ -364,6 +432,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(occupancy_names_what_limits_it),
       cmocka_unit_test(blocks_that_do_not_fit_are_none),
+      cmocka_unit_test(occupancy_counts_what_launches_take),
+      cmocka_unit_test(limits_are_those_of_the_capability),
       cmocka_unit_test(every_legal_block_fits),
       cmocka_unit_test(best_block_keeps_the_most_threads_busy),
       cmocka_unit_test(shared_memory_that_is_left),

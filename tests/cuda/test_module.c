@@ -295,10 +295,14 @@ static void occupancy_is_computed(void** state) {
   OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 0));
   OK(cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, f->device));
   assert_int_equal(blocks, threads / 256);
-  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 100 << 10));
-  assert_true(blocks >= 1 && blocks <= 2);
+  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 60000));
+  assert_int_equal(blocks, 0); /* a launch is refused without opting in */
+  OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000));
+  OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 60000));
+  assert_true(blocks >= 1 && blocks <= 3);
+  OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 48 << 10));
   OK(cuOccupancyMaxPotentialBlockSize(&grid, &size, function, NULL, 0, 0));
-  assert_int_equal(size, 1024);
+  assert_int_equal(threads % size, 0); /* a multiprocessor is full of them */
   assert_true(grid >= 1);
   OK(cuOccupancyMaxPotentialBlockSize(&grid, &size, function, bytes_for, 0, 512));
   assert_true(size > 0 && size <= 512);

@@ -62,8 +62,11 @@ km_status km_function_best_block(km_function function, uint64_t shared_bytes,
               find_best_block(question.limits, question.needs, shared, max_block_threads));
     if (best.threads == 0) {
       return make_error(KM_ERROR_INVALID_LAUNCH,
-                        "blocks of kernel '%s' fit in no size: they need too much shared memory",
-                        target->info().name);
+                        "blocks of kernel '%s' fit in no size: they need more shared memory than "
+                        "the %" PRIu64
+                        " bytes of dynamic ones that it may have; raise "
+                        "KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES",
+                        target->info().name, question.needs.max_dynamic_shared_bytes);
     }
     *out_block_threads = best.threads;
     *out_grid_blocks = best.grid_blocks;

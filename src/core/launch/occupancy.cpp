@@ -1,4 +1,5 @@
 #include "core/launch/occupancy.h"
+#include "base/cuda/capability_limits.h"
 #include "base/integers.h"
 #include "base/text.h"
 
@@ -46,6 +47,10 @@ Result<MultiprocessorLimits> multiprocessor_limits(const Device& device) {
   KM_ASSIGN(limits.block_shared_bytes,
             attribute_of(device, KM_DEVICE_ATTRIBUTE_SHARED_BYTES_PER_BLOCK_MAX));
   KM_ASSIGN(limits.reserved_shared_bytes, attribute_of(device, kReservedShared));
+  const CapabilityLimits units = capability_limits(device.info().compute_capability_major * 10 +
+                                                   device.info().compute_capability_minor);
+  limits.shared_unit_bytes = units.shared_unit_bytes;
+  limits.register_partitions = units.register_partitions;
   limits.has_clusters = clusters != 0;
   if (limits.warp_threads != 0 && limits.threads != 0) return limits;
   return make_error(KM_ERROR_NOT_SUPPORTED,
@@ -62,6 +67,9 @@ Result<KernelNeeds> kernel_needs(const Function& function) {
   needs.registers = static_cast<uint32_t>(registers);
   needs.static_shared_bytes = static_cast<uint64_t>(shared);
   needs.max_threads = static_cast<uint32_t>(threads);
+  KM_ASSIGN(const int64_t dynamic,
+            function.attribute(KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES));
+  needs.max_dynamic_shared_bytes = static_cast<uint64_t>(dynamic);
   return needs;
 }
 
@@ -108,9 +116,11 @@ Result<uint64_t> available_shared_bytes(const MultiprocessorLimits& limits,
         without.blocks_by_warps, without.blocks_by_registers, without.blocks_by_shared_memory,
         without.blocks_by_blocks);
   }
-  const uint64_t share = limits.shared_bytes / blocks / kSharedUnitBytes * kSharedUnitBytes;
+  const uint64_t unit = limits.shared_unit_bytes;
+  const uint64_t share = limits.shared_bytes / blocks / unit * unit;
   const uint64_t taken = needs.static_shared_bytes + limits.reserved_shared_bytes;
-  return std::min(share - taken, limits.block_shared_bytes - needs.static_shared_bytes);
+  return std::min({share - taken, limits.block_shared_bytes - needs.static_shared_bytes,
+                   needs.max_dynamic_shared_bytes});
 }
 
 }  // namespace km

@@ -21,7 +21,8 @@ MultiprocessorLimits h100() {
   return limits;
 }
 
-KernelNeeds with_registers(uint32_t registers) { return {registers, 0, 1024}; }
+/// A kernel that has opted in to all of a block's shared memory.
+KernelNeeds with_registers(uint32_t registers) { return {registers, 0, 1024, 227 << 10}; }
 
 // What NVIDIA's occupancy calculator says for 9.0.
 TEST(Occupancy, CountsRegistersAsTheyAreGivenOut) {
@@ -75,6 +76,19 @@ TEST(Occupancy, SharedMemoryThatIsLeftIsExact) {
     EXPECT_LT(compute_occupancy(h100(), needs, 256, *bytes + 128).active_blocks, blocks);
   }
   EXPECT_FALSE(available_shared_bytes(h100(), needs, 9, 256));
+  needs.max_dynamic_shared_bytes = (48 << 10) - 1000;
+  EXPECT_EQ(*available_shared_bytes(h100(), needs, 1, 256), (48U << 10) - 1000);
+}
+
+TEST(Occupancy, WhatIsNotOptedInToFitsNowhere) {
+  KernelNeeds needs = with_registers(32);
+  needs.max_dynamic_shared_bytes = 48 << 10;
+  EXPECT_EQ(compute_occupancy(h100(), needs, 64, 48 << 10).active_blocks, 4);
+  const km_occupancy found = compute_occupancy(h100(), needs, 64, (48 << 10) + 1);
+  EXPECT_EQ(found.active_blocks, 0);
+  EXPECT_EQ(found.limit, KM_OCCUPANCY_LIMIT_SHARED_MEMORY);
+  const auto by_size = [](uint32_t threads) -> Result<uint64_t> { return threads * uint64_t{256}; };
+  EXPECT_EQ(find_best_block(h100(), needs, by_size, 0)->threads, 192);
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ Status load_capability(Config* config) {
   }
   config->capability_major = capability / 10;
   config->capability_minor = capability % 10;
+  config->limits = capability_limits(capability);
+  constexpr uint64_t kMostKib = 227;  // that any GPU has
+  KM_ASSIGN(const uint64_t shared_kib,
+            env_integer(EnvVar::KM_CPU_SHARED_KIB, kSharedBytesWithoutOptIn >> 10, kMostKib,
+                        config->limits.block_shared_bytes >> 10));
+  config->limits = with_block_shared_bytes(config->limits, shared_kib << 10);
   return {};
 }
 

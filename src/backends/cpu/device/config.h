@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/cuda/capability_limits.h"
 #include "base/result.h"
 #include "simt/engine.h"
 
@@ -22,6 +23,7 @@ struct Config {
   uint64_t kernel_timeout_ms = 0;                         // 0: no limit
   uint64_t stall_warning_ms = 10000;                      // KM_STALL_WARNING_MS, 0: none
   uint32_t capability_major = 0, capability_minor = 0;
+  CapabilityLimits limits;          // of the capability, and KM_CPU_SHARED_KIB
   uint64_t compile_timeout_ms = 0;  // 0: no limit
   bool fast_mma = false;            // KM_CPU_MMA
   simt::Isa isa = simt::Isa::x86_64_v2;

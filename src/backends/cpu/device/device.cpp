@@ -85,8 +85,8 @@ void fill_info(const Device& device, km_device_info* info) {
   info->max_threads_per_block = kMaxThreadsPerBlock;
   std::copy(std::begin(kMaxBlockDim), std::end(kMaxBlockDim), info->max_block_dim);
   std::copy(std::begin(kMaxGridDim), std::end(kMaxGridDim), info->max_grid_dim);
-  info->shared_bytes_per_block = kSharedBytes;
-  info->shared_bytes_per_block_max = kMaxSharedBytes;
+  info->shared_bytes_per_block = kSharedBytesWithoutOptIn;
+  info->shared_bytes_per_block_max = config().limits.block_shared_bytes;
   info->clock_rate_khz = clock_khz();
   info->memory_clock_rate_khz = 0;
   info->memory_bus_width_bits = 0;

@@ -36,17 +36,10 @@ class Device {
   ThreadPool* pool_ = nullptr;
 };
 
-/// Kernel limits, as a GPU of compute capability 9.0 has them.
+/// Kernel limits that every GPU has; config().limits are those of the reported capability.
 constexpr uint32_t kMaxThreadsPerBlock = 1024;
 constexpr uint32_t kMaxBlockDim[3] = {1024, 1024, 64};
 constexpr uint32_t kMaxGridDim[3] = {2147483647, 65535, 65535};
-constexpr uint64_t kSharedBytes = 48 << 10;  // without opting in
-constexpr uint64_t kMaxSharedBytes = 227 << 10;
-constexpr uint64_t kSharedBytesPerMultiprocessor = 228 << 10;
-constexpr uint64_t kReservedSharedBytes = 1 << 10;  // of each block
 constexpr uint64_t kConstantBytes = 64 << 10;
-constexpr uint32_t kRegistersPerMultiprocessor = 65536;
-constexpr uint32_t kThreadsPerMultiprocessor = 2048;
-constexpr uint32_t kBlocksPerMultiprocessor = 32;
 
 }  // namespace km::cpu

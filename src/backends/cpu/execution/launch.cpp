@@ -59,11 +59,13 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
 [[gnu::cold, gnu::noinline]] Error too_much_shared(const Function& function,
                                                    uint64_t shared_bytes) {
   const simt::KernelInfo& kernel = function.kernel();
-  if (kernel.shared_static_bytes > kMaxSharedBytes) {
+  const uint64_t most = config().limits.block_shared_bytes;
+  if (kernel.shared_static_bytes > most) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
                       "kernel '%s' has %" PRIu64
-                      " bytes of static shared memory; a block has at most %" PRIu64,
-                      kernel.name.c_str(), kernel.shared_static_bytes, kMaxSharedBytes);
+                      " bytes of static shared memory; a block has at most %" PRIu64
+                      " (KM_CPU_SHARED_KIB)",
+                      kernel.name.c_str(), kernel.shared_static_bytes, most);
   }
   return make_error(KM_ERROR_INVALID_LAUNCH,
                     "kernel '%s': %s of dynamic shared memory, at most %" PRIu64
@@ -71,8 +73,7 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
                     "; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
                     "%" PRIu64 " in all)",
                     kernel.name.c_str(), counted(shared_bytes, "byte").c_str(),
-                    function.max_dynamic_shared_bytes(), kernel.shared_static_bytes,
-                    kMaxSharedBytes);
+                    function.max_dynamic_shared_bytes(), kernel.shared_static_bytes, most);
 }
 
 /// The reason why a kernel cannot be given its arguments in `size_bytes`.
@@ -200,8 +201,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   const simt::KernelInfo& kernel = function.kernel();
   KM_TRY(check_grid(kernel, launch.grid));
   KM_TRY(check_block(kernel, launch.block));
-  if (kernel.shared_static_bytes > kMaxSharedBytes ||
-      launch.shared_bytes > function.max_dynamic_shared_bytes()) [[unlikely]]
+  if (!function.may_have_shared(launch.shared_bytes)) [[unlikely]]
     return too_much_shared(function, launch.shared_bytes);
   if (launch.arguments_size_bytes != kernel.param_bytes) [[unlikely]]
     return other_arguments(kernel, launch.arguments_size_bytes);

@@ -336,22 +336,20 @@ uint64_t Caller::function_attribute() {
   return static_cast<uint64_t>(*value) & ~(uint64_t{1} << 63);
 }
 
-MultiprocessorLimits limits_of(const Device& device) {
-  const auto value = [&](int32_t number) {
-    return static_cast<uint32_t>(cuda_attribute(device, number).value_or(0));
-  };
-  constexpr int32_t kBlockThreads = 1, kWarpThreads = 10, kBlockRegisters = 12, kThreads = 39;
-  constexpr int32_t kBlockSharedBytes = 97;  // with opting in
+MultiprocessorLimits own_limits() {
+  const CapabilityLimits& of = config().limits;
   MultiprocessorLimits limits;
-  limits.warp_threads = value(kWarpThreads);
-  limits.threads = value(kThreads);
-  limits.block_threads = value(kBlockThreads);
-  limits.blocks = value(kBlocksPerMultiprocessorAttribute);
-  limits.registers = value(kRegistersPerMultiprocessorAttribute);
-  limits.block_registers = value(kBlockRegisters);
-  limits.shared_bytes = value(kSharedPerMultiprocessorAttribute);
-  limits.block_shared_bytes = value(kBlockSharedBytes);
-  limits.reserved_shared_bytes = value(kReservedSharedAttribute);
+  limits.warp_threads = simt::kWarpLanes;
+  limits.threads = of.threads;
+  limits.block_threads = kMaxThreadsPerBlock;
+  limits.blocks = of.blocks;
+  limits.registers = of.registers;
+  limits.block_registers = of.block_registers;
+  limits.shared_bytes = of.shared_bytes;
+  limits.block_shared_bytes = of.block_shared_bytes;
+  limits.reserved_shared_bytes = of.reserved_shared_bytes;
+  limits.shared_unit_bytes = of.shared_unit_bytes;
+  limits.register_partitions = of.register_partitions;
   return limits;
 }
 
@@ -367,9 +365,8 @@ uint64_t Caller::occupancy() {
   const Result<int64_t> most = kernel->attribute(KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   if (!registers || !shared || !most) return no_half(note(DeviceError::invalid_value));
   const KernelNeeds needs = {static_cast<uint32_t>(*registers), static_cast<uint64_t>(*shared),
-                             static_cast<uint32_t>(*most)};
-  return compute_occupancy(limits_of(*context().device()), needs, static_cast<uint32_t>(threads),
-                           words_[2])
+                             static_cast<uint32_t>(*most), kernel->max_dynamic_shared_bytes()};
+  return compute_occupancy(own_limits(), needs, static_cast<uint32_t>(threads), words_[2])
       .active_blocks;
 }
 

@@ -18,7 +18,8 @@ namespace km::cpu {
 namespace {
 
 uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
-  return kSharedBytes - std::min(kernel.shared_static_bytes, kSharedBytes);
+  constexpr uint64_t kMost = kSharedBytesWithoutOptIn;
+  return kMost - std::min(kernel.shared_static_bytes, kMost);
 }
 
 /// "scale.cu:12", where debug lines (.loc) say what a line of PTX was made of.
@@ -79,6 +80,7 @@ Function::Function(const Module* module, uint32_t index)
     : module_(module),
       index_(index),
       kernel_(module->program().kernels()[index]),
+      block_shared_bytes_(config().limits.block_shared_bytes),
       max_dynamic_shared_bytes_(default_dynamic_bytes(kernel_)) {
   for (const simt::Param& param : kernel().params) {
     params_.push_back(
@@ -97,7 +99,7 @@ int64_t Function::registers() const {
   constexpr uint32_t kMost = 255, kUnit = 8, kThreadUnit = 128;
   const uint32_t threads = std::min(kernel().max_threads, kMaxThreadsPerBlock);
   const uint32_t rounded = static_cast<uint32_t>(round_up(threads, kThreadUnit));
-  const uint32_t share = kRegistersPerMultiprocessor / rounded / kUnit * kUnit;
+  const uint32_t share = config().limits.block_registers / rounded / kUnit * kUnit;
   return std::min({kernel().registers, share, kMost});
 }
 
@@ -177,13 +179,13 @@ Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "function attribute %d cannot be set", attribute);
   }
   uint64_t fixed = kernel().shared_static_bytes;
-  uint64_t most = kMaxSharedBytes - std::min(fixed, kMaxSharedBytes);
+  const uint64_t most = block_shared_bytes_ - std::min(fixed, block_shared_bytes_);
   if (value < 0 || static_cast<uint64_t>(value) > most) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
                       "kernel '%s' cannot have %" PRId64
                       " bytes of dynamic shared memory: at most %" PRIu64 " (%" PRIu64
-                      " less its static ones, %" PRIu64 ")",
-                      kernel().name.c_str(), value, most, kMaxSharedBytes, fixed);
+                      " less its static ones, %" PRIu64 "; KM_CPU_SHARED_KIB)",
+                      kernel().name.c_str(), value, most, block_shared_bytes_, fixed);
   }
   max_dynamic_shared_bytes_.store(static_cast<uint64_t>(value), std::memory_order_relaxed);
   return {};

@@ -15,6 +15,7 @@
 #include "backends/cpu/module/code_unit.h"
 #include "backends/cpu/module/object_cache.h"
 #include "base/hash.h"
+#include "base/occupancy.h"
 #include "simt/engine.h"
 
 namespace km::cpu {
@@ -54,6 +55,12 @@ class Function {
   uint64_t max_dynamic_shared_bytes() const {
     return max_dynamic_shared_bytes_.load(std::memory_order_relaxed);
   }
+  /// True if a block may have so much dynamic shared memory.
+  bool may_have_shared(uint64_t dynamic_bytes) const {
+    const KernelNeeds needs = {.static_shared_bytes = kernel_.shared_static_bytes,
+                               .max_dynamic_shared_bytes = max_dynamic_shared_bytes()};
+    return km::may_have_shared(block_shared_bytes_, needs, dynamic_bytes);
+  }
 
   /// Blocks that a cluster may have.
   uint32_t max_cluster_blocks() const;
@@ -80,6 +87,7 @@ class Function {
   const Module* const module_;
   const uint32_t index_;
   const simt::KernelInfo& kernel_;
+  const uint64_t block_shared_bytes_;  // of a block that opts in
   std::vector<kmb_param> params_;
   kmb_function_info info_{};
   std::atomic<uint64_t> max_dynamic_shared_bytes_;

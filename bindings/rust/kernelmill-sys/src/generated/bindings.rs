@@ -4533,7 +4533,8 @@ functions! {
     ) -> km_status;
     /** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
  multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
- (active_blocks 0) where a block does not fit. Set `out_occupancy->struct_size` first. CUDA:
+ (active_blocks 0) where a launch of such blocks is refused: they do not fit, or have more than
+ KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. Set `out_occupancy->struct_size` first. CUDA:
  cuOccupancyMaxActiveBlocksPerMultiprocessor.
 
  Blocking: no.
@@ -4552,7 +4553,8 @@ functions! {
     ) -> km_status;
     /** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
  fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
- much as `shared_of` says for its size (null: `shared_bytes` for all). Blocks have at most
+ much as `shared_of` says for its size (null: `shared_bytes` for all); sizes with more than
+ KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES do not fit. Blocks have at most
  `max_block_threads` threads; 0: as many as the kernel can have. CUDA:
  cuOccupancyMaxPotentialBlockSize.
 
@@ -4574,7 +4576,8 @@ functions! {
         out_grid_blocks: *mut u32,
     ) -> km_status;
     /** The most dynamic shared memory that a block can have while `block_count` blocks of
- `block_threads` threads fit on a multiprocessor. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
+ `block_threads` threads fit on a multiprocessor, and no more than
+ KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
 
  Blocking: no.
 
