@@ -8,6 +8,7 @@
 enum { COUNT = 256 };
 /* Results of the CUDA driver. */
 enum {
+  INVALID_VALUE = 1,
   ILLEGAL_STATE = 401,
   UNSUPPORTED = 900,
   INVALIDATED = 901,
@@ -272,13 +273,31 @@ static void events_of_a_capture_mark_no_work(void** state) {
   OK(km_stream_begin_capture(f->stream));
   OK(km_event_record(o.event, f->stream));
   OK(km_stream_end_capture(f->stream, &graph));
-  EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_event_query(o.event));
-  EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_stream_wait_event(o.other, o.event));
-  expect_native(CAPTURED_EVENT);
+  for (int round = 0; round < 2; ++round) { /* with the graph and without */
+    EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_event_query(o.event));
+    expect_native(INVALID_VALUE);
+    EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_event_synchronize(o.event));
+    expect_native(INVALID_VALUE);
+    EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_event_elapsed_ns(o.join, o.event, &elapsed));
+    expect_native(INVALID_VALUE);
+    EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_stream_wait_event(o.other, o.event));
+    expect_native(INVALID_VALUE);
+    if (round == 0) OK(km_graph_destroy(graph));
+  }
   OK(km_event_record(o.event, f->stream));
   OK(km_event_synchronize(o.event));
   OK(km_stream_wait_event(o.other, o.event));
-  OK(km_graph_destroy(graph));
+  /* Of a capture that is invalid but not over. */
+  OK(km_stream_begin_capture(f->stream));
+  OK(km_event_record(o.event, f->stream));
+  EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_stream_query(f->stream));
+  EXPECT(KM_ERROR_CAPTURE_UNSUPPORTED, km_event_query(o.event));
+  expect_native(INVALID_VALUE);
+  EXPECT(KM_ERROR_CAPTURE_INVALIDATED, km_stream_wait_event(o.other, o.event));
+  expect_native(INVALID_VALUE);
+  expect_invalid(f->stream);
+  OK(km_event_record(o.event, f->stream));
+  OK(km_event_synchronize(o.event));
   destroy(o);
 }
 

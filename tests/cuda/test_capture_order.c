@@ -166,6 +166,59 @@ static fork_of begin_fork(void) {
   return all;
 }
 
+/* Every call that takes an event, for one that marks nothing. */
+static void expect_no_mark(CUevent event, CUevent other, CUstream stream) {
+  CUcontext context;
+  float milliseconds = 0;
+  OK(cuCtxGetCurrent(&context));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventQuery(event));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventSynchronize(event));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventElapsedTime(&milliseconds, other, event));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventElapsedTime(&milliseconds, event, other));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuStreamWaitEvent(stream, event, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuCtxWaitEvent(context, event));
+  OK(cuStreamSynchronize(stream)); /* no error sticks */
+}
+
+/* An event of a capture that is over, with its graph and without, and of one that is invalid. */
+static void events_of_a_capture_that_is_over(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
+  fixture* f = *state;
+  CUevent event, other;
+  CUgraph graph;
+  CUstream second;
+  CUdeviceptr memory = new_words();
+  OK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  OK(cuEventCreate(&other, CU_EVENT_DEFAULT));
+  OK(cuEventRecord(other, second));
+  for (int destroyed = 0; destroyed < 2; ++destroyed) {
+    OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cuMemsetD32Async(memory, 3, 1, f->stream));
+    OK(cuEventRecord(event, f->stream));
+    OK(cuStreamEndCapture(f->stream, &graph));
+    if (destroyed) OK(cuGraphDestroy(graph));
+    expect_no_mark(event, other, second);
+    if (!destroyed) OK(cuGraphDestroy(graph));
+    OK(cuEventRecord(event, second)); /* it marks something again */
+    OK(cuStreamWaitEvent(f->stream, event, 0));
+    OK(cuEventSynchronize(event));
+    OK(cuEventQuery(event));
+  }
+  OK(cuStreamBeginCapture(f->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuEventRecord(event, f->stream));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(f->stream));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventQuery(event));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuEventSynchronize(event));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuStreamWaitEvent(second, event, 0));
+  EXPECT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(f->stream, &graph));
+  expect_no_mark(event, other, second);
+  OK(cuEventDestroy(event));
+  OK(cuEventDestroy(other));
+  OK(cuStreamDestroy(second));
+  OK(cuMemFree(memory));
+}
+
 /* A stream of the capture goes: the first ends it, the second leaves its work unjoined. */
 static void a_stream_goes_that_is_captured(void** state) {
   NOT_ON_NVIDIAS_DRIVER();
@@ -177,7 +230,7 @@ static void a_stream_goes_that_is_captured(void** state) {
   assert_null(graph);
   OK(cuMemsetD32Async(all.memory, 5, 1, all.second));
   OK(cuStreamSynchronize(all.second));
-  EXPECT(CUDA_ERROR_CAPTURED_EVENT, cuStreamWaitEvent(all.second, all.event, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuStreamWaitEvent(all.second, all.event, 0));
   OK(cuEventDestroy(all.event));
   OK(cuStreamDestroy(all.second));
   OK(cuMemFree(all.memory));
@@ -251,6 +304,7 @@ int main(void) {
       TEST(a_graph_around_goes),
       TEST(a_node_goes_that_the_next_one_follows),
       TEST(a_stream_goes_that_is_captured),
+      TEST(events_of_a_capture_that_is_over),
       TEST(an_event_goes_that_has_forked),
       TEST(a_context_goes_with_its_captures),
   };

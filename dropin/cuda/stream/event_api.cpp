@@ -37,7 +37,8 @@ CUresult elapsed_time(float* milliseconds, CUevent start_handle, CUevent end_han
   if (((start->flags() | end->flags()) & CU_EVENT_DISABLE_TIMING) != 0) {
     return fail(CUDA_ERROR_INVALID_HANDLE, "the event takes no times");
   }
-  if (!start->core().was_recorded() || !end->core().was_recorded()) {
+  for (const km::Event* event : {&start->core(), &end->core()}) {
+    if (event->was_recorded() || event->is_captured()) continue;
     return fail(CUDA_ERROR_INVALID_HANDLE, "the event was never recorded");
   }
   CU_ASSIGN(const int64_t elapsed_ns, start->core().elapsed_ns(end->core()));

@@ -171,7 +171,7 @@ class CaptureCalls {
     }
     if (theirs.state == CaptureState::kEnded) {
       if (slot.capture_) slot.capture_->state = CaptureState::kInvalidated;
-      return capture_error(kCapturedEvent, KM_ERROR_CAPTURE_UNSUPPORTED, "%s",
+      return capture_error(kInvalidValue, KM_ERROR_CAPTURE_UNSUPPORTED, "%s",
                            "the event was recorded in a capture that is over, so it marks no "
                            "work; record it again");
     }
@@ -206,10 +206,11 @@ class CaptureCalls {
     CaptureState& state = mark.capture->state;
     const bool was_active = state == CaptureState::kActive;
     if (was_active) state = CaptureState::kInvalidated;
-    return capture_error(kCapturedEvent, KM_ERROR_CAPTURE_UNSUPPORTED,
+    // CUDA tells an event of a capture that goes on from one that marks nothing any more.
+    return capture_error(was_active ? kCapturedEvent : kInvalidValue, KM_ERROR_CAPTURE_UNSUPPORTED,
                          "%s an event that was recorded in a capture is not possible, because it "
                          "marks no work that runs%s",
-                         what, was_active ? "; the capture is invalid now" : "");
+                         what, was_active ? "; the capture is invalid now" : "; record it again");
   }
 
   Status refuse_all(const char* what) {
