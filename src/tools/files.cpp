@@ -28,29 +28,7 @@ Error unknown_format(const std::string& path) {
                      "': arrays are read from .npy, .png and .jpg, and written as .npy or .png");
 }
 
-std::string nearest_file(const std::string& path) {
-  const std::filesystem::path wanted(path);
-  std::error_code failure;
-  const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
-  std::vector<std::string> names;
-  for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
-       entry.increment(failure)) {
-    names.push_back(entry->path().filename().string());
-  }
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  return suggestion(wanted.filename().string(), candidates);
-}
-
 }  // namespace
-
-Result<std::string> read_named_file(const std::string& path, uint64_t max_bytes) {
-  Result<std::string> text = read_file(path, max_bytes);
-  if (text || text.error().native_code != ENOENT) return text;
-  Error failure = text.error();
-  const std::string near = nearest_file(path);
-  if (!near.empty()) failure.message += "." + near;
-  return failure;
-}
 
 Status write_output(const std::string& path, const std::string& content) {
   if (path != "-") return write_file(path, content);

@@ -2,14 +2,10 @@
 
 #include <string>
 
-#include "base/file/file.h"
+#include "base/file/named_file.h"
 #include "tools/arrays/array.h"
 
 namespace km::tools {
-
-/// read_file() for a file that the command line names: when there is none, the message has the name
-/// of the folder's file that is nearest.
-Result<std::string> read_named_file(const std::string& path, uint64_t max_bytes = kMaxTextBytes);
 
 /// Replaces the file; "-" is standard output.
 Status write_output(const std::string& path, const std::string& content);

@@ -154,9 +154,26 @@ static void files_are_loaded_by_ending_or_content(void** state) {
   module = NULL;
   EXPECT(KM_ERROR_NOT_FOUND, km_module_load_file(f->context, path, &module));
   expect_message("cannot open");
+  expect_message("No such file");
   EXPECT(KM_ERROR_IO, km_module_load_file(f->context, "/", &module));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_load_file(f->context, NULL, &module));
   assert_null(module);
+}
+
+static void missing_files_have_near_names(void** state) {
+  fixture* f = *state;
+  char folder[] = "/tmp/km_test_module_XXXXXX", path[64], wrong[64];
+  km_module module = NULL;
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/scale.ptx", folder);
+  snprintf(wrong, sizeof wrong, "%s/scael.ptx", folder);
+  FILE* file = fopen(path, "w");
+  assert_non_null(file);
+  fclose(file);
+  EXPECT(KM_ERROR_NOT_FOUND, km_module_load_file(f->context, wrong, &module));
+  expect_message("No such file or directory. Did you mean 'scale.ptx'?");
+  unlink(path);
+  rmdir(folder);
 }
 
 static char* read_whole(const char* path, uint64_t* out_size) {
@@ -320,6 +337,7 @@ int main(void) {
       cmocka_unit_test(bad_ptx_is_an_error_with_its_place),
       cmocka_unit_test(closing_zeros_may_be_counted),
       cmocka_unit_test(files_are_loaded_by_ending_or_content),
+      cmocka_unit_test(missing_files_have_near_names),
       cmocka_unit_test(objects_are_saved_and_loaded),
       cmocka_unit_test(kernels_run_beside_one_that_cannot),
       cmocka_unit_test(modules_for_newer_devices_are_refused),

@@ -1,6 +1,6 @@
 #include "core/module/source_file.h"
 
-#include "base/file/file.h"
+#include "base/file/named_file.h"
 
 namespace km {
 namespace {
@@ -35,7 +35,7 @@ bool looks_like_ptx(std::string_view text) {
 
 Result<SourceFile> read_source_file(const std::string& path) {
   SourceFile file;
-  KM_ASSIGN(file.text, read_file(path));
+  KM_ASSIGN(file.text, read_named_file(path));
   file.name = path.substr(path.rfind('/') + 1);
   file.is_image = is_image(file.text);
   file.is_object = file.is_image || file.text.starts_with("KMOBJECT");
