@@ -13,7 +13,15 @@ from pathlib import Path
 
 import acceptance
 import errors
-from bindings import bindings_table, go_gonum, go_raw, kernel_wrappers, rust_raw, rust_status
+from bindings import (
+    advice_names,
+    bindings_table,
+    go_gonum,
+    go_raw,
+    kernel_wrappers,
+    rust_raw,
+    rust_status,
+)
 from c import c_man, c_pages, fuzz_calls, handle_calls
 from cuda import (
     cuda_driver,
@@ -55,6 +63,7 @@ OUTPUTS = {
     "tests/c/generated/handle_calls.h": lambda tool: handle_calls.text(),
     "docs/reference/dropin-coverage.md": lambda tool: dropin_coverage.text(),
     "bindings/go/gonum/internal/generated/blas.go": lambda tool: go_gonum.text(),
+    **advice_names.outputs(),
     **c_man.outputs(),
     **c_pages.outputs(),
     **cuda_driver.outputs(),

@@ -4,6 +4,9 @@ NAMES: functions that many others go the same way as. REASONS: functions that ha
 """
 
 RUST_NAMES = {
+    "km_context_create_with_flags": ["Context::new", "Context::new_checked",
+                                     "Context::new_unordered"],
+    "km_function_check_argument": ["LaunchBuilder::launch"],
     "km_graph_add_kernel": ["KernelNode::add"],
     "km_graph_set_kernel": ["KernelNode::set"],
     "km_last_error_message": ["Error::message"],
@@ -17,6 +20,7 @@ RUST_REASONS = {
 }
 
 CPP_NAMES = {
+    "km_function_check_argument": ["stream::launch_kernel"],
     "km_device_open": ["device::open"],
     "km_graph_destroy": ["drop of graph"],
     "km_last_error_message": ["error::error"],
@@ -34,6 +38,7 @@ CPP_REASONS = {
 }
 
 GO_NAMES = {
+    "km_function_check_argument": ["LaunchBuilder.Args"],
     "km_version": ["Version"],
     "km_status_description": ["Status.Error"],
     "km_context_create_with_flags": ["Device.NewContext", "Device.NewUnorderedContext"],
@@ -85,10 +90,19 @@ GO_REASONS = {
     "km_last_error_status": "goroutines move between threads: each call gives its error",
     "km_last_error_take": "goroutines move between threads: each call gives its error",
     "km_context_create": "folded into `Device.NewUnorderedContext`",
+    "km_launch_arg_value": "folded into `LaunchBuilder.Args`, which knows the parameters",
     "km_launch_kernel": "folded into `LaunchBuilder.Submit`, which says what is only read",
 }
 
-ZIG_NAMES = {"km_launch_kernel_operands": ["Kernel.launch", "Stream.launch"]}
+ZIG_NAMES = {
+    "km_context_create_with_flags": ["Context.init", "Context.initChecked",
+                                     "Context.initUnordered"],
+    "km_launch_kernel_operands": ["Kernel.launch", "Stream.launch"],
+}
 ZIG_REASONS = {
+    "km_context_create": "`Context.initUnordered` goes by `km_context_create_with_flags`",
     "km_launch_kernel": "`Kernel.launch` goes by `km_launch_kernel_operands`",
 }
+
+# What messages call a function where the table has no name that fits best.
+ADVICE = {"Rust": {"km_slice_download": "Stream::memcpy_dtoh"}}

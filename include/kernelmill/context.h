@@ -36,13 +36,16 @@ enum {
 typedef uint32_t km_context_flags;
 enum {
   KM_CONTEXT_DEFAULT = 0,
-  KM_CONTEXT_ORDERED = 1 /* uses of its slices on different streams are ordered */
+  KM_CONTEXT_ORDERED = 1, /* uses of its slices on different streams are ordered */
+  KM_CONTEXT_CHECKED = 2  /* each access of its kernels is tested, where the device can do that */
 };
 
 typedef void (*km_output_callback)(void* user_data, const char* text, uint64_t size_bytes);
 
 /** Opens a context on a device; a device can have several. The handle is the caller's, to be given
- * to km_context_destroy. CUDA: the primary context of the device.
+ * to km_context_destroy. In C and C++ programs that are compiled without NDEBUG this name is a
+ * macro for km_context_create_with_flags with KM_CONTEXT_CHECKED; the function has no flags. CUDA:
+ * the primary context of the device.
  * Status: KM_ERROR_NOT_SUPPORTED when the backend runs nothing; KM_ERROR_OUT_OF_DEVICE_MEMORY when
  *   the device has no room for a context.
  */
@@ -56,9 +59,13 @@ KM_API km_status km_context_create(km_device device, km_context* out_context) KM
  * launched graph use; captured uses become dependencies between nodes. Numbers that streams write
  * and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
  * waits, not the call. Where all uses are on one stream this costs a comparison for each. What
- * order is kept, and what is left to the caller, is in docs/guide/ordering.md. The handle is the
- * caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
- * cuEventRecord and cuStreamWaitEvent between the uses.
+ * order is kept, and what is left to the caller, is in docs/guide/ordering.md. KM_CONTEXT_CHECKED
+ * has each access of a kernel tested against the context's allocations, so that the first wrong one
+ * stops the kernel with KM_ERROR_ILLEGAL_ADDRESS; the environment variable KM_CPU_MEMORY has the
+ * last word. CPU devices can do that (docs/guide/checked-memory.md has the cost), others ignore it:
+ * km_context_flags_get tells. The handle is the caller's, to be given to km_context_destroy. CUDA:
+ * the primary context of the device, with cuEventRecord and cuStreamWaitEvent between the uses;
+ * compute-sanitizer tests accesses there.
  * Status: KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits; KM_ERROR_NOT_SUPPORTED when the
  *   backend runs nothing or cannot order uses; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has no
  *   room for a context.
@@ -66,7 +73,8 @@ KM_API km_status km_context_create(km_device device, km_context* out_context) KM
 KM_API km_status km_context_create_with_flags(km_device device, km_context_flags flags,
                                               km_context* out_context) KM_NOEXCEPT;
 
-/** The flags that the context was opened with. CUDA: cuCtxGetFlags. */
+/** The flags that hold for the context: those that it was opened with, but KM_CONTEXT_CHECKED only
+ * if accesses of its kernels are tested. CUDA: cuCtxGetFlags. */
 KM_API km_status km_context_flags_get(km_context context, km_context_flags* out_flags) KM_NOEXCEPT;
 
 /** Drops the caller's handle. Streams, slices, modules and all other children keep the context
@@ -145,4 +153,19 @@ KM_API km_status km_context_disable_peer_access(km_context context, km_context p
 #ifdef __cplusplus
 }
 #endif
+
+/* The flag by which debug builds check: KM_CONTEXT_CHECKED where C or C++ is compiled without
+ * NDEBUG, as assert() is on there; nothing else. km_context_create has it then, and calls of
+ * km_context_create_with_flags may add it: KM_CONTEXT_ORDERED | KM_CONTEXT_BUILD. Bindings, which
+ * see the handles as numbers, decide by the builds of their own languages. */
+#if defined(NDEBUG)
+#define KM_CONTEXT_BUILD KM_CONTEXT_DEFAULT
+#else
+#define KM_CONTEXT_BUILD KM_CONTEXT_CHECKED
+#if !defined(KM_BUILDING_LIBRARY) && !defined(KM_HANDLES_AS_U64) && !defined(SWIG)
+#define km_context_create(device, out_context) \
+  km_context_create_with_flags(device, KM_CONTEXT_BUILD, out_context)
+#endif
+#endif
+
 #endif

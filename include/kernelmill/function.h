@@ -222,6 +222,19 @@ KM_API km_status km_function_param(km_function function, uint32_t index,
 KM_API km_status km_function_param_signature(km_function function, uint32_t index,
                                              km_param_signature* out_signature) KM_NOEXCEPT;
 
+/** Tells whether a value may be given for a parameter, as bindings ask for the text when one does
+ * not fit. It is of `size_bytes`; `type` and `lanes` say what it is: a number or vector of numbers;
+ * KM_ELEMENT_TYPE_POINTER for slices and addresses; KM_ELEMENT_TYPE_UNKNOWN with 0 lanes for
+ * structures and what else there is.
+ * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or
+ *   an integer or address is given for a floating-point number, or the other way round: the message
+ *   has the parameter, its type as far as it is known, the argument, and what to give instead;
+ *   KM_ERROR_INVALID_ARGUMENT when there are no elements of that type with so many lanes.
+ */
+KM_API km_status km_function_check_argument(km_function function, uint32_t index,
+                                            km_element_type type, uint32_t lanes,
+                                            uint64_t size_bytes) KM_NOEXCEPT;
+
 /** The name of the element type of a parameter as CUDA C++ spells it: "float", "float4",
  * "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) where it is not
  * known.

@@ -49,6 +49,32 @@ static inline void km_print_failure(FILE* to, const char* file, int line, const 
 /* The value of a slice's handle, as km_launch_slice and the descriptors of BLAS have it. */
 static inline uint64_t km_slice_value(km_slice slice) { return (uint64_t)slice; }
 
+/* The element type of a number of C, KM_ELEMENT_TYPE_UNKNOWN of others. */
+#if !defined(__cplusplus)
+#define KM_ELEMENT_TYPE_OF(number)             \
+  _Generic((number),                           \
+      _Bool: KM_ELEMENT_TYPE_BOOL,             \
+      char: KM_ELEMENT_TYPE_CHAR,              \
+      signed char: KM_ELEMENT_TYPE_I8,         \
+      unsigned char: KM_ELEMENT_TYPE_U8,       \
+      short: KM_ELEMENT_TYPE_I16,              \
+      unsigned short: KM_ELEMENT_TYPE_U16,     \
+      int: KM_ELEMENT_TYPE_I32,                \
+      unsigned int: KM_ELEMENT_TYPE_U32,       \
+      long: KM_ELEMENT_TYPE_I64,               \
+      unsigned long: KM_ELEMENT_TYPE_U64,      \
+      long long: KM_ELEMENT_TYPE_I64,          \
+      unsigned long long: KM_ELEMENT_TYPE_U64, \
+      float: KM_ELEMENT_TYPE_F32,              \
+      double: KM_ELEMENT_TYPE_F64,             \
+      default: KM_ELEMENT_TYPE_UNKNOWN)
+
+/* Gives a launch the value of a variable as its next argument, by the type of the variable: an int
+ * for a float is refused. Structures go by km_launch_arg_scalar. */
+#define KM_ARGUMENT(launch, number) \
+  km_launch_arg_value(launch, &(number), KM_ELEMENT_TYPE_OF(number), 1)
+#endif
+
 /* A slice as the argument of parameter `parameter`, from 0, of km_launch_kernel. */
 static inline km_launch_slice km_slice_argument(uint32_t parameter, km_slice slice,
                                                 uint64_t offset_bytes) {

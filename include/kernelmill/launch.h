@@ -135,6 +135,17 @@ KM_API km_status km_launch_arg_address(km_launch launch, uint64_t address) KM_NO
 KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
                                       uint64_t size_bytes) KM_NOEXCEPT;
 
+/** Like km_launch_arg_scalar, and says what the value is: a number, with 1 lane, or a vector of 2
+ * to 4. An integer for a parameter that is a floating-point number, or the other way round, is
+ * refused then. KM_ARGUMENT of helpers.h gives a number of C by its own type.
+ * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `value` is null, or there are no values of that type with
+ *   so many lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one
+ *   is of another size or kind, as the message says.
+ */
+KM_API km_status km_launch_arg_value(km_launch launch, const void* value, km_element_type type,
+                                     uint32_t lanes) KM_NOEXCEPT;
+
 /** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
  * all its arguments given again. CUDA: cuLaunchKernel.
  * Blocking: no, but the first launch of a kernel may compile it.

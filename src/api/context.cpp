@@ -31,7 +31,7 @@ km_status km_context_create_with_flags(km_device device, km_context_flags flags,
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, device);
     KM_REQUIRE(out_context);
-    KM_TRY(check_flags(flags, KM_CONTEXT_ORDERED));
+    KM_TRY(check_flags(flags, KM_CONTEXT_ORDERED | KM_CONTEXT_CHECKED));
     KM_ASSIGN(Ref<Context> created, Context::create(Ref<Device>::share(*target), flags));
     return give_handle(std::move(created), out_context);
   });

@@ -76,6 +76,15 @@ km_status km_function_prepare(km_function function, uint32_t block_x, uint32_t b
   });
 }
 
+km_status km_function_check_argument(km_function function, uint32_t index, km_element_type type,
+                                     uint32_t lanes, uint64_t size_bytes) noexcept {
+  return guard(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, function);
+    KM_ASSIGN(ElementType element, element_type_of(type, lanes, nullptr));
+    return target->types().check_value(index, {std::move(element), size_bytes});
+  });
+}
+
 km_status km_function_param_count(km_function function, uint32_t* out_count) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, function);

@@ -502,6 +502,12 @@ typedef struct kmb_backend {
    * CUDA: cuEventRecord on `other` and cuStreamWaitEvent. */
   km_status (*stream_wait_ticket)(kmb_stream* stream, kmb_stream* other, uint64_t* inout_ticket,
                                   kmb_error* error);
+
+  /* Optional (null: accesses of kernels are not tested). Says of a new context, before anything is
+   * made of it, whether each access of its kernels is to be tested; *out_is_checked tells if it
+   * will be, since the environment may decide otherwise. CUDA: compute-sanitizer, from outside. */
+  km_status (*context_set_checked)(kmb_context* context, uint32_t wanted, uint32_t* out_is_checked,
+                                   kmb_error* error);
 } kmb_backend;
 
 /* The table without its optional entries. */

@@ -238,6 +238,7 @@ Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
     const CompileInput with_headers = with_device_headers(input, include_folders(options));
     status = compile_here(nvrtc, with_headers, options, output);
   }));
+  if (status) add_parameter_names(input, &output);
   return status ? status : with_advice(input, status.error());
 }
 

@@ -147,6 +147,36 @@ static void events_order_devices(void** state) {
   close_peer(&p);
 }
 
+/* Checked contexts test accesses when kernels run. */
+static void access_lasts_for_what_was_queued(void** state) {
+  fixture f = **(fixture**)state;
+  peers p = open_peer(&f);
+  km_slice there = new_slice(p.context, 64);
+  atomic_int go = is_fake(&f);
+  uint32_t seen[16];
+  if (is_fake(&f)) skip();
+  OK(km_context_create_with_flags(f.device, KM_CONTEXT_CHECKED, &f.context));
+  OK(km_stream_create(f.context, KM_STREAM_DEFAULT, 0, &f.stream));
+  km_function function = load_kernel(&f, "fill_index");
+  OK(km_context_enable_peer_access(f.context, p.context));
+  OK(km_stream_add_callback(f.stream, wait_in_callback, &go));
+  OK(fill_there(&f, function, there));
+  OK(km_context_disable_peer_access(f.context, p.context));
+  EXPECT(KM_ERROR_CONTEXT_MISMATCH, fill_there(&f, function, there));
+  OK(km_context_enable_peer_access(f.context, p.context));
+  atomic_store(&go, 1);
+  OK(km_stream_synchronize(f.stream));
+  OK(fill_there(&f, function, there)); /* the end before it came is not an end after it */
+  OK(km_stream_synchronize(f.stream));
+  OK(km_slice_download(p.stream, there, 0, seen, sizeof seen));
+  for (uint32_t i = 0; i < 16; ++i) assert_int_equal(seen[i], 5 + i);
+  OK(km_function_destroy(function));
+  OK(km_slice_destroy(there));
+  OK(km_stream_destroy(f.stream));
+  OK(km_context_destroy(f.context));
+  close_peer(&p);
+}
+
 /* With nothing of the first. */
 static void the_second_device_works_by_itself(void** state) {
   fixture other = **(fixture**)state;
@@ -285,6 +315,7 @@ int main(void) {
       cmocka_unit_test(copies_between_devices),
       cmocka_unit_test(kernels_use_a_peers_memory_when_they_may),
       cmocka_unit_test(events_order_devices),
+      cmocka_unit_test(access_lasts_for_what_was_queued),
       cmocka_unit_test(the_second_device_works_by_itself),
       cmocka_unit_test(both_devices_work_at_the_same_time),
       cmocka_unit_test(cores_are_shared_out),

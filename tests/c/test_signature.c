@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kernelmill/helpers.h>
+
 #include "support/testing.h"
 
 static const char source[] =
@@ -227,7 +229,7 @@ static void slices_of_another_type_are_refused(void** state) {
   expect_launch(f, KM_SUCCESS, 0, KM_ELEMENT_TYPE_F32, 1, NULL);
   expect_launch(f, KM_SUCCESS, 2, KM_ELEMENT_TYPE_F32, 1, NULL); /* a structure by value */
   expect_launch(f, KM_ERROR_INVALID_LAUNCH, 0, KM_ELEMENT_TYPE_F64, 1, NULL);
-  expect_message("parameter 0 of kernel 'mixed' is 'const float*'");
+  expect_message("parameter 0 'in' of kernel 'mixed' is 'const float*'");
   expect_message("elements of 'double', expected 'float'");
   expect_launch(f, KM_ERROR_INVALID_LAUNCH, 3, KM_ELEMENT_TYPE_NAMED, 1, "ns::Point");
   expect_message("is 'const Point*'; the slice given for it has elements of 'ns::Point'");
@@ -246,6 +248,60 @@ static void launches_step_by_step_are_checked(void** state) {
   OK(km_launch_arg_slice(call, slice, 0));
   OK(km_launch_destroy(call));
   OK(km_slice_destroy(slice));
+  OK(km_function_destroy(mixed));
+}
+
+static void arguments_of_another_kind_are_refused(void** state) {
+  fixture* f = *state;
+  km_function scale = load_kernel(f, "scale");
+  km_launch call;
+  km_slice slice;
+  const float factor = 2;
+  const int32_t wrong = 2;
+  const uint32_t n = 1;
+  const double wide = 1;
+  OK(km_slice_create(f->context, 1, 4, KM_SLICE_ZEROED, &slice));
+  OK(km_launch_create(f->stream, scale, &call));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, KM_ARGUMENT(call, factor));
+  expect_message(
+      "parameter 0 'data' of kernel 'scale' is an address of 8 bytes; 'float' was given: give "
+      "a slice");
+  EXPECT(KM_ERROR_INVALID_LAUNCH, KM_ARGUMENT(call, wide));
+  OK(km_launch_arg_slice(call, slice, 0));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, KM_ARGUMENT(call, wrong));
+  expect_message(
+      "parameter 1 'factor' of kernel 'scale' is a float of 4 bytes; 'int' was given: give a "
+      "float of 4 bytes");
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_launch_arg_slice(call, slice, 0));
+  expect_message("; a slice was given: give a float of 4 bytes");
+  OK(KM_ARGUMENT(call, factor));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, KM_ARGUMENT(call, factor));
+  expect_message("is an integer of 4 bytes; 'float' was given: give an integer of 4 bytes");
+  OK(KM_ARGUMENT(call, n));
+  OK(km_launch_destroy(call));
+  OK(km_slice_destroy(slice));
+
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_check_argument(scale, 1, KM_ELEMENT_TYPE_I32, 1, 4));
+  OK(km_function_check_argument(scale, 1, KM_ELEMENT_TYPE_UNKNOWN, 0, 4));
+  OK(km_function_check_argument(scale, 1, KM_ELEMENT_TYPE_F32, 1, 4));
+  OK(km_function_check_argument(scale, 0, KM_ELEMENT_TYPE_POINTER, 1, 8));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_function_check_argument(scale, 3, KM_ELEMENT_TYPE_I32, 1, 4));
+  expect_message("kernel 'scale' has 3 parameters; 'int' is given for parameter 3");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT,
+         km_function_check_argument(scale, 1, KM_ELEMENT_TYPE_I32, 9, 4));
+  OK(km_function_destroy(scale));
+}
+
+static void messages_have_types_of_the_source(void** state) {
+  fixture* f = *state;
+  km_function mixed = from_source(f, "mixed");
+  km_launch call;
+  OK(km_launch_create(f->stream, mixed, &call));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_launch_submit(call));
+  expect_message(
+      "0 arguments were given: parameter 0 'in' of kernel 'mixed' is 'const float*'; give a "
+      "slice");
+  OK(km_launch_destroy(call));
   OK(km_function_destroy(mixed));
 }
 
@@ -282,6 +338,8 @@ int main(void) {
       cmocka_unit_test(slices_fit_the_types_that_the_header_lists),
       cmocka_unit_test(slices_of_another_type_are_refused),
       cmocka_unit_test(launches_step_by_step_are_checked),
+      cmocka_unit_test(arguments_of_another_kind_are_refused),
+      cmocka_unit_test(messages_have_types_of_the_source),
       cmocka_unit_test(there_are_no_other_types),
   };
   return RUN_ON_DEVICES("signature", tests);

@@ -64,6 +64,12 @@ func (c *Context) IsOrdered() (bool, error) {
 	return flags&raw.CONTEXT_ORDERED != 0, err
 }
 
+// IsChecked says whether each access of the context's kernels is tested: see [CheckAccesses].
+func (c *Context) IsChecked() (bool, error) {
+	flags, err := get[uint32](c.base(), "Context.IsChecked", raw.Km_context_flags_get)
+	return flags&raw.CONTEXT_CHECKED != 0, err
+}
+
 // DefaultStream is the context's own stream, to be closed like any other.
 func (c *Context) DefaultStream() (*Stream, error) {
 	id, err := get[uint64](c.base(), "Context.DefaultStream", raw.Km_context_default_stream)
@@ -103,7 +109,7 @@ func (c *Context) Err() error {
 	if err != nil {
 		return err
 	}
-	return fail(op, Status(status), text)
+	return fail(op, Status(status), withOwnNames(text))
 }
 
 // NativeErr is the backend's own code of the error that Err gives (CUresult, errno ...), or 0.
@@ -122,5 +128,5 @@ func (c *Context) TakeErr() error {
 	if err != nil || status == raw.SUCCESS {
 		return err
 	}
-	return fail(op, Status(status), text)
+	return fail(op, Status(status), withOwnNames(text))
 }

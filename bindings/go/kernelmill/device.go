@@ -94,18 +94,22 @@ func (d *Device) base() *object {
 func (d *Device) Close() error { return d.base().close("Device.Close") }
 
 // NewContext opens a context on the device. Uses of its slices on different streams are ordered:
-// see the package's page.
+// see the package's page. While [CheckAccesses] is true, each access of its kernels is tested.
 func (d *Device) NewContext() (*Context, error) {
 	return d.newContext("Device.NewContext", raw.CONTEXT_ORDERED)
 }
 
 // NewUnorderedContext opens a context whose streams know nothing of each other: work on different
-// streams that uses the same elements, if only one writes them, is to be ordered by events.
+// streams that uses the same elements, if only one writes them, is to be ordered by events. While
+// [CheckAccesses] is true, each access of its kernels is tested.
 func (d *Device) NewUnorderedContext() (*Context, error) {
 	return d.newContext("Device.NewUnorderedContext", raw.CONTEXT_DEFAULT)
 }
 
 func (d *Device) newContext(op string, flags uint32) (*Context, error) {
+	if CheckAccesses {
+		flags |= raw.CONTEXT_CHECKED
+	}
 	id, err := get[uint64](d.base(), op, func(id uint64, out unsafe.Pointer) *raw.Failure {
 		return raw.Km_context_create_with_flags(id, flags, out)
 	})

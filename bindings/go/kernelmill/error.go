@@ -41,7 +41,9 @@ func (e *Error) Unwrap() []error {
 func (e *Error) Category() Category { return e.Status.Category() }
 
 // Suggestion is one sentence on what to do about failures of this status.
-func (e *Error) Suggestion() string { return statusText(raw.Km_status_recovery, e.Status) }
+func (e *Error) Suggestion() string {
+	return withOwnNames(statusText(raw.Km_status_recovery, e.Status))
+}
 
 // check turns the outcome of a raw call into an error.
 func check(op string, failure *raw.Failure) error {
@@ -51,7 +53,7 @@ func check(op string, failure *raw.Failure) error {
 	return &Error{
 		Op:         op,
 		Status:     Status(failure.Status),
-		Message:    strings.TrimSpace(failure.Text),
+		Message:    withOwnNames(strings.TrimSpace(failure.Text)),
 		NativeCode: failure.NativeCode,
 	}
 }

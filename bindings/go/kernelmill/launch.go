@@ -153,7 +153,8 @@ func (l *LaunchBuilder) Args(arguments ...any) *LaunchBuilder {
 // AddressArg gives a raw device address as the next argument. It is not checked.
 func (l *LaunchBuilder) AddressArg(address uint64) *LaunchBuilder {
 	if l.isUsable() {
-		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&address)), unsafe.Sizeof(address)))
+		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&address)), unsafe.Sizeof(address)),
+			ElementPointer)
 	}
 	return l
 }
@@ -325,11 +326,11 @@ func (l *LaunchBuilder) argument(argument any) {
 	case ReadOnlySlice:
 		l.slice(value.memory, raw.ACCESS_READ)
 	case int32:
-		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4))
+		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4), ElementI32)
 	case uint32:
-		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4))
+		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4), ElementU32)
 	case float32:
-		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4))
+		l.scalar(unsafe.Slice((*byte)(unsafe.Pointer(&value)), 4), ElementF32)
 	default:
 		l.reflected(argument)
 	}
@@ -346,7 +347,13 @@ func (l *LaunchBuilder) reflected(argument any) {
 	}
 	copied := reflect.New(kind)
 	copied.Elem().Set(reflect.ValueOf(argument))
-	l.scalar(unsafe.Slice((*byte)(copied.UnsafePointer()), kind.Size()))
+	element := ElementUnknown
+	if typed, is := argument.(TypedElement); is {
+		element = typed.DeviceElement()
+	} else if kind.Kind() < reflect.Kind(len(elementTypes)) {
+		element = elementTypes[kind.Kind()]
+	}
+	l.scalar(unsafe.Slice((*byte)(copied.UnsafePointer()), kind.Size()), element)
 }
 
 // unfitForC says why values of a type cannot be arguments, if they cannot.
@@ -398,9 +405,8 @@ func (l *LaunchBuilder) slice(memory Memory, access int32) {
 		l.err = err
 		return
 	}
-	if parameter.SizeBytes != 8 {
-		l.refuse(fmt.Sprintf("a slice, where the kernel takes %s: %s",
-			counted(parameter.SizeBytes, "byte"), valuesOf(parameter.SizeBytes)))
+	if !isFit(parameter, 8, ElementPointer) {
+		l.misfit(8, ElementPointer)
 		return
 	}
 	operand := raw.LaunchOperand{Parameter: uint32(l.next - 1), Access: access, Slice: id}
@@ -408,33 +414,46 @@ func (l *LaunchBuilder) slice(memory Memory, access int32) {
 	l.kept = append(l.kept, owner)
 }
 
-func (l *LaunchBuilder) scalar(bytes []byte) {
+func (l *LaunchBuilder) scalar(bytes []byte, element ElementType) {
 	parameter, ok := l.parameter()
 	if !ok {
 		return
 	}
-	if parameter.SizeBytes != uint64(len(bytes)) {
-		l.refuse(fmt.Sprintf("%s, where the kernel takes %d: %s",
-			counted(uint64(len(bytes)), "byte"), parameter.SizeBytes,
-			valuesOf(parameter.SizeBytes)))
+	if !isFit(parameter, uint64(len(bytes)), element) {
+		l.misfit(uint64(len(bytes)), element)
 		return
 	}
 	copy(l.arguments[parameter.OffsetBytes:], bytes)
 }
 
-// valuesOf is advice on values for a parameter of a size.
-func valuesOf(sizeBytes uint64) string {
-	switch sizeBytes {
-	case 1:
-		return "give an int8 or uint8"
-	case 2:
-		return "give an int16 or uint16"
-	case 4:
-		return "give an int32, uint32 or float32"
-	case 8:
-		return "give a slice, int64, uint64 or float64"
+// isFit says whether a value has the size of a parameter and, as far as both are known, is a
+// floating-point number if that is one. Half floats and vectors are not told apart.
+func isFit(parameter *raw.ParamInfo, sizeBytes uint64, element ElementType) bool {
+	if parameter.SizeBytes != sizeBytes {
+		return false
 	}
-	return "give a structure of that size"
+	isFloat := element == ElementF32 || element == ElementF64
+	isOther := element == ElementPointer || element >= ElementI32 && element <= ElementU64
+	takesFloat := parameter.ValueType == raw.PARAM_TYPE_FLOAT
+	takesOther := parameter.ValueType == raw.PARAM_TYPE_INTEGER ||
+		parameter.Kind == raw.PARAM_KIND_POINTER
+	return !(isFloat && takesOther) && !(isOther && takesFloat)
+}
+
+// misfit keeps what is wrong with the argument given last, in the words of the library, which knows
+// the types of the source.
+func (l *LaunchBuilder) misfit(sizeBytes uint64, element ElementType) {
+	lanes := uint32(1)
+	if element == ElementUnknown {
+		lanes = 0
+	}
+	index := uint32(max(l.next-1, 0))
+	l.err = l.function.base().call("LaunchBuilder.Args", func(id uint64) *raw.Failure {
+		return raw.Km_function_check_argument(id, index, int32(element), lanes, sizeBytes)
+	})
+	if l.err == nil {
+		l.refuse(fmt.Sprintf("of %s, which do not fit", counted(sizeBytes, "byte")))
+	}
 }
 
 // refuse keeps what is wrong with the argument given last.

@@ -2,6 +2,7 @@
 const std = @import("std");
 const c = @import("c");
 const errors = @import("errors.zig");
+const device_type = @import("device_type.zig");
 const DeviceAddress = @import("address.zig").DeviceAddress;
 const Error = errors.Error;
 const Function = @import("function.zig").Function;
@@ -12,11 +13,12 @@ const reflect = @import("reflect.zig");
 pub fn Direct(comptime Arguments: type) type {
     return struct {
         const sizes = sizesOf(Arguments);
+        const kinds = kindsOf(Arguments);
         const room = bufferSize(Arguments);
 
-        /// Tells whether count and sizes of the arguments are those of the kernel.
+        /// Tells whether count, sizes and kinds of the arguments are those of the kernel.
         pub inline fn fits(function: *const Function) bool {
-            return function.layout.fits(sizes, room);
+            return function.layout.fits(sizes, kinds, room);
         }
 
         /// Queues the kernel.
@@ -59,6 +61,27 @@ fn sizesOf(comptime Arguments: type) []const usize {
         for (reflect.fieldTypes(Arguments)) |T| sizes = sizes ++ &[_]usize{@sizeOf(ValueOf(T))};
         return sizes;
     }
+}
+
+fn kindsOf(comptime Arguments: type) device_type.Kinds {
+    comptime {
+        var kinds: device_type.Kinds = .{};
+        for (reflect.fieldTypes(Arguments), 0..) |T, index| {
+            const is_address = hasSlice(T) or T == DeviceAddress;
+            kinds.add(index, switch (@typeInfo(T)) {
+                .float => .float,
+                .int => .other,
+                else => if (is_address) .other else .unknown,
+            });
+        }
+        return kinds;
+    }
+}
+
+/// The number that an argument is to the library.
+fn elementOf(comptime T: type) device_type.ElementType {
+    if (hasSlice(T) or T == DeviceAddress) return .pointer;
+    return device_type.numberOf(T) orelse .unknown;
 }
 
 /// A slice as the library takes it: with what the kernel does with it.
@@ -112,9 +135,8 @@ pub fn Packed(comptime Arguments: type) type {
             const value = valueOf(argument);
             const size = @sizeOf(@TypeOf(value));
             const end = param.offset_bytes + size;
-            if (param.size_bytes != size or end > self.bytes.len) {
-                return misfit(function, index, param.size_bytes, size);
-            }
+            try function.checkArgument(index, comptime elementOf(@TypeOf(argument)), size);
+            if (param.size_bytes != size or end > self.bytes.len) return error.InvalidLaunch;
             const at: usize = @intCast(param.offset_bytes);
             @memset(self.bytes[@intCast(self.size_bytes)..at], 0);
             @memcpy(self.bytes[at..][0..size], std.mem.asBytes(&value));
@@ -143,33 +165,12 @@ fn requireCount(function: Function, count: u32) Error!void {
     return error.InvalidLaunch;
 }
 
-fn misfit(function: Function, index: u32, wanted: u64, given: u64) error{InvalidLaunch} {
-    var buffer: NameBuffer = undefined;
-    if (function.diagnostics) |diagnostics| diagnostics.explain(
-        .error_invalid_launch,
-        "parameter {d} of kernel '{s}' has {d} bytes, the argument {d}: give {s}",
-        .{ index, nameOf(function, &buffer), wanted, given, valuesOf(wanted) },
-    );
-    return error.InvalidLaunch;
-}
-
 const NameBuffer = [256]u8;
 
 /// The kernel's name for a message; a longer one than the buffer takes is left out.
 fn nameOf(function: Function, buffer: *NameBuffer) []const u8 {
     const got = c.km_function_name(function.handle, buffer, buffer.len, null);
     return if (got == c.KM_SUCCESS) std.mem.sliceTo(buffer, 0) else "...";
-}
-
-/// Advice on values for a parameter of a size.
-fn valuesOf(size_bytes: u64) []const u8 {
-    return switch (size_bytes) {
-        1 => "a u8 or i8",
-        2 => "a u16, i16 or f16",
-        4 => "a u32, i32 or f32",
-        8 => "a slice, u64, i64 or f64",
-        else => "an extern struct of that size",
-    };
 }
 
 /// Room for the arguments with a gap of 15 bytes before each.

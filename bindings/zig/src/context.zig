@@ -59,33 +59,55 @@ pub const Context = struct {
         return init(device);
     }
 
+    /// True in builds with safety checks, Debug and ReleaseSafe: contexts test each access of their
+    /// kernels there.
+    pub const checks_by_default = std.debug.runtime_safety;
+
     /// Uses of its slices on different streams are ordered: each waits for the earlier ones on
-    /// other streams that it conflicts with. docs/guide/ordering.md has the rules. C:
+    /// other streams that it conflicts with. docs/guide/ordering.md has the rules. Builds with
+    /// safety checks test each access of its kernels, see initChecked. C:
     /// km_context_create_with_flags.
     pub fn init(device: Device) Error!Context {
-        return initFlags(device, c.KM_CONTEXT_ORDERED);
+        return initChecked(device, checks_by_default);
+    }
+
+    /// As init, with or without the test of each access of its kernels against the context's
+    /// memory, whatever the build: the first wrong one stops the kernel with IllegalAddress. CPU
+    /// devices can do that; KM_CPU_MEMORY of the environment has the last word, and isChecked
+    /// tells. C: km_context_create_with_flags.
+    pub fn initChecked(device: Device, checked: bool) Error!Context {
+        return initFlags(device, c.KM_CONTEXT_ORDERED, checked);
     }
 
     /// Its streams know nothing of each other: work on different streams that uses the same
-    /// elements, if only one writes them, is to be ordered by events. C: km_context_create.
+    /// elements, if only one writes them, is to be ordered by events. Builds with safety checks
+    /// test each access of its kernels. C: km_context_create_with_flags.
     pub fn initUnordered(device: Device) Error!Context {
-        var handle: c.km_context = undefined;
-        try check(c.km_context_create(device.handle, &handle), device.diagnostics);
-        return .{ .handle = handle, .diagnostics = device.diagnostics };
+        return initFlags(device, c.KM_CONTEXT_DEFAULT, checks_by_default);
     }
 
-    fn initFlags(device: Device, flags: c.km_context_flags) Error!Context {
+    fn initFlags(device: Device, ordering: c.km_context_flags, checked: bool) Error!Context {
         var handle: c.km_context = undefined;
         const create = c.km_context_create_with_flags;
-        try check(create(device.handle, flags, &handle), device.diagnostics);
+        const checking: c.km_context_flags = if (checked) c.KM_CONTEXT_CHECKED else 0;
+        try check(create(device.handle, ordering | checking, &handle), device.diagnostics);
         return .{ .handle = handle, .diagnostics = device.diagnostics };
     }
 
     /// Tells whether uses of its slices on different streams are ordered. C: km_context_flags_get.
     pub fn isOrdered(context: Context) Error!bool {
+        return context.hasFlag(c.KM_CONTEXT_ORDERED);
+    }
+
+    /// Tells whether each access of its kernels is tested. C: km_context_flags_get.
+    pub fn isChecked(context: Context) Error!bool {
+        return context.hasFlag(c.KM_CONTEXT_CHECKED);
+    }
+
+    fn hasFlag(context: Context, flag: c.km_context_flags) Error!bool {
         var flags: c.km_context_flags = undefined;
         try check(c.km_context_flags_get(context.handle, &flags), context.diagnostics);
-        return flags & c.KM_CONTEXT_ORDERED != 0;
+        return flags & flag != 0;
     }
 
     /// Drops the handle. Children keep what they need: the order of deinit does not matter. C:

@@ -70,6 +70,38 @@ fn integerOf(comptime bits: usize) ?DeviceType {
     };
 }
 
+/// The number that an argument of type `T` is to the library; null for structures and the rest.
+pub fn numberOf(comptime T: type) ?ElementType {
+    return switch (@typeInfo(T)) {
+        .bool, .float, .int => if (deviceTypeOf(T)) |found| found.element else null,
+        else => null,
+    };
+}
+
+/// Arguments or parameters that are floating-point numbers, and those that are integers or
+/// addresses: a bit for each of the first 32.
+pub const Kinds = struct {
+    floats: u32 = 0,
+    others: u32 = 0,
+
+    /// Notes what one of them is.
+    pub fn add(kinds: *Kinds, index: usize, kind: enum { float, other, unknown }) void {
+        if (index >= 32) return;
+        const bit = @as(u32, 1) << @intCast(index);
+        switch (kind) {
+            .float => kinds.floats |= bit,
+            .other => kinds.others |= bit,
+            .unknown => {},
+        }
+    }
+
+    /// Tells whether an argument is known to be of another kind than its parameter.
+    pub inline fn conflicts(arguments: Kinds, parameters: Kinds) bool {
+        const floats = arguments.floats & parameters.others;
+        return floats | (arguments.others & parameters.floats) != 0;
+    }
+};
+
 /// Has launches check a new slice of `T`, if its type is known.
 pub fn setDeviceType(comptime T: type, slice: c.km_slice) void {
     if (comptime deviceTypeOf(T)) |found| {

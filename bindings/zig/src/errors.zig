@@ -1,6 +1,7 @@
 //! Statuses as errors, and the library's texts about a failure.
 const std = @import("std");
 const c = @import("c");
+const own_names = @import("own_names.zig");
 
 /// A status of the library. Newer libraries may have others than those with names.
 pub const Status = enum(i32) {
@@ -61,7 +62,7 @@ pub const Status = enum(i32) {
 
     /// One sentence on the remedy. C: km_status_recovery.
     pub fn suggestion(status: Status) ?[:0]const u8 {
-        return status.text(c.km_status_recovery);
+        return own_names.recoveryOf(@intFromEnum(status)) orelse status.text(c.km_status_recovery);
     }
 
     fn text(status: Status, function: anytype) ?[:0]const u8 {
@@ -286,7 +287,8 @@ pub const Diagnostics = struct {
         if (status.toError() == null) return; // no error: the texts are of an earlier one
         _ = c.km_last_error_native_code(&diagnostics.native_code);
         const got = c.km_last_error_message(&diagnostics.text, diagnostics.text.len, &size);
-        if (got == c.KM_SUCCESS and size > 0) diagnostics.text_length = @intCast(size - 1);
+        if (got != c.KM_SUCCESS or size == 0) return;
+        diagnostics.text_length = own_names.put(&diagnostics.text, @intCast(size - 1));
     }
 };
 

@@ -7,6 +7,8 @@ const Diagnostics = errors.Diagnostics;
 const Error = errors.Error;
 const TextError = errors.AllocatingError;
 const Context = @import("context.zig").Context;
+const ElementType = @import("device_type.zig").ElementType;
+const Kinds = @import("device_type.zig").Kinds;
 const Module = @import("module.zig").Module;
 const occupancy_file = @import("occupancy.zig");
 
@@ -96,10 +98,17 @@ pub const Layout = struct {
     size_bytes: u16 = 0,
     offsets: [few]u16 = undefined,
     sizes: [few]u16 = undefined,
+    kinds: Kinds = .{},
 
-    /// Tells whether arguments of these sizes are those of the kernel, and have room.
-    pub inline fn fits(layout: *const Layout, comptime sizes: []const usize, room: usize) bool {
+    /// Tells whether arguments of these sizes and kinds are those of the kernel, and have room.
+    pub inline fn fits(
+        layout: *const Layout,
+        comptime sizes: []const usize,
+        comptime kinds: Kinds,
+        room: usize,
+    ) bool {
         if (layout.count != sizes.len or layout.size_bytes > room) return false;
+        if (kinds.conflicts(layout.kinds)) return false;
         inline for (sizes, 0..) |size, index| if (layout.sizes[index] != size) return false;
         return true;
     }
@@ -117,6 +126,10 @@ pub const Layout = struct {
             made.offsets[index] = @intCast(param_info.offset_bytes);
             made.sizes[index] = @intCast(param_info.size_bytes);
             made.size_bytes = @intCast(end);
+            made.kinds.add(index, if (param_info.value_type == c.KM_PARAM_TYPE_FLOAT)
+                .float
+            else if (param_info.value_type == c.KM_PARAM_TYPE_INTEGER or
+                param_info.kind == c.KM_PARAM_KIND_POINTER) .other else .unknown);
         }
         made.count = @intCast(count);
         return made;
@@ -191,6 +204,21 @@ pub const Function = struct {
         const get = c.km_function_param_signature;
         try check(get(function.handle, index, &found), function.diagnostics);
         return found;
+    }
+
+    /// Fails with error.InvalidLaunch, and a message that says what to give, if a value of so many
+    /// bytes does not fit a parameter, from 0; `.pointer` stands for slices and addresses,
+    /// `.unknown` for structures. C: km_function_check_argument.
+    pub fn checkArgument(
+        function: Function,
+        index: u32,
+        element: ElementType,
+        size_bytes: u64,
+    ) Error!void {
+        const ask = c.km_function_check_argument;
+        const lanes = @intFromBool(element != .unknown);
+        const got = ask(function.handle, index, @intFromEnum(element), lanes, size_bytes);
+        try check(got, function.diagnostics);
     }
 
     /// The name of a parameter's element type in CUDA C++, empty where it is unknown; the caller's

@@ -1,6 +1,7 @@
 //! Launches.
 const std = @import("std");
 const c = @import("c");
+const device_type = @import("device_type.zig");
 const errors = @import("errors.zig");
 const check = errors.check;
 const Diagnostics = errors.Diagnostics;
@@ -144,6 +145,11 @@ pub const Launch = struct {
             return check(got, launch.diagnostics);
         }
         comptime requireArgument(T);
+        if (comptime device_type.numberOf(T)) |element| {
+            const number = @intFromEnum(element);
+            const got = c.km_launch_arg_value(launch.handle, &argument, number, 1);
+            return check(got, launch.diagnostics);
+        }
         const got = c.km_launch_arg_scalar(launch.handle, &argument, @sizeOf(T));
         return check(got, launch.diagnostics);
     }

@@ -150,3 +150,52 @@ test "kernels print to a callback and to a writer" {
     try expectEqual(@as(?std.Io.Writer.Error, error.WriteFailed), sink.failure);
     try f.context.resetOutput();
 }
+
+test "builds with safety checks find wrong accesses" {
+    var f: support.Fixture = undefined;
+    try f.init();
+    defer f.deinit();
+    try expectEqual(km.Context.checks_by_default, try f.context.isChecked());
+    const device = try f.context.getDevice();
+    defer device.deinit();
+    const plain = try km.Context.initChecked(device, false);
+    defer plain.deinit();
+    try expect(!try plain.isChecked());
+    const context = try km.Context.initChecked(device, true);
+    defer context.deinit();
+    try expect(try context.isChecked());
+    const stream = try km.Stream.init(context);
+    defer stream.deinit();
+    const module = try km.Module.loadPtx(context, support.ptx, "test.ptx");
+    defer module.deinit();
+    const fill = try module.function("fill_index");
+    defer fill.deinit();
+    var slices: [3]km.Slice(u32) = undefined; // side by side
+    for (&slices) |*slice| slice.* = try km.Slice(u32).initZeroed(context, 1024);
+    defer for (slices) |slice| slice.deinit();
+    const n: u32 = 1034;
+    try stream.launch(fill, .forElements(n), .{ slices[1], @as(u32, 0), n });
+    try expectError(error.IllegalAddress, stream.synchronize());
+    try f.expectMessage("past the end of the 4096-byte allocation");
+    try f.expectMessage("(parameter 0 'out')");
+    try expect(std.mem.endsWith(u8, f.diagnostics.suggestion, "then call Context.reset."));
+}
+
+test "arguments of another kind are refused" {
+    var f: support.Fixture = undefined;
+    try f.init();
+    defer f.deinit();
+    const fill = try f.module.function("fill_index");
+    defer fill.deinit();
+    const data = try km.Slice(u32).initZeroed(f.context, 4);
+    defer data.deinit();
+    const n: u32 = 4;
+    const float: f32 = 4;
+    const launch = f.stream.launch(fill, .forElements(n), .{ data, n, float });
+    try expectError(error.InvalidLaunch, launch);
+    try f.expectMessage("parameter 2 'n' of kernel 'fill_index' is an integer of 4 bytes; 'float' was " ++
+        "given: give an integer of 4 bytes");
+    const address = f.stream.launch(fill, .forElements(n), .{ @as(f64, 1), n, n });
+    try expectError(error.InvalidLaunch, address);
+    try f.expectMessage("is an address of 8 bytes; 'double' was given: give a slice");
+}

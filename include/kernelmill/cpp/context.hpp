@@ -12,6 +12,11 @@ class basic_stream;
 template <class T, class P>
 class basic_slice;
 
+namespace detail {
+// Each part of a program has those of its own build.
+static constexpr km_context_flags usual_context_flags = KM_CONTEXT_ORDERED | KM_CONTEXT_BUILD;
+}  // namespace detail
+
 /// How much memory a device has, in bytes: what can still be allocated, and all of it.
 struct memory_state {
   std::uint64_t free_bytes = 0, total_bytes = 0;
@@ -33,29 +38,30 @@ class basic_context : public detail::any_context {
 
  public:
   using object::object;
-  /// Opens a context on a device; KM_CONTEXT_DEFAULT for streams that know nothing of each other,
-  /// as in C.
+  /// Opens a context on a device. Unless other flags are given, uses of its slices on different
+  /// streams are ordered, and debug builds (without NDEBUG) have accesses of kernels tested.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_context(const detail::any_device& device,
-                         km_context_flags flags = KM_CONTEXT_ORDERED)
+                         km_context_flags flags = detail::usual_context_flags)
       : basic_context(create(device, flags)) {}
   template <class Q = P, detail::if_throwing<Q> = 0>
-  explicit basic_context(const std::string& uri, km_context_flags flags = KM_CONTEXT_ORDERED)
+  explicit basic_context(const std::string& uri,
+                         km_context_flags flags = detail::usual_context_flags)
       : basic_context(create(uri, flags)) {}
   /// The constructors as functions.
   static result<basic_context> create(const detail::any_device& device,
-                                      km_context_flags flags = KM_CONTEXT_ORDERED) {
+                                      km_context_flags flags = detail::usual_context_flags) {
     return detail::make<P, basic_context>(km_context_create_with_flags, device.get(), flags);
   }
   static result<basic_context> create(const std::string& uri,
-                                      km_context_flags flags = KM_CONTEXT_ORDERED) {
+                                      km_context_flags flags = detail::usual_context_flags) {
     km_device opened{};
     const km_status status = km_device_open(uri.c_str(), &opened);
     if (status != KM_SUCCESS) return P::give(status, basic_context());
     return create(detail::any_device(opened), flags);
   }
 
-  /// The flags that the context was opened with.
+  /// The flags that hold for the context.
   result<km_context_flags> flags() const {
     return detail::read<P, km_context_flags>(km_context_flags_get, get());
   }
@@ -64,6 +70,12 @@ class basic_context : public detail::any_context {
     km_context_flags flags = KM_CONTEXT_DEFAULT;
     const km_status status = km_context_flags_get(get(), &flags);
     return P::give(status, (flags & KM_CONTEXT_ORDERED) != 0);
+  }
+  /// True when accesses of its kernels are tested.
+  result<bool> is_checked() const {
+    km_context_flags flags = KM_CONTEXT_DEFAULT;
+    const km_status status = km_context_flags_get(get(), &flags);
+    return P::give(status, (flags & KM_CONTEXT_CHECKED) != 0);
   }
   /// Its device.
   result<basic_device<P>> device() const {

@@ -7,7 +7,7 @@
 #error "kernelmill.hpp needs C++17 or later"
 #endif
 
-#include <kernelmill/c_api.h>
+#include <kernelmill/cpp/generated/advice.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -71,10 +71,32 @@ km_status read_text(Read read, std::string& out_text) {
   }
 }
 
+// Puts the names of this header into a text of the library, in the place of C functions; the one at
+// the beginning says which call failed, and stays.
+inline void put_own_names(std::string& text) {
+  const auto is_word = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_';
+  };
+  std::size_t at = text.find(": ");
+  if (at == std::string::npos) at = 0;
+  while ((at = text.find("km_", at)) != std::string::npos) {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    for (const own_name& own : own_names) {
+      if (text.compare(at, end - at, own.function) != 0) continue;
+      text.replace(at, end - at, own.name);
+      end = at + std::char_traits<char>::length(own.name);
+      break;
+    }
+    at = end;
+  }
+}
+
 // The text of the calling thread's last failure; a status that is no error leaves no text.
 inline std::string failure_text(km_status status) {
   std::string text;
   if (status >= KM_ERROR_INTERNAL) read_text(km_last_error_message, text);
+  put_own_names(text);
   return text.empty() ? std::string(status_name(status)) + ": " + description(status) : text;
 }
 
@@ -92,6 +114,7 @@ class error : public std::runtime_error {
   error(km_status status, const std::string& text) : std::runtime_error(text), status_(status) {
     km_status_category(status, &category_);
     km_status_recovery(status, &suggestion_);
+    if (const char* own = detail::own_recovery(status)) suggestion_ = own;
   }
 
   /// The status of the call: a KM_ERROR_..., or KM_NOT_READY.

@@ -31,6 +31,31 @@ template <class T>
 constexpr bool is_number =
     !is_slice<T> && !std::is_same_v<T, read_only_slice> && !std::is_same_v<T, device_address>;
 
+// The number that an argument is, POINTER for memory and addresses; UNKNOWN for structures.
+template <class T>
+constexpr km_element_type argument_type() noexcept {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return number_type<T>();
+  } else if constexpr (is_number<T>) {
+    return KM_ELEMENT_TYPE_UNKNOWN;
+  } else {
+    return KM_ELEMENT_TYPE_POINTER;
+  }
+}
+
+// True if an argument is known to be of another kind than its parameter: one is a floating-point
+// number, and the other is not.
+template <class T>
+bool is_other_kind(const km_param_info& parameter) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    return parameter.value_type == KM_PARAM_TYPE_INTEGER || parameter.kind == KM_PARAM_KIND_POINTER;
+  } else if constexpr (argument_type<T>() != KM_ELEMENT_TYPE_UNKNOWN) {
+    return parameter.value_type == KM_PARAM_TYPE_FLOAT;
+  } else {
+    return false;
+  }
+}
+
 template <class T>
 constexpr void check_number() {
   static_assert(!std::is_pointer_v<T> && !std::is_null_pointer_v<T>,
@@ -95,6 +120,8 @@ class basic_launch : public detail::any_launch, private P::chain {
       return noted(km_launch_arg_slice_access(get(), value.handle, 0, 0, KM_ACCESS_READ));
     } else if constexpr (std::is_same_v<T, device_address>) {
       return noted(km_launch_arg_address(get(), value.value));
+    } else if constexpr (detail::argument_type<T>() != KM_ELEMENT_TYPE_UNKNOWN) {
+      return noted(km_launch_arg_value(get(), &value, detail::argument_type<T>(), 1));
     } else {
       detail::check_number<T>();
       return noted(km_launch_arg_scalar(get(), &value, sizeof value));
@@ -126,26 +153,6 @@ class basic_launch : public detail::any_launch, private P::chain {
 
 namespace detail {
 
-// An argument that does not fit its parameter, or has none: what the library is not asked about.
-struct wrong_argument {
-  std::uint32_t index = 0;
-  std::uint64_t parameter_bytes = 0;  // 0: there is no such parameter
-  std::uint64_t argument_bytes = 0;   // 0: nothing is wrong
-
-  error failure(std::size_t argument_count) const {
-    if (parameter_bytes == 0) {
-      return error(KM_ERROR_INVALID_LAUNCH,
-                   "km::launch_kernel: the kernel has " + std::to_string(index) +
-                       " parameters, and there are " + std::to_string(argument_count) +
-                       " arguments; give one for each");
-    }
-    return error(KM_ERROR_INVALID_LAUNCH,
-                 "km::launch_kernel: parameter " + std::to_string(index) + " has " +
-                     std::to_string(parameter_bytes) + " bytes, and the argument " +
-                     std::to_string(argument_bytes) + "; give one of the parameter's type");
-  }
-};
-
 // `Count` arguments laid out as km_function_param says, and the slices among them. No memory is
 // allocated unless they have more than 256 bytes.
 template <std::size_t Count>
@@ -162,7 +169,10 @@ class packed_arguments {
   }
   // Why pack() gave a status that is no success. Out of line, since launches do not fail.
   [[gnu::cold, gnu::noinline]] error failure(km_status status) const {
-    return wrong_.argument_bytes != 0 ? wrong_.failure(Count) : error(status);
+    if (status != KM_ERROR_INVALID_LAUNCH) return error(status);
+    const std::string text = failure_text(status);  // "km_function_check_argument: ..."
+    const std::size_t told = text.find(": ");
+    return error(status, "km::launch_kernel" + text.substr(told == std::string::npos ? 0 : told));
   }
 
   const void* data() const noexcept { return large_.empty() ? small_.data() : large_.data(); }
@@ -187,9 +197,10 @@ class packed_arguments {
     const std::size_t size = is_number<T> ? sizeof value : sizeof(std::uint64_t);
     if (status == KM_ERROR_INVALID_ARGUMENT) info.size_bytes = 0;
     if (status != KM_SUCCESS && status != KM_ERROR_INVALID_ARGUMENT) return status;
-    if (info.size_bytes != size) {
-      wrong_ = {index, info.size_bytes, size};
-      return KM_ERROR_INVALID_LAUNCH;
+    if (info.size_bytes != size || is_other_kind<T>(info)) {
+      constexpr km_element_type type = argument_type<T>();
+      return km_function_check_argument(function, index, type,
+                                        type == KM_ELEMENT_TYPE_UNKNOWN ? 0 : 1, size);
     }
     unsigned char* place = room(static_cast<std::size_t>(info.offset_bytes), size);
     if constexpr (is_slice<T>) {
@@ -222,7 +233,6 @@ class packed_arguments {
   std::size_t size_bytes_ = 0;
   std::array<km_launch_operand, Count + 1> slices_{};  // an array has at least one element
   std::size_t slice_count_ = 0;
-  wrong_argument wrong_;
 };
 
 inline km_launch_config config_of(const dim3& grid, const dim3& block,

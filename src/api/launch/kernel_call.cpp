@@ -16,9 +16,10 @@ Error wrong_size(const KernelCall& kernel) {
   // A C structure ends with padding where its last member is small; the parameters do not.
   const bool is_padding = kernel.arguments_size_bytes == (info.param_bytes + 7) / 8 * 8;
   return make_error(
-      KM_ERROR_INVALID_LAUNCH, "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %s for %s%s",
+      KM_ERROR_INVALID_LAUNCH,
+      "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %s for %s%s%s",
       kernel.arguments_size_bytes, info.name, counted(info.param_bytes, "byte").c_str(),
-      counted(info.param_count, "parameter").c_str(),
+      counted(info.param_count, "parameter").c_str(), kernel.function.types().list().c_str(),
       is_padding ? "; leave out the padding at the structure's end" : "");
 }
 

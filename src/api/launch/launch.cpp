@@ -18,6 +18,13 @@ template <class Slice>
   return submit_launch(stream, resolved.launch());
 }
 
+Error no_value_type(km_element_type type, uint32_t lanes) {
+  return make_error(KM_ERROR_INVALID_ARGUMENT,
+                    "values of element type %d with lanes %u have no size; km_launch_arg_scalar "
+                    "takes structures",
+                    type, lanes);
+}
+
 }  // namespace
 
 km_status km_launch_create(km_stream stream, km_function function, km_launch* out_launch) noexcept {
@@ -107,7 +114,19 @@ km_status km_launch_arg_scalar(km_launch launch, const void* value, uint64_t siz
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     KM_REQUIRE(value);
-    return target->add_scalar(value, size_bytes);
+    return target->add_value(value, GivenValue::of_bytes(size_bytes));
+  });
+}
+
+km_status km_launch_arg_value(km_launch launch, const void* value, km_element_type type,
+                              uint32_t lanes) noexcept {
+  return guard_light(__func__, [&](Call& call) -> Status {
+    KM_GET(target, call, launch);
+    KM_REQUIRE(value);
+    KM_ASSIGN(ElementType element, element_type_of(type, lanes, nullptr));
+    const uint64_t size_bytes = element.size_bytes();
+    if (size_bytes == 0) return no_value_type(type, lanes);
+    return target->add_value(value, {std::move(element), size_bytes});
   });
 }
 

@@ -89,6 +89,7 @@ const kmb_backend& null_backend() {
       .blas_submit = null::blas_submit,
       .stream_memory_ops = null::stream_memory_ops,
       .stream_wait_ticket = null::stream_wait_ticket,
+      .context_set_checked = nullptr,
   };
   return kTable;
 }

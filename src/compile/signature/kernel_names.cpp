@@ -112,6 +112,8 @@ class Scanner {
  public:
   explicit Scanner(std::string_view source) : tokens_(source) {}
   std::vector<KernelName> scan();
+  /// After that.
+  std::vector<KernelParameters> take_parameters() { return std::move(parameters_); }
 
  private:
   struct Scope {
@@ -125,13 +127,17 @@ class Scanner {
   void start_declaration();
   void read_word(std::string_view word);
   void skip_parentheses();
+  bool is_kernel_declaration() const;
+  std::string qualified_name() const;
   void note_kernel();
+  void read_parameters();
   bool is_in_code() const { return !scopes_.empty() && scopes_.back().is_code; }
   bool is_c() const { return is_c_declaration_ || (!scopes_.empty() && scopes_.back().is_c); }
 
   Tokens tokens_;
   std::vector<Scope> scopes_;
   std::vector<KernelName> found_;
+  std::vector<KernelParameters> parameters_;
   std::string last_word_;
   std::string namespace_;
   bool is_kernel_ = false, is_namespace_ = false, is_template_ = false, is_extern_ = false;
@@ -156,19 +162,96 @@ void Scanner::close() {
   start_declaration();
 }
 
-void Scanner::note_kernel() {
+bool Scanner::is_kernel_declaration() const {
   // __launch_bounds__ and attributes have parentheses, too.
   const bool is_attribute = last_word_.empty() || last_word_.starts_with("__launch_bounds__") ||
                             last_word_ == "__attribute__" || last_word_ == "__cluster_dims__" ||
                             last_word_ == "__block_size__" || last_word_ == "__maxnreg__";
-  if (is_attribute || !is_kernel_ || is_template_ || !is_c() || is_in_code()) return;
-  KernelName name{.qualified = "", .plain = last_word_};
+  return is_kernel_ && !is_attribute && !is_in_code();
+}
+
+std::string Scanner::qualified_name() const {
+  std::string name;
   for (const Scope& scope : scopes_) {
-    if (!scope.name.empty()) name.qualified += scope.name + "::";
+    if (!scope.name.empty()) name += scope.name + "::";
   }
-  name.qualified += name.plain;
+  return name + last_word_;
+}
+
+void Scanner::note_kernel() {
+  if (is_template_ || !is_c()) return;
+  const KernelName name{.qualified = qualified_name(), .plain = last_word_};
   if (std::find(found_.begin(), found_.end(), name) == found_.end()) found_.push_back(name);
-  is_kernel_ = false;
+}
+
+/// One parameter while its tokens come.
+class Parameter {
+ public:
+  void add(std::string_view token) {
+    if (has_value_) return;
+    if (token == "=") {
+      has_value_ = true;
+    } else if (token == "[") {
+      ++brackets_;
+    } else if (token == "]") {
+      --brackets_;
+    } else if (token == "*" || token == "&") {
+      name_.clear();
+      has_pointer_ = true;
+    } else if (brackets_ == 0 && starts_word(token[0])) {
+      add_word(token);
+    }
+    was_colon_ = token == ":";
+  }
+  /// Empty if it has none.
+  std::string name() const { return has_pointer_ || type_words_ > 1 ? name_ : std::string(); }
+  bool is_empty() const { return type_words_ == 0 && !has_pointer_; }
+
+ private:
+  void add_word(std::string_view word) {
+    constexpr std::string_view kQualifiers[] = {
+        "const",  "volatile", "__restrict__",     "__restrict",
+        "struct", "typename", "__grid_constant__"};
+    constexpr std::string_view kTypes[] = {"unsigned", "signed", "int",    "char", "short",
+                                           "long",     "float",  "double", "bool", "void"};
+    const auto is_in = [&](const auto& list) {
+      return std::find(std::begin(list), std::end(list), word) != std::end(list);
+    };
+    if (is_in(kQualifiers)) return;
+    name_.clear();
+    if (!was_colon_) ++type_words_;
+    if (!is_in(kTypes) && !was_colon_) name_ = word;
+  }
+
+  std::string name_;
+  size_t type_words_ = 0;  // and the name
+  int brackets_ = 0;
+  bool has_pointer_ = false, was_colon_ = false, has_value_ = false;
+};
+
+/// To the parenthesis that ends them. Function pointers and packs are not told apart.
+void Scanner::read_parameters() {
+  KernelParameters kernel{qualified_name(), {}};
+  Parameter parameter;
+  size_t depth = 1, angles = 0;
+  bool is_clear = true;
+  while (depth > 0) {
+    const std::string_view token = tokens_.next();
+    if (token.empty()) return;
+    depth += token == "(" ? 1 : 0;
+    depth -= token == ")" ? 1 : 0;
+    angles += token == "<" ? 1 : 0;
+    angles -= token == ">" && angles > 0 ? 1 : 0;
+    is_clear = is_clear && token != "(" && token != ".";
+    const bool is_end = depth == 0 || (token == "," && depth == 1 && angles == 0);
+    if (!is_end) {
+      if (angles == 0) parameter.add(token);
+      continue;
+    }
+    if (!parameter.is_empty()) kernel.names.push_back(parameter.name());
+    parameter = {};
+  }
+  if (is_clear) parameters_.push_back(std::move(kernel));
 }
 
 void Scanner::skip_parentheses() {
@@ -201,8 +284,13 @@ std::vector<KernelName> Scanner::scan() {
     } else if (token == ";") {
       start_declaration();
     } else if (token == "(") {
-      note_kernel();
-      skip_parentheses();
+      if (is_kernel_declaration()) {
+        note_kernel();
+        read_parameters();
+        is_kernel_ = false;
+      } else {
+        skip_parentheses();
+      }
     } else if (token == "\"C\"" && is_extern_) {
       is_c_declaration_ = true;
     } else if (is_in_word(token[0])) {
@@ -218,6 +306,12 @@ std::vector<KernelName> find_c_kernels(std::string_view source) {
   // Most sources have none: they need no look at each token.
   if (source.find("extern") == std::string_view::npos) return {};
   return Scanner(source).scan();
+}
+
+std::vector<KernelParameters> find_kernel_parameters(std::string_view source) {
+  Scanner scanner(source);
+  scanner.scan();
+  return scanner.take_parameters();
 }
 
 }  // namespace km

@@ -1,4 +1,5 @@
-// The kernels of a CUDA C++ source whose names in the PTX do not tell their types.
+// The kernels of a CUDA C++ source: those whose names in the PTX do not tell their types, and the
+// names of all their parameters.
 #pragma once
 
 #include <string>
@@ -18,5 +19,15 @@ struct KernelName {
 /// The `extern "C"` kernels that a source seems to have, each once, by its tokens alone: no macro
 /// is expanded and no condition evaluated, so the compiler has to confirm them.
 std::vector<KernelName> find_c_kernels(std::string_view source);
+
+/// A kernel of a source with the names of its parameters; empty: it has none.
+struct KernelParameters {
+  std::string qualified;
+  std::vector<std::string> names;
+};
+
+/// All kernels that a source seems to have, templates too, by its tokens alone. One whose
+/// parameters cannot be told apart is left out.
+std::vector<KernelParameters> find_kernel_parameters(std::string_view source);
 
 }  // namespace km

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/cuda/parameter_names.h"
+#include "base/text.h"
 #include "compile/signature/signature.h"
 
 namespace km {
@@ -30,6 +32,30 @@ void remove_variables(std::string* ptx) {
     ptx->erase(begin, end + 1 - begin);
     at = begin;
   }
+}
+
+constexpr std::string_view kEntry = ".entry ";
+
+size_t count_parameters(std::string_view list) {
+  size_t count = 0;
+  for (size_t at = list.find(".param "); at != std::string_view::npos;
+       at = list.find(".param ", at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+/// The names of a kernel's parameters, unless there are none, or two that may be meant.
+const std::vector<std::string>* names_of(const std::string& kernel, size_t count,
+                                         const std::vector<KernelParameters>& all) {
+  const std::string name = source_name(kernel);
+  const std::vector<std::string>* found = nullptr;
+  for (const KernelParameters& one : all) {
+    if (one.qualified != name.substr(0, name.find('<')) || one.names.size() != count) continue;
+    if (found != nullptr && *found != one.names) return nullptr;
+    found = &one.names;
+  }
+  return found == nullptr || found->empty() ? nullptr : found;
 }
 
 }  // namespace
@@ -73,6 +99,28 @@ void take_type_answers(const std::vector<KernelName>& kernels, CompileOutput* ou
   names.resize(first);
   remove_variables(&output->ptx);
   output->ptx += write_signature_lines(lines);
+}
+
+void add_parameter_names(const CompileInput& input, CompileOutput* output) {
+  std::vector<KernelParameters> kernels = find_kernel_parameters(input.source);
+  for (const CompileHeader& header : input.headers) {
+    for (KernelParameters& one : find_kernel_parameters(header.source)) {
+      kernels.push_back(std::move(one));
+    }
+  }
+  if (kernels.empty()) return;
+  ParameterNames names;
+  const std::string_view ptx = output->ptx;
+  for (size_t at = ptx.find(kEntry); at != std::string_view::npos; at = ptx.find(kEntry, at)) {
+    at += kEntry.size();
+    const size_t open = ptx.find('(', at), close = ptx.find(')', at);
+    if (open == std::string_view::npos || close < open) break;
+    const std::string kernel(ptx.substr(at, open - at));
+    const std::vector<std::string>* const found =
+        names_of(kernel, count_parameters(ptx.substr(open, close - open)), kernels);
+    if (found != nullptr) names.emplace(kernel, *found);
+  }
+  output->ptx += write_parameter_names(names);
 }
 
 std::vector<KernelName> confirmed_kernels(const std::vector<KernelName>& kernels,

@@ -25,6 +25,10 @@ bool mentions_type_requests(const std::string& log);
 /// lines of comment at its end.
 void take_type_answers(const std::vector<KernelName>& kernels, CompileOutput* output);
 
+/// Puts the names that the source has for the kernels' parameters into lines of comment at the end
+/// of the PTX, where sources and PTX agree on their number.
+void add_parameter_names(const CompileInput& input, CompileOutput* output);
+
 /// The kernels that are in the PTX.
 std::vector<KernelName> confirmed_kernels(const std::vector<KernelName>& kernels,
                                           const std::string& ptx);

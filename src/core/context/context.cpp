@@ -45,12 +45,24 @@ Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags)
   }
   KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
                       &context->native_));
+  KM_TRY(context->choose_checking());
   if (is_tracing()) {
     trace_at_exit(context->profiler_);
     const Status started = context->start_profiler();
     if (!started) log(LogLevel::kWarn, "trace", "%s", started.error().message.c_str());
   }
   return context;
+}
+
+Status Context::choose_checking() {
+  uint32_t is_checked = 0;
+  if (backend().context_set_checked != nullptr) {
+    const uint32_t wanted = (flags_ & KM_CONTEXT_CHECKED) != 0 ? 1 : 0;
+    KM_TRY(call_backend(backend().context_set_checked, native_, wanted, &is_checked));
+  }
+  flags_ &= ~static_cast<km_context_flags>(KM_CONTEXT_CHECKED);
+  if (is_checked != 0) flags_ |= KM_CONTEXT_CHECKED;
+  return {};
 }
 
 void Context::handle_gone() {

@@ -108,12 +108,14 @@ class Context final : public Object {
   };
 
   Context(Ref<Device> device, km_context_flags flags);
+  /// Has accesses tested if the flags say so and the device can; flags() tells then.
+  Status choose_checking();
   Status set_profiling(bool on);
   ~Context() override;
   Error sticky_error();
 
   const Ref<Device> device_;
-  const km_context_flags flags_;
+  km_context_flags flags_;  // as they are from create() on
   const std::shared_ptr<Profiler> profiler_;
   kmb_context* native_ = nullptr;
   std::atomic<uint32_t> epoch_{1};

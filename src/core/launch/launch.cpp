@@ -68,17 +68,7 @@ Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument) {
   const kmb_function_info& info = function.info();
   const uint32_t index = argument.parameter;
-  if (index >= info.param_count) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "a slice is given for parameter %u; kernel '%s' has %s", index, info.name,
-                      counted(info.param_count, "parameter").c_str());
-  }
-  if (info.params[index].size_bytes != sizeof(uint64_t)) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "a slice is given for parameter %u of kernel '%s', which has %s; expected "
-                      "the 8 bytes of an address",
-                      index, info.name, counted(info.params[index].size_bytes, "byte").c_str());
-  }
+  KM_TRY(function.types().check_value(index, GivenValue::address()));
   if (!context.may_use(argument.slice->context())) {
     return make_error(KM_ERROR_CONTEXT_MISMATCH,
                       "the slice for parameter %u of kernel '%s' belongs to another context (of "
@@ -247,28 +237,12 @@ Status Launch::add_slice(SliceArgument argument) {
   return {};
 }
 
-Status Launch::add_address(uint64_t address) {
-  const std::lock_guard lock(mutex_);
-  KM_ASSIGN(const kmb_param* param, next_param());
-  if (param->size_bytes != sizeof address) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "an address is given for parameter %u of kernel '%s', which has %s; "
-                      "expected 8",
-                      given_, function_->info().name, counted(param->size_bytes, "byte").c_str());
-  }
-  store(*param, &address, nullptr, {});
-  return {};
-}
+Status Launch::add_address(uint64_t address) { return add_value(&address, GivenValue::address()); }
 
-Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
+Status Launch::add_value(const void* value, const GivenValue& given) {
   const std::lock_guard lock(mutex_);
   KM_ASSIGN(const kmb_param* param, next_param());
-  if (param->size_bytes != size_bytes) {
-    return make_error(KM_ERROR_INVALID_LAUNCH,
-                      "%s %s given for parameter %u of kernel '%s'; expected %" PRIu64,
-                      counted(size_bytes, "byte").c_str(), size_bytes == 1 ? "is" : "are", given_,
-                      function_->info().name, param->size_bytes);
-  }
+  KM_TRY(function_->types().check_value(given_, given));
   store(*param, value, nullptr, {});
   return {};
 }
@@ -276,9 +250,11 @@ Status Launch::add_scalar(const void* value, uint64_t size_bytes) {
 Status Launch::check_complete() const {
   const kmb_function_info& info = function_->info();
   if (given_ == info.param_count || (given_ == 0 && was_submitted_)) return {};
-  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s %s given", info.name,
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s %s given: %s; %s", info.name,
                     counted(info.param_count, "parameter").c_str(),
-                    counted(given_, "argument").c_str(), given_ == 1 ? "was" : "were");
+                    counted(given_, "argument").c_str(), given_ == 1 ? "was" : "were",
+                    function_->types().describe(given_).c_str(),
+                    function_->types().advice(given_).c_str());
 }
 
 Status Launch::submit() {

@@ -104,7 +104,7 @@ class Launch final : public ContextChild {
   /// Each of these gives the next parameter; the argument's own number is not looked at.
   Status add_slice(SliceArgument argument);
   Status add_address(uint64_t address);
-  Status add_scalar(const void* value, uint64_t size_bytes);
+  Status add_value(const void* value, const GivenValue& given);
   /// May be repeated: with the same arguments, or after giving all of them again.
   Status submit();
 

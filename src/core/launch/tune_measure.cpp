@@ -97,8 +97,9 @@ Result<Ref<Launch>> Tune::launch_of(Session& session, const Candidate& candidate
   launch->set_shared_bytes(candidate.shape.shared_bytes);
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const std::vector<std::byte>& bytes = arguments_[i].bytes;
-    KM_TRY(arguments_[i].is_buffer ? launch->add_slice({.slice = session.buffers[i].get()})
-                                   : launch->add_scalar(bytes.data(), bytes.size()));
+    KM_TRY(arguments_[i].is_buffer
+               ? launch->add_slice({.slice = session.buffers[i].get()})
+               : launch->add_value(bytes.data(), GivenValue::of_bytes(bytes.size())));
   }
   return launch;
 }

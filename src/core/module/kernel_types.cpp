@@ -1,8 +1,11 @@
 #include "core/module/kernel_types.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/cuda/parameter_names.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace km {
 namespace {
@@ -72,6 +75,43 @@ uint32_t class_of(const ElementType& element) {
 }
 
 constexpr uint64_t bit(uint32_t element_class) { return uint64_t{1} << element_class; }
+
+/// Kinds of values that are told apart; those of a size and unknown kind fit all.
+enum class ValueKind { unknown, integer, floating, address };
+
+ValueKind kind_of(const ElementType& element) {
+  if (element.lanes != 1) return ValueKind::unknown;
+  switch (element.type) {
+    case KM_ELEMENT_TYPE_POINTER:
+      return ValueKind::address;
+    case KM_ELEMENT_TYPE_F16:
+    case KM_ELEMENT_TYPE_BF16:
+    case KM_ELEMENT_TYPE_F32:
+    case KM_ELEMENT_TYPE_F64:
+    case KM_ELEMENT_TYPE_F8_E4M3:
+    case KM_ELEMENT_TYPE_F8_E5M2:
+      return ValueKind::floating;
+    case KM_ELEMENT_TYPE_UNKNOWN:
+    case KM_ELEMENT_TYPE_VOID:
+    case KM_ELEMENT_TYPE_NAMED:
+      return ValueKind::unknown;
+    default:
+      return ValueKind::integer;
+  }
+}
+
+/// Integers of 64 bits may be addresses, and addresses are passed in them.
+bool is_passed_as(ValueKind given, ValueKind wanted) {
+  if (given == ValueKind::unknown || wanted == ValueKind::unknown) return true;
+  return (given == ValueKind::floating) == (wanted == ValueKind::floating);
+}
+
+/// The kind that PTX tells.
+ValueKind kind_of(const kmb_param& param) {
+  if (param.value_type == KM_PARAM_TYPE_FLOAT) return ValueKind::floating;
+  if (param.kind == KM_PARAM_KIND_POINTER) return ValueKind::address;
+  return param.value_type == KM_PARAM_TYPE_INTEGER ? ValueKind::integer : ValueKind::unknown;
+}
 
 /// True if an address can be passed as a value of this type: in an integer, or a structure.
 bool can_be_address(const ElementType& value) {
@@ -179,10 +219,93 @@ Status KernelTypes::check(uint32_t parameter, const ElementType& given) const {
   const std::string expected = type.kind == KM_SIGNATURE_KIND_POINTER
                                    ? "expected '" + type.element.name + "'"
                                    : "the parameter is no pointer";
-  return make_error(
+  return Error{
       KM_ERROR_INVALID_LAUNCH,
-      "parameter %u of kernel '%s' is '%s'; the slice given for it has elements of %s, %s",
-      parameter, info_.name, type.text().c_str(), name.c_str(), expected.c_str());
+      describe(parameter) + "; the slice given for it has elements of " + name + ", " + expected};
+}
+
+std::string GivenValue::text() const {
+  if (type.type == KM_ELEMENT_TYPE_POINTER) return "a slice";
+  return type.name.empty() ? counted(size_bytes, "byte") : "'" + type.name + "'";
+}
+
+bool KernelTypes::fits(uint32_t parameter, const GivenValue& given) const {
+  const kmb_param& param = info_.params[parameter];
+  if (given.size_bytes != param.size_bytes) return false;
+  if (!is_passed_as(kind_of(given.type), kind_of(param))) return false;
+  const ParamType& type = signature()[parameter];
+  if (type.kind == KM_SIGNATURE_KIND_UNKNOWN) return true;
+  const bool is_pointer = type.kind == KM_SIGNATURE_KIND_POINTER;
+  return is_passed_as(kind_of(given.type), is_pointer ? ValueKind::address : kind_of(type.element));
+}
+
+/// "'const float*'"; what PTX says where no more is known.
+std::string KernelTypes::type_text(uint32_t parameter) const {
+  const ParamType& type = signature()[parameter];
+  if (type.kind != KM_SIGNATURE_KIND_UNKNOWN) return "'" + type.text() + "'";
+  const kmb_param& param = info_.params[parameter];
+  const std::string size = counted(param.size_bytes, "byte");
+  switch (kind_of(param)) {
+    case ValueKind::address:
+      return "an address of " + size;
+    case ValueKind::floating:
+      return "a float of " + size;
+    case ValueKind::integer:
+      if (param.kind == KM_PARAM_KIND_UNKNOWN) return "an integer or address of " + size;
+      return "an integer of " + size;
+    case ValueKind::unknown:
+      break;
+  }
+  return "a value of " + size;
+}
+
+std::string KernelTypes::describe(uint32_t parameter) const {
+  return parameter_text(names_, parameter) + " of kernel '" + info_.name + "' is " +
+         type_text(parameter);
+}
+
+std::string KernelTypes::list() const {
+  constexpr uint32_t kMost = 32;
+  std::string text;
+  for (uint32_t i = 0; i < std::min(info_.param_count, kMost); ++i) {
+    text += (i == 0 ? ": " : ", ") + parameter_text(names_, i) + " is " + type_text(i);
+  }
+  if (info_.param_count > kMost) {
+    text += " and " + std::to_string(info_.param_count - kMost) + " more";
+  }
+  return text;
+}
+
+std::string KernelTypes::advice(uint32_t parameter) const {
+  const ParamType& type = signature()[parameter];
+  const kmb_param& param = info_.params[parameter];
+  const ValueKind kind = kind_of(param);
+  const std::string size = counted(param.size_bytes, "byte");
+  const bool is_pointer = type.kind == KM_SIGNATURE_KIND_POINTER || kind == ValueKind::address;
+  if (is_pointer && param.size_bytes == sizeof(uint64_t)) return "give a slice";
+  const bool is_value = type.kind == KM_SIGNATURE_KIND_VALUE;
+  if (is_value && kind_of(type.element) == ValueKind::unknown) {
+    return "give a '" + type.element.name + "' of " + size;
+  }
+  if (kind == ValueKind::floating || (is_value && kind_of(type.element) == ValueKind::floating)) {
+    return "give a float of " + size;
+  }
+  if (kind == ValueKind::unknown && !is_value) return "give a value of " + size;
+  const bool may_be_address = !is_value && param.kind == KM_PARAM_KIND_UNKNOWN;
+  return (may_be_address ? "give a slice or an integer of " : "give an integer of ") + size;
+}
+
+Status KernelTypes::check_value(uint32_t parameter, const GivenValue& given) const {
+  if (parameter >= info_.param_count) {
+    return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s is given for parameter %u",
+                      info_.name, counted(info_.param_count, "parameter").c_str(),
+                      given.text().c_str(), parameter);
+  }
+  if (fits(parameter, given)) return {};
+  const bool is_many = given.type.name.empty() && given.size_bytes != 1;
+  return Error{KM_ERROR_INVALID_LAUNCH, describe(parameter) + "; " + given.text() +
+                                            (is_many ? " were given: " : " was given: ") +
+                                            advice(parameter)};
 }
 
 }  // namespace km

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/interface.h"
 #include "base/result.h"
@@ -32,13 +34,25 @@ struct FittingTypes {
   bool has(ElementTag tag) const { return (classes >> (tag & 63) & 1) != 0 || tag == named; }
 };
 
+/// An argument that is no slice with a type of its own: a number, a structure, or an address.
+struct GivenValue {
+  ElementType type;  // unknown: so many bytes; POINTER: a slice or an address
+  uint64_t size_bytes = 0;
+
+  static GivenValue of_bytes(uint64_t size_bytes) { return {ElementType(), size_bytes}; }
+  static GivenValue address() { return {{KM_ELEMENT_TYPE_POINTER, 1, "slice"}, sizeof(uint64_t)}; }
+  /// "a slice", "'float'", "4 bytes".
+  std::string text() const;
+};
+
 /// The facts about one kernel's parameters. Found when they are asked for first, by any thread.
 class KernelTypes {
  public:
-  /// Both live as long. `instance_name`: see signature_of_instance; empty: the kernel's name
-  /// may tell the types.
-  KernelTypes(const kmb_function_info& info, std::string_view instance_name)
-      : info_(info), instance_name_(instance_name) {}
+  /// All live as long. `instance_name`: see signature_of_instance; empty: the kernel's name
+  /// may tell the types. `names`: of the parameters.
+  KernelTypes(const kmb_function_info& info, std::string_view instance_name,
+              const std::vector<std::string>& names)
+      : info_(info), instance_name_(instance_name), names_(names) {}
 
   /// One for each parameter.
   const Signature& signature() const;
@@ -50,13 +64,26 @@ class KernelTypes {
   }
   /// Says why takes() is false, if the type does not fit.
   Status check(uint32_t parameter, const ElementType& given) const;
+  /// KM_ERROR_INVALID_LAUNCH with the parameter, its type, the argument, and what to give instead,
+  /// unless the value has the parameter's size and, as far as both are known, is of its kind:
+  /// integer, floating point, address. `parameter` may be beyond the last.
+  Status check_value(uint32_t parameter, const GivenValue& given) const;
+  /// "parameter 1 'x' of kernel 'saxpy' is 'const float*'".
+  std::string describe(uint32_t parameter) const;
+  /// All of them, ": parameter 0 'x' is 'const float*', parameter 1 'n' is 'int'"; empty for none.
+  std::string list() const;
+  /// "give a slice".
+  std::string advice(uint32_t parameter) const;
 
  private:
   void find() const;
+  bool fits(uint32_t parameter, const GivenValue& given) const;
+  std::string type_text(uint32_t parameter) const;
   bool agrees(const ParamType& type, const kmb_param& param) const;
 
   const kmb_function_info& info_;
   const std::string_view instance_name_;
+  const std::vector<std::string>& names_;
   mutable std::once_flag found_;
   mutable Signature signature_;
   mutable std::unique_ptr<FittingTypes[]> owned_fitting_;

@@ -134,6 +134,7 @@ Module::~Module() {
 
 Status Module::read_kernels(std::string_view text) {
   signature_lines_ = read_signature_lines(text);
+  parameter_names_ = read_parameter_names(text);
   uint32_t count = 0;
   KM_TRY(call_backend(backend().module_function_count, native_, &count));
   kernels_.resize(count);
@@ -142,7 +143,8 @@ Status Module::read_kernels(std::string_view text) {
     KM_TRY(call_backend(backend().module_function_at, native_, i, &kernel.native));
     KM_TRY(call_backend(backend().function_info, kernel.native, &kernel.info));
     KM_TRY(check_info(kernel.info));
-    kernel.types = std::make_unique<KernelTypes>(kernel.info, instance_name(kernel.info.name));
+    kernel.types = std::make_unique<KernelTypes>(kernel.info, instance_name(kernel.info.name),
+                                                 parameter_names(kernel.info.name));
     index_by_name_.emplace(kernel.info.name, i);
   }
   return {};
@@ -151,6 +153,12 @@ Status Module::read_kernels(std::string_view text) {
 std::string_view Module::instance_name(std::string_view kernel) const {
   const auto found = signature_lines_.find(kernel);
   return found == signature_lines_.end() ? std::string_view() : found->second;
+}
+
+const std::vector<std::string>& Module::parameter_names(std::string_view kernel) const {
+  static const std::vector<std::string> none;
+  const auto found = parameter_names_.find(kernel);
+  return found == parameter_names_.end() ? none : found->second;
 }
 
 void Module::add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names) {

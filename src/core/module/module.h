@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cuda/parameter_names.h"
 #include "core/memory/memory.h"
 #include "core/module/kernel_types.h"
 #include "core/stream/use_list.h"
@@ -53,6 +54,8 @@ class Module final : public ContextChild {
 
   /// The types of a kernel that its name does not tell; empty: they are not known.
   std::string_view instance_name(std::string_view kernel) const;
+  /// The names of a kernel's parameters; empty: they are not known.
+  const std::vector<std::string>& parameter_names(std::string_view kernel) const;
 
   UseList& uses() { return uses_; }
   /// The list that orders launches of its kernels and other uses of its variables; null as long as
@@ -81,6 +84,7 @@ class Module final : public ContextChild {
   std::vector<Kernel> kernels_;
   std::unordered_map<std::string, size_t> index_by_name_;
   SignatureLines signature_lines_;
+  ParameterNames parameter_names_;
   UseList uses_;
   std::mutex globals_mutex_;
   bool variables_are_known_ = false;  // under globals_mutex_

@@ -617,6 +617,11 @@ static km_status call_km_function_param_signature(const uint64_t* handles, call_
   return km_function_param_signature(handles[0], 0, out_at(values, 0));
 }
 
+static km_status call_km_function_check_argument(const uint64_t* handles, call_values* unused) {
+  (void)unused;
+  return km_function_check_argument(handles[0], 0, 0, 0, 0);
+}
+
 static km_status call_km_function_param_type_name(const uint64_t* handles, call_values* values) {
   return km_function_param_type_name(handles[0], 0, out_at(values, 0), 64, out_at(values, 1));
 }
@@ -672,6 +677,10 @@ static km_status call_km_launch_arg_address(const uint64_t* handles, call_values
 
 static km_status call_km_launch_arg_scalar(const uint64_t* handles, call_values* values) {
   return km_launch_arg_scalar(handles[0], values->bytes, 0);
+}
+
+static km_status call_km_launch_arg_value(const uint64_t* handles, call_values* values) {
+  return km_launch_arg_value(handles[0], values->bytes, 0, 0);
 }
 
 static km_status call_km_launch_submit(const uint64_t* handles, call_values* unused) {
@@ -1304,6 +1313,7 @@ static const handle_call handle_calls[] = {
     {"km_function_param_count", call_km_function_param_count, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param", call_km_function_param, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param_signature", call_km_function_param_signature, 1, {HANDLE_FUNCTION}, 0},
+    {"km_function_check_argument", call_km_function_check_argument, 1, {HANDLE_FUNCTION}, 0},
     {"km_function_param_type_name", call_km_function_param_type_name, 1, {HANDLE_FUNCTION}, 0},
     {"km_launch_create", call_km_launch_create, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
     {"km_launch_destroy", call_km_launch_destroy, 1, {HANDLE_LAUNCH}, 1},
@@ -1316,6 +1326,7 @@ static const handle_call handle_calls[] = {
     {"km_launch_arg_slice_access", call_km_launch_arg_slice_access, 2, {HANDLE_LAUNCH, HANDLE_SLICE}, 0},
     {"km_launch_arg_address", call_km_launch_arg_address, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_arg_scalar", call_km_launch_arg_scalar, 1, {HANDLE_LAUNCH}, 0},
+    {"km_launch_arg_value", call_km_launch_arg_value, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_submit", call_km_launch_submit, 1, {HANDLE_LAUNCH}, 0},
     {"km_launch_kernel", call_km_launch_kernel, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},
     {"km_launch_kernel_operands", call_km_launch_kernel_operands, 2, {HANDLE_STREAM, HANDLE_FUNCTION}, 0},

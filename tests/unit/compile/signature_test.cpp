@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "base/cuda/parameter_names.h"
 #include "compile/signature/kernel_names.h"
 #include "compile/signature/type_request.h"
 
@@ -224,6 +225,48 @@ TEST(TypeRequest, ErrorsOfNameExpressionsAreAboutTheRequests) {
       mentions_type_requests("__nv_name_map(2): error: cannot determine which instance of "
                              "overloaded function \"all\" is intended"));
   EXPECT_FALSE(mentions_type_requests("a.cu(1): error: identifier \"x\" is undefined"));
+}
+
+/// "ns::k: a,b", for each kernel.
+std::string parameters_of(std::string_view source) {
+  std::string text;
+  for (const KernelParameters& kernel : find_kernel_parameters(source)) {
+    text += (text.empty() ? "" : "; ") + kernel.qualified + ":";
+    for (const std::string& name : kernel.names) text += " " + (name.empty() ? "-" : name);
+  }
+  return text;
+}
+
+TEST(ParameterNames, SourcesTellThem) {
+  EXPECT_EQ(parameters_of("__global__ void k(const float* __restrict__ in, float *out, int n) {}"),
+            "k: in out n");
+  EXPECT_EQ(parameters_of("extern \"C\" __global__ void __launch_bounds__(256) c(int a[4]) {}"),
+            "c: a");
+  EXPECT_EQ(parameters_of("namespace a::b { template <class T, int N> __global__ void "
+                          "t(W<T, N> w, std::pair<int, T>& p) {} }"),
+            "a::b::t: w p");
+  EXPECT_EQ(parameters_of("__global__ void k(int, const Point&, ns::Point, unsigned long x,"
+                          " Point, float* /* y */, int z = f<1>);"),
+            "k: - - - x - - z");
+  EXPECT_EQ(parameters_of("__global__ void k() {} __global__ void v(void) {}"), "k:; v: -");
+  EXPECT_EQ(parameters_of("__global__ void k(void (*f)(int), int n) {}"), "");
+  EXPECT_EQ(parameters_of("__global__ void k(Ts... all) {} void host(int n) {}"), "");
+  EXPECT_EQ(parameters_of("__global__ void k(int n"), "");
+}
+
+TEST(ParameterNames, LinesAndPtxHaveThem) {
+  const ParameterNames written = {{"k", {"in", "", "n"}}, {"none", {}}};
+  const std::string ptx =
+      ".visible .entry own(.param .u64 .ptr .align 4 a,\n .param .align 16 .b8 b[16]\n)\n"
+      ".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u32 k_param_2)\n"
+      ".visible .entry empty()\n.entry cut(.param .u64 x";
+  const ParameterNames read = read_parameter_names(ptx + "\n" + write_parameter_names(written));
+  EXPECT_EQ(read.at("k"), (std::vector<std::string>{"in", "", "n"}));
+  EXPECT_EQ(read.at("own"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(read.contains("empty"));
+  EXPECT_EQ(parameter_text(read.at("k"), 0), "parameter 0 'in'");
+  EXPECT_EQ(parameter_text(read.at("k"), 1), "parameter 1");
+  EXPECT_EQ(parameter_text(read.at("k"), 7), "parameter 7");
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 
 use crate::error::counted;
-use crate::layout::{Layout, ROOM_BYTES};
+use crate::layout::{Kinds, Layout, ROOM_BYTES};
+use crate::signature::ValueKind;
 use crate::view::Place;
 use crate::{Error, Function, Param, Result, Status, sys};
 
@@ -54,6 +55,7 @@ pub(crate) struct Arguments<'a> {
     operands: MaybeUninit<[sys::km_launch_operand; FEW]>,
     function: &'a Function,
     layout: Layout,   // of the values and places in `words`
+    kinds: Kinds,     // of all
     end_bytes: usize, // of the last one there; beyond the words when others follow elsewhere
     given: usize,
     operand_count: usize,
@@ -69,6 +71,7 @@ impl<'a> Arguments<'a> {
             operands: MaybeUninit::uninit(),
             function,
             layout: Layout::EMPTY,
+            kinds: Kinds::UNKNOWN,
             end_bytes: 0,
             given: 0,
             operand_count: 0,
@@ -91,12 +94,18 @@ impl<'a> Arguments<'a> {
     /// True when they lie as the kernel takes them and it is launched in no special way.
     #[inline(always)]
     pub fn are_plain(&self) -> bool {
-        !self.needs_care && self.layout == *self.function.layout()
+        !self.needs_care && self.layout == *self.function.layout() && self.conflicts() == 0
+    }
+
+    #[inline(always)]
+    fn conflicts(&self) -> u64 {
+        self.kinds.conflicts(self.function.kinds())
     }
 
     /// Adds the bytes of a value.
     #[inline(always)]
-    pub fn add_value<T>(&mut self, value: &T) {
+    pub fn add_value<T>(&mut self, value: &T, kind: ValueKind) {
+        self.kinds.add(self.given, kind);
         let source: *const T = value;
         let offset_bytes = self.end_bytes.next_multiple_of(align_of::<T>());
         if size_of::<T>() == 0 || offset_bytes + size_of::<T>() > ROOM_BYTES {
@@ -114,6 +123,7 @@ impl<'a> Arguments<'a> {
     /// Adds the address of so many bytes of a slice.
     #[inline(always)]
     pub fn add_place(&mut self, bytes: Place, access: sys::km_access) {
+        self.kinds.add(self.given, ValueKind::Other);
         let offset_bytes = self.end_bytes.next_multiple_of(size_of::<u64>());
         if offset_bytes + size_of::<u64>() > ROOM_BYTES {
             return self.spill_place(bytes, access);
@@ -184,10 +194,11 @@ impl<'a> Arguments<'a> {
 
     /// Puts the arguments where the kernel takes them, if their number and sizes are right.
     pub fn settle(&mut self) -> Result<()> {
-        if self.layout == *self.function.layout() && !self.has_spilled() {
+        let lies_right = self.layout == *self.function.layout() && !self.has_spilled();
+        if lies_right && self.conflicts() == 0 {
             return Ok(());
         }
-        self.check().map_err(|what| self.invalid(&what))?;
+        self.check().map_err(|what| self.refuse(&what))?;
         if self.has_spilled() || self.function.arguments_size_bytes() > ROOM_BYTES {
             self.arrange_in_memory();
         } else {
@@ -200,20 +211,26 @@ impl<'a> Arguments<'a> {
         self.rare.0.as_ref().is_some_and(|rare| !rare.spilled.is_empty())
     }
 
-    /// Says what does not fit the parameters.
-    pub fn check(&self) -> std::result::Result<(), String> {
+    /// The first argument that does not fit its parameter: its index and size.
+    fn misfit(&self) -> Option<(usize, usize)> {
         let spilled = self.rare.0.as_ref().map_or(&[][..], |rare| &rare.spilled);
         let sizes = self.layout.places().map(|(_, size_bytes)| size_bytes);
         let sizes = sizes.chain(spilled.iter().copied());
+        let conflicts = self.conflicts();
+        let is_other = |index: usize| index < u64::BITS as usize && conflicts >> index & 1 == 1;
+        let mut pairs = self.function.params().iter().zip(sizes).enumerate();
+        let found = pairs.find(|(index, (param, size_bytes))| {
+            param.size_bytes != *size_bytes || is_other(*index)
+        });
+        found.map(|(index, (_, size_bytes))| (index, size_bytes))
+    }
+
+    /// Says what does not fit the parameters.
+    pub fn check(&self) -> std::result::Result<(), String> {
         let params = self.function.params();
-        for (index, (param, given)) in params.iter().zip(sizes).enumerate() {
-            if param.size_bytes != given {
-                let takes = counted(param.size_bytes, "byte");
-                let advice = of_size(param.size_bytes);
-                return Err(format!(
-                    "takes {takes} for parameter {index}; {given} were given{advice}"
-                ));
-            }
+        if let Some((index, given)) = self.misfit() {
+            let takes = counted(params[index].size_bytes, "byte");
+            return Err(format!("takes {takes} for parameter {index}; {given} were given"));
         }
         let has = counted(params.len(), "parameter");
         match self.given {
@@ -223,6 +240,27 @@ impl<'a> Arguments<'a> {
             }
             given if given > params.len() => Err(format!("has {has}; more arguments were given")),
             _ => Ok(()),
+        }
+    }
+
+    /// check() as an error. Of an argument, the library says more: types, and what to give.
+    #[cold]
+    fn refuse(&self, what: &str) -> Error {
+        let Some((index, size_bytes)) = self.misfit() else {
+            return self.invalid(what);
+        };
+        let is_place = self.operands().iter().any(|operand| operand.parameter as usize == index);
+        let element = match self.kinds.element_of(index, size_bytes) {
+            _ if is_place => sys::km_element_type::POINTER,
+            element => element,
+        };
+        let lanes = u32::from(element != sys::km_element_type::UNKNOWN);
+        let (raw, size) = (self.function.as_raw(), size_bytes as u64);
+        let ask = sys::km_function_check_argument;
+        // SAFETY: handles are checked ids.
+        match unsafe { ask(raw, index as u32, element, lanes, size) } {
+            Status::ERROR_INVALID_LAUNCH => Error::last_of(Status::ERROR_INVALID_LAUNCH, "launch"),
+            _ => self.invalid(what),
         }
     }
 
@@ -305,17 +343,6 @@ impl<'a> Arguments<'a> {
     fn inline_operands(&self) -> &[sys::km_launch_operand] {
         // SAFETY: add_place() wrote that many.
         unsafe { std::slice::from_raw_parts(self.operands.as_ptr().cast(), self.operand_count) }
-    }
-}
-
-/// Advice on values for a parameter of so many bytes.
-fn of_size(size_bytes: usize) -> &'static str {
-    match size_bytes {
-        1 => ": give a u8 or i8",
-        2 => ": give a u16 or i16",
-        4 => ": give a u32, i32 or f32",
-        8 => ": give a slice, u64, i64 or f64",
-        _ => ": give a structure of that size",
     }
 }
 

@@ -19,7 +19,9 @@ owned_handle! {
 
 impl Context {
     /// Opens a context on a device. Uses of its slices on different streams are ordered, see [the
-    /// crate's page](crate#what-is-ordered). Never blocks. C: `km_context_create_with_flags`.
+    /// crate's page](crate#what-is-ordered), and in builds with `debug_assertions` each access of
+    /// its kernels is tested, see [`new_checked`](Self::new_checked). Never blocks. C:
+    /// `km_context_create_with_flags`.
     ///
     /// # Errors
     ///
@@ -27,20 +29,36 @@ impl Context {
     /// context, [`Status::ERROR_NOT_SUPPORTED`](crate::Status) when the backend runs nothing or
     /// cannot order uses.
     pub fn new(device: &Device) -> Result<Self> {
-        Self::create(device, sys::km_context_flags::ORDERED)
+        Self::new_checked(device, cfg!(debug_assertions))
     }
 
-    /// Opens a context whose streams know nothing of each other, as in C.
+    /// Like [`new`](Self::new), with or without the test of each access of its kernels against the
+    /// context's memory, whatever the build: the first wrong one stops the kernel with
+    /// [`Status::ERROR_ILLEGAL_ADDRESS`](crate::Status). CPU devices can do that; `KM_CPU_MEMORY`
+    /// of the environment has the last word, and [`is_checked`](Self::is_checked) tells. Never
+    /// blocks. C: `km_context_create_with_flags`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    pub fn new_checked(device: &Device, is_checked: bool) -> Result<Self> {
+        Self::create(device, sys::km_context_flags::ORDERED, is_checked)
+    }
+
+    /// Opens a context whose streams know nothing of each other, as in C. In builds with
+    /// `debug_assertions` each access of its kernels is tested.
     ///
     /// # Safety
     ///
     /// Work on different streams that uses the same elements, if only one writes them, is to be
     /// ordered by events: otherwise it is a race, of safe calls too.
     pub unsafe fn new_unordered(device: &Device) -> Result<Self> {
-        Self::create(device, sys::km_context_flags::DEFAULT)
+        Self::create(device, sys::km_context_flags::DEFAULT, cfg!(debug_assertions))
     }
 
-    fn create(device: &Device, flags: sys::km_context_flags) -> Result<Self> {
+    fn create(device: &Device, flags: sys::km_context_flags, is_checked: bool) -> Result<Self> {
+        let checked = sys::km_context_flags::CHECKED;
+        let flags = if is_checked { flags | checked } else { flags };
         let mut raw = null_mut();
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
         check(unsafe { sys::km_context_create_with_flags(device.as_raw(), flags, &mut raw) })?;
@@ -55,10 +73,23 @@ impl Context {
     /// [`Status::ERROR_INVALID_HANDLE`](crate::Status) when the handle was destroyed by a call of
     /// [`sys`](crate::sys), as for every object.
     pub fn is_ordered(&self) -> Result<bool> {
+        self.has_flag(sys::km_context_flags::ORDERED)
+    }
+
+    /// True when each access of its kernels is tested. Never blocks. C: `km_context_flags_get`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`is_ordered`](Self::is_ordered).
+    pub fn is_checked(&self) -> Result<bool> {
+        self.has_flag(sys::km_context_flags::CHECKED)
+    }
+
+    fn has_flag(&self, flag: sys::km_context_flags) -> Result<bool> {
         let mut flags = sys::km_context_flags::DEFAULT;
         // SAFETY: handles are checked ids, and the out-parameter lives through the call.
         check(unsafe { sys::km_context_flags_get(self.raw, &mut flags) })?;
-        Ok(flags == sys::km_context_flags::ORDERED)
+        Ok(flags & flag == flag)
     }
 
     /// Opens a context on the device of this URI, see [`Device::open`]. C:

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::ptr::null_mut;
 
+use crate::advice::with_own_names;
 use crate::status_texts::{Texts, texts_of};
 use crate::sys;
 
@@ -40,7 +41,7 @@ struct Details {
 
 impl Error {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        let message = message.into();
+        let message = with_own_names(message.into());
         let details = Details { status, message, native_code: 0, is_missing_library: false };
         Self(Box::new(details))
     }
@@ -83,6 +84,16 @@ impl Error {
         Self::new(status, message.unwrap_or_default()).with_native_code(native_code)
     }
 
+    /// The failure of the call that this thread has just made, told as that of `caller`.
+    #[cold]
+    pub(crate) fn last_of(status: Status, caller: &str) -> Self {
+        let mut error = Self::last(status);
+        if let Some((_, text)) = error.0.message.split_once(": ") {
+            error.0.message = format!("{caller}: {text}");
+        }
+        error
+    }
+
     /// The status that the call returned.
     pub fn status(&self) -> Status {
         self.0.status
@@ -116,7 +127,10 @@ impl Error {
         if self.0.is_missing_library {
             return "Install Kernelmill, or set KM_LIBRARY_DIR to the folder that holds it.";
         }
-        static_text(self.0.status, sys::km_status_recovery, |texts| texts.recovery)
+        match texts_of(self.0.status) {
+            Some(own) => own.recovery, // with the names of this crate
+            None => static_text(self.0.status, sys::km_status_recovery, |texts| texts.recovery),
+        }
     }
 
     /// The status as the C header spells it: "KM_ERROR_NOT_FOUND".

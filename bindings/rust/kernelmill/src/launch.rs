@@ -8,8 +8,8 @@ use crate::error::check;
 use crate::view::Place;
 use crate::view::sealed::HasPlace;
 use crate::{
-    DeviceSlice, DeviceSliceMut, Function, Pod, PreparedLaunch, Result, Slice, Stream, View,
-    ViewMut, sys,
+    DeviceSlice, DeviceSliceMut, DeviceType, Function, Pod, PreparedLaunch, Result, Slice, Stream,
+    View, ViewMut, sys,
 };
 
 /// The shape of a launch.
@@ -309,8 +309,8 @@ impl<'a> LaunchBuilder<'a> {
 
     /// Copies the bytes of a value that the kernel may be given.
     #[inline(always)]
-    pub(crate) fn add_value<T>(&mut self, value: &T) {
-        self.arguments.add_value(value);
+    pub(crate) fn add_value<T>(&mut self, value: &T, element: DeviceType) {
+        self.arguments.add_value(value, element.kind());
     }
 
     #[inline(always)]
@@ -355,7 +355,7 @@ pub trait Argument<'a> {
 impl<'a, T: Pod> Argument<'a> for &T {
     #[inline(always)]
     fn add_to(self, launch: &mut LaunchBuilder<'a>) {
-        launch.add_value(self);
+        launch.add_value(self, T::DEVICE_TYPE);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The places of a launch's arguments.
 
-use crate::Param;
+use crate::signature::ValueKind;
+use crate::{Param, ParamKind, ParamType, sys};
 
 /// Arguments within this many bytes need no memory of their own.
 pub(crate) const ROOM_BYTES: usize = 128;
@@ -48,5 +49,68 @@ impl Layout {
         let offsets = |bits: u128| (0..ROOM_BYTES).filter(move |offset| bits >> offset & 1 == 1);
         let lasts = offsets(self.lasts);
         offsets(self.firsts).zip(lasts).map(|(first, last)| (first, last + 1 - first))
+    }
+}
+
+/// The kinds of the first 64 arguments or parameters, as far as they are known: a bit for each that
+/// is a floating-point number, and for each that is an integer or an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kinds {
+    floats: u64,
+    others: u64,
+}
+
+impl Kinds {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { floats: 0, others: 0 };
+
+    /// The kinds of parameters, by what PTX declares.
+    pub fn of(params: &[Param]) -> Self {
+        let mut kinds = Self::UNKNOWN;
+        for (index, param) in params.iter().enumerate() {
+            let is_other =
+                param.value_type == ParamType::INTEGER || param.kind == ParamKind::POINTER;
+            let kind = match param.value_type {
+                ParamType::FLOAT => ValueKind::Float,
+                _ if is_other => ValueKind::Other,
+                _ => ValueKind::Unknown,
+            };
+            kinds.add(index, kind);
+        }
+        kinds
+    }
+
+    /// Notes the kind of one of them.
+    #[inline(always)]
+    pub fn add(&mut self, index: usize, kind: ValueKind) {
+        if index >= u64::BITS as usize {
+            return;
+        }
+        match kind {
+            ValueKind::Float => self.floats |= 1 << index,
+            ValueKind::Other => self.others |= 1 << index,
+            ValueKind::Unknown => (),
+        }
+    }
+
+    /// A bit for each argument that is known to be of another kind than its parameter.
+    #[inline(always)]
+    pub fn conflicts(self, params: Self) -> u64 {
+        (self.floats & params.others) | (self.others & params.floats)
+    }
+
+    /// The type of an argument of that size, for a message.
+    pub fn element_of(self, index: usize, size_bytes: usize) -> sys::km_element_type {
+        let has = |bits: u64| index < u64::BITS as usize && bits >> index & 1 == 1;
+        match size_bytes {
+            2 if has(self.floats) => sys::km_element_type::F16,
+            4 if has(self.floats) => sys::km_element_type::F32,
+            8 if has(self.floats) => sys::km_element_type::F64,
+            1 if has(self.others) => sys::km_element_type::I8,
+            2 if has(self.others) => sys::km_element_type::I16,
+            4 if has(self.others) => sys::km_element_type::I32,
+            8 if has(self.others) => sys::km_element_type::I64,
+            _ => sys::km_element_type::UNKNOWN,
+        }
     }
 }

@@ -134,6 +134,7 @@
 )]
 
 mod address;
+mod advice;
 mod allocator;
 mod arguments;
 mod attributes;

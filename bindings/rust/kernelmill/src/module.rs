@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use crate::error::{c_string, check, read_text};
 use crate::handle::owned_handle;
-use crate::layout::Layout;
+use crate::layout::{Kinds, Layout};
 use crate::{Error, Pod, Result, Slice, Status, sys};
 
 /// A property of a kernel that is a number: `FunctionAttribute::REGISTERS`.
@@ -129,6 +129,7 @@ pub struct Function {
     // They lie one after the other, and none ends beyond `arguments_size_bytes`.
     params: Box<[Param]>,
     layout: Layout,
+    kinds: Kinds,
     arguments_size_bytes: usize,
 }
 
@@ -152,7 +153,7 @@ impl Function {
 
     fn without_params(raw: sys::km_function) -> Self {
         let (params, layout) = (Box::default(), Layout::EMPTY);
-        Self { raw, params, layout, arguments_size_bytes: 0 }
+        Self { raw, params, layout, kinds: Kinds::UNKNOWN, arguments_size_bytes: 0 }
     }
 
     /// Takes the parameters, if they lie one after the other.
@@ -166,6 +167,7 @@ impl Function {
             };
         }
         self.layout = Layout::of(&params);
+        self.kinds = Kinds::of(&params);
         (self.params, self.arguments_size_bytes) = (params, end);
         Ok(())
     }
@@ -201,6 +203,12 @@ impl Function {
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The kinds of the parameters.
+    #[inline]
+    pub(crate) fn kinds(&self) -> Kinds {
+        self.kinds
     }
 
     /// The size of all arguments: the end of the last parameter.

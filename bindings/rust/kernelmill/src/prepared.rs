@@ -166,15 +166,20 @@ impl PreparedLaunch {
     }
 
     /// The next argument is a number or structure, which is copied. Never blocks. C:
-    /// `km_launch_arg_scalar`.
+    /// `km_launch_arg_value`, `km_launch_arg_scalar`.
     ///
     /// # Errors
     ///
     /// Those of [`arg_address`](Self::arg_address).
     pub fn arg_scalar<T: Pod>(&mut self, value: &T) -> Result<()> {
         let value: *const T = value;
-        // SAFETY: the value has that size, and is copied.
-        unsafe { self.arg_bytes(value.cast(), size_of::<T>()) }
+        let Some(element) = T::DEVICE_TYPE.number(size_of::<T>()) else {
+            // SAFETY: the value has that size, and is copied.
+            return unsafe { self.arg_bytes(value.cast(), size_of::<T>()) };
+        };
+        // SAFETY: the value has the size of that type, and is copied; one thread at a time, because
+        // of `&mut`.
+        check(unsafe { sys::km_launch_arg_value(self.raw, value.cast(), element, 1) })
     }
 
     /// # Safety

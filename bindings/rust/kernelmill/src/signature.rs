@@ -95,6 +95,14 @@ pub struct DeviceType {
     name: Option<&'static str>,
 }
 
+/// The kinds of arguments that launches tell apart: integers and addresses are others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Unknown,
+    Float,
+    Other,
+}
+
 impl DeviceType {
     /// Any type: launches check nothing.
     pub const UNKNOWN: Self = Self { element: ElementType::UNKNOWN, lanes: 0, name: None };
@@ -112,6 +120,34 @@ impl DeviceType {
     /// A structure, union or enumeration by its name in CUDA C++: `ns::Point`.
     pub const fn named(name: &'static str) -> Self {
         Self { element: ElementType::NAMED, lanes: 1, name: Some(name) }
+    }
+
+    /// The kind of a value of this type as an argument.
+    #[inline(always)]
+    pub(crate) const fn kind(self) -> ValueKind {
+        match self.element {
+            _ if self.lanes != 1 => ValueKind::Unknown,
+            ElementType::UNKNOWN | ElementType::VOID | ElementType::NAMED => ValueKind::Unknown,
+            ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64 => {
+                ValueKind::Float
+            }
+            ElementType::F8_E4M3 | ElementType::F8_E5M2 => ValueKind::Float,
+            _ => ValueKind::Other,
+        }
+    }
+
+    /// The type if it is one number of so many bytes, else none.
+    pub(crate) const fn number(self, size_bytes: usize) -> Option<ElementType> {
+        let fits = match self.element {
+            ElementType::BOOL | ElementType::CHAR | ElementType::I8 | ElementType::U8 => 1,
+            ElementType::F8_E4M3 | ElementType::F8_E5M2 => 1,
+            ElementType::I16 | ElementType::U16 | ElementType::F16 | ElementType::BF16 => 2,
+            ElementType::I32 | ElementType::U32 | ElementType::F32 => 4,
+            ElementType::I64 | ElementType::U64 | ElementType::F64 => 8,
+            ElementType::I128 | ElementType::U128 => 16,
+            _ => 0,
+        } == size_bytes;
+        if fits && self.lanes == 1 && size_bytes != 0 { Some(self.element) } else { None }
     }
 
     /// Says the type of a new slice, where one is known. No type can be worse than none: what the

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::mpsc;
 
 use common::{context, expect_error, function};
-use kernelmill::{Category, Context, LaunchConfig, Result, Status};
+use kernelmill::{Category, Context, Device, LaunchConfig, Result, Status};
 
 const ONE: LaunchConfig =
     LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
@@ -47,6 +47,30 @@ fn a_fault_sticks_to_its_context() -> Result<()> {
     let stream = bad.new_stream()?;
     assert_eq!(stream.clone_dtoh(&stream.clone_htod(&[3, 4])?)?, [3, 4]);
     expect_error(fail(&bad, "trap"), Status::ERROR_TRAP, "trap");
+    Ok(())
+}
+
+#[test]
+fn debug_builds_find_wrong_accesses() -> Result<()> {
+    assert_eq!(context().is_checked()?, cfg!(debug_assertions));
+    let device = Device::open("cpu")?;
+    assert!(!Context::new_checked(&device, false)?.is_checked()?);
+    let context = Context::new_checked(&device, true)?;
+    assert!(context.is_checked()? && context.is_ordered()?);
+    let stream = context.default_stream()?;
+    let _before = context.alloc_zeros::<f32>(1024)?;
+    let mut data = context.alloc_zeros::<f32>(1024)?;
+    let _after = context.alloc_zeros::<f32>(1024)?;
+    let scale = function(&context, "scale");
+    let mut launch = stream.launch_builder(&scale);
+    launch.arg(&mut data).arg(&2f32).arg(&1034i32);
+    unsafe { launch.launch(LaunchConfig::for_num_elems(1034)) }?;
+    let error = stream.synchronize().unwrap_err();
+    assert_eq!(error.status(), Status::ERROR_ILLEGAL_ADDRESS);
+    for part in ["past the end of the 4096-byte allocation", "(parameter 0 'data')", "(0,0,0)"] {
+        assert!(error.message().contains(part), "{error}");
+    }
+    assert!(error.suggestion().ends_with("then call Context::reset."), "{}", error.suggestion());
     Ok(())
 }
 

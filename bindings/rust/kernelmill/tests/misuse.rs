@@ -82,12 +82,27 @@ fn arguments_that_do_not_fit() -> Result<()> {
     expect_error(
         unsafe { launch().arg(&data).arg(&1.0f64).arg(&4i32).launch(ONE) },
         invalid,
-        "takes 4 bytes for parameter 1; 8 were given: give a u32, i32 or f32",
+        "; 'double' was given: give a float of 4 bytes",
+    );
+    expect_error(
+        unsafe { launch().arg(&data).arg(&1i32).arg(&4i32).launch(ONE) },
+        invalid,
+        "; 'int' was given: give a float of 4 bytes",
+    );
+    expect_error(
+        unsafe { launch().arg(&data).arg(&1f32).arg(&4f32).launch(ONE) },
+        invalid,
+        "; 'float' was given: give an integer of 4 bytes",
+    );
+    expect_error(
+        unsafe { launch().arg(&1f64).arg(&1f32).arg(&4i32).launch(ONE) },
+        invalid,
+        "; 'double' was given: give a slice",
     );
     expect_error(
         unsafe { launch().arg(&data).arg(&data).arg(&4i32).launch(ONE) },
         invalid,
-        "takes 4 bytes for parameter 1; 8 were given: give a u32, i32 or f32",
+        "launch: parameter 1 'factor' of kernel 'scale' is ",
     );
     expect_error(
         unsafe { launch().arg(&data).arg(&1f32).arg(&4i32).arg(&4i32).launch(ONE) },

@@ -46,11 +46,12 @@ Status load_mma(Config* config) {
 }
 
 Status load_memory_mode(Config* config) {
-  std::string text = env(EnvVar::KM_CPU_MEMORY).value_or("plain");
-  config->checked = text == "checked";
-  if (config->checked || text == "plain") return {};
+  const std::optional<std::string> text = env(EnvVar::KM_CPU_MEMORY);
+  if (!text) return {};
+  config->checked = *text == "checked" ? CheckedMemory::always : CheckedMemory::never;
+  if (*text == "checked" || *text == "plain") return {};
   return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CPU_MEMORY is '%s': give plain or checked",
-                    text.c_str());
+                    text->c_str());
 }
 
 Status load_mode(Config* config) {

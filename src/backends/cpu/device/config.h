@@ -9,24 +9,30 @@
 
 namespace km::cpu {
 
+/// The contexts whose kernels have their accesses tested.
+enum class CheckedMemory { as_contexts_say, never, always };
+
 struct Config {
   uint32_t threads = 1;  // of all devices together
   uint32_t devices = 1;
   bool pin = false;
   bool deterministic = false;
-  bool perf = false;                                      // KM_PERF
-  uint64_t memory_bytes = 0;                              // KM_CPU_MEMORY_MIB, 0: no limit
-  bool checked = false;                                   // KM_CPU_MEMORY
-  simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
-  uint32_t shapes = 6;                                    // KM_CPU_SHAPES
-  uint64_t cache_bytes = 0;                               // KM_CPU_CACHE_KIB
-  uint64_t kernel_timeout_ms = 0;                         // 0: no limit
-  uint64_t stall_warning_ms = 10000;                      // KM_STALL_WARNING_MS, 0: none
+  bool perf = false;                                       // KM_PERF
+  uint64_t memory_bytes = 0;                               // KM_CPU_MEMORY_MIB, 0: no limit
+  CheckedMemory checked = CheckedMemory::as_contexts_say;  // KM_CPU_MEMORY
+  simt::Mode least_mode = simt::Mode::run_to_completion;   // KM_CPU_MODE
+  uint32_t shapes = 6;                                     // KM_CPU_SHAPES
+  uint64_t cache_bytes = 0;                                // KM_CPU_CACHE_KIB
+  uint64_t kernel_timeout_ms = 0;                          // 0: no limit
+  uint64_t stall_warning_ms = 10000;                       // KM_STALL_WARNING_MS, 0: none
   uint32_t capability_major = 0, capability_minor = 0;
   CapabilityLimits limits;          // of the capability, and KM_CPU_SHARED_KIB
   uint64_t compile_timeout_ms = 0;  // 0: no limit
   bool fast_mma = false;            // KM_CPU_MMA
   simt::Isa isa = simt::Isa::x86_64_v2;
+
+  /// Accesses of all kernels are tested, whatever contexts say.
+  bool checks_all() const { return checked == CheckedMemory::always; }
 };
 
 /// Reads the environment; an unusable value is an error that names the variable. Called once,

@@ -21,6 +21,16 @@ km_status context_create(kmb_device* device, kmb_context** out_context, kmb_erro
   });
 }
 
+km_status context_set_checked(kmb_context* context, uint32_t wanted, uint32_t* out_is_checked,
+                              kmb_error*) {
+  const CheckedMemory rule = config().checked;
+  const bool is_checked =
+      rule == CheckedMemory::as_contexts_say ? wanted != 0 : rule == CheckedMemory::always;
+  from(context)->set_checked(is_checked);
+  *out_is_checked = is_checked ? 1 : 0;
+  return KM_SUCCESS;
+}
+
 void context_destroy(kmb_context* handle) {
   Context* context = from(handle);
   context->output().flush();  // here, not later on a worker: the host's callback may be gone then

@@ -35,14 +35,16 @@ class Context {
   Device* device() const { return device_; }
   ThreadPool* pool() const { return pool_; }
   Allocations& allocations() { return *allocations_; }
-  /// Kernels of this context may touch memory of `peer`, or no longer.
-  void set_peer(const Context& peer, bool enabled) {
-    allocations_->set_peer(peer.allocations_, enabled);
-  }
+  /// Kernels of this context may touch memory of `peer`, or no longer: those that were submitted
+  /// before still may.
+  void set_peer(const Context& peer, bool enabled);
   /// Launches by kernels that may be under way or pending at a time; 0: as many as there is memory.
-  std::atomic<uint64_t>& pending_launches() { return limits_.pending_launches; }
+  std::atomic<uint64_t>& pending_launches() { return settings_.pending_launches; }
   /// The stack that each thread has for recursive calls and alloca.
-  std::atomic<uint64_t>& thread_stack_bytes() { return limits_.thread_stack_bytes; }
+  std::atomic<uint64_t>& thread_stack_bytes() { return settings_.thread_stack_bytes; }
+  /// True when each access of its kernels is tested. Set before anything is made of the context.
+  bool is_checked() const { return settings_.is_checked; }
+  void set_checked(bool is_checked) { settings_.is_checked = is_checked; }
   DeviceHeap& device_heap() { return device_heap_; }
   DeviceGraphs& device_graphs() { return device_graphs_; }
   Output& output() { return output_; }
@@ -128,7 +130,8 @@ class Context {
   struct {
     std::atomic<uint64_t> pending_launches{0};
     std::atomic<uint64_t> thread_stack_bytes{simt::kThreadStackBytes};
-  } limits_;
+    bool is_checked = false;
+  } settings_;
   std::atomic<uint64_t> epoch_{0};
   std::atomic<uint64_t> resets_{0};
   mutable std::mutex error_mutex_;

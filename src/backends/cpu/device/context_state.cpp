@@ -98,6 +98,14 @@ void Context::add_uses(std::vector<kmb_use>* uses) const {
   for (Stream* stream : streams()) uses->push_back({to(stream), stream->submitted()});
 }
 
+void Context::set_peer(const Context& peer, bool enabled) {
+  if (enabled) return allocations_->add_peer(peer.allocations_);
+  std::vector<kmb_use> uses;
+  add_uses(&uses);
+  when_all_complete(uses, [own = allocations_, peer = peer.allocations_,
+                           last = allocations_->last_peer()] { own->drop_peer(peer, last); });
+}
+
 Error Context::error() const {
   std::lock_guard lock(error_mutex_);
   if (error_.status != KM_SUCCESS || !failed()) return error_;

@@ -96,6 +96,7 @@ constexpr kmb_backend kTable = {
     .blas_submit = blas_submit,
     .stream_memory_ops = stream_memory_ops,
     .stream_wait_ticket = stream_wait_ticket,
+    .context_set_checked = context_set_checked,
 };
 
 }  // namespace

@@ -288,7 +288,7 @@ Executor::Turns Executor::run_turns() {
     resident_ = resident_blocks_[i];
     running_ = resident_->state();
     const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
-    if (turn == ResidentBlock::Turn::deadlock) raise_deadlock(0);
+    if (turn == ResidentBlock::Turn::deadlock) raise_deadlock(resident_->place());
     const bool waits = turn == ResidentBlock::Turn::waiting;
     result.any_waits = result.any_waits || waits;
     result.all_wait = result.all_wait && waits;
@@ -505,11 +505,13 @@ void Executor::note_assertion(std::string text, uint64_t pc, uint32_t thread) {
 
 KM_NO_SANITIZE void Executor::raise_assertion() { leave(Ending::faulted); }
 
-KM_NO_SANITIZE void Executor::raise_deadlock(uint64_t pc) {
+KM_NO_SANITIZE void Executor::raise_deadlock(const ResidentBlock::Place& place) {
   fault_.kind = simt::FaultKind::trap;
   fault_.fault = {};
-  fault_.fault.pc = pc;
-  fault_.thread = running_->first_thread;
+  fault_.fault.pc = place.pc;
+  fault_.line = place.line;
+  fault_.helper_line = 0;
+  fault_.thread = place.first_thread;
   fault_.has_thread = false;
   fault_.deadlock = true;
   leave(Ending::faulted);

@@ -73,7 +73,8 @@ class Executor {
   void note_assertion(std::string text, uint64_t pc, uint32_t thread);
   /// Ends the run because of the assertion that was noted.
   [[noreturn]] void raise_assertion();
-  [[noreturn]] void raise_deadlock(uint64_t pc);
+  /// No warp of the running block can go on; `place` is where one of them waits.
+  [[noreturn]] void raise_deadlock(const ResidentBlock::Place& place);
   /// Leaves when the launch was cancelled. For functions of the runtime that may take long.
   void check_stop(uint64_t pc);
   /// Leaves with a stack overflow when less than `size_bytes` of stack are left.

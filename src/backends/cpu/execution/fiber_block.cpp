@@ -256,6 +256,8 @@ void FiberBlock::finish_warp() {
   }
   const bool all = static_cast<uint32_t>(std::popcount(exited_)) == count_;
   const Turn stuck = waits_for_cluster() ? Turn::progress : Turn::deadlock;
+  // place() tells where one of those that are left waits.
+  if (!all) current_ = static_cast<uint32_t>(std::countr_one(exited_));
   switch_to_base(from, all ? Turn::finished : stuck);
 }
 

@@ -35,7 +35,7 @@ class FiberBlock : public ResidentBlock {
   /// The warp waits for memory to change: others go on, and when all that can run wait as well, the
   /// thread's other blocks.
   void yield(uint64_t pc);
-  Place place() const override { return {warps_[current_]->pc, 0}; }
+  Place place() const override { return {warps_[current_]->pc, 0, current_ * simt::kWarpLanes}; }
 
   /// Room below the running warp's stack pointer; 0 when no warp runs.
   uint64_t stack_low() const { return running_ ? warps_[current_]->stack.begin() : 0; }

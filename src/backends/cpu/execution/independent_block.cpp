@@ -51,12 +51,24 @@ ResidentBlock::Turn IndependentBlock::run(const simt::LaunchRecord* record, cons
   return release_complete(true) ? Turn::progress : Turn::deadlock;
 }
 
-ResidentBlock::Place IndependentBlock::place() const {
-  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
-    const IndependentWarp& w = warp(static_cast<uint32_t>(std::countr_zero(left)));
-    if (w.line != 0) return {0, w.line};
+const IndependentBlock::Barrier* IndependentBlock::barrier_of(uint32_t warp) const {
+  for (const Barrier& barrier : barriers_) {
+    if (barrier.waiting[warp] != 0) return &barrier;
   }
-  return {};
+  return nullptr;
+}
+
+/// A warp that goes round a loop says more than one at a barrier, which waits for it.
+ResidentBlock::Place IndependentBlock::place() const {
+  Place at_barrier;
+  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
+    const auto index = static_cast<uint32_t>(std::countr_zero(left));
+    const Barrier* const barrier = barrier_of(index);
+    const uint32_t line = warp(index).line, first = index * kWarpLanes;
+    if (barrier == nullptr && line != 0) return {0, line, first};
+    if (barrier != nullptr && at_barrier.pc == 0) at_barrier = {barrier->pc, 0, first};
+  }
+  return at_barrier;
 }
 
 bool IndependentBlock::is_complete(const Barrier& barrier, uint32_t exited) const {
@@ -97,7 +109,7 @@ bool IndependentBlock::release_complete(bool count_exited) {
 
 void IndependentBlock::arrive(IndependentWarp* warp, uint32_t lanes, uint32_t id,
                               uint32_t thread_count, uint32_t predicates, bool waits,
-                              uint32_t state) {
+                              uint32_t state, uint64_t pc) {
   Barrier& barrier = barriers_[id % kMaxBarriers];
   barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
   barrier.expected = thread_count;
@@ -107,6 +119,7 @@ void IndependentBlock::arrive(IndependentWarp* warp, uint32_t lanes, uint32_t id
   if (waits) {
     barrier.waiting[first / kWarpLanes] |= lanes;
     warp->blocked |= lanes;
+    barrier.pc = pc;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       warp->state[std::countr_zero(left)] = state;
     }

@@ -18,7 +18,7 @@ class IndependentBlock : public ResidentBlock {
 
   /// RuntimeTable::independent_barrier.
   void arrive(simt::IndependentWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
-              uint32_t predicates, bool waits, uint32_t state);
+              uint32_t predicates, bool waits, uint32_t state, uint64_t pc);
 
  private:
   struct Barrier {
@@ -29,6 +29,7 @@ class IndependentBlock : public ResidentBlock {
     uint32_t missing = 0;
     uint32_t predicates = 0;
     std::array<uint32_t, kMaxWarps> waiting{};  // lanes, by warp
+    uint64_t pc = 0;                            // where the last of them came to it
   };
 
   void start() override;
@@ -37,6 +38,8 @@ class IndependentBlock : public ResidentBlock {
   void release(Barrier& barrier);
   bool complete(Barrier& barrier);
   bool release_complete(bool count_exited);
+  /// The barrier at which lanes of a warp wait; null: none.
+  const Barrier* barrier_of(uint32_t warp) const;
 
   uint32_t exited_ = 0;
   uint32_t unfinished_ = 0;  // a bit per warp

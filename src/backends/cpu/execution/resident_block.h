@@ -35,11 +35,12 @@ class ResidentBlock {
   /// Every warp that can goes on until it waits.
   virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
 
-  /// The place at which a thread of a waiting block is: the address of an instruction, or a line in
+  /// The place at which a warp of a waiting block is: the address of an instruction, or a line in
   /// the PTX text; 0 if it is not known.
   struct Place {
     uint64_t pc = 0;
     uint32_t line = 0;
+    uint32_t first_thread = 0;  // of the warp
   };
   virtual Place place() const = 0;
 

@@ -155,7 +155,7 @@ KM_NO_SANITIZE uint32_t wait_at_barrier(BlockState* state, uint32_t id, uint32_t
   executor.check_stop(pc);
   uint32_t predicates = 0;
   if (!executor.fiber_block().barrier_wait(id, thread_count, predicate_count, &predicates, pc)) {
-    executor.raise_deadlock(pc);
+    executor.raise_deadlock({pc, 0, state->first_thread});
   }
   return predicates;
 }
@@ -231,11 +231,12 @@ KM_NO_SANITIZE void check_sizes(const LaunchRecord*, BlockState* state, const ui
   out_range[1] = range.size_bytes;
 }
 
-void independent_barrier(const LaunchRecord*, BlockState* state, simt::IndependentWarp* warp,
-                         uint32_t lanes, uint32_t id, uint32_t thread_count, uint32_t predicates,
-                         uint32_t waits, uint32_t next) {
+KM_NO_SANITIZE void independent_barrier(const LaunchRecord*, BlockState* state,
+                                        simt::IndependentWarp* warp, uint32_t lanes, uint32_t id,
+                                        uint32_t thread_count, uint32_t predicates, uint32_t waits,
+                                        uint32_t next) {
   executor_of(state).independent_block().arrive(warp, lanes, id, thread_count, predicates,
-                                                waits != 0, next);
+                                                waits != 0, next, KM_CALLER_PC);
 }
 
 KM_NO_SANITIZE void mma(const LaunchRecord*, BlockState* state, const simt::MmaForm* form,

@@ -52,10 +52,29 @@ std::string place(const KernelFault& fault, const LaunchRun& run) {
   return text;
 }
 
+constexpr uint64_t kNullBytes = 4096;  // no memory lies below
+
+std::string text_of(const Allocations::Located& located) {
+  return located.text.empty() ? "near no allocation of this context" : located.text;
+}
+
 std::string locate(uint64_t address, const Allocations& allocations) {
-  std::string where = allocations.locate(address);
-  if (!where.empty()) return where;
-  return address < 4096 ? "near the null address" : "near no allocation of this context";
+  return address < kNullBytes ? "near the null address" : text_of(allocations.locate(address));
+}
+
+/// locate() with the parameters by which the kernel was given what lies there.
+std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run) {
+  const uint8_t* const params = run.record.params;
+  if (address < kNullBytes) {
+    const std::string null = run.unit->parameters_in(params, 0, kNullBytes);
+    const bool is_one = null.find(" and ") == std::string::npos;
+    return "near the null address: the kernel dereferences a null pointer" +
+           (null.empty() ? null : " (" + null + (is_one ? " is null)" : " are null)"));
+  }
+  const Allocations::Located located = allocations.locate(address);
+  const std::string given =
+      run.unit->parameters_in(params, located.allocation.begin, located.allocation.size_bytes);
+  return text_of(located) + (given.empty() ? given : " (" + given + ")");
 }
 
 /// Offsets into shared memory are signed 32-bit numbers; empty: this is no such address.
@@ -79,12 +98,12 @@ Error illegal_address(const KernelFault& fault, const LaunchRun& run,
   if (fault.size_bytes != 0) {
     error.message += " (" + counted(fault.size_bytes, "byte") + ")";
   }
-  if (raw.address < 4096) {
-    error.message += ", near the null address";
+  if (raw.address < kNullBytes) {
+    error.message += ", " + locate(raw.address, allocations, run);
   } else if (std::string shared = locate_shared(fault, run); !shared.empty()) {
     error.message += ", " + shared;
   } else {
-    error.message += ", " + locate(raw.address, allocations);
+    error.message += ", " + locate(raw.address, allocations, run);
   }
   if (raw.signal == SIGBUS) error.message += ", where a mapped file has ended or memory has failed";
   return error;
@@ -112,7 +131,8 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
   if (fault.deadlock) {
     return make_error(KM_ERROR_LAUNCH_FAILED,
                       "deadlock: every warp of the block that is left waits at a barrier that the "
-                      "others cannot reach");
+                      "others cannot reach; move it out of branches and before early returns, so "
+                      "that all its threads come to it");
   }
   if (fault.kind == simt::kNoImage) {
     return make_error(KM_ERROR_ILLEGAL_ADDRESS,
@@ -130,7 +150,9 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
   }
   switch (fault.kind) {
     case simt::FaultKind::trap:
-      return make_error(KM_ERROR_TRAP, "trap");
+      return make_error(KM_ERROR_TRAP,
+                        "trap: the kernel calls __trap() or abort(), or is sure to dereference a "
+                        "null pointer there, for which compilers write a trap");
     case simt::FaultKind::misaligned:
       return make_error(KM_ERROR_MISALIGNED_ADDRESS, "misaligned address %s: an access of %s",
                         hex(fault.fault.address).c_str(),

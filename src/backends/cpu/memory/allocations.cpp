@@ -44,16 +44,30 @@ Allocations& Allocations::of_all_contexts() {
   return all;
 }
 
-void Allocations::set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled) {
-  std::lock_guard lock(mutex_);
-  std::erase_if(peers_, [&](const auto& known) {
-    const std::shared_ptr<const Allocations> live = known.lock();
-    return live == nullptr || live == peer;
+void Allocations::forget_peer(const Allocations* peer, uint64_t last) {
+  std::erase_if(peers_, [&](const Peer& known) {
+    const std::shared_ptr<const Allocations> live = known.allocations.lock();
+    return live == nullptr || (live.get() == peer && known.number <= last);
   });
-  if (enabled) peers_.push_back(peer);
 }
 
-std::vector<std::weak_ptr<const Allocations>> Allocations::peers() const {
+void Allocations::add_peer(const std::shared_ptr<const Allocations>& peer) {
+  std::lock_guard lock(mutex_);
+  forget_peer(peer.get(), last_peer_);
+  peers_.push_back({peer, ++last_peer_});
+}
+
+uint64_t Allocations::last_peer() const {
+  std::lock_guard lock(mutex_);
+  return last_peer_;
+}
+
+void Allocations::drop_peer(const std::shared_ptr<const Allocations>& peer, uint64_t last) {
+  std::lock_guard lock(mutex_);
+  forget_peer(peer.get(), last);
+}
+
+std::vector<Allocations::Peer> Allocations::peers() const {
   std::lock_guard lock(mutex_);
   return peers_;
 }
@@ -61,8 +75,8 @@ std::vector<std::weak_ptr<const Allocations>> Allocations::peers() const {
 AddressRange Allocations::find(uint64_t address, uint64_t size_bytes) const {
   AddressRange found = find_own(address, size_bytes);
   if (!found.is_empty()) return found;
-  for (const auto& known : peers()) {
-    const std::shared_ptr<const Allocations> peer = known.lock();
+  for (const Peer& known : peers()) {
+    const std::shared_ptr<const Allocations> peer = known.allocations.lock();
     if (peer != nullptr) found = peer->find_own(address, size_bytes);
     if (!found.is_empty()) return found;
   }
@@ -81,25 +95,25 @@ AddressRange Allocations::find_own(uint64_t address, uint64_t size_bytes) const 
   return {};
 }
 
-std::string Allocations::locate(uint64_t address) const {
+Allocations::Located Allocations::locate(uint64_t address) const {
   std::lock_guard lock(mutex_);
+  const auto located = [](uint64_t distance, const char* where, const auto& entry) -> Located {
+    const auto& [begin, size_bytes] = *entry;
+    return {describe(distance, where, begin, size_bytes), {begin, size_bytes}};
+  };
   auto above = sizes_.upper_bound(address);
   uint64_t before_distance = UINT64_MAX, after_distance = UINT64_MAX;
   auto below = above;
   if (above != sizes_.begin()) {
     --below;
-    uint64_t offset = address - below->first;
-    if (offset < below->second) {
-      return describe(offset, offset == 0 ? "in" : "into", below->first, below->second);
-    }
+    const uint64_t offset = address - below->first;
+    if (offset < below->second) return located(offset, offset == 0 ? "in" : "into", below);
     after_distance = offset - below->second;
   }
   if (above != sizes_.end()) before_distance = above->first - address;
   if (std::min(before_distance, after_distance) > kNearBytes) return {};
-  if (after_distance <= before_distance) {
-    return describe(after_distance, "past the end of", below->first, below->second);
-  }
-  return describe(before_distance, "before", above->first, above->second);
+  if (after_distance <= before_distance) return located(after_distance, "past the end of", below);
+  return located(before_distance, "before", above);
 }
 
 }  // namespace km::cpu

@@ -27,25 +27,39 @@ class Allocations {
   void add(uint64_t address, uint64_t size_bytes);
   void remove(uint64_t address, uint64_t size_bytes);
 
-  /// Kernels may touch what `peer` has, too; or no longer. It is forgotten when it is gone.
-  void set_peer(const std::shared_ptr<const Allocations>& peer, bool enabled);
+  /// Kernels may touch what `peer` has, too. It is forgotten when it is gone.
+  void add_peer(const std::shared_ptr<const Allocations>& peer);
+  /// The number of the last add_peer(), for drop_peer().
+  uint64_t last_peer() const;
+  /// Kernels may not any longer, unless it was added after `last`.
+  void drop_peer(const std::shared_ptr<const Allocations>& peer, uint64_t last);
 
   /// The allocation that holds all of [address, address + size_bytes), of this context, a peer or
   /// all contexts; empty: none does.
   AddressRange find(uint64_t address, uint64_t size_bytes) const;
-  /// The place of `address` relative to the nearest allocation: "4 bytes past the end of the
-  /// 1024-byte allocation at 0x7f...". Empty when there is none.
-  std::string locate(uint64_t address) const;
+  /// The place of an address relative to the nearest allocation: "4 bytes past the end of the
+  /// 1024-byte allocation at 0x7f...".
+  struct Located {
+    std::string text;  // empty: no allocation is near
+    AddressRange allocation;
+  };
+  Located locate(uint64_t address) const;
 
  private:
   AddressRange find_own(uint64_t address, uint64_t size_bytes) const;
-  std::vector<std::weak_ptr<const Allocations>> peers() const;
+  struct Peer {
+    std::weak_ptr<const Allocations> allocations;
+    uint64_t number;
+  };
+  std::vector<Peer> peers() const;
+  void forget_peer(const Allocations* peer, uint64_t last);
 
   mutable std::mutex mutex_;
   // Memory of the host's may be known several times over, and overlap.
   std::multimap<uint64_t, uint64_t> sizes_;
   uint64_t largest_bytes_ = 0;
-  std::vector<std::weak_ptr<const Allocations>> peers_;
+  std::vector<Peer> peers_;
+  uint64_t last_peer_ = 0;
 };
 
 }  // namespace km::cpu

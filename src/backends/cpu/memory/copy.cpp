@@ -25,7 +25,7 @@ Status failure_status(const CopyFailure& failure, const Transfer& transfer,
                       const Allocations& allocations) {
   if (!failure.failed) return {};
   std::string source = transfer.is_fill() ? "" : " from " + hex(transfer.source);
-  std::string where = allocations.locate(failure.address);
+  std::string where = allocations.locate(failure.address).text;
   return make_error(
       KM_ERROR_INVALID_ARGUMENT, "cannot %s %s%s to %s: there is no accessible memory at %s%s%s",
       transfer.is_fill() ? "fill" : "copy", counted(transfer.size_bytes, "byte").c_str(),

@@ -24,13 +24,22 @@ kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
   return {address, reinterpret_cast<void*>(address), size_bytes, 0};
 }
 
+/// Small blocks lie side by side: in a checked context each has a gap behind it, so that an access
+/// that runs off its end is not one to its neighbour.
+uint64_t gap_bytes(const Context& context, uint64_t size_bytes) {
+  constexpr uint64_t kLeastGapBytes = 1024;
+  if (!context.is_checked() || size_bytes >= Heap::kLargeBytes) return 0;
+  return kLeastGapBytes + size_bytes / 4;
+}
+
 Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, bool zeroed,
                                          Heap::Block* out_block) {
   KM_TRY(context->check());
-  KM_TRY(context->device()->take_memory(size_bytes));
-  Result<Heap::Block> block = Heap::instance().allocate(size_bytes, zeroed);
+  const uint64_t block_bytes = size_bytes + gap_bytes(*context, size_bytes);
+  KM_TRY(context->device()->take_memory(block_bytes));
+  Result<Heap::Block> block = Heap::instance().allocate(block_bytes, zeroed);
   if (!block) {
-    context->device()->give_memory_back(size_bytes);
+    context->device()->give_memory_back(block_bytes);
     return std::move(block.error());
   }
   try {
@@ -39,7 +48,7 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, 
     return memory;
   } catch (const std::bad_alloc&) {
     Heap::instance().free(*block);
-    context->device()->give_memory_back(size_bytes);
+    context->device()->give_memory_back(block_bytes);
     throw;
   }
 }

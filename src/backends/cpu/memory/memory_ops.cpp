@@ -46,7 +46,7 @@ bool is_over(const kmb_memory_op& op, uint64_t found) {
 }
 
 Error describe(const kmb_memory_op& op, const Allocations& allocations) {
-  const std::string place = allocations.locate(op.address);
+  const std::string place = allocations.locate(op.address).text;
   return make_error(KM_ERROR_ILLEGAL_ADDRESS,
                     "a stream's %s of %u bytes: illegal address 0x%" PRIx64 "%s%s",
                     op.kind == KMB_MEMORY_WRITE ? "write" : "wait", op.value_size_bytes, op.address,

@@ -1,6 +1,7 @@
 #include "backends/cpu/memory/tensor_memory.h"
 
 #include "backends/cpu/device/config.h"
+#include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/sanitizers.h"
 #include "backends/cpu/memory/images.h"
@@ -65,7 +66,7 @@ KM_NO_SANITIZE void copy_tensor(BlockState* state, const simt::TensorCopyForm* f
   executor.check_stack(kCopyStackBytes, KM_CALLER_PC);
   state->line = form->line;
   simt::TensorPlace place{.shared_window = state->shared};
-  if (config().checked) {
+  if (static_cast<const Context*>(executor.launch().owner)->is_checked()) {
     place.may_access = may_access;
     place.context = &executor;
   }

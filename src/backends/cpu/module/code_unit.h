@@ -45,6 +45,11 @@ struct CodeUnit {
   virtual std::string kernel_name() const = 0;
   /// "sobel.ptx:41", empty when unknown. `helper_line` counts where `pc` belongs to no line.
   virtual std::string position_of(uint64_t pc, uint32_t helper_line) const = 0;
+  /// "parameter 1 'x'", "parameter 1 'x' and parameter 2 'y'": those whose argument is an address
+  /// in this range; empty: none is. `params` are the arguments of a launch.
+  virtual std::string parameters_in(const uint8_t*, uint64_t /*begin*/, uint64_t /*bytes*/) const {
+    return {};
+  }
 
  private:
   static inline std::atomic<uint64_t> next_id{1};

@@ -10,6 +10,7 @@
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/module/perf_dump.h"
 #include "backends/cpu/workers/futex.h"
+#include "base/cuda/parameter_names.h"
 #include "base/text.h"
 #include "base/thread/cancellation.h"
 #include "ptx/place.h"
@@ -74,6 +75,28 @@ std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   if (name.ends_with(".ptx"))
     return name + ":" + line + (source.empty() ? "" : " (" + source + ")");
   return source.empty() ? "PTX line " + line + " of " + name : source + " (PTX line " + line + ")";
+}
+
+std::string KernelCode::parameters_in(const uint8_t* params, uint64_t begin, uint64_t bytes) const {
+  std::vector<std::string> found;
+  const std::vector<simt::Param>& all = function_->kernel().params;
+  const ParameterNames names = read_parameter_names(function_->module().ptx());
+  const auto own = names.find(function_->kernel().name);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind != KM_PARAM_KIND_POINTER) continue;
+    uint64_t address = 0;
+    memcpy(&address, params + all[i].offset_bytes, sizeof address);
+    if (address - begin < bytes) {
+      found.push_back(
+          parameter_text(own == names.end() ? std::vector<std::string>() : own->second, i));
+    }
+  }
+  if (found.empty()) return {};
+  std::string text = found[0];
+  for (size_t i = 1; i < found.size(); ++i) {
+    text += (i + 1 == found.size() ? " and " : ", ") + found[i];
+  }
+  return text;
 }
 
 Function::Function(const Module* module, uint32_t index)
@@ -196,7 +219,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   simt::Variant variant;
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
-  variant.checked = config().checked;
+  variant.checked = module_->context().is_checked();
   variant.least_mode = config().least_mode;
   if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
   variant.isa = module_->isa();

@@ -99,8 +99,9 @@ Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t,
   for (const auto& size : sizes) {
     for (const bool suspends : {false, info.meets_cluster}) {
       for (const bool assume_no_wrap : {true, false}) {
-        const simt::Variant variant =
+        simt::Variant variant =
             functions_[kernel]->variant_for(size.data(), assume_no_wrap, suspends);
+        variant.checked = config().checks_all();
         KM_ASSIGN(simt::Object made, object(kernel, variant));
         out->emplace(object_key(info, variant, ptx_hash_), std::move(made));
       }
@@ -174,6 +175,8 @@ Status Module::place_variables() {
     size_bytes = round_up(size_bytes, std::max<uint64_t>(variable.align_bytes, Heap::kAlignBytes));
     addresses_.push_back(size_bytes);
     size_bytes += size_of_variable(static_cast<uint32_t>(addresses_.size() - 1));
+    // An access that runs off the end of one is not one to the next.
+    if (context_->is_checked()) size_bytes += Heap::kAlignBytes;
   }
   if (size_bytes == 0) return {};
   KM_ASSIGN(block_, Heap::instance().allocate(size_bytes, true));

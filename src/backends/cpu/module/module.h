@@ -35,6 +35,7 @@ class KernelCode final : public CodeUnit {
   const simt::Code& code() const { return *code_; }
   std::string kernel_name() const override;
   std::string position_of(uint64_t pc, uint32_t helper_line) const override;
+  std::string parameters_in(const uint8_t* params, uint64_t begin, uint64_t bytes) const override;
 
  private:
   const Function* const function_;
@@ -111,6 +112,7 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   const std::string& name() const { return name_; }
+  const std::string& ptx() const { return ptx_; }
   /// The contents of an object file with code for these blocks and for any.
   Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks) const;
   simt::Isa isa() const { return isa_; }

@@ -631,6 +631,9 @@ typedef long long swig_type_585;
 typedef long long swig_type_586;
 typedef long long swig_type_587;
 typedef long long swig_type_588;
+typedef long long swig_type_589;
+typedef long long swig_type_590;
+typedef long long swig_type_591;
 extern void _wrap_Swig_free_raw_306995db03304e6b(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_306995db03304e6b(swig_intgo arg1);
 extern void *_wrap_km_version_raw_306995db03304e6b(swig_voidp arg1, swig_voidp arg2, swig_voidp arg3);
@@ -792,133 +795,135 @@ extern void *_wrap_km_function_max_active_clusters_raw_306995db03304e6b(swig_typ
 extern void *_wrap_km_function_param_count_raw_306995db03304e6b(swig_type_264 arg1, swig_voidp arg2);
 extern void *_wrap_km_function_param_raw_306995db03304e6b(swig_type_265 arg1, int arg2, swig_voidp arg3);
 extern void *_wrap_km_function_param_signature_raw_306995db03304e6b(swig_type_266 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_function_param_type_name_raw_306995db03304e6b(swig_type_267 arg1, int arg2, swig_voidp arg3, swig_type_268 arg4, swig_voidp arg5);
-extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_269 arg1, swig_type_270 arg2, swig_voidp arg3);
-extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_271 arg1);
-extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_272 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_273 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_274 arg1, swig_type_275 arg2);
-extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_276 arg1, int arg2, int arg3, int arg4);
-extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_277 arg1, int arg2);
-extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_278 arg1, swig_type_279 arg2, swig_type_280 arg3);
-extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_281 arg1, swig_type_282 arg2, swig_type_283 arg3, swig_type_284 arg4, int arg5);
-extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_285 arg1, swig_type_286 arg2);
-extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_287 arg1, swig_voidp arg2, swig_type_288 arg3);
-extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_289 arg1);
-extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_290 arg1, swig_type_291 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_292 arg5, swig_voidp arg6, swig_type_293 arg7);
-extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_294 arg1, swig_type_295 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_296 arg5, swig_voidp arg6, swig_type_297 arg7);
-extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_298 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_299 arg1);
-extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_300 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_301 arg1, swig_type_302 arg2);
-extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_303 arg1, swig_type_304 arg2, swig_type_305 arg3);
-extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_306 arg1, swig_type_307 arg2, swig_type_308 arg3);
-extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_309 arg1, swig_voidp arg2, swig_type_310 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_311 arg1, swig_type_312 arg2, swig_voidp arg3, swig_type_313 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_314 arg1, swig_type_315 arg2, swig_voidp arg3, swig_type_316 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_317 arg1, swig_type_318 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_319 arg1, swig_type_320 arg2, swig_voidp arg3, swig_type_321 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_322 arg1, swig_type_323 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_324 arg1, swig_type_325 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_326 arg1, swig_type_327 arg2, swig_voidp arg3);
-extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_328 arg1, swig_voidp arg2, swig_type_329 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_330 arg1, swig_voidp arg2);
-extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_331 arg1);
-extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_332 arg1, swig_type_333 arg2);
-extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_334 arg1, swig_type_335 arg2, swig_type_336 arg3);
-extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_337 arg1, swig_type_338 arg2);
-extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_339 arg1, swig_type_340 arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_341 arg1, swig_voidp arg2, swig_type_342 arg3, swig_type_343 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_344 arg7, swig_voidp arg8, swig_type_345 arg9, swig_voidp arg10);
-extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_346 arg1, swig_voidp arg2, swig_type_347 arg3, swig_type_348 arg4, swig_type_349 arg5, swig_type_350 arg6, swig_type_351 arg7, swig_type_352 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_353 arg1, swig_voidp arg2, swig_type_354 arg3, swig_type_355 arg4, swig_type_356 arg5, swig_voidp arg6, swig_type_357 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_358 arg1, swig_voidp arg2, swig_type_359 arg3, swig_type_360 arg4, swig_type_361 arg5, swig_voidp arg6, swig_type_362 arg7, swig_voidp arg8);
-extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_363 arg1, swig_voidp arg2, swig_type_364 arg3, swig_type_365 arg4, swig_type_366 arg5, int arg6, int arg7, swig_type_367 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_368 arg1, swig_voidp arg2, swig_type_369 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_370 arg1, swig_voidp arg2, swig_type_371 arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_372 arg1, swig_voidp arg2, swig_type_373 arg3, swig_type_374 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_375 arg1, swig_type_376 arg2, swig_type_377 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_378 arg6, swig_voidp arg7, swig_type_379 arg8);
-extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_380 arg1, swig_type_381 arg2, swig_type_382 arg3, swig_type_383 arg4, swig_type_384 arg5, swig_type_385 arg6, swig_type_386 arg7);
-extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_387 arg1, swig_type_388 arg2, swig_type_389 arg3, swig_type_390 arg4, swig_voidp arg5, swig_type_391 arg6);
-extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_392 arg1, swig_type_393 arg2, swig_type_394 arg3, swig_type_395 arg4, swig_voidp arg5, swig_type_396 arg6);
-extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_397 arg1, swig_type_398 arg2, swig_type_399 arg3, swig_type_400 arg4, int arg5, int arg6, swig_type_401 arg7);
-extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_402 arg1, swig_type_403 arg2, km_host_callback arg3, swig_voidp arg4);
-extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_404 arg1, swig_type_405 arg2, swig_type_406 arg3);
-extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_407 arg1, swig_voidp arg2, swig_type_408 arg3, swig_type_409 arg4, swig_type_410 arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_411 arg1, swig_type_412 arg2, swig_type_413 arg3, swig_type_414 arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_415 arg1, swig_voidp arg2, swig_type_416 arg3, swig_type_417 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_418 arg1, swig_type_419 arg2, swig_type_420 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_421 arg1, swig_voidp arg2, swig_type_422 arg3, swig_type_423 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_424 arg1, swig_type_425 arg2, swig_type_426 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_427 arg1, swig_voidp arg2, swig_type_428 arg3, swig_type_429 arg4, swig_type_430 arg5, swig_type_431 arg6, int arg7, int arg8, swig_type_432 arg9, swig_type_433 arg10, swig_voidp arg11);
-extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_434 arg1, swig_type_435 arg2, swig_type_436 arg3, swig_type_437 arg4, swig_type_438 arg5, int arg6, int arg7, swig_type_439 arg8, swig_type_440 arg9);
-extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_441 arg1, swig_voidp arg2, swig_type_442 arg3, swig_type_443 arg4, swig_type_444 arg5, swig_type_445 arg6, swig_type_446 arg7, swig_type_447 arg8, swig_voidp arg9);
-extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_448 arg1, swig_type_449 arg2, swig_type_450 arg3, swig_type_451 arg4, swig_type_452 arg5, swig_type_453 arg6, swig_type_454 arg7);
-extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_455 arg1);
-extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_456 arg1);
-extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_457 arg1);
-extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_458 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_459 arg1);
-extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_460 arg1, swig_voidp arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_461 arg1, swig_type_462 arg2);
-extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_463 arg1, swig_type_464 arg2, swig_type_465 arg3);
-extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_466 arg1, swig_voidp arg2);
-extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_467 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_468 arg1, swig_voidp arg2, swig_type_469 arg3, swig_voidp arg4);
-extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_470 arg1, swig_voidp arg2);
-extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_471 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_472 arg1);
-extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_473 arg1, int arg2, swig_type_474 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_475 arg1, int arg2, swig_type_476 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_477 arg1, int arg2, swig_type_478 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_479 arg1, int arg2, swig_type_480 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_481 arg1, int arg2, swig_type_482 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_483 arg1, int arg2, swig_type_484 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_485 arg1, int arg2, swig_type_486 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_487 arg1, int arg2, swig_type_488 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_489 arg1, int arg2, swig_type_490 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_491 arg1, int arg2, swig_type_492 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_493 arg1, int arg2, swig_type_494 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_function_check_argument_raw_306995db03304e6b(swig_type_267 arg1, int arg2, int arg3, int arg4, swig_type_268 arg5);
+extern void *_wrap_km_function_param_type_name_raw_306995db03304e6b(swig_type_269 arg1, int arg2, swig_voidp arg3, swig_type_270 arg4, swig_voidp arg5);
+extern void *_wrap_km_launch_create_raw_306995db03304e6b(swig_type_271 arg1, swig_type_272 arg2, swig_voidp arg3);
+extern void *_wrap_km_launch_destroy_raw_306995db03304e6b(swig_type_273 arg1);
+extern void *_wrap_km_launch_set_grid_raw_306995db03304e6b(swig_type_274 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_block_raw_306995db03304e6b(swig_type_275 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(swig_type_276 arg1, swig_type_277 arg2);
+extern void *_wrap_km_launch_set_cluster_raw_306995db03304e6b(swig_type_278 arg1, int arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_set_cooperative_raw_306995db03304e6b(swig_type_279 arg1, int arg2);
+extern void *_wrap_km_launch_arg_slice_raw_306995db03304e6b(swig_type_280 arg1, swig_type_281 arg2, swig_type_282 arg3);
+extern void *_wrap_km_launch_arg_slice_access_raw_306995db03304e6b(swig_type_283 arg1, swig_type_284 arg2, swig_type_285 arg3, swig_type_286 arg4, int arg5);
+extern void *_wrap_km_launch_arg_address_raw_306995db03304e6b(swig_type_287 arg1, swig_type_288 arg2);
+extern void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(swig_type_289 arg1, swig_voidp arg2, swig_type_290 arg3);
+extern void *_wrap_km_launch_arg_value_raw_306995db03304e6b(swig_type_291 arg1, swig_voidp arg2, int arg3, int arg4);
+extern void *_wrap_km_launch_submit_raw_306995db03304e6b(swig_type_292 arg1);
+extern void *_wrap_km_launch_kernel_raw_306995db03304e6b(swig_type_293 arg1, swig_type_294 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_295 arg5, swig_voidp arg6, swig_type_296 arg7);
+extern void *_wrap_km_launch_kernel_operands_raw_306995db03304e6b(swig_type_297 arg1, swig_type_298 arg2, swig_voidp arg3, swig_voidp arg4, swig_type_299 arg5, swig_voidp arg6, swig_type_300 arg7);
+extern void *_wrap_km_graph_create_raw_306995db03304e6b(swig_type_301 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_destroy_raw_306995db03304e6b(swig_type_302 arg1);
+extern void *_wrap_km_graph_clone_raw_306995db03304e6b(swig_type_303 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_remove_node_raw_306995db03304e6b(swig_type_304 arg1, swig_type_305 arg2);
+extern void *_wrap_km_graph_add_dependency_raw_306995db03304e6b(swig_type_306 arg1, swig_type_307 arg2, swig_type_308 arg3);
+extern void *_wrap_km_graph_remove_dependency_raw_306995db03304e6b(swig_type_309 arg1, swig_type_310 arg2, swig_type_311 arg3);
+extern void *_wrap_km_graph_nodes_raw_306995db03304e6b(swig_type_312 arg1, swig_voidp arg2, swig_type_313 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_node_dependencies_raw_306995db03304e6b(swig_type_314 arg1, swig_type_315 arg2, swig_voidp arg3, swig_type_316 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_dependents_raw_306995db03304e6b(swig_type_317 arg1, swig_type_318 arg2, swig_voidp arg3, swig_type_319 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_info_get_raw_306995db03304e6b(swig_type_320 arg1, swig_type_321 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_arguments_raw_306995db03304e6b(swig_type_322 arg1, swig_type_323 arg2, swig_voidp arg3, swig_type_324 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_node_function_raw_306995db03304e6b(swig_type_325 arg1, swig_type_326 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_child_raw_306995db03304e6b(swig_type_327 arg1, swig_type_328 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_node_rows_raw_306995db03304e6b(swig_type_329 arg1, swig_type_330 arg2, swig_voidp arg3);
+extern void *_wrap_km_graph_dot_raw_306995db03304e6b(swig_type_331 arg1, swig_voidp arg2, swig_type_332 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_exec_create_raw_306995db03304e6b(swig_type_333 arg1, swig_voidp arg2);
+extern void *_wrap_km_graph_exec_destroy_raw_306995db03304e6b(swig_type_334 arg1);
+extern void *_wrap_km_graph_exec_launch_raw_306995db03304e6b(swig_type_335 arg1, swig_type_336 arg2);
+extern void *_wrap_km_graph_exec_update_node_raw_306995db03304e6b(swig_type_337 arg1, swig_type_338 arg2, swig_type_339 arg3);
+extern void *_wrap_km_graph_exec_update_raw_306995db03304e6b(swig_type_340 arg1, swig_type_341 arg2);
+extern void *_wrap_km_graph_exec_compare_raw_306995db03304e6b(swig_type_342 arg1, swig_type_343 arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_kernel_raw_306995db03304e6b(swig_type_344 arg1, swig_voidp arg2, swig_type_345 arg3, swig_type_346 arg4, swig_voidp arg5, swig_voidp arg6, swig_type_347 arg7, swig_voidp arg8, swig_type_348 arg9, swig_voidp arg10);
+extern void *_wrap_km_graph_add_copy_raw_306995db03304e6b(swig_type_349 arg1, swig_voidp arg2, swig_type_350 arg3, swig_type_351 arg4, swig_type_352 arg5, swig_type_353 arg6, swig_type_354 arg7, swig_type_355 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_upload_raw_306995db03304e6b(swig_type_356 arg1, swig_voidp arg2, swig_type_357 arg3, swig_type_358 arg4, swig_type_359 arg5, swig_voidp arg6, swig_type_360 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_download_raw_306995db03304e6b(swig_type_361 arg1, swig_voidp arg2, swig_type_362 arg3, swig_type_363 arg4, swig_type_364 arg5, swig_voidp arg6, swig_type_365 arg7, swig_voidp arg8);
+extern void *_wrap_km_graph_add_fill_raw_306995db03304e6b(swig_type_366 arg1, swig_voidp arg2, swig_type_367 arg3, swig_type_368 arg4, swig_type_369 arg5, int arg6, int arg7, swig_type_370 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_add_host_raw_306995db03304e6b(swig_type_371 arg1, swig_voidp arg2, swig_type_372 arg3, km_host_callback arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_graph_add_empty_raw_306995db03304e6b(swig_type_373 arg1, swig_voidp arg2, swig_type_374 arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_add_child_raw_306995db03304e6b(swig_type_375 arg1, swig_voidp arg2, swig_type_376 arg3, swig_type_377 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_set_kernel_raw_306995db03304e6b(swig_type_378 arg1, swig_type_379 arg2, swig_type_380 arg3, swig_voidp arg4, swig_voidp arg5, swig_type_381 arg6, swig_voidp arg7, swig_type_382 arg8);
+extern void *_wrap_km_graph_set_copy_raw_306995db03304e6b(swig_type_383 arg1, swig_type_384 arg2, swig_type_385 arg3, swig_type_386 arg4, swig_type_387 arg5, swig_type_388 arg6, swig_type_389 arg7);
+extern void *_wrap_km_graph_set_upload_raw_306995db03304e6b(swig_type_390 arg1, swig_type_391 arg2, swig_type_392 arg3, swig_type_393 arg4, swig_voidp arg5, swig_type_394 arg6);
+extern void *_wrap_km_graph_set_download_raw_306995db03304e6b(swig_type_395 arg1, swig_type_396 arg2, swig_type_397 arg3, swig_type_398 arg4, swig_voidp arg5, swig_type_399 arg6);
+extern void *_wrap_km_graph_set_fill_raw_306995db03304e6b(swig_type_400 arg1, swig_type_401 arg2, swig_type_402 arg3, swig_type_403 arg4, int arg5, int arg6, swig_type_404 arg7);
+extern void *_wrap_km_graph_set_host_raw_306995db03304e6b(swig_type_405 arg1, swig_type_406 arg2, km_host_callback arg3, swig_voidp arg4);
+extern void *_wrap_km_graph_set_child_raw_306995db03304e6b(swig_type_407 arg1, swig_type_408 arg2, swig_type_409 arg3);
+extern void *_wrap_km_graph_add_copy_3d_raw_306995db03304e6b(swig_type_410 arg1, swig_voidp arg2, swig_type_411 arg3, swig_type_412 arg4, swig_type_413 arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_copy_3d_raw_306995db03304e6b(swig_type_414 arg1, swig_type_415 arg2, swig_type_416 arg3, swig_type_417 arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_upload_3d_raw_306995db03304e6b(swig_type_418 arg1, swig_voidp arg2, swig_type_419 arg3, swig_type_420 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_upload_3d_raw_306995db03304e6b(swig_type_421 arg1, swig_type_422 arg2, swig_type_423 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_download_3d_raw_306995db03304e6b(swig_type_424 arg1, swig_voidp arg2, swig_type_425 arg3, swig_type_426 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_graph_set_download_3d_raw_306995db03304e6b(swig_type_427 arg1, swig_type_428 arg2, swig_type_429 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_graph_add_fill_2d_raw_306995db03304e6b(swig_type_430 arg1, swig_voidp arg2, swig_type_431 arg3, swig_type_432 arg4, swig_type_433 arg5, swig_type_434 arg6, int arg7, int arg8, swig_type_435 arg9, swig_type_436 arg10, swig_voidp arg11);
+extern void *_wrap_km_graph_set_fill_2d_raw_306995db03304e6b(swig_type_437 arg1, swig_type_438 arg2, swig_type_439 arg3, swig_type_440 arg4, swig_type_441 arg5, int arg6, int arg7, swig_type_442 arg8, swig_type_443 arg9);
+extern void *_wrap_km_graph_add_copy_peer_raw_306995db03304e6b(swig_type_444 arg1, swig_voidp arg2, swig_type_445 arg3, swig_type_446 arg4, swig_type_447 arg5, swig_type_448 arg6, swig_type_449 arg7, swig_type_450 arg8, swig_voidp arg9);
+extern void *_wrap_km_graph_set_copy_peer_raw_306995db03304e6b(swig_type_451 arg1, swig_type_452 arg2, swig_type_453 arg3, swig_type_454 arg4, swig_type_455 arg5, swig_type_456 arg6, swig_type_457 arg7);
+extern void *_wrap_km_profiler_start_raw_306995db03304e6b(swig_type_458 arg1);
+extern void *_wrap_km_profiler_stop_raw_306995db03304e6b(swig_type_459 arg1);
+extern void *_wrap_km_profiler_clear_raw_306995db03304e6b(swig_type_460 arg1);
+extern void *_wrap_km_profiler_range_push_raw_306995db03304e6b(swig_type_461 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_range_pop_raw_306995db03304e6b(swig_type_462 arg1);
+extern void *_wrap_km_profiler_range_start_raw_306995db03304e6b(swig_type_463 arg1, swig_voidp arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_range_end_raw_306995db03304e6b(swig_type_464 arg1, swig_type_465 arg2);
+extern void *_wrap_km_profiler_set_work_raw_306995db03304e6b(swig_type_466 arg1, swig_type_467 arg2, swig_type_468 arg3);
+extern void *_wrap_km_profiler_row_count_raw_306995db03304e6b(swig_type_469 arg1, swig_voidp arg2);
+extern void *_wrap_km_profiler_row_get_raw_306995db03304e6b(swig_type_470 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_profiler_summary_raw_306995db03304e6b(swig_type_471 arg1, swig_voidp arg2, swig_type_472 arg3, swig_voidp arg4);
+extern void *_wrap_km_profiler_write_raw_306995db03304e6b(swig_type_473 arg1, swig_voidp arg2);
+extern void *_wrap_km_blas_create_raw_306995db03304e6b(swig_type_474 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_blas_destroy_raw_306995db03304e6b(swig_type_475 arg1);
+extern void *_wrap_km_blas_axpy_raw_306995db03304e6b(swig_type_476 arg1, int arg2, swig_type_477 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_scal_raw_306995db03304e6b(swig_type_478 arg1, int arg2, swig_type_479 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_copy_raw_306995db03304e6b(swig_type_480 arg1, int arg2, swig_type_481 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_swap_raw_306995db03304e6b(swig_type_482 arg1, int arg2, swig_type_483 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_dot_raw_306995db03304e6b(swig_type_484 arg1, int arg2, swig_type_485 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_dotc_raw_306995db03304e6b(swig_type_486 arg1, int arg2, swig_type_487 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
+extern void *_wrap_km_blas_nrm2_raw_306995db03304e6b(swig_type_488 arg1, int arg2, swig_type_489 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_asum_raw_306995db03304e6b(swig_type_490 arg1, int arg2, swig_type_491 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_iamax_raw_306995db03304e6b(swig_type_492 arg1, int arg2, swig_type_493 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_blas_rot_raw_306995db03304e6b(swig_type_494 arg1, int arg2, swig_type_495 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_rotm_raw_306995db03304e6b(swig_type_496 arg1, int arg2, swig_type_497 arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
 extern void *_wrap_km_blas_rotg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5);
 extern void *_wrap_km_blas_rotmg_raw_306995db03304e6b(int arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4, swig_voidp arg5, swig_voidp arg6);
-extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_495 arg1, int arg2, int arg3, swig_type_496 arg4, swig_type_497 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_498 arg1, int arg2, int arg3, swig_type_499 arg4, swig_type_500 arg5, swig_type_501 arg6, swig_type_502 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_503 arg1, int arg2, int arg3, swig_type_504 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_505 arg1, int arg2, int arg3, swig_type_506 arg4, swig_type_507 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_508 arg1, int arg2, int arg3, swig_type_509 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_510 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_511 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_512 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_513 arg6, swig_type_514 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_516 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_517 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_518 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_519 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_520 arg6, swig_type_521 arg7, swig_voidp arg8, swig_voidp arg9);
-extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_522 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_523 arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_524 arg1, int arg2, swig_type_525 arg3, swig_type_526 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_527 arg1, int arg2, swig_type_528 arg3, swig_type_529 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_530 arg1, int arg2, int arg3, swig_type_531 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_532 arg1, int arg2, int arg3, swig_type_533 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_534 arg1, int arg2, int arg3, swig_type_535 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
-extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_536 arg1, int arg2, int arg3, swig_type_537 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
-extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_538 arg1, int arg2, int arg3, int arg4, swig_type_539 arg5, swig_type_540 arg6, swig_type_541 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
-extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_542 arg1, int arg2, int arg3, int arg4, swig_type_543 arg5, swig_type_544 arg6, swig_type_545 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_546 arg13);
-extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_547 arg1, int arg2, int arg3, int arg4, swig_type_548 arg5, swig_type_549 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_550 arg1, int arg2, int arg3, int arg4, swig_type_551 arg5, swig_type_552 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_553 arg1, int arg2, int arg3, int arg4, swig_type_554 arg5, swig_type_555 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_556 arg1, int arg2, int arg3, int arg4, swig_type_557 arg5, swig_type_558 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
-extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_559 arg1, int arg2, int arg3, int arg4, swig_type_560 arg5, swig_type_561 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_562 arg1, int arg2, int arg3, int arg4, swig_type_563 arg5, swig_type_564 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_565 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_566 arg7, swig_type_567 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_568 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_569 arg7, swig_type_570 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
-extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_571 arg1, swig_voidp arg2, swig_type_572 arg3, swig_voidp arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_573 arg1);
-extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_574 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_575 arg1, swig_voidp arg2, swig_type_576 arg3, int arg4);
-extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_577 arg1, swig_voidp arg2, swig_type_578 arg3);
-extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_579 arg1, int arg2, double arg3);
-extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_580 arg1, swig_type_581 arg2, int arg3);
-extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_582 arg1, km_tune_callback arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_583 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
-extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_584 arg1, int arg2, swig_voidp arg3);
-extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_585 arg1, int arg2, swig_voidp arg3, swig_type_586 arg4, swig_voidp arg5);
-extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_587 arg1, int arg2, swig_type_588 arg3, swig_voidp arg4);
+extern void *_wrap_km_blas_gemv_raw_306995db03304e6b(swig_type_498 arg1, int arg2, int arg3, swig_type_499 arg4, swig_type_500 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_gbmv_raw_306995db03304e6b(swig_type_501 arg1, int arg2, int arg3, swig_type_502 arg4, swig_type_503 arg5, swig_type_504 arg6, swig_type_505 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_symv_raw_306995db03304e6b(swig_type_506 arg1, int arg2, int arg3, swig_type_507 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_sbmv_raw_306995db03304e6b(swig_type_508 arg1, int arg2, int arg3, swig_type_509 arg4, swig_type_510 arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_spmv_raw_306995db03304e6b(swig_type_511 arg1, int arg2, int arg3, swig_type_512 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_trmv_raw_306995db03304e6b(swig_type_513 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_514 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbmv_raw_306995db03304e6b(swig_type_515 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_516 arg6, swig_type_517 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpmv_raw_306995db03304e6b(swig_type_518 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_519 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_trsv_raw_306995db03304e6b(swig_type_520 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_521 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_tbsv_raw_306995db03304e6b(swig_type_522 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_523 arg6, swig_type_524 arg7, swig_voidp arg8, swig_voidp arg9);
+extern void *_wrap_km_blas_tpsv_raw_306995db03304e6b(swig_type_525 arg1, int arg2, int arg3, int arg4, int arg5, swig_type_526 arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_ger_raw_306995db03304e6b(swig_type_527 arg1, int arg2, swig_type_528 arg3, swig_type_529 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gerc_raw_306995db03304e6b(swig_type_530 arg1, int arg2, swig_type_531 arg3, swig_type_532 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_syr_raw_306995db03304e6b(swig_type_533 arg1, int arg2, int arg3, swig_type_534 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_syr2_raw_306995db03304e6b(swig_type_535 arg1, int arg2, int arg3, swig_type_536 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_spr_raw_306995db03304e6b(swig_type_537 arg1, int arg2, int arg3, swig_type_538 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7);
+extern void *_wrap_km_blas_spr2_raw_306995db03304e6b(swig_type_539 arg1, int arg2, int arg3, swig_type_540 arg4, swig_voidp arg5, swig_voidp arg6, swig_voidp arg7, swig_voidp arg8);
+extern void *_wrap_km_blas_gemm_raw_306995db03304e6b(swig_type_541 arg1, int arg2, int arg3, int arg4, swig_type_542 arg5, swig_type_543 arg6, swig_type_544 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12);
+extern void *_wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(swig_type_545 arg1, int arg2, int arg3, int arg4, swig_type_546 arg5, swig_type_547 arg6, swig_type_548 arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11, swig_voidp arg12, swig_type_549 arg13);
+extern void *_wrap_km_blas_symm_raw_306995db03304e6b(swig_type_550 arg1, int arg2, int arg3, int arg4, swig_type_551 arg5, swig_type_552 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_hemm_raw_306995db03304e6b(swig_type_553 arg1, int arg2, int arg3, int arg4, swig_type_554 arg5, swig_type_555 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_syrk_raw_306995db03304e6b(swig_type_556 arg1, int arg2, int arg3, int arg4, swig_type_557 arg5, swig_type_558 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_herk_raw_306995db03304e6b(swig_type_559 arg1, int arg2, int arg3, int arg4, swig_type_560 arg5, swig_type_561 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10);
+extern void *_wrap_km_blas_syr2k_raw_306995db03304e6b(swig_type_562 arg1, int arg2, int arg3, int arg4, swig_type_563 arg5, swig_type_564 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_her2k_raw_306995db03304e6b(swig_type_565 arg1, int arg2, int arg3, int arg4, swig_type_566 arg5, swig_type_567 arg6, swig_voidp arg7, swig_voidp arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trmm_raw_306995db03304e6b(swig_type_568 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_569 arg7, swig_type_570 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_blas_trsm_raw_306995db03304e6b(swig_type_571 arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_572 arg7, swig_type_573 arg8, swig_voidp arg9, swig_voidp arg10, swig_voidp arg11);
+extern void *_wrap_km_tune_create_raw_306995db03304e6b(swig_type_574 arg1, swig_voidp arg2, swig_type_575 arg3, swig_voidp arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_destroy_raw_306995db03304e6b(swig_type_576 arg1);
+extern void *_wrap_km_tune_add_candidate_raw_306995db03304e6b(swig_type_577 arg1, swig_voidp arg2, swig_voidp arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_add_buffer_raw_306995db03304e6b(swig_type_578 arg1, swig_voidp arg2, swig_type_579 arg3, int arg4);
+extern void *_wrap_km_tune_add_scalar_raw_306995db03304e6b(swig_type_580 arg1, swig_voidp arg2, swig_type_581 arg3);
+extern void *_wrap_km_tune_set_check_raw_306995db03304e6b(swig_type_582 arg1, int arg2, double arg3);
+extern void *_wrap_km_tune_set_budget_raw_306995db03304e6b(swig_type_583 arg1, swig_type_584 arg2, int arg3);
+extern void *_wrap_km_tune_set_progress_raw_306995db03304e6b(swig_type_585 arg1, km_tune_callback arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_run_raw_306995db03304e6b(swig_type_586 arg1, swig_voidp arg2, int arg3, swig_voidp arg4);
+extern void *_wrap_km_tune_result_get_raw_306995db03304e6b(swig_type_587 arg1, int arg2, swig_voidp arg3);
+extern void *_wrap_km_tune_result_message_raw_306995db03304e6b(swig_type_588 arg1, int arg2, swig_voidp arg3, swig_type_589 arg4, swig_voidp arg5);
+extern void *_wrap_km_tune_function_raw_306995db03304e6b(swig_type_590 arg1, int arg2, swig_type_591 arg3, swig_voidp arg4);
 #undef intgo
 */
 import "C"
@@ -2593,6 +2598,18 @@ func Km_function_param_signature(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) 
 	return swig_r_1
 }
 
+func Km_function_check_argument(arg1 uint64, arg2 uint32, arg3 int32, arg4 uint32, arg5 uint64) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_check_argument_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_268(_swig_i_4)))
+	swig_r_1 := takeFailure(swig_r)
+	return swig_r_1
+}
+
 func Km_function_param_type_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 uint64, arg5 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
@@ -2600,7 +2617,7 @@ func Km_function_param_type_name(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_type_name_raw_306995db03304e6b(C.swig_type_267(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_268(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_function_param_type_name_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_270(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2610,7 +2627,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_269(_swig_i_0), C.swig_type_270(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_create_raw_306995db03304e6b(C.swig_type_271(_swig_i_0), C.swig_type_272(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2618,7 +2635,7 @@ func Km_launch_create(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_ret 
 func Km_launch_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_271(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_destroy_raw_306995db03304e6b(C.swig_type_273(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2629,7 +2646,7 @@ func Km_launch_set_grid(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_272(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_grid_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2640,7 +2657,7 @@ func Km_launch_set_block(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_273(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_block_raw_306995db03304e6b(C.swig_type_275(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2649,7 +2666,7 @@ func Km_launch_set_shared_bytes(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_274(_swig_i_0), C.swig_type_275(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_shared_bytes_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.swig_type_277(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2660,7 +2677,7 @@ func Km_launch_set_cluster(arg1 uint64, arg2 uint32, arg3 uint32, arg4 uint32) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_276(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cluster_raw_306995db03304e6b(C.swig_type_278(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2669,7 +2686,7 @@ func Km_launch_set_cooperative(arg1 uint64, arg2 uint32) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_277(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_set_cooperative_raw_306995db03304e6b(C.swig_type_279(_swig_i_0), C.int(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2679,7 +2696,7 @@ func Km_launch_arg_slice(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fail
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_278(_swig_i_0), C.swig_type_279(_swig_i_1), C.swig_type_280(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_raw_306995db03304e6b(C.swig_type_280(_swig_i_0), C.swig_type_281(_swig_i_1), C.swig_type_282(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2691,7 +2708,7 @@ func Km_launch_arg_slice_access(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_281(_swig_i_0), C.swig_type_282(_swig_i_1), C.swig_type_283(_swig_i_2), C.swig_type_284(_swig_i_3), C.int(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_slice_access_raw_306995db03304e6b(C.swig_type_283(_swig_i_0), C.swig_type_284(_swig_i_1), C.swig_type_285(_swig_i_2), C.swig_type_286(_swig_i_3), C.int(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2700,7 +2717,7 @@ func Km_launch_arg_address(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_285(_swig_i_0), C.swig_type_286(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_address_raw_306995db03304e6b(C.swig_type_287(_swig_i_0), C.swig_type_288(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2710,7 +2727,18 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_287(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_288(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_scalar_raw_306995db03304e6b(C.swig_type_289(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_290(_swig_i_2)))
+	swig_r_1 := takeFailure(swig_r)
+	return swig_r_1
+}
+
+func Km_launch_arg_value(arg1 uint64, arg2 unsafe.Pointer, arg3 int32, arg4 uint32) (_swig_ret *Failure) {
+	var swig_r unsafe.Pointer
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_arg_value_raw_306995db03304e6b(C.swig_type_291(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2718,7 +2746,7 @@ func Km_launch_arg_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_
 func Km_launch_submit(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_289(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_submit_raw_306995db03304e6b(C.swig_type_292(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2732,7 +2760,7 @@ func Km_launch_kernel(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsafe
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_290(_swig_i_0), C.swig_type_291(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_292(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_293(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_raw_306995db03304e6b(C.swig_type_293(_swig_i_0), C.swig_type_294(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_295(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_296(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2746,7 +2774,7 @@ func Km_launch_kernel_operands(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, ar
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_294(_swig_i_0), C.swig_type_295(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_296(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_297(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_launch_kernel_operands_raw_306995db03304e6b(C.swig_type_297(_swig_i_0), C.swig_type_298(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_299(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_300(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2755,7 +2783,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_298(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_create_raw_306995db03304e6b(C.swig_type_301(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2763,7 +2791,7 @@ func Km_graph_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 func Km_graph_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_299(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_destroy_raw_306995db03304e6b(C.swig_type_302(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2772,7 +2800,7 @@ func Km_graph_clone(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_300(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_clone_raw_306995db03304e6b(C.swig_type_303(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2781,7 +2809,7 @@ func Km_graph_remove_node(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_301(_swig_i_0), C.swig_type_302(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_node_raw_306995db03304e6b(C.swig_type_304(_swig_i_0), C.swig_type_305(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2791,7 +2819,7 @@ func Km_graph_add_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_303(_swig_i_0), C.swig_type_304(_swig_i_1), C.swig_type_305(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_dependency_raw_306995db03304e6b(C.swig_type_306(_swig_i_0), C.swig_type_307(_swig_i_1), C.swig_type_308(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2801,7 +2829,7 @@ func Km_graph_remove_dependency(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_306(_swig_i_0), C.swig_type_307(_swig_i_1), C.swig_type_308(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_remove_dependency_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_type_310(_swig_i_1), C.swig_type_311(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2812,7 +2840,7 @@ func Km_graph_nodes(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_309(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_310(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_nodes_raw_306995db03304e6b(C.swig_type_312(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_313(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2824,7 +2852,7 @@ func Km_graph_node_dependencies(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_311(_swig_i_0), C.swig_type_312(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_313(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependencies_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_type_315(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_316(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2836,7 +2864,7 @@ func Km_graph_node_dependents(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_314(_swig_i_0), C.swig_type_315(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_316(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_dependents_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_type_318(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_319(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2846,7 +2874,7 @@ func Km_graph_node_info_get(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_317(_swig_i_0), C.swig_type_318(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_info_get_raw_306995db03304e6b(C.swig_type_320(_swig_i_0), C.swig_type_321(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2858,7 +2886,7 @@ func Km_graph_node_arguments(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_319(_swig_i_0), C.swig_type_320(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_321(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_arguments_raw_306995db03304e6b(C.swig_type_322(_swig_i_0), C.swig_type_323(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_324(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2868,7 +2896,7 @@ func Km_graph_node_function(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swi
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_322(_swig_i_0), C.swig_type_323(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_function_raw_306995db03304e6b(C.swig_type_325(_swig_i_0), C.swig_type_326(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2878,7 +2906,7 @@ func Km_graph_node_child(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_324(_swig_i_0), C.swig_type_325(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_child_raw_306995db03304e6b(C.swig_type_327(_swig_i_0), C.swig_type_328(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2888,7 +2916,7 @@ func Km_graph_node_rows(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_326(_swig_i_0), C.swig_type_327(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_node_rows_raw_306995db03304e6b(C.swig_type_329(_swig_i_0), C.swig_type_330(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2899,7 +2927,7 @@ func Km_graph_dot(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.Poi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_328(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_329(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_dot_raw_306995db03304e6b(C.swig_type_331(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_332(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2908,7 +2936,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_330(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_create_raw_306995db03304e6b(C.swig_type_333(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2916,7 +2944,7 @@ func Km_graph_exec_create(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure)
 func Km_graph_exec_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_331(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_destroy_raw_306995db03304e6b(C.swig_type_334(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2925,7 +2953,7 @@ func Km_graph_exec_launch(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_332(_swig_i_0), C.swig_type_333(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_launch_raw_306995db03304e6b(C.swig_type_335(_swig_i_0), C.swig_type_336(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2935,7 +2963,7 @@ func Km_graph_exec_update_node(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_334(_swig_i_0), C.swig_type_335(_swig_i_1), C.swig_type_336(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_node_raw_306995db03304e6b(C.swig_type_337(_swig_i_0), C.swig_type_338(_swig_i_1), C.swig_type_339(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2944,7 +2972,7 @@ func Km_graph_exec_update(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_337(_swig_i_0), C.swig_type_338(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_update_raw_306995db03304e6b(C.swig_type_340(_swig_i_0), C.swig_type_341(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2955,7 +2983,7 @@ func Km_graph_exec_compare(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 u
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_339(_swig_i_0), C.swig_type_340(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_exec_compare_raw_306995db03304e6b(C.swig_type_342(_swig_i_0), C.swig_type_343(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2972,7 +3000,7 @@ func Km_graph_add_kernel(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_341(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_342(_swig_i_2), C.swig_type_343(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_344(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_345(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_kernel_raw_306995db03304e6b(C.swig_type_344(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_345(_swig_i_2), C.swig_type_346(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_347(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_type_348(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -2988,7 +3016,7 @@ func Km_graph_add_copy(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_346(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_347(_swig_i_2), C.swig_type_348(_swig_i_3), C.swig_type_349(_swig_i_4), C.swig_type_350(_swig_i_5), C.swig_type_351(_swig_i_6), C.swig_type_352(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_raw_306995db03304e6b(C.swig_type_349(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_350(_swig_i_2), C.swig_type_351(_swig_i_3), C.swig_type_352(_swig_i_4), C.swig_type_353(_swig_i_5), C.swig_type_354(_swig_i_6), C.swig_type_355(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3003,7 +3031,7 @@ func Km_graph_add_upload(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_353(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_354(_swig_i_2), C.swig_type_355(_swig_i_3), C.swig_type_356(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_357(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_raw_306995db03304e6b(C.swig_type_356(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_357(_swig_i_2), C.swig_type_358(_swig_i_3), C.swig_type_359(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_360(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3018,7 +3046,7 @@ func Km_graph_add_download(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 u
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_358(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_359(_swig_i_2), C.swig_type_360(_swig_i_3), C.swig_type_361(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_362(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_raw_306995db03304e6b(C.swig_type_361(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_362(_swig_i_2), C.swig_type_363(_swig_i_3), C.swig_type_364(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_type_365(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3034,7 +3062,7 @@ func Km_graph_add_fill(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_363(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_364(_swig_i_2), C.swig_type_365(_swig_i_3), C.swig_type_366(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_367(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_raw_306995db03304e6b(C.swig_type_366(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_367(_swig_i_2), C.swig_type_368(_swig_i_3), C.swig_type_369(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_370(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3047,7 +3075,7 @@ func Km_graph_add_host(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsaf
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_368(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_369(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_host_raw_306995db03304e6b(C.swig_type_371(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_372(_swig_i_2), C.km_host_callback(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3058,7 +3086,7 @@ func Km_graph_add_empty(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsa
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_370(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_371(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_empty_raw_306995db03304e6b(C.swig_type_373(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_374(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3070,7 +3098,7 @@ func Km_graph_add_child(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_372(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_373(_swig_i_2), C.swig_type_374(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_child_raw_306995db03304e6b(C.swig_type_375(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_376(_swig_i_2), C.swig_type_377(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3085,7 +3113,7 @@ func Km_graph_set_kernel(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.Poin
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_375(_swig_i_0), C.swig_type_376(_swig_i_1), C.swig_type_377(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_378(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_379(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_kernel_raw_306995db03304e6b(C.swig_type_378(_swig_i_0), C.swig_type_379(_swig_i_1), C.swig_type_380(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_381(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_type_382(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3099,7 +3127,7 @@ func Km_graph_set_copy(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_380(_swig_i_0), C.swig_type_381(_swig_i_1), C.swig_type_382(_swig_i_2), C.swig_type_383(_swig_i_3), C.swig_type_384(_swig_i_4), C.swig_type_385(_swig_i_5), C.swig_type_386(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_raw_306995db03304e6b(C.swig_type_383(_swig_i_0), C.swig_type_384(_swig_i_1), C.swig_type_385(_swig_i_2), C.swig_type_386(_swig_i_3), C.swig_type_387(_swig_i_4), C.swig_type_388(_swig_i_5), C.swig_type_389(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3112,7 +3140,7 @@ func Km_graph_set_upload(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_387(_swig_i_0), C.swig_type_388(_swig_i_1), C.swig_type_389(_swig_i_2), C.swig_type_390(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_391(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_raw_306995db03304e6b(C.swig_type_390(_swig_i_0), C.swig_type_391(_swig_i_1), C.swig_type_392(_swig_i_2), C.swig_type_393(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_394(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3125,7 +3153,7 @@ func Km_graph_set_download(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, a
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_392(_swig_i_0), C.swig_type_393(_swig_i_1), C.swig_type_394(_swig_i_2), C.swig_type_395(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_396(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_raw_306995db03304e6b(C.swig_type_395(_swig_i_0), C.swig_type_396(_swig_i_1), C.swig_type_397(_swig_i_2), C.swig_type_398(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_type_399(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3139,7 +3167,7 @@ func Km_graph_set_fill(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_397(_swig_i_0), C.swig_type_398(_swig_i_1), C.swig_type_399(_swig_i_2), C.swig_type_400(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_401(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_raw_306995db03304e6b(C.swig_type_400(_swig_i_0), C.swig_type_401(_swig_i_1), C.swig_type_402(_swig_i_2), C.swig_type_403(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_404(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3150,7 +3178,7 @@ func Km_graph_set_host(arg1 uint64, arg2 uint64, arg3 unsafe.Pointer, arg4 unsaf
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_402(_swig_i_0), C.swig_type_403(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_host_raw_306995db03304e6b(C.swig_type_405(_swig_i_0), C.swig_type_406(_swig_i_1), C.km_host_callback(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3160,7 +3188,7 @@ func Km_graph_set_child(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_404(_swig_i_0), C.swig_type_405(_swig_i_1), C.swig_type_406(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_child_raw_306995db03304e6b(C.swig_type_407(_swig_i_0), C.swig_type_408(_swig_i_1), C.swig_type_409(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3174,7 +3202,7 @@ func Km_graph_add_copy_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_407(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_408(_swig_i_2), C.swig_type_409(_swig_i_3), C.swig_type_410(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_3d_raw_306995db03304e6b(C.swig_type_410(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_411(_swig_i_2), C.swig_type_412(_swig_i_3), C.swig_type_413(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3186,7 +3214,7 @@ func Km_graph_set_copy_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_411(_swig_i_0), C.swig_type_412(_swig_i_1), C.swig_type_413(_swig_i_2), C.swig_type_414(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_3d_raw_306995db03304e6b(C.swig_type_414(_swig_i_0), C.swig_type_415(_swig_i_1), C.swig_type_416(_swig_i_2), C.swig_type_417(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3200,7 +3228,7 @@ func Km_graph_add_upload_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_415(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_416(_swig_i_2), C.swig_type_417(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_upload_3d_raw_306995db03304e6b(C.swig_type_418(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_419(_swig_i_2), C.swig_type_420(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3212,7 +3240,7 @@ func Km_graph_set_upload_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_418(_swig_i_0), C.swig_type_419(_swig_i_1), C.swig_type_420(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_upload_3d_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_type_422(_swig_i_1), C.swig_type_423(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3226,7 +3254,7 @@ func Km_graph_add_download_3d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_421(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_422(_swig_i_2), C.swig_type_423(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_download_3d_raw_306995db03304e6b(C.swig_type_424(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_425(_swig_i_2), C.swig_type_426(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3238,7 +3266,7 @@ func Km_graph_set_download_3d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 unsafe
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_424(_swig_i_0), C.swig_type_425(_swig_i_1), C.swig_type_426(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_download_3d_raw_306995db03304e6b(C.swig_type_427(_swig_i_0), C.swig_type_428(_swig_i_1), C.swig_type_429(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3256,7 +3284,7 @@ func Km_graph_add_fill_2d(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 ui
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_427(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_428(_swig_i_2), C.swig_type_429(_swig_i_3), C.swig_type_430(_swig_i_4), C.swig_type_431(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_432(_swig_i_8), C.swig_type_433(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_fill_2d_raw_306995db03304e6b(C.swig_type_430(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_431(_swig_i_2), C.swig_type_432(_swig_i_3), C.swig_type_433(_swig_i_4), C.swig_type_434(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.swig_type_435(_swig_i_8), C.swig_type_436(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3272,7 +3300,7 @@ func Km_graph_set_fill_2d(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, ar
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_434(_swig_i_0), C.swig_type_435(_swig_i_1), C.swig_type_436(_swig_i_2), C.swig_type_437(_swig_i_3), C.swig_type_438(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_439(_swig_i_7), C.swig_type_440(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_fill_2d_raw_306995db03304e6b(C.swig_type_437(_swig_i_0), C.swig_type_438(_swig_i_1), C.swig_type_439(_swig_i_2), C.swig_type_440(_swig_i_3), C.swig_type_441(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_442(_swig_i_7), C.swig_type_443(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3288,7 +3316,7 @@ func Km_graph_add_copy_peer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_441(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_442(_swig_i_2), C.swig_type_443(_swig_i_3), C.swig_type_444(_swig_i_4), C.swig_type_445(_swig_i_5), C.swig_type_446(_swig_i_6), C.swig_type_447(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_add_copy_peer_raw_306995db03304e6b(C.swig_type_444(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_445(_swig_i_2), C.swig_type_446(_swig_i_3), C.swig_type_447(_swig_i_4), C.swig_type_448(_swig_i_5), C.swig_type_449(_swig_i_6), C.swig_type_450(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3302,7 +3330,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_448(_swig_i_0), C.swig_type_449(_swig_i_1), C.swig_type_450(_swig_i_2), C.swig_type_451(_swig_i_3), C.swig_type_452(_swig_i_4), C.swig_type_453(_swig_i_5), C.swig_type_454(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_graph_set_copy_peer_raw_306995db03304e6b(C.swig_type_451(_swig_i_0), C.swig_type_452(_swig_i_1), C.swig_type_453(_swig_i_2), C.swig_type_454(_swig_i_3), C.swig_type_455(_swig_i_4), C.swig_type_456(_swig_i_5), C.swig_type_457(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3310,7 +3338,7 @@ func Km_graph_set_copy_peer(arg1 uint64, arg2 uint64, arg3 uint64, arg4 uint64, 
 func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_455(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_start_raw_306995db03304e6b(C.swig_type_458(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3318,7 +3346,7 @@ func Km_profiler_start(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_456(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_stop_raw_306995db03304e6b(C.swig_type_459(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3326,7 +3354,7 @@ func Km_profiler_stop(arg1 uint64) (_swig_ret *Failure) {
 func Km_profiler_clear(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_457(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_clear_raw_306995db03304e6b(C.swig_type_460(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3335,7 +3363,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_458(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_push_raw_306995db03304e6b(C.swig_type_461(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3343,7 +3371,7 @@ func Km_profiler_range_push(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failur
 func Km_profiler_range_pop(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_459(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_pop_raw_306995db03304e6b(C.swig_type_462(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3353,7 +3381,7 @@ func Km_profiler_range_start(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Point
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_460(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_start_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3362,7 +3390,7 @@ func Km_profiler_range_end(arg1 uint64, arg2 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_461(_swig_i_0), C.swig_type_462(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_range_end_raw_306995db03304e6b(C.swig_type_464(_swig_i_0), C.swig_type_465(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3372,7 +3400,7 @@ func Km_profiler_set_work(arg1 uint64, arg2 uint64, arg3 uint64) (_swig_ret *Fai
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_463(_swig_i_0), C.swig_type_464(_swig_i_1), C.swig_type_465(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_set_work_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.swig_type_467(_swig_i_1), C.swig_type_468(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3381,7 +3409,7 @@ func Km_profiler_row_count(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_466(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_count_raw_306995db03304e6b(C.swig_type_469(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3391,7 +3419,7 @@ func Km_profiler_row_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_467(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_row_get_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3402,7 +3430,7 @@ func Km_profiler_summary(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uns
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_468(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_469(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_summary_raw_306995db03304e6b(C.swig_type_471(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_472(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3411,7 +3439,7 @@ func Km_profiler_write(arg1 uint64, arg2 unsafe.Pointer) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_470(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_profiler_write_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3421,7 +3449,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_471(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_create_raw_306995db03304e6b(C.swig_type_474(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3429,7 +3457,7 @@ func Km_blas_create(arg1 uint64, arg2 int32, arg3 unsafe.Pointer) (_swig_ret *Fa
 func Km_blas_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_472(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_destroy_raw_306995db03304e6b(C.swig_type_475(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3442,7 +3470,7 @@ func Km_blas_axpy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_473(_swig_i_0), C.int(_swig_i_1), C.swig_type_474(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_axpy_raw_306995db03304e6b(C.swig_type_476(_swig_i_0), C.int(_swig_i_1), C.swig_type_477(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3454,7 +3482,7 @@ func Km_blas_scal(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_475(_swig_i_0), C.int(_swig_i_1), C.swig_type_476(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_scal_raw_306995db03304e6b(C.swig_type_478(_swig_i_0), C.int(_swig_i_1), C.swig_type_479(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3466,7 +3494,7 @@ func Km_blas_copy(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_477(_swig_i_0), C.int(_swig_i_1), C.swig_type_478(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_copy_raw_306995db03304e6b(C.swig_type_480(_swig_i_0), C.int(_swig_i_1), C.swig_type_481(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3478,7 +3506,7 @@ func Km_blas_swap(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_479(_swig_i_0), C.int(_swig_i_1), C.swig_type_480(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_swap_raw_306995db03304e6b(C.swig_type_482(_swig_i_0), C.int(_swig_i_1), C.swig_type_483(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3491,7 +3519,7 @@ func Km_blas_dot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_481(_swig_i_0), C.int(_swig_i_1), C.swig_type_482(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dot_raw_306995db03304e6b(C.swig_type_484(_swig_i_0), C.int(_swig_i_1), C.swig_type_485(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3504,7 +3532,7 @@ func Km_blas_dotc(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_483(_swig_i_0), C.int(_swig_i_1), C.swig_type_484(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_dotc_raw_306995db03304e6b(C.swig_type_486(_swig_i_0), C.int(_swig_i_1), C.swig_type_487(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3516,7 +3544,7 @@ func Km_blas_nrm2(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_485(_swig_i_0), C.int(_swig_i_1), C.swig_type_486(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_nrm2_raw_306995db03304e6b(C.swig_type_488(_swig_i_0), C.int(_swig_i_1), C.swig_type_489(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3528,7 +3556,7 @@ func Km_blas_asum(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_487(_swig_i_0), C.int(_swig_i_1), C.swig_type_488(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_asum_raw_306995db03304e6b(C.swig_type_490(_swig_i_0), C.int(_swig_i_1), C.swig_type_491(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3540,7 +3568,7 @@ func Km_blas_iamax(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, ar
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_489(_swig_i_0), C.int(_swig_i_1), C.swig_type_490(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_iamax_raw_306995db03304e6b(C.swig_type_492(_swig_i_0), C.int(_swig_i_1), C.swig_type_493(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3554,7 +3582,7 @@ func Km_blas_rot(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg5
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_491(_swig_i_0), C.int(_swig_i_1), C.swig_type_492(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rot_raw_306995db03304e6b(C.swig_type_494(_swig_i_0), C.int(_swig_i_1), C.swig_type_495(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3567,7 +3595,7 @@ func Km_blas_rotm(arg1 uint64, arg2 int32, arg3 uint64, arg4 unsafe.Pointer, arg
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_493(_swig_i_0), C.int(_swig_i_1), C.swig_type_494(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_rotm_raw_306995db03304e6b(C.swig_type_496(_swig_i_0), C.int(_swig_i_1), C.swig_type_497(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3609,7 +3637,7 @@ func Km_blas_gemv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_495(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_496(_swig_i_3), C.swig_type_497(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemv_raw_306995db03304e6b(C.swig_type_498(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_499(_swig_i_3), C.swig_type_500(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3628,7 +3656,7 @@ func Km_blas_gbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_498(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_499(_swig_i_3), C.swig_type_500(_swig_i_4), C.swig_type_501(_swig_i_5), C.swig_type_502(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gbmv_raw_306995db03304e6b(C.swig_type_501(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_502(_swig_i_3), C.swig_type_503(_swig_i_4), C.swig_type_504(_swig_i_5), C.swig_type_505(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3644,7 +3672,7 @@ func Km_blas_symv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_503(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_504(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symv_raw_306995db03304e6b(C.swig_type_506(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_507(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3661,7 +3689,7 @@ func Km_blas_sbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_505(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_506(_swig_i_3), C.swig_type_507(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_sbmv_raw_306995db03304e6b(C.swig_type_508(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_509(_swig_i_3), C.swig_type_510(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3677,7 +3705,7 @@ func Km_blas_spmv(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_508(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_509(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spmv_raw_306995db03304e6b(C.swig_type_511(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_512(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3692,7 +3720,7 @@ func Km_blas_trmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_510(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_511(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmv_raw_306995db03304e6b(C.swig_type_513(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_514(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3708,7 +3736,7 @@ func Km_blas_tbmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_512(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_513(_swig_i_5), C.swig_type_514(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbmv_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_516(_swig_i_5), C.swig_type_517(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3723,7 +3751,7 @@ func Km_blas_tpmv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_515(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_516(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpmv_raw_306995db03304e6b(C.swig_type_518(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_519(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3738,7 +3766,7 @@ func Km_blas_trsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_517(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_518(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsv_raw_306995db03304e6b(C.swig_type_520(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_521(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3754,7 +3782,7 @@ func Km_blas_tbsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_519(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_520(_swig_i_5), C.swig_type_521(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tbsv_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_523(_swig_i_5), C.swig_type_524(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3769,7 +3797,7 @@ func Km_blas_tpsv(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_522(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_523(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_tpsv_raw_306995db03304e6b(C.swig_type_525(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_526(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3784,7 +3812,7 @@ func Km_blas_ger(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_524(_swig_i_0), C.int(_swig_i_1), C.swig_type_525(_swig_i_2), C.swig_type_526(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_ger_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.swig_type_528(_swig_i_2), C.swig_type_529(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3799,7 +3827,7 @@ func Km_blas_gerc(arg1 uint64, arg2 int32, arg3 uint64, arg4 uint64, arg5 unsafe
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_527(_swig_i_0), C.int(_swig_i_1), C.swig_type_528(_swig_i_2), C.swig_type_529(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gerc_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.swig_type_531(_swig_i_2), C.swig_type_532(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3813,7 +3841,7 @@ func Km_blas_syr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_530(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_531(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr_raw_306995db03304e6b(C.swig_type_533(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_534(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3828,7 +3856,7 @@ func Km_blas_syr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_532(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_533(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2_raw_306995db03304e6b(C.swig_type_535(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_536(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3842,7 +3870,7 @@ func Km_blas_spr(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.P
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_534(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_535(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr_raw_306995db03304e6b(C.swig_type_537(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_538(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3857,7 +3885,7 @@ func Km_blas_spr2(arg1 uint64, arg2 int32, arg3 int32, arg4 uint64, arg5 unsafe.
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_536(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_537(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_spr2_raw_306995db03304e6b(C.swig_type_539(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_540(_swig_i_3), C.swig_voidp(_swig_i_4), C.swig_voidp(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3876,7 +3904,7 @@ func Km_blas_gemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_538(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_539(_swig_i_4), C.swig_type_540(_swig_i_5), C.swig_type_541(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_raw_306995db03304e6b(C.swig_type_541(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_542(_swig_i_4), C.swig_type_543(_swig_i_5), C.swig_type_544(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3896,7 +3924,7 @@ func Km_blas_gemm_strided_batched(arg1 uint64, arg2 int32, arg3 int32, arg4 int3
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
 	_swig_i_12 := arg13
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_542(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_543(_swig_i_4), C.swig_type_544(_swig_i_5), C.swig_type_545(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_546(_swig_i_12)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_gemm_strided_batched_raw_306995db03304e6b(C.swig_type_545(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_546(_swig_i_4), C.swig_type_547(_swig_i_5), C.swig_type_548(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10), C.swig_voidp(_swig_i_11), C.swig_type_549(_swig_i_12)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3914,7 +3942,7 @@ func Km_blas_symm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_547(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_548(_swig_i_4), C.swig_type_549(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_symm_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_551(_swig_i_4), C.swig_type_552(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3932,7 +3960,7 @@ func Km_blas_hemm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_550(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_551(_swig_i_4), C.swig_type_552(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_hemm_raw_306995db03304e6b(C.swig_type_553(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_554(_swig_i_4), C.swig_type_555(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3949,7 +3977,7 @@ func Km_blas_syrk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_553(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_554(_swig_i_4), C.swig_type_555(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syrk_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_557(_swig_i_4), C.swig_type_558(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3966,7 +3994,7 @@ func Km_blas_herk(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64, 
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_556(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_557(_swig_i_4), C.swig_type_558(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_herk_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_560(_swig_i_4), C.swig_type_561(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -3984,7 +4012,7 @@ func Km_blas_syr2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_559(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_560(_swig_i_4), C.swig_type_561(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_syr2k_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_563(_swig_i_4), C.swig_type_564(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4002,7 +4030,7 @@ func Km_blas_her2k(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 uint64,
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_562(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_563(_swig_i_4), C.swig_type_564(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_her2k_raw_306995db03304e6b(C.swig_type_565(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_566(_swig_i_4), C.swig_type_567(_swig_i_5), C.swig_voidp(_swig_i_6), C.swig_voidp(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4020,7 +4048,7 @@ func Km_blas_trmm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_565(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_566(_swig_i_6), C.swig_type_567(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trmm_raw_306995db03304e6b(C.swig_type_568(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_569(_swig_i_6), C.swig_type_570(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4038,7 +4066,7 @@ func Km_blas_trsm(arg1 uint64, arg2 int32, arg3 int32, arg4 int32, arg5 int32, a
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_568(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_569(_swig_i_6), C.swig_type_570(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_blas_trsm_raw_306995db03304e6b(C.swig_type_571(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_572(_swig_i_6), C.swig_type_573(_swig_i_7), C.swig_voidp(_swig_i_8), C.swig_voidp(_swig_i_9), C.swig_voidp(_swig_i_10)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4050,7 +4078,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_571(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_572(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_create_raw_306995db03304e6b(C.swig_type_574(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_575(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4058,7 +4086,7 @@ func Km_tune_create(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 unsafe.P
 func Km_tune_destroy(arg1 uint64) (_swig_ret *Failure) {
 	var swig_r unsafe.Pointer
 	_swig_i_0 := arg1
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_573(_swig_i_0)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_destroy_raw_306995db03304e6b(C.swig_type_576(_swig_i_0)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4069,7 +4097,7 @@ func Km_tune_add_candidate(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_574(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_candidate_raw_306995db03304e6b(C.swig_type_577(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4080,7 +4108,7 @@ func Km_tune_add_buffer(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64, arg4 uint
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_575(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_576(_swig_i_2), C.int(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_buffer_raw_306995db03304e6b(C.swig_type_578(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_579(_swig_i_2), C.int(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4090,7 +4118,7 @@ func Km_tune_add_scalar(arg1 uint64, arg2 unsafe.Pointer, arg3 uint64) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_577(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_578(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_add_scalar_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_type_581(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4100,7 +4128,7 @@ func Km_tune_set_check(arg1 uint64, arg2 int32, arg3 float64) (_swig_ret *Failur
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_579(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_check_raw_306995db03304e6b(C.swig_type_582(_swig_i_0), C.int(_swig_i_1), C.double(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4110,7 +4138,7 @@ func Km_tune_set_budget(arg1 uint64, arg2 uint64, arg3 uint32) (_swig_ret *Failu
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_580(_swig_i_0), C.swig_type_581(_swig_i_1), C.int(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_budget_raw_306995db03304e6b(C.swig_type_583(_swig_i_0), C.swig_type_584(_swig_i_1), C.int(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4120,7 +4148,7 @@ func Km_tune_set_progress(arg1 uint64, arg2 unsafe.Pointer, arg3 unsafe.Pointer)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_582(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_set_progress_raw_306995db03304e6b(C.swig_type_585(_swig_i_0), C.km_tune_callback(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4131,7 +4159,7 @@ func Km_tune_run(arg1 uint64, arg2 unsafe.Pointer, arg3 uint32, arg4 unsafe.Poin
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_583(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_run_raw_306995db03304e6b(C.swig_type_586(_swig_i_0), C.swig_voidp(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4141,7 +4169,7 @@ func Km_tune_result_get(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_584(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_get_raw_306995db03304e6b(C.swig_type_587(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4153,7 +4181,7 @@ func Km_tune_result_message(arg1 uint64, arg2 uint32, arg3 unsafe.Pointer, arg4 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_585(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_586(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_result_message_raw_306995db03304e6b(C.swig_type_588(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2), C.swig_type_589(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }
@@ -4164,7 +4192,7 @@ func Km_tune_function(arg1 uint64, arg2 uint32, arg3 uint64, arg4 unsafe.Pointer
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_587(_swig_i_0), C.int(_swig_i_1), C.swig_type_588(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (unsafe.Pointer)(C._wrap_km_tune_function_raw_306995db03304e6b(C.swig_type_590(_swig_i_0), C.int(_swig_i_1), C.swig_type_591(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	swig_r_1 := takeFailure(swig_r)
 	return swig_r_1
 }

@@ -2994,6 +2994,27 @@ void *_wrap_km_function_param_signature_raw_306995db03304e6b(long long _swig_go_
 }
 
 
+void *_wrap_km_function_check_argument_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4) {
+  km_function arg1 ;
+  uint32_t arg2 ;
+  km_element_type arg3 ;
+  uint32_t arg4 ;
+  uint64_t arg5 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_function)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (km_element_type)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+
+  result = (km_status)km_function_check_argument(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
 void *_wrap_km_function_param_type_name_raw_306995db03304e6b(long long _swig_go_0, int _swig_go_1, char *_swig_go_2, long long _swig_go_3, uint64_t *_swig_go_4) {
   km_function arg1 ;
   uint32_t arg2 ;
@@ -3198,6 +3219,25 @@ void *_wrap_km_launch_arg_scalar_raw_306995db03304e6b(long long _swig_go_0, void
   arg3 = (uint64_t)_swig_go_2;
 
   result = (km_status)km_launch_arg_scalar(arg1,(void const *)arg2,arg3);
+  _swig_go_result = kmgo_outcome(result);
+  return _swig_go_result;
+}
+
+
+void *_wrap_km_launch_arg_value_raw_306995db03304e6b(long long _swig_go_0, void *_swig_go_1, int _swig_go_2, int _swig_go_3) {
+  km_launch arg1 ;
+  void *arg2 = (void *) 0 ;
+  km_element_type arg3 ;
+  uint32_t arg4 ;
+  km_status result;
+  void *_swig_go_result;
+
+  arg1 = (km_launch)_swig_go_0;
+  arg2 = (void *)_swig_go_1;
+  arg3 = (km_element_type)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+
+  result = (km_status)km_launch_arg_value(arg1,(void const *)arg2,arg3,arg4);
   _swig_go_result = kmgo_outcome(result);
   return _swig_go_result;
 }

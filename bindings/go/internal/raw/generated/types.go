@@ -119,6 +119,7 @@ const (
 	CONTEXT_LIMIT_PERSISTING_L2_BYTES               = 7
 	CONTEXT_DEFAULT                                 = 0
 	CONTEXT_ORDERED                                 = 1
+	CONTEXT_CHECKED                                 = 2
 	CAPTURE_STATUS_INVALID                          = 0
 	CAPTURE_STATUS_NONE                             = 1
 	CAPTURE_STATUS_ACTIVE                           = 2

@@ -752,6 +752,8 @@ impl km_context_flags {
     pub const DEFAULT: km_context_flags = km_context_flags(0);
     /// uses of its slices on different streams are ordered
     pub const ORDERED: km_context_flags = km_context_flags(1);
+    /// each access of its kernels is tested, where the device can do that
+    pub const CHECKED: km_context_flags = km_context_flags(2);
 }
 impl ::core::ops::BitOr<km_context_flags> for km_context_flags {
     type Output = Self;
@@ -2606,7 +2608,9 @@ functions! {
         out_can_access: *mut u32,
     ) -> km_status;
     /** Opens a context on a device; a device can have several. The handle is the caller's, to be given
- to km_context_destroy. CUDA: the primary context of the device.
+ to km_context_destroy. In C and C++ programs that are compiled without NDEBUG this name is a
+ macro for km_context_create_with_flags with KM_CONTEXT_CHECKED; the function has no flags. CUDA:
+ the primary context of the device.
 
  Blocking: no.
 
@@ -2627,9 +2631,13 @@ functions! {
  launched graph use; captured uses become dependencies between nodes. Numbers that streams write
  and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
  waits, not the call. Where all uses are on one stream this costs a comparison for each. What
- order is kept, and what is left to the caller, is in docs/guide/ordering.md. The handle is the
- caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
- cuEventRecord and cuStreamWaitEvent between the uses.
+ order is kept, and what is left to the caller, is in docs/guide/ordering.md. KM_CONTEXT_CHECKED
+ has each access of a kernel tested against the context's allocations, so that the first wrong one
+ stops the kernel with KM_ERROR_ILLEGAL_ADDRESS; the environment variable KM_CPU_MEMORY has the
+ last word. CPU devices can do that (docs/guide/checked-memory.md has the cost), others ignore it:
+ km_context_flags_get tells. The handle is the caller's, to be given to km_context_destroy. CUDA:
+ the primary context of the device, with cuEventRecord and cuStreamWaitEvent between the uses;
+ compute-sanitizer tests accesses there.
 
  Blocking: no.
 
@@ -2644,7 +2652,8 @@ functions! {
         flags: km_context_flags,
         out_context: *mut km_context,
     ) -> km_status;
-    /** The flags that the context was opened with. CUDA: cuCtxGetFlags.
+    /** The flags that hold for the context: those that it was opened with, but KM_CONTEXT_CHECKED only
+ if accesses of its kernels are tested. CUDA: cuCtxGetFlags.
 
  Blocking: no.
 
@@ -4662,6 +4671,28 @@ functions! {
         index: u32,
         out_signature: *mut km_param_signature,
     ) -> km_status;
+    /** Tells whether a value may be given for a parameter, as bindings ask for the text when one does
+ not fit. It is of `size_bytes`; `type` and `lanes` say what it is: a number or vector of numbers;
+ KM_ELEMENT_TYPE_POINTER for slices and addresses; KM_ELEMENT_TYPE_UNKNOWN with 0 lanes for
+ structures and what else there is.
+
+ Blocking: no.
+
+ Threads: any.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
+   KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or an
+   integer or address is given for a floating-point number, or the other way round: the message
+   has the parameter, its type as far as it is known, the argument, and what to give instead;
+   KM_ERROR_INVALID_ARGUMENT when there are no elements of that type with so many lanes;
+   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation.*/
+    pub fn km_function_check_argument(
+        function: km_function,
+        index: u32,
+        type_: km_element_type,
+        lanes: u32,
+        size_bytes: u64,
+    ) -> km_status;
     /** The name of the element type of a parameter as CUDA C++ spells it: "float", "float4",
  "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) where it is not
  known.
@@ -4822,6 +4853,25 @@ functions! {
         launch: km_launch,
         value: *const ::core::ffi::c_void,
         size_bytes: u64,
+    ) -> km_status;
+    /** Like km_launch_arg_scalar, and says what the value is: a number, with 1 lane, or a vector of 2
+ to 4. An integer for a parameter that is a floating-point number, or the other way round, is
+ refused then. KM_ARGUMENT of helpers.h gives a number of C by its own type.
+
+ Blocking: no.
+
+ Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+
+ Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
+   KM_ERROR_INVALID_ARGUMENT when `value` is null, or there are no values of that type with so
+   many lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one is
+   of another size or kind, as the message says; KM_ERROR_CONTEXT_LOST when the context of
+   `launch` was reset after its creation.*/
+    pub fn km_launch_arg_value(
+        launch: km_launch,
+        value: *const ::core::ffi::c_void,
+        type_: km_element_type,
+        lanes: u32,
     ) -> km_status;
     /** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
  all its arguments given again. CUDA: cuLaunchKernel.

@@ -1106,6 +1106,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         },
     },
     HandleCall {
+        name: "km_function_check_argument",
+        types: &[FUNCTION],
+        null_is_fine: false,
+        call: |handles, _| unsafe {
+            km_function_check_argument(handle(handles[0]), 0, km_element_type(0), 0, 0)
+        },
+    },
+    HandleCall {
         name: "km_function_param_type_name",
         types: &[FUNCTION],
         null_is_fine: false,
@@ -1199,6 +1207,14 @@ static HANDLE_CALLS: &[HandleCall] = &[
         null_is_fine: false,
         call: |handles, values| unsafe {
             km_launch_arg_scalar(handle(handles[0]), values.bytes(), 0)
+        },
+    },
+    HandleCall {
+        name: "km_launch_arg_value",
+        types: &[LAUNCH],
+        null_is_fine: false,
+        call: |handles, values| unsafe {
+            km_launch_arg_value(handle(handles[0]), values.bytes(), km_element_type(0), 0)
         },
     },
     HandleCall {

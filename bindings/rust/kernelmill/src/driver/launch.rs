@@ -213,7 +213,7 @@ pub unsafe trait PushKernelArg<T> {
 unsafe impl<T: DeviceRepr> PushKernelArg<&T> for LaunchArgs<'_> {
     #[inline(always)]
     fn arg(&mut self, arg: &T) -> &mut Self {
-        self.builder.add_value(arg);
+        self.builder.add_value(arg, T::DEVICE_TYPE);
         self
     }
 }

@@ -132,16 +132,16 @@ fn arguments_are_compared_with_the_parameters() {
     let too_many = said(&|launch| _ = launch.arg(&1u64).arg(&2u32).arg(&3u32).arg(&4u8));
     assert_eq!(too_many, "has 3 parameters; more arguments were given");
     let too_wide = said(&|launch| _ = launch.arg(&1u64).arg(&2u64).arg(&3u32));
-    assert_eq!(too_wide, "takes 4 bytes for parameter 1; 8 were given: give a u32, i32 or f32");
+    assert_eq!(too_wide, "takes 4 bytes for parameter 1; 8 were given");
     let halves = said(&|launch| _ = launch.arg(&1u32).arg(&2u32).arg(&3u32).arg(&4u32));
-    let advice = "takes 8 bytes for parameter 0; 4 were given: give a slice, u64, i64 or f64";
+    let advice = "takes 8 bytes for parameter 0; 4 were given";
     assert_eq!(halves, advice);
     let nothing = said(&|launch| _ = launch.arg(&1u64).arg::<&[f32; 0]>(&[]).arg(&3u32));
-    assert_eq!(nothing, "takes 4 bytes for parameter 1; 0 were given: give a u32, i32 or f32");
+    assert_eq!(nothing, "takes 4 bytes for parameter 1; 0 were given");
     let large = said(&|launch| _ = launch.arg(&1u64).arg(&2u32).arg(&[0u8; 400]));
-    assert_eq!(large, "takes 4 bytes for parameter 2; 400 were given: give a u32, i32 or f32");
+    assert_eq!(large, "takes 4 bytes for parameter 2; 400 were given");
     for count in [16, 17, 200] {
         let places = said(&|launch| (0..count).for_each(|_| _ = launch.arg(&1u64)));
-        assert_eq!(places, "takes 4 bytes for parameter 1; 8 were given: give a u32, i32 or f32");
+        assert_eq!(places, "takes 4 bytes for parameter 1; 8 were given");
     }
 }

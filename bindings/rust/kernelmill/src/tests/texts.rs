@@ -77,6 +77,6 @@ fn times_are_counted_from_the_epoch() {
 fn statuses_have_texts() {
     let fault = texts_of(Status::ERROR_ILLEGAL_ADDRESS).unwrap();
     assert_eq!((fault.name, fault.category), ("KM_ERROR_ILLEGAL_ADDRESS", Category::KERNEL_FAULT));
-    assert!(!fault.meaning.is_empty() && fault.recovery.contains("km_context_reset"));
+    assert!(!fault.meaning.is_empty() && fault.recovery.contains("Context::reset"));
     assert!(texts_of(Status(-1)).is_none());
 }

@@ -1,0 +1,5 @@
+//go:build !release
+
+package kernelmill
+
+const isRelease = false
