@@ -25,6 +25,13 @@ function(km_add_layer name)
   target_link_libraries(${name} ${scope} km_flags ${layer_DEPENDS})
 endfunction()
 
+# km_own_lifetimes(target): static and thread-local objects of a shared library end by our rules.
+function(km_own_lifetimes target)
+  target_sources(${target} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src/base/operators/static_lifetime.cpp
+    ${PROJECT_SOURCE_DIR}/src/base/operators/thread_lifetime.cpp)
+endfunction()
+
 # km_export_only(target map): nothing but what the version script names leaves the library.
 function(km_export_only target map)
   target_link_options(${target} PRIVATE

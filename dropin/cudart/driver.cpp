@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "base/process/fork.h"
 
 namespace km::cudart {
 
@@ -59,9 +60,12 @@ cudaError_t load_driver() noexcept {
   static std::atomic<bool> is_loaded{false};
   static std::mutex mutex;
   static cudaError_t result;
+  if (is_forked()) [[unlikely]]
+    return cudaErrorInitializationError;
   if (is_loaded.load(std::memory_order_acquire)) return result;
   const std::lock_guard lock(mutex);
   if (!is_loaded.load(std::memory_order_relaxed)) {
+    watch_for_fork();
     result = open_driver();
     is_loaded.store(true, std::memory_order_release);
   }

@@ -18,7 +18,8 @@ struct DriverTable {
 extern DriverTable driver;
 
 /// Loads libcuda.so.1 and initialises it, once. cudaErrorInsufficientDriver: there is none, or
-/// it is older than CUDA 12; else the driver's reason, cudaErrorNoDevice for one.
+/// it is older than CUDA 12; cudaErrorInitializationError in a child of a process that used it;
+/// else the driver's reason, cudaErrorNoDevice for one.
 cudaError_t load_driver() noexcept;
 
 }  // namespace km::cudart

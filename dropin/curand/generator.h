@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/process/fork.h"
 #include "dropin/curand/capture.h"
 #include "dropin/curand/kernels/parameters.h"
 #include "dropin/library/driver.h"
@@ -102,11 +103,12 @@ curandStatus_t prepare(Generator& generator, const Request* request, bool* is_ca
 /// Queues the numbers in the generator's stream; numbers for the host are there when it returns.
 curandStatus_t generate(Generator& generator, const Request& request);
 
-/// Runs the body of an exported function: what it throws becomes its status.
+/// Runs the body of an exported function: what it throws becomes its status. Generators do not
+/// outlive a fork().
 template <class Body>
 curandStatus_t frame(Body&& body) noexcept {
   try {
-    return body();
+    return is_forked() ? kNotInitialized : body();
   } catch (const std::bad_alloc&) {
     return kAllocationFailed;
   } catch (...) {

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/process/dylib.h"
+#include "base/process/fork.h"
 
 namespace km::library {
 namespace {
@@ -26,6 +27,7 @@ bool find_functions(const Dylib& library, Driver* out) {
 }
 
 Loaded load() {
+  watch_for_fork();
   Loaded loaded;
   const Result<Dylib> library = Dylib::open("libcuda.so.1");
   if (!library) {
@@ -48,7 +50,10 @@ Loaded load() {
   return loaded;
 }
 
+/// Children of a process that used the driver have none.
 const Loaded& loaded() {
+  static const Loaded none;
+  if (is_forked()) return none;
   static const Loaded result = load();
   return result;
 }

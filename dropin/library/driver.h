@@ -13,7 +13,8 @@ struct Driver {
   const LibraryTable* table;  // null: the driver is not ours
 };
 
-/// The driver, initialised; null when there is none, or it has no device: the log says why.
+/// The driver, initialised; null when there is none, when it has no device, and in a child of a
+/// process that used it: the log says why.
 const Driver* driver() noexcept;
 /// driver() without cuInit: null when there is no libcuda.so.1.
 const Driver* loaded_driver() noexcept;

@@ -1,5 +1,7 @@
 // Programs compiled for machine code: they are compiled to PTX, and that PTX is their cubin, since
 // drivers load it in its place.
+#include <pthread.h>
+
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -28,6 +30,8 @@ class MachineCodePrograms {
     const std::lock_guard lock(mutex_);
     return programs_.contains(program);
   }
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   std::mutex mutex_;
@@ -35,7 +39,12 @@ class MachineCodePrograms {
 };
 
 MachineCodePrograms& machine_code_programs() {
-  static auto* const programs = new MachineCodePrograms;
+  static MachineCodePrograms* const programs = [] {
+    static auto* const made = new MachineCodePrograms;
+    // NVRTC works in children, too: a fork waits until no other thread holds the lock.
+    pthread_atfork([] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); });
+    return made;
+  }();
   return *programs;
 }
 

@@ -6,8 +6,8 @@
 
 #include "api/call.h"
 #include "base/callback/contained_call.h"
+#include "base/process/fork.h"
 #include "base/thread/cancellation.h"
-#include "core/object/fork_guard.h"
 
 namespace km {
 

@@ -26,6 +26,9 @@ constexpr std::chrono::milliseconds kExitPause{1};
 
 std::mutex one_at_a_time;
 std::atomic<bool> process_exits{false};
+/// True in a child whose parent was compiling when it forked: the lock, and those of NVRTC, belong
+/// to a thread that the child does not have.
+std::atomic<bool> is_stuck{false};
 
 struct Job {
   const std::function<void()>& work;
@@ -70,6 +73,19 @@ void before_exit(int) {
   one_at_a_time.unlock();
 }
 
+/// Registered once: a child finds out if somebody compiled.
+void watch_for_children() {
+  const auto in_child = [] {
+    if (one_at_a_time.try_lock()) {
+      one_at_a_time.unlock();
+    } else {
+      is_stuck.store(true);
+    }
+  };
+  static const int registered = pthread_atfork(nullptr, nullptr, in_child);
+  static_cast<void>(registered);
+}
+
 Error no_longer() {
   return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "the process exits: NVRTC compiles nothing more");
 }
@@ -86,6 +102,13 @@ Status run_on_compiler_thread(const std::function<void()>& work) {
   constexpr unsigned kFirstRuns = 2;  // the library is loaded, and compiles
   static unsigned run_count = 0;
   if (process_exits.load()) return no_longer();
+  if (is_stuck.load()) {
+    return make_error(
+        KM_ERROR_FORKED,
+        "this process was forked while its parent compiled; compile in the parent, or "
+        "call exec first");
+  }
+  watch_for_children();
   const std::lock_guard lock(one_at_a_time);
   if (process_exits.load()) return no_longer();
   if (run_count == 0) KM_TRY(watch_for_exit());

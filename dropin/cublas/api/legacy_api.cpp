@@ -31,6 +31,7 @@ cublasStatus_t keep(cublasStatus_t status) {
 }
 
 cublasHandle_t handle_of_process() {
+  if (is_forked()) return nullptr;  // by a thread that may have held the lock
   const std::lock_guard lock(process_mutex);
   return process_handle;
 }

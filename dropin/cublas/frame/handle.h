@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/log.h"
+#include "base/process/fork.h"
 #include "dropin/cublas/types.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
@@ -58,13 +59,14 @@ const char* status_text(cublasStatus_t status) noexcept;
 using CallLogger = void (*)(const char* function, cublasStatus_t status);
 inline std::atomic<CallLogger> call_logger{nullptr};
 
-/// Runs the body of an exported function: what it throws becomes its status.
+/// Runs the body of an exported function: what it throws becomes its status. Handles do not outlive
+/// a fork().
 template <class Body>
 cublasStatus_t frame(const char* function, Body&& body) {
   cublasStatus_t status = CUBLAS_STATUS_INTERNAL_ERROR;
   current_function() = function;
   try {
-    status = body();
+    status = is_forked() ? CUBLAS_STATUS_NOT_INITIALIZED : body();
   } catch (const abi::__forced_unwind&) {
     throw;  // the thread ends: cancelled inside the driver
   } catch (const std::bad_alloc&) {

@@ -114,7 +114,7 @@ CUresult cuCoredumpGetAttribute(CUcoredumpSettings setting, void* value, size_t*
 }
 
 CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings setting, void* value, size_t* size) {
-  return guard_anywhere(__func__, [&] { return get_coredump(0, setting, value, size); });
+  return guard_before_init(__func__, [&] { return get_coredump(0, setting, value, size); });
 }
 
 CUresult cuCoredumpSetAttribute(CUcoredumpSettings setting, void* value, size_t* size) {
@@ -130,7 +130,7 @@ CUresult cuCoredumpSetAttribute(CUcoredumpSettings setting, void* value, size_t*
 }
 
 CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings setting, void* value, size_t* size) {
-  return guard_anywhere(__func__, [&] { return set_coredump(0, setting, value, size); });
+  return guard_before_init(__func__, [&] { return set_coredump(0, setting, value, size); });
 }
 
 }  // extern "C"

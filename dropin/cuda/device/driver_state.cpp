@@ -1,7 +1,7 @@
 #include "dropin/cuda/device/driver_state.h"
 
 #include "base/env.h"
-#include "core/object/fork_guard.h"
+#include "base/process/fork.h"
 #include "core/object/handles.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/device/visible_devices.h"

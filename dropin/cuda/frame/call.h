@@ -7,9 +7,9 @@
 #include <stdexcept>
 
 #include "base/callback/contained_call.h"
+#include "base/process/fork.h"
 #include "base/result.h"
 #include "base/thread/cancellation.h"
-#include "core/object/fork_guard.h"
 #include "cuda/driver.h"
 #include "dropin/cuda/frame/failure_report.h"
 
@@ -73,6 +73,12 @@ CUresult guard_anywhere(const char* function, Body&& body) {
   }
   end_thread_if_begun();
   return result;
+}
+
+/// Runs the body of an exported function that takes locks, also before cuInit.
+template <class Body>
+CUresult guard_before_init(const char* function, Body&& body) {
+  return guard_anywhere(function, [&] { return is_forked() ? not_ready() : body(); });
 }
 
 /// The body, or why it cannot be run.

@@ -117,6 +117,7 @@ void tell(Unheard& unheard) {
 }  // namespace
 
 void keep_log(const char* text) noexcept {
+  if (is_forked()) return;  // by a thread that may have held the lock
   try {
     Log& all = log_of_errors();
     const std::lock_guard lock(all.mutex);
@@ -180,7 +181,7 @@ CUresult dump_to_memory(CUlogIterator* iterator, char* buffer, size_t* size) {
 extern "C" {
 
 CUresult cuLogsRegisterCallback(CUlogsCallback callback, void* data, CUlogsCallbackHandle* out) {
-  return guard_anywhere(__func__, [&]() -> CUresult {
+  return guard_before_init(__func__, [&]() -> CUresult {
     if (callback == nullptr) return CUDA_ERROR_INVALID_VALUE;
     Log& all = log_of_errors();
     const std::lock_guard lock(all.mutex);
@@ -192,7 +193,7 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callback, void* data, CUlogsCallb
 }
 
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
-  return guard_anywhere(__func__, [&]() -> CUresult {
+  return guard_before_init(__func__, [&]() -> CUresult {
     Log& all = log_of_errors();
     const std::lock_guard lock(all.mutex);
     const bool was_there = all.listeners.erase(reinterpret_cast<uint64_t>(handle)) != 0;
@@ -201,7 +202,7 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
 }
 
 CUresult cuLogsCurrent(CUlogIterator* out, unsigned int flags) {
-  return guard_anywhere(__func__, [&]() -> CUresult {
+  return guard_before_init(__func__, [&]() -> CUresult {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CU_TRY(check_flags(flags));
     Log& all = log_of_errors();
@@ -212,7 +213,7 @@ CUresult cuLogsCurrent(CUlogIterator* out, unsigned int flags) {
 }
 
 CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned int flags) {
-  return guard_anywhere(__func__, [&]() -> CUresult {
+  return guard_before_init(__func__, [&]() -> CUresult {
     if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CU_TRY(check_flags(flags));
     Result<FileWriter> file = FileWriter::open(path);
@@ -224,7 +225,7 @@ CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned in
 
 CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size,
                             unsigned int flags) {
-  return guard_anywhere(__func__, [&]() -> CUresult {
+  return guard_before_init(__func__, [&]() -> CUresult {
     CU_TRY(check_flags(flags));
     return dump_to_memory(iterator, buffer, size);
   });

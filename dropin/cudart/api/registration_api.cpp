@@ -1,14 +1,17 @@
 // Calls of compilers' stubs: before main() to register code, at each launch, and at the end.
 #include "base/log.h"
+#include "base/process/fork.h"
 #include "dropin/cudart/call.h"
 #include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
 namespace {
 
-/// Runs a body that registers something: it has no result, and nothing may be thrown.
+/// Runs a body that registers something: it has no result, and nothing may be thrown. Programs call
+/// these when they exit, too: a child of one that used the runtime has nothing to give back.
 template <class Body>
 void registering(const char* function, Body&& body) {
+  if (is_forked()) return;
   try {
     body();
   } catch (const std::bad_alloc&) {
@@ -126,6 +129,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 cudaError_t __cudaGetKernel(cudaKernel_t* out, const void* symbol) {
   return call([&]() -> cudaError_t {
     RT_REQUIRE(out);
+    if (is_forked()) return cudaErrorInitializationError;
     Kernel* const kernel = Registry::instance().kernel(symbol);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
     *out = reinterpret_cast<cudaKernel_t>(kernel);

@@ -2,8 +2,11 @@
 
 #include <unwind.h>
 
+#include <cstdlib>
+
 #include "base/callback/unwind_boundary.h"
 #include "base/log.h"
+#include "base/process/fork.h"
 #include "base/thread/cancellation.h"
 
 namespace km {
@@ -22,19 +25,41 @@ void prepare_unwinder() {
   static_cast<void>(prepared);
 }
 
-}  // namespace
+/// A function of the host's has come to its end in a child that it forked. The frames that called
+/// it are of a thread of the parent's, with what that had locked and who waits for it: they never
+/// go on.
+[[noreturn]] void end_child(CallEnd end) {
+  // As the end of a process's last thread.
+  if (end == CallEnd::ended_thread) std::exit(0);  // tidy: exit: a child's only thread has ended
+  log(LogLevel::kError, "callback",
+      "a callback has called fork() and returned in the child, which ends here: call exec or _exit "
+      "in it");
+  _exit(1);  // tidy: exit: the host forked this process and left it to us
+}
 
-CallEnd call_contained(void (*function)(void*), void* argument) noexcept {
-  prepare_unwinder();
-  const NoCancellation postponed;
+CallEnd call_within_boundary(void (*function)(void*), void* argument) noexcept {
   km_unwind_boundary boundary;
   try {
     if (km_call_with_boundary(function, argument, &boundary) != 0) return CallEnd::returned;
   } catch (...) {
     km_drop_boundary(&boundary);
-    log(LogLevel::kError, "callback", "a callback threw an exception, which counts as its return");
     return CallEnd::threw;
   }
+  return CallEnd::ended_thread;
+}
+
+}  // namespace
+
+CallEnd call_contained(void (*function)(void*), void* argument) noexcept {
+  prepare_unwinder();
+  const NoCancellation postponed;
+  const ProcessMark caller;
+  const CallEnd end = call_within_boundary(function, argument);
+  if (!caller.is_here()) end_child(end);
+  if (end == CallEnd::threw) {
+    log(LogLevel::kError, "callback", "a callback threw an exception, which counts as its return");
+  }
+  if (end != CallEnd::ended_thread) return end;
   if (!t_thread_ends) detail::ending_threads.fetch_add(1, std::memory_order_relaxed);
   t_thread_ends = true;
   return CallEnd::ended_thread;

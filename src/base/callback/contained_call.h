@@ -18,8 +18,8 @@ enum class CallEnd {
   ended_thread,  // it has begun to end the thread; the library's frames are left as they are
 };
 
-/// Calls function(argument), with cancellation disabled. `function` itself has no destructors to
-/// run and leads straight to the host's function.
+/// Calls function(argument), with cancellation disabled. A child that it forks and returns in ends.
+/// `function` itself has no destructors to run and leads straight to the host's function.
 CallEnd call_contained(void (*function)(void*), void* argument) noexcept;
 
 /// call_contained() for a lambda.

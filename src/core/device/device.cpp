@@ -7,11 +7,11 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "base/process/fork.h"
 #include "base/text.h"
 #include "core/device/auto_device.h"
 #include "core/device/device_attributes.h"
 #include "core/object/backend_call.h"
-#include "core/object/fork_guard.h"
 
 namespace km {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/object/fork_guard.h"
+#include "base/process/fork.h"
 
 #include <pthread.h>
 

@@ -1,0 +1,36 @@
+// Thread-local objects of a shared library that links this file are destroyed in the process that
+// made them only. The compiler registers their destructors with __cxa_thread_atexit; the definition
+// below, which nothing outside the library sees, takes the place of the C++ runtime's. A child that
+// fork() made runs the destructors of the thread that forked when it exits, with locks that other
+// threads of its parent had taken: it would wait for them for ever.
+#include <cstdlib>
+
+#include "base/process/fork.h"
+
+extern "C" int __cxa_thread_atexit_impl(  // NOLINT(bugprone-reserved-identifier)
+    void (*function)(void*), void* object, void* library);
+
+namespace {
+
+struct Registered {
+  void (*destroy)(void*);
+  void* object;
+  km::ProcessMark maker;
+};
+
+void destroy(void* registered) {
+  const auto* const record = static_cast<const Registered*>(registered);
+  if (!record->maker.is_here()) return;  // the child ends soon, and its memory with it
+  record->destroy(record->object);
+  std::free(registered);
+}
+
+}  // namespace
+
+extern "C" int __cxa_thread_atexit(  // NOLINT(bugprone-reserved-identifier)
+    void (*function)(void*), void* object, void* library) {
+  void* const memory = std::malloc(sizeof(Registered));
+  if (memory == nullptr) return -1;  // the object outlives its thread
+  auto* const record = new (memory) Registered{function, object, km::ProcessMark()};
+  return __cxa_thread_atexit_impl(destroy, record, library);
+}
