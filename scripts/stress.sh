@@ -33,7 +33,7 @@ case $what in
     scripts/build.sh "$preset" km_stage
     go=$(scripts/toolchains.sh | sed -n 's/^go=//p')
     library=$(find "$PWD/build/release/stage" -name libkernelmill.so.1 -printf '%h' -quit)
-    export KM_TEST_LONG=1 KM_LIBRARY_DIR=$library PKG_CONFIG=$PWD/bindings/go/pkg-config
+    export KM_TEST_LONG=1 KM_LIBRARY_DIR=$library
     export KM_NVRTC=${KM_NVRTC:-$PWD/.deps} GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
     cd bindings/go
     "$go" test -count=1 -v -timeout 2h -run 'Cycles|EightGoroutines|Cancelled|RandomHandles' ./...

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # proxy_test.sh GO: a module outside of the tree gets the packages by `go get` from a proxy of
-# files, builds with the system's pkg-config alone, and runs.
+# files, builds where no library is, and runs with KM_LIBRARY_DIR alone.
 set -euo pipefail
 go=$1
 name=github.com/kernelmill/kernelmill/bindings/go
@@ -59,14 +59,13 @@ func main() {
 }
 END
 
-unset KM_LIBRARY_DIR PKG_CONFIG
+unset KM_LIBRARY_DIR
 export GOPROXY=file://$work/proxy GOSUMDB=off GOFLAGS=-mod=mod GOMODCACHE=$work/modules
-export PKG_CONFIG_LIBDIR=$library/pkgconfig CGO_LDFLAGS="-Wl,-rpath,$library"
 cd "$work/outside"
 "$go" mod init outside >/dev/null 2>&1
 "$go" get "$name@$version" 2>/dev/null
 "$go" build -o outside .
-output=$(env -u LD_LIBRARY_PATH ./outside)
+output=$(env KM_LIBRARY_DIR="$library" ./outside)
 [[ $output == "1 [0 2] <nil>" ]] || {
   echo "proxy_test: the program says: $output" >&2
   exit 1

@@ -1,9 +1,12 @@
-"""The raw layer of the Go binding: SWIG's output for internal/raw/raw.i, and types.go."""
+"""The raw layer of the Go binding: each function of the C ABI as a Go function Km_..., which calls
+it in a library that is loaded at run time.
+
+A handle is uint64 and a pointer unsafe.Pointer. cgo asks the C compiler about each name of C that
+Go code uses, and has it compile a function for each: functions whose parameters have the same
+types share one in C, which makes the first build of a program seconds shorter."""
 
 import re
 import subprocess
-import tempfile
-from functools import cache
 from pathlib import Path
 
 from c import c_header, handle_calls
@@ -18,14 +21,37 @@ BANNER = (
 )
 CONSTANT = re.compile(r"\b(KM_[A-Z0-9_]+) = (\d+)[,\s]")
 SIZE = re.compile(r"KM_CHECK_SIZE\((km_\w+), (\d+)\);")
-CHECK = re.compile(r"^(#define )?KM_CHECK_SIZE\(.*\n", re.M)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 GO_TYPES = {
     "char": "byte",
+    "uint8_t": "uint8",
+    "uint16_t": "uint16",
     "int32_t": "int32",
     "uint32_t": "uint32",
     "int64_t": "int64",
     "uint64_t": "uint64",
+    "float": "float32",
+    "double": "float64",
 }
+LETTERS = {
+    "uint8_t": "b",
+    "uint16_t": "h",
+    "int32_t": "i",
+    "uint32_t": "u",
+    "int64_t": "l",
+    "uint64_t": "q",
+    "float": "f",
+    "double": "d",
+    "void *": "p",
+}
+# What raw.c.in says by their names.
+USED_CONSTANTS = (
+    "KM_SUCCESS",
+    "KM_NOT_READY",
+    "KM_TIMEOUT",
+    "KM_ERROR_OUT_OF_HOST_MEMORY",
+    "KM_ERROR_BACKEND_UNAVAILABLE",
+)
 # Enumerations and flags: typedef int32_t km_status;
 NUMBERS = re.compile(r"^typedef (u?int\d+_t) (km_\w+);", re.M)
 
@@ -41,34 +67,110 @@ def gofmt(text: str) -> str:
     return done.stdout
 
 
-@cache
-def swig() -> dict:
-    """File name -> text."""
-    with tempfile.TemporaryDirectory() as out:
-        command = ["swig4.0", "-go", "-cgo", "-intgosize", "64", "-DSWIGWORDSIZE64", "-Werror"]
-        command += ["-outdir", out]
-        command += ["-I" + out, "-o", f"{out}/raw_wrap.c", "raw.i"]
-        # SWIG follows no includes, and takes no static assertions.
-        (Path(out) / "c_api.h").write_text(CHECK.sub("", c_header.text()))
-        subprocess.run(command, cwd=RAW, check=True)
-        texts = {name: (Path(out) / name).read_text() for name in ("raw.go", "raw_wrap.c")}
-    # SWIG lets no typemap choose the C type that a wrapper returns: it is that of kmgo_outcome.
-    for name, text in texts.items():
-        text = re.sub(r"\bkm_status (_wrap_km_|_swig_go_result\b)", r"void *\1", text)
-        # staticcheck takes no declaration that the next line assigns to.
-        text = re.sub(r"\bvar (swig_r_1) \*Failure\n(\s*)\1 = ", r"\1 := ", text)
-        text = re.sub(r"[ \t]+$", "", text, flags=re.M).expandtabs(4).rstrip()
-        texts[name] = BANNER % " and raw.i" + "\n" + text + "\n"
-    return texts
-
-
 def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.removeprefix("km_").split("_"))
 
 
+def numbers(header: str) -> dict:
+    """The type in C of each enumeration, flag and handle."""
+    found = {name: c_type for c_type, name in NUMBERS.findall(header)}
+    return found | dict.fromkeys(c_header.handles(header), "uint64_t")
+
+
+def plain_type(c_type: str, known: dict) -> str:
+    """The type of a parameter in the declarations that cgo reads: a number, or any pointer."""
+    c_type = known.get(c_type, c_type)
+    if c_type in GO_TYPES:
+        return c_type
+    if not c_type.endswith(("*", "_callback")):
+        raise SystemExit(f"gen: go_raw.py knows no type of Go for {c_type}")
+    return "void *"
+
+
+def letters(function, known: dict) -> str:
+    """Stands for the parameters' types: functions with the same letters are called by one in C."""
+    return "".join(LETTERS[plain_type(p.type, known)] for p in function.parameters)
+
+
+def signatures(functions: list, known: dict) -> dict:
+    """Letters -> the types of the parameters."""
+    return {
+        letters(f, known): [plain_type(p.type, known) for p in f.parameters] for f in functions
+    }
+
+
+def prototype(name: str, types: list) -> str:
+    listed = "".join(f", {t} a{i}".replace("* ", "*") for i, t in enumerate(types))
+    return f"void *kmgo_call_{name}(uint32_t place{listed})"
+
+
+def filled_template(name: str, parts: dict) -> str:
+    """A file of internal/raw with the parts that stand for the whole ABI put in."""
+    text = (RAW / name).read_text()
+    for mark, part in parts.items():
+        text = text.replace(f"/* {mark} */\n", part)
+    return BANNER % f" and internal/raw/{name}" + "\n" + text
+
+
+def declarations() -> str:
+    text = c_header.text()
+    listed = signatures(c_header.functions(text), numbers(text))
+    parts = [prototype(name, types) + ";\n" for name, types in listed.items()]
+    return filled_template("raw.h.in", {"FUNCTIONS": "".join(parts)})
+
+
+def c_function(name: str, types: list) -> str:
+    given = "".join(f", a{i}" for i in range(len(types)))
+    pointer = f"int32_t (*)({', '.join(types)})"
+    return f"{prototype(name, types)} {{\n  return KMGO_CALL(place, ({pointer}){given});\n}}\n"
+
+
+def callers() -> str:
+    text = c_header.text()
+    functions = c_header.functions(text)
+    listed = signatures(functions, numbers(text))
+    values = c_header.constants(text)
+    constants = [f"#define {name} {values[name]}\n" for name in USED_CONSTANTS]
+    versions = re.findall(r"^#define KM_VERSION_\w+ \d+$", text, re.M)
+    return filled_template("raw.c.in", {
+        "CONSTANTS": "".join(constants) + "\n".join(versions) + "\n",
+        "NAMES": "".join(f'    "{f.name}",\n' for f in functions),
+        "CALLERS": "\n".join(c_function(name, types) for name, types in listed.items()),
+    })
+
+
+def go_name(parameter: str) -> str:
+    """errorCode for error_code; words of Go that are no names get an underscore."""
+    first, *others = parameter.split("_")
+    name = first + "".join(part.capitalize() for part in others)
+    return name + "_" if name in ("type", "func", "range", "map", "select") else name
+
+
+def go_function(place: int, function, known: dict) -> str:
+    parameters, given = [], [f"{place}"]
+    for parameter in function.parameters:
+        c_type = plain_type(parameter.type, known)
+        name = go_name(parameter.name)
+        parameters.append(f"{name} {GO_TYPES.get(c_type, 'unsafe.Pointer')}")
+        given.append(name if "*" in c_type else f"C.{c_type}({name})")
+    return (
+        f"func {function.name.capitalize()}({', '.join(parameters)}) *Failure {{\n"
+        "\tif failure := ready(); failure != nil {\n\t\treturn failure\n\t}\n"
+        f"\treturn takeFailure(C.kmgo_call_{letters(function, known)}({', '.join(given)}))\n}}\n"
+    )
+
+
+def go_functions() -> str:
+    text = c_header.text()
+    known = numbers(text)
+    functions = enumerate(c_header.functions(text))
+    listed = "\n".join(go_function(i, f, known) for i, f in functions)
+    return gofmt(filled_template("raw.go.in", {"FUNCTIONS": listed}))
+
+
 def go_fields(body: str, numbers: dict) -> list:
     fields = []
-    for match in FIELD.finditer(re.sub(r"/\*.*?\*/", "", body, flags=re.S)):
+    for match in FIELD.finditer(COMMENT.sub("", body)):
         for declarator in match[2].split(", "):
             name, bracket, count = declarator.partition("[")
             c_type = numbers.get(match[1], match[1])
@@ -79,21 +181,21 @@ def go_fields(body: str, numbers: dict) -> list:
 def types() -> str:
     header = c_header.text()
     sizes = dict(SIZE.findall(header))
-    numbers = {name: c_type for c_type, name in NUMBERS.findall(header)}
+    known = {name: c_type for c_type, name in NUMBERS.findall(header)}
     lines = [BANNER % "", "package raw", ""]
     lines += ['import "unsafe"', "", "const ("]
     constants = CONSTANT.findall(header)
     lines += [f"\t{name.removeprefix('KM_')} = {value}" for name, value in constants]
     lines += [")", ""]
     for name, body in STRUCT.findall(header):
-        lines += [f"type {camel(name)} struct {{", *go_fields(body, numbers), "}", ""]
+        lines += [f"type {camel(name)} struct {{", *go_fields(body, known), "}", ""]
         lines += [f"var _ = [1]byte{{unsafe.Sizeof({camel(name)}{{}}) - {sizes[name]}: 0}}", ""]
     return gofmt("\n".join(lines))
 
 
 def calls() -> str:
     """The functions that take handles, for a test that gives them wrong ones."""
-    lines = [BANNER % "", "package raw", ""]
+    lines = [BANNER % "", "//go:build cgo", "", "package raw", ""]
     lines += ["// Calls has every function that takes handles, and which parameters those are."]
     lines += ["var Calls = []struct {", "\tName string", "\tFunction any", "\tHandles []int", "}{"]
     functions = c_header.functions(c_header.text())
@@ -111,8 +213,9 @@ def outputs() -> dict:
     """File -> how it is made, for gen.py."""
     folder = "bindings/go/internal/raw/generated/"
     return {
-        folder + "raw.go": lambda tool: gofmt(swig()["raw.go"]),
-        folder + "raw_wrap.c": lambda tool: swig()["raw_wrap.c"],
+        folder + "raw.h": lambda tool: declarations(),
+        folder + "raw.c": lambda tool: callers(),
+        folder + "raw.go": lambda tool: go_functions(),
         folder + "types.go": lambda tool: types(),
         folder + "calls.go": lambda tool: calls(),
     }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/kernelmill/kernelmill/bindings/go/internal/library"
 	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
 )
 
@@ -42,6 +43,9 @@ func (e *Error) Category() Category { return e.Status.Category() }
 
 // Suggestion is one sentence on what to do about failures of this status.
 func (e *Error) Suggestion() string {
+	if e.Status == ErrBackendUnavailable && raw.IsAbsent() {
+		return library.Advice
+	}
 	return withOwnNames(statusText(raw.Km_status_recovery, e.Status))
 }
 

@@ -84,6 +84,9 @@ func (s Status) String() string {
 	if name := statusText(raw.Km_status_name, s); name != "" {
 		return name
 	}
+	if s == ErrBackendUnavailable {
+		return "KM_ERROR_BACKEND_UNAVAILABLE" // also where there is no library to say it
+	}
 	return fmt.Sprintf("status %d", int32(s))
 }
 
@@ -99,6 +102,9 @@ func (s Status) Error() string {
 func (s Status) Category() Category {
 	var category int32
 	if raw.Km_status_category(int32(s), unsafe.Pointer(&category)) != nil {
+		if s == ErrBackendUnavailable {
+			return CategoryEnvironment // also where there is no library to say it
+		}
 		return CategoryNone
 	}
 	return Category(category)
