@@ -1,6 +1,7 @@
 package guda
 
 import (
+	"errors"
 	"math/bits"
 	"sync"
 	"unsafe"
@@ -14,10 +15,9 @@ type DevicePtr uintptr
 
 // allocation is memory that the runtime has given out.
 type allocation struct {
-	slice   *kernelmill.Slice[byte]
-	device  *Device
-	size    int
-	release func() error // instead of closing the slice
+	slice  *kernelmill.Slice[byte]
+	device *Device
+	size   int
 }
 
 // memory has every allocation by its address.
@@ -105,8 +105,10 @@ func (d *Device) publish(a *allocation) (DevicePtr, error) {
 	return DevicePtr(address), nil
 }
 
-// Free frees device memory after the work that uses it. Free(0) does nothing; memory that is not
-// there, or not any more, is an error.
+// Free waits until the work of the memory's device is done, as CUDA does, and frees the memory, which
+// is there for others when it returns. It gives what failed in that work, too. Free(0) does nothing;
+// memory that is not there, or not any more, is an error. A host kernel may not call it: the kernel is
+// work of the device.
 func Free(ptr DevicePtr) error {
 	if ptr == 0 {
 		return nil
@@ -116,13 +118,25 @@ func Free(ptr DevicePtr) error {
 		return noteInvalid("%#x is no memory that Malloc gave, or was freed", uintptr(ptr))
 	}
 	a := found.(*allocation)
-	err := a.slice.Close()
-	if a.release != nil {
-		if failed := a.release(); err == nil {
-			err = failed
-		}
+	err := a.device.settle()
+	return errors.Join(err, a.drop())
+}
+
+// settle waits for the work of the device, if it was used.
+func (d *Device) settle() error {
+	opened := d.context.Load()
+	if opened == nil {
+		return nil
 	}
-	if err != nil {
+	if err := opened.Synchronize(); err != nil {
+		return d.done(err)
+	}
+	return nil
+}
+
+// drop lets an allocation go; its memory goes with the last work that uses it.
+func (a *allocation) drop() error {
+	if err := a.slice.Close(); err != nil {
 		return a.device.done(err)
 	}
 	return nil

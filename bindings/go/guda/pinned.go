@@ -88,8 +88,8 @@ func (b *PinnedBuffer) DevicePtr() DevicePtr {
 	return b.device
 }
 
-// Close frees the memory after the last work that uses it. Data is not to be touched from then on.
-// Closing twice is fine.
+// Close waits until the work of the device is done, as [Free] does, and frees the memory. Data is not
+// to be touched from then on. Closing twice is fine.
 func (b *PinnedBuffer) Close() error {
 	if b == nil {
 		return noteInvalid("the buffer is nil")

@@ -70,7 +70,8 @@ func (b *blocks) pool(device *Device) (*kernelmill.Pool, error) {
 	return pool, err
 }
 
-// free gives a block back; one that is not of these pools is left alone.
+// free gives a block back, without waiting for work that uses it; one that is not of these pools is
+// left alone.
 func (b *blocks) free(ptr DevicePtr) bool {
 	if b == nil {
 		return false
@@ -82,10 +83,12 @@ func (b *blocks) free(ptr DevicePtr) bool {
 	if !isGiven {
 		return false
 	}
-	return Free(ptr) == nil
+	found, known := memory.LoadAndDelete(ptr)
+	return known && found.(*allocation).drop() == nil
 }
 
-// trim gives all free blocks back to their devices.
+// trim gives all free blocks back to their devices, those of which uses are still queued when these
+// are done.
 func (b *blocks) trim() {
 	if b == nil {
 		return
@@ -93,6 +96,7 @@ func (b *blocks) trim() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	for device, pool := range b.pools {
+		_ = device.settle() // for GetLastError
 		if err := pool.Trim(0); err != nil && !errors.Is(err, kernelmill.ErrContextLost) {
 			_ = device.done(err) // for GetLastError
 		}
@@ -144,7 +148,7 @@ func (p *RuntimeMemoryPool) Free(ptr DevicePtr, size int) {
 // Reused is how many allocations took memory that was there.
 func (p *RuntimeMemoryPool) Reused() uint64 { return p.all().reused() }
 
-// Trim gives what is free back to the device.
+// Trim waits until the work of the devices is done, and gives what is free back to them.
 func (p *RuntimeMemoryPool) Trim() { p.all().trim() }
 
 // MemoryPool is a pool that knows the sizes of what it gave out.
@@ -170,5 +174,6 @@ func (p *MemoryPool) Free(ptr DevicePtr) { p.all().free(ptr) }
 // Reused is how many allocations took memory that was there.
 func (p *MemoryPool) Reused() uint64 { return p.all().reused() }
 
-// Cleanup gives what is free back to the device. What is in use stays, and the pool can be used on.
+// Cleanup waits until the work of the devices is done, and gives what is free back to them: it is
+// there for others when it returns. What is in use stays, and the pool can be used on.
 func (p *MemoryPool) Cleanup() { p.all().trim() }
