@@ -1,5 +1,6 @@
 //! Times, throughput and occupancy of the device that `cuda_native` has open, by the names of a Zig
-//! GPU driver. Times are those between events of the device.
+//! GPU driver. Times are those between events of the device; without a device that is open they are
+//! the host's.
 const std = @import("std");
 const km = @import("kernelmill");
 const cuda_native = @import("cuda_native");
@@ -130,16 +131,59 @@ pub const Profiler = struct {
 
     const Timing = struct {
         name: []u8,
-        start: km.Event,
-        end: km.Event,
-        stream: km.Stream,
         /// Null for a kernel.
         bytes: ?u64,
+        clock: Clock,
 
         fn deinit(timing: Timing, allocator: Allocator) void {
-            timing.start.deinit();
-            timing.end.deinit();
+            timing.clock.deinit();
             allocator.free(timing.name);
+        }
+    };
+
+    /// Where a timing has its times from.
+    const Clock = union(enum) {
+        device: Events,
+        /// Nanoseconds of the host's clock at the start.
+        host: u64,
+
+        const Events = struct { start: km.Event, end: km.Event, stream: km.Stream };
+
+        /// Without a device that is open there is no stream but the default one, whose work is the
+        /// host's.
+        fn begin(stream: u64) Error!Clock {
+            const context = cuda_native.getContext() catch |failure| {
+                if (stream != 0 or failure != error.NotInitialized) return failure;
+                return .{ .host = hostNs() };
+            };
+            const on = try streamOf(stream);
+            const first = try km.Event.init(context);
+            errdefer first.deinit();
+            const last = try km.Event.init(context);
+            errdefer last.deinit();
+            try first.record(on);
+            return .{ .device = .{ .start = first, .end = last, .stream = on } };
+        }
+
+        fn elapsedNs(clock: Clock) Error!u64 {
+            switch (clock) {
+                .host => |begun| return hostNs() -| begun,
+                .device => |events| {
+                    try events.end.record(events.stream);
+                    try events.end.synchronize();
+                    return @intCast(@max(try events.end.elapsedSince(events.start), 0));
+                },
+            }
+        }
+
+        fn deinit(clock: Clock) void {
+            switch (clock) {
+                .host => {},
+                .device => |events| {
+                    events.start.deinit();
+                    events.end.deinit();
+                },
+            }
         }
     };
 
@@ -178,8 +222,8 @@ pub const Profiler = struct {
     }
 
     /// Begins to time the work that is queued in a stream from now on, up to `endTiming`; timings
-    /// nest. `stream` is 0 for the default stream, else `streamId` of one. Does nothing while the
-    /// profiler is off.
+    /// nest. `stream` is 0 for the default stream, else `streamId` of one. Before `cuda_native.init`
+    /// the host's time is taken, for 0 alone. Does nothing while the profiler is off.
     pub fn startTiming(
         profiler: *Profiler,
         name: []const u8,
@@ -208,22 +252,11 @@ pub const Profiler = struct {
         bytes: ?u64,
     ) Error!void {
         if (!profiler.is_enabled) return;
-        const context = try cuda_native.getContext();
-        var timing: Timing = .{
-            .name = try allocator.dupe(u8, name),
-            .start = undefined,
-            .end = undefined,
-            .stream = try streamOf(stream),
-            .bytes = bytes,
-        };
-        errdefer allocator.free(timing.name);
-        timing.start = try km.Event.init(context);
-        errdefer timing.start.deinit();
-        timing.end = try km.Event.init(context);
-        errdefer timing.end.deinit();
         try profiler.open.ensureUnusedCapacity(allocator, 1);
-        try timing.start.record(timing.stream);
-        profiler.open.appendAssumeCapacity(timing);
+        const copy = try allocator.dupe(u8, name);
+        errdefer allocator.free(copy);
+        const clock = try Clock.begin(stream);
+        profiler.open.appendAssumeCapacity(.{ .name = copy, .bytes = bytes, .clock = clock });
     }
 
     /// Ends the timing that began last, of either kind, and waits for the work that it timed.
@@ -233,9 +266,7 @@ pub const Profiler = struct {
         const timing = profiler.open.pop() orelse
             return if (profiler.is_enabled) error.NoTiming else {};
         defer timing.deinit(allocator);
-        try timing.end.record(timing.stream);
-        try timing.end.synchronize();
-        const elapsed_ns: u64 = @intCast(@max(try timing.end.elapsedSince(timing.start), 0));
+        const elapsed_ns = try timing.clock.elapsedNs();
         const names = if (timing.bytes == null) &profiler.kernels else &profiler.transfers;
         return record(names, allocator, timing.name, elapsed_ns, timing.bytes orelse 0);
     }
@@ -308,6 +339,14 @@ pub const Profiler = struct {
 /// The number of a stream for `Profiler.startTiming`.
 pub fn streamId(stream: km.Stream) u64 {
     return @intFromPtr(stream.handle);
+}
+
+/// Nanoseconds of a clock that never goes back.
+fn hostNs() u64 {
+    var now: std.os.linux.timespec = undefined;
+    if (std.os.linux.clock_gettime(.MONOTONIC, &now) != 0) return 0;
+    const seconds: u64 = @intCast(now.sec);
+    return seconds * std.time.ns_per_s + @as(u64, @intCast(now.nsec));
 }
 
 fn streamOf(id: u64) Error!km.Stream {

@@ -65,11 +65,21 @@ test "kernels are timed by name, from events of the device" {
     try expectEqual(0, profiler.getSummary().kernel_count);
 }
 
-test "a profiler without a device says so" {
+test "a profiler without a device takes the host's time" {
     var profiler = profiling.Profiler.init(allocator);
     defer profiler.deinit(allocator);
     profiler.enable();
-    try expectError(error.NotInitialized, profiler.startTiming("x", allocator, 0));
+    try profiler.startTiming("my_kernel", allocator, 0);
+    const pause: std.os.linux.timespec = .{ .sec = 0, .nsec = 2 * std.time.ns_per_ms };
+    _ = std.os.linux.nanosleep(&pause, null);
+    try profiler.endTiming(allocator);
+    const timed = profiler.getKernel("my_kernel").?;
+    try expectEqual(1, timed.count);
+    try expect(timed.total_ns >= 2 * std.time.ns_per_ms);
+    try expectError(error.NoTiming, profiler.endTiming(allocator));
+    try expectError(error.NotInitialized, profiler.startTiming("x", allocator, 1234567));
+    profiler.reset(allocator);
+
     try profiler.recordKernel(allocator, .{ .name = "x", .elapsed_ns = 1_500_000 });
     try profiler.recordTransfer(allocator, "y", .{ .bytes = 3000, .elapsed_ns = 1000 });
     const summary = profiler.getSummary();
@@ -77,8 +87,11 @@ test "a profiler without a device says so" {
     try expectEqual(3000, summary.throughput.megabytesPerSecond());
     try expectEqual(1.5, (profiling.TimingInfo{ .name = "x", .elapsed_ns = 1_500_000 }).elapsedMs());
     try expectEqual(0, (profiling.MemoryThroughput{ .bytes = 5 }).gigabytesPerSecond());
+    try profiler.startTiming("begun before", allocator, 0);
     try cuda_native.initDevice("cpu");
     defer cuda_native.deinit();
+    try profiler.endTiming(allocator);
+    try expectEqual(1, profiler.getKernel("begun before").?.count);
     try expectError(error.InvalidHandle, profiler.startTiming("x", allocator, 1234567));
     try profiler.startTiming("left open", allocator, 0);
 }
