@@ -78,29 +78,40 @@ func (o operand) extent(n int) (count int, fits bool) {
 	return (n-1)*apart + 1, true
 }
 
-// vector is the operand for the library, with the slice that has to be closed after the call: one
-// over memory of the host.
-func (o operand) vector(d *Device, n int) (kernelmill.Vector[float32], *kernelmill.Slice[float32], error) {
+// vector is the operand for the library, with n numbers.
+func (o operand) vector(
+	d *Device, n int, borrowed *hostSlices,
+) (kernelmill.Vector[float32], error) {
 	if o.host == nil {
 		if o.device == 0 && n > 0 {
-			return kernelmill.Vector[float32]{}, nil, invalid("a vector is nil")
+			return kernelmill.Vector[float32]{}, invalid("a vector is nil")
 		}
-		return kernelmill.VectorAt[float32](uint64(o.device)).Inc(o.increment), nil, nil
+		return kernelmill.VectorAt[float32](uint64(o.device)).Inc(o.increment), nil
 	}
 	count, fits := o.extent(n)
 	if !fits || o.length >= 0 && count > o.length {
-		return kernelmill.Vector[float32]{}, nil, o.tooShort(n)
+		return kernelmill.Vector[float32]{}, o.tooShort(n)
 	}
+	slice, err := o.borrow(d, count, borrowed)
+	if err != nil {
+		return kernelmill.Vector[float32]{}, err
+	}
+	return kernelmill.VectorOf(slice).Inc(o.increment), nil
+}
+
+// borrow makes so many numbers of the host a slice until the call is done.
+func (o operand) borrow(
+	d *Device, count int, borrowed *hostSlices,
+) (*kernelmill.Slice[float32], error) {
 	opened, err := d.open()
 	if err != nil {
-		return kernelmill.Vector[float32]{}, nil, err
+		return nil, err
 	}
-	numbers := unsafe.Slice((*float32)(o.host), count)
-	slice, err := kernelmill.SliceOver(opened, numbers)
-	if err != nil {
-		return kernelmill.Vector[float32]{}, nil, err
+	slice, err := kernelmill.SliceOver(opened, unsafe.Slice((*float32)(o.host), count))
+	if err == nil {
+		*borrowed = append(*borrowed, slice)
 	}
-	return kernelmill.VectorOf(slice).Inc(o.increment), slice, nil
+	return slice, err
 }
 
 // tooShort is the error of a vector that has not n numbers.
@@ -130,28 +141,31 @@ func (s *streamState) withVectors(n int,
 		return err
 	}
 	var vectors [2]kernelmill.Vector[float32]
-	var borrowed []*kernelmill.Slice[float32]
+	var borrowed hostSlices
 	for i, o := range operands {
-		vector, slice, failed := o.vector(s.device, n)
-		if failed != nil {
-			err = failed
+		if vectors[i], err = o.vector(s.device, n, &borrowed); err != nil {
 			break
-		}
-		vectors[i] = vector
-		if slice != nil {
-			borrowed = append(borrowed, slice)
 		}
 	}
 	if err == nil {
 		err = call(blas, vectors[:len(operands)])
 	}
-	if len(borrowed) > 0 {
+	err = borrowed.giveBack(s, err)
+	runtime.KeepAlive(operands)
+	return err
+}
+
+// hostSlices are those over memory of the host that a call borrows.
+type hostSlices []*kernelmill.Slice[float32]
+
+// giveBack waits for the call, if it has borrowed memory, which ended with err.
+func (b hostSlices) giveBack(s *streamState, err error) error {
+	if len(b) > 0 {
 		err = errors.Join(err, s.stream.Synchronize())
 	}
-	for _, slice := range borrowed {
+	for _, slice := range b {
 		err = errors.Join(err, slice.Close())
 	}
-	runtime.KeepAlive(operands)
 	return err
 }
 
@@ -165,7 +179,7 @@ func (s *streamState) useBLAS() (*kernelmill.BLAS, error) {
 	if blas := s.blas.Load(); blas != nil {
 		return blas, nil
 	}
-	blas, err := s.stream.NewBLAS(kernelmill.ColumnMajor)
+	blas, err := s.stream.NewBLAS(kernelmill.RowMajor)
 	if err != nil {
 		return nil, err
 	}

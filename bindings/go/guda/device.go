@@ -28,6 +28,7 @@ type Device struct {
 	failing sync.Mutex                        // of failed and resets being written
 	ended   atomic.Uint64                     // host kernels, for who waits to see what they wrote
 	resets  atomic.Uint64                     // of the device
+	own     ownKernels
 }
 
 // process is the one runtime of the process.
@@ -35,8 +36,8 @@ var process struct {
 	once    sync.Once
 	err     error
 	devices []*Device
-	initial int         // the device that is current at first
-	chosen  atomic.Bool // SetDevice was called
+	initial atomic.Int64 // the device that is current at first
+	chosen  atomic.Bool  // SetDevice was called
 }
 
 // devices are those of the backend that "auto" chooses: KM_DEVICE names another one.
@@ -72,7 +73,7 @@ func findDevices() error {
 			&Device{ordinal: i, uri: fmt.Sprintf("%s:%d", backend, i)})
 	}
 	if first, err := strconv.Atoi(ordinal); err == nil && first < count {
-		process.initial = first
+		process.initial.Store(int64(first))
 	}
 	if count == 0 {
 		return &Error{Code: ErrorInvalidDevice, detail: backend + " has no devices"}
@@ -92,7 +93,7 @@ func currentDevice() (*Device, error) {
 			return all[number-1], nil
 		}
 	}
-	return all[process.initial], nil
+	return all[process.initial.Load()], nil
 }
 
 // openCurrent gives the current device and its context; what fails is noted as its last error.
@@ -321,6 +322,7 @@ func (d *Device) Reset() error {
 	if signals := d.signals.Swap(nil); signals != nil {
 		_ = signals.Close() // it is lost
 	}
+	d.own.forget()
 	memory.Range(func(key, value any) bool {
 		if value.(*allocation).device == d && memory.CompareAndDelete(key, value) {
 			_ = value.(*allocation).slice.Close() // it is lost

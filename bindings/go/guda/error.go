@@ -203,3 +203,7 @@ func (d *Device) done(err error) error {
 	}
 	return failure
 }
+
+// InvalidValue is the error of a value that a call cannot use, noted for [GetLastError]: for facades of
+// this package.
+func InvalidValue(format string, values ...any) error { return noteInvalid(format, values...) }

@@ -1,25 +1,37 @@
 package guda_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/kernelmill/kernelmill/bindings/go/guda"
 )
 
-// launchSlow queues a kernel that adds to numbers for 10 ms.
-func launchSlow(t *testing.T, kernel *guda.Function, ptr guda.DevicePtr, on guda.Stream) {
+// queueHeld queues a kernel that adds to numbers behind a gate. The function that it gives opens the
+// gate a little later; that has come to pass when what it gives is true.
+func queueHeld(t *testing.T, ptr guda.DevicePtr, on guda.Stream) func() *atomic.Bool {
 	t.Helper()
+	open := gate(t, on)
+	kernel := function(t, "slow_add")
 	ok(t, guda.LaunchKernel(kernel, guda.Dim3{X: 1}, guda.Dim3{X: 32}, 0, on, ptr, int32(32)))
 	expect(t, guda.ErrorNotReady, guda.StreamQuery(on))
+	return func() *atomic.Bool {
+		var isOpen atomic.Bool
+		time.AfterFunc(5*time.Millisecond, func() {
+			isOpen.Store(true)
+			open()
+		})
+		return &isOpen
+	}
 }
 
 func TestFreeWaitsAndTheMemoryIsGone(t *testing.T) {
-	kernel := function(t, "slow_add")
 	on := stream(t)
 	ptr := upload(t, make([]float32, 32)...)
-	launchSlow(t, kernel, ptr, on)
+	isOpen := queueHeld(t, ptr, on)()
 	ok(t, guda.Free(ptr))
+	equal(t, isOpen.Load(), true)
 	ok(t, guda.StreamQuery(on))
 	expect(t, guda.ErrorInvalidValue, guda.Memset(ptr, 0, 1))
 	expect(t, guda.ErrorInvalidValue, guda.Free(ptr))
@@ -46,37 +58,41 @@ func TestFreedMemoryIsThereForOthers(t *testing.T) {
 }
 
 func TestClosingABufferWaits(t *testing.T) {
-	kernel := function(t, "slow_add")
 	on := stream(t)
 	buffer := must(guda.NewPinnedBuffer(32))(t)
-	launchSlow(t, kernel, buffer.DevicePtr(), on)
+	isOpen := queueHeld(t, buffer.DevicePtr(), on)()
 	ok(t, buffer.Close())
+	equal(t, isOpen.Load(), true)
 	ok(t, guda.StreamQuery(on))
 	memory := must(guda.AllocatePinnedMemory(128))(t)
 	other := malloc(t, 128)
+	isOpen = queueHeld(t, other, on)()
 	ok(t, guda.MemcpyHtoDAsync(other, memory, 128, on))
-	launchSlow(t, kernel, other, on)
 	ok(t, guda.FreePinnedMemory(memory, 128))
+	equal(t, isOpen.Load(), true)
 	ok(t, guda.StreamQuery(on))
 }
 
 func TestPoolsGiveBackWithoutWaitingAndCleanUpAfterIt(t *testing.T) {
-	kernel := function(t, "slow_add")
 	on := stream(t)
 	pool := guda.NewMemoryPool()
 	block := pool.Allocate(256)
-	launchSlow(t, kernel, block, on)
+	open := queueHeld(t, block, on)
 	pool.Free(block)
 	expect(t, guda.ErrorNotReady, guda.StreamQuery(on))
+	isOpen := open()
 	pool.Cleanup()
+	equal(t, isOpen.Load(), true)
 	ok(t, guda.StreamQuery(on))
 
 	runtime := guda.NewRuntimeMemoryPool()
 	block = runtime.Malloc(256)
-	launchSlow(t, kernel, block, on)
+	open = queueHeld(t, block, on)
 	runtime.Free(block, 256)
 	expect(t, guda.ErrorNotReady, guda.StreamQuery(on))
+	isOpen = open()
 	runtime.Trim()
+	equal(t, isOpen.Load(), true)
 	ok(t, guda.StreamQuery(on))
 	ok(t, guda.PeekAtLastError())
 }

@@ -157,8 +157,8 @@ func (d Dim3) native() (size [3]uint32, fits bool) {
 	return size, int(size[0]) == d.X && int(size[1]) == d.Y && int(size[2]) == d.Z
 }
 
-// give gives a launch its next argument. An address within an allocation comes with that, which the
-// launch does not keep.
+// give gives a launch its next argument. An address within an allocation comes with that, to be closed
+// after the launch, which is ordered by it.
 func (f *Function) give(builder *kernelmill.LaunchBuilder, arg any) *kernelmill.Slice[byte] {
 	ptr, isDevice := arg.(DevicePtr)
 	if !isDevice {
@@ -169,8 +169,13 @@ func (f *Function) give(builder *kernelmill.LaunchBuilder, arg any) *kernelmill.
 		builder.MemoryArg(a.slice, 0) // which is kept until the kernel is done
 		return nil
 	}
-	builder.AddressArg(uint64(ptr))
-	return f.device.find(ptr)
+	slice, offset := f.device.findAt(ptr)
+	if slice == nil {
+		builder.AddressArg(uint64(ptr))
+	} else {
+		builder.MemoryArg(slice, offset)
+	}
+	return slice
 }
 
 // launchHost queues a host kernel.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/kernelmill/kernelmill/bindings/go/kernelmill"
@@ -18,6 +19,7 @@ type allocation struct {
 	slice  *kernelmill.Slice[byte]
 	device *Device
 	size   int
+	host   atomic.Pointer[byte] // the memory for the host, once it was asked for
 }
 
 // memory has every allocation by its address.
@@ -43,10 +45,13 @@ func Malloc(size int) DevicePtr {
 }
 
 // Malloc is [Malloc] on this device.
-func (d *Device) Malloc(size int) DevicePtr {
-	return d.allocate(size, func(context *kernelmill.Context) (*kernelmill.Slice[byte], error) {
+func (d *Device) Malloc(size int) DevicePtr { return d.allocate(size, d.unaligned(size)) }
+
+// unaligned makes memory of a size.
+func (d *Device) unaligned(size int) func(*kernelmill.Context) (*kernelmill.Slice[byte], error) {
+	return func(context *kernelmill.Context) (*kernelmill.Slice[byte], error) {
 		return kernelmill.NewSlice[byte](context, size)
-	})
+	}
 }
 
 // MallocAligned is Malloc with an address that is a multiple of a power of two.
@@ -71,27 +76,28 @@ func (d *Device) MallocAligned(size, alignment int) DevicePtr {
 // allocate makes memory that Free frees; 0 when it cannot be had.
 func (d *Device) allocate(size int,
 	create func(*kernelmill.Context) (*kernelmill.Slice[byte], error)) DevicePtr {
-	opened, err := d.open()
-	if d == nil {
-		return 0
+	ptr, err := d.tryAllocate(size, create)
+	if d != nil && err != nil {
+		_ = d.done(err) // for GetLastError
 	}
+	return ptr
+}
+
+// tryAllocate is allocate with the error.
+func (d *Device) tryAllocate(size int,
+	create func(*kernelmill.Context) (*kernelmill.Slice[byte], error)) (DevicePtr, error) {
+	opened, err := d.open()
 	if err == nil && size <= 0 {
 		err = invalid("an allocation of %d bytes: give 1 or more", size)
 	}
 	if err != nil {
-		_ = d.done(err) // for GetLastError
-		return 0
+		return 0, err
 	}
 	slice, err := create(opened)
 	if err != nil {
-		_ = d.done(err)
-		return 0
+		return 0, err
 	}
-	ptr, err := d.publish(&allocation{slice: slice, device: d, size: size})
-	if err != nil {
-		_ = d.done(err)
-	}
-	return ptr
+	return d.publish(&allocation{slice: slice, device: d, size: size})
 }
 
 // publish makes an allocation known by its address.
@@ -193,16 +199,22 @@ func ownerOf(ptr DevicePtr) (*Device, error) {
 
 // find gives the allocation of the device that holds an address, to be closed; nil for none.
 func (d *Device) find(ptr DevicePtr) *kernelmill.Slice[byte] {
+	slice, _ := d.findAt(ptr)
+	return slice
+}
+
+// findAt is find, with how far into the allocation the address lies.
+func (d *Device) findAt(ptr DevicePtr) (*kernelmill.Slice[byte], uint64) {
 	opened := d.context.Load()
 	if opened == nil || ptr == 0 {
-		return nil
+		return nil, 0
 	}
-	slice, _, err := opened.FindSlice(uint64(ptr))
+	slice, offset, err := opened.FindSlice(uint64(ptr))
 	if err != nil {
 		_ = opened.TakeErr() // to look for an address is no failure
-		return nil
+		return nil, 0
 	}
-	return slice
+	return slice, offset
 }
 
 // inDefault runs a call in the default stream of the device that has an address.
@@ -320,7 +332,7 @@ func MemcpyFloat32DtoH(dst []float32, src DevicePtr) error {
 
 // Place is somewhere in memory: of a device, or of the host.
 type Place interface {
-	DevicePtr | unsafe.Pointer | []float32 | []byte
+	DevicePtr | unsafe.Pointer | []float32 | []float64 | []int32 | []byte
 }
 
 // placeOf is the address of a place on the device, or of the host.
@@ -329,6 +341,10 @@ func placeOf[P Place](place P) (device DevicePtr, host unsafe.Pointer, length in
 	case DevicePtr:
 		return p, nil, -1
 	case []float32:
+		return 0, unsafe.Pointer(unsafe.SliceData(p)), 4 * len(p)
+	case []float64:
+		return 0, unsafe.Pointer(unsafe.SliceData(p)), 8 * len(p)
+	case []int32:
 		return 0, unsafe.Pointer(unsafe.SliceData(p)), 4 * len(p)
 	case []byte:
 		return 0, unsafe.Pointer(unsafe.SliceData(p)), len(p)
@@ -359,30 +375,47 @@ func MemcpyAsync[D, S Place](dst D, src S, size int, stream Stream) error {
 	})
 }
 
-// Memcpy is MemcpyAsync in the default stream, and waits.
-func Memcpy[D, S Place](dst D, src S, size int) error {
+// MemcpyKind says in which direction [Memcpy] copies.
+type MemcpyKind int
+
+// The kinds of copies.
+const (
+	MemcpyHostToHost MemcpyKind = iota
+	MemcpyHostToDevice
+	MemcpyDeviceToHost
+	MemcpyDeviceToDevice
+	MemcpyDefault // the direction follows from the places
+)
+
+// fits says whether the kind is that of a copy between such places.
+func (k MemcpyKind) fits(toDevice, fromDevice bool) bool {
+	switch k {
+	case MemcpyHostToHost:
+		return !toDevice && !fromDevice
+	case MemcpyHostToDevice:
+		return toDevice && !fromDevice
+	case MemcpyDeviceToHost:
+		return !toDevice && fromDevice
+	case MemcpyDeviceToDevice:
+		return toDevice && fromDevice
+	}
+	return k == MemcpyDefault
+}
+
+// Memcpy is MemcpyAsync in the default stream, and waits. A kind may be given; it has to be that of the
+// places.
+func Memcpy[D, S Place](dst D, src S, size int, kind ...MemcpyKind) error {
+	to, _, _ := placeOf(dst)
+	from, _, _ := placeOf(src)
+	for _, each := range kind {
+		if !each.fits(to != 0, from != 0) {
+			return noteInvalid("the kind %d is not that of a copy to %T from %T", each, dst, src)
+		}
+	}
 	if err := MemcpyAsync(dst, src, size, Stream{}); err != nil {
 		return err
 	}
 	return StreamSynchronize(Stream{})
-}
-
-// DeviceFloat32 is device memory as numbers of the host, without a copy, where device memory is host
-// memory, as on CPU devices; the memory has to be what [Malloc] gave, and not be freed meanwhile.
-// Synchronize before it is touched.
-func DeviceFloat32(ptr DevicePtr, count int) ([]float32, error) {
-	a, known := allocated(ptr)
-	if !known {
-		return nil, noteInvalid("%#x is no memory that Malloc gave, or was freed", uintptr(ptr))
-	}
-	if count < 0 || count > a.size/4 {
-		return nil, a.device.done(invalid("%d numbers in %d bytes", count, a.size))
-	}
-	data, err := a.slice.HostData()
-	if err != nil {
-		return nil, a.device.done(err)
-	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(data))), count), nil
 }
 
 // HostRegister makes numbers of the program device memory of the current device, without a copy,

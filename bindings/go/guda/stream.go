@@ -18,7 +18,7 @@ type streamState struct {
 	stream    *kernelmill.Stream
 	isDefault bool
 	resets    uint64                          // of the device, before the stream was made
-	blas      atomic.Pointer[kernelmill.BLAS] // made by its first call
+	blas      atomic.Pointer[kernelmill.BLAS] // for matrices of rows, made by its first call
 	mutex     sync.Mutex                      // of making it
 	failed    atomic.Pointer[Error]           // the panic of a host kernel
 	host      hostQueue
