@@ -19,6 +19,7 @@ from bindings import (
     go_gonum,
     go_raw,
     kernel_wrappers,
+    python_raw,
     rust_raw,
     rust_status,
 )
@@ -72,6 +73,7 @@ OUTPUTS = {
     **go_raw.outputs(),
     **kernel_wrappers.outputs(),
     **library_kernels.outputs(),
+    **python_raw.outputs(),
     **rust_driver.outputs(),
     **rust_raw.outputs(),
     **rust_status.outputs(),

@@ -16,6 +16,7 @@ from pathlib import Path
 from tree import Tree, time_s
 
 HERE = Path(__file__).resolve().parent
+MODULE = HERE.parent / "bindings/python/kernelmill"
 TAG = "py3-none-manylinux_2_28_x86_64"
 # What compiles CUDA C++, and the headers it compiles with.
 NEEDED = ["nvidia-cuda-nvrtc>=13,<14", "nvidia-cuda-runtime>=13,<14", "nvidia-cuda-cccl>=13,<14"]
@@ -31,6 +32,9 @@ Classifier: Development Status :: 5 - Production/Stable
 Classifier: Intended Audience :: Developers
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Programming Language :: Python :: 3
+Classifier: Typing :: Typed
+Provides-Extra: numpy
+Requires-Dist: numpy; extra == "numpy"
 Description-Content-Type: text/markdown
 """
 
@@ -92,9 +96,10 @@ def wheel_tree(tree: Tree, version: str) -> Tree:
     renamed_library(native, version)
     result = Tree({f"kernelmill/{path}": entry for path, entry in native.items()
                    if path.startswith(("bin/", "lib/", "include/"))})
-    for path in sorted((HERE / "wheel/kernelmill").glob("*.py")):
-        text = path.read_text().replace("@VERSION@", version)
-        result.add(f"kernelmill/{path.name}", text)
+    for path in sorted(MODULE.rglob("*")):
+        if path.suffix == ".py" or path.name == "py.typed":
+            name = path.relative_to(MODULE).as_posix()
+            result.add(f"kernelmill/{name}", path.read_bytes())
     info = f"kernelmill-{version}.dist-info"
     result.add(f"{info}/METADATA", metadata(version))
     result.add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: kernelmill\n"

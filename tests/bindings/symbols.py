@@ -48,6 +48,10 @@ def zig() -> set:
     return header() if includes and is_translated else set()
 
 
+def python() -> set:
+    return found("bindings/python/kernelmill/generated/abi.py", r'^    "(km_\w+)": \(')
+
+
 def compare(what: str, names: set, expected: set) -> bool:
     for name in sorted(expected - names):
         print(f"{what}: lacks {name}")
@@ -69,10 +73,11 @@ def main() -> int:
         "Rust": rust(),
         "Go": go(),
         "Zig": zig(),
+        "Python": python(),
     }
     same = [compare(what, names, expected) for what, names in sets.items()]
     if all(same):
-        print(f"{len(expected)} functions in the header, the library, and three raw layers")
+        print(f"{len(expected)} functions in the header, the library, and four raw layers")
     return 0 if all(same) else 1
 
 

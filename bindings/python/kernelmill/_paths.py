@@ -1,14 +1,8 @@
-"""Kernelmill: runs CUDA-style kernels on NVIDIA GPUs and on any CPU.
-
-This package brings the library, its headers and the command `kernelmill`. The functions say where
-they lie, for build scripts and for `ctypes`.
-"""
+"""Where the parts of the wheel lie, for build scripts and for ctypes."""
 
 from pathlib import Path
 
-__version__ = "@VERSION@"
-__all__ = ["command_path", "cmake_dir", "cuda_include_dir", "cuda_library_dir", "include_dir",
-           "library_dir", "library_path", "nvrtc_dir", "pkgconfig_dir"]
+from .generated import abi
 
 _HERE = Path(__file__).resolve().parent
 
@@ -20,7 +14,7 @@ def library_dir() -> str:
 
 def library_path() -> str:
     """The library itself, for ctypes.CDLL."""
-    return str(_HERE / "lib" / ("libkernelmill.so." + __version__.split(".", maxsplit=1)[0]))
+    return str(_HERE / "lib" / ("libkernelmill.so." + abi.VERSION.split(".", maxsplit=1)[0]))
 
 
 def include_dir() -> str:
@@ -40,7 +34,7 @@ def cmake_dir() -> str:
 
 def cuda_library_dir() -> str:
     """The folder of libcuda.so.1, which `kernelmill exec` puts before a program's own."""
-    return str(_HERE / "lib" / ("kernelmill-" + __version__) / "cuda")
+    return str(_HERE / "lib" / ("kernelmill-" + abi.VERSION) / "cuda")
 
 
 def nvrtc_dir() -> str:

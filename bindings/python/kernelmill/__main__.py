@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 
-from kernelmill import command_path
+from kernelmill._paths import command_path
 
 
 def main() -> None:
