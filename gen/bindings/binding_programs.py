@@ -13,6 +13,7 @@ PROGRAMS = {
     "Rust": ("rust", "examples/rust/src/bin/saxpy.rs"),
     "Go": ("go", "examples/go/saxpy/main.go"),
     "Zig": ("zig", "examples/zig/saxpy.zig"),
+    "Python": ("python", "examples/python/saxpy.py"),
 }
 KERNEL = "examples/saxpy/saxpy.cu"
 HEAD = """## The same program in each language

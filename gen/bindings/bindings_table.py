@@ -16,6 +16,8 @@ TABLE = """## Function by function
 
 A row for each function of `<kernelmill/c_api.h>`, in the header's order, and for each language what
 wraps it, or why nothing does. C++ names are those of `kernelmill.hpp`, in `km` and `km::nothrow`.
+Python's module is for [launching kernels](guide/python.md); its `kernelmill.raw` has every function
+of this table by its name in C.
 
 """
 MANY = 4

@@ -47,6 +47,18 @@ class Wheel(Case):
         self.run_here(self.bin / "python", "-c", program)
         self.check_programs()
 
+    def test_it_launches_kernels(self):
+        """The program of the wheel's own page, and without numpy that of the examples."""
+        saxpy = ROOT / "examples/saxpy/saxpy.cu"
+        said = self.run_here(self.bin / "python", ROOT / "examples/python/saxpy.py", saxpy)
+        self.assertEqual(said, "y[999] = 2\n")
+        self.install("numpy", "mypy")
+        page = (ROOT / "packaging/wheel/README.md").read_text("utf-8")
+        program = self.folder / "program.py"
+        program.write_text(re.search(r"^```python\n(.*?)^```$", page, re.M | re.S)[1])
+        self.assertEqual(self.run_here(self.bin / "python", program), "[1. 3. 5. 7. 9.]\n")
+        self.run_here(self.bin / "python", "-m", "mypy", "--strict", program)
+
     def check_programs(self):
         """Programs in C by pkg-config, by the folders, and by CMake."""
         source = ROOT / "tests/install/consumer"

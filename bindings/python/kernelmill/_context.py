@@ -22,6 +22,9 @@ from ._stream import Event, Stream
 from .generated import abi
 
 
+_CHECKED: int = getattr(abi, "KM_CONTEXT_CHECKED", 0)
+
+
 @dataclass(frozen=True)
 class Device:
     """A device, with what it has."""
@@ -67,14 +70,17 @@ def devices() -> list[Device]:
 class Context(Object):
     """A device opened: "cpu", "cpu:1", "cuda:0", or "auto", the first CUDA device that works, else
     the CPU. With `ordered`, work of different streams that uses the same arrays runs in the order
-    of the calls. `output` gets what kernels print, as texts; None: it goes to standard output.
+    of the calls. With `checked`, CPU devices test each access of a kernel, and the first wrong one
+    is a KernelFault; None: unless Python was started with -O. `output` gets what kernels print, as
+    texts; None: it goes to standard output.
 
     It closes what was made from it when it is closed."""
 
     _kind = "context"
 
     def __init__(self, device: str = "auto", *, ordered: bool = True,
-                 output: Callable[[str], Any] | None = None) -> None:
+                 checked: bool | None = None, output: Callable[[str], Any] | None = None
+                 ) -> None:
         self._children: weakref.WeakSet[Object] = weakref.WeakSet()
         self._kept: list[Any] = []
         self._raised: BaseException | None = None
@@ -82,6 +88,7 @@ class Context(Object):
         opened = handle(raw.km_device_open, encoded(device, "device"))
         try:
             flags = abi.KM_CONTEXT_ORDERED if ordered else abi.KM_CONTEXT_DEFAULT
+            flags |= _CHECKED if (__debug__ if checked is None else checked) else 0
             self._device = Device._of(opened)
             self._own(handle(raw.km_context_create_with_flags, opened, flags))
         finally:
@@ -113,6 +120,11 @@ class Context(Object):
     def device(self) -> Device:
         """The device that the context is on."""
         return self._device
+
+    @property
+    def checked(self) -> bool:
+        """Tells if accesses of kernels are tested: KM_CPU_MEMORY has the last word."""
+        return bool(number(ctypes.c_uint32, raw.km_context_flags_get, self.handle) & _CHECKED)
 
     def memory_bytes(self) -> tuple[int, int]:
         """The device's memory: what can still be allocated, and all of it."""

@@ -107,6 +107,19 @@ class Faults(unittest.TestCase):
             with self.assertRaises(km.Error):
                 module["wild"]
 
+    @unittest.skipUnless(hasattr(km.abi, "KM_CONTEXT_CHECKED"), "contexts have no such flag")
+    def test_accesses_are_checked_unless_asked_not_to(self):
+        for checked in (None, True, False):
+            with km.Context("cpu", checked=checked) as context:
+                self.assertEqual(context.checked, checked is not False)
+                module = context.module(source=KERNELS, options=["-DFACTOR=2"])
+                module["wild"][1, 1](context.zeros(4, "int32"), 4)
+                try:
+                    context.synchronize()
+                    self.assertFalse(context.checked)
+                except km.KernelFault as fault:
+                    self.assertIn("0 bytes past the end", str(fault))
+
     def test_errors_travel_between_processes(self):
         with self.assertRaises(km.OutOfMemoryError) as raised, km.Context("cpu") as context:
             context.empty(2**50)
