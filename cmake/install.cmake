@@ -79,4 +79,6 @@ if(km_bash_completion)
   install(FILES ${km_bash_completion} RENAME kernelmill
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/quickstart
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelmill/examples)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

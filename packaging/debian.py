@@ -97,8 +97,8 @@ def split(tree: Tree, version: str) -> dict:
     cuda = tree.below(plugin + "cuda/")
     shared = Tree({p: e for p, e in tree.items()
                    if p.startswith((plugin, LIBRARIES + "libkernelmill.so.")) and p not in cuda})
-    folders = ("usr/include/", "usr/share/man/man3/", LIBRARIES + "cmake/",
-               LIBRARIES + "pkgconfig/")
+    folders = ("usr/include/", "usr/share/man/man3/", "usr/share/kernelmill/",
+               LIBRARIES + "cmake/", LIBRARIES + "pkgconfig/")
     develop = Tree({p: e for p, e in tree.items()
                     if p.startswith(folders) or p == LIBRARIES + "libkernelmill.so"})
     command = Tree({p: e for p, e in tree.items()

@@ -65,6 +65,20 @@ class Archive(Case):
         said = self.run_here(command, "exec", "--", sys.executable, "-c", LOADS_DRIVER)
         self.assertEqual(said, "[0, 0]\n1\n")
 
+    def test_the_quick_start_is_inside(self):
+        """README's program, built by README's lines."""
+        readme = (ROOT / "README.md").read_text("utf-8")
+        program, lines = (re.search(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)[1]
+                          for language in ("c", "sh"))
+        inside = self.prefix / "share/kernelmill/examples/quickstart/quickstart.c"
+        self.assertEqual(inside.read_text("utf-8"), program)
+        prefix = self.folder / "kernelmill"  # the shell splits names at blanks
+        self.prefix.rename(prefix)
+        (self.folder / "quickstart.c").write_text(program)
+        said = self.run_here("sh", "-ec", lines, KM_NVRTC=str(NVRTC),
+                             PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
+        self.assertEqual(said, "y[999] = 2\n")
+
     def test_a_program_is_built_by_pkg_config_and_by_cmake(self):
         source = ROOT / "tests/install/consumer"
         found = {"PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}

@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,8 @@ def expected_files(version: str) -> set:
         f"{package}config-version.cmake",
         f"{package}targets.cmake",
         "share/doc/kernelmill/LICENSE",
+        *(f"share/kernelmill/examples/quickstart/{name}"
+          for name in ("quickstart.c", "CMakeLists.txt", "README.md")),
         "share/man/man1/kernelmill.1",
         *manual(),
         "share/bash-completion/completions/kernelmill",
@@ -118,6 +121,30 @@ def check_pkg_config(options, prefix: Path, folder: Path):
     expect("the pkg-config consumer", options.version, found)
 
 
+def blocks(page: Path, language: str) -> list:
+    """The code of a page in one language."""
+    text = page.read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+def check_quick_start(prefix: Path, folder: Path):
+    """The program of README is the installed one, and is built and run by the lines beside it."""
+    readme, example = HERE.parents[1] / "README.md", prefix / "share/kernelmill/examples/quickstart"
+    program = blocks(readme, "c")[0]
+    expect("README's program as installed", program, (example / "quickstart.c").read_text("utf-8"))
+    for way, page in (("README", readme), ("the example's page", example / "README.md")):
+        for number, lines in enumerate(blocks(page, "sh")[:2]):
+            if "quickstart" not in lines:
+                continue
+            place = folder / f"{page.parent.name}{number}"
+            place.mkdir()
+            for name in ("quickstart.c", "CMakeLists.txt"):
+                shutil.copy(example / name, place)
+            said = run("sh", "-ec", f"cd '{place}'\n{lines.replace('FOLDER', str(prefix))}",
+                       PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
+            expect(f"the end of what is said by {way}", "y[999] = 2", said.strip()[-10:])
+
+
 def check_command(options, prefix: Path):
     said = run(prefix / "bin" / "kernelmill", "--version")
     expect("the version in kernelmill --version", True, options.version in said)
@@ -155,6 +182,8 @@ def main() -> int:
         check_manual(prefix)
         check_cmake(options, prefix, folder)
         check_pkg_config(options, prefix, folder)
+        if os.environ.get("KM_NVRTC"):
+            check_quick_start(prefix, folder)
         check_command(options, prefix)
         prefix.rename(folder / "first")
         check_uninstall(options, folder / "first")
