@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# A link or picture of Markdown, and the fences in which there are none.
-LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^()\s]+)(\))")
+# A link or picture of Markdown, or code, in which there are none; and the fences.
+LINK = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|"
+                  r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^()\s]+)(\))", re.S)
 CODE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 LANGUAGES = {".h": "c", ".c": "c", ".cpp": "cpp", ".hpp": "cpp", ".cu": "cuda", ".py": "python",
              ".rs": "rust", ".go": "go", ".zig": "zig", ".sh": "bash", ".toml": "toml"}
@@ -15,8 +16,20 @@ PICTURES = (".png", ".jpg", ".svg", ".webp")
 MOST_SHOWN_BYTES = 200_000
 
 
+# How much a page counts in searches: how to do things and what holds come before how it is made
+# and what was found. Folder of the site -> factor; other pages count 1.
+BOOSTS = {"guide": 4, "reference": 3, "index.md": 3, "bindings.md": 2, "internals": 0.5,
+          "reports": 0.5, "repository": 0.3}
+
+
 class BrokenLink(Exception):
     pass
+
+
+def front_matter(target: str) -> str:
+    """What mkdocs is told of a page of the site: its weight in searches."""
+    boost = BOOSTS.get(target.split("/", maxsplit=1)[0])
+    return f"---\nsearch:\n  boost: {boost}\n---\n" if boost else ""
 
 
 def site_path(source: str) -> str:
@@ -63,7 +76,8 @@ class Pages:
         elif path.is_dir():
             target.write_text(self.listing(source))
         elif source.endswith(".md"):
-            target.write_text(self.page(source, path.read_text()))
+            text = front_matter(site_path(source)) + self.page(source, path.read_text())
+            target.write_text(text)
         else:
             target.write_text(self.shown(source))
 
@@ -94,7 +108,8 @@ class Pages:
         return "".join(parts) + self.relinked(source, text[at:])
 
     def relinked(self, source: str, text: str) -> str:
-        return LINK.sub(lambda link: link[1] + self.target(source, link[2]) + link[3], text)
+        return LINK.sub(lambda found: found[0] if found[1] else
+                        found[2] + self.target(source, found[3]) + found[4], text)
 
     def target(self, source: str, link: str) -> str:
         if re.match(r"[a-z]+:|#", link):

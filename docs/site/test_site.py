@@ -70,6 +70,22 @@ class Site(unittest.TestCase):
         self.assertRegex(dom, r"reference/c-api/launch\.html[^\"]*#km_launch_submit")
 
     @unittest.skipUnless(BROWSER, "no Chromium is installed")
+    def test_search_puts_how_to_and_what_holds_first(self):
+        for query, wanted in (("memory", "guide|reference"), ("streams", "guide|reference"),
+                              ("barrier", "guide|reference"), ("numpy", "guide"),
+                              ("scheduler", "internals")):  # which no page of the guide is about
+            dom = browse(f"index.html?q={query}", "--dump-dom")
+            found = re.findall(r'<a href="([^"]+)" class="md-search-result__link"', dom)
+            self.assertTrue(found, query)
+            self.assertRegex(found[0], rf"/(?:{wanted})/", query)
+
+    def test_the_front_page_says_what_it_is_and_how_to_begin(self):
+        text = (SITE / "index.html").read_text(encoding="utf-8")
+        for words in ("any CPU and on NVIDIA GPUs", "pip install", "A first program",
+                      "guide/install.html", "guide/python.html"):
+            self.assertIn(words, text)
+
+    @unittest.skipUnless(BROWSER, "no Chromium is installed")
     def test_pictures_of_pages(self):
         with tempfile.TemporaryDirectory() as folder:
             for width in (1280, 400):
