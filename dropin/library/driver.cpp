@@ -1,5 +1,7 @@
 #include "dropin/library/driver.h"
 
+#include <atomic>
+
 #include "base/log.h"
 #include "base/process/dylib.h"
 #include "base/process/fork.h"
@@ -12,6 +14,8 @@ struct Loaded {
   bool is_there = false;
   cu::CUresult initialised = cu::CUDA_ERROR_NOT_INITIALIZED;
 };
+
+std::atomic<const LibraryTable*> found_table{nullptr};
 
 bool find_functions(const Dylib& library, Driver* out) {
   bool has_all = true;
@@ -46,6 +50,7 @@ Loaded load() {
   const void* table = nullptr;
   if (loaded.driver.cuGetExportTable(&table, &kLibraryTableId) == cu::CUDA_SUCCESS) {
     loaded.driver.table = static_cast<const LibraryTable*>(table);
+    found_table.store(loaded.driver.table, std::memory_order_release);
   }
   return loaded;
 }
@@ -61,6 +66,10 @@ const Loaded& loaded() {
 }  // namespace
 
 const Driver* loaded_driver() noexcept { return loaded().is_there ? &loaded().driver : nullptr; }
+
+const LibraryTable* table_if_loaded() noexcept {
+  return found_table.load(std::memory_order_acquire);
+}
 
 const Driver* driver() noexcept {
   const Loaded& found = loaded();

@@ -18,6 +18,8 @@ struct Driver {
 const Driver* driver() noexcept;
 /// driver() without cuInit: null when there is no libcuda.so.1.
 const Driver* loaded_driver() noexcept;
+/// The services of our driver, once driver() has found it; null before, and for another driver.
+const LibraryTable* table_if_loaded() noexcept;
 
 /// Makes sure that the thread has a context: the primary one of device 0 when none is current, and
 /// a current primary one again after its reset.

@@ -10,7 +10,7 @@ namespace km::library {
 
 /// Bytes: the last two count changes of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
-    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 2}};
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 3}};
 
 /// Memory that a routine may touch: an array, or a scalar in device memory.
 struct BlasArray {
@@ -31,6 +31,9 @@ struct BlasRequest {
   uint32_t array_count;
 };
 
+/// km_plugin_copy_host of the CPU plugin: 0 when memory is not there.
+using CopyHost = uint32_t (*)(void* destination, const void* source, uint64_t size_bytes);
+
 struct LibraryTable {
   uint64_t size_bytes;
   /// Queues the routine in the stream, or has it captured. CUDA_ERROR_INVALID_VALUE when an array
@@ -40,6 +43,16 @@ struct LibraryTable {
   uint64_t (*start_range)(const char* name);
   /// Ids that name no open range are ignored.
   void (*end_range)(uint64_t id);
+  /// CUDA_ERROR_INVALID_VALUE when an array does not lie in one allocation that the stream's
+  /// context may use, with its name in the log.
+  cu::CUresult (*check_arrays)(cu::CUstream stream, const BlasArray* arrays, uint32_t count);
+  /// Copies between memory of the host's that may not be there; false when a part of it is not.
+  /// Null: the plugin has no such copy.
+  CopyHost copy_host;
+  /// Notes that an id lives which other libraries take, too, or that it has ended.
+  void (*note_handle)(uint64_t id, bool is_live);
+  /// True for an id that note_handle() has made live.
+  bool (*is_live_handle)(uint64_t id);
 };
 
 }  // namespace km::library

@@ -45,7 +45,7 @@ def check_library(library: Path, version_node: str) -> list:
 
 
 def check_plugin(plugin: Path) -> list:
-    problems = compare("the plugin", {"km_backend_plugin"}, exported(plugin))
+    problems = compare("the plugin", {"km_backend_plugin", "km_plugin_copy_host"}, exported(plugin))
     strange = dynamic(plugin, "NEEDED") - C_RUNTIME
     problems += [f"the plugin needs {name}" for name in sorted(strange)]
     if "NODELETE" not in output("readelf", "-d", plugin):

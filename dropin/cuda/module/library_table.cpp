@@ -3,7 +3,10 @@
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "backend/loader.h"
+#include "base/process/dylib.h"
 #include "core/blas/blas.h"
 #include "core/profiler/profiler.h"
 #include "dropin/cuda/memory/place.h"
@@ -65,6 +68,20 @@ CUresult submit(CUstream handle, const BlasRequest* request) {
   });
 }
 
+CUresult check_arrays(CUstream handle, const BlasArray* arrays, uint32_t count) {
+  return guard_light("the call of a library", [&]() -> CUresult {
+    CU_REQUIRE(arrays);
+    StreamUse stream;
+    CU_TRY(stream.get(handle));
+    for (uint32_t i = 0; i < count; ++i) {
+      BlasWork work;
+      Place place;
+      CU_TRY(add_operand(stream->context(), arrays[i], &place, &work));
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
 /// Ranges that are open, with the contexts whose traces they are in.
 class OpenRanges {
  public:
@@ -92,16 +109,40 @@ class OpenRanges {
   uint64_t last_id_ = 0;
 };
 
-/// Never destroyed: other threads may end ranges while the process exits.
-OpenRanges& open_ranges() {
+/// Ids of one library that others take, too.
+class LiveHandles {
+ public:
+  void note(uint64_t id, bool is_live) {
+    const std::lock_guard lock(mutex_);
+    if (is_live) {
+      ids_.insert(id);
+    } else {
+      ids_.erase(id);
+    }
+  }
+  bool has(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return ids_.contains(id);
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::unordered_set<uint64_t> ids_;
+};
+
+/// An object that is never destroyed: other threads may make calls while the process exits.
+template <class T>
+T& forever() {
   union Forever {
-    OpenRanges ranges;
-    Forever() : ranges() {}
+    T object;
+    Forever() : object() {}
     ~Forever() {}
   };
-  static Forever forever;
-  return forever.ranges;
+  static Forever made;
+  return made.object;
 }
+
+OpenRanges& open_ranges() { return forever<OpenRanges>(); }
 
 uint64_t start_range(const char* name) {
   uint64_t id = 0;
@@ -123,14 +164,34 @@ void end_range(uint64_t id) {
   });
 }
 
-constexpr library::LibraryTable kTable = {sizeof kTable, submit, start_range, end_range};
+void note_handle(uint64_t id, bool is_live) {
+  guard_light("note_handle", [&]() -> CUresult {
+    forever<LiveHandles>().note(id, is_live);
+    return CUDA_SUCCESS;
+  });
+}
+
+bool is_live_handle(uint64_t id) { return forever<LiveHandles>().has(id); }
+
+/// The plugin's copy. The plugin has been loaded already: this opens it once more.
+library::CopyHost find_host_copy() {
+  const Result<Dylib> plugin = Dylib::open(plugin_path("cpu"));
+  return plugin ? plugin->function<library::CopyHost>("km_plugin_copy_host") : nullptr;
+}
+
+const library::LibraryTable& table() {
+  static const library::LibraryTable made = {sizeof made, submit,        start_range,
+                                             end_range,   check_arrays,  find_host_copy(),
+                                             note_handle, is_live_handle};
+  return made;
+}
 
 }  // namespace
 
 const void* find_library_table(const CUuuid* id) {
   if (id == nullptr) return nullptr;
   const bool is_ours = std::memcmp(id, &library::kLibraryTableId, sizeof *id) == 0;
-  return is_ours ? &kTable : nullptr;
+  return is_ours ? &table() : nullptr;
 }
 
 }  // namespace km::dropin

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "backends/cpu/execution/stack_switch.h"
+#include "backends/cpu/fault/host_copy.h"
 #include "backends/cpu/fault/sanitizers.h"
 #include "backends/cpu/memory/images.h"
 #include "backends/cpu/memory/lane_memory.h"
@@ -85,6 +86,10 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
       reinterpret_cast<uint64_t>(info->si_addr) != pc &&
       wait_while_moving(reinterpret_cast<uint64_t>(info->si_addr))) {
     return true;  // the instruction runs once more
+  }
+  if (!interrupt && info->si_code > 0 && is_host_copy(pc)) {
+    context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(km_cpu_host_copy_failed);
+    return true;
   }
   if (guard == nullptr) return interrupt;
   bool in_code =

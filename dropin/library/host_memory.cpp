@@ -1,0 +1,57 @@
+#include "dropin/library/host_memory.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "dropin/library/driver.h"
+
+namespace km::library {
+namespace {
+
+/// A copy by the system, which needs no handler of faults. Systems that refuse it to programs leave
+/// the plain one.
+bool copy_by_system(void* to, const void* from, size_t size_bytes) {
+  const iovec local = {to, size_bytes};
+  const iovec remote = {const_cast<void*>(from), size_bytes};
+  const int saved_errno = errno;
+  const ssize_t copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+  const bool is_refused = copied < 0 && (errno == ENOSYS || errno == EPERM);
+  errno = saved_errno;
+  if (is_refused) std::memcpy(to, from, size_bytes);
+  return is_refused || (copied >= 0 && static_cast<size_t>(copied) == size_bytes);
+}
+
+}  // namespace
+
+bool detail::copy_host(void* to, const void* from, size_t size_bytes) noexcept {
+  const LibraryTable* const table = table_if_loaded();
+  if (table != nullptr && table->copy_host != nullptr) {
+    return table->copy_host(to, from, size_bytes) != 0;
+  }
+  return copy_by_system(to, from, size_bytes);
+}
+
+bool read_host_text(const char* text, size_t most_bytes, std::string* out) {
+  constexpr uintptr_t kPageBytes = 4096;
+  out->clear();
+  char piece[256];
+  while (out->size() <= most_bytes) {
+    const char* const from = text + out->size();
+    const size_t on_page = kPageBytes - reinterpret_cast<uintptr_t>(from) % kPageBytes;
+    const size_t size = std::min(on_page, sizeof piece);
+    if (!read_host(piece, from, size)) return false;
+    const void* const end = std::memchr(piece, 0, size);
+    if (end == nullptr) {
+      out->append(piece, size);
+      continue;
+    }
+    out->append(piece, static_cast<size_t>(static_cast<const char*>(end) - piece));
+    return out->size() <= most_bytes;
+  }
+  return false;
+}
+
+}  // namespace km::library
