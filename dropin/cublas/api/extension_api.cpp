@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/frame/exports.h"
 #include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
@@ -13,6 +14,21 @@ namespace km::cublas {
 namespace {
 
 constexpr unsigned kThreads = 256, kSystemThreads = 64;
+
+/// Checks a matrix, or a vector that has one step of a matrix.
+KernelArrays& add(KernelArrays& arrays, const char* name, const StridedMatrix& matrix, int64_t rows,
+                  int64_t columns, uint64_t element_bytes) {
+  return arrays.add(name, matrix.address,
+                    ArrayShape{rows, columns, matrix.row_step, matrix.column_step}, element_bytes);
+}
+
+cublasStatus_t check_addition(const Handle& h, const AddParameters& p, uint64_t element_bytes) {
+  KernelArrays arrays(h);
+  add(arrays, "A", p.a, p.rows, p.columns, element_bytes);
+  add(arrays, "B or x", p.b, p.rows, p.columns, element_bytes);
+  add(arrays, "C", p.c, p.rows, p.columns, element_bytes);
+  return arrays.add("alpha", p.alpha).add("beta", p.beta).status();
+}
 
 cublasStatus_t launch(Handle& h, km_data_type type, const char* name, uint64_t count,
                       const auto& parameters) {
@@ -25,6 +41,15 @@ cublasStatus_t launch(Handle& h, km_data_type type, const char* name, uint64_t c
 cublasStatus_t launch_batch(Handle& h, km_data_type type, const char* name, int64_t batch_count,
                             const DenseParameters& parameters) {
   if (batch_count == 0) return CUBLAS_STATUS_SUCCESS;
+  const ArrayShape pointers{batch_count},
+      pivots{parameters.order, batch_count, 1, parameters.order};
+  BLAS_TRY(KernelArrays(h)
+               .add("the array of matrices", parameters.a, pointers, sizeof(void*))
+               .add("the array of results", parameters.b, pointers, sizeof(void*))
+               .add("the pivots", parameters.pivots, pivots, sizeof(int))
+               .add("info", parameters.info, pointers, sizeof(int))
+               .add("alpha", parameters.alpha)
+               .status());
   const std::string kernel = std::string(name) + "_" + kernel_suffix(type);
   return status_of(dense_kernels().launch(*h.driver, h.stream, kernel.c_str(),
                                           {static_cast<unsigned>(batch_count), 1, 1},
@@ -38,9 +63,15 @@ cublasStatus_t set_factor(Handle& h, const char* name, km_data_type type, const 
   if (h.has_device_pointers()) {
     out->address = reinterpret_cast<uint64_t>(value);
   } else {
-    read_number(out->type, value, out->value);
+    BLAS_TRY(read_scalar(name, out->type, value, "give one of the matrices' type", out->value));
   }
   return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Gives the host 0, or the number of the first argument that is wrong, negated.
+cublasStatus_t give_info(int* info, int wrong) {
+  BLAS_TRY(write_value("info", info, wrong));
+  return wrong == 0 ? CUBLAS_STATUS_SUCCESS : invalid("argument %d is wrong", -wrong);
 }
 
 /// Steps of op(A).
@@ -98,6 +129,9 @@ KM_CUBLAS_ALL(geam, , KM_P_GEAM, {
   p.columns = n;
   p.is_a_conjugated = transa == CUBLAS_OP_C ? 1 : 0;
   p.is_b_conjugated = transb == CUBLAS_OP_C ? 1 : 0;
+  if (is_zero(p.alpha)) p.a.address = 0;  // they are not read
+  if (is_zero(p.beta)) p.b.address = 0;
+  BLAS_TRY(check_addition(h, p, sizeof(T)));
   return launch(h, kTypeOf<T>, "add_matrices", static_cast<uint64_t>(m) * n, p);
 })
 
@@ -120,6 +154,7 @@ KM_CUBLAS_ALL(dgmm, , KM_P_DGMM, {
   (mode == CUBLAS_SIDE_LEFT ? p.b.row_step : p.b.column_step) = incx;
   p.rows = m;
   p.columns = n;
+  BLAS_TRY(check_addition(h, p, sizeof(T)));
   return launch(h, kTypeOf<T>, "scale_matrix", static_cast<uint64_t>(m) * n, p);
 })
 
@@ -142,6 +177,10 @@ cublasStatus_t move_triangle(Handle& h, km_data_type type, cublasFillMode_t uplo
                              leading,
                              uplo == CUBLAS_FILL_MODE_UPPER ? 1 : 0,
                              to_packed ? 1 : 0};
+  BLAS_TRY(KernelArrays(h)
+               .add("AP", packed, n * (n + 1) / 2, size_of(type))
+               .add("A", p.whole, ArrayShape{n, n, 1, leading}, size_of(type))
+               .status());
   return launch(h, type, "move_triangle", static_cast<uint64_t>(n) * n, p);
 }
 
@@ -173,17 +212,15 @@ struct Solution {
 
 /// The arguments of getrs, whose info is a number of the host: 0, or the argument that is wrong.
 cublasStatus_t solve(Handle& h, km_data_type type, const Solution& s, int* info) {
-  BLAS_REQUIRE(info);
   const bool is_operation = s.trans >= CUBLAS_OP_N && s.trans <= CUBLAS_OP_C;
   const int64_t least = std::max<int64_t>(s.n, 1);
-  *info = !is_operation   ? -1
-          : s.n < 0       ? -2
-          : s.columns < 0 ? -3
-          : s.lda < least ? -5
-          : s.ldb < least ? -8
-          : s.batch < 0   ? -10
-                          : 0;
-  if (*info != 0) return invalid("argument %d is wrong", -*info);
+  BLAS_TRY(give_info(info, !is_operation   ? -1
+                           : s.n < 0       ? -2
+                           : s.columns < 0 ? -3
+                           : s.lda < least ? -5
+                           : s.ldb < least ? -8
+                           : s.batch < 0   ? -10
+                                           : 0));
   if (s.n == 0 || s.columns == 0 || s.batch == 0) return CUBLAS_STATUS_SUCCESS;
   if (s.a == nullptr || s.b == nullptr) return invalid("an array of matrices is null");
   DenseParameters p = dense(s.a, s.n, s.lda);
@@ -196,6 +233,13 @@ cublasStatus_t solve(Handle& h, km_data_type type, const Solution& s, int* info)
 }
 
 /// The number of the first argument that is wrong, negated; 0: none.
+int wrong_argument_of_geqrf(int m, int n, int lda, int batch) {
+  if (m < 0) return -1;
+  if (n < 0) return -2;
+  if (lda < std::max(m, 1)) return -4;
+  return batch < 0 ? -7 : 0;
+}
+
 int wrong_argument_of_gels(int m, int n, int nrhs, int lda, int ldc, int batch) {
   if (m < 0) return -2;
   if (n < 0) return -3;
@@ -338,9 +382,7 @@ KM_FOUR(KM_MATINV)
   cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, T* const A[],   \
                                          int lda, T* const Tau[], int* info, int batchSize) { \
     return call("cublas" #L "geqrfBatched", handle, [&](Handle& h) -> cublasStatus_t {        \
-      BLAS_REQUIRE(info);                                                                     \
-      *info = m < 0 ? -1 : n < 0 ? -2 : lda < std::max(m, 1) ? -4 : batchSize < 0 ? -7 : 0;   \
-      if (*info != 0) return invalid("argument %d is wrong", -*info);                         \
+      BLAS_TRY(give_info(info, wrong_argument_of_geqrf(m, n, lda, batchSize)));               \
       if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                   \
       BLAS_REQUIRE(A);                                                                        \
       BLAS_REQUIRE(Tau);                                                                      \
@@ -348,6 +390,7 @@ KM_FOUR(KM_MATINV)
       p.rows = m;                                                                             \
       p.columns = n;                                                                          \
       p.tau = reinterpret_cast<uint64_t>(Tau);                                                \
+      BLAS_TRY(KernelArrays(h).add("TauArray", Tau, batchSize, sizeof *Tau).status());        \
       return launch_batch(h, kTypeOf<T>, "geqrf", batchSize, p);                              \
     });                                                                                       \
   }
@@ -368,29 +411,28 @@ cublasStatus_t check_system(cublasOperation_t trans, int m, int n) {
 
 }  // namespace
 
-#define KM_GELS(L, T)                                                                           \
-  cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m,  \
-                                        int n, int nrhs, T* const A[], int lda, T* const C[],   \
-                                        int ldc, int* info, int* devInfoArray, int batchSize) { \
-    return call("cublas" #L "gelsBatched", handle, [&](Handle& h) -> cublasStatus_t {           \
-      BLAS_REQUIRE(info);                                                                       \
-      *info = wrong_argument_of_gels(m, n, nrhs, lda, ldc, batchSize);                          \
-      if (*info != 0) return invalid("argument %d is wrong", -*info);                           \
-      BLAS_TRY(check_system(trans, m, n));                                                      \
-      if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                     \
-      BLAS_REQUIRE(A);                                                                          \
-      BLAS_REQUIRE(C);                                                                          \
-      library::StreamMemory scratch(*h.driver, h.stream);                                       \
-      BLAS_CHECK(scratch.allocate(sizeof(T) * static_cast<uint64_t>(n) * batchSize));           \
-      DenseParameters p = dense(A, n, lda);                                                     \
-      p.rows = m;                                                                               \
-      p.columns = nrhs;                                                                         \
-      p.b = reinterpret_cast<uint64_t>(C);                                                      \
-      p.leading_b = ldc;                                                                        \
-      p.tau = scratch.address();                                                                \
-      p.info = reinterpret_cast<uint64_t>(devInfoArray);                                        \
-      return launch_batch(h, kTypeOf<T>, "gels", batchSize, p);                                 \
-    });                                                                                         \
+#define KM_GELS(L, T)                                                                            \
+  cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m,   \
+                                        int n, int nrhs, T* const A[], int lda, T* const C[],    \
+                                        int ldc, int* info, int* devInfoArray, int batchSize) {  \
+    return call("cublas" #L "gelsBatched", handle, [&](Handle& h) -> cublasStatus_t {            \
+      BLAS_TRY(give_info(info, wrong_argument_of_gels(m, n, nrhs, lda, ldc, batchSize)));        \
+      BLAS_TRY(check_system(trans, m, n));                                                       \
+      if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                      \
+      BLAS_REQUIRE(A);                                                                           \
+      BLAS_REQUIRE(C);                                                                           \
+      library::StreamMemory scratch(*h.driver, h.stream);                                        \
+      BLAS_CHECK(scratch.allocate(                                                               \
+          bytes_for(static_cast<uint64_t>(n), static_cast<uint64_t>(batchSize), 1, sizeof(T)))); \
+      DenseParameters p = dense(A, n, lda);                                                      \
+      p.rows = m;                                                                                \
+      p.columns = nrhs;                                                                          \
+      p.b = reinterpret_cast<uint64_t>(C);                                                       \
+      p.leading_b = ldc;                                                                         \
+      p.tau = scratch.address();                                                                 \
+      p.info = reinterpret_cast<uint64_t>(devInfoArray);                                         \
+      return launch_batch(h, kTypeOf<T>, "gels", batchSize, p);                                  \
+    });                                                                                          \
   }
 KM_FOUR(KM_GELS)
 

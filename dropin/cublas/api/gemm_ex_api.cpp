@@ -133,6 +133,26 @@ struct Groups {
   const Int* size;
 };
 
+/// One group, read from the arrays of all.
+template <class Int>
+struct Group {
+  cublasOperation_t transa, transb;
+  Int m, n, k, lda, ldb, ldc, size;
+};
+
+template <class Int>
+cublasStatus_t read_group(const Groups<Int>& g, Int index, Group<Int>* out) {
+  BLAS_TRY(read_value("transa_array", g.transa + index, &out->transa));
+  BLAS_TRY(read_value("transb_array", g.transb + index, &out->transb));
+  BLAS_TRY(read_value("m_array", g.m + index, &out->m));
+  BLAS_TRY(read_value("n_array", g.n + index, &out->n));
+  BLAS_TRY(read_value("k_array", g.k + index, &out->k));
+  BLAS_TRY(read_value("lda_array", g.lda + index, &out->lda));
+  BLAS_TRY(read_value("ldb_array", g.ldb + index, &out->ldb));
+  BLAS_TRY(read_value("ldc_array", g.ldc + index, &out->ldc));
+  return read_value("group_size", g.size + index, &out->size);
+}
+
 template <class Int>
 cublasStatus_t submit_groups(Handle& h, const Groups<Int>& g, const ComputeTypes& types,
                              const int (&of)[3]) {
@@ -145,17 +165,19 @@ cublasStatus_t submit_groups(Handle& h, const Groups<Int>& g, const ComputeTypes
   const uint32_t scalar_bytes = bytes_of(types.scalars);
   int64_t first = 0;
   for (Int i = 0; i < g.count; ++i) {
+    Group<Int> group;
+    BLAS_TRY(read_group(g, i, &group));
     Product product(h, types);
     product.set_types(of[0], of[1], of[2], of[2]);
-    product.set_sizes(g.m[i], g.n[i], g.k[i]);
-    product.set_a(g.a + first, g.lda[i], g.transa[i]);
-    product.set_b(g.b + first, g.ldb[i], g.transb[i]);
-    product.set_c(const_cast<void**>(g.c) + first, g.ldc[i]);
-    product.set_pointers(g.size[i]);
+    product.set_sizes(group.m, group.n, group.k);
+    product.set_a(g.a + first, group.lda, group.transa);
+    product.set_b(g.b + first, group.ldb, group.transb);
+    product.set_c(const_cast<void**>(g.c) + first, group.ldc);
+    product.set_pointers(group.size);
     product.set_scalars(static_cast<const char*>(g.alpha) + i * scalar_bytes,
                         static_cast<const char*>(g.beta) + i * scalar_bytes);
     BLAS_TRY(product.submit());
-    first += g.size[i];
+    first += group.size;
   }
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,6 +1,6 @@
 // Handles, their settings, versions, texts of errors.
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 #include "base/log.h"
 #include "dropin/cublas/frame/handle.h"
@@ -25,9 +25,22 @@ cublasStatus_t create(cublasHandle_t* out) {
   auto handle = std::make_shared<Handle>();
   handle->driver = driver;
   BLAS_CHECK(driver->cuCtxGetCurrent(&handle->context));
-  constexpr uint64_t kTag = 1;
-  const uint64_t id = library::handle_map<Handle>().add(std::move(handle), kTag);
-  *out = reinterpret_cast<cublasHandle_t>(id);
+  const uint64_t tag =
+      library::handle_tag(library::HandleKind::kCublas, static_cast<unsigned>(kVersion / 10000));
+  const uint64_t id = library::handle_map<Handle>().add(std::move(handle), tag);
+  const cublasStatus_t given = write_value("handle", out, reinterpret_cast<cublasHandle_t>(id));
+  if (given == CUBLAS_STATUS_SUCCESS) {
+    driver->table->note_handle(id, true);  // cublasLt takes it, too
+  } else {
+    library::handle_map<Handle>().remove(id);
+  }
+  return given;
+}
+
+cublasStatus_t destroy(uint64_t id) {
+  const auto removed = library::handle_map<Handle>().remove(id);
+  if (removed == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  removed->driver->table->note_handle(id, false);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -40,36 +53,19 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    const auto removed = library::handle_map<Handle>().remove(reinterpret_cast<uint64_t>(handle));
-    return removed != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
-  });
+  return frame(__func__, [&] { return destroy(reinterpret_cast<uint64_t>(handle)); });
 }
 
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(version);
-    *version = kVersion;
-    return CUBLAS_STATUS_SUCCESS;
-  });
+  return frame(__func__, [&] { return write_value("version", version, int{kVersion}); });
 }
 
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(value);
-    switch (static_cast<int>(type)) {
-      case 0:
-        *value = kVersion / 10000;
-        return CUBLAS_STATUS_SUCCESS;
-      case 1:
-        *value = kVersion / 100 % 100;
-        return CUBLAS_STATUS_SUCCESS;
-      case 2:
-        *value = kVersion % 100;
-        return CUBLAS_STATUS_SUCCESS;
-      default:
-        return invalid("type is %d, which is no property", static_cast<int>(type));
-    }
+    const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
+    const int which = static_cast<int>(type);
+    if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
+    return write_value("value", value, parts[which]);
   });
 }
 
@@ -94,29 +90,25 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
 }
 
 cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* stream) {
-  return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {
-    BLAS_REQUIRE(stream);
-    *stream = reinterpret_cast<cudaStream_t>(h.stream.load());
-    return CUBLAS_STATUS_SUCCESS;
+  return call(__func__, handle, [&](Handle& h) {
+    return write_value("streamId", stream, reinterpret_cast<cudaStream_t>(h.stream.load()));
   });
 }
 
 /// A setting with values from 0 to `most`.
-#define KM_SETTING(Name, Type, member, is_value)                                           \
-  cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type value) {                      \
-    return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {                       \
-      const int number = static_cast<int>(value);                                          \
-      if (!(is_value)) return invalid("the value is %d, which is none of " #Type, number); \
-      h.member = number;                                                                   \
-      return CUBLAS_STATUS_SUCCESS;                                                        \
-    });                                                                                    \
-  }                                                                                        \
-  cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* value) {                     \
-    return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {                       \
-      BLAS_REQUIRE(value);                                                                 \
-      *value = static_cast<Type>(h.member.load());                                         \
-      return CUBLAS_STATUS_SUCCESS;                                                        \
-    });                                                                                    \
+#define KM_SETTING(Name, Type, member, is_value)                                                 \
+  cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type value) {                            \
+    return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {                             \
+      const int number = static_cast<int>(value);                                                \
+      if (!(is_value)) return invalid("the value is %d, which is none of " #Type, number);       \
+      h.member = number;                                                                         \
+      return CUBLAS_STATUS_SUCCESS;                                                              \
+    });                                                                                          \
+  }                                                                                              \
+  cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* value) {                           \
+    return call(__func__, handle, [&](Handle& h) {                                               \
+      return write_value("the place of the setting", value, static_cast<Type>(h.member.load())); \
+    });                                                                                          \
   }
 KM_SETTING(PointerMode_v2, cublasPointerMode_t, pointer_mode, number == 0 || number == 1)
 KM_SETTING(AtomicsMode, cublasAtomicsMode_t, atomics_mode, number == 0 || number == 1)
@@ -145,16 +137,20 @@ cublasStatus_t cublasSetFixedPointEmulationMantissaBitCountPointer(cublasHandle_
 }
 cublasStatus_t cublasGetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t handle,
                                                                    int** count) {
-  return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {
-    BLAS_REQUIRE(count);
-    *count = h.mantissa_bit_count;
-    return CUBLAS_STATUS_SUCCESS;
+  return call(__func__, handle, [&](Handle& h) {
+    return write_value("mantissaBitCount", count, h.mantissa_bit_count.load());
   });
 }
 
 void cublasXerbla(const char* name, int parameter) {
-  std::fprintf(stderr, " ** On entry to %-6s parameter number %2d had an illegal value\n",
-               name != nullptr ? name : "", parameter);
+  frame(__func__, [&] {
+    constexpr size_t kMostBytes = 64;
+    std::string text;
+    if (!library::read_host_text(name, kMostBytes, &text)) text.assign(1, '?');
+    std::fprintf(stderr, " ** On entry to %-6s parameter number %2d had an illegal value\n",
+                 text.c_str(), parameter);
+    return CUBLAS_STATUS_SUCCESS;
+  });
 }
 
 const char* cublasGetStatusName(cublasStatus_t status) { return status_name(status); }

@@ -28,7 +28,9 @@ extern "C" {
 
 cublasStatus_t cublasLoggerConfigure(int is_on, int to_stdout, int to_stderr, const char* file) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    if (file != nullptr && *file != '\0')
+    char first = 0;
+    if (file != nullptr) BLAS_TRY(read_value("logFileName", file, &first));
+    if (first != 0)
       return unsupported("logs to a file are not there; log to stdout, or by KM_LOG=info,cuda");
     logs_to_stdout = is_on != 0 && to_stdout != 0;
     logs_to_stderr = is_on != 0 && to_stderr != 0;
@@ -46,11 +48,8 @@ cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback) {
 }
 
 cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(callback);
-    *callback = log_callback;
-    return CUBLAS_STATUS_SUCCESS;
-  });
+  return frame(__func__,
+               [&] { return write_value("userCallback", callback, log_callback.load()); });
 }
 
 }  // extern "C"

@@ -2,7 +2,9 @@
 // has chosen. Calls return when their result is written.
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
+#include "dropin/cublas/version.h"
 #include "dropin/cublas/xt/level3.h"
 
 #ifdef KM_NVIDIA_HEADERS
@@ -42,18 +44,24 @@ cublasStatus_t device_count(int* out) {
   return status_of(driver->cuDeviceGetCount(out));
 }
 
+/// One of the numbers of devices that the program gives.
+cublasStatus_t read_device(const int* devices, int index, int there, int* out) {
+  BLAS_REQUIRE(devices);
+  BLAS_TRY(read_value("deviceId", devices + index, out));
+  if (*out >= 0 && *out < there) return CUBLAS_STATUS_SUCCESS;
+  return invalid("deviceId[%d] is %d; there are %d devices", index, *out, there);
+}
+
 cublasStatus_t select_devices(XtHandle& h, int count, const int* devices) {
   if (count <= 0) return invalid("nbDevices is %d", count);
-  BLAS_REQUIRE(devices);
   const Driver* const driver = library::driver();
   int there = 0;
   BLAS_TRY(device_count(&there));
-  std::vector<XtDevice> opened(static_cast<size_t>(count));
+  std::vector<XtDevice> opened;
   for (int i = 0; i < count; ++i) {
-    if (devices[i] < 0 || devices[i] >= there) {
-      return invalid("deviceId[%d] is %d; there are %d devices", i, devices[i], there);
-    }
-    BLAS_TRY(opened[static_cast<size_t>(i)].open(*driver, devices[i]));
+    int device = 0;
+    BLAS_TRY(read_device(devices, i, there, &device));
+    BLAS_TRY(opened.emplace_back().open(*driver, device));
   }
   h.devices.swap(opened);
   return CUBLAS_STATUS_SUCCESS;
@@ -72,15 +80,31 @@ class Checks {
     constexpr uint64_t kMost = uint64_t{1} << 31;
     return require(value < kMost, "%s is %llu; at most 2147483647", name, value);
   }
-  Checks& scalar(const char* name, const void* value) {
-    return require(value != nullptr, "%s is null%.0llu", name, 0);
+  /// A scalar, which may be real, as a number of the matrices' type.
+  template <class Scalar>
+  Checks& scalar(const char* name, const Scalar* value, km_data_type type, Number* out) {
+    if (status_ != CUBLAS_STATUS_SUCCESS) return *this;
+    Scalar given;
+    status_ = read_value(name, value, &given);
+    if (status_ != CUBLAS_STATUS_SUCCESS) return *this;
+    double parts[2] = {};
+    parts_of(kTypeOf<Scalar>, &given, parts);
+    *out = number_of(type, parts[0], parts[1]);
+    return *this;
   }
   /// A matrix of `rows` lines and `columns`; empty ones may be null.
-  Checks& matrix(const char* name, const void* data, uint64_t leading, uint64_t rows,
+  template <class T>
+  Checks& matrix(const char* name, const T* data, uint64_t leading, uint64_t rows,
                  uint64_t columns) {
     require(leading >= std::max(rows, uint64_t{1}),
             "the leading dimension of %s is %llu: too small", name, leading);
-    return require(data != nullptr || rows == 0 || columns == 0, "%s is null%.0llu", name, 0);
+    if (rows == 0 || columns == 0) return *this;
+    // Elements are found by products of 64 bits.
+    constexpr uint64_t kMost = uint64_t{1} << 47;
+    require(leading < kMost / sizeof(T) / columns,
+            "the leading dimension of %s is %llu: its columns lie beyond all memory", name,
+            leading);
+    return require(data != nullptr, "%s is null%.0llu", name, 0);
   }
   Checks& operation(int value) {
     return require(value >= CUBLAS_OP_N && value <= CUBLAS_OP_C, "%s is %llu", "an operation",
@@ -103,42 +127,27 @@ class Checks {
   cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
 };
 
-/// A scalar, which may be real, as a number of the matrices' type T; zero for null.
-template <class T, class Scalar>
-Number scalar(const Scalar* value) {
-  double parts[2] = {};
-  if (value != nullptr) parts_of(kTypeOf<Scalar>, value, parts);
-  return number_of(kTypeOf<T>, parts[0], parts[1]);
-}
-
 template <class T>
 cublasStatus_t gemm(XtHandle& h, cublasOperation_t transa, cublasOperation_t transb, size_t m,
                     size_t n, size_t k, const T* alpha, const T* a, size_t lda, const T* b,
                     size_t ldb, const T* beta, T* c, size_t ldc) {
   const bool plain_a = is_plain(transa), plain_b = is_plain(transb);
+  Number alpha_value, beta_value;
   BLAS_TRY(Checks()
                .operation(transa)
                .operation(transb)
                .size("m", m)
                .size("n", n)
                .size("k", k)
-               .scalar("alpha", alpha)
-               .scalar("beta", beta)
+               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+               .scalar("beta", beta, kTypeOf<T>, &beta_value)
                .matrix("A", a, lda, plain_a ? m : k, plain_a ? k : m)
                .matrix("B", b, ldb, plain_b ? k : n, plain_b ? n : k)
                .matrix("C", c, ldc, m, n)
                .status());
-  return xt_gemm(h, {kTypeOf<T>,
-                     transa,
-                     transb,
-                     m,
-                     n,
-                     k,
-                     scalar<T>(alpha),
-                     scalar<T>(beta),
-                     {a, lda},
-                     {b, ldb},
-                     {c, ldc}});
+  return xt_gemm(
+      h,
+      {kTypeOf<T>, transa, transb, m, n, k, alpha_value, beta_value, {a, lda}, {b, ldb}, {c, ldc}});
 }
 
 /// The two ways in which forms of rank updates differ.
@@ -148,21 +157,22 @@ struct RankForm {
 constexpr RankForm kPlainUpdate = {false, false}, kPlainTwofold = {false, true};
 constexpr RankForm kHermitianUpdate = {true, false}, kHermitianTwofold = {true, true};
 
-template <class T>
+template <class T, class Alpha, class Beta>
 cublasStatus_t rank_update(XtHandle& h, RankForm form, cublasFillMode_t uplo,
-                           cublasOperation_t trans, size_t n, size_t k, const void* alpha_place,
-                           const Number& alpha, const T* a, size_t lda, const T* b, size_t ldb,
-                           const void* beta_place, const Number& beta, T* c, size_t ldc) {
+                           cublasOperation_t trans, size_t n, size_t k, const Alpha* alpha,
+                           const T* a, size_t lda, const T* b, size_t ldb, const Beta* beta, T* c,
+                           size_t ldc) {
   const bool is_plain_a = is_plain(trans);
   const size_t rows = is_plain_a ? n : k, columns = is_plain_a ? k : n;
   const cublasOperation_t known = form.is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
+  Number alpha_value, beta_value;
   BLAS_TRY(Checks()
                .choice("uplo", uplo)
                .operation(trans)
                .size("n", n)
                .size("k", k)
-               .scalar("alpha", alpha_place)
-               .scalar("beta", beta_place)
+               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+               .scalar("beta", beta, kTypeOf<T>, &beta_value)
                .matrix("A", a, lda, rows, columns)
                .matrix("B", b, ldb, rows, columns)
                .matrix("C", c, ldc, n, n)
@@ -178,28 +188,42 @@ cublasStatus_t rank_update(XtHandle& h, RankForm form, cublasFillMode_t uplo,
                             trans,
                             n,
                             k,
-                            alpha,
-                            beta,
+                            alpha_value,
+                            beta_value,
                             {a, lda},
                             {b, ldb},
                             {c, ldc}});
+}
+
+/// The arguments of symm and hemm, but for what differs between whole and packed triangles.
+template <class T>
+cublasStatus_t check_symm(cublasSideMode_t side, cublasFillMode_t uplo, size_t m, size_t n,
+                          const T* alpha, const T* a, size_t lda, const T* b, size_t ldb,
+                          const T* beta, const T* c, size_t ldc) {
+  const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  Number alpha_value, beta_value;
+  return Checks()
+      .choice("side", side)
+      .choice("uplo", uplo)
+      .size("m", m)
+      .size("n", n)
+      .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+      .scalar("beta", beta, kTypeOf<T>, &beta_value)
+      .matrix("A", a, lda, order, order)
+      .matrix("B", b, ldb, m, n)
+      .matrix("C", c, ldc, m, n)
+      .status();
 }
 
 template <class T>
 cublasStatus_t symm(XtHandle& h, bool is_hermitian, cublasSideMode_t side, cublasFillMode_t uplo,
                     size_t m, size_t n, const T* alpha, const T* a, size_t lda, const T* b,
                     size_t ldb, const T* beta, T* c, size_t ldc) {
-  const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  Number alpha_value, beta_value;
+  BLAS_TRY(check_symm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc));
   BLAS_TRY(Checks()
-               .choice("side", side)
-               .choice("uplo", uplo)
-               .size("m", m)
-               .size("n", n)
-               .scalar("alpha", alpha)
-               .scalar("beta", beta)
-               .matrix("A", a, lda, order, order)
-               .matrix("B", b, ldb, m, n)
-               .matrix("C", c, ldc, m, n)
+               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+               .scalar("beta", beta, kTypeOf<T>, &beta_value)
                .status());
   return xt_symm(h, {kTypeOf<T>,
                      is_hermitian,
@@ -207,33 +231,43 @@ cublasStatus_t symm(XtHandle& h, bool is_hermitian, cublasSideMode_t side, cubla
                      uplo,
                      m,
                      n,
-                     scalar<T>(alpha),
-                     scalar<T>(beta),
+                     alpha_value,
+                     beta_value,
                      {a, lda},
                      {b, ldb},
                      {c, ldc}});
 }
 
-/// symm with a packed triangle in the host's memory, which is unpacked first.
+/// The whole matrix of a packed triangle, which lies in memory of the host's. The triangle's ends
+/// are read first: a matrix that is not there takes no memory.
+template <class T>
+cublasStatus_t unpack(cublasFillMode_t uplo, size_t order, const T* ap, std::vector<T>* out) {
+  if (order == 0) return CUBLAS_STATUS_SUCCESS;
+  const bool is_lower = uplo == CUBLAS_FILL_MODE_LOWER;
+  T end;
+  BLAS_TRY(read_value("AP", ap, &end));
+  BLAS_TRY(read_value("AP", ap + (order * (order + 1) / 2 - 1), &end));
+  out->resize(order * order);
+  const T* next = ap;
+  for (size_t column = 0; column < order; ++column) {
+    const size_t first = is_lower ? column : 0;
+    const size_t count = is_lower ? order - column : column + 1;
+    BLAS_TRY(read_place("AP", next, &(*out)[column * order + first], count * sizeof(T)));
+    next += count;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// symm with a packed triangle in the host's memory, which is unpacked once all else is right.
 template <class T>
 cublasStatus_t spmm(XtHandle& h, cublasSideMode_t side, cublasFillMode_t uplo, size_t m, size_t n,
                     const T* alpha, const T* ap, const T* b, size_t ldb, const T* beta, T* c,
                     size_t ldc) {
   const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
-  BLAS_TRY(Checks()
-               .choice("side", side)
-               .choice("uplo", uplo)
-               .size("m", m)
-               .size("n", n)
-               .matrix("AP", ap, order + 1, order, order)
-               .status());
-  std::vector<T> whole(order * order);
-  size_t next = 0;
-  for (size_t column = 0; column < order; ++column) {
-    const size_t first = uplo == CUBLAS_FILL_MODE_LOWER ? column : 0;
-    const size_t end = uplo == CUBLAS_FILL_MODE_LOWER ? order : column + 1;
-    for (size_t row = first; row < end; ++row) whole[column * order + row] = ap[next++];
-  }
+  BLAS_TRY(
+      check_symm(side, uplo, m, n, alpha, ap, std::max(order, size_t{1}), b, ldb, beta, c, ldc));
+  std::vector<T> whole;
+  BLAS_TRY(unpack(uplo, order, ap, &whole));
   return symm(h, false, side, uplo, m, n, alpha, whole.data(), std::max(order, size_t{1}), b, ldb,
               beta, c, ldc);
 }
@@ -244,6 +278,7 @@ cublasStatus_t triangular(XtHandle& h, bool is_solve, cublasSideMode_t side, cub
                           const T* alpha, const T* a, size_t lda, const T* b, size_t ldb, T* c,
                           size_t ldc) {
   const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  Number alpha_value;
   BLAS_TRY(Checks()
                .choice("side", side)
                .choice("uplo", uplo)
@@ -251,7 +286,7 @@ cublasStatus_t triangular(XtHandle& h, bool is_solve, cublasSideMode_t side, cub
                .choice("diag", diag)
                .size("m", m)
                .size("n", n)
-               .scalar("alpha", alpha)
+               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
                .matrix("A", a, lda, order, order)
                .matrix("B", b, ldb, m, n)
                .matrix("C", c, ldc, m, n)
@@ -265,7 +300,7 @@ cublasStatus_t triangular(XtHandle& h, bool is_solve, cublasSideMode_t side, cub
                            diag,
                            m,
                            n,
-                           scalar<T>(alpha),
+                           alpha_value,
                            {a, lda},
                            {b, ldb},
                            {c, ldc}});
@@ -280,10 +315,14 @@ cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
     BLAS_REQUIRE(handle);
     int count = 0;
     BLAS_TRY(device_count(&count));
-    constexpr uint64_t kTag = 8;
-    *handle = reinterpret_cast<cublasXtHandle_t>(
-        library::handle_map<XtHandle>().add(std::make_shared<XtHandle>(), kTag));
-    return CUBLAS_STATUS_SUCCESS;
+    const uint64_t tag = library::handle_tag(library::HandleKind::kCublasXt,
+                                             static_cast<unsigned>(kVersion / 10000));
+    auto& handles = library::handle_map<XtHandle>();
+    const uint64_t id = handles.add(std::make_shared<XtHandle>(), tag);
+    const cublasStatus_t given =
+        write_value("handle", handle, reinterpret_cast<cublasXtHandle_t>(id));
+    if (given != CUBLAS_STATUS_SUCCESS) handles.remove(id);
+    return given;
   });
 }
 
@@ -297,26 +336,23 @@ cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
 cublasStatus_t cublasXtGetNumBoards(int count, int devices[], int* boards) {
   return frame(__func__, [&]() -> cublasStatus_t {
     if (count <= 0) return invalid("nbDevices is %d", count);
-    BLAS_REQUIRE(devices);
-    BLAS_REQUIRE(boards);
-    std::vector<int> distinct(devices, devices + count);
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     int there = 0;
     BLAS_TRY(device_count(&there));
-    if (distinct.front() < 0 || distinct.back() >= there) {
-      return invalid("deviceId has %d and %d; there are %d devices", distinct.front(),
-                     distinct.back(), there);
+    std::set<int> distinct;
+    for (int i = 0; i < count; ++i) {
+      int device = 0;
+      BLAS_TRY(read_device(devices, i, there, &device));
+      distinct.insert(device);
     }
-    *boards = static_cast<int>(distinct.size());
-    return CUBLAS_STATUS_SUCCESS;
+    return write_value("nbBoards", boards, static_cast<int>(distinct.size()));
   });
 }
 
 cublasStatus_t cublasXtMaxBoards(int* boards) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(boards);
-    return device_count(boards);
+    int there = 0;
+    BLAS_TRY(device_count(&there));
+    return write_value("nbBoards", boards, there);
   });
 }
 
@@ -332,11 +368,8 @@ cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int block_dim) {
   });
 }
 cublasStatus_t cublasXtGetBlockDim(cublasXtHandle_t handle, int* block_dim) {
-  return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
-    BLAS_REQUIRE(block_dim);
-    *block_dim = h.block_dim;
-    return CUBLAS_STATUS_SUCCESS;
-  });
+  return xt_call(__func__, handle,
+                 [&](XtHandle& h) { return write_value("blockDim", block_dim, h.block_dim); });
 }
 
 /// The mode can be read back; memory is not pinned, because copies gain nothing by it here.
@@ -350,10 +383,8 @@ cublasStatus_t cublasXtSetPinningMemMode(cublasXtHandle_t handle, cublasXtPinned
   });
 }
 cublasStatus_t cublasXtGetPinningMemMode(cublasXtHandle_t handle, cublasXtPinnedMemMode_t* mode) {
-  return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
-    BLAS_REQUIRE(mode);
-    *mode = static_cast<cublasXtPinnedMemMode_t>(h.pinning_mode);
-    return CUBLAS_STATUS_SUCCESS;
+  return xt_call(__func__, handle, [&](XtHandle& h) {
+    return write_value("mode", mode, static_cast<cublasXtPinnedMemMode_t>(h.pinning_mode));
   });
 }
 
@@ -389,8 +420,7 @@ cublasStatus_t cublasXtSetCpuRatio(cublasXtHandle_t handle, cublasXtBlasOp_t rou
       cublasXtHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, size_t n, size_t k, \
       const Alpha* alpha, const T* A, size_t lda, const Beta* beta, T* C, size_t ldc) {            \
     return xt_call(__func__, handle, [&](XtHandle& h) {                                            \
-      return rank_update(h, form, uplo, trans, n, k, alpha, scalar<T>(alpha), A, lda, A, lda,      \
-                         beta, scalar<T>(beta), C, ldc);                                           \
+      return rank_update(h, form, uplo, trans, n, k, alpha, A, lda, A, lda, beta, C, ldc);         \
     });                                                                                            \
   }
 #define KM_XT_RANK2(L, name, T, Beta, form)                                                       \
@@ -399,8 +429,7 @@ cublasStatus_t cublasXtSetCpuRatio(cublasXtHandle_t handle, cublasXtBlasOp_t rou
                                               const T* alpha, const T* A, size_t lda, const T* B, \
                                               size_t ldb, const Beta* beta, T* C, size_t ldc) {   \
     return xt_call(__func__, handle, [&](XtHandle& h) {                                           \
-      return rank_update(h, form, uplo, trans, n, k, alpha, scalar<T>(alpha), A, lda, B, ldb,     \
-                         beta, scalar<T>(beta), C, ldc);                                          \
+      return rank_update(h, form, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);        \
     });                                                                                           \
   }
 #define KM_XT_SYMM(L, name, T, is_hermitian)                                                      \

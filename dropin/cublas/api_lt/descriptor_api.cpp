@@ -117,43 +117,61 @@ cublasStatus_t too_small(int id, unsigned needed, size_t given) {
 cublasStatus_t set_fixed(const FixedAttribute* attribute, int id, const void* value,
                          size_t size_bytes) {
   if (attribute == nullptr) return no_such_attribute(id);
-  BLAS_REQUIRE(value);
   if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
-  const auto* const bytes = static_cast<const char*>(value);
-  if (std::all_of(bytes, bytes + attribute->size_bytes, [](char byte) { return byte == 0; })) {
-    return CUBLAS_STATUS_SUCCESS;
-  }
+  uint64_t number = 0;  // none has more bytes
+  BLAS_TRY(read_place("buf", value, &number, attribute->size_bytes));
+  if (number == 0) return CUBLAS_STATUS_SUCCESS;
   return unsupported("attribute %d: %s", id, attribute->instead);
 }
 
-cublasStatus_t set(const Attributes& attributes, void* descriptor, int id, const void* value,
-                   size_t size_bytes) {
-  if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+/// Puts a value of the program's into one attribute of a descriptor, which has ended meanwhile when
+/// this fails behind an id.
+template <class T>
+bool write_attribute(void* opaque, const Attribute& attribute, const void* value) {
+  if (!is_id(opaque)) {
+    char* const place = static_cast<char*>(opaque) + attribute.offset;
+    return library::write_host(place, value, attribute.size_bytes);
+  }
+  return descriptor_table<T>().update(reinterpret_cast<uint64_t>(opaque), [&](T& descriptor) {
+    std::memcpy(reinterpret_cast<char*>(&descriptor) + attribute.offset, value,
+                attribute.size_bytes);
+  });
+}
+
+template <class T>
+cublasStatus_t set(const Attributes& attributes, void* opaque, const char* name, int id,
+                   const void* value, size_t size_bytes) {
+  T descriptor;
+  if (!read_descriptor(opaque, name, &descriptor)) return CUBLAS_STATUS_INVALID_VALUE;
   const Attribute* const attribute = find(attributes.stored, id);
   if (attribute == nullptr) return set_fixed(find(attributes.fixed, id), id, value, size_bytes);
   BLAS_REQUIRE(value);
   if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
-  std::memcpy(static_cast<char*>(descriptor) + attribute->offset, value, attribute->size_bytes);
-  return CUBLAS_STATUS_SUCCESS;
+  uint64_t copy[4];
+  BLAS_TRY(read_place("buf", value, copy, attribute->size_bytes));
+  if (write_attribute<T>(opaque, *attribute, copy)) return CUBLAS_STATUS_SUCCESS;
+  return invalid("%s cannot be written", name);
 }
 
-cublasStatus_t get(const Attributes& attributes, const void* descriptor, int id, void* value,
-                   size_t size_bytes, size_t* written) {
-  if (descriptor == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+template <class T>
+cublasStatus_t get(const Attributes& attributes, const void* opaque, const char* name, int id,
+                   void* value, size_t size_bytes, size_t* written) {
+  T descriptor;
+  if (!read_descriptor(opaque, name, &descriptor)) return CUBLAS_STATUS_INVALID_VALUE;
   const Attribute* const stored = find(attributes.stored, id);
   const FixedAttribute* const fixed = find(attributes.fixed, id);
   if (stored == nullptr && fixed == nullptr) return no_such_attribute(id);
   const uint16_t needed = stored != nullptr ? stored->size_bytes : fixed->size_bytes;
-  if (written != nullptr) *written = needed;
+  if (written != nullptr) BLAS_TRY(write_value("sizeWritten", written, size_t{needed}));
   if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
   BLAS_REQUIRE(value);
   if (size_bytes < needed) return too_small(id, needed, size_bytes);
-  if (stored == nullptr) {
-    std::memset(value, 0, needed);
-  } else {
-    std::memcpy(value, static_cast<const char*>(descriptor) + stored->offset, needed);
-  }
-  return CUBLAS_STATUS_SUCCESS;
+  constexpr uint64_t kZeros[4] = {};
+  const void* const from =
+      stored == nullptr
+          ? kZeros
+          : static_cast<const void*>(reinterpret_cast<const char*>(&descriptor) + stored->offset);
+  return write_place("buf", value, from, needed);
 }
 
 /// A descriptor into memory of the program's.
@@ -162,51 +180,50 @@ cublasStatus_t initialize(void* place, size_t size_bytes, const T& value) {
   BLAS_REQUIRE(place);
   if (size_bytes < sizeof(T))
     return invalid("size is %zu; at least %zu is needed", size_bytes, sizeof(T));
-  std::memset(place, 0, size_bytes);
-  std::memcpy(place, &value, sizeof value);
-  return CUBLAS_STATUS_SUCCESS;
+  if (is_id(place)) return invalid("the place is a descriptor of cublasLt's own");
+  typename T::Opaque image{};
+  std::memcpy(&image, &value, sizeof value);
+  return write_place("the descriptor", place, &image, std::min(size_bytes, sizeof image));
 }
 
-/// A descriptor in memory of its own, which destroy() frees.
+/// A descriptor of the library's, which destroy() ends.
 template <class Opaque, class T>
 cublasStatus_t create(Opaque** out, const T& value) {
-  BLAS_REQUIRE(out);
-  auto made = std::make_unique<Opaque>();
-  BLAS_TRY(initialize(made.get(), sizeof(Opaque), value));
-  *out = made.release();
-  return CUBLAS_STATUS_SUCCESS;
+  const uint64_t id = descriptor_table<T>().add(value);
+  if (id == 0) return CUBLAS_STATUS_ALLOC_FAILED;
+  const cublasStatus_t given =
+      write_value("the place of the descriptor", out, reinterpret_cast<Opaque*>(id));
+  if (given != CUBLAS_STATUS_SUCCESS) descriptor_table<T>().remove(id);
+  return given;
 }
 
-template <class T, class Opaque>
-cublasStatus_t destroy(Opaque* opaque, const char* name) {
+template <class T>
+cublasStatus_t destroy(const void* opaque, const char* name) {
   if (opaque == nullptr) return CUBLAS_STATUS_SUCCESS;
-  T* const found = descriptor<T>(opaque, name);
-  if (found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  found->mark = 0;
-  const std::unique_ptr<Opaque> owned(opaque);
-  return CUBLAS_STATUS_SUCCESS;
+  const bool has_ended =
+      is_id(opaque) && descriptor_table<T>().remove(reinterpret_cast<uint64_t>(opaque));
+  return has_ended ? CUBLAS_STATUS_SUCCESS : invalid("%s is no live descriptor of its kind", name);
 }
 
 }  // namespace
 
 extern "C" {
 
-#define KM_DESCRIPTOR(Name, Handle, Id, Type, table)                                               \
-  cublasStatus_t cublasLt##Name##Destroy(Handle handle) {                                          \
-    return frame(__func__, [&] { return destroy<Type>(handle, #Name); });                          \
-  }                                                                                                \
-  cublasStatus_t cublasLt##Name##SetAttribute(Handle handle, Id id, const void* value,             \
-                                              size_t size_bytes) {                                 \
-    return frame(__func__, [&] {                                                                   \
-      return set(table, descriptor<Type>(handle, #Name), static_cast<int>(id), value, size_bytes); \
-    });                                                                                            \
-  }                                                                                                \
-  cublasStatus_t cublasLt##Name##GetAttribute(Handle handle, Id id, void* value,                   \
-                                              size_t size_bytes, size_t* written) {                \
-    return frame(__func__, [&] {                                                                   \
-      return get(table, descriptor<Type>(handle, #Name), static_cast<int>(id), value, size_bytes,  \
-                 written);                                                                         \
-    });                                                                                            \
+#define KM_DESCRIPTOR(Name, Handle, Id, Type, table)                                            \
+  cublasStatus_t cublasLt##Name##Destroy(Handle handle) {                                       \
+    return frame(__func__, [&] { return destroy<Type>(handle, #Name); });                       \
+  }                                                                                             \
+  cublasStatus_t cublasLt##Name##SetAttribute(Handle handle, Id id, const void* value,          \
+                                              size_t size_bytes) {                              \
+    return frame(__func__, [&] {                                                                \
+      return set<Type>(table, handle, #Name, static_cast<int>(id), value, size_bytes);          \
+    });                                                                                         \
+  }                                                                                             \
+  cublasStatus_t cublasLt##Name##GetAttribute(Handle handle, Id id, void* value,                \
+                                              size_t size_bytes, size_t* written) {             \
+    return frame(__func__, [&] {                                                                \
+      return get<Type>(table, handle, #Name, static_cast<int>(id), value, size_bytes, written); \
+    });                                                                                         \
   }
 KM_DESCRIPTOR(MatrixLayout, cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, MatrixLayout,
               kLayouts)

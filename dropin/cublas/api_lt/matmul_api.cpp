@@ -1,8 +1,8 @@
 // Products and transformations of cublasLt; its handles, algorithms, versions and logs.
-#include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 #include "base/log.h"
 #include "dropin/cublas/lt/matmul.h"
@@ -17,14 +17,17 @@ struct LtHandle {
   const Driver* driver;
 };
 
-/// Handles of cuBLAS may stand for those of cublasLt; they live in the other library.
-bool is_cublas_handle(cublasLtHandle_t handle) {
-  return (reinterpret_cast<uint64_t>(handle) >> 40) == ((uint64_t{1} << 23) | 1);
+/// Handles of cuBLAS stand for those of cublasLt; they live in the other library, which tells the
+/// driver of them.
+bool is_cublas_handle(uint64_t id) {
+  if (!library::is_handle_of(id, library::HandleKind::kCublas)) return false;
+  const Driver* const driver = library::driver();
+  return driver != nullptr && driver->table != nullptr && driver->table->is_live_handle(id);
 }
 
 cublasStatus_t check_handle(cublasLtHandle_t handle) {
-  if (library::handle_map<LtHandle>().find(reinterpret_cast<uint64_t>(handle)) != nullptr ||
-      is_cublas_handle(handle)) {
+  const auto id = reinterpret_cast<uint64_t>(handle);
+  if (library::handle_map<LtHandle>().find(id) != nullptr || is_cublas_handle(id)) {
     return CUBLAS_STATUS_SUCCESS;
   }
   log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", current_function());
@@ -43,13 +46,25 @@ cublasStatus_t prepare(cublasLtHandle_t handle, cudaStream_t stream, Handle* out
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Null members when one of them is no layout.
-bool find_layouts(const void* a, const void* b, const void* c, const void* d, MatmulLayouts* out) {
-  out->a = descriptor<MatrixLayout>(a, "Adesc");
-  out->b = descriptor<MatrixLayout>(b, "Bdesc");
-  out->c = descriptor<MatrixLayout>(c, "Cdesc");
-  out->d = descriptor<MatrixLayout>(d, "Ddesc");
-  return out->a != nullptr && out->b != nullptr && out->c != nullptr && out->d != nullptr;
+/// The layouts of a product.
+struct LayoutValues {
+  MatrixLayout a, b, c, d;
+  MatmulLayouts all() const { return {&a, &b, &c, &d}; }
+};
+
+struct Layouts {
+  const void *a, *b, *c, *d;
+};
+
+/// False when one of them is no layout.
+bool read_layouts(const Layouts& given, LayoutValues* out) {
+  if (!read_descriptor(given.a, "Adesc", &out->a) || !read_descriptor(given.b, "Bdesc", &out->b) ||
+      !read_descriptor(given.c, "Cdesc", &out->c)) {
+    return false;
+  }
+  if (given.d != given.c) return read_descriptor(given.d, "Ddesc", &out->d);
+  out->d = out->c;
+  return true;
 }
 
 constexpr uint64_t kAlgorithmMark = 0x4c6d6b0541ULL;
@@ -63,43 +78,40 @@ cublasLtMatmulAlgo_t algorithm_for(int a, int b, int c, int d) {
   return algorithm;
 }
 
-void give_algorithm(const MatmulLayouts& layouts, cublasLtMatmulHeuristicResult_t* out) {
-  std::memset(out, 0, sizeof *out);
-  out->algo = algorithm_for(static_cast<int>(layouts.a->type), static_cast<int>(layouts.b->type),
-                            static_cast<int>(layouts.c->type), static_cast<int>(layouts.d->type));
-  out->state = CUBLAS_STATUS_SUCCESS;
-  out->wavesCount = 1;
+cublasStatus_t give_algorithm(const char* name, const LayoutValues& layouts,
+                              cublasLtMatmulHeuristicResult_t* out) {
+  cublasLtMatmulHeuristicResult_t result{};
+  result.algo = algorithm_for(static_cast<int>(layouts.a.type), static_cast<int>(layouts.b.type),
+                              static_cast<int>(layouts.c.type), static_cast<int>(layouts.d.type));
+  result.state = CUBLAS_STATUS_SUCCESS;
+  result.wavesCount = 1;
+  return write_value(name, out, result);
 }
 
-cublasStatus_t check_algorithm(const cublasLtMatmulAlgo_t* algorithm) {
-  BLAS_REQUIRE(algorithm);
-  if (algorithm->data[0] == kAlgorithmMark) return CUBLAS_STATUS_SUCCESS;
+cublasStatus_t read_algorithm(const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulAlgo_t* out) {
+  BLAS_TRY(read_value("algo", algorithm, out));
+  if (out->data[0] == kAlgorithmMark) return CUBLAS_STATUS_SUCCESS;
   return invalid("the algorithm comes from another library");
 }
-
-struct Layouts {
-  const void *a, *b, *c, *d;
-};
 
 /// cublasLtMatmulAlgoGetHeuristic with or without a stream.
 cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
                               const void* preference, int requested,
                               cublasLtMatmulHeuristicResult_t* results, int* returned) {
-  BLAS_REQUIRE(returned);
-  *returned = 0;
+  BLAS_TRY(write_value("returnAlgoCount", returned, 0));
   BLAS_TRY(check_handle(handle));
-  const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
-  MatmulLayouts layouts;
-  if (found == nullptr || descriptor<Preference>(preference, "preference") == nullptr ||
-      !find_layouts(given.a, given.b, given.c, given.d, &layouts)) {
+  MatmulDescriptor found;
+  Preference wanted;
+  LayoutValues layouts;
+  if (!read_descriptor(matmul, "operationDesc", &found) ||
+      !read_descriptor(preference, "preference", &wanted) || !read_layouts(given, &layouts)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
   BLAS_REQUIRE(results);
-  BLAS_TRY(check_matmul(*found, layouts));
-  give_algorithm(layouts, results);
-  *returned = 1;
-  return CUBLAS_STATUS_SUCCESS;
+  BLAS_TRY(check_matmul(found, layouts.all()));
+  BLAS_TRY(give_algorithm("heuristicResultsArray", layouts, results));
+  return write_value("returnAlgoCount", returned, 1);
 }
 
 /// cublasLtMatmulAlgoCheck with or without a stream.
@@ -107,16 +119,16 @@ cublasStatus_t check_product(cublasLtHandle_t handle, const void* matmul, const 
                              const cublasLtMatmulAlgo_t* algorithm,
                              cublasLtMatmulHeuristicResult_t* result) {
   BLAS_TRY(check_handle(handle));
-  const auto* const found = descriptor<MatmulDescriptor>(matmul, "operationDesc");
-  MatmulLayouts layouts;
-  if (found == nullptr || !find_layouts(given.a, given.b, given.c, given.d, &layouts)) {
+  MatmulDescriptor found;
+  LayoutValues layouts;
+  if (!read_descriptor(matmul, "operationDesc", &found) || !read_layouts(given, &layouts)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  BLAS_TRY(check_algorithm(algorithm));
+  cublasLtMatmulAlgo_t known;
+  BLAS_TRY(read_algorithm(algorithm, &known));
   BLAS_REQUIRE(result);
-  BLAS_TRY(check_matmul(*found, layouts));
-  give_algorithm(layouts, result);
-  return CUBLAS_STATUS_SUCCESS;
+  BLAS_TRY(check_matmul(found, layouts.all()));
+  return give_algorithm("result", layouts, result);
 }
 
 /// False for what is no capability. All of them have 4 bytes but the numerical flags.
@@ -152,12 +164,23 @@ bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* va
 /// Products are not emulated: the count of mantissa bits that an emulation has kept is -1.
 cublasStatus_t report_emulation(const Handle& h, const MatmulDescriptor& matmul) {
   if (matmul.emulation == nullptr) return CUBLAS_STATUS_SUCCESS;
-  const auto* const found = descriptor<EmulationDescriptor>(matmul.emulation, "emulationDesc");
-  if (found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  if (found->mantissa_bit_count == nullptr) return CUBLAS_STATUS_SUCCESS;
-  return status_of(h.driver->cuMemsetD8Async(reinterpret_cast<uint64_t>(found->mantissa_bit_count),
-                                             0xff, sizeof *found->mantissa_bit_count,
+  EmulationDescriptor found;
+  if (!read_descriptor(matmul.emulation, "emulationDesc", &found)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  if (found.mantissa_bit_count == nullptr) return CUBLAS_STATUS_SUCCESS;
+  return status_of(h.driver->cuMemsetD8Async(reinterpret_cast<uint64_t>(found.mantissa_bit_count),
+                                             0xff, sizeof *found.mantissa_bit_count,
                                              h.stream.load()));
+}
+
+/// The bytes of a setting of algorithms, of which so many are given.
+cublasStatus_t find_width(int id, size_t given_bytes, size_t* out) {
+  constexpr int kLast = 8, kFirstShort = 7;
+  if (id < 0 || id > kLast) return invalid("attribute %d of algorithms is none", id);
+  *out = id >= kFirstShort ? sizeof(uint16_t) : sizeof(uint32_t);
+  if (given_bytes >= *out) return CUBLAS_STATUS_SUCCESS;
+  return invalid("sizeInBytes is %zu; attribute %d has %zu", given_bytes, id, *out);
 }
 
 constexpr size_t kDefaultCacheCapacity = 8192;
@@ -191,9 +214,10 @@ cublasStatus_t cublasLtLoggerSetFile(FILE* file) {
 
 cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(path);
-    std::FILE* const file = std::fopen(path, "ae");  // tidy: file: a log grows line by line
-    if (file == nullptr) return invalid("the log cannot be opened: %s", path);
+    std::string name;
+    if (!library::read_host_text(path, PATH_MAX, &name)) return invalid("logFile is no text");
+    std::FILE* const file = std::fopen(name.c_str(), "ae");  // tidy: file: a log grows line by line
+    if (file == nullptr) return invalid("the log cannot be opened: %s", name.c_str());
     log_to(file);
     return CUBLAS_STATUS_SUCCESS;
   });
@@ -201,18 +225,20 @@ cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(handle);
     const Driver* const driver = library::driver();
     if (driver == nullptr || driver->table == nullptr) {
       log(LogLevel::kInfo, "cuda", "libcublasLt works with Kernelmill's libcuda.so.1 only");
       return CUBLAS_STATUS_NOT_INITIALIZED;
     }
     BLAS_CHECK(library::enter_context(*driver));
-    constexpr uint64_t kTag = 2;
-    const uint64_t id =
-        library::handle_map<LtHandle>().add(std::make_shared<LtHandle>(LtHandle{driver}), kTag);
-    *handle = reinterpret_cast<cublasLtHandle_t>(id);
-    return CUBLAS_STATUS_SUCCESS;
+    const uint64_t tag = library::handle_tag(library::HandleKind::kCublasLt,
+                                             static_cast<unsigned>(kVersion / 10000));
+    auto& handles = library::handle_map<LtHandle>();
+    const uint64_t id = handles.add(std::make_shared<LtHandle>(LtHandle{driver}), tag);
+    const cublasStatus_t given =
+        write_value("lightHandle", handle, reinterpret_cast<cublasLtHandle_t>(id));
+    if (given != CUBLAS_STATUS_SUCCESS) handles.remove(id);
+    return given;
   });
 }
 
@@ -232,12 +258,10 @@ const char* cublasLtGetStatusString(cublasStatus_t status) { return status_text(
 
 cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(value);
     const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
     const int which = static_cast<int>(type);
     if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
-    *value = parts[which];
-    return CUBLAS_STATUS_SUCCESS;
+    return write_value("value", value, parts[which]);
   });
 }
 
@@ -250,14 +274,16 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t matm
   return frame(__func__, [&]() -> cublasStatus_t {
     Handle h;
     BLAS_TRY(prepare(handle, stream, &h));
-    const auto* const found = descriptor<MatmulDescriptor>(matmul, "computeDesc");
-    MatmulLayouts layouts;
-    if (found == nullptr || !find_layouts(Adesc, Bdesc, Cdesc, Ddesc, &layouts)) {
+    MatmulDescriptor found;
+    LayoutValues layouts;
+    if (!read_descriptor(matmul, "computeDesc", &found) ||
+        !read_layouts({Adesc, Bdesc, Cdesc, Ddesc}, &layouts)) {
       return CUBLAS_STATUS_INVALID_VALUE;
     }
-    if (algo != nullptr) BLAS_TRY(check_algorithm(algo));
-    BLAS_TRY(run_matmul(h, *found, layouts, {alpha, A, B, beta, C, D}));
-    return report_emulation(h, *found);
+    cublasLtMatmulAlgo_t known;
+    if (algo != nullptr) BLAS_TRY(read_algorithm(algo, &known));
+    BLAS_TRY(run_matmul(h, found, layouts.all(), {alpha, A, B, beta, C, D}));
+    return report_emulation(h, found);
   });
 }
 
@@ -270,16 +296,17 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
   return frame(__func__, [&]() -> cublasStatus_t {
     Handle h;
     BLAS_TRY(prepare(handle, stream, &h));
-    const auto* const found = descriptor<TransformDescriptor>(transform, "transformDesc");
-    MatmulLayouts layouts{};
-    layouts.a = descriptor<MatrixLayout>(Adesc, "Adesc");
-    layouts.c = descriptor<MatrixLayout>(Cdesc, "Cdesc");
-    if (Bdesc != nullptr) layouts.b = descriptor<MatrixLayout>(Bdesc, "Bdesc");
-    if (found == nullptr || layouts.a == nullptr || layouts.c == nullptr ||
-        (Bdesc != nullptr && layouts.b == nullptr)) {
+    TransformDescriptor found;
+    LayoutValues layouts;
+    if (!read_descriptor(transform, "transformDesc", &found) ||
+        !read_descriptor(Adesc, "Adesc", &layouts.a) ||
+        !read_descriptor(Cdesc, "Cdesc", &layouts.c) ||
+        (Bdesc != nullptr && !read_descriptor(Bdesc, "Bdesc", &layouts.b))) {
       return CUBLAS_STATUS_INVALID_VALUE;
     }
-    return run_transform(h, *found, layouts, {alpha, A, beta, B, C});
+    const MatmulLayouts all{&layouts.a, Bdesc != nullptr ? &layouts.b : nullptr, &layouts.c,
+                            nullptr};
+    return run_transform(h, found, all, {alpha, A, beta, B, C});
   });
 }
 
@@ -309,11 +336,8 @@ cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeTy
   return frame(__func__, [&]() -> cublasStatus_t {
     BLAS_TRY(check_handle(handle));
     if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
-    BLAS_REQUIRE(ids);
-    BLAS_REQUIRE(returned);
-    ids[0] = 0;
-    *returned = 1;
-    return CUBLAS_STATUS_SUCCESS;
+    BLAS_TRY(write_value("algoIdsArray", ids, 0));
+    return write_value("returnAlgoCount", returned, 1);
   });
 }
 
@@ -324,8 +348,7 @@ cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType
     BLAS_TRY(check_handle(handle));
     BLAS_REQUIRE(algo);
     if (id != 0) return invalid("algoId is %d; there is 0 only", id);
-    *algo = algorithm_for(a, b, c, d);
-    return CUBLAS_STATUS_SUCCESS;
+    return write_value("algo", algo, algorithm_for(a, b, c, d));
   });
 }
 
@@ -349,29 +372,25 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* alg
                                                  cublasLtMatmulAlgoCapAttributes_t id, void* value,
                                                  size_t size_bytes, size_t* written) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_TRY(check_algorithm(algo));
+    cublasLtMatmulAlgo_t known;
+    BLAS_TRY(read_algorithm(algo, &known));
     uint64_t found = 0;
     size_t width = sizeof(uint32_t);
-    if (!find_capability(*algo, static_cast<int>(id), &found, &width)) {
+    if (!find_capability(known, static_cast<int>(id), &found, &width)) {
       return invalid("capability %d", static_cast<int>(id));
     }
     if (size_bytes == 0) BLAS_REQUIRE(written);
-    if (written != nullptr) *written = width;
+    if (written != nullptr) BLAS_TRY(write_value("sizeWritten", written, width));
     if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
     BLAS_REQUIRE(value);
     if (size_bytes < width) return invalid("sizeInBytes is %zu", size_bytes);
-    std::memcpy(value, &found, width);
-    return CUBLAS_STATUS_SUCCESS;
+    return write_place("buf", value, &found, width);
   });
 }
 
 // There is one algorithm, and nothing to be kept of a search: the capacity is a number alone.
 cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t* capacity) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(capacity);
-    *capacity = cache_capacity;
-    return CUBLAS_STATUS_SUCCESS;
-  });
+  return frame(__func__, [&] { return write_value("capacity", capacity, cache_capacity.load()); });
 }
 cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
   cache_capacity = capacity;
@@ -383,12 +402,13 @@ cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
                                                     cublasLtMatmulAlgoConfigAttributes_t id,
                                                     const void* value, size_t size_bytes) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_TRY(check_algorithm(algo));
-    BLAS_REQUIRE(value);
-    const auto* const bytes = static_cast<const char*>(value);
-    if (std::all_of(bytes, bytes + size_bytes, [](char byte) { return byte == 0; })) {
-      return CUBLAS_STATUS_SUCCESS;
-    }
+    cublasLtMatmulAlgo_t known;
+    BLAS_TRY(read_algorithm(algo, &known));
+    size_t width = 0;
+    BLAS_TRY(find_width(static_cast<int>(id), size_bytes, &width));
+    uint32_t number = 0;
+    BLAS_TRY(read_place("buf", value, &number, width));
+    if (number == 0) return CUBLAS_STATUS_SUCCESS;
     return unsupported("attribute %d of algorithms has no choices; leave it at 0",
                        static_cast<int>(id));
   });
@@ -399,15 +419,14 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
                                                     void* value, size_t size_bytes,
                                                     size_t* written) {
   return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_TRY(check_algorithm(algo));
-    if (static_cast<int>(id) < 0 || static_cast<int>(id) > 8) return invalid("attribute %d", id);
-    const size_t width = static_cast<int>(id) >= 7 ? 2 : 4;
-    if (written != nullptr) *written = width;
+    cublasLtMatmulAlgo_t known;
+    BLAS_TRY(read_algorithm(algo, &known));
+    size_t width = 0;
+    BLAS_TRY(find_width(static_cast<int>(id), size_bytes == 0 ? SIZE_MAX : size_bytes, &width));
+    if (written != nullptr) BLAS_TRY(write_value("sizeWritten", written, width));
     if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
-    BLAS_REQUIRE(value);
-    if (size_bytes < width) return invalid("sizeInBytes is %zu", size_bytes);
-    std::memset(value, 0, width);
-    return CUBLAS_STATUS_SUCCESS;
+    constexpr uint32_t kZero = 0;
+    return write_place("buf", value, &kZero, width);
   });
 }
 

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <stdexcept>
 
 #include "base/log.h"
 #include "base/process/fork.h"
 #include "dropin/cublas/types.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
+#include "dropin/library/host_memory.h"
 
 namespace km::cublas {
 
@@ -51,6 +53,23 @@ cublasStatus_t status_of(cu::CUresult result) noexcept;
 /// Logs what is not implemented. CUBLAS_STATUS_NOT_SUPPORTED.
 [[gnu::format(printf, 1, 2)]] cublasStatus_t unsupported(const char* format, ...) noexcept;
 
+/// Reads what the program's argument `name` points to. CUBLAS_STATUS_INVALID_VALUE when it is null
+/// or not there.
+cublasStatus_t read_place(const char* name, const void* place, void* out,
+                          size_t size_bytes) noexcept;
+/// Writes to where the program's argument `name` points. CUBLAS_STATUS_INVALID_VALUE when it is
+/// null or cannot be written.
+cublasStatus_t write_place(const char* name, void* place, const void* value,
+                           size_t size_bytes) noexcept;
+template <class T>
+cublasStatus_t read_value(const char* name, const T* place, T* out) noexcept {
+  return read_place(name, place, out, sizeof(T));
+}
+template <class T>
+cublasStatus_t write_value(const char* name, T* place, const T& value) noexcept {
+  return write_place(name, place, &value, sizeof(T));
+}
+
 /// "CUBLAS_STATUS_SUCCESS", and what it means.
 const char* status_name(cublasStatus_t status) noexcept;
 const char* status_text(cublasStatus_t status) noexcept;
@@ -70,6 +89,8 @@ cublasStatus_t frame(const char* function, Body&& body) {
   } catch (const abi::__forced_unwind&) {
     throw;  // the thread ends: cancelled inside the driver
   } catch (const std::bad_alloc&) {
+    status = CUBLAS_STATUS_ALLOC_FAILED;
+  } catch (const std::length_error&) {  // more than any memory has
     status = CUBLAS_STATUS_ALLOC_FAILED;
   } catch (...) {
     status = CUBLAS_STATUS_INTERNAL_ERROR;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
+#include <iterator>
 
 namespace km::cublas {
 namespace {
@@ -93,8 +94,11 @@ Request& Request::scalar(const char* name, const void* value, bool is_real, doub
     (is_alpha ? device.has_real_alpha : device.has_real_beta) = is_real ? 1 : 0;
     return device_scalars(name, value, has_two ? 2 : 1, is_alpha ? &device.alpha : &device.beta);
   }
-  out[0] = real_at(value, 0, is_double(type));
-  out[1] = has_two ? real_at(value, 1, is_double(type)) : 0;
+  double number[2];
+  const cublasStatus_t read = read_place(name, value, number, (has_two ? 2 : 1) * real_bytes());
+  if (read != CUBLAS_STATUS_SUCCESS) return fail(read);
+  out[0] = real_at(number, 0, is_double(type));
+  out[1] = has_two ? real_at(number, 1, is_double(type)) : 0;
   return *this;
 }
 
@@ -102,7 +106,7 @@ Request& Request::device_scalars(const char* name, const void* values, uint32_t 
                                  uint64_t* out) {
   if (status_ != CUBLAS_STATUS_SUCCESS || is_empty_) return *this;
   *out = reinterpret_cast<uint64_t>(values);
-  const uint64_t bytes = count * (is_double(request_.call.type) ? sizeof(double) : sizeof(float));
+  const uint64_t bytes = count * real_bytes();
   add({name, *out, 1, bytes, bytes, 1, 0, false, true});
   return *this;
 }
@@ -131,8 +135,11 @@ Request& Request::rotation(const char* name, const void* values, uint32_t first,
   if (handle_.has_device_pointers()) {
     return device_scalars(name, values, count, &request_.call.device_scalars.rotation[first]);
   }
+  double numbers[std::size(kmb_blas_call{}.rotation)];
+  const cublasStatus_t read = read_place(name, values, numbers, count * real_bytes());
+  if (read != CUBLAS_STATUS_SUCCESS) return fail(read);
   for (uint32_t i = 0; i < count; ++i) {
-    request_.call.rotation[first + i] = real_at(values, i, is_double(request_.call.type));
+    request_.call.rotation[first + i] = real_at(numbers, i, is_double(request_.call.type));
   }
   return *this;
 }

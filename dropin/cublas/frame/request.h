@@ -117,6 +117,10 @@ class Request {
   Request& matrix(const char* name, const char* leading_name, const void* data, int64_t leading,
                   int64_t rows, int64_t columns, int64_t stride, Array array, bool is_written);
   void add(const library::BlasArray& array);
+  /// Bytes of one part of a number of the call's type.
+  size_t real_bytes() const {
+    return is_double(request_.call.type) ? sizeof(double) : sizeof(float);
+  }
 
   Handle& handle_;
   library::BlasRequest request_{};

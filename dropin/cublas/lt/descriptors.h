@@ -1,31 +1,38 @@
-// The descriptors of cublasLt, as they lie in the program's memory.
+// The descriptors of cublasLt: values behind ids, or in memory of the program's that cublasLt*Init
+// has written.
 #pragma once
 
 #include "base/log.h"
 #include "dropin/cublas/frame/handle.h"
 #include "dropin/cublas/lt/types.h"
+#include "dropin/library/value_table.h"
 
 namespace km::cublas {
 
 struct MatrixLayout {
-  static constexpr uint32_t kMark = 0x4c6d6b01;
-  uint32_t mark;
+  static constexpr uint64_t kMark = 0x9d3b7a514c6d6b01;
+  static constexpr library::HandleKind kKind = library::HandleKind::kMatrixLayout;
+  using Opaque = cublasLtMatrixLayoutOpaque_t;
+  uint64_t mark;
   uint32_t type;
   int32_t order;  // 0: columns, 1: rows
   int32_t batch_count;
+  uint32_t batch_mode;  // 0: matrices at an offset, 1: by an array of pointers in device memory
   uint64_t rows, columns;
   int64_t leading, batch_offset, plane_offset;
-  uint32_t batch_mode;  // 0: matrices at an offset, 1: by an array of pointers in device memory
   bool has_pointers() const { return batch_mode == 1; }
 };
-static_assert(sizeof(MatrixLayout) <= 64);
+static_assert(sizeof(MatrixLayout) <= 64);  // what programs have for it
 
 struct MatmulDescriptor {
-  static constexpr uint32_t kMark = 0x4c6d6b02;
-  uint32_t mark;
+  static constexpr uint64_t kMark = 0x9d3b7a514c6d6b02;
+  static constexpr library::HandleKind kKind = library::HandleKind::kMatmulDescriptor;
+  using Opaque = cublasLtMatmulDescOpaque_t;
+  uint64_t mark;
   int32_t compute_type, scale_type, pointer_mode;
   int32_t operation_a, operation_b, operation_c, fill_mode;
   int32_t epilogue, aux_type, bias_type, sm_count_target;
+  int8_t is_accumulation_fast;
   const void* bias;
   int64_t bias_batch_stride;
   void* aux;
@@ -35,19 +42,22 @@ struct MatmulDescriptor {
   const void *aux_scale, *aux_largest;
   const void* emulation;              // an EmulationDescriptor
   int64_t alpha_stride, beta_stride;  // of scalars in device memory, from matrix to matrix
-  int8_t is_accumulation_fast;
 };
 static_assert(sizeof(MatmulDescriptor) <= 184);
 
 struct TransformDescriptor {
-  static constexpr uint32_t kMark = 0x4c6d6b03;
-  uint32_t mark;
+  static constexpr uint64_t kMark = 0x9d3b7a514c6d6b03;
+  static constexpr library::HandleKind kKind = library::HandleKind::kTransformDescriptor;
+  using Opaque = cublasLtMatrixTransformDescOpaque_t;
+  uint64_t mark;
   int32_t scale_type, pointer_mode, operation_a, operation_b;
 };
 
 struct Preference {
-  static constexpr uint32_t kMark = 0x4c6d6b04;
-  uint32_t mark;
+  static constexpr uint64_t kMark = 0x9d3b7a514c6d6b04;
+  static constexpr library::HandleKind kKind = library::HandleKind::kPreference;
+  using Opaque = cublasLtMatmulPreferenceOpaque_t;
+  uint64_t mark;
   uint32_t search_mode, reduction_mask, alignments[4];
   float most_waves;
   uint64_t most_workspace_bytes, implementation_mask;
@@ -55,8 +65,10 @@ struct Preference {
 
 /// Nothing is emulated; products write -1 to `mantissa_bit_count`, which says so.
 struct EmulationDescriptor {
-  static constexpr uint32_t kMark = 0x4c6d6b05;
-  uint32_t mark;
+  static constexpr uint64_t kMark = 0x9d3b7a514c6d6b05;
+  static constexpr library::HandleKind kKind = library::HandleKind::kEmulationDescriptor;
+  using Opaque = cublasLtEmulationDescOpaque_t;
+  uint64_t mark;
   int32_t strategy, special_values, mantissa_control, most_mantissa_bits, mantissa_bit_offset;
   int32_t* mantissa_bit_count;
 };
@@ -74,14 +86,34 @@ struct FixedAttribute {
   const char* instead;
 };
 
-/// Null, with a line of the log, for what is no descriptor of the type.
+/// The values of all descriptors of a type that cublasLt*Create has made. Never destroyed: other
+/// threads may make calls while the process exits.
 template <class T>
-T* descriptor(const void* opaque, const char* name) {
-  const bool may_be = opaque != nullptr && reinterpret_cast<uint64_t>(opaque) % alignof(T) == 0;
-  auto* const found = const_cast<T*>(static_cast<const T*>(opaque));
-  if (may_be && found->mark == T::kMark) return found;
-  log(LogLevel::kInfo, "cuda", "%s: %s is no descriptor of its kind", current_function(), name);
-  return nullptr;
+library::ValueTable<T, T::kKind>& descriptor_table() {
+  union Forever {
+    library::ValueTable<T, T::kKind> table;
+    Forever() : table() {}
+    ~Forever() {}
+  };
+  static Forever forever;
+  return forever.table;
+}
+
+/// True for a descriptor that cublasLt*Create may have made; others lie where they point.
+inline bool is_id(const void* opaque) { return reinterpret_cast<uint64_t>(opaque) >> 62 == 1; }
+
+/// The value of a descriptor. False, with a line of the log, for what is none of the type: an id
+/// that has ended or is of another type, memory that is not there or holds something else.
+template <class T>
+bool read_descriptor(const void* opaque, const char* name, T* out) {
+  static_assert(sizeof(T) <= sizeof(typename T::Opaque));
+  const bool is_there = is_id(opaque)
+                            ? descriptor_table<T>().read(reinterpret_cast<uint64_t>(opaque), out)
+                            : opaque != nullptr && library::read_host(out, opaque, sizeof(T));
+  if (is_there && out->mark == T::kMark) return true;
+  log(LogLevel::kInfo, "cuda", "%s: %s is no live descriptor of its kind", current_function(),
+      name);
+  return false;
 }
 
 MatrixLayout make_layout(int type, uint64_t rows, uint64_t columns, int64_t leading);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
 
@@ -247,6 +248,14 @@ cublasStatus_t sum_gradient(Handle& handle, const MatmulDescriptor& matmul,
   p.target_batch_step = matmul.bias_batch_stride;
   p.target_type = matmul.bias_type >= 0 ? matmul.bias_type : result_type;
   if (p.rows == 0) return CUBLAS_STATUS_SUCCESS;
+  if (bytes_of(p.target_type) == 0) {
+    return unsupported("a bias of type %d is not there; use the type of D", p.target_type);
+  }
+  const ArrayShape target{p.rows, 1, 1, 0, layout.batch_count, p.target_batch_step};
+  BLAS_TRY(KernelArrays(handle)
+               .add("the matrix of the gradient", p.source, p.rows, p.columns, layout.batch_count)
+               .add("the bias's gradient", p.target, target, bytes_of(p.target_type))
+               .status());
   return status_of(product_kernels().launch(*handle.driver, handle.stream, "sum_rows",
                                             {blocks_of(static_cast<uint64_t>(p.rows), kThreads),
                                              static_cast<unsigned>(layout.batch_count), 1},
@@ -373,8 +382,14 @@ cublasStatus_t check_transform(const TransformDescriptor& transform, const Matmu
           "conjugate transpositions of B are not there; exchange A and B with their factors");
     }
   }
-  for (const MatrixLayout* each : {layouts.a, layouts.c}) {
+  for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c}) {
+    if (each == nullptr) continue;
     BLAS_TRY(check_type(*each));
+    const auto length = static_cast<int64_t>(each->order == kByRows ? each->columns : each->rows);
+    if (each->leading < length) {
+      return invalid("a leading dimension is %lld; %lld elements lie side by side",
+                     static_cast<long long>(each->leading), static_cast<long long>(length));
+    }
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -387,11 +402,7 @@ cublasStatus_t set_factor(const char* name, const void* value, int type, bool is
     out->address = reinterpret_cast<uint64_t>(value);
     return CUBLAS_STATUS_SUCCESS;
   }
-  return read_number(type, value, out->value) ? CUBLAS_STATUS_SUCCESS
-                                              : unsupported(
-                                                    "scalars of type %d are not there; "
-                                                    "use CUDA_R_32F or CUDA_R_64F",
-                                                    type);
+  return read_scalar(name, type, value, "use CUDA_R_32F or CUDA_R_64F", out->value);
 }
 
 /// Sums are made in the type of the scalars, if that is one of the four of BLAS.
@@ -422,7 +433,7 @@ cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transfor
   const uint64_t count = c.rows * c.columns;
   const auto batch = static_cast<unsigned>(c.batch_count);
   library::StreamMemory memory(*handle.driver, handle.stream);
-  BLAS_CHECK(memory.allocate(count * batch * size_of(sums)));
+  BLAS_CHECK(memory.allocate(bytes_for(count, batch, 1, size_of(sums))));
   PackParameters pack{};
   pack.source = strided(*layouts.a, transform.operation_a, operands.a);
   pack.target = memory.address();
@@ -432,6 +443,14 @@ cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transfor
   finish.product = memory.address();
   finish.d = strided(c, CUBLAS_OP_N, operands.c);
   finish.epilogue = 1;
+  const int64_t rows = finish.rows, columns = finish.columns, batches = c.batch_count;
+  BLAS_TRY(KernelArrays(handle)
+               .add("A", pack.source, rows, columns, batches)
+               .add("B", finish.c, rows, columns, batches)
+               .add("C", finish.d, rows, columns, batches)
+               .add("alpha", finish.alpha)
+               .add("beta", finish.beta)
+               .status());
   const std::string suffix = kernel_suffix(sums);
   BLAS_CHECK(product_kernels().launch(*handle.driver, handle.stream, ("pack_" + suffix).c_str(),
                                       {blocks_of(count, kThreads), batch, 1}, kThreads, pack));

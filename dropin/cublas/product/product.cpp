@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
 
@@ -198,11 +199,8 @@ cublasStatus_t Product::read_scalar(const char* name, const void* value, bool is
     out->address = reinterpret_cast<uint64_t>(value);
     return CUBLAS_STATUS_SUCCESS;
   }
-  return read_number(out->type, value, out->value) ? CUBLAS_STATUS_SUCCESS
-                                                   : unsupported(
-                                                         "scalars of type %d are not there; "
-                                                         "use those of the compute type",
-                                                         out->type);
+  return km::cublas::read_scalar(name, out->type, value, "use that of the compute type",
+                                 out->value);
 }
 
 cublasStatus_t Product::submit_direct() {
@@ -228,7 +226,8 @@ cublasStatus_t Product::pack(const Operand& operand, int64_t rows, int64_t colum
     return CUBLAS_STATUS_SUCCESS;
   }
   const auto count = static_cast<uint64_t>(rows * columns);
-  BLAS_CHECK(memory.allocate(std::max<uint64_t>(count * batches() * size_of(types_.sums), 16)));
+  const uint64_t bytes = bytes_for(count, batches(), 1, size_of(types_.sums));
+  BLAS_CHECK(memory.allocate(std::max<uint64_t>(bytes, 16)));
   PackParameters parameters{};
   parameters.source = strided(operand.data, operand.leading, operand.operation, operand.increment,
                               operand.stride, operand.type);
@@ -237,6 +236,9 @@ cublasStatus_t Product::pack(const Operand& operand, int64_t rows, int64_t colum
     parameters.source.address += static_cast<uint64_t>(first) * bytes_of(operand.type);
   }
   parameters.source.is_pointers = has_pointers_ ? 1 : 0;
+  BLAS_TRY(KernelArrays(handle_)
+               .add(&operand == &a_ ? "A" : "B", parameters.source, rows, columns, batch_count_)
+               .status());
   parameters.target = memory.address();
   parameters.rows = rows;
   parameters.columns = columns;
@@ -267,6 +269,29 @@ cublasStatus_t Product::multiply(const Packed& a, const Packed& b, uint64_t prod
       .submit();
 }
 
+cublasStatus_t Product::check_finish() const {
+  KernelArrays arrays(handle_);
+  arrays.add("C", finish_.c, m_, n_, batch_count_)
+      .add("D", finish_.d, m_, n_, batch_count_)
+      .add("alpha", finish_.alpha, m_, batch_count_)
+      .add("beta", finish_.beta, m_, batch_count_);
+  for (const unsigned long long scale : finish_.scales) {
+    arrays.add("a scale", scale, ArrayShape{1}, sizeof(float));
+  }
+  arrays.add("the largest value", finish_.largest, ArrayShape{1}, sizeof(float));
+  if (finish_.bias != 0) {
+    const ArrayShape bias{m_, 1, 1, 0, batch_count_, finish_.bias_batch_step};
+    arrays.add("the bias", finish_.bias, bias, bytes_of(finish_.bias_type));
+  }
+  constexpr int kOfBits = 2 | 8;  // epilogues of ReLU and its gradient
+  if ((finish_.epilogue & kOfBits) != 0) {
+    arrays.add_bits("the auxiliary matrix", finish_.aux, m_, n_, batch_count_);
+  } else {
+    arrays.add("the auxiliary matrix", finish_.aux, m_, n_, batch_count_);
+  }
+  return arrays.status();
+}
+
 cublasStatus_t Product::run_finish(uint64_t product) {
   finish_.product = product;
   finish_.rows = m_;
@@ -282,6 +307,7 @@ cublasStatus_t Product::run_finish(uint64_t product) {
     if (finish_.c.address != 0) finish_.c.address += first * bytes_of(c_.type);
   }
   finish_.c.is_pointers = finish_.d.is_pointers = has_pointers_ ? 1 : 0;
+  BLAS_TRY(check_finish());
   const std::string kernel = std::string("finish_") + kernel_suffix(types_.sums);
   return status_of(product_kernels().launch(
       *handle_.driver, handle_.stream, kernel.c_str(),
@@ -307,7 +333,8 @@ cublasStatus_t Product::submit() {
   library::StreamMemory memory_a(*handle_.driver, handle_.stream);
   library::StreamMemory memory_b(*handle_.driver, handle_.stream);
   library::StreamMemory sums(*handle_.driver, handle_.stream);
-  const uint64_t sums_bytes = static_cast<uint64_t>(m_ * n_) * batches() * size_of(types_.sums);
+  const uint64_t sums_bytes =
+      bytes_for(static_cast<uint64_t>(m_ * n_), batches(), 1, size_of(types_.sums));
   BLAS_CHECK(sums.allocate(sums_bytes));
   if (k_ == 0) {
     BLAS_CHECK(handle_.driver->cuMemsetD8Async(sums.address(), 0, sums_bytes, handle_.stream));

@@ -88,6 +88,8 @@ class Product {
   cublasStatus_t multiply(const Packed& a, const Packed& b, uint64_t product);
   cublasStatus_t pack(const Operand& operand, int64_t rows, int64_t columns,
                       library::StreamMemory& memory, Packed* out);
+  /// Checks what the finishing kernel reaches.
+  cublasStatus_t check_finish() const;
   cublasStatus_t run_finish(uint64_t product);
   uint64_t batches() const { return static_cast<uint64_t>(batch_count_); }
 

@@ -1,7 +1,6 @@
 #include "dropin/cublas/vectors/reduction.h"
 
-#include <cstring>
-
+#include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product/product.h"
 #include "dropin/cublas/vectors/vectors.h"
@@ -11,8 +10,8 @@ namespace {
 
 cublasStatus_t give_zero(Handle& handle, void* result, uint32_t size_bytes) {
   if (!handle.has_device_pointers()) {
-    std::memset(result, 0, size_bytes);
-    return CUBLAS_STATUS_SUCCESS;
+    constexpr unsigned char kZeros[16] = {};
+    return write_place("result", result, kZeros, size_bytes);
   }
   return status_of(handle.driver->cuMemsetD8Async(reinterpret_cast<cu::CUdeviceptr>(result), 0,
                                                   size_bytes, handle.stream));
@@ -59,6 +58,9 @@ cublasStatus_t find_index(Handle& handle, km_data_type type, bool is_least, int6
                .x(x, incx, static_cast<uint64_t>(n))
                .result(reinterpret_cast<void*>(memory.address()), 8)
                .submit());
+  if (handle.has_device_pointers()) {
+    BLAS_TRY(KernelArrays(handle).add("result", result, 1, result_bytes).status());
+  }
   IndexParameters parameters{memory.address(), reinterpret_cast<uint64_t>(result),
                              static_cast<int>(result_bytes)};
   if (!handle.has_device_pointers()) parameters.target = memory.address() + 8;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/blas/blas_rotation.h"
+#include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/kernels/parameters.h"
 #include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product/product.h"
@@ -13,6 +14,44 @@
 
 namespace km::cublas {
 namespace {
+
+/// Scalars of the program's, read, changed by a function of the core, and written back.
+class HostScalars {
+ public:
+  static constexpr size_t kMost = 5, kMostBytes = 40;  // five f64
+  struct Place {
+    const char* name;
+    const void* place;
+    size_t size_bytes;
+    bool is_read, is_written;
+  };
+
+  explicit HostScalars(std::initializer_list<Place> places) : places_(places) {}
+  cublasStatus_t read() {
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const Place& each = places_.begin()[i];
+      if (each.is_read) BLAS_TRY(read_place(each.name, each.place, at(i), each.size_bytes));
+    }
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  cublasStatus_t write() {
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const Place& each = places_.begin()[i];
+      if (!each.is_written) continue;
+      BLAS_TRY(write_place(each.name, const_cast<void*>(each.place), at(i), each.size_bytes));
+    }
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  void* at(size_t index) { return values_[index]; }
+
+ private:
+  const std::initializer_list<Place> places_;
+  alignas(16) unsigned char values_[kMost][kMostBytes] = {};
+};
+
+uint32_t real_bytes(km_data_type type) {
+  return is_complex(type) ? size_of(type) / 2 : size_of(type);
+}
 
 cublasStatus_t check_places(std::initializer_list<std::pair<const char*, const void*>> places) {
   for (const auto& [name, place] : places) {
@@ -23,10 +62,15 @@ cublasStatus_t check_places(std::initializer_list<std::pair<const char*, const v
 
 /// Has a kernel make the rotation of scalars in device memory, in the order of the stream.
 cublasStatus_t make_on_device(const Handle& handle, const char* kernel, km_data_type type,
-                              std::initializer_list<const void*> places) {
+                              std::initializer_list<HostScalars::Place> places) {
   RotationParameters parameters{};
+  KernelArrays arrays(handle);
+  for (const HostScalars::Place& each : places) {
+    arrays.add(each.name, each.place, 1, each.size_bytes);
+  }
+  BLAS_TRY(arrays.status());
   std::transform(places.begin(), places.end(), parameters.places,
-                 [](const void* place) { return reinterpret_cast<uint64_t>(place); });
+                 [](const auto& each) { return reinterpret_cast<uint64_t>(each.place); });
   const std::string name = std::string(kernel) + "_" + kernel_suffix(type);
   return status_of(rotation_kernels().launch(*handle.driver, handle.stream, name.c_str(), {1, 1, 1},
                                              1, parameters));
@@ -37,21 +81,40 @@ cublasStatus_t make_on_device(const Handle& handle, const char* kernel, km_data_
 cublasStatus_t make_rotation(Handle& handle, km_data_type type, void* a, void* b, void* c,
                              void* s) {
   BLAS_TRY(check_places({{"a", a}, {"b", b}, {"c", c}, {"s", s}}));
-  if (handle.has_device_pointers()) {
-    return make_on_device(handle, "make_rotation", type, {a, b, c, s});
+  const size_t whole = size_of(type);
+  const std::initializer_list<HostScalars::Place> places = {{"a", a, whole, true, true},
+                                                            {"b", b, whole, true, true},
+                                                            {"c", c, real_bytes(type), false, true},
+                                                            {"s", s, whole, false, true}};
+  if (handle.has_device_pointers()) return make_on_device(handle, "make_rotation", type, places);
+  HostScalars scalars(places);
+  BLAS_TRY(scalars.read());
+  if (!km::make_rotation(type, scalars.at(0), scalars.at(1), scalars.at(2), scalars.at(3))) {
+    return CUBLAS_STATUS_INTERNAL_ERROR;
   }
-  return km::make_rotation(type, a, b, c, s) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INTERNAL_ERROR;
+  return scalars.write();
 }
 
 cublasStatus_t make_modified_rotation(Handle& handle, km_data_type type, void* d1, void* d2,
                                       void* x1, const void* y1, void* parameters) {
   BLAS_TRY(check_places({{"d1", d1}, {"d2", d2}, {"x1", x1}, {"y1", y1}, {"param", parameters}}));
+  const size_t whole = size_of(type);
+  const std::initializer_list<HostScalars::Place> places = {
+      {"d1", d1, whole, true, true},
+      {"d2", d2, whole, true, true},
+      {"x1", x1, whole, true, true},
+      {"y1", y1, whole, true, false},
+      {"param", parameters, 5 * whole, true, true}};
   if (handle.has_device_pointers()) {
-    return make_on_device(handle, "make_modified_rotation", type, {d1, d2, x1, y1, parameters});
+    return make_on_device(handle, "make_modified_rotation", type, places);
   }
-  return km::make_modified_rotation(type, d1, d2, x1, y1, parameters)
-             ? CUBLAS_STATUS_SUCCESS
-             : CUBLAS_STATUS_INTERNAL_ERROR;
+  HostScalars scalars(places);
+  BLAS_TRY(scalars.read());
+  if (!km::make_modified_rotation(type, scalars.at(0), scalars.at(1), scalars.at(2), scalars.at(3),
+                                  scalars.at(4))) {
+    return CUBLAS_STATUS_INTERNAL_ERROR;
+  }
+  return scalars.write();
 }
 
 cublasStatus_t rotate_complex(Handle& handle, km_data_type type, int64_t n, void* x, int64_t incx,

@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 
+#include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product/product.h"
@@ -53,8 +54,7 @@ cublasStatus_t VectorCall::set_scalar(const char* name, const void* value, int t
     out->address = reinterpret_cast<uint64_t>(value);
     return CUBLAS_STATUS_SUCCESS;
   }
-  if (read_number(type, value, out->value)) return CUBLAS_STATUS_SUCCESS;
-  return unsupported("%s of type %d is not there; give it as CUDA_R_32F", name, type);
+  return read_scalar(name, type, value, "give it as CUDA_R_32F", out->value);
 }
 
 cublasStatus_t VectorCall::set_alpha(const char* name, const void* value, int type) {
@@ -65,7 +65,19 @@ cublasStatus_t VectorCall::set_beta(const char* name, const void* value, int typ
   return set_scalar(name, value, type, &parameters_.beta);
 }
 
+cublasStatus_t VectorCall::check_arrays() const {
+  const ArrayShape x{parameters_.count, 1, parameters_.step_x};
+  const ArrayShape y{parameters_.count, 1, parameters_.step_y};
+  return KernelArrays(handle_)
+      .add("x", parameters_.x, x, bytes_of(parameters_.type_x))
+      .add("y", parameters_.y, y, bytes_of(parameters_.type_y))
+      .add("alpha", parameters_.alpha)
+      .add("beta", parameters_.beta)
+      .status();
+}
+
 cublasStatus_t VectorCall::map(const char* kernel) {
+  BLAS_TRY(check_arrays());
   const auto count = static_cast<uint64_t>(parameters_.count);
   return status_of(vector_kernels().launch(*handle_.driver, handle_.stream, kernel,
                                            {blocks_of(count, kThreads), 1, 1}, kThreads,
@@ -74,6 +86,10 @@ cublasStatus_t VectorCall::map(const char* kernel) {
 
 cublasStatus_t VectorCall::reduce(const char* kernel, void* result, int type, uint32_t size_bytes) {
   BLAS_REQUIRE(result);
+  BLAS_TRY(check_arrays());
+  if (handle_.has_device_pointers()) {
+    BLAS_TRY(KernelArrays(handle_).add("result", result, 1, size_bytes).status());
+  }
   parameters_.type_result = type;
   library::StreamMemory memory(*handle_.driver, handle_.stream);
   parameters_.result = reinterpret_cast<uint64_t>(result);

@@ -28,6 +28,7 @@ class VectorCall {
   cublasStatus_t set(const char* name, const void* data, int type, int64_t increment,
                      unsigned long long* address, long long* step);
   cublasStatus_t set_scalar(const char* name, const void* value, int type, DeviceScalar* out);
+  cublasStatus_t check_arrays() const;
 
   Handle& handle_;
   VectorParameters parameters_{};
