@@ -27,12 +27,8 @@ enum DirectionSet { kPlain32 = 101, kScrambled32 = 102, kPlain64 = 103, kScrambl
 
 /// Gives a table that lives as long as the process.
 template <class Word, class Table>
-curandStatus_t give(const Word** out, Table&& table) {
-  return frame([&] {
-    if (out == nullptr) return kOutOfRange;
-    *out = table();
-    return kSuccess;
-  });
+curandStatus_t give_table(const Word** out, Table&& table) {
+  return frame([&] { return give(out, table()); });
 }
 
 }  // namespace
@@ -51,16 +47,13 @@ int32_t curandDestroyGenerator(void* generator) {
 }
 
 int32_t curandGetVersion(int* version) {
-  if (version == nullptr) return kOutOfRange;
-  *version = 10400;
-  return kSuccess;
+  return frame([&] { return give(version, 10400); });
 }
 
 int32_t curandGetProperty(int type, int* value) {
   constexpr int kParts[] = {10, 4, 0};
-  if (value == nullptr || type < 0 || type > 2) return kOutOfRange;
-  *value = kParts[type];
-  return kSuccess;
+  if (type < 0 || type > 2) return kOutOfRange;
+  return frame([&] { return give(value, kParts[type]); });
 }
 
 int32_t curandSetStream(void* generator, void* stream) {
@@ -163,17 +156,17 @@ int32_t curandGeneratePoissonMethod(void* generator, unsigned* out, size_t n, do
 /// Arrays of 20,000 rows, which stay for the process.
 int32_t curandGetDirectionVectors32(const uint32_t** vectors, int set) {
   if (set != kPlain32 && set != kScrambled32) return kOutOfRange;
-  return give(vectors, [&] { return sobol_directions32(set == kScrambled32); });
+  return give_table(vectors, [&] { return sobol_directions32(set == kScrambled32); });
 }
 int32_t curandGetDirectionVectors64(const uint64_t** vectors, int set) {
   if (set != kPlain64 && set != kScrambled64) return kOutOfRange;
-  return give(vectors, [&] { return sobol_directions64(set == kScrambled64); });
+  return give_table(vectors, [&] { return sobol_directions64(set == kScrambled64); });
 }
 int32_t curandGetScrambleConstants32(const uint32_t** constants) {
-  return give(constants, sobol_scrambles32);
+  return give_table(constants, sobol_scrambles32);
 }
 int32_t curandGetScrambleConstants64(const uint64_t** constants) {
-  return give(constants, sobol_scrambles64);
+  return give_table(constants, sobol_scrambles64);
 }
 
 int32_t curandCreatePoissonDistribution(double mean, void** distribution) {

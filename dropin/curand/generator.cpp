@@ -70,6 +70,21 @@ curandStatus_t check(const Generator& g, const Request& r) {
   return kSuccess;
 }
 
+/// Numbers for the device lie in one allocation.
+curandStatus_t check_place(const Generator& g, const Request& r) {
+  if (r.count > SIZE_MAX / r.element_bytes) {
+    log(LogLevel::kInfo, "cuda", "cuRAND: %zu numbers of %zu bytes are more than any memory holds",
+        r.count, r.element_bytes);
+    return g.is_on_host ? kAllocationFailed : kOutOfRange;
+  }
+  if (g.is_on_host || g.driver->table == nullptr) return kSuccess;
+  const uint64_t bytes = r.count * r.element_bytes;
+  const library::BlasArray array{
+      "outputPtr", reinterpret_cast<uint64_t>(r.out), 1, bytes, bytes, 1, 0, true, false};
+  const cu::CUresult checked = g.driver->table->check_arrays(g.stream, &array, 1);
+  return checked == cu::CUDA_ERROR_INVALID_VALUE ? kOutOfRange : status_of(checked);
+}
+
 /// Gives the generator another stream, which is not captured, while it lives.
 class OtherStream {
  public:
@@ -151,7 +166,6 @@ void Generator::set_aside() {
 }
 
 curandStatus_t create(void** out, int type, bool is_on_host) {
-  if (out == nullptr) return kOutOfRange;
   const int kind = kind_of(type);
   if (kind == 0) {
     log(LogLevel::kInfo, "cuda", "cuRAND: there are no generators of type %d", type);
@@ -166,9 +180,12 @@ curandStatus_t create(void** out, int type, bool is_on_host) {
   generator->driver = driver;
   generator->kind = kind;
   generator->is_on_host = is_on_host;
-  constexpr uint64_t kTag = 7;
-  *out = reinterpret_cast<void*>(library::handle_map<Generator>().add(std::move(generator), kTag));
-  return kSuccess;
+  auto& handles = library::handle_map<Generator>();
+  const uint64_t tag = library::handle_tag(library::HandleKind::kCurand, 0);
+  const uint64_t id = handles.add(std::move(generator), tag);
+  const curandStatus_t given = give(out, reinterpret_cast<void*>(id));
+  if (given != kSuccess) handles.remove(id);
+  return given;
 }
 
 curandStatus_t destroy(void* handle) {
@@ -204,7 +221,6 @@ namespace {
 /// Numbers for the host: those of a captured call are there when the graph has run.
 curandStatus_t generate_for_host(Generator& g, const Request& r, bool is_captured) {
   library::StreamMemory memory(*g.driver, g.stream);
-  if (r.count > SIZE_MAX / r.element_bytes) return kAllocationFailed;
   const size_t bytes = r.count * r.element_bytes;
   if (const cu::CUresult got = memory.allocate(bytes); got != 0) return status_of(got);
   if (const cu::CUresult launched = launch(g, memory.address(), r); launched != cu::CUDA_SUCCESS) {
@@ -226,6 +242,7 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   const RelaxedCapture relaxed(*g.driver);  // tables of Poisson numbers take memory, too
   bool is_captured = false;
   if (const curandStatus_t ready = prepare(g, &r, &is_captured); ready != kSuccess) return ready;
+  if (const curandStatus_t placed = check_place(g, r); placed != kSuccess) return placed;
   const curandStatus_t done = g.is_on_host
                                   ? generate_for_host(g, r, is_captured)
                                   : status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));

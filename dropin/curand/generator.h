@@ -13,6 +13,7 @@
 #include "dropin/curand/kernels/parameters.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
+#include "dropin/library/host_memory.h"
 
 namespace km::curand {
 
@@ -102,6 +103,15 @@ curandStatus_t destroy(void* handle);
 curandStatus_t prepare(Generator& generator, const Request* request, bool* is_captured);
 /// Queues the numbers in the generator's stream; numbers for the host are there when it returns.
 curandStatus_t generate(Generator& generator, const Request& request);
+
+/// Gives a result to the program. CURAND_STATUS_OUT_OF_RANGE when its place is null or cannot be
+/// written.
+template <class T>
+curandStatus_t give(T* place, const T& value) noexcept {
+  if (place != nullptr && library::write_host(place, value)) return kSuccess;
+  log(LogLevel::kInfo, "cuda", "cuRAND: %p is no place for a result", static_cast<void*>(place));
+  return kOutOfRange;
+}
 
 /// Runs the body of an exported function: what it throws becomes its status. Generators do not
 /// outlive a fork().

@@ -161,9 +161,12 @@ curandStatus_t create_poisson(void** out, double mean) {
     driver->cuMemFree_v2(address);
     return kLaunchFailure;
   }
+  if (const curandStatus_t given = give(out, reinterpret_cast<void*>(address)); given != kSuccess) {
+    driver->cuMemFree_v2(address);
+    return given;
+  }
   const std::lock_guard lock(distributions_mutex);
   live_distributions()[address] = context;
-  *out = reinterpret_cast<void*>(address);
   return kSuccess;
 }
 
