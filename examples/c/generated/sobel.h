@@ -182,6 +182,7 @@ static const char sobel_ptx[] =
     "\n"
     "\t}\n"
     "// kernelmill.signature sobel _Z12km_signatureIFvPKhPhiiEE\n"
+    "// kernelmill.names sobel in,out,width,height\n"
     "";
 
 /* The kernels in a context. */

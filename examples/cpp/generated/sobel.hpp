@@ -170,6 +170,7 @@ inline constexpr char ptx[] =
     "\n"
     "\t}\n"
     "// kernelmill.signature sobel _Z12km_signatureIFvPKhPhiiEE\n"
+    "// kernelmill.names sobel in,out,width,height\n"
     "";
 
 /// The kernels in a context, each as a method with the types of its source.

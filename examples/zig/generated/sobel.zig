@@ -164,6 +164,7 @@ pub const ptx =
     \\
     \\  }
     \\// kernelmill.signature sobel _Z12km_signatureIFvPKhPhiiEE
+    \\// kernelmill.names sobel in,out,width,height
     \\
 ;
 

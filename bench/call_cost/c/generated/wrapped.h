@@ -56,6 +56,7 @@ static const char wrapped_ptx[] =
     "\n"
     "\t.file\t1 \"bench/call_cost/wrapped.cu\"\n"
     "// kernelmill.signature nothing _Z12km_signatureIFvPKfPffiEE\n"
+    "// kernelmill.names nothing x,y,a,n\n"
     "";
 
 /* The kernels in a context. */

@@ -44,6 +44,7 @@ inline constexpr char ptx[] =
     "\n"
     "\t.file\t1 \"bench/call_cost/wrapped.cu\"\n"
     "// kernelmill.signature nothing _Z12km_signatureIFvPKfPffiEE\n"
+    "// kernelmill.names nothing x,y,a,n\n"
     "";
 
 /// The kernels in a context, each as a method with the types of its source.

@@ -38,6 +38,7 @@ pub const ptx =
     \\
     \\  .file  1 "bench/call_cost/wrapped.cu"
     \\// kernelmill.signature nothing _Z12km_signatureIFvPKfPffiEE
+    \\// kernelmill.names nothing x,y,a,n
     \\
 ;
 

@@ -119,6 +119,7 @@ KM_CONTEXT_LIMIT_L2_FETCH_BYTES = 6
 KM_CONTEXT_LIMIT_PERSISTING_L2_BYTES = 7
 KM_CONTEXT_DEFAULT = 0
 KM_CONTEXT_ORDERED = 1
+KM_CONTEXT_CHECKED = 2
 KM_CAPTURE_STATUS_INVALID = 0
 KM_CAPTURE_STATUS_NONE = 1
 KM_CAPTURE_STATUS_ACTIVE = 2
@@ -761,6 +762,7 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_function_param_count": (c.c_uint64, c.POINTER(c.c_uint32),),
     "km_function_param": (c.c_uint64, c.c_uint32, c.POINTER(km_param_info),),
     "km_function_param_signature": (c.c_uint64, c.c_uint32, c.POINTER(km_param_signature),),
+    "km_function_check_argument": (c.c_uint64, c.c_uint32, c.c_int32, c.c_uint32, c.c_uint64,),
     "km_function_param_type_name": (c.c_uint64, c.c_uint32, c.c_void_p, c.c_uint64, c.POINTER(c.c_uint64),),
     "km_launch_create": (c.c_uint64, c.c_uint64, c.POINTER(c.c_uint64),),
     "km_launch_destroy": (c.c_uint64,),
@@ -773,6 +775,7 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "km_launch_arg_slice_access": (c.c_uint64, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int32,),
     "km_launch_arg_address": (c.c_uint64, c.c_uint64,),
     "km_launch_arg_scalar": (c.c_uint64, c.c_void_p, c.c_uint64,),
+    "km_launch_arg_value": (c.c_uint64, c.c_void_p, c.c_int32, c.c_uint32,),
     "km_launch_submit": (c.c_uint64,),
     "km_launch_kernel": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_void_p, c.c_uint64,),
     "km_launch_kernel_operands": (c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p, c.c_uint64, c.c_void_p, c.c_uint64,),

@@ -168,6 +168,7 @@ $L__info_string0:
 
 	}
 // kernelmill.signature sobel _Z12km_signatureIFvPKhPhiiEE
+// kernelmill.names sobel in,out,width,height
 `
 
 // Kernels are the kernels in a context, each as a method with the types of its source.

@@ -204,6 +204,7 @@ $L__BB0_9:
 
   .file  1 "examples/rust/kernels/product.cu"
 // kernelmill.signature product _Z12km_signatureIFvPKfS1_PfiiiEE
+// kernelmill.names product a,b,c,rows,depth,columns
 "##;
 
 /// The kernels in a context, each as a method with the types of its source.

@@ -122,6 +122,8 @@ $L__BB1_3:
   .file  1 "examples/rust/kernels/two_layers.cu"
 // kernelmill.signature bias_relu _Z12km_signatureIFvPdPKdiiEE
 // kernelmill.signature relu_gradient _Z12km_signatureIFvPdPKdiEE
+// kernelmill.names bias_relu h,bias,count,columns
+// kernelmill.names relu_gradient gradient,h,count
 "##;
 
 /// The kernels in a context, each as a method with the types of its source.

@@ -42,6 +42,7 @@ const PTX = `//
 
 	.file	1 "bench/call_cost/wrapped.cu"
 // kernelmill.signature nothing _Z12km_signatureIFvPKfPffiEE
+// kernelmill.names nothing x,y,a,n
 `
 
 // Kernels are the kernels in a context, each as a method with the types of its source.

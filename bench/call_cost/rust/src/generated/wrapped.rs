@@ -37,6 +37,7 @@ pub const PTX: &str = r##"//
 
   .file  1 "bench/call_cost/wrapped.cu"
 // kernelmill.signature nothing _Z12km_signatureIFvPKfPffiEE
+// kernelmill.names nothing x,y,a,n
 "##;
 
 /// The kernels in a context, each as a method with the types of its source.

@@ -177,6 +177,7 @@ static const char *const names[] = {
     "km_function_param_count",
     "km_function_param",
     "km_function_param_signature",
+    "km_function_check_argument",
     "km_function_param_type_name",
     "km_launch_create",
     "km_launch_destroy",
@@ -189,6 +190,7 @@ static const char *const names[] = {
     "km_launch_arg_slice_access",
     "km_launch_arg_address",
     "km_launch_arg_scalar",
+    "km_launch_arg_value",
     "km_launch_submit",
     "km_launch_kernel",
     "km_launch_kernel_operands",
@@ -593,6 +595,10 @@ void *kmgo_call_ququp(uint32_t place, uint64_t a0, uint32_t a1, uint64_t a2, uin
   return KMGO_CALL(place, (int32_t (*)(uint64_t, uint32_t, uint64_t, uint32_t, void *)), a0, a1, a2, a3, a4);
 }
 
+void *kmgo_call_quiuq(uint32_t place, uint64_t a0, uint32_t a1, int32_t a2, uint32_t a3, uint64_t a4) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, uint32_t, int32_t, uint32_t, uint64_t)), a0, a1, a2, a3, a4);
+}
+
 void *kmgo_call_qqq(uint32_t place, uint64_t a0, uint64_t a1, uint64_t a2) {
   return KMGO_CALL(place, (int32_t (*)(uint64_t, uint64_t, uint64_t)), a0, a1, a2);
 }
@@ -603,6 +609,10 @@ void *kmgo_call_qqqqi(uint32_t place, uint64_t a0, uint64_t a1, uint64_t a2, uin
 
 void *kmgo_call_qpq(uint32_t place, uint64_t a0, void *a1, uint64_t a2) {
   return KMGO_CALL(place, (int32_t (*)(uint64_t, void *, uint64_t)), a0, a1, a2);
+}
+
+void *kmgo_call_qpiu(uint32_t place, uint64_t a0, void *a1, int32_t a2, uint32_t a3) {
+  return KMGO_CALL(place, (int32_t (*)(uint64_t, void *, int32_t, uint32_t)), a0, a1, a2, a3);
 }
 
 void *kmgo_call_qqppqpq(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, void *a5, uint64_t a6) {

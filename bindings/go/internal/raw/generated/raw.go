@@ -1206,891 +1206,905 @@ func Km_function_param_signature(function uint64, index uint32, outSignature uns
 	return takeFailure(C.kmgo_call_qup(158, C.uint64_t(function), C.uint32_t(index), outSignature))
 }
 
+func Km_function_check_argument(function uint64, index uint32, type_ int32, lanes uint32, sizeBytes uint64) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_quiuq(159, C.uint64_t(function), C.uint32_t(index), C.int32_t(type_), C.uint32_t(lanes), C.uint64_t(sizeBytes)))
+}
+
 func Km_function_param_type_name(function uint64, index uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(159, C.uint64_t(function), C.uint32_t(index), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(160, C.uint64_t(function), C.uint32_t(index), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_launch_create(stream uint64, function uint64, outLaunch unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(160, C.uint64_t(stream), C.uint64_t(function), outLaunch))
+	return takeFailure(C.kmgo_call_qqp(161, C.uint64_t(stream), C.uint64_t(function), outLaunch))
 }
 
 func Km_launch_destroy(launch uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(161, C.uint64_t(launch)))
+	return takeFailure(C.kmgo_call_q(162, C.uint64_t(launch)))
 }
 
 func Km_launch_set_grid(launch uint64, x uint32, y uint32, z uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(162, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
+	return takeFailure(C.kmgo_call_quuu(163, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
 }
 
 func Km_launch_set_block(launch uint64, x uint32, y uint32, z uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(163, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
+	return takeFailure(C.kmgo_call_quuu(164, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
 }
 
 func Km_launch_set_shared_bytes(launch uint64, sharedBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(164, C.uint64_t(launch), C.uint64_t(sharedBytes)))
+	return takeFailure(C.kmgo_call_qq(165, C.uint64_t(launch), C.uint64_t(sharedBytes)))
 }
 
 func Km_launch_set_cluster(launch uint64, x uint32, y uint32, z uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quuu(165, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
+	return takeFailure(C.kmgo_call_quuu(166, C.uint64_t(launch), C.uint32_t(x), C.uint32_t(y), C.uint32_t(z)))
 }
 
 func Km_launch_set_cooperative(launch uint64, cooperative uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qu(166, C.uint64_t(launch), C.uint32_t(cooperative)))
+	return takeFailure(C.kmgo_call_qu(167, C.uint64_t(launch), C.uint32_t(cooperative)))
 }
 
 func Km_launch_arg_slice(launch uint64, slice uint64, offsetBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(167, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes)))
+	return takeFailure(C.kmgo_call_qqq(168, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes)))
 }
 
 func Km_launch_arg_slice_access(launch uint64, slice uint64, offsetBytes uint64, sizeBytes uint64, access int32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqi(168, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(sizeBytes), C.int32_t(access)))
+	return takeFailure(C.kmgo_call_qqqqi(169, C.uint64_t(launch), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(sizeBytes), C.int32_t(access)))
 }
 
 func Km_launch_arg_address(launch uint64, address uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(169, C.uint64_t(launch), C.uint64_t(address)))
+	return takeFailure(C.kmgo_call_qq(170, C.uint64_t(launch), C.uint64_t(address)))
 }
 
 func Km_launch_arg_scalar(launch uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(170, C.uint64_t(launch), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(171, C.uint64_t(launch), value, C.uint64_t(sizeBytes)))
+}
+
+func Km_launch_arg_value(launch uint64, value unsafe.Pointer, type_ int32, lanes uint32) *Failure {
+	if failure := ready(); failure != nil {
+		return failure
+	}
+	return takeFailure(C.kmgo_call_qpiu(172, C.uint64_t(launch), value, C.int32_t(type_), C.uint32_t(lanes)))
 }
 
 func Km_launch_submit(launch uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(171, C.uint64_t(launch)))
+	return takeFailure(C.kmgo_call_q(173, C.uint64_t(launch)))
 }
 
 func Km_launch_kernel(stream uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, slices unsafe.Pointer, sliceCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqpq(172, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
+	return takeFailure(C.kmgo_call_qqppqpq(174, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
 }
 
 func Km_launch_kernel_operands(stream uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, operands unsafe.Pointer, operandCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqppqpq(173, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), operands, C.uint64_t(operandCount)))
+	return takeFailure(C.kmgo_call_qqppqpq(175, C.uint64_t(stream), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), operands, C.uint64_t(operandCount)))
 }
 
 func Km_graph_create(context uint64, outGraph unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(174, C.uint64_t(context), outGraph))
+	return takeFailure(C.kmgo_call_qp(176, C.uint64_t(context), outGraph))
 }
 
 func Km_graph_destroy(graph uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(175, C.uint64_t(graph)))
+	return takeFailure(C.kmgo_call_q(177, C.uint64_t(graph)))
 }
 
 func Km_graph_clone(graph uint64, outGraph unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(176, C.uint64_t(graph), outGraph))
+	return takeFailure(C.kmgo_call_qp(178, C.uint64_t(graph), outGraph))
 }
 
 func Km_graph_remove_node(graph uint64, node uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(177, C.uint64_t(graph), C.uint64_t(node)))
+	return takeFailure(C.kmgo_call_qq(179, C.uint64_t(graph), C.uint64_t(node)))
 }
 
 func Km_graph_add_dependency(graph uint64, from uint64, to uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(178, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
+	return takeFailure(C.kmgo_call_qqq(180, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
 }
 
 func Km_graph_remove_dependency(graph uint64, from uint64, to uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(179, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
+	return takeFailure(C.kmgo_call_qqq(181, C.uint64_t(graph), C.uint64_t(from), C.uint64_t(to)))
 }
 
 func Km_graph_nodes(graph uint64, nodes unsafe.Pointer, capacity uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(180, C.uint64_t(graph), nodes, C.uint64_t(capacity), outCount))
+	return takeFailure(C.kmgo_call_qpqp(182, C.uint64_t(graph), nodes, C.uint64_t(capacity), outCount))
 }
 
 func Km_graph_node_dependencies(graph uint64, node uint64, nodes unsafe.Pointer, capacity uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqp(181, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
+	return takeFailure(C.kmgo_call_qqpqp(183, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
 }
 
 func Km_graph_node_dependents(graph uint64, node uint64, nodes unsafe.Pointer, capacity uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqp(182, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
+	return takeFailure(C.kmgo_call_qqpqp(184, C.uint64_t(graph), C.uint64_t(node), nodes, C.uint64_t(capacity), outCount))
 }
 
 func Km_graph_node_info_get(graph uint64, node uint64, outInfo unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(183, C.uint64_t(graph), C.uint64_t(node), outInfo))
+	return takeFailure(C.kmgo_call_qqp(185, C.uint64_t(graph), C.uint64_t(node), outInfo))
 }
 
 func Km_graph_node_arguments(graph uint64, node uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpqp(184, C.uint64_t(graph), C.uint64_t(node), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qqpqp(186, C.uint64_t(graph), C.uint64_t(node), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_graph_node_function(graph uint64, node uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(185, C.uint64_t(graph), C.uint64_t(node), outFunction))
+	return takeFailure(C.kmgo_call_qqp(187, C.uint64_t(graph), C.uint64_t(node), outFunction))
 }
 
 func Km_graph_node_child(graph uint64, node uint64, outGraph unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(186, C.uint64_t(graph), C.uint64_t(node), outGraph))
+	return takeFailure(C.kmgo_call_qqp(188, C.uint64_t(graph), C.uint64_t(node), outGraph))
 }
 
 func Km_graph_node_rows(graph uint64, node uint64, outCopy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqp(187, C.uint64_t(graph), C.uint64_t(node), outCopy))
+	return takeFailure(C.kmgo_call_qqp(189, C.uint64_t(graph), C.uint64_t(node), outCopy))
 }
 
 func Km_graph_dot(graph uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(188, C.uint64_t(graph), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(190, C.uint64_t(graph), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_graph_exec_create(graph uint64, outExec unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(189, C.uint64_t(graph), outExec))
+	return takeFailure(C.kmgo_call_qp(191, C.uint64_t(graph), outExec))
 }
 
 func Km_graph_exec_destroy(exec uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(190, C.uint64_t(exec)))
+	return takeFailure(C.kmgo_call_q(192, C.uint64_t(exec)))
 }
 
 func Km_graph_exec_launch(exec uint64, stream uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(191, C.uint64_t(exec), C.uint64_t(stream)))
+	return takeFailure(C.kmgo_call_qq(193, C.uint64_t(exec), C.uint64_t(stream)))
 }
 
 func Km_graph_exec_update_node(exec uint64, graph uint64, node uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(192, C.uint64_t(exec), C.uint64_t(graph), C.uint64_t(node)))
+	return takeFailure(C.kmgo_call_qqq(194, C.uint64_t(exec), C.uint64_t(graph), C.uint64_t(node)))
 }
 
 func Km_graph_exec_update(exec uint64, graph uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(193, C.uint64_t(exec), C.uint64_t(graph)))
+	return takeFailure(C.kmgo_call_qq(195, C.uint64_t(exec), C.uint64_t(graph)))
 }
 
 func Km_graph_exec_compare(exec uint64, graph uint64, outDifference unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpp(194, C.uint64_t(exec), C.uint64_t(graph), outDifference, outNode))
+	return takeFailure(C.kmgo_call_qqpp(196, C.uint64_t(exec), C.uint64_t(graph), outDifference, outNode))
 }
 
 func Km_graph_add_kernel(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, slices unsafe.Pointer, sliceCount uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqppqpqp(195, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount), outNode))
+	return takeFailure(C.kmgo_call_qpqqppqpqp(197, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount), outNode))
 }
 
 func Km_graph_add_copy(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqqqqp(196, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqqqqp(198, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_add_upload(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, offsetBytes uint64, source unsafe.Pointer, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqpqp(197, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqpqp(199, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_add_download(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, source uint64, offsetBytes uint64, destination unsafe.Pointer, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqpqp(198, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqpqp(200, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_add_fill(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, slice uint64, offsetBytes uint64, value uint32, valueSizeBytes uint32, count uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqquuqp(199, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count), outNode))
+	return takeFailure(C.kmgo_call_qpqqquuqp(201, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count), outNode))
 }
 
 func Km_graph_add_host(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, callback unsafe.Pointer, userData unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqppp(200, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), callback, userData, outNode))
+	return takeFailure(C.kmgo_call_qpqppp(202, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), callback, userData, outNode))
 }
 
 func Km_graph_add_empty(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(201, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), outNode))
+	return takeFailure(C.kmgo_call_qpqp(203, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), outNode))
 }
 
 func Km_graph_add_child(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, child uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqp(202, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(child), outNode))
+	return takeFailure(C.kmgo_call_qpqqp(204, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(child), outNode))
 }
 
 func Km_graph_set_kernel(graph uint64, node uint64, function uint64, config unsafe.Pointer, arguments unsafe.Pointer, argumentsSizeBytes uint64, slices unsafe.Pointer, sliceCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqppqpq(203, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
+	return takeFailure(C.kmgo_call_qqqppqpq(205, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(function), config, arguments, C.uint64_t(argumentsSizeBytes), slices, C.uint64_t(sliceCount)))
 }
 
 func Km_graph_set_copy(graph uint64, node uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqqqq(204, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqqqq(206, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
 }
 
 func Km_graph_set_upload(graph uint64, node uint64, destination uint64, offsetBytes uint64, source unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqpq(205, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqpq(207, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(offsetBytes), source, C.uint64_t(sizeBytes)))
 }
 
 func Km_graph_set_download(graph uint64, node uint64, source uint64, offsetBytes uint64, destination unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqpq(206, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqpq(208, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), C.uint64_t(offsetBytes), destination, C.uint64_t(sizeBytes)))
 }
 
 func Km_graph_set_fill(graph uint64, node uint64, slice uint64, offsetBytes uint64, value uint32, valueSizeBytes uint32, count uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqquuq(207, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count)))
+	return takeFailure(C.kmgo_call_qqqquuq(209, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(count)))
 }
 
 func Km_graph_set_host(graph uint64, node uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqpp(208, C.uint64_t(graph), C.uint64_t(node), callback, userData))
+	return takeFailure(C.kmgo_call_qqpp(210, C.uint64_t(graph), C.uint64_t(node), callback, userData))
 }
 
 func Km_graph_set_child(graph uint64, node uint64, child uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(209, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(child)))
+	return takeFailure(C.kmgo_call_qqq(211, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(child)))
 }
 
 func Km_graph_add_copy_3d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, source uint64, copy unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqpp(210, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(source), copy, outNode))
+	return takeFailure(C.kmgo_call_qpqqqpp(212, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(source), copy, outNode))
 }
 
 func Km_graph_set_copy_3d(graph uint64, node uint64, destination uint64, source uint64, copy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqp(211, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(source), copy))
+	return takeFailure(C.kmgo_call_qqqqp(213, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(source), copy))
 }
 
 func Km_graph_add_upload_3d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, source unsafe.Pointer, copy unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqppp(212, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), source, copy, outNode))
+	return takeFailure(C.kmgo_call_qpqqppp(214, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), source, copy, outNode))
 }
 
 func Km_graph_set_upload_3d(graph uint64, node uint64, destination uint64, source unsafe.Pointer, copy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqpp(213, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), source, copy))
+	return takeFailure(C.kmgo_call_qqqpp(215, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), source, copy))
 }
 
 func Km_graph_add_download_3d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, source uint64, destination unsafe.Pointer, copy unsafe.Pointer, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqppp(214, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), destination, copy, outNode))
+	return takeFailure(C.kmgo_call_qpqqppp(216, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(source), destination, copy, outNode))
 }
 
 func Km_graph_set_download_3d(graph uint64, node uint64, source uint64, destination unsafe.Pointer, copy unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqpp(215, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), destination, copy))
+	return takeFailure(C.kmgo_call_qqqpp(217, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(source), destination, copy))
 }
 
 func Km_graph_add_fill_2d(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, slice uint64, offsetBytes uint64, pitchBytes uint64, value uint32, valueSizeBytes uint32, widthCount uint64, height uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqquuqqp(216, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height), outNode))
+	return takeFailure(C.kmgo_call_qpqqqquuqqp(218, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height), outNode))
 }
 
 func Km_graph_set_fill_2d(graph uint64, node uint64, slice uint64, offsetBytes uint64, pitchBytes uint64, value uint32, valueSizeBytes uint32, widthCount uint64, height uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqquuqq(217, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height)))
+	return takeFailure(C.kmgo_call_qqqqquuqq(219, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(slice), C.uint64_t(offsetBytes), C.uint64_t(pitchBytes), C.uint32_t(value), C.uint32_t(valueSizeBytes), C.uint64_t(widthCount), C.uint64_t(height)))
 }
 
 func Km_graph_add_copy_peer(graph uint64, dependencies unsafe.Pointer, dependencyCount uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64, outNode unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqqqqqqp(218, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
+	return takeFailure(C.kmgo_call_qpqqqqqqp(220, C.uint64_t(graph), dependencies, C.uint64_t(dependencyCount), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes), outNode))
 }
 
 func Km_graph_set_copy_peer(graph uint64, node uint64, destination uint64, destinationOffsetBytes uint64, source uint64, sourceOffsetBytes uint64, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqqqqqq(219, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqqqqqq(221, C.uint64_t(graph), C.uint64_t(node), C.uint64_t(destination), C.uint64_t(destinationOffsetBytes), C.uint64_t(source), C.uint64_t(sourceOffsetBytes), C.uint64_t(sizeBytes)))
 }
 
 func Km_profiler_start(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(220, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(222, C.uint64_t(context)))
 }
 
 func Km_profiler_stop(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(221, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(223, C.uint64_t(context)))
 }
 
 func Km_profiler_clear(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(222, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(224, C.uint64_t(context)))
 }
 
 func Km_profiler_range_push(context uint64, name unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(223, C.uint64_t(context), name))
+	return takeFailure(C.kmgo_call_qp(225, C.uint64_t(context), name))
 }
 
 func Km_profiler_range_pop(context uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(224, C.uint64_t(context)))
+	return takeFailure(C.kmgo_call_q(226, C.uint64_t(context)))
 }
 
 func Km_profiler_range_start(context uint64, name unsafe.Pointer, outRange unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(225, C.uint64_t(context), name, outRange))
+	return takeFailure(C.kmgo_call_qpp(227, C.uint64_t(context), name, outRange))
 }
 
 func Km_profiler_range_end(context uint64, range_ uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qq(226, C.uint64_t(context), C.uint64_t(range_)))
+	return takeFailure(C.kmgo_call_qq(228, C.uint64_t(context), C.uint64_t(range_)))
 }
 
 func Km_profiler_set_work(function uint64, operations uint64, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqq(227, C.uint64_t(function), C.uint64_t(operations), C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qqq(229, C.uint64_t(function), C.uint64_t(operations), C.uint64_t(sizeBytes)))
 }
 
 func Km_profiler_row_count(context uint64, outCount unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(228, C.uint64_t(context), outCount))
+	return takeFailure(C.kmgo_call_qp(230, C.uint64_t(context), outCount))
 }
 
 func Km_profiler_row_get(context uint64, index uint32, outRow unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(229, C.uint64_t(context), C.uint32_t(index), outRow))
+	return takeFailure(C.kmgo_call_qup(231, C.uint64_t(context), C.uint32_t(index), outRow))
 }
 
 func Km_profiler_summary(context uint64, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqp(230, C.uint64_t(context), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qpqp(232, C.uint64_t(context), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_profiler_write(context uint64, path unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qp(231, C.uint64_t(context), path))
+	return takeFailure(C.kmgo_call_qp(233, C.uint64_t(context), path))
 }
 
 func Km_blas_create(stream uint64, layout int32, outBlas unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qip(232, C.uint64_t(stream), C.int32_t(layout), outBlas))
+	return takeFailure(C.kmgo_call_qip(234, C.uint64_t(stream), C.int32_t(layout), outBlas))
 }
 
 func Km_blas_destroy(blas uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(233, C.uint64_t(blas)))
+	return takeFailure(C.kmgo_call_q(235, C.uint64_t(blas)))
 }
 
 func Km_blas_axpy(blas uint64, type_ int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(234, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x, y))
+	return takeFailure(C.kmgo_call_qiqppp(236, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x, y))
 }
 
 func Km_blas_scal(blas uint64, type_ int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(235, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x))
+	return takeFailure(C.kmgo_call_qiqpp(237, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), alpha, x))
 }
 
 func Km_blas_copy(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(236, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
+	return takeFailure(C.kmgo_call_qiqpp(238, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
 }
 
 func Km_blas_swap(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(237, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
+	return takeFailure(C.kmgo_call_qiqpp(239, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y))
 }
 
 func Km_blas_dot(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(238, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
+	return takeFailure(C.kmgo_call_qiqppp(240, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
 }
 
 func Km_blas_dotc(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(239, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
+	return takeFailure(C.kmgo_call_qiqppp(241, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, result))
 }
 
 func Km_blas_nrm2(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(240, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(242, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_asum(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(241, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(243, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_iamax(blas uint64, type_ int32, n uint64, x unsafe.Pointer, result unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpp(242, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
+	return takeFailure(C.kmgo_call_qiqpp(244, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, result))
 }
 
 func Km_blas_rot(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, c unsafe.Pointer, s unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqpppp(243, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, c, s))
+	return takeFailure(C.kmgo_call_qiqpppp(245, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, c, s))
 }
 
 func Km_blas_rotm(blas uint64, type_ int32, n uint64, x unsafe.Pointer, y unsafe.Pointer, parameters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqppp(244, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, parameters))
+	return takeFailure(C.kmgo_call_qiqppp(246, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(n), x, y, parameters))
 }
 
 func Km_blas_rotg(type_ int32, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer, s unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ipppp(245, C.int32_t(type_), a, b, c, s))
+	return takeFailure(C.kmgo_call_ipppp(247, C.int32_t(type_), a, b, c, s))
 }
 
 func Km_blas_rotmg(type_ int32, d1 unsafe.Pointer, d2 unsafe.Pointer, x1 unsafe.Pointer, y1 unsafe.Pointer, parameters unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_ippppp(246, C.int32_t(type_), d1, d2, x1, y1, parameters))
+	return takeFailure(C.kmgo_call_ippppp(248, C.int32_t(type_), d1, d2, x1, y1, parameters))
 }
 
 func Km_blas_gemv(blas uint64, type_ int32, operation int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqppppp(247, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqppppp(249, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_gbmv(blas uint64, type_ int32, operation int32, m uint64, n uint64, lower uint64, upper uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqqqppppp(248, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(lower), C.uint64_t(upper), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqqqppppp(250, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operation), C.uint64_t(m), C.uint64_t(n), C.uint64_t(lower), C.uint64_t(upper), alpha, a, x, beta, y))
 }
 
 func Km_blas_symv(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppppp(249, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqppppp(251, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_sbmv(blas uint64, type_ int32, triangle int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqqppppp(250, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(k), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqqppppp(252, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), C.uint64_t(k), alpha, a, x, beta, y))
 }
 
 func Km_blas_spmv(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, x unsafe.Pointer, beta unsafe.Pointer, y unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppppp(251, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
+	return takeFailure(C.kmgo_call_qiiqppppp(253, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, a, x, beta, y))
 }
 
 func Km_blas_trmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(252, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(254, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_tbmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, k uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqqpp(253, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqqpp(255, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
 }
 
 func Km_blas_tpmv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(254, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(256, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_trsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(255, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(257, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_tbsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, k uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqqpp(256, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqqpp(258, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), C.uint64_t(k), a, x))
 }
 
 func Km_blas_tpsv(blas uint64, type_ int32, triangle int32, operation int32, diagonal int32, n uint64, a unsafe.Pointer, x unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiqpp(257, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
+	return takeFailure(C.kmgo_call_qiiiiqpp(259, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(n), a, x))
 }
 
 func Km_blas_ger(blas uint64, type_ int32, m uint64, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqpppp(258, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiqqpppp(260, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_gerc(blas uint64, type_ int32, m uint64, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiqqpppp(259, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiqqpppp(261, C.uint64_t(blas), C.int32_t(type_), C.uint64_t(m), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_syr(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppp(260, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
+	return takeFailure(C.kmgo_call_qiiqppp(262, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
 }
 
 func Km_blas_syr2(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqpppp(261, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiiqpppp(263, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_spr(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqppp(262, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
+	return takeFailure(C.kmgo_call_qiiqppp(264, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, a))
 }
 
 func Km_blas_spr2(blas uint64, type_ int32, triangle int32, n uint64, alpha unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, a unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiqpppp(263, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
+	return takeFailure(C.kmgo_call_qiiqpppp(265, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.uint64_t(n), alpha, x, y, a))
 }
 
 func Km_blas_gemm(blas uint64, type_ int32, operationA int32, operationB int32, m uint64, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqppppp(264, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqqppppp(266, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_gemm_strided_batched(blas uint64, type_ int32, operationA int32, operationB int32, m uint64, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer, batchCount uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqqpppppq(265, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c, C.uint64_t(batchCount)))
+	return takeFailure(C.kmgo_call_qiiiqqqpppppq(267, C.uint64_t(blas), C.int32_t(type_), C.int32_t(operationA), C.int32_t(operationB), C.uint64_t(m), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c, C.uint64_t(batchCount)))
 }
 
 func Km_blas_symm(blas uint64, type_ int32, side int32, triangle int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(266, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(268, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
 }
 
 func Km_blas_hemm(blas uint64, type_ int32, side int32, triangle int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(267, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(269, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.uint64_t(m), C.uint64_t(n), alpha, a, b, beta, c))
 }
 
 func Km_blas_syrk(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqpppp(268, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqpppp(270, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
 }
 
 func Km_blas_herk(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqpppp(269, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqpppp(271, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, beta, c))
 }
 
 func Km_blas_syr2k(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(270, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(272, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_her2k(blas uint64, type_ int32, triangle int32, operation int32, n uint64, k uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, beta unsafe.Pointer, c unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiqqppppp(271, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
+	return takeFailure(C.kmgo_call_qiiiqqppppp(273, C.uint64_t(blas), C.int32_t(type_), C.int32_t(triangle), C.int32_t(operation), C.uint64_t(n), C.uint64_t(k), alpha, a, b, beta, c))
 }
 
 func Km_blas_trmm(blas uint64, type_ int32, side int32, triangle int32, operation int32, diagonal int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiiqqppp(272, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
+	return takeFailure(C.kmgo_call_qiiiiiqqppp(274, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
 func Km_blas_trsm(blas uint64, type_ int32, side int32, triangle int32, operation int32, diagonal int32, m uint64, n uint64, alpha unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qiiiiiqqppp(273, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
+	return takeFailure(C.kmgo_call_qiiiiiqqppp(275, C.uint64_t(blas), C.int32_t(type_), C.int32_t(side), C.int32_t(triangle), C.int32_t(operation), C.int32_t(diagonal), C.uint64_t(m), C.uint64_t(n), alpha, a, b))
 }
 
 func Km_tune_create(device uint64, source unsafe.Pointer, sourceSizeBytes uint64, kernel unsafe.Pointer, outTune unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqpp(274, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
+	return takeFailure(C.kmgo_call_qpqpp(276, C.uint64_t(device), source, C.uint64_t(sourceSizeBytes), kernel, outTune))
 }
 
 func Km_tune_destroy(tune uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_q(275, C.uint64_t(tune)))
+	return takeFailure(C.kmgo_call_q(277, C.uint64_t(tune)))
 }
 
 func Km_tune_add_candidate(tune uint64, config unsafe.Pointer, options unsafe.Pointer, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qppp(276, C.uint64_t(tune), config, options, outCandidate))
+	return takeFailure(C.kmgo_call_qppp(278, C.uint64_t(tune), config, options, outCandidate))
 }
 
 func Km_tune_add_buffer(tune uint64, data unsafe.Pointer, sizeBytes uint64, flags uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpqu(277, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
+	return takeFailure(C.kmgo_call_qpqu(279, C.uint64_t(tune), data, C.uint64_t(sizeBytes), C.uint32_t(flags)))
 }
 
 func Km_tune_add_scalar(tune uint64, value unsafe.Pointer, sizeBytes uint64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpq(278, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
+	return takeFailure(C.kmgo_call_qpq(280, C.uint64_t(tune), value, C.uint64_t(sizeBytes)))
 }
 
 func Km_tune_set_check(tune uint64, check int32, tolerance float64) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qid(279, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
+	return takeFailure(C.kmgo_call_qid(281, C.uint64_t(tune), C.int32_t(check), C.double(tolerance)))
 }
 
 func Km_tune_set_budget(tune uint64, budgetNs uint64, warmupCount uint32) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qqu(280, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
+	return takeFailure(C.kmgo_call_qqu(282, C.uint64_t(tune), C.uint64_t(budgetNs), C.uint32_t(warmupCount)))
 }
 
 func Km_tune_set_progress(tune uint64, callback unsafe.Pointer, userData unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpp(281, C.uint64_t(tune), callback, userData))
+	return takeFailure(C.kmgo_call_qpp(283, C.uint64_t(tune), callback, userData))
 }
 
 func Km_tune_run(tune uint64, problem unsafe.Pointer, flags uint32, outCandidate unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qpup(282, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
+	return takeFailure(C.kmgo_call_qpup(284, C.uint64_t(tune), problem, C.uint32_t(flags), outCandidate))
 }
 
 func Km_tune_result_get(tune uint64, candidate uint32, outResult unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qup(283, C.uint64_t(tune), C.uint32_t(candidate), outResult))
+	return takeFailure(C.kmgo_call_qup(285, C.uint64_t(tune), C.uint32_t(candidate), outResult))
 }
 
 func Km_tune_result_message(tune uint64, candidate uint32, buffer unsafe.Pointer, capacityBytes uint64, outSizeBytes unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_qupqp(284, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
+	return takeFailure(C.kmgo_call_qupqp(286, C.uint64_t(tune), C.uint32_t(candidate), buffer, C.uint64_t(capacityBytes), outSizeBytes))
 }
 
 func Km_tune_function(tune uint64, candidate uint32, context uint64, outFunction unsafe.Pointer) *Failure {
 	if failure := ready(); failure != nil {
 		return failure
 	}
-	return takeFailure(C.kmgo_call_quqp(285, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
+	return takeFailure(C.kmgo_call_quqp(287, C.uint64_t(tune), C.uint32_t(candidate), C.uint64_t(context), outFunction))
 }

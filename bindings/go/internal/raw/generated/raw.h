@@ -77,9 +77,11 @@ void *kmgo_call_quqp(uint32_t place, uint64_t a0, uint32_t a1, uint64_t a2, void
 void *kmgo_call_qqppupp(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint32_t a4, void *a5, void *a6);
 void *kmgo_call_quup(uint32_t place, uint64_t a0, uint32_t a1, uint32_t a2, void *a3);
 void *kmgo_call_ququp(uint32_t place, uint64_t a0, uint32_t a1, uint64_t a2, uint32_t a3, void *a4);
+void *kmgo_call_quiuq(uint32_t place, uint64_t a0, uint32_t a1, int32_t a2, uint32_t a3, uint64_t a4);
 void *kmgo_call_qqq(uint32_t place, uint64_t a0, uint64_t a1, uint64_t a2);
 void *kmgo_call_qqqqi(uint32_t place, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, int32_t a4);
 void *kmgo_call_qpq(uint32_t place, uint64_t a0, void *a1, uint64_t a2);
+void *kmgo_call_qpiu(uint32_t place, uint64_t a0, void *a1, int32_t a2, uint32_t a3);
 void *kmgo_call_qqppqpq(uint32_t place, uint64_t a0, uint64_t a1, void *a2, void *a3, uint64_t a4, void *a5, uint64_t a6);
 void *kmgo_call_qpqqppqpqp(uint32_t place, uint64_t a0, void *a1, uint64_t a2, uint64_t a3, void *a4, void *a5, uint64_t a6, void *a7, uint64_t a8, void *a9);
 void *kmgo_call_qpqqqqqqp(uint32_t place, uint64_t a0, void *a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, void *a8);
