@@ -30,5 +30,10 @@ inline Error about(const std::string& what, Error failure) {
 
 /// Prints "kernelmill: <message>" on standard error; the exit code.
 int report(const Error& failure);
+/// Has failures printed on standard output as well, as JSON: {"error": {"status", "message",
+/// "exit_code"}}. Programs that ask for JSON read a command's result there.
+void report_json();
+/// Prints a failure on standard output if report_json() was called.
+void print_failure_json(km_status status, const std::string& message, int exit_code);
 
 }  // namespace km::tools

@@ -98,7 +98,11 @@ Json auto_json() {
 
 Json nvrtc_json() {
   const Result<NvrtcFound> found = find_nvrtc();
-  if (!found) return {{"usable", false}, {"reason", found.error().message}};
+  if (!found) {
+    const char* status = "";
+    km_status_name(found.error().status, &status);
+    return {{"usable", false}, {"status", status}, {"reason", found.error().message}};
+  }
   return {{"usable", true}, {"release", found->release}, {"path", found->path}};
 }
 
@@ -131,6 +135,17 @@ std::string not_usable() { return painted(Colour::yellow, "not usable:", stdout)
 /// The first line or sentence of a reason; what comes after it is advice.
 std::string first_sentence(const std::string& reason) {
   return reason.substr(0, std::min(reason.find('\n'), reason.find("; ")));
+}
+
+/// One line on a compiler that cannot be used; all places that were looked at are in the long form.
+std::string nvrtc_advice(const Json& nvrtc) {
+  if (text_of(nvrtc, "status") != "KM_ERROR_NVRTC_UNAVAILABLE") {
+    return not_usable() + " " + first_sentence(text_of(nvrtc, "reason"));
+  }
+  const bool is_named = env(EnvVar::KM_NVRTC).has_value();
+  return painted(Colour::yellow, is_named ? "not where KM_NVRTC says:" : "not installed:", stdout) +
+         (is_named ? " correct or unset it" : " 'kernelmill setup' brings it") +
+         "; CUDA C++ needs it, PTX does not";
 }
 
 std::string device_line(const Json& device) {
@@ -172,7 +187,7 @@ void print_short(const Json& all, const Json& environment) {
     std::printf("  %-7s %s, %s\n", "NVRTC", text_of(nvrtc, "release").c_str(),
                 text_of(nvrtc, "path").c_str());
   } else {
-    std::printf("  %-7s %s %s\n", "NVRTC", not_usable().c_str(), text_of(nvrtc, "reason").c_str());
+    std::printf("  %-7s %s\n", "NVRTC", nvrtc_advice(nvrtc).c_str());
   }
   for (const Json& variable : environment) {
     if (variable["value"].is_null()) continue;

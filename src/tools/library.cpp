@@ -1,11 +1,16 @@
 #include "tools/library.h"
 
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
 #include "tools/error.h"
 #include "tools/terminal/colour.h"
 
 namespace km::tools {
 
 namespace {
+
+bool is_json_wanted = false;  // set before the command runs
 
 /// The library's text begins with the function that failed; users of the command never called it.
 std::string without_function(const std::string& text) {
@@ -44,7 +49,20 @@ int report(const Error& failure) {
                failure.message.c_str());
   const bool is_usage =
       failure.status == KM_ERROR_INVALID_ARGUMENT && failure.native_code == kExitUsage;
-  return is_usage ? kExitUsage : kExitFailure;
+  const int exit_code = is_usage ? kExitUsage : kExitFailure;
+  print_failure_json(failure.status, failure.message, exit_code);
+  return exit_code;
+}
+
+void report_json() { is_json_wanted = true; }
+
+void print_failure_json(km_status status, const std::string& message, int exit_code) {
+  using Json = nlohmann::ordered_json;
+  if (!is_json_wanted) return;
+  const char* name = "";
+  km_status_name(status, &name);
+  const Json failure = {{"status", name}, {"message", message}, {"exit_code", exit_code}};
+  std::puts(Json{{"error", failure}}.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 }  // namespace km::tools

@@ -19,6 +19,7 @@ constexpr const char* kDescription =
     "Runs CUDA kernels (CUDA C++ or PTX) on any CPU and on NVIDIA GPUs.";
 constexpr const char* kFooter =
     "Exit codes: 0 done, 1 it failed, 2 the command line is wrong.\n"
+    "With --json, a failure is on standard output, too: {\"error\": {\"message\": ...}}.\n"
     "'kernelmill help COMMAND' explains a command; see also kernelmill(1).";
 
 /// " Did you mean '--grid'?", or where the option of a program to run belongs.
@@ -58,13 +59,24 @@ int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
   if (mistake.get_exit_code() == 0) return app.exit(mistake);
   std::string command = "kernelmill";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
+  const std::string text = mistake_text(app, mistake);
   std::fprintf(stderr, "%s %s\nSee '%s --help'.\n",
-               painted(Colour::red, "kernelmill:", stderr).c_str(),
-               mistake_text(app, mistake).c_str(), command.c_str());
+               painted(Colour::red, "kernelmill:", stderr).c_str(), text.c_str(), command.c_str());
+  print_failure_json(KM_ERROR_INVALID_ARGUMENT, text, kExitUsage);
   return kExitUsage;
 }
 
+/// Tells if JSON is asked for, also in a line that does not parse. Behind '--' words are a
+/// program's.
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (std::string_view(argv[i]) == "--json") return true;
+  }
+  return false;
+}
+
 int run_command(int argc, char** argv) {
+  if (asks_for_json(argc, argv)) report_json();
   CLI::App app(kDescription, "kernelmill");
   app.footer(kFooter);
   app.set_version_flag("-V,--version", "kernelmill " + version_text());

@@ -3,9 +3,12 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 import unittest
+from pathlib import Path
 
-from tool import SOURCE_DIR, Case
+from tool import SOURCE_DIR, TOOL, Case
 
 
 class Info(Case):
@@ -72,6 +75,27 @@ class Info(Case):
         self.assertFalse(nvrtc["usable"])
         self.assertIn(self.path("nowhere"), nvrtc["reason"])
         self.assertIn("kernelmill setup", nvrtc["reason"])
+        self.assertEqual(nvrtc["status"], "KM_ERROR_NVRTC_UNAVAILABLE")
+
+    def test_missing_nvrtc_is_one_line(self):
+        text = self.good("info", env={"KM_NVRTC": self.path("nowhere")}).stdout
+        self.assertIn("\n  NVRTC   not where KM_NVRTC says: correct or unset it; CUDA C++ needs "
+                      "it, PTX does not\n", text)
+        # A copy of the command and the library, far from the checkout's NVRTC.
+        prefix, built = Path(self.path("far")), Path(TOOL).resolve().parents[1]
+        for name in ("bin/kernelmill", "lib/libkernelmill.so.1"):
+            (prefix / name).parent.mkdir(parents=True)
+            shutil.copy(built / name, prefix / name)
+        clean = {name: value for name, value in os.environ.items()
+                 if name not in ("KM_NVRTC", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")}
+        done = subprocess.run([prefix / "bin/kernelmill", "info"], text=True, timeout=120,
+                              capture_output=True, check=True,
+                              env={**clean, "HOME": self.folder, "XDG_DATA_HOME": self.folder})
+        if "NVRTC   not installed" in done.stdout:  # the system itself may have one
+            self.assertIn("\n  NVRTC   not installed: 'kernelmill setup' brings it; CUDA C++ needs "
+                          "it, PTX does not\n", done.stdout)
+        else:
+            self.assertRegex(done.stdout, r"\n  NVRTC   [0-9.]+, /")
 
     def test_environment_table_is_that_of_the_library(self):
         with open(os.path.join(SOURCE_DIR, "src/base/env.def"), encoding="utf-8") as file:

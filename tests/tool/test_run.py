@@ -51,6 +51,27 @@ class Run(Case):
         self.assertEqual(json.loads(result.stdout)["outputs"][0]["values"],
                          ["inf", "inf", "inf", "-inf"])
 
+    def test_failures_are_json_too(self):
+        self.write("broken.cu", "__global__ void broken() { x = 1; }")
+        for words, code, part in (
+                (("scale.cu", "--arg", "in:x.npy"), 2, "takes 4 arguments, but 1 was given"),
+                (("nowhere.cu",), 1, "cannot open 'nowhere.cu'"),
+                (("broken.cu",), 1, "does not compile"),
+                (("scale.cu", "--grid", "0"), 2, "--grid"),
+                (("scale.cu", "--gird", "4"), 2, "unknown option '--gird'")):
+            result = self.run_tool("run", *words, "--json")
+            self.assertEqual(result.returncode, code)
+            self.assertIn("kernelmill: ", result.stderr)
+            failure = json.loads(result.stdout)["error"]
+            self.assertIn(part, failure["message"])
+            self.assertEqual(failure["exit_code"], code)
+            self.assertRegex(failure["status"], r"^KM_ERROR_[A-Z_]+$")
+            self.bad(code, "run", *words)  # prints nothing there
+        for command, part in (("kernels", "nowhere.cu"), ("tune", "--kernel is required"),
+                              ("corpus", "nowhere.cu")):
+            failure = json.loads(self.run_tool(command, "nowhere.cu", "--json").stdout)
+            self.assertIn(part, failure["error"]["message"])
+
     def test_json_stands_alone_where_kernels_print(self):
         self.write("say.cu", '#include <stdio.h>\nextern "C" __global__ void say() '
                              '{ printf("thread %d\\n", threadIdx.x); }')
