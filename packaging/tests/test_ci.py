@@ -52,12 +52,12 @@ class Recipes(Case):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        self.assertIn("kernelmill exec --", recipe.commands)
         found = [str(Path(tools()[name]).parent) for name in ("cargo", "go")]
         path = ":".join([self.environment["PATH"], *found])
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", recipe.commands], cwd=self.folder,
-                              env={**self.environment, "PATH": path}, text=True,
-                              capture_output=True, check=False)
+                              env={**self.environment, "PATH": path,
+                                   "KERNELMILL_WHEEL": str(one("kernelmill-*.whl"))},
+                              text=True, capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, f"{title}\n{done.stdout}{done.stderr}")
 
     def test_the_action_leaves_what_builds_need(self):
@@ -76,11 +76,16 @@ class Recipes(Case):
     def test_every_recipe_is_followed(self):
         with_commands = {title for title, recipe in self.recipes.items() if recipe.commands}
         tested = {"Python: numba", "Python: Triton", "Python: tinygrad", "Rust: cudarc", "Go: cgo",
-                  "C++: CMake and CTest"}
+                  "C++: CMake and CTest", "Python: kernels of your own"}
         self.assertEqual(with_commands, tested)
+        for title in tested - {"Python: kernels of your own"}:
+            self.assertIn("kernelmill exec --", self.recipes[title].commands, title)
 
     def test_numba(self):
         self.follow("Python: numba")
+
+    def test_kernels_of_their_own(self):
+        self.follow("Python: kernels of your own")
 
     def test_triton(self):
         self.follow("Python: Triton")

@@ -214,6 +214,44 @@ class Exec(Case):
                 self.assertIn(words.format(path=path), done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def test_people_who_use_pip_are_told_what_they_can_do(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        with open(os.path.join(self.folder, "asks.c"), "w", encoding="utf-8") as file:
+            file.write("int asks(int (*get)(void**, const char*), void** out)"
+                       " { return get(out, \"0123456789abcdef\") + 0; }\n")  # fmt: skip
+        packages = os.path.join(os.path.realpath(self.folder), "lib/python3.11/site-packages")
+        asks = "assert library.asks(cuda.cuGetExportTable, ctypes.byref(out)) == 500\n"
+        loads = (
+            "assert cuda.cuInit(0) == 0\n"
+            "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(out), 0) == 0\n"
+            "assert cuda.cuCtxSetCurrent(out) == 0\n"
+            "assert cuda.cuModuleLoadData(ctypes.byref(out), b'\\x7fELF' + bytes(60)) == 209\n"
+        )
+        for name, call, words in (
+            ("cupy/_core/core.so", asks, "install CuPy from its sources with Kernelmill's runtime"),
+            ("odd/odd.so", asks, "use what the Python package odd has for CPUs"),
+            ("nvidia/cufft/lib/libcufft.so.12", asks, "the package that needs it has for CPUs"),
+            ("nvidia/cu13/lib/libcudart.so.13", asks, "with LD_PRELOAD=/"),
+            ("nvidia/cu13/lib/libcublas.so.13", asks, "cuda/13/libcublas.so.13"),
+            ("nvidia/cu13/lib/libnvJitLink.so.13", loads, "a GPU; pip uninstall nvidia-nvjitlink"),
+            ("triton/_C/libtriton.so", loads, "a GPU; have TRITON_PTXAS_PATH name a ptxas"),
+            ("odd/odd.so", loads, "give PTX instead"),
+        ):  # fmt: skip
+            path = os.path.join(packages, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            subprocess.run([compiler, "-shared", "-fPIC", "-o", path, "asks.c"], check=True,
+                           cwd=self.folder)  # fmt: skip
+            script = ("import ctypes, sys\n"
+                      "cuda, out = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p()\n"
+                      "library = ctypes.CDLL(sys.argv[1])\n" + call)  # fmt: skip
+            done = self.run_script(script, path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(words, done.stderr, name)
+            if words != "give PTX instead":
+                self.assertNotIn("nvcc", done.stderr, name)
+
     def test_a_library_of_another_installation_is_named(self):
         script = (
             "import ctypes\n"

@@ -4,6 +4,7 @@
 
 #include "base/cuda/cuda_results.h"
 #include "base/cuda/nvidia_libraries.h"
+#include "base/cuda/python_packages.h"
 #include "base/process/dylib.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
@@ -32,6 +33,28 @@ bool is_of_kernelmill(const CUuuid* id) {
   return id != nullptr && std::memcmp(id->bytes, own.bytes, sizeof own - kVersionBytes) == 0;
 }
 
+/// The way to have a Python package, which nobody relinks, load our library of this name; empty:
+/// there is none.
+std::string preload_advice(const std::string& name) {
+  const std::filesystem::path own = file_of_code(reinterpret_cast<const void*>(&is_program));
+  for (const char* const folder : {"", "13", "12"}) {
+    const std::filesystem::path path = own.parent_path() / folder / name;
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) {
+      return "start the program with LD_PRELOAD=" + path.string();
+    }
+  }
+  return {};
+}
+
+/// The advice for one of NVIDIA's libraries that lies in `file`, if a Python package brings it;
+/// empty: none does.
+std::string wheel_advice(const std::string& file, const std::string& name) {
+  if (advice_for_python_file(file).empty()) return {};
+  const std::string ours = preload_advice(name);
+  return ours.empty() ? "use what the package that needs it has for CPUs" : ours;
+}
+
 /// The sentence for code in `file` that asks for a private table; empty: it can do without.
 std::string hint_for(const std::string& file, const CUuuid* id) {
   if (is_of_kernelmill(id)) {
@@ -43,12 +66,21 @@ std::string hint_for(const std::string& file, const CUuuid* id) {
   // Some versions ask the driver, if there is one.
   if (name.starts_with("libnvrtc")) return {};
   if (name.starts_with("libcudart")) {
+    const std::string advice = wheel_advice(file, name);
     return "the program loads NVIDIA's CUDA runtime by a path of its own, " + file +
-           ", which needs private tables of NVIDIA's driver: have it load " + kOwnRuntime;
+           ", which needs private tables of NVIDIA's driver: " +
+           (advice.empty() ? std::string("have it load ") + kOwnRuntime : advice);
   }
   if (const NvidiaLibrary* const known = find_nvidia_library(name)) {
+    const std::string advice = wheel_advice(file, name);
     return "the program uses " + name + " (" + known->name +
-           "), which runs on NVIDIA's driver only: " + known->advice;
+           "), which runs on NVIDIA's driver only: " +
+           (advice.empty() ? known->advice : advice.c_str());
+  }
+  if (const std::string advice = advice_for_python_file(file); !advice.empty()) {
+    return file +
+           " holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's driver: " +
+           advice;
   }
   return (is_program(file) ? "the program" : file) +
          " holds NVIDIA's own CUDA runtime, which needs private tables of NVIDIA's driver: build "

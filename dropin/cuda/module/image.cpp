@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/cuda/compute_capability.h"
+#include "base/cuda/python_packages.h"
 #include "base/file/file.h"
 
 namespace km::dropin {
@@ -140,10 +141,12 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
                 "there",
                 least / 10, least % 10, capability / 10, capability % 10, least / 10, least % 10);
   }
-  return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
-              "the fat binary holds no PTX that sm_%d can run%s; build it with PTX, for example "
-              "-gencode arch=compute_75,code=compute_75",
-              capability, has_code ? ", only machine code of GPUs" : "");
+  const std::string advice = advice_for_python_machine_code();
+  return fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fat binary holds no PTX that sm_%d can run%s; %s",
+              capability, has_code ? ", only machine code of GPUs" : "",
+              advice.empty() ? "build it with PTX, for example -gencode arch=compute_75,"
+                               "code=compute_75"
+                             : advice.c_str());
 }
 
 }  // namespace
@@ -166,9 +169,11 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
     return read_fatbin(bytes, size_bytes != 0 ? size_bytes : UINT64_MAX, capability, out);
   }
   if (magic == kElfMagic) {
-    return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                "the image is a cubin: machine code of a GPU; give PTX instead, for example from "
-                "`nvcc -ptx`, or by nvcc's -gencode arch=compute_75,code=compute_75");
+    const std::string advice = advice_for_python_machine_code();
+    return fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the image is a cubin: machine code of a GPU; %s",
+                advice.empty() ? "give PTX instead, for example from `nvcc -ptx`, or by nvcc's "
+                                 "-gencode arch=compute_75,code=compute_75"
+                               : advice.c_str());
   }
   *out = size_bytes != 0 ? text_of({bytes, size_bytes}) : std::string(bytes);
   if (out->empty()) return fail(CUDA_ERROR_INVALID_IMAGE, "the image is empty");
