@@ -11,7 +11,7 @@ from ._array import Array
 from ._dlpack import CPU
 from ._errors import Error
 from ._host import HostMemory, existing, is_host_array, is_numpy
-from ._library import check, raw
+from ._library import check, raw, waited
 from ._parameters import Parameter
 from ._values import Mismatch, packer, said
 from .generated import abi
@@ -67,13 +67,11 @@ class Packed:
 
     def copy_back(self, context: Context, stream: int) -> None:
         """Waits for the kernel, and copies to the host what it may have written."""
+        context._waited(waited(raw.km_stream_synchronize_timeout, stream))
         for memory, array in self.copies.values():
-            if memory is None:
-                status = raw.km_stream_synchronize(stream)
-            else:
-                status = raw.km_slice_download(stream, array.handle, 0, memory.address,
-                                               memory.size_bytes)
-            context._waited(status)
+            if memory is not None:
+                check(raw.km_slice_download(stream, array.handle, 0, memory.address,
+                                            memory.size_bytes))
             array.close()
 
 

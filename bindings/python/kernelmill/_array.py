@@ -11,7 +11,7 @@ from . import _dlpack
 from ._dtypes import DType, DTypeLike, dtype_of, numpy_dtype
 from ._errors import Error
 from ._host import existing, readable
-from ._library import check, counted, handle, number, raw
+from ._library import check, counted, handle, number, raw, waited
 from ._objects import Object
 from .generated import abi
 
@@ -184,10 +184,9 @@ class Array(Object):
                                   source, self.nbytes))
 
     def _download(self, destination: Any, stream: Stream | None) -> None:
-        own = self._own_memory()
-        status = raw.km_slice_download(self.context._stream_handle(stream), own, 0, destination,
-                                       self.nbytes)
-        self.context._waited(status)
+        own, queue = self._own_memory(), self.context._stream_handle(stream)
+        self.context._waited(waited(raw.km_stream_synchronize_timeout, queue))
+        self.context._waited(raw.km_slice_download(queue, own, 0, destination, self.nbytes))
 
     def _own_memory(self) -> int:
         """The slice, of memory that this library may copy."""

@@ -15,7 +15,7 @@ from ._array import Array, Shape, shape_of
 from ._dtypes import DTypeLike, dtype_of
 from ._errors import Error
 from ._host import readable
-from ._library import check, encoded, failure, filled, handle, number, raw
+from ._library import check, encoded, failure, filled, handle, number, raw, waited
 from ._module import Module, load
 from ._objects import Object
 from ._stream import Event, Stream
@@ -106,10 +106,11 @@ class Context(Object):
     def close(self) -> None:
         """Closes the context and all that was made from it. Work that is queued goes on."""
         if self._handle:
-            for child in list(self._children):
+            if self._output is not None:
+                self._wait()  # for the last that kernels print
+            for child in self._living():
                 child.close()
             if self._output is not None:
-                raw.km_context_synchronize(self._handle)  # the last that kernels print
                 raw.km_context_set_output(self._handle, None, None)
             self._forget_queue()
         super().close()
@@ -134,7 +135,8 @@ class Context(Object):
 
     def synchronize(self) -> None:
         """Waits until all work of the context is done."""
-        self._waited(raw.km_context_synchronize(self.handle))
+        self.handle  # closed ones cannot wait
+        self._waited(self._wait())
         self._kept.clear()
 
     def reset(self) -> None:
@@ -269,6 +271,22 @@ class Context(Object):
             raise TypeError(f"stream is a {type(stream).__name__}; give a Stream, or None")
         return stream.handle
 
+    def _living(self) -> list[Object]:
+        """What belongs to the context, while other threads may make more."""
+        while True:
+            try:
+                return list(self._children)
+            except RuntimeError:
+                continue
+
+    def _wait(self) -> int:
+        """Waits for all work: for each stream in turns, and at last for what others have queued."""
+        queues = [child._handle for child in self._living() if isinstance(child, Stream)]
+        for queue in [self._queue, *queues]:
+            if queue:  # one that another thread has just closed is not waited for
+                waited(raw.km_stream_synchronize_timeout, queue)
+        return raw.km_context_synchronize(self._handle)
+
     def _waited(self, status: int) -> bool:
         """Ends a call that waits: raises its failure, or what the function for output raised."""
         raised, self._raised = self._raised, None
@@ -291,7 +309,7 @@ class Context(Object):
     def _release(self, owner: Any) -> None:
         """Drops the owner of memory once no kernel uses it: at the end of the next call that waits
         if this one may not."""
-        if not self._handle or raw.km_context_synchronize(self._handle) == abi.KM_SUCCESS:
+        if not self._handle or self._wait() == abi.KM_SUCCESS:
             return
         self._kept.append(owner)
 

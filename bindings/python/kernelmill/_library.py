@@ -114,6 +114,21 @@ def filled(structure: Any, call: Callable[..., int], *arguments: Any) -> Any:
     return result
 
 
+FOREVER_NS = 2**64 - 1
+_TURN_NS = 50_000_000
+
+
+def waited(call: Callable[..., int], waited_for: int, limit_ns: int = FOREVER_NS) -> int:
+    """The status of a call that waits. It waits in turns, between which Python handles signals:
+    Ctrl-C ends a wait for a kernel that does not end."""
+    while True:
+        turn = min(_TURN_NS, limit_ns)
+        status = call(waited_for, turn)
+        limit_ns -= turn if limit_ns != FOREVER_NS else 0
+        if status != abi.KM_TIMEOUT or limit_ns == 0:
+            return status
+
+
 def encoded(text: Any, what: str) -> bytes:
     """A text for the library, which ends at a zero."""
     if not isinstance(text, str):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
-from ._library import check, failure, handle, number, raw
+from ._library import FOREVER_NS, check, failure, handle, number, raw, waited
 from ._objects import Object
 from .generated import abi
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def timeout_ns(timeout_s: float | None) -> int:
     """A time limit as the library takes it; None: none."""
     if timeout_s is None:
-        return 2**64 - 1
+        return FOREVER_NS
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, (int, float)):
         raise TypeError(f"timeout_s is a {type(timeout_s).__name__}; give seconds, or None")
     if not 0 <= timeout_s < 1e9:
@@ -59,7 +59,8 @@ class Stream(Object):
 
     def synchronize(self, timeout_s: float | None = None) -> bool:
         """Waits until all work queued so far is done; False: the time limit passed first."""
-        status = raw.km_stream_synchronize_timeout(self.handle, timeout_ns(timeout_s))
+        limit = timeout_ns(timeout_s)
+        status = waited(raw.km_stream_synchronize_timeout, self.handle, limit)
         return self.context._waited(status)
 
     @property
@@ -145,7 +146,8 @@ class Event(Object):
     def synchronize(self, timeout_s: float | None = None) -> bool:
         """Waits until the marked work is done; False: the time limit passed first."""
         assert self._context is not None
-        status = raw.km_event_synchronize_timeout(self.handle, timeout_ns(timeout_s))
+        limit = timeout_ns(timeout_s)
+        status = waited(raw.km_event_synchronize_timeout, self.handle, limit)
         return self._context._waited(status)
 
     @property

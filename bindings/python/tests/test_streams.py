@@ -1,10 +1,13 @@
 """Streams, events, callbacks, and what kernels print."""
 
 import contextlib
+import signal
+import subprocess
 import sys
 import threading
 import time
 import unittest
+from pathlib import Path
 
 from support import KERNELS, Case, km
 
@@ -59,6 +62,36 @@ class Streams(Case):
                 first.wait(wrong)
             with self.assertRaises(TypeError):
                 end.elapsed_ns(wrong)
+
+    def test_a_wait_can_be_interrupted(self):
+        program = """
+import os, sys; sys.path.insert(0, sys.argv[1])
+from support import KERNELS, km
+context = km.Context("cpu")
+module = context.module(source=KERNELS, options=["-DFACTOR=2"])
+stream, flag = context.stream(), context.zeros(1, "int32")
+module["spin"][1, 1, stream](flag)
+for wait in (stream.synchronize, context.synchronize, stream.record().synchronize,
+             lambda: flag.tolist(stream)):
+    print("waits", flush=True)
+    try:
+        wait()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+os._exit(0)
+"""
+        folder = str(Path(__file__).resolve().parent)
+        with subprocess.Popen([sys.executable, "-c", program, folder], text=True,
+                              stdout=subprocess.PIPE) as started:
+            try:
+                for _ in range(4):
+                    self.assertEqual(started.stdout.readline(), "waits\n")
+                    time.sleep(0.2)
+                    started.send_signal(signal.SIGINT)
+                    self.assertEqual(started.stdout.readline(), "interrupted\n")
+                self.assertEqual(started.wait(60), 0)
+            finally:
+                started.kill()
 
     def test_priorities(self):
         self.assertEqual(self.context.stream(0).priority, 0)
