@@ -71,8 +71,9 @@ KM_API km_status km_pool_allocate_on_stream(km_pool pool, km_stream stream, uint
                                             km_slice* out_slice) KM_NOEXCEPT;
 
 /** How much memory the pool keeps: while it has more, free blocks go back to the device when one is
- * freed; those that work still uses, later. UINT64_MAX, as at the start: all of it. CUDA:
- * cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. */
+ * freed; the memory of those that work still uses, when that work is over, without a further call.
+ * UINT64_MAX, as at the start: all of it. CUDA: cuMemPoolSetAttribute with
+ * CU_MEMPOOL_ATTR_RELEASE_THRESHOLD. */
 KM_API km_status km_pool_set_release_threshold(km_pool pool, uint64_t threshold_bytes) KM_NOEXCEPT;
 
 /** Gives free blocks that no work uses any more back to the device, the largest first, until the

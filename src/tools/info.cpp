@@ -155,9 +155,11 @@ std::string device_line(const Json& device) {
   if (const auto threads = device["threads"].get<uint32_t>()) {
     text += ", " + counted(threads, "thread");
   }
-  char memory[64];
-  std::snprintf(memory, sizeof memory, ", %.1f GiB",
-                device["total_memory_bytes"].get<double>() / (1 << 30));
+  char memory[100];
+  const bool is_half = text_of(device, "backend") == "cpu" && !foreign_env("KM_CPU_MEMORY_MIB");
+  std::snprintf(memory, sizeof memory, ", %.1f GiB%s",
+                device["total_memory_bytes"].get<double>() / (1 << 30),
+                is_half ? " (half of the machine's; KM_CPU_MEMORY_MIB)" : "");
   return text + memory + ", compute capability " + text_of(device, "compute_capability");
 }
 

@@ -219,6 +219,32 @@ static void threshold_and_trim_give_memory_back(void** state) {
   OK(km_pool_destroy(pool));
 }
 
+/* What is over the threshold goes when its work is over, with no call that would see to it. */
+static void surplus_in_use_goes_with_its_work(void** state) {
+  fixture* f = *state;
+  if (is_fake(f)) skip(); /* it runs callbacks on the waiting thread */
+  enum { SIZE = 64 << 20 };
+  atomic_int go = 0;
+  km_pool pool = new_pool(f, 0);
+  OK(km_pool_set_release_threshold(pool, 0));
+  km_slice slice = allocate(pool, SIZE);
+  uint64_t before = 0, after = 0, total = 0;
+  OK(km_slice_fill_u8(f->stream, slice, 0, 1, SIZE));
+  OK(km_stream_synchronize(f->stream));
+  OK(km_context_memory_info(f->context, &before, &total));
+  OK(km_stream_add_callback(f->stream, wait_in_callback, &go));
+  OK(km_slice_fill_u8(f->stream, slice, 0, 1, SIZE));
+  OK(km_slice_destroy(slice));
+  assert_int_equal(info_of(pool).reserved_bytes, 0);
+  atomic_store(&go, 1);
+  for (int i = 0; i < 10000 && after < before + SIZE / 2; ++i) {
+    usleep(1000);
+    OK(km_context_memory_info(f->context, &after, &total));
+  }
+  assert_true(after >= before + SIZE / 2);
+  OK(km_pool_destroy(pool));
+}
+
 /* A block that is pinned, here by a view, is neither used again nor trimmed. */
 static void pinned_blocks_stay(void** state) {
   fixture* f = *state;
@@ -353,6 +379,7 @@ int main(void) {
       cmocka_unit_test(reuse_follows_stream_order),
       cmocka_unit_test(limit_and_figures),
       cmocka_unit_test(threshold_and_trim_give_memory_back),
+      cmocka_unit_test(surplus_in_use_goes_with_its_work),
       cmocka_unit_test(pinned_blocks_stay),
       cmocka_unit_test(slices_outlive_their_pool),
       cmocka_unit_test(wrong_arguments),

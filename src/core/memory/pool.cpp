@@ -200,17 +200,22 @@ Status Pool::zero(Memory& memory, Stream* stream) {
 void Pool::take_back(Memory& block) {
   block.end_use();
   uint64_t keep_bytes = 0;
-  bool idle_only = false;
   {
     const std::lock_guard lock(mutex_);
     info_.used_bytes -= block.block_bytes();
     --info_.used_block_count;
     classes_[class_index(block.block_bytes())].free.push_back(&block);  // there is room
-    idle_only = !closed_ && !is_lost();
-    keep_bytes = idle_only ? info_.release_threshold_bytes : 0;
+    keep_bytes = closed_ || is_lost() ? 0 : info_.release_threshold_bytes;
     if (info_.reserved_bytes <= keep_bytes) return;
   }
-  while (Memory* surplus = take_surplus(keep_bytes, idle_only)) surplus->retire();
+  give_back(keep_bytes);
+}
+
+/// Gives free blocks back while the pool has more: first those that nothing uses, then those whose
+/// memory the backend frees when the last work is over. Nothing waits for a later call.
+void Pool::give_back(uint64_t keep_bytes) {
+  trim(keep_bytes);
+  while (Memory* surplus = take_surplus(keep_bytes, false)) surplus->retire();
 }
 
 /// A free block to be given back while the pool has more than `keep_bytes`: the largest first, of
@@ -236,7 +241,7 @@ void Pool::set_release_threshold(uint64_t threshold_bytes) {
     const std::lock_guard lock(mutex_);
     info_.release_threshold_bytes = threshold_bytes;
   }
-  trim(threshold_bytes);
+  give_back(threshold_bytes);
 }
 
 void Pool::trim(uint64_t keep_bytes) {

@@ -60,6 +60,7 @@ class Pool final : public ContextChild {
   void count_use(uint64_t block_bytes);
   Status zero(Memory& memory, Stream* stream);
   Memory* take_surplus(uint64_t keep_bytes, bool idle_only);
+  void give_back(uint64_t keep_bytes);
   Error over_limit(uint64_t block_bytes) const;
 
   mutable std::mutex mutex_;  // guards what follows

@@ -41,10 +41,13 @@ TEST_F(CgroupTest, VersionTwoTakesTheTightestGroup) {
   write("/sys/a/b/memory.stat", "anon 1\ninactive_file 100000");
   write("/sys/a/memory.max", "max");
   write("/sys/a/memory.current", "5");
-  uint64_t limit = 0, used = 0;
-  cgroup_memory(files_, &limit, &used);
-  EXPECT_EQ(limit, 1000000u);
-  EXPECT_EQ(used, 300000u);
+  EXPECT_EQ(cgroup_memory(files_).limit_bytes, 1000000u);
+  EXPECT_EQ(cgroup_memory(files_).free_bytes, 700000u);
+  // A group around it that has less left, with a limit that is larger.
+  write("/sys/a/memory.max", "2000000");
+  write("/sys/a/memory.current", "1900000");
+  EXPECT_EQ(cgroup_memory(files_).limit_bytes, 1000000u);
+  EXPECT_EQ(cgroup_memory(files_).free_bytes, 100000u);
 }
 
 TEST_F(CgroupTest, VersionOne) {
@@ -54,22 +57,31 @@ TEST_F(CgroupTest, VersionOne) {
   EXPECT_DOUBLE_EQ(cgroup_cpu_limit(files_), 1.5);
   write("/sys/memory/m/memory.limit_in_bytes", "9223372036854771712");
   write("/sys/memory/m/memory.usage_in_bytes", "5000");
-  uint64_t limit = 0, used = 0;
-  cgroup_memory(files_, &limit, &used);
-  EXPECT_EQ(limit, UINT64_MAX);
+  EXPECT_EQ(cgroup_memory(files_).limit_bytes, UINT64_MAX);
+  EXPECT_EQ(cgroup_memory(files_).free_bytes, UINT64_MAX);
   write("/sys/memory/m/memory.limit_in_bytes", "8000");
-  cgroup_memory(files_, &limit, &used);
-  EXPECT_EQ(limit, 8000u);
-  EXPECT_EQ(used, 5000u);
+  EXPECT_EQ(cgroup_memory(files_).limit_bytes, 8000u);
+  EXPECT_EQ(cgroup_memory(files_).free_bytes, 3000u);
+}
+
+TEST(Topology, DevicesLeaveRoomForTheProgram) {
+  constexpr uint64_t kGib = uint64_t{1} << 30;
+  const SystemMemory idle{24 * kGib, 24 * kGib}, busy{24 * kGib, 6 * kGib};
+  EXPECT_EQ(device_memory(idle, 0).total_bytes, 12 * kGib);
+  EXPECT_EQ(device_memory(idle, 0).most_bytes, 12 * kGib);
+  EXPECT_EQ(device_memory(busy, 0).total_bytes, 12 * kGib);
+  EXPECT_EQ(device_memory(busy, 0).most_bytes, 3 * kGib);
+  EXPECT_EQ(device_memory(busy, 20 * kGib).most_bytes, 20 * kGib);
+  EXPECT_EQ(device_memory(idle, 100 * kGib).total_bytes, 24 * kGib);
+  EXPECT_EQ(program_reserve_bytes(24 * kGib), kGib);
+  EXPECT_EQ(program_reserve_bytes(512 << 20), uint64_t{32} << 20);
 }
 
 TEST_F(CgroupTest, NothingThereMeansNoLimit) {
   EXPECT_EQ(cgroup_cpu_limit(files_), 0);
   write("/self", "0::/gone\nnonsense\n::");
   EXPECT_EQ(cgroup_cpu_limit(files_), 0);
-  uint64_t limit = 0, used = 0;
-  cgroup_memory(files_, &limit, &used);
-  EXPECT_EQ(limit, UINT64_MAX);
+  EXPECT_EQ(cgroup_memory(files_).limit_bytes, UINT64_MAX);
 }
 
 TEST(Topology, AffinityIsRespected) {

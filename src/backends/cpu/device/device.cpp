@@ -64,12 +64,14 @@ std::optional<int64_t> attribute_value(const Device& device, km_device_attribute
   }
 }
 
-/// The figure that was found first: a description of a device does not change while the process
-/// lives.
-uint64_t total_memory_bytes() {
-  static const uint64_t total = system_memory().total_bytes;
-  const uint64_t limit = config().memory_bytes;
-  return limit != 0 ? std::min(limit, total) : total;
+/// One device's part of the figures that were found first: a description of a device does not
+/// change while the process lives.
+const DeviceMemory& memory_of_each() {
+  static const DeviceMemory each = [] {
+    const DeviceMemory all = device_memory(system_memory(), config().memory_bytes);
+    return DeviceMemory{all.total_bytes / config().devices, all.most_bytes / config().devices};
+  }();
+  return each;
 }
 
 void fill_info(const Device& device, km_device_info* info) {
@@ -77,7 +79,7 @@ void fill_info(const Device& device, km_device_info* info) {
   copy_text(info->uri, "cpu:" + std::to_string(device.ordinal()));
   copy_text(info->backend, "cpu");
   copy_text(info->name, cpu_name());
-  info->total_memory_bytes = total_memory_bytes() / config().devices;
+  info->total_memory_bytes = memory_of_each().total_bytes;
   info->compute_capability_major = config().capability_major;
   info->compute_capability_minor = config().capability_minor;
   info->multiprocessor_count = device.threads();
@@ -94,29 +96,30 @@ void fill_info(const Device& device, km_device_info* info) {
   copy_text(info->isa, std::string(simt::text_of(config().isa)));
 }
 
-/// Memory is counted where a device has not all of it.
-bool has_share() { return config().devices != 1 || config().memory_bytes != 0; }
-
 }  // namespace
 
 Status Device::take_memory(uint64_t size_bytes) {
-  const uint64_t share = total_memory_bytes() / config().devices;
+  const uint64_t most = memory_of_each().most_bytes;
   const uint64_t before = taken_bytes_.fetch_add(size_bytes);
-  if (!has_share() || (before <= share && size_bytes <= share - before)) return {};
+  if (before <= most && size_bytes <= most - before) [[likely]]
+    return {};
   taken_bytes_.fetch_sub(size_bytes);
-  const uint64_t free = share - std::min(share, before);
-  return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
-                    "out of device memory: %" PRIu64 " bytes asked for, %" PRIu64
-                    " free of the %" PRIu64
-                    " that are the share of cpu:%u (KM_CPU_DEVICES, KM_CPU_MEMORY_MIB)",
-                    size_bytes, free, share, ordinal_);
+  const uint64_t free = most - std::min(most, before);
+  return make_error(
+      KM_ERROR_OUT_OF_DEVICE_MEMORY,
+      "out of device memory: %" PRIu64 " bytes asked for, %" PRIu64 " free of the %" PRIu64
+      " that are the share of cpu:%u (%sKM_CPU_DEVICES, KM_CPU_MEMORY_MIB)",
+      size_bytes, free, most, ordinal_,
+      config().memory_bytes == 0 ? "half of the memory that was free at the start, so that the "
+                                   "program's own copies have room; "
+                                 : "");
 }
 
 void Device::share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const {
-  if (!has_share()) return;
-  *total_bytes = total_memory_bytes() / config().devices;
-  const uint64_t taken = std::min(taken_bytes_.load(), *total_bytes);
-  *free_bytes = std::min(*free_bytes, *total_bytes - taken);
+  const DeviceMemory& memory = memory_of_each();
+  *total_bytes = memory.total_bytes;
+  *free_bytes =
+      std::min(*free_bytes, memory.most_bytes - std::min(taken_bytes_.load(), memory.most_bytes));
 }
 
 Result<ThreadPool*> Device::pool() {

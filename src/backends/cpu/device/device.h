@@ -18,8 +18,8 @@ class Device {
 
   uint32_t ordinal() const { return ordinal_; }
   uint32_t threads() const { return options_.threads; }
-  /// Several devices share the machine's memory out. Counts memory that is given out;
-  /// KM_ERROR_OUT_OF_DEVICE_MEMORY beyond this device's share.
+  /// Devices have a share of the machine's memory each. Counts memory of the device that is given
+  /// out; KM_ERROR_OUT_OF_DEVICE_MEMORY beyond the share.
   Status take_memory(uint64_t size_bytes);
   void give_memory_back(uint64_t size_bytes) { taken_bytes_.fetch_sub(size_bytes); }
   /// This device's part of the machine's figures.

@@ -160,20 +160,15 @@ double cgroup_cpu_limit(const CgroupFiles& files) {
   return limit;
 }
 
-void cgroup_memory(const CgroupFiles& files, uint64_t* out_limit, uint64_t* out_used) {
-  uint64_t least_free = UINT64_MAX;
-  *out_limit = UINT64_MAX;
-  *out_used = 0;
+CgroupMemory cgroup_memory(const CgroupFiles& files) {
+  CgroupMemory found;
   auto take = [&](const std::string& folder, const char* limit_file, const char* use_file) {
     std::optional<uint64_t> limit = number_in(folder + limit_file);
     std::optional<uint64_t> used = number_in(folder + use_file);
     if (!limit || !used || *limit > (uint64_t{1} << 60)) return;  // version 1 says "none" so
     uint64_t taken = *used - std::min(*used, reclaimable(folder));
-    uint64_t free = *limit - std::min(*limit, taken);
-    if (free >= least_free) return;
-    least_free = free;
-    *out_limit = *limit;
-    *out_used = taken;
+    found.limit_bytes = std::min(found.limit_bytes, *limit);
+    found.free_bytes = std::min(found.free_bytes, *limit - std::min(*limit, taken));
   };
   for (const Group& group : groups(files)) {
     if (group.controllers.empty()) {
@@ -186,6 +181,21 @@ void cgroup_memory(const CgroupFiles& files, uint64_t* out_limit, uint64_t* out_
       }
     }
   }
+  return found;
+}
+
+DeviceMemory device_memory(const SystemMemory& system, uint64_t limit_bytes) {
+  if (limit_bytes != 0) {
+    const uint64_t given = std::min(limit_bytes, system.total_bytes);
+    return {given, given};
+  }
+  const uint64_t half = system.total_bytes / 2;
+  return {half, std::min(half, system.free_bytes / 2)};
+}
+
+uint64_t program_reserve_bytes(uint64_t total_bytes) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  return std::min(total_bytes / 16, kMost);
 }
 
 uint32_t usable_threads() {
@@ -276,12 +286,9 @@ SystemMemory system_memory() {
   memory.total_bytes = meminfo("MemTotal");
   memory.free_bytes = meminfo("MemAvailable");
   if (memory.total_bytes == 0) memory = memory_of_kernel();
-  uint64_t limit = 0, used = 0;
-  cgroup_memory({}, &limit, &used);
-  if (limit != UINT64_MAX) {
-    memory.total_bytes = std::min(memory.total_bytes, limit);
-    memory.free_bytes = std::min(memory.free_bytes, limit - std::min(limit, used));
-  }
+  const CgroupMemory group = cgroup_memory({});
+  memory.total_bytes = std::min(memory.total_bytes, group.limit_bytes);
+  memory.free_bytes = std::min(memory.free_bytes, group.free_bytes);
   return memory;
 }
 

@@ -33,7 +33,23 @@ struct CgroupFiles {
 };
 /// CPU time limit in cores, 0: none.
 double cgroup_cpu_limit(const CgroupFiles& files = {});
-/// Memory limit and use of the tightest group; limit UINT64_MAX: none.
-void cgroup_memory(const CgroupFiles& files, uint64_t* out_limit, uint64_t* out_used);
+/// The least limit of all groups around this process, and the least that one of them has left;
+/// UINT64_MAX: no group has a limit.
+struct CgroupMemory {
+  uint64_t limit_bytes = UINT64_MAX, free_bytes = UINT64_MAX;
+};
+CgroupMemory cgroup_memory(const CgroupFiles& files);
+
+/// The memory of all CPU devices together.
+struct DeviceMemory {
+  uint64_t total_bytes = 0;  // that they report
+  uint64_t most_bytes = 0;   // that they give out
+};
+/// Half of the machine's or group's memory, and half of what is free, so that a program has room
+/// for its own copies of all that it puts into the devices' memory; or `limit_bytes`, if it is not
+/// 0.
+DeviceMemory device_memory(const SystemMemory& system, uint64_t limit_bytes);
+/// Free memory that is left to the program when memory is given out to it.
+uint64_t program_reserve_bytes(uint64_t total_bytes);
 
 }  // namespace km::cpu

@@ -41,12 +41,14 @@ Error out_of_memory(uint64_t asked, uint64_t free, uint64_t total) {
 }  // namespace
 
 /// The memory that can still be taken: the system's figure, less memory that was handed out but not
-/// touched yet.
+/// touched yet, and less what the program needs itself, so that it gets a status here and is not
+/// ended by the system.
 uint64_t Heap::room() {
-  uint64_t free = system_memory().free_bytes;
-  uint64_t taken = allocated_bytes_ + kept_bytes_;
-  uint64_t untouched = taken - std::min(taken, resident_bytes());
-  return free - std::min(free, untouched);
+  const SystemMemory system = system_memory();
+  const uint64_t taken = allocated_bytes_ + kept_bytes_;
+  const uint64_t untouched = taken - std::min(taken, resident_bytes());
+  const uint64_t spoken_for = untouched + program_reserve_bytes(system.total_bytes);
+  return system.free_bytes - std::min(system.free_bytes, spoken_for);
 }
 
 Status Heap::check_room(uint64_t size_bytes) {

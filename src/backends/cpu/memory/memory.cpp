@@ -24,6 +24,11 @@ kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
   return {address, reinterpret_cast<void*>(address), size_bytes, 0};
 }
 
+/// Managed and page-locked memory is no part of a device's: as with CUDA, the machine has it.
+Memory::Owner owner_of(km_slice_flags flags) {
+  return (flags & KM_SLICE_MANAGED) != 0 ? Memory::Owner::host : Memory::Owner::device;
+}
+
 /// Small blocks lie side by side: in a checked context each has a gap behind it, so that an access
 /// that runs off its end is not one to its neighbour.
 uint64_t gap_bytes(const Context& context, uint64_t size_bytes) {
@@ -32,23 +37,25 @@ uint64_t gap_bytes(const Context& context, uint64_t size_bytes) {
   return kLeastGapBytes + size_bytes / 4;
 }
 
-Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes, bool zeroed,
-                                         Heap::Block* out_block) {
+Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes,
+                                         km_slice_flags flags, Heap::Block* out_block) {
   KM_TRY(context->check());
+  const Memory::Owner owner = owner_of(flags);
+  const bool is_counted = owner == Memory::Owner::device, zeroed = (flags & KM_SLICE_ZEROED) != 0;
   const uint64_t block_bytes = size_bytes + gap_bytes(*context, size_bytes);
-  KM_TRY(context->device()->take_memory(block_bytes));
+  if (is_counted) KM_TRY(context->device()->take_memory(block_bytes));
   Result<Heap::Block> block = Heap::instance().allocate(block_bytes, zeroed);
   if (!block) {
-    context->device()->give_memory_back(block_bytes);
+    if (is_counted) context->device()->give_memory_back(block_bytes);
     return std::move(block.error());
   }
   try {
-    auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block);
+    auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block, owner);
     *out_block = *block;
     return memory;
   } catch (const std::bad_alloc&) {
     Heap::instance().free(*block);
-    context->device()->give_memory_back(block_bytes);
+    if (is_counted) context->device()->give_memory_back(block_bytes);
     throw;
   }
 }
@@ -75,8 +82,9 @@ bool is_mapped(uint64_t address, uint64_t size_bytes) {
 
 }  // namespace
 
-Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block)
-    : context_(context), address_(address), size_bytes_(size_bytes), block_(block) {
+Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block,
+               Owner owner)
+    : context_(context), address_(address), size_bytes_(size_bytes), block_(block), owner_(owner) {
   context_->allocations().add(address, size_bytes);
   context_->retain();
 }
@@ -92,7 +100,7 @@ Memory::~Memory() {
   context_->allocations().remove(address_, size_bytes_);
   if (block_.address != 0) {
     Heap::instance().free(block_);
-    context_->device()->give_memory_back(block_.size_bytes);
+    if (owner_ == Owner::device) context_->device()->give_memory_back(block_.size_bytes);
   }
   if (release_ != nullptr && !context_->is_exiting()) {
     post_callback({.call = [release = release_, user_data = user_data_] { release(user_data); },
@@ -122,7 +130,7 @@ km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_
     // All memory is as managed memory has to be.
     const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
     Heap::Block block;
-    KM_ASSIGN(std::unique_ptr<Memory> memory, allocate(from(context), size_bytes, zeroed, &block));
+    KM_ASSIGN(std::unique_ptr<Memory> memory, allocate(from(context), size_bytes, flags, &block));
     if (zeroed && !block.fresh) {
       if (stream != nullptr) {
         fill_on_stream(from(stream), block, memory.get());

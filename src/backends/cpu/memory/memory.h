@@ -13,8 +13,11 @@ class Stream;
 
 class Memory {
  public:
+  /// Whose memory it is: the device's counts as taken of its share.
+  enum class Owner : uint8_t { device, host };
   /// Keeps the context alive. Takes `block` over; none for foreign memory.
-  Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block);
+  Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block,
+         Owner owner = Owner::host);
   /// Gives the block back, and has the release callback run.
   ~Memory();
   Memory(const Memory&) = delete;
@@ -37,6 +40,7 @@ class Memory {
   Context* const context_;
   const uint64_t address_, size_bytes_;
   const Heap::Block block_;
+  const Owner owner_;
   bool is_open_to_all_ = false;
   km_release_callback release_ = nullptr;
   void* user_data_ = nullptr;

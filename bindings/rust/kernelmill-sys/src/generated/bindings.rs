@@ -4092,8 +4092,9 @@ functions! {
         out_slice: *mut km_slice,
     ) -> km_status;
     /** How much memory the pool keeps: while it has more, free blocks go back to the device when one is
- freed; those that work still uses, later. UINT64_MAX, as at the start: all of it. CUDA:
- cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
+ freed; the memory of those that work still uses, when that work is over, without a further call.
+ UINT64_MAX, as at the start: all of it. CUDA: cuMemPoolSetAttribute with
+ CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
 
  Blocking: no.
 
