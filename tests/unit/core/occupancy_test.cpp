@@ -87,8 +87,10 @@ TEST(Occupancy, WhatIsNotOptedInToFitsNowhere) {
   const km_occupancy found = compute_occupancy(h100(), needs, 64, (48 << 10) + 1);
   EXPECT_EQ(found.active_blocks, 0);
   EXPECT_EQ(found.limit, KM_OCCUPANCY_LIMIT_SHARED_MEMORY);
-  const auto by_size = [](uint32_t threads) -> Result<uint64_t> { return threads * uint64_t{256}; };
-  EXPECT_EQ(find_best_block(h100(), needs, by_size, 0)->threads, 192);
+  const auto by_size = [](uint32_t threads) -> Result<uint64_t> { return threads * uint64_t{512}; };
+  EXPECT_EQ(find_best_block(h100(), needs, by_size, 0)->threads, 32);
+  needs.max_dynamic_shared_bytes = 227 << 10;
+  EXPECT_EQ(find_best_block(h100(), needs, by_size, 0)->threads, 448);
 }
 
 }  // namespace
