@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# link_test.sh SOBEL GO: a program builds where there is no library, and finds one at run time; one
-# build with cgo off says what is missing.
+# link_test.sh SOBEL GO: programs build where there is no library, and find one at run time, the
+# README's among them; a build with cgo off says what is missing.
 set -euo pipefail
 sobel=$1
 go=$2
@@ -77,5 +77,13 @@ ok "$program"
 
 # A program that was built with a folder finds the library there.
 expect "usage: sobel" "$sobel"
+
+# The first program of the README runs as it stands.
+mkdir "$work/first"
+awk '/^```go$/ { found = 1; next } /^```$/ { if (found) exit } found' README.md \
+  >"$work/first/main.go"
+sed "s/^module program/module first/" "$work/program/go.mod" >"$work/first/go.mod"
+output=$(cd "$work/first" && KM_LIBRARY_DIR=$library "$go" run .)
+[[ $output == "[2 4 6]" ]] || fail "the README's program says: $output"
 
 expect kernelmill_needs_cgo env CGO_ENABLED=0 "$go" build ./guda

@@ -3,6 +3,7 @@ package kernelmill_test
 import (
 	"bytes"
 	"errors"
+	"log"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -73,10 +74,16 @@ func TestAllocationsAreTracked(t *testing.T) {
 		}
 	}
 	equal(t, found, 1)
-	var log bytes.Buffer
-	equal(t, must(f.context.LogLeaks(slog.New(slog.NewTextHandler(&log, nil))))(t), 1)
-	if !strings.Contains(log.String(), "tag=weights") || !strings.Contains(log.String(), "WARN") {
-		t.Errorf("%q", log.String())
+	var text bytes.Buffer
+	log.SetOutput(&text)
+	defer log.SetOutput(os.Stderr)
+	for _, logger := range []kernelmill.WarningLogger{slog.New(slog.NewTextHandler(&text, nil)), nil,
+		(*slog.Logger)(nil)} {
+		text.Reset()
+		equal(t, must(f.context.LogLeaks(logger))(t), 1)
+		if !strings.Contains(text.String(), "tag=weights") || !strings.Contains(text.String(), "WARN") {
+			t.Errorf("%q", text.String())
+		}
 	}
 	ok(t, slice.Close())
 	equal(t, must(f.context.LogLeaks(nil))(t), 0)

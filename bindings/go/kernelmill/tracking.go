@@ -1,13 +1,14 @@
 package kernelmill
 
 import (
-	"context"
+	"fmt"
+	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
 	"iter"
-	"log/slog"
+	"log"
+	"reflect"
+	"strings"
 	"time"
 	"unsafe"
-
-	raw "github.com/kernelmill/kernelmill/bindings/go/internal/raw/generated"
 )
 
 // Tracking says what a context notes of its allocations.
@@ -105,11 +106,38 @@ func (c *Context) AllocationStack(allocation uint64) (string, error) {
 	})
 }
 
-// LogLeaks writes a warning for each tracked allocation that is alive to a logger, nil for the
-// default one, and gives their number.
-func (c *Context) LogLeaks(logger *slog.Logger) (int, error) {
+// WarningLogger is what takes warnings with names and values: a *slog.Logger, for one. This package does
+// without log/slog itself, which would make each program's first build a tenth longer.
+type WarningLogger interface {
+	Warn(message string, namesAndValues ...any)
+}
+
+// plainLogger writes warnings by package log.
+type plainLogger struct{}
+
+func (plainLogger) Warn(message string, namesAndValues ...any) {
+	var line strings.Builder
+	line.WriteString("WARN " + message)
+	for i := 0; i+1 < len(namesAndValues); i += 2 {
+		fmt.Fprintf(&line, " %v=%v", namesAndValues[i], namesAndValues[i+1])
+	}
+	log.Print(line.String())
+}
+
+// isNoLogger says whether there is no logger, or a pointer to none.
+func isNoLogger(logger WarningLogger) bool {
 	if logger == nil {
-		logger = slog.Default()
+		return true
+	}
+	value := reflect.ValueOf(logger)
+	return value.Kind() == reflect.Pointer && value.IsNil()
+}
+
+// LogLeaks writes a warning for each tracked allocation that is alive to a logger, nil for package log,
+// and gives their number.
+func (c *Context) LogLeaks(logger WarningLogger) (int, error) {
+	if isNoLogger(logger) {
+		logger = plainLogger{}
 	}
 	count := 0
 	for allocation, err := range c.Allocations() {
@@ -117,10 +145,9 @@ func (c *Context) LogLeaks(logger *slog.Logger) (int, error) {
 			return count, renamed("Context.LogLeaks", err)
 		}
 		count++
-		logger.LogAttrs(context.Background(), slog.LevelWarn, "device memory is not freed",
-			slog.Uint64("size_bytes", allocation.SizeBytes),
-			slog.String("kind", allocation.Kind.String()), slog.String("tag", allocation.Tag),
-			slog.Time("made", allocation.Time), slog.Uint64("address", allocation.Address))
+		logger.Warn("device memory is not freed", "size_bytes", allocation.SizeBytes,
+			"kind", allocation.Kind.String(), "tag", allocation.Tag, "made", allocation.Time,
+			"address", allocation.Address)
 	}
 	return count, nil
 }
