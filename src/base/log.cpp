@@ -8,11 +8,14 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/env.h"
 #include "base/file/file.h"
+#include "base/log_settings.h"
+#include "base/printable.h"
 #include "base/thread/cancellation.h"
 
 namespace km {
@@ -20,17 +23,30 @@ namespace {
 
 std::atomic<LogSink> g_sink{nullptr};
 
+constexpr std::string_view kLevels[] = {"off", "error", "warn", "info", "debug"};
+constexpr std::string_view kAreas[] = {"blas",   "cache", "callback", "compile", "cpu",   "cuda",
+                                       "device", "env",   "loader",   "memory",  "trace", "tune"};
+
 struct LogSettings {
   int32_t level = static_cast<int32_t>(LogLevel::kWarn);
-  std::string areas;  // ",loader,cpu,"; empty: all
+  std::string areas;    // ",loader,cpu,"; empty: all
+  std::string unknown;  // "'x', 'y'": words that mean nothing
 };
 
 std::optional<int32_t> parse_level(std::string_view word) {
-  constexpr std::string_view kNames[] = {"off", "error", "warn", "info", "debug"};
   for (int32_t level = 0; level < 5; ++level) {
-    if (word == kNames[level]) return level;
+    if (word == kLevels[level]) return level;
   }
   return std::nullopt;
+}
+
+std::string list_of(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  }
+  return text;
 }
 
 const char* level_name(int32_t level) {
@@ -40,17 +56,22 @@ const char* level_name(int32_t level) {
 
 void write_line(int descriptor, int32_t level, const char* area, const char* text) {
   char line[2048];
-  int length =
-      std::snprintf(line, sizeof line, "kernelmill: %s: %s: %s\n", level_name(level), area, text);
-  if (length < 0) return;
-  if (static_cast<size_t>(length) >= sizeof line) {
-    length = sizeof line - 1;
-    line[length - 1] = '\n';
+  const int begin =
+      std::snprintf(line, sizeof line, "kernelmill: %s: %s: ", level_name(level), area);
+  if (begin < 0) return;
+  size_t length = std::min(static_cast<size_t>(begin), sizeof line - 1);
+  PrintablePieces pieces(text);
+  for (std::string_view piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
+    const size_t size = std::min(piece.size(), sizeof line - 1 - length);
+    std::memcpy(line + length, piece.data(), size);
+    length += size;
+    if (size < piece.size()) break;
   }
+  line[length++] = '\n';
   // One write per line, so that lines of several threads do not mix.
   const NoCancellation postponed;
   const WriteSignalGuard guard;
-  if (write(descriptor, line, static_cast<size_t>(length)) < 0) return;
+  if (write(descriptor, line, length) < 0) return;
 }
 
 LogSettings read_settings() {
@@ -63,7 +84,10 @@ LogSettings read_settings() {
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
       if (const std::optional<int32_t> level = parse_level(word)) {
         settings.level = *level;
-      } else if (!word.empty()) {
+      } else if (std::find(std::begin(kAreas), std::end(kAreas), word) == std::end(kAreas)) {
+        if (word.empty()) continue;
+        settings.unknown += (settings.unknown.empty() ? "'" : ", '") + std::string(word) + "'";
+      } else {
         if (settings.areas.empty()) settings.areas = ",";
         settings.areas += std::string(word) + ",";
       }
@@ -96,6 +120,13 @@ int log_descriptor() {
 }
 
 }  // namespace
+
+std::string unknown_log_words() {
+  const std::string& unknown = settings().unknown;
+  if (unknown.empty()) return {};
+  return "KM_LOG has " + unknown + ", which means nothing: it takes a level (" + list_of(kLevels) +
+         ") and areas (" + list_of(kAreas) + "), for example \"debug,loader,cpu\"";
+}
 
 void set_log_sink(LogSink sink) { g_sink.store(sink, std::memory_order_release); }
 

@@ -6,6 +6,7 @@
 
 #include "base/cuda/cuda_results.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/process/exec_report.h"
 #include "base/thread/cancellation.h"
 #include "dropin/cuda/frame/error_text.h"
@@ -71,6 +72,18 @@ bool claim_report() {
   return report != nullptr && report->failed.exchange(1) == 0;
 }
 
+/// Allocates nothing.
+void show_line(const char* text) noexcept {
+  flockfile(stderr);
+  std::fputs("kernelmill: ", stderr);
+  PrintablePieces pieces(text);
+  for (std::string_view piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
+    std::fwrite(piece.data(), 1, piece.size(), stderr);
+  }
+  std::fputc('\n', stderr);
+  funlockfile(stderr);
+}
+
 }  // namespace
 
 void note_reason(const char* text) noexcept { std::snprintf(reason, sizeof reason, "%s", text); }
@@ -85,16 +98,18 @@ void show_failure(const char* function, CUresult result) noexcept {
   const NoCancellation postponed;
   const char* const name = cuda_result_name(result);
   const char* const text = reason[0] != '\0' ? reason : error_text(result);
-  std::fprintf(stderr, "kernelmill: %s: %s: %s (the first failed call; --log shows all)\n",
-               function, name != nullptr ? name : "an unknown result",
-               text != nullptr ? text : "no reason is known");
+  char line[1024];
+  std::snprintf(line, sizeof line, "%s: %s: %s (the first failed call; --log shows all)", function,
+                name != nullptr ? name : "an unknown result",
+                text != nullptr ? text : "no reason is known");
+  show_line(line);
 }
 
 void show_hint(const char* text) noexcept {
   static std::atomic<bool> is_shown{false};
   if (report == nullptr || log_enabled(LogLevel::kInfo, "cuda") || is_shown.exchange(true)) return;
   const NoCancellation postponed;
-  std::fprintf(stderr, "kernelmill: %s\n", text);
+  show_line(text);
 }
 
 void note_shown_failure() noexcept { static_cast<void>(claim_report()); }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/file/file_writer.h"
+#include "base/printable.h"
 #include "dropin/cuda/frame/driver_log.h"
 
 namespace km::dropin {
@@ -121,7 +122,7 @@ void keep_log(const char* text) noexcept {
   try {
     Log& all = log_of_errors();
     const std::lock_guard lock(all.mutex);
-    all.add(stamped(text));
+    all.add(stamped(printable(text).c_str()));
     if (!all.listeners.empty()) note_unheard(text);
   } catch (...) {  // no memory for a text: the call's result is what counts
     return;

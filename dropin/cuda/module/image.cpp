@@ -10,6 +10,7 @@
 #include "base/cuda/compute_capability.h"
 #include "base/cuda/python_packages.h"
 #include "base/file/file.h"
+#include "base/printable.h"
 
 namespace km::dropin {
 namespace {
@@ -232,8 +233,8 @@ void JitLogs::Log::write(const std::string& text) const {
 }
 
 void JitLogs::write(const std::string& info, const std::string& error) const {
-  info_.write(info);
-  error_.write(error);
+  info_.write(printable(info));
+  error_.write(printable(error));
 }
 
 }  // namespace km::dropin

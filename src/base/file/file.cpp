@@ -12,6 +12,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace km {
 namespace {
 
@@ -19,15 +21,16 @@ constexpr size_t kPartBytes = size_t{1} << 16;
 
 Error not_regular(const char* verb, const std::string& path, mode_t mode) {
   return make_error(KM_ERROR_IO, "cannot %s '%.1000s': it is %s; a regular file is needed", verb,
-                    path.c_str(), file_kind_name(mode));
+                    printable_name(path).c_str(), file_kind_name(mode));
 }
 
 Error too_large(const std::string& path, uint64_t max_bytes) {
   const bool is_mebibytes = max_bytes % (uint64_t{1} << 20) == 0;
-  Error error = make_error(
-      KM_ERROR_IO,
-      "cannot read '%.1000s': it has more than the %" PRIu64 " %s that such a file may have",
-      path.c_str(), is_mebibytes ? max_bytes >> 20 : max_bytes, is_mebibytes ? "MiB" : "bytes");
+  Error error = make_error(KM_ERROR_IO,
+                           "cannot read '%.1000s': it has more than the %" PRIu64
+                           " %s that such a file may have",
+                           printable_name(path).c_str(), is_mebibytes ? max_bytes >> 20 : max_bytes,
+                           is_mebibytes ? "MiB" : "bytes");
   error.native_code = EFBIG;
   return error;
 }
@@ -230,7 +233,7 @@ const char* file_kind_name(mode_t mode) {
 
 Error file_error(const char* verb, const std::string& path, int code, km_status missing) {
   Error error = make_error(code == ENOENT ? missing : KM_ERROR_IO, "cannot %s '%.1000s': %s", verb,
-                           path.c_str(), std::strerror(code));
+                           printable_name(path).c_str(), std::strerror(code));
   error.native_code = code;
   return error;
 }

@@ -15,6 +15,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace km {
 namespace {
 
@@ -123,7 +125,8 @@ std::string shown_folder(const std::string& path) {
 Error no_room_beside(const std::string& path, const std::string& file, int code) {
   Error error =
       make_error(KM_ERROR_IO, "cannot write '%.1000s': no new file can be made in '%.1000s': %s",
-                 path.c_str(), shown_folder(file).c_str(), std::strerror(code));
+                 printable_name(path).c_str(), printable_name(shown_folder(file)).c_str(),
+                 std::strerror(code));
   error.native_code = code;
   return error;
 }

@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "base/log_settings.h"
 #include "base/process/fork.h"
 #include "base/text.h"
 #include "core/device/auto_device.h"
@@ -50,6 +51,9 @@ Registry& backends() {
   static Registry& registry = [&]() -> Registry& {
     watch_for_fork();
     for (const std::string& line : unknown_env_names()) {
+      log(LogLevel::kWarn, "env", "%s", line.c_str());
+    }
+    if (const std::string line = unknown_log_words(); !line.empty()) {
       log(LogLevel::kWarn, "env", "%s", line.c_str());
     }
     auto created = std::make_unique<Registry>();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/printable.h"
+
 namespace km {
 namespace {
 
@@ -15,12 +17,14 @@ struct ThreadError {
 };
 thread_local ThreadError t_error;
 
-void append(std::string_view part) {
+/// False when the part did not fit.
+bool append(std::string_view part) {
   size_t count = std::min(part.size(), sizeof t_error.text - t_error.size);
   // A text that is cut ends with a whole UTF-8 character.
   while (count < part.size() && count > 0 && (part[count] & 0xC0) == 0x80) --count;
   std::memcpy(t_error.text + t_error.size, part.data(), count);
   t_error.size += count;
+  return count == part.size();
 }
 
 }  // namespace
@@ -32,7 +36,10 @@ void set_thread_error(const char* function, km_status status, std::string_view m
   t_error.size = 0;
   append(function);
   append(": ");
-  append(message);
+  PrintablePieces pieces(message);
+  for (std::string_view piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
+    if (!append(piece)) return;
+  }
 }
 
 km_status thread_error_status() { return t_error.status; }

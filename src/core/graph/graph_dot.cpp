@@ -1,6 +1,7 @@
 // Graphs as text for Graphviz.
 #include <cinttypes>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "core/graph/graph_operation.h"
 
@@ -10,7 +11,7 @@ namespace {
 /// The text as the inside of a quoted string of Graphviz, where a line break is written as one.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '\n') {
       result += "\\n";
       continue;

@@ -4,6 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace km {
 namespace {
 
@@ -68,7 +70,7 @@ std::string bytes_text(uint64_t size_bytes) {
 
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '<':
         result += "&lt;";
@@ -95,7 +97,7 @@ std::string profile_summary(const Profiler& profiler) {
                 "total ms", "mean us", "min us", "max us", "GB/s", "GFLOP/s", "occ.");
   for (const Profiler::Row& row : profiler.rows()) {
     append_format(&out, "%-32.32s %-9s %9" PRIu64 " %11.3f %10.2f %10.2f %10.2f %8s %9s %5s\n",
-                  row.name.c_str(), profile_kind_name(row.kind), row.count,
+                  printable_name(row.name).c_str(), profile_kind_name(row.kind), row.count,
                   in_us(row.total_ns) / 1000, in_us(row.total_ns / row.count), in_us(row.min_ns),
                   in_us(row.max_ns), giga_per_second(row.size_bytes, row.total_ns).c_str(),
                   giga_per_second(row.operations, row.total_ns).c_str(),

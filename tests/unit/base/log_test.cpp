@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/log_settings.h"
+
 namespace km {
 namespace {
 
@@ -20,11 +22,15 @@ std::string lines_with(const char* setting) {
   if (child == 0) {
     setenv("KM_LOG", setting, 1);
     setenv("KM_LOG_FILE", path.c_str(), 1);
-    log(LogLevel::kError, "one", "%d", 1);
-    log(LogLevel::kWarn, "one", "two");
-    log(LogLevel::kInfo, "one", "three");
-    log(LogLevel::kDebug, "other", "four");
-    log(LogLevel::kWarn, "one", "%s", std::string(5000, 'x').c_str());
+    log(LogLevel::kError, "cpu", "%d", 1);
+    log(LogLevel::kWarn, "cpu", "two");
+    log(LogLevel::kInfo, "cpu", "three");
+    log(LogLevel::kDebug, "cuda", "four");
+    log(LogLevel::kWarn, "cuda", "a\x1b[31m");
+    if (const std::string line = unknown_log_words(); !line.empty()) {
+      log(LogLevel::kWarn, "env", "%s", line.c_str());
+    }
+    log(LogLevel::kWarn, "cpu", "%s", std::string(5000, 'x').c_str());
     _exit(0);
   }
   waitpid(child, nullptr, 0);
@@ -38,14 +44,27 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 TEST(Log, LevelsAndAreas) {
   const std::string usual = lines_with("");
-  EXPECT_TRUE(has(usual, "kernelmill: error: one: 1\nkernelmill: warning: one: two\n"));
+  EXPECT_TRUE(has(usual, "kernelmill: error: cpu: 1\nkernelmill: warning: cpu: two\n"));
   EXPECT_FALSE(has(usual, "three"));
   EXPECT_EQ(lines_with("off"), "");
-  EXPECT_TRUE(has(lines_with("debug"), "kernelmill: debug: other: four\n"));
-  const std::string narrowed = lines_with("debug,other");
+  EXPECT_TRUE(has(lines_with("debug"), "kernelmill: debug: cuda: four\n"));
+  const std::string narrowed = lines_with("debug,cuda");
   EXPECT_TRUE(has(narrowed, "four"));
-  EXPECT_TRUE(has(narrowed, "error: one: 1"));  // errors are shown in any case
+  EXPECT_TRUE(has(narrowed, "error: cpu: 1"));  // errors are shown in any case
   EXPECT_FALSE(has(narrowed, "two"));
+}
+
+TEST(Log, WordsThatMeanNothingAreNamedAndHideNothing) {
+  const std::string text = lines_with("rubbish,debug,\x1b[0m");
+  EXPECT_TRUE(has(text, "warning: env: KM_LOG has 'rubbish', '\\x1b[0m', which means nothing"));
+  EXPECT_TRUE(has(text, "off, error, warn, info, debug"));
+  EXPECT_TRUE(has(text, "blas, cache, "));
+  EXPECT_TRUE(has(text, "debug: cuda: four"));
+  EXPECT_FALSE(has(lines_with("debug,cpu"), "means nothing"));
+}
+
+TEST(Log, ControlCharactersAreEscapes) {
+  EXPECT_TRUE(has(lines_with("warn"), "warning: cuda: a\\x1b[31m\n"));
 }
 
 /// Standard error of a child that logs to `file`.
@@ -57,7 +76,7 @@ std::string complaint_about(const std::string& file) {
     dup2(ends[1], STDERR_FILENO);
     setenv("KM_LOG", "warn", 1);
     setenv("KM_LOG_FILE", file.c_str(), 1);
-    log(LogLevel::kWarn, "one", "two");
+    log(LogLevel::kWarn, "cpu", "two");
     _exit(0);
   }
   close(ends[1]);
@@ -80,7 +99,7 @@ TEST(Log, AFileThatCannotBeWrittenIsSaidAndNotWaitedFor) {
   for (const std::string& file : {pipe, std::string("/nowhere/at/all")}) {
     const std::string text = complaint_about(file);
     EXPECT_TRUE(has(text, ("KM_LOG_FILE: cannot write '" + file + "'").c_str())) << text;
-    EXPECT_TRUE(has(text, "warning: one: two")) << text;
+    EXPECT_TRUE(has(text, "warning: cpu: two")) << text;
   }
   unlink(pipe.c_str());
 }

@@ -17,6 +17,7 @@
 #include "backends/cpu/memory/tensor_memory.h"
 #include "backends/cpu/workers/futex.h"
 #include "base/memory/host_allocator.h"
+#include "base/printable.h"
 #include "simt/runtime/device_call.h"
 #include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"
@@ -125,8 +126,10 @@ bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedA
   };
   const HostMemoryOptional optional;
   try {
-    const std::string message = text_at(failed.message), function = text_at(failed.function);
-    const std::string where = text_at(failed.file) + ":" + std::to_string(failed.line);
+    const std::string message = printable(text_at(failed.message));
+    const std::string function = printable_name(text_at(failed.function));
+    const std::string where =
+        printable_name(text_at(failed.file)) + ":" + std::to_string(failed.line);
     if (before < kMostLines) {
       run.output->append_error(assertion_line(record, *state, failed, message, where, function));
     }
