@@ -218,8 +218,8 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
 }
 
 /// The failure with advice, if the source is none that NVRTC takes.
-Error with_advice(const CompileInput& input, Error failure) {
-  const std::string advice = whole_program_advice(input.source);
+Error with_advice(const CompileInput& input, const std::string& log, Error failure) {
+  const std::string advice = whole_program_advice(input.source, log);
   if (!advice.empty() && failure.status == KM_ERROR_COMPILATION_FAILED) {
     failure.message += "; " + advice;
   }
@@ -239,7 +239,7 @@ Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
     status = compile_here(nvrtc, with_headers, options, output);
   }));
   if (status) add_parameter_names(input, &output);
-  return status ? status : with_advice(input, status.error());
+  return status ? status : with_advice(input, output.log, status.error());
 }
 
 /// NVRTC names each file by its whole path. Those below the current folder are named from there, so

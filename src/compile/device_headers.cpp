@@ -112,12 +112,30 @@ const std::string& device_headers_hash() {
   return hash;
 }
 
-std::string whole_program_advice(const std::string& source) {
+namespace {
+
+/// True if the errors are those that code of the host has: NVRTC knows none of its functions.
+/// Launches alone prove nothing, since kernels may launch others.
+bool blames_host_code(const std::string& log) {
+  for (const char* sign : {"host functions are not allowed", "__host__ function",
+                           "identifier \"cuda", "cannot open source file"}) {
+    if (log.find(sign) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string whole_program_advice(const std::string& source, const std::string& log) {
+  if (log.find("device-side kernel launch could not be processed") != std::string::npos) {
+    return "a kernel that launches another one needs the compiler's option -rdc=true "
+           "(--nvrtc=-rdc=true of the command)";
+  }
   const std::string code = code_of(source);
-  const bool launches = code.find("<<<") != std::string::npos;
-  if (!launches && !has_main(code)) return {};
+  const bool has_launches = code.find("<<<") != std::string::npos;
+  if (!has_main(code) && !(has_launches && blames_host_code(log))) return {};
   return std::string("the file is a whole program (it holds ") +
-         (launches ? "a launch by <<<>>>" : "main()") +
+         (has_launches ? "a launch by <<<>>>" : "main()") +
          "): NVRTC compiles kernels only, so move them into a file of their own, or build the "
          "program "
          "with nvcc -cudart shared and run it by 'kernelmill exec'";

@@ -19,7 +19,8 @@ CompileInput with_device_headers(const CompileInput& input,
 /// The text of all of them, as a hash: what was compiled with others is of no use.
 const std::string& device_headers_hash();
 
-/// Advice on a source that is a whole program: what a kernel's file must not hold. Empty: nothing.
-std::string whole_program_advice(const std::string& source);
+/// Advice on a source whose compilation ended with this log, if it is a whole program: what a
+/// kernel's file must not hold, or which option it needs. Empty: nothing.
+std::string whole_program_advice(const std::string& source, const std::string& log);
 
 }  // namespace km

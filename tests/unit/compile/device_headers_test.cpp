@@ -34,17 +34,28 @@ TEST(DeviceHeaders, AHeaderOfTheProgramComesFirst) {
 }
 
 TEST(DeviceHeaders, AWholeProgramGetsAdvice) {
+  const char* const host_code = "error: host functions are not allowed in JIT mode";
   for (const char* source :
        {"int main() {}", "int\nmain (int argc, char** argv) {}", "void f() { k<<<1, 2>>>(); }"}) {
-    EXPECT_THAT(km::whole_program_advice(source), HasSubstr("whole program")) << source;
+    EXPECT_THAT(km::whole_program_advice(source, host_code), HasSubstr("whole program")) << source;
   }
-  EXPECT_THAT(km::whole_program_advice("k<<<1, 2>>>();"), HasSubstr("<<<>>>"));
+  EXPECT_THAT(km::whole_program_advice("k<<<1, 2>>>();", host_code), HasSubstr("<<<>>>"));
   for (const char* source :
        {"", "// int main()\n", "/* k<<<1, 2>>>() */", "const char* s = \"int main(<<<\";",
         "int domain(int);", "print main(", "__device__ int remain(int);", "int mainly();",
         "/* not closed: int main()", "\"not closed: int main()"}) {
-    EXPECT_THAT(km::whole_program_advice(source), IsEmpty()) << source;
+    EXPECT_THAT(km::whole_program_advice(source, host_code), IsEmpty()) << source;
   }
+}
+
+TEST(DeviceHeaders, LaunchesOfKernelsAreNotBlamedForOtherErrors) {
+  const char* const source = "__global__ void k() { child<<<1, 1>>>(); }";
+  EXPECT_THAT(km::whole_program_advice(source, "k.cu(1): error: expected a \";\""), IsEmpty());
+  EXPECT_THAT(km::whole_program_advice(
+                  source,
+                  "error: device-side kernel launch could not be processed as the required runtime "
+                  "APIs are not declared"),
+              HasSubstr("-rdc=true"));
 }
 
 }  // namespace
