@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ._errors import Error, class_of
+from ._errors import Error, class_of, split_call, translated
 from .generated import abi
 
 NAME = "libkernelmill.so." + abi.VERSION.split(".", maxsplit=1)[0]
@@ -85,7 +85,9 @@ def failure(status: int) -> Error:
     if raw.km_status_recovery(status, ctypes.byref(text)) == abi.KM_SUCCESS:
         suggestion = (text.value or b"").decode()
     raw.km_last_error_native_code(ctypes.byref(code))
-    return class_of(status)(status, message, "", suggestion, code.value)
+    call, message = split_call(message)
+    return class_of(status)(status, translated(message), "", translated(suggestion), code.value,
+                            call)
 
 
 def check(status: int) -> None:

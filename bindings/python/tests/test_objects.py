@@ -96,7 +96,9 @@ class Faults(unittest.TestCase):
                 old.tolist()
             self.assertIn("kernel 'wild'", str(raised.exception))
             self.assertEqual(raised.exception.name, "KM_ERROR_ILLEGAL_ADDRESS")
-            self.assertTrue(raised.exception.suggestion)
+            self.assertRegex(str(raised.exception), r"^illegal address 0x")
+            self.assertRegex(raised.exception.call, r"^km_\w+$")
+            self.assertIn("call Context.reset()", raised.exception.suggestion)
             with self.assertRaises(km.KernelFault):
                 context.zeros(1)
             context.reset()
