@@ -14,21 +14,23 @@ HEAD = """# Device attributes
 header, which gives the same. A CPU device answers every one: where it has no such thing, with what
 lets a program go another way. `km_device_attribute_info_get` lists them.
 
-Limits of blocks and multiprocessors are those of a GPU of the compute capability that the device
-reports (8.9, or as `KM_CPU_CC` and `--cc` say), by the table of CUDA's programming guide, so that
-what is computed from them (`km_function_occupancy`) and what is tuned here starts on such a GPU. A
-multiprocessor is a worker thread. Registers of a kernel are estimated from how many values are alive
-at a time, and capped so that its largest block fits: what does not fit is spilled.
+Limits of blocks and multiprocessors are those of a GPU of the compute capability that the
+device reports (8.9, or as `KM_CPU_CC` and `--cc` say), by the table of CUDA's programming
+guide, so that what is computed from them (`km_function_occupancy`) and what is tuned here
+starts on such a GPU. A multiprocessor is a worker thread. Registers of a kernel are estimated
+from how many values are alive at a time, and capped so that its largest block fits: what does
+not fit is spilled.
 
-| capability | blocks | threads | warps | registers | of a block | shared memory | of a block | reserved |
+| capability | blocks | threads | warps | registers | of a block | shared memory | of a block | \
+reserved |
 |---|---|---|---|---|---|---|---|---|
 LIMITS_TABLE
-Blocks, threads and registers without "of a block" are those of a multiprocessor. A block has 48 KiB of
-shared memory, and what the table says when its kernel opts in
-(`KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES`). Capabilities in between have the limits of the one
-before. `KM_CPU_SHARED_KIB` sets what a block can opt in to, from 48 to 227 KiB, for kernels that need
-more than the device they report; whether a block fits is one question with one answer, for launches
-and for occupancy.
+Blocks, threads and registers without "of a block" are those of a multiprocessor. A block has 48
+KiB of shared memory, and what the table says when its kernel opts in
+(`KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES`). Capabilities in between have the limits of
+the one before. `KM_CPU_SHARED_KIB` sets what a block can opt in to, from 48 to 227 KiB, for
+kernels that need more than the device they report; whether a block fits is one question with
+one answer, for launches and for occupancy.
 
 | number | name | unit | on a CPU | |
 |---|---|---|---|---|
@@ -67,8 +69,8 @@ def limits_table() -> str:
         capability, blocks, threads, registers, shared, of_block = map(int, row.split(", "))
         reserved = "1 KiB" if capability >= 80 else "0"
         rows.append(
-            f"| {capability // 10}.{capability % 10} | {blocks} | {threads} | {threads // 32} | 64 Ki "
-            f"| {registers} Ki | {shared} KiB | {of_block} KiB | {reserved} |\n"
+            f"| {capability // 10}.{capability % 10} | {blocks} | {threads} | {threads // 32} "
+            f"| 64 Ki | {registers} Ki | {shared} KiB | {of_block} KiB | {reserved} |\n"
         )
     return "".join(rows)
 

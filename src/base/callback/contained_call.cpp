@@ -29,7 +29,7 @@ void prepare_unwinder() {
 /// it are of a thread of the parent's, with what that had locked and who waits for it: they never
 /// go on.
 [[noreturn]] void end_child(CallEnd end) {
-  // As the end of a process's last thread.
+  // A child whose only thread ends has ended well, as any process does.
   if (end == CallEnd::ended_thread) std::exit(0);  // tidy: exit: a child's only thread has ended
   log(LogLevel::kError, "callback",
       "a callback has called fork() and returned in the child, which ends here: call exec or _exit "

@@ -50,7 +50,7 @@ Status check_shape(const Device& device, const LaunchShape& shape) {
 Status check_cooperative(const Function& function, const LaunchShape& shape) {
   KM_ASSIGN(const auto limits, multiprocessor_limits(function.context().device()));
   KM_ASSIGN(const auto needs, kernel_needs(function));
-  // What no launch may have is the backend's to refuse: it knows how to get it.
+  // The backend refuses memory that no launch may have: it knows how to get it.
   if (!may_have_shared(limits.block_shared_bytes, needs, shape.shared_bytes)) return {};
   const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
   const km_occupancy found = compute_occupancy(limits, needs, threads, shape.shared_bytes);
