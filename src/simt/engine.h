@@ -84,6 +84,8 @@ struct KernelInfo {
   uint64_t shared_static_bytes = 0;  // dynamic shared memory follows, aligned to 16
   uint64_t local_bytes = 0;          // per thread
   bool has_stack = false;            // of Variant::thread_stack_bytes, part of local memory
+  bool reads_shared_size = false;    // the block's shared memory ends with a whole granule
+  bool reserves_shared = false;      // kReservedSharedBytes follow it
   uint64_t constant_bytes = 0;
   uint32_t registers = 0;                    // 32-bit registers live at once, an estimate
   uint32_t max_threads = 1024;               // .maxntid / .reqntid

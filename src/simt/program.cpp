@@ -9,6 +9,7 @@
 #include "ptx/ptx.h"
 #include "simt/analysis/convergence.h"
 #include "simt/forms/support.h"
+#include "simt/shared_memory.h"
 #include "simt/stage_dump.h"
 #include "simt/transform/hoist_variables.h"
 #include "simt/transform/inline/dynamic_stack.h"
@@ -306,6 +307,8 @@ Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
   info.mode_reason = classification.reason;
   info.params = params_of(analysed.kernel, &info.param_bytes);
   info.shared_static_bytes = analysed.layout.shared_static_bytes;
+  info.reads_shared_size = reads_shared_size(*analysed.function);
+  info.reserves_shared = reserves_shared(*analysed.function);
   info.local_bytes = analysed.layout.local_bytes;
   info.has_stack = has_stack(*analysed.function);
   info.constant_bytes = constant_bytes_;

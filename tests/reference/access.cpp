@@ -61,7 +61,9 @@ uint8_t* Block::find(Thread& thread, uint64_t address, uint64_t size_bytes, uint
   }
   uint8_t* found = nullptr;
   if (in_window(address, kSharedBase)) {
-    found = within(shared_, address - kSharedBase, size_bytes);
+    const uint64_t offset = address - kSharedBase;
+    const bool is_kept = offset + size_bytes <= own_shared_bytes_ || offset >= reserved_offset_;
+    if (is_kept) found = within(shared_, offset, size_bytes);
   } else if (in_window(address, kLocalBase)) {
     found = within(thread.local, address - kLocalBase, size_bytes);
   } else if (in_window(address, kParamBase)) {

@@ -10,9 +10,18 @@ using ptx::Operand;
 using Kind = ptx::Operand::Kind;
 using Special = ptx::SpecialRegister;
 
+namespace {
+
+constexpr uint64_t kSharedGranule = 128, kReservedShared = 1024;
+
+}  // namespace
+
 Block::Block(Grid& grid, std::array<uint32_t, 3> index) : grid_(grid), index_(index) {
   const auto& shape = grid.launch.block;
-  shared_.resize(grid.program.shared_bytes() + grid.launch.dynamic_shared_bytes);
+  // A block has whole granules, and what CUDA reserves behind them.
+  own_shared_bytes_ = grid.program.shared_bytes() + grid.launch.dynamic_shared_bytes;
+  reserved_offset_ = (own_shared_bytes_ + kSharedGranule - 1) / kSharedGranule * kSharedGranule;
+  shared_.resize(reserved_offset_ + kReservedShared);
   threads_.resize(uint64_t{shape[0]} * shape[1] * shape[2]);
   live_ = static_cast<uint32_t>(threads_.size());
   for (uint32_t i = 0; i < live_; ++i) {
@@ -114,7 +123,17 @@ Bits Block::read_special(const Thread& thread, const Operand& operand) const {
     case Special::dynamic_smem_size:
       return launch.dynamic_shared_bytes;
     case Special::total_smem_size:
+    case Special::reserved_smem_offset_begin:
+      return reserved_offset_;
+    case Special::reserved_smem_offset_0:
+      return reserved_offset_ + 64;
+    case Special::reserved_smem_offset_1:
+      return reserved_offset_ + 512;
+    case Special::reserved_smem_offset_end:
+    case Special::aggr_smem_size:
       return shared_.size();
+    case Special::reserved_smem_offset_cap:
+      return kReservedShared;
     case Special::cluster_nctaid:
       return c < 3 ? 1 : 0;
     case Special::cluster_nctarank:

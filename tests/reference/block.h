@@ -90,6 +90,7 @@ class Block {
   std::array<uint32_t, 3> index_;
   std::vector<Thread> threads_;
   std::vector<uint8_t> shared_;
+  uint64_t own_shared_bytes_ = 0, reserved_offset_ = 0;  // nothing lies between the two
   std::array<Barrier, 16> barriers_;
   uint32_t live_ = 0;
   std::string fault_;

@@ -1,6 +1,9 @@
 #include "simt/codegen/special_registers.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "simt/codegen/shared_end.h"
 
 namespace km::simt {
 
@@ -9,6 +12,26 @@ using ptx::Operand;
 namespace {
 
 constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 31;  // above its base
+
+/// The distance of a place from the end of the block's own shared memory, for registers that name
+/// one; a size is the offset of its end.
+std::optional<uint64_t> offset_from_shared_end(ptx::SpecialRegister special) {
+  using Special = ptx::SpecialRegister;
+  switch (special) {
+    case Special::total_smem_size:
+    case Special::reserved_smem_offset_begin:
+      return 0;
+    case Special::reserved_smem_offset_0:
+      return kReservedSharedOffsets[0];
+    case Special::reserved_smem_offset_1:
+      return kReservedSharedOffsets[1];
+    case Special::aggr_smem_size:
+    case Special::reserved_smem_offset_end:
+      return kReservedSharedBytes;
+    default:
+      return std::nullopt;
+  }
+}
 
 }  // namespace
 
@@ -95,10 +118,10 @@ llvm::Value* SpecialRegisters::special_register(const Operand& operand, bool as_
       (operand.special >= Special::lanemask_eq && operand.special <= Special::lanemask_gt)) {
     return lane_register(operand.special, as_vector);
   }
-  auto shared_bytes = [&] {
-    return builder_.load_field(frame_.record(), offsetof(LaunchRecord, shared_dynamic_bytes),
-                               b_.getInt64Ty(), true);
-  };
+  if (const auto offset = offset_from_shared_end(operand.special)) {
+    Value* end = shared_end(builder_, *plan_.layout, frame_.record());
+    return b_.CreateTrunc(b_.CreateAdd(end, i64(*offset)), b_.getInt32Ty());
+  }
   switch (operand.special) {
     case Special::tid:
       return c < 3 ? thread_index(c, as_vector) : i32(0);
@@ -121,11 +144,11 @@ llvm::Value* SpecialRegisters::special_register(const Operand& operand, bool as_
     case Special::globaltimer_lo:
     case Special::globaltimer_hi:
       return time_register(operand.special);
-    case Special::dynamic_smem_size:
-      return b_.CreateTrunc(shared_bytes(), b_.getInt32Ty());
-    case Special::total_smem_size:
-      return b_.CreateTrunc(b_.CreateAdd(shared_bytes(), i64(plan_.layout->dynamic_offset())),
-                            b_.getInt32Ty());
+    case Special::dynamic_smem_size:  // the low half
+      return builder_.load_field(frame_.record(), offsetof(LaunchRecord, shared_dynamic_bytes),
+                                 b_.getInt32Ty(), true);
+    case Special::reserved_smem_offset_cap:
+      return i32(kReservedSharedBytes);
     case Special::gridid:
       return builder_.load_field(frame_.record(), offsetof(LaunchRecord, grid_id), b_.getInt64Ty(),
                                  true);

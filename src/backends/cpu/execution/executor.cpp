@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -253,6 +254,9 @@ bool Executor::start_next() {
       set_block(&state_, launch_->record, index);
     }
     block->begin(state_, size[0] * size[1] * size[2], cluster, rank);
+    if (const uint64_t reserved = launch_->reserved_shared_bytes; reserved != 0) [[unlikely]] {
+      memset(block->state()->shared + launch_->shared_bytes - reserved, 0, reserved);
+    }
   }
   return true;
 }

@@ -14,6 +14,7 @@
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/stream/stream.h"
 #include "base/text.h"
+#include "simt/shared_memory.h"
 
 namespace km::cpu {
 namespace {
@@ -84,12 +85,17 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
 }
 
 /// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
-/// does that a GPU would give the block: kernels may touch what lies between.
+/// does that a GPU would give the block: kernels may touch what lies between. Reserved memory
+/// follows for those that use it.
 uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes) {
-  constexpr uint64_t kGranuleBytes = 128;  // since compute capability 7.0
-  if (dynamic_bytes == 0) return kernel.shared_static_bytes;
-  return round_up(round_up(kernel.shared_static_bytes, 16) + dynamic_bytes, kGranuleBytes);
+  const bool is_exact = dynamic_bytes == 0 && !kernel.reads_shared_size && !kernel.reserves_shared;
+  if (is_exact) return kernel.shared_static_bytes;
+  const uint64_t own =
+      round_up(round_up(kernel.shared_static_bytes, 16) + dynamic_bytes, simt::kSharedGranuleBytes);
+  return own + (kernel.reserves_shared ? simt::kReservedSharedBytes : 0);
 }
+
+static_assert(kReservedSharedBytes == simt::kReservedSharedBytes, "what the device says");
 
 // Shared memory of a single block: all of the window is its own.
 constexpr uint32_t kLoneClusterBits = 31;
@@ -169,6 +175,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   record.host = &run;
   run.param_bytes = launch.arguments_size_bytes;
   run.shared_bytes = shared_bytes_of(kernel, launch.shared_bytes);
+  run.reserved_shared_bytes = kernel.reserves_shared ? simt::kReservedSharedBytes : 0;
   run.block_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   run.cluster_blocks = 1;
   record.is_clustered = asks_for_clusters(kernel, launch) ? 1 : 0;

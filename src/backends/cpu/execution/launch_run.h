@@ -21,11 +21,12 @@ class ThreadPool;
 struct LaunchRun {
   simt::LaunchRecord record{};
   const CodeUnit* unit = nullptr;
-  uint64_t block_count = 0;     // what `range` hands out; where clusters meet, those
-  uint32_t cluster_blocks = 1;  // of a cluster whose blocks run at the same time
-  uint32_t workspace[4] = {};   // LaunchRecord::workspace
-  uint64_t param_bytes = 0;     // of record.params
-  uint64_t shared_bytes = 0;    // static and dynamic
+  uint64_t block_count = 0;            // what `range` hands out; where clusters meet, those
+  uint32_t cluster_blocks = 1;         // of a cluster whose blocks run at the same time
+  uint32_t workspace[4] = {};          // LaunchRecord::workspace
+  uint32_t reserved_shared_bytes = 0;  // the end of shared memory, zeroed for each block
+  uint64_t param_bytes = 0;            // of record.params
+  uint64_t shared_bytes = 0;           // static, dynamic and reserved
   const std::atomic<uint32_t>* stop = nullptr;  // not 0: every thread leaves
   const void* owner = nullptr;                  // whose launches are stopped together
   Output* output = nullptr;                     // of device printf

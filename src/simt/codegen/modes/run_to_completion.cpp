@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "simt/codegen/shared_end.h"
 #include "simt/passes/interleave_packets.h"
 
 namespace km::simt {
@@ -22,6 +23,9 @@ void RunToCompletion::emit_grid_loop() {
   b_.CreateCondBr(b_.CreateICmpULT(first, end), head, leave);
   b_.SetInsertPoint(head);
   frame_.note_block();
+  if (reserves_shared(*kernel_.function)) {
+    clear_reserved_shared(builder_, *plan_.layout, frame_.record(), frame_.shared());
+  }
   Value* done = i32(1);
   if (code_plan_.side_by_side) {
     done = emit_side_by_side(end);
