@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "support/testing.h"
@@ -225,6 +226,52 @@ static void damaged_objects_are_refused(const fixture* f, char* data, uint64_t s
   assert_null(none);
 }
 
+/* `size` bytes right before a page that may not be touched; give_back() ends it. */
+static char* before_forbidden_page(const char* data, uint64_t size) {
+  const uint64_t page = 4096, whole = (size + page - 1) / page * page;
+  char* pages =
+      mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  assert_int_equal(mprotect(pages + whole, page, PROT_NONE), 0);
+  return memcpy(pages + whole - size, data, size);
+}
+
+static void give_back(char* data, uint64_t size) {
+  const uint64_t page = 4096, whole = (size + page - 1) / page * page;
+  munmap(data + size - whole, whole + page);
+}
+
+/* Texts and objects with a size end there: none needs a zero behind it. */
+static void texts_end_where_their_size_says(void** state) {
+  fixture* f = *state;
+  static const char ptx[] =
+      ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry noop() { ret; } // end";
+  for (uint64_t size = sizeof ptx - 1; size > 0; --size) {
+    char* text = before_forbidden_page(ptx, size);
+    km_module module = NULL;
+    const km_status status = km_module_load_ptx(f->context, text, size, NULL, &module);
+    if (size == sizeof ptx - 1) OK(status);
+    if (status == KM_SUCCESS) OK(km_module_destroy(module));
+    give_back(text, size);
+  }
+}
+
+static void objects_end_where_their_size_says(const fixture* f, const char* data, uint64_t size) {
+  for (uint64_t part = size; part > 0; part -= part > 1000 ? part / 5 : part > 16 ? 16 : 1) {
+    char* object = before_forbidden_page(data, part);
+    km_module module = NULL;
+    const km_status status = km_module_from_object(f->context, object, part, NULL, &module);
+    if ((status == KM_SUCCESS) != (part == size)) {
+      char message[256] = "";
+      km_last_error_message(message, sizeof message, NULL);
+      fail_msg("%llu of %llu bytes: status %d, %s", (unsigned long long)part,
+               (unsigned long long)size, (int)status, message);
+    }
+    if (status == KM_SUCCESS) OK(km_module_destroy(module));
+    give_back(object, part);
+  }
+}
+
 static void objects_are_saved_and_loaded(void** state) {
   fixture* f = *state;
   km_module module = load_test_module(f), copy = NULL, from_file = NULL;
@@ -254,6 +301,7 @@ static void objects_are_saved_and_loaded(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, NULL, 0, NULL, &copy));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, data, size, NULL, NULL));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, "PTX", 3, NULL, &copy));
+  if (!is_cuda(f)) objects_end_where_their_size_says(f, data, size);
   if (!is_cuda(f)) damaged_objects_are_refused(f, data, size);
   assert_null(copy);
   free(data);
@@ -338,6 +386,7 @@ int main(void) {
       cmocka_unit_test(closing_zeros_may_be_counted),
       cmocka_unit_test(files_are_loaded_by_ending_or_content),
       cmocka_unit_test(missing_files_have_near_names),
+      cmocka_unit_test(texts_end_where_their_size_says),
       cmocka_unit_test(objects_are_saved_and_loaded),
       cmocka_unit_test(kernels_run_beside_one_that_cannot),
       cmocka_unit_test(modules_for_newer_devices_are_refused),

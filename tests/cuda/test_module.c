@@ -30,6 +30,78 @@ static void logs_say_what_is_wrong(void** state) {
   EXPECT(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nowhere/at-all.ptx"));
 }
 
+/* Options change no line and no column that a message names. */
+static void options_move_no_lines(void** state) {
+  static const char ptx[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry first()  // a comment {\n"
+      "{\n  ret;\n}\n.visible .entry k(.param .u64 p)\n/* of\n two lines */\n{\n"
+      "  .reg .b32 %r<2>;\n  addd.s32 %r0, %r1, 1;\n  ret;\n}\n";
+  char plain[512] = "", limited[512] = "";
+  CUmodule module = NULL;
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                            CU_JIT_MAX_REGISTERS, CU_JIT_OPTIMIZATION_LEVEL,
+                            CU_JIT_GENERATE_LINE_INFO};
+  void* values[] = {plain, (void*)sizeof plain, (void*)32, (void*)3, (void*)1};
+  (void)state;
+  EXPECT(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, ptx, 2, options, values));
+  values[0] = limited;
+  values[1] = (void*)sizeof limited;
+  EXPECT(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, ptx, 5, options, values));
+  assert_non_null(strstr(plain, ":13:3"));
+  assert_string_equal(plain, limited);
+}
+
+/* A text whose size is given ends there, with or without a zero; what follows is nobody's. */
+static void texts_end_where_their_size_says(void** state) {
+  static const char ptx[] =
+      ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry noop() { ret; }";
+  const size_t size = sizeof ptx - 1, page = 4096;
+  CUlinkState link = NULL;
+  void* image = NULL;
+  (void)state;
+  char* const pages =
+      mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+  char* const text = pages + page - size;
+  memcpy(text, ptx, size);
+  OK(cuLinkCreate(0, NULL, NULL, &link));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, text, size, "noop", 0, NULL, NULL));
+  EXPECT(CUDA_ERROR_INVALID_IMAGE,
+         cuLinkAddData(link, CU_JIT_INPUT_PTX, pages + page, 0, "nothing", 0, NULL, NULL));
+  OK(cuLinkComplete(link, &image, NULL));
+  OK(cuLinkDestroy(link));
+  /* The same as the only entry of a fat binary, which ends with the page. */
+  const struct {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t content_bytes;
+    uint16_t kind, attributes;
+    uint32_t entry_bytes;
+    uint64_t payload_bytes;
+    uint32_t compressed_bytes, options;
+    uint16_t minor, major;
+    uint32_t capability, name_offset, name_bytes;
+    uint64_t flags, reserved, text_bytes;
+  } head = {0xBA55ED50, 1, 16, 64 + size, 1, 0, 64, size, 0, 0, 0, 7, 50, 0, 0, 0, 0, 0};
+  assert_int_equal(sizeof head, 16 + 64);
+  memcpy(text - sizeof head, &head, sizeof head);
+  CUmodule module = NULL;
+  OK(cuModuleLoadData(&module, text - sizeof head));
+  OK(cuModuleUnload(module));
+  for (size_t cut = 8; cut < sizeof head + size; cut += 7) {
+    OK(cuLinkCreate(0, NULL, NULL, &link));
+    memmove(pages + page - cut, text - sizeof head, cut);
+    assert_int_not_equal(
+        CUDA_SUCCESS,
+        cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, pages + page - cut, cut, "cut", 0, NULL, NULL));
+    OK(cuLinkDestroy(link));
+    memcpy(text, ptx, size);
+    memcpy(text - sizeof head, &head, sizeof head);
+  }
+  munmap(pages, 2 * page);
+}
+
 #define REFUSED_HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 
 /* What NVIDIA's driver says of PTX that its assembler refuses. */
@@ -695,6 +767,8 @@ static void kernels_launch_kernels_by_the_device_runtime(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(logs_say_what_is_wrong),
+      TEST(options_move_no_lines),
+      TEST(texts_end_where_their_size_says),
       TEST(ptx_is_refused_as_the_driver_does),
       TEST(fat_binaries_hold_ptx),
       TEST(functions_are_described),

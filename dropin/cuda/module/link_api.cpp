@@ -44,6 +44,7 @@ bool holds_device_runtime(CUjitInputType type, const void* data, size_t size_byt
 CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, size_t size_bytes,
              const char* name) {
   CU_REQUIRE(data);
+  if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_IMAGE, "an input of 0 bytes");
   if (holds_device_runtime(type, data, size_bytes)) {
     const std::lock_guard lock(state.mutex);
     state.inputs.push_back({"the device runtime", std::string(device_runtime_ptx())});

@@ -279,16 +279,18 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
 
 std::string limit_registers(const std::string& text, unsigned most) {
   if (most == 0) return text;
-  const std::string limit = ".maxnreg " + std::to_string(most) + "\n";
+  const std::string limit = " .maxnreg " + std::to_string(most);
   std::string limited;
   Scanner scanner(text);
   bool is_head = false;
+  size_t head_end = 0;  // behind the last word of the head, so that no line or column moves
   while (!scanner.at_end()) {
     const std::string_view piece = scanner.next();
     if (piece == ".entry") is_head = true;
-    if (is_head && piece == "{") limited += limit;
+    if (is_head && piece == "{") limited.insert(head_end, limit);
     if (piece == "{" || piece == ";" || piece == ".maxnreg") is_head = false;
     limited += piece;
+    if (!is_blank(piece)) head_end = limited.size();
   }
   return limited;
 }
