@@ -80,6 +80,26 @@ TEST(Forms, AsyncSum) {
   expect_bits("async_sum", out.read(), vector<uint64_t>(32, 0x100000000ull + 496 * 0x80000001ull));
 }
 
+TEST(Forms, AsyncWords) {
+  Buffer<uint32_t> out(session(), 16);
+  session().ptx_file("newer_forms.ptx").run("async_words", Shape{{1}, {32}}, out);
+  // 5 counted up 32 times modulo 21, and down; the sums of 3 - i and the xor of all bits.
+  const int64_t sum = (int64_t{1} << 32) + 32 * 3 - 496;
+  expect_bits("async_words", out.read(),
+              {37 % 21, 15, static_cast<uint32_t>(-28), static_cast<uint32_t>(-1), 0, 0, 0xffffffff,
+               0xaaaaaaaa, static_cast<uint32_t>(sum), static_cast<uint32_t>(sum >> 32), 77, 0,
+               0x33334444, 0x11112222, 0x77778888, 0x55556666});
+}
+
+TEST(Forms, SumsThatKeepSubnormals) {
+  const uint32_t one = 0x3f800000;
+  Buffer<uint32_t> data(session(), vector<uint32_t>{4, 4, 4, 0, 4, one, 4, one}), out(session(), 4);
+  session().ptx_file("newer_forms.ptx").run("no_flush", Shape{{1}, {1}}, data, out);
+  const uint32_t two = 0x40000000;
+  expect_bits("data", data.read(), {0, 7, 7, 0, 7, two, 7, two});
+  expect_bits("out", out.read(), {4, 4, 4, one});
+}
+
 TEST(Forms, Messages) {
   const uint32_t blocks = 6;
   Buffer<uint32_t> data(session(), vector<uint32_t>(4, 0)), out(session(), 2 * blocks);

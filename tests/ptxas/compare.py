@@ -23,11 +23,12 @@ import reasons
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("tests/data/ptx", "tests/kernels/ptx", "tests/fuzz/found", "tests/fuzz/parser/corpus",
-           "tests/ptxas/old", "examples")
+           "examples")
 # What lines are put into: the newest known target, and older ones, whose limits differ.
-SETTINGS = (("8.8", "sm_90a", 6), ("8.0", "sm_80", 2), ("7.0", "sm_70", 1), ("6.0", "sm_60", 1),
+SETTINGS = (("9.5", "sm_90a", 6), ("8.0", "sm_80", 2), ("7.0", "sm_70", 1), ("6.0", "sm_60", 1),
             ("4.0", "sm_30", 1))
 BATCH = 400
+SWEEP_BATCH = 3000
 
 
 def collected(folders):
@@ -128,7 +129,9 @@ def main():
     comparison = Comparison(arguments.verdicts, path)
     if arguments.only:
         lines = pathlib.Path(arguments.only).read_text().splitlines()
-        work = [(version, target, lines) for version, target, _ in SETTINGS[:1]]
+        version, target, _ = SETTINGS[0]
+        work = [(version, target, lines[start:start + SWEEP_BATCH])
+                for start in range(0, len(lines), SWEEP_BATCH)]
     else:
         work = batches(collected(folders), arguments.lines, generator)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

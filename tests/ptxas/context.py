@@ -1,6 +1,8 @@
 """The surroundings that every compared line has: registers of each type, variables in each space,
 functions, labels. Instructions from anywhere are rewritten to these names."""
 
+import re
+
 TYPES = ("pred", "b8", "u8", "s8", "b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2",
          "b64", "u64", "s64", "f64", "b128")
 VARIABLES = {"global": "glob", "shared": "shar", "const": "cons", "local": "loca",
@@ -25,15 +27,16 @@ def register(kind, number):
     return f"%{kind}_{number}"
 
 
-def _declarations(kinds):
-    parts = []
-    for kind in kinds:
-        parts.append(f".reg .{kind} %{kind}_<9>;")
+_KIND = re.compile(r"%([a-z]\w*?)_\d")
+
+
+def _declarations(kinds, line):
+    used = set(_KIND.findall(line))  # only these: ptxas reads a declaration as slowly as a line
+    parts = [f".reg .{kind} %{kind}_<9>;" for kind in kinds if kind in used]
     parts.append(".reg .v2 .b32 %v2b32; .reg .v4 .f32 %v4f32; .reg .v2 .b64 %v2b64;")
     parts.append(".local .align 16 .b32 loca[64]; .param .b32 pa; .param .b64 pb; "
                  ".param .align 16 .b8 pv[64];")
     return " ".join(parts)
-
 
 
 class Setting:
@@ -47,14 +50,14 @@ class Setting:
         """What stands before everything else."""
         return f".version {self.version}\n.target {self.target}\n.address_size 64\n"
 
-    def declarations(self):
-        """What stands at the head of each kernel."""
+    def declarations(self, line):
+        """What stands at the head of the kernel of a line."""
         version = tuple(map(int, self.version.split(".")))
         number = int("".join(filter(str.isdigit, self.target)))
         unknown = {"b128"} if version < (8, 3) or number < 70 else set()
         if number < 53:
             unknown |= {"f16", "f16x2"}
-        return _declarations(kind for kind in TYPES if kind not in unknown)
+        return _declarations([kind for kind in TYPES if kind not in unknown], line)
 
     def targets(self):
         """A list of branch targets, which is as new as PTX 6.0."""
@@ -65,8 +68,8 @@ class Setting:
         text = [self.header() + MODULE]
         number = text[0].count("\n")
         at = []
-        declarations = self.declarations()
         for i, line in enumerate(lines):
+            declarations = self.declarations(line)
             text.append(f".visible .entry k{i}(.param .u64 ptr, .param .align 16 .b8 para[256]) "
                         f"{{ {declarations}\n{line}\nL1: ret; {self.targets()}}}\n")
             at.append(number + 2)

@@ -9,6 +9,11 @@ class Engine:
     def __init__(self, path):
         self.path = path
 
+    def samples(self):
+        """An example of each form with each word that it takes."""
+        done = subprocess.run([self.path, "--samples"], capture_output=True, check=True)
+        return done.stdout.decode().splitlines()
+
     def check_modules(self, texts):
         """Of each module "ok", "invalid MESSAGE" or "unsupported MESSAGE"."""
         parts = []

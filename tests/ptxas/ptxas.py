@@ -98,7 +98,8 @@ class Ptxas:
 def _errors_by_line(output):
     found = {}
     for match in _AT_LINE.finditer(output):
-        found.setdefault(int(match.group(1)), match.group(2))
+        if "'__cuda_" not in match.group(2):  # the line is one of ptxas' own library
+            found.setdefault(int(match.group(1)), match.group(2))
     if "32-Bit" in output:
         for match in _NARROW_ADDRESS.finditer(output):
             found.setdefault(int(match.group(1)), "32-bit address")

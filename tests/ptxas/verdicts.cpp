@@ -1,6 +1,7 @@
 // Reads PTX modules from standard input and says of each whether the front end takes it: the other
 // side of compare.py. A module is its length in bytes, a line break, its text; the answer is a line
-// "ok", "invalid MESSAGE" or "unsupported MESSAGE". With --forms it prints examples of all forms.
+// "ok", "invalid MESSAGE" or "unsupported MESSAGE". With --forms it prints examples of all forms,
+// with --samples fewer, with --neighbours instructions near them.
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -24,6 +25,14 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   if (argc == 2 && std::string_view(argv[1]) == "--forms") {
     km::ptx::test::print_forms(std::cout);
+    return 0;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--samples") {
+    km::ptx::test::print_samples(std::cout);
+    return 0;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--neighbours") {
+    km::ptx::test::print_neighbours(std::cout);
     return 0;
   }
   uint64_t size_bytes = 0;

@@ -47,7 +47,8 @@ Bits updated(const Instruction& in, Type type, Bits old, Bits operand, bool in_s
   if (in.has(Modifier::exch)) return operand;
   if (format_of(type) == nullptr) return of_integers(in, type, old, operand);
   // By the manual atom.add.f32 flushes subnormals in global memory, and only there.
-  return of_elements(in, type, old, operand, type == Type::f32 && !in_shared);
+  const bool flushes = type == Type::f32 && !in_shared && !in.has(Modifier::noftz);
+  return of_elements(in, type, old, operand, flushes);
 }
 
 }  // namespace

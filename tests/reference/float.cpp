@@ -8,13 +8,16 @@
 namespace km::reference {
 namespace {
 
+/// .ftz on f64, which rcp takes, changes nothing.
+bool flushes(const Instruction& in) { return in.has(Modifier::ftz) && in.type() != Type::f64; }
+
 /// What .relu, .sat and .ftz do to an exact result on its way to bits.
 uint64_t deliver(const Instruction& in, const Format& format, Number number) {
   const bool below = number.negative || number.is_zero();
   if (in.has(Modifier::relu) && below && !number.is_nan()) number = {};
   uint64_t bits = encode(format, number, round_of(in));
   if (in.has(Modifier::sat)) bits = saturate(format, bits);
-  return in.has(Modifier::ftz) ? flush(format, bits) : bits;
+  return flushes(in) ? flush(format, bits) : bits;
 }
 
 /// The operands of one element.
@@ -36,7 +39,7 @@ Outcome on_elements(const Arguments& a, F f) {
     Element element{a.in, format};
     for (unsigned k = 0; k < a.s.size() && k < 3; ++k) {
       const auto bits = static_cast<uint64_t>(truncate(a.s[k] >> (i * format.width), format.width));
-      element.raw[k] = a.in.has(Modifier::ftz) ? flush(format, bits) : bits;
+      element.raw[k] = flushes(a.in) ? flush(format, bits) : bits;
     }
     result |= Bits{f(element)} << (i * format.width);
   }

@@ -115,7 +115,7 @@ class Writer {
     if (spec.written) {
       variant.result = type;
       variant.second_result = spec.pair;
-      std::string text = register_prefix(type) + "0" + part;
+      std::string text = prefix_of(spec, type) + "0" + part;
       return spec.pair ? text + "|%p9" : text;
     }
     const auto index = variant.sources.size() + 1;
@@ -130,7 +130,13 @@ class Writer {
     variant.sources.push_back({type});
     const bool minus = place < choice_.negated.size() && choice_.negated[place];
     const char* sign = !minus ? "" : type == Type::pred ? "!" : "-";
-    return sign + register_prefix(type) + std::to_string(index) + part;
+    return sign + prefix_of(spec, type) + std::to_string(index) + part;
+  }
+
+  /// Registers of bytes are named only where the form takes no wider ones.
+  static std::string prefix_of(const OperandSpec& spec, Type type) {
+    const bool is_byte = spec.rule == ptx::TypeRule::same && ptx::size_bits(type) == 8;
+    return is_byte ? "%b" : register_prefix(type);
   }
 
   /// The last operand that is a number.
@@ -165,7 +171,7 @@ bool parse(Variant& variant) {
   std::string text =
       ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
       ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %l<10>;\n"
-      ".reg .f32 %f<10>; .reg .f64 %d<10>;\n";
+      ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b8 %b<4>;\n";
   text += variant.text + "\nret;\n}\n";
   auto module = ptx::parse(text, "variant");
   if (!module) return false;

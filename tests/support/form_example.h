@@ -159,7 +159,7 @@ inline bool is_exclusive(const SyntaxGroup& group) {
   return first.starts_with("L1::") || first.starts_with("L2::") || first == "unified";
 }
 
-/// The words of tensor maps and multimem that go with each other.
+/// The words of tensor maps, reductions and multimem that go with each other.
 inline size_t first_word(const Form& form, const SyntaxGroup& group) {
   const auto place = [](const auto& list, auto word) {
     const auto found = std::find(list.begin(), list.end(), word);
@@ -173,6 +173,9 @@ inline size_t first_word(const Form& form, const SyntaxGroup& group) {
   if (form.opcode == Opcode::tensormap && has(Modifier::global_address)) {
     return place(group.types, Type::b64);
   }
+  if (form.opcode == Opcode::cp && has(Modifier::reduce) && !has(Modifier::tensor)) {
+    return std::max(place(group.modifiers, Modifier::add), place(group.types, Type::u32));
+  }
   if (form.opcode != Opcode::multimem || has(Modifier::bulk)) return 0;
   if (group.types.empty()) {
     return std::max(place(group.modifiers, Modifier::add),
@@ -181,12 +184,19 @@ inline size_t first_word(const Form& form, const SyntaxGroup& group) {
   return std::max(place(group.types, Type::u32), place(group.types, Type::f16x2));
 }
 
+/// True for what may be left out under old versions alone.
+inline bool is_needed(const Form& form, const SyntaxGroup& group) {
+  return form.opcode == Opcode::wmma && !group.modifiers.empty() &&
+         group.modifiers.front() == Modifier::aligned;
+}
+
 /// Chooses every optional modifier that goes with the others, or none.
 inline Choice choice_of(const Form& form, bool full) {
   Choice choice;
   std::vector<Modifier> chosen;
   for (const SyntaxGroup& group : form.groups) {
-    if (group.optional && (!full || is_exclusive(group))) {
+    const bool is_left_out = !is_needed(form, group) && (!full || is_exclusive(group));
+    if (group.optional && is_left_out) {
       choice.emplace_back(std::nullopt);
       continue;
     }

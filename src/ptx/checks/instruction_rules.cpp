@@ -27,7 +27,8 @@ namespace named {
 constexpr std::optional<Opcode> any;
 constexpr Opcode atom = Opcode::atom, red = Opcode::red, bar = Opcode::bar,
                  barrier = Opcode::barrier, mbarrier = Opcode::mbarrier, cvta = Opcode::cvta,
-                 isspacep = Opcode::isspacep, cvt = Opcode::cvt;
+                 isspacep = Opcode::isspacep, mma = Opcode::mma, wmma = Opcode::wmma,
+                 multimem = Opcode::multimem, suq = Opcode::suq, txq = Opcode::txq;
 }  // namespace named
 
 constexpr Feature kFeatures[] = {
@@ -72,6 +73,17 @@ class Rules {
         return check_hint_space();
       case Opcode::mad:
         return check_rounding();
+      case Opcode::cvt:
+        return check_bytes();
+      case Opcode::tex:
+      case Opcode::tld4:
+      case Opcode::txq:
+      case Opcode::suld:
+      case Opcode::sust:
+      case Opcode::suq:
+        return check_image();
+      case Opcode::sured:
+        return both(check_image(), check_texel_operation());
       case Opcode::mbarrier:
         return check_mbarrier();
       case Opcode::wmma:
@@ -80,8 +92,9 @@ class Rules {
         return check_integers();
       case Opcode::mma:
         return check_matrices();
-      case Opcode::wgmma:
       case Opcode::cp:
+        return both(check_reduction(), broken_tensor_rule(function_, it_));
+      case Opcode::wgmma:
       case Opcode::tensormap:
       case Opcode::multimem:
         return broken_tensor_rule(function_, it_);
@@ -151,6 +164,85 @@ class Rules {
     return "'mad.f32' without a rounding ended with PTX 3.1 on sm_20 and later: write 'mad.rn.f32'";
   }
 
+  /// sm_89 has floats of eight bits since PTX 8.1, sm_90 since 7.8.
+  std::string check_bytes() const {
+    constexpr uint32_t kFirstIsa = 81, kFirstTarget = 90;
+    const auto is_byte_pair = [](Type type) {
+      return type == Type::e4m3x2 || type == Type::e5m2x2;
+    };
+    const bool any = is_byte_pair(it_.types[0]) || is_byte_pair(it_.types[1]);
+    if (!any || isa() >= kFirstIsa || module_.target_sm >= kFirstTarget) return "";
+    return needs_version("this form of 'cvt'", kFirstIsa) + ", or '.target sm_90'";
+  }
+
+  /// Textures and surfaces in registers, and whether a texel is resident.
+  std::string check_image() const {
+    constexpr uint32_t kIndirectIsa = 31, kResidentIsa = 71, kResidentTarget = 60;
+    const Operand& first = it_.operands[0];
+    if (first.kind == Kind::pair && isa() < kResidentIsa) {
+      return needs_version("a predicate beside the texel", kResidentIsa);
+    }
+    if (first.kind == Kind::pair && module_.target_sm < kResidentTarget) {
+      return "a predicate beside the texel needs '.target sm_60' or later, the module says " +
+             module_.target;
+    }
+    if (isa() >= kIndirectIsa) return "";
+    for (unsigned i = 0; i < it_.operand_count; ++i) {
+      const Operand& operand = it_.operands[i];
+      const bool in_register = operand.kind == Kind::address
+                                   ? operand.symbol == kNone
+                                   : operand.kind == Kind::tuple &&
+                                         function_.operand_pool[operand.first].kind == Kind::reg;
+      if (in_register) return needs_version("a texture or surface in a register", kIndirectIsa);
+    }
+    return "";
+  }
+
+  /// Formatted texels are words; of 64 bits there are sums, and since PTX 8.1 the least and most.
+  std::string check_texel_operation() const {
+    constexpr uint32_t kWideIsa = 81, kWideTarget = 50;
+    const Type type = it_.type();
+    const bool bits = has_any({Modifier::and_, Modifier::or_});
+    bool good = type == Type::u32 || type == Type::s32;
+    if (it_.has(Modifier::p) || bits) {
+      good = type == Type::b32;
+    } else if (it_.has(Modifier::add)) {
+      good = good || type == Type::u64;
+    } else if (type == Type::u64 || type == Type::s64) {
+      if (isa() < kWideIsa) return needs_version("this form of 'sured'", kWideIsa);
+      good = module_.target_sm >= kWideTarget;
+    }
+    return good ? "" : "'." + std::string(text_of(type)) + "' is no type of this operation";
+  }
+
+  /// The types of a bulk copy's operation; in shared memory there are fewer.
+  std::string check_reduction() const {
+    if (!it_.has(Modifier::reduce) || it_.has(Modifier::tensor)) return "";
+    const Type type = it_.type();
+    const auto any = [&](std::initializer_list<Type> list) {
+      return std::find(list.begin(), list.end(), type) != list.end();
+    };
+    const bool shared = it_.has(Modifier::shared_cluster);
+    bool good = any({Type::u32, Type::s32});  // min, max
+    if (has_any({Modifier::and_, Modifier::or_, Modifier::xor_})) {
+      good = type == Type::b32 || (type == Type::b64 && !shared);
+    } else if (has_any({Modifier::inc, Modifier::dec})) {
+      good = type == Type::u32;
+    } else if (it_.has(Modifier::add)) {
+      good = good || type == Type::u64 || (!shared && any({Type::f32, Type::f64})) ||
+             (it_.has(Modifier::noftz) && any({Type::f16, Type::bf16}));
+    } else if (!shared) {
+      good = good || any({Type::u64, Type::s64, Type::f16, Type::bf16});
+    }
+    return good ? "" : "'." + std::string(text_of(type)) + "' is no type of this operation";
+  }
+
+  std::string needs_version(const std::string& what, uint32_t version) const {
+    return what + " needs '.version " + std::to_string(version / 10) + "." +
+           std::to_string(version % 10) + "' or later, the module says " +
+           std::to_string(module_.version_major) + "." + std::to_string(module_.version_minor);
+  }
+
   uint32_t isa() const { return 10 * module_.version_major + module_.version_minor; }
 
   std::string name() const { return "'" + std::string(text_of(it_.opcode)) + "'"; }
@@ -168,15 +260,17 @@ class Rules {
       const Feature* feature = find_feature(it_.opcode, modifier);
       if (feature == nullptr) continue;
       if (isa() < feature->min_isa) {
-        return words(modifier) + " on " + name() + " needs '.version " +
-               std::to_string(feature->min_isa / 10) + "." + std::to_string(feature->min_isa % 10) +
-               "' or later, the module says " + std::to_string(module_.version_major) + "." +
-               std::to_string(module_.version_minor);
+        return needs_version(words(modifier) + " on " + name(), feature->min_isa);
       }
       if (module_.target_sm < feature->min_sm) {
         return words(modifier) + " on " + name() + " needs '.target sm_" +
                std::to_string(feature->min_sm) + "' or later, the module says " + module_.target;
       }
+    }
+    constexpr uint32_t kWideSystemIsa = 84;
+    const Type type = it_.type_count != 0 ? it_.types[it_.type_count - 1] : Type::none;
+    if (type == Type::b128 && it_.has(Modifier::sys) && isa() < kWideSystemIsa) {
+      return needs_version("'.b128' with '.sys'", kWideSystemIsa);
     }
     return "";
   }
@@ -365,7 +459,54 @@ class Rules {
     return check_range(kSelector, 0, whole ? 0 : pair ? 1 : 3);
   }
 
+  /// `.aligned` came with PTX 6.3, and must be there since. Sums of floats lost `.satfinite` with
+  /// PTX 6.5, and both factors of integers have one type.
+  std::string check_product() const {
+    constexpr uint32_t kAlignedIsa = 63, kNoSatIsa = 65;
+    const bool aligned = it_.has(Modifier::aligned);
+    if (aligned && isa() < kAlignedIsa) return needs_version("'.aligned' on 'wmma'", kAlignedIsa);
+    if (!aligned && isa() >= kAlignedIsa) return "'wmma' needs '.aligned' since PTX 6.3";
+    if (!it_.has(Modifier::mma)) return "";
+    if (it_.type_count == 2 && it_.has(Modifier::satfinite) && isa() >= kNoSatIsa) {
+      return "'.satfinite' of floats on 'wmma' ended with PTX 6.4";
+    }
+    const bool alike = it_.type_count == 2 || it_.types[1] == it_.types[2];
+    return alike ? "" : "both factors must have the same type";
+  }
+
+  /// The types that a fragment of the shape can have in memory.
+  std::string check_fragment_type() const {
+    if (it_.has(Modifier::mma)) return "";
+    const Type type = it_.type();
+    const bool factor = has_any({Modifier::a, Modifier::b});
+    const auto any = [&](std::initializer_list<Type> list) {
+      return std::find(list.begin(), list.end(), type) != list.end();
+    };
+    bool good = true;
+    if (has_any({Modifier::m16n16k16, Modifier::m8n32k16, Modifier::m32n8k16})) {
+      good = factor ? any({Type::f16, Type::bf16, Type::s8, Type::u8})
+                    : any({Type::f16, Type::f32, Type::s32});
+      const bool bytes = any({Type::s8, Type::u8, Type::s32});
+      const uint32_t isa_needed = bytes ? 63 : type == Type::bf16 ? 70 : 0;
+      const uint32_t target_needed = bytes ? 72 : type == Type::bf16 ? 80 : 0;
+      if (isa() < isa_needed) return needs_version("this type on 'wmma'", isa_needed);
+      if (good && module_.target_sm < target_needed) {
+        return "this type on 'wmma' needs '.target sm_" + std::to_string(target_needed) +
+               "' or later, the module says " + module_.target;
+      }
+    } else if (it_.has(Modifier::m16n16k8)) {
+      good = factor ? type == Type::tf32 : type == Type::f32;
+    } else if (it_.has(Modifier::m8n8k32)) {
+      good = factor ? any({Type::s4, Type::u4}) : type == Type::s32;
+    } else if (it_.has(Modifier::m8n8k128)) {
+      good = factor ? type == Type::b1 : type == Type::s32;
+    }
+    return good ? "" : "this shape of 'wmma' has no fragments of this type";
+  }
+
   std::string check_fragments() const {
+    const std::string problem = both(check_product(), check_fragment_type());
+    if (!problem.empty()) return problem;
     for (unsigned i = 0; i < it_.operand_count; ++i) {
       const uint32_t wanted = wmma_count(it_, i);
       if (wanted == 0) continue;

@@ -266,9 +266,10 @@ class OperandChecker {
     }
     Type found = function_.registers[operand.reg].type;
     bool relaxed = spec.rule == TypeRule::relaxed || spec.rule == TypeRule::vector;
-    // ptxas takes registers of two halves for 32-bit integers.
+    // ptxas takes registers of two halves for 32-bit integers, and for two of 16 bits.
     const bool halves = found == Type::f16x2 && spec.rule != TypeRule::fixed;
-    if (halves && kind_of(wanted) != TypeKind::floating && is_integer(wanted) &&
+    if (halves && kind_of(wanted) != TypeKind::floating &&
+        (is_integer(wanted) || is_packed_integer(wanted)) &&
         (relaxed ? size_bits(wanted) <= 32 : size_bits(wanted) == 32)) {
       return "";
     }

@@ -169,6 +169,9 @@ class TensorRules {
     if (it_.has(Modifier::bulk)) return "";
     const bool ordered = has_any({Modifier::relaxed, Modifier::acquire, Modifier::release});
     const bool scoped = has_any({Modifier::cta, Modifier::cluster, Modifier::gpu, Modifier::sys});
+    if (scoped && !ordered && !it_.has(Modifier::weak)) {
+      return "a scope such as '.gpu' needs an order such as '.relaxed'";
+    }
     if (ordered && !scoped) return "an order such as '.relaxed' needs a scope such as '.gpu'";
     if (it_.has(Modifier::weak) && scoped) return "'.weak' has no scope";
     std::string problem = check_vector();

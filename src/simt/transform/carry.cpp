@@ -86,16 +86,18 @@ class Rewriter {
   }
 
   /// In 64 bits; the flag is what leaves the lower half. A difference is a sum with 2^32 - b, so
-  /// that its flag is set if nothing was borrowed.
+  /// that its flag is set if nothing was borrowed. Operands of 16 bits read the flag alone.
   void rewrite_32(const Instruction& in, Operand a, Operand b, bool subtract) {
     constexpr uint64_t kTwo32 = uint64_t{1} << 32;
-    a = value("cvt.u64.u32", Type::u64, a);
-    b = value("cvt.u64.u32", Type::u64, b);
+    const bool short_ones = ptx::size_bits(in.type()) == 16;
+    const char* const widen = short_ones ? "cvt.u64.u16" : "cvt.u64.u32";
+    a = value(widen, Type::u64, a);
+    b = value(widen, Type::u64, b);
     const uint64_t offset = !subtract ? 0 : reads_carry(in) ? kTwo32 - 1 : kTwo32;
     if (offset != 0) a = value("add.u64", Type::u64, a, immediate_operand(offset));
     Operand sum = value(subtract ? "sub.u64" : "add.u64", Type::u64, a, b);
     if (reads_carry(in)) sum = value("add.u64", Type::u64, sum, carry());
-    emit("cvt.u32.u64", {in.operands[0], sum});
+    emit(short_ones ? "cvt.u16.u64" : "cvt.u32.u64", {in.operands[0], sum});
     if (in.has(Modifier::cc)) emit("shr.u64", {carry(), sum, immediate_operand(32)});
   }
 

@@ -14,7 +14,7 @@ constexpr const char* kPrologue = R"(.version 8.5
 .visible .entry varying(.param .u64 p_in, .param .u64 p_out, .param .u32 p_n)
 {
   .reg .pred %p<12>; .reg .b16 %h<12>; .reg .b32 %r<24>; .reg .b64 %l<24>;
-  .reg .f32 %f<12>; .reg .f64 %d<12>;
+  .reg .f32 %f<12>; .reg .f64 %d<12>; .reg .b8 %b<4>;
   mov.u32 %r20, %ctaid.x;
   mov.u32 %r21, %ntid.x;
   mov.u32 %r22, %tid.x;
@@ -74,13 +74,25 @@ std::string carry_out() { return "  addc.u32 %r16, 0, 0;\n" + store_text("%r16",
 
 bool uses_carry(const Variant& variant) { return variant.reads_carry || variant.writes_carry; }
 
+/// Register `number` has eight bits: `%b1`, whose value comes by `%r1`.
+std::string byte_text(const Variant& variant, Type type, size_t number) {
+  const std::string digits = std::to_string(number);
+  if (variant.text.find("%b" + digits) == std::string::npos) return "";
+  const bool is_signed = ptx::is_signed(type);
+  if (number != 0) return "  cvt.u8.u32 %b" + digits + ", %r" + digits + ";\n";
+  return std::string("  cvt.") + (is_signed ? "s32.s8" : "u32.u8") + " %r0, %b0;\n";
+}
+
 std::string variant_text(const Variant& variant) {
   std::string text;
   for (size_t i = 0; i < variant.sources.size(); ++i) {
-    if (!variant.sources[i].constant) text += load_text(variant.sources[i], i + 1);
+    if (variant.sources[i].constant) continue;
+    text +=
+        load_text(variant.sources[i], i + 1) + byte_text(variant, variant.sources[i].type, i + 1);
   }
   if (uses_carry(variant)) text += carry_in();
   text += "  " + variant.text + "\n";
+  text += byte_text(variant, variant.result, 0);
   if (uses_carry(variant)) text += carry_out();
   text += store_text(register_prefix(variant.result) + "0", variant.result);
   if (variant.second_result) text += store_text("%p9", Type::pred);

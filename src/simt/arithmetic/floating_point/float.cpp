@@ -42,9 +42,12 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Type;
 
+/// True if subnormals become 0: .ftz on f64, which rcp takes, changes nothing.
+bool flushes(const Instruction& in) { return in.has(Modifier::ftz) && in.type() != Type::f64; }
+
 Values inputs(Lanes& l, const Instruction& in, std::span<V const> s) {
   Values flushed(s.begin(), s.end());
-  if (in.has(Modifier::ftz)) {
+  if (flushes(in)) {
     for (V& value : flushed) value = l.flush(value);
   }
   return flushed;
@@ -52,7 +55,7 @@ Values inputs(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 /// Applies .ftz and .sat to a result.
 Values output(Lanes& l, const Instruction& in, V value) {
-  value = l.flush_if(in.has(Modifier::ftz), value);
+  value = l.flush_if(flushes(in), value);
   return {in.has(Modifier::sat) ? l.saturate(value) : value};
 }
 

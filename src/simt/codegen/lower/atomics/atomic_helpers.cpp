@@ -72,7 +72,7 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
     if (op != Op::FAdd) return plain_operation(builder, op, old, first);
     // The manual says that f32 sums flush subnormals in global memory, and only there.
     arithmetic::Lanes lanes(builder, plan_.variant.isa, 0);
-    const bool flushes = type->isFloatTy() && !shared;
+    const bool flushes = type->isFloatTy() && !shared && !instruction.has(Modifier::noftz);
     Value* result =
         builder.CreateFAdd(lanes.flush_if(flushes, old), lanes.flush_if(flushes, first));
     return lanes.flush_if(flushes, lanes.canonical_nan(result));
