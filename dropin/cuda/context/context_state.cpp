@@ -158,9 +158,7 @@ void Context::drop_contents(const MayBlock& may_block) {
       [&](uint64_t, Object& pool) { static_cast<Pool&>(pool).forget(*this); });
   const std::vector<Allocation> memory = Driver::instance().take_all(id());
   for (const Allocation& each : memory) {
-    const bool counted =
-        each.kind == AllocationKind::kDevice || each.kind == AllocationKind::kManaged;
-    if (counted) device_.unreserve(each.size_bytes);
+    if (each.kind == AllocationKind::kDevice) device_.unreserve(each.size_bytes);
   }
   std::unordered_map<uint64_t, Ref<Stream>> per_thread;
   Ref<Stream> legacy;

@@ -14,7 +14,8 @@ CUresult DeviceState::reserve(uint64_t size_bytes) {
   uint64_t used = used_bytes.load();
   do {
     if (size_bytes > total - used) {
-      return fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu bytes asked for; %llu of %llu are free",
+      return fail(CUDA_ERROR_OUT_OF_MEMORY,
+                  "%llu bytes asked for; %llu of %llu are free (KM_CPU_MEMORY_MIB gives more)",
                   static_cast<unsigned long long>(size_bytes),
                   static_cast<unsigned long long>(total - used),
                   static_cast<unsigned long long>(total));

@@ -58,7 +58,7 @@ CUresult GraphMemory::create(Context& context, uint64_t size_bytes,
                              std::shared_ptr<GraphMemory>* out) {
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   Ref<km::Memory> memory;
-  CU_TRY(create_counted_memory(context, size_bytes, KM_SLICE_DEFAULT, &memory));
+  CU_TRY(create_counted_memory(context, size_bytes, &memory));
   std::shared_ptr<GraphMemory> made(new GraphMemory(context.device(), std::move(memory)));
   Allocation allocation;
   allocation.memory = made->memory_;

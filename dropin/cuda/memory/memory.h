@@ -10,7 +10,6 @@ void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationK
                      unsigned flags, uint64_t address);
 
 /// Device memory that counts as memory of the context's device: unreserve() takes it back.
-CUresult create_counted_memory(Context& context, uint64_t size_bytes, km_slice_flags flags,
-                               Ref<km::Memory>* out);
+CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Memory>* out);
 
 }  // namespace km::dropin

@@ -26,11 +26,10 @@ void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationK
   Driver::instance().add(address, std::move(made));
 }
 
-CUresult create_counted_memory(Context& context, uint64_t size_bytes, km_slice_flags flags,
-                               Ref<km::Memory>* out) {
+CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
   CU_TRY(context.device().reserve(size_bytes));
-  auto memory =
-      km::Memory::create(*context.core(), nullptr, size_bytes, flags, 1, KM_ALLOCATION_DEVICE);
+  auto memory = km::Memory::create(*context.core(), nullptr, size_bytes, KM_SLICE_DEFAULT, 1,
+                                   KM_ALLOCATION_DEVICE);
   if (!memory) {
     context.device().unreserve(size_bytes);
     return result_of(memory.error());
@@ -57,9 +56,12 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   CU_TRY(require_no_capture_of("allocating memory"));
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   Ref<km::Memory> memory;
-  const km_slice_flags core_flags =
-      kind == AllocationKind::kManaged ? KM_SLICE_MANAGED : KM_SLICE_DEFAULT;
-  CU_TRY(create_counted_memory(*context, size_bytes, core_flags, &memory));
+  if (kind == AllocationKind::kManaged) {  // there may be more of it than a device has
+    CU_ASSIGN(memory, km::Memory::create(*context->core(), nullptr, size_bytes, KM_SLICE_MANAGED, 1,
+                                         KM_ALLOCATION_DEVICE));
+  } else {
+    CU_TRY(create_counted_memory(*context, size_bytes, &memory));
+  }
   const uint64_t address = memory->address();
   keep_allocation(*context, std::move(memory), kind, flags, address);
   *out = address;
@@ -87,7 +89,9 @@ CUresult free_memory(CUdeviceptr address) {
   if (!Driver::instance().take(address, kDeviceKinds, &taken)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "no allocation begins at 0x%llx", address);
   }
-  Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
+  if (taken.kind == AllocationKind::kDevice) {
+    Driver::instance().device(taken.device)->unreserve(taken.size_bytes);
+  }
   const Status done = wait_for_work(may_block, taken.memory->context());
   if (taken.kind == AllocationKind::kManaged) wait_for_others(may_block, taken.memory->context());
   if (taken.pool_id != 0) dropin::note_pool_free();

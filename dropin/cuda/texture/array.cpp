@@ -73,7 +73,7 @@ uint64_t lay_out(const ArrayShape& shape, uint64_t offset, kmb_image_level* out)
 /// Memory that counts as the program's.
 CUresult allocate(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
   CU_TRY(require_no_capture_of("allocating memory"));
-  CU_TRY(create_counted_memory(context, size_bytes, KM_SLICE_DEFAULT, out));
+  CU_TRY(create_counted_memory(context, size_bytes, out));
   // So that copies of other contexts find it.
   keep_allocation(context, *out, AllocationKind::kVariable, 0, (*out)->address());
   return CUDA_SUCCESS;
