@@ -197,7 +197,7 @@ extern "C" __global__ void ask_for_occupancy(int* out) {
     n += 2;
   }
   out[n + 1] = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-      out + n, kernel, 64, 30000, cudaOccupancyDisableCachingOverride);
+      out + n, kernel, 64, 20000, cudaOccupancyDisableCachingOverride);
   out[n + 2] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(out + n, kernel, 0, 0);
   out[n + 3] = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out + n, kernel, 1, 0, 7);
   out[n + 4] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(out + n, (const void*)out, 32, 0);

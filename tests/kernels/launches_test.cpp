@@ -181,7 +181,7 @@ TEST(Launches, KernelsAskForOccupancy) {
     EXPECT_EQ(found[2 * i], std::min<int64_t>(by_shared, threads / (32 << i))) << i;
     EXPECT_EQ(found[2 * i + 1], 0) << i;
   }
-  EXPECT_EQ(found[12], shared_bytes / ((50000 + 1024 + 127) / 128 * 128));
+  EXPECT_EQ(found[12], shared_bytes / ((40000 + 1024 + 127) / 128 * 128));
   EXPECT_EQ((vector<int>(found.begin() + 13, found.end())),
             (vector<int>{0, kInvalidValue, kInvalidValue, kInvalidFunction}));
 }
