@@ -50,7 +50,7 @@ fuzz: ## random kernels, engine against interpreter, for MINUTES (SEED picks the
 	@scripts/fuzz.sh kernels $(MINUTES) $(SEED)
 fuzz-protocols: ## random kernels whose threads wait for each other, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh protocols $(MINUTES) $(SEED)
-fuzz-api: ## random calls of the C ABI and of the CUDA driver, for MINUTES (SEED picks them)
+fuzz-api: ## random calls of the C ABI, the CUDA driver and its libraries, for MINUTES (SEED picks them)
 	@scripts/fuzz.sh api $(MINUTES) $(SEED)
 fuzz-parser: ## random text on the parser and verifier, for MINUTES
 	@scripts/fuzz.sh parser $(MINUTES) $(SEED)

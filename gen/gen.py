@@ -23,7 +23,7 @@ from bindings import (
     rust_raw,
     rust_status,
 )
-from c import c_man, c_pages, fuzz_calls, handle_calls
+from c import c_man, c_pages, fuzz_calls, fuzz_libraries, handle_calls
 from cuda import (
     cuda_driver,
     cuda_runtime,
@@ -70,6 +70,7 @@ OUTPUTS = {
     **cuda_driver.outputs(),
     **cuda_runtime.outputs(),
     **fuzz_calls.outputs(),
+    **fuzz_libraries.outputs(),
     **go_raw.outputs(),
     **kernel_wrappers.outputs(),
     **library_kernels.outputs(),

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # fuzz.sh kernels|protocols|api|parser|signatures MINUTES [SEED]: random kernels on the engine and
 # the interpreter, with each vector ISA and execution mode; random kernels whose threads wait for
-# each other; random calls of the C ABI and of the CUDA driver; random text on the parser; or
-# mutated sources and names on what reads the types of kernels. Findings lie in build/fuzz; those
-# of calls are printed with what repeats them.
+# each other; random calls of the C ABI, of the CUDA driver and of the libraries beside it; random
+# text on the parser; or mutated sources and names on what reads the types of kernels. Findings lie
+# in build/fuzz; those of calls are printed with what repeats them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -36,12 +36,15 @@ fuzz_protocols() {
 }
 
 fuzz_api() {
-  local status=0
+  local status=0 libraries
   scripts/build.sh "${PRESET:-release}" kernelmill kernelmill-cpu km_cuda_dropin \
-    km_fuzz_api km_fuzz_driver
-  for program in km_fuzz_api km_fuzz_driver; do
-    echo "$program, seed $seed, minutes: $(((minutes + 1) / 2))"
-    "build/release/tests/$program" --seconds=$((minutes * 30)) --seed="$seed" || status=1
+    km_fuzz_api km_fuzz_driver km_fuzz_libraries
+  libraries=$PWD/$(dirname "$(ls build/release/lib/kernelmill-*/cuda/libcuda.so.1)")
+  for program in km_fuzz_api km_fuzz_driver km_fuzz_libraries; do
+    echo "$program, seed $seed, minutes: $(((minutes + 2) / 3))"
+    [[ $program != km_fuzz_libraries ]] || export KM_CACHE_DIR=$PWD/$kept/cache
+    LD_LIBRARY_PATH=$libraries "build/release/tests/$program" --seconds=$((minutes * 20)) \
+      --seed="$seed" || status=1
   done
   return $status
 }

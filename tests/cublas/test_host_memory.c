@@ -199,12 +199,40 @@ static void threads_without_signals_get_statuses(void** state) {
   assert_int_equal(status, INVALID_VALUE);
 }
 
+/* No call is a cancellation point: a thread that is cancelled ends where it asks. */
+static void* call_until_cancelled(void* data) {
+  const float number = 1;
+  for (;;) {
+    cublasSscal_v2(handle, 4, &number, data, 1);
+    float sum = 0;
+    if (cublasSasum_v2(handle, 4, data, 1, &sum) != OK_) return data;
+    pthread_testcancel();
+  }
+}
+static void cancelled_threads_end_between_calls(void** state) {
+  (void)state;
+  enum { ROUNDS = 20 };
+  float* const x = managed(256);
+  for (int i = 0; i < ROUNDS; ++i) {
+    pthread_t thread;
+    void* result = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, call_until_cancelled, x), 0);
+    usleep(2000);
+    assert_int_equal(pthread_cancel(thread), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    float sum = 1;
+    OK(cublasSasum_v2(handle, 4, x, 1, &sum));
+    assert_true(sum == 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(scalars_are_read_where_they_are),        TEST(results_are_written_where_they_can_be),
       TEST(rotations_are_made_of_what_is_there),    TEST(arrays_of_groups_are_read_where_they_are),
       TEST(matrices_of_xt_are_read_where_they_are), TEST(threads_without_signals_get_statuses),
-      TEST(handlers_of_the_program_come_second),
+      TEST(cancelled_threads_end_between_calls),    TEST(handlers_of_the_program_come_second),
   };
   return cmocka_run_group_tests_name("host_memory", tests, make_wild, NULL);
 }

@@ -74,6 +74,10 @@ class Api {
   virtual std::optional<Word> pointer_instead(const Row& row, const Parameter& parameter,
                                               Values& values) = 0;
   virtual Word callback(int16_t type, Values& values) = 0;
+  /// False for a pointer that may not be followed: pointer_instead() has given it.
+  virtual bool is_there(Word) const { return true; }
+  /// A call in a process that a callback has forked.
+  virtual void call_in_child() {}
   /// Makes values fit together beyond single parameters, before memory is taken for pointers.
   virtual void adjust(const Row& row, Values& values, Word* words) = 0;
 

@@ -177,6 +177,10 @@ class CApi final : public Api {
     return std::nullopt;
   }
   Word callback(int16_t type, Values& values) override;
+  void call_in_child() override {
+    uint32_t count = 0;
+    km_device_count("cpu", &count);
+  }
   void adjust(const Row& row, Values& values, Word* words) override;
 
   bool bounds_host_memory(const Row& row) const override {

@@ -1,8 +1,11 @@
 #include "caller.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 
 namespace km::fuzz {
 
@@ -286,6 +289,7 @@ void Caller::note_outputs(const Row& row) {
                            parameter.kind == Kind::kOutAddress ||
                            parameter.kind == Kind::kSizedOutput || parameter.kind == Kind::kOutput;
     if (!is_output || parameter.of >= 0 || words_[i] == 0) continue;
+    if (!api_.is_there(words_[i])) continue;
     Output output{static_cast<const uint8_t*>(as_pointer(words_[i])), parameter.size_bytes, i, {}};
     output.size_bytes = std::min<uint32_t>(output.size_bytes, sizeof output.before);
     if (parameter.kind == Kind::kSizedOutput) output.size_bytes = 4;  // it may be short
@@ -305,6 +309,7 @@ void Caller::record(JournalEntry& entry, const Row& row, uint64_t number, unsign
     entry.words[i] = words_[i];
     entry.peek_bytes[i] = 0;
     if (words_[i] == 0 || parameter.kind == Kind::kSizedOutput) continue;
+    if (is_pointer(parameter.kind) && !api_.is_there(words_[i])) continue;
     size_t size = 0;
     if (parameter.kind == Kind::kText) {
       size = parameter.of < 0 ? std::strlen(static_cast<const char*>(as_pointer(words_[i])))
@@ -521,10 +526,36 @@ void set_callback_world(Api& api, Shared& shared, Journal& journal,
   g_world.store(new CallbackWorld{&api, &shared, &journal, &options});  // lives to the very end
 }
 
+namespace {
+
+/// Forks; the child makes a call and ends, as a program does or at once. One that does not end is a
+/// finding.
+void fork_in_callback(CallbackWorld& world, Random& random) {
+  constexpr int kMostSeconds = 30, kPauseUs = 1000;
+  const bool ends_at_once = random.one_in(2);
+  const pid_t child = fork();
+  if (child == 0) {
+    world.api->call_in_child();
+    if (ends_at_once) _exit(0);
+    std::exit(0);  // NOLINT: the destructors of all libraries are the point
+  }
+  if (child < 0) return;
+  for (uint64_t until = now_ns() + kMostSeconds * 1'000'000'000ull; now_ns() < until;) {
+    if (waitpid(child, nullptr, WNOHANG) != 0) return;
+    usleep(kPauseUs);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  world.journal->find("a child that a callback has forked does not end");
+}
+
+}  // namespace
+
 void call_in_callback(uint64_t choice) {
   CallbackWorld* const world = g_world.load();
   if (world == nullptr || t_depth > 2) return;
   Random random(choice);
+  if (random.one_in(128)) fork_in_callback(*world, random);
   if (random.one_in(4)) usleep(static_cast<useconds_t>(random.below(1500)));
   // Threads of the library have journals of their own, behind those of the fuzzer.
   thread_local const size_t thread = 16 + g_callback_threads++ % 32;

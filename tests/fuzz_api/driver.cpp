@@ -161,6 +161,7 @@ class DriverApi final : public Api {
   std::optional<Word> pointer_instead(const Row& row, const Parameter& parameter,
                                       Values& values) override;
   Word callback(int16_t type, Values& values) override;
+  void call_in_child() override { cuCtxSynchronize(); }
   void adjust(const Row& row, Values& values, Word* words) override;
 
   bool bounds_host_memory(const Row& row) const override { return begins(row, "cuMemcpy"); }

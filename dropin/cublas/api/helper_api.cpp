@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/thread/cancellation.h"
 #include "dropin/cublas/frame/handle.h"
 #include "dropin/cublas/version.h"
 
@@ -144,6 +145,7 @@ cublasStatus_t cublasGetFixedPointEmulationMantissaBitCountPointer(cublasHandle_
 
 void cublasXerbla(const char* name, int parameter) {
   frame(__func__, [&] {
+    const NoCancellation postponed;
     constexpr size_t kMostBytes = 64;
     std::string text;
     if (!library::read_host_text(name, kMostBytes, &text)) text.assign(1, '?');

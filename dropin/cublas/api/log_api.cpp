@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "base/thread/cancellation.h"
 #include "dropin/cublas/frame/handle.h"
 
 namespace km::cublas {
@@ -12,6 +13,7 @@ std::atomic<bool> logs_to_stdout{false}, logs_to_stderr{false};
 std::atomic<cublasLogCallback> log_callback{nullptr};
 
 void log_call(const char* function, cublasStatus_t status) noexcept {
+  const NoCancellation postponed;
   char line[256];
   std::snprintf(line, sizeof line, "[cublas] %s: %s\n", function, status_name(status));
   if (const cublasLogCallback callback = log_callback; callback != nullptr) callback(line);

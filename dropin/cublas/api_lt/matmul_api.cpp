@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/thread/cancellation.h"
 #include "dropin/cublas/lt/matmul.h"
 #include "dropin/cublas/version.h"
 
@@ -190,6 +191,7 @@ std::atomic<size_t> cache_capacity{kDefaultCacheCapacity};
 std::atomic<std::FILE*> log_file{nullptr};
 
 void log_call(const char* function, cublasStatus_t status) {
+  const NoCancellation postponed;
   std::FILE* const file = log_file.load();
   if (file == nullptr) return;
   std::fprintf(file, "[cublasLt] %s: %s\n", function, status_name(status));
@@ -214,6 +216,7 @@ cublasStatus_t cublasLtLoggerSetFile(FILE* file) {
 
 cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
   return frame(__func__, [&]() -> cublasStatus_t {
+    const NoCancellation postponed;
     std::string name;
     if (!library::read_host_text(path, PATH_MAX, &name)) return invalid("logFile is no text");
     std::FILE* const file = std::fopen(name.c_str(), "ae");  // tidy: file: a log grows line by line

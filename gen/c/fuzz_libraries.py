@@ -1,0 +1,177 @@
+"""tests/fuzz_api/generated/library_calls.inc: the functions of the CUDA libraries, as a table.
+
+Names and parameters come from the sources that export them, macros expanded; kinds as in
+fuzz_calls. Calls are made with words, so that the program needs none of the libraries' types.
+"""
+
+import functools
+import re
+import subprocess
+
+from c import fuzz_calls
+from cuda import cuda_driver
+
+SOURCES = ["dropin/cublas/api/*.cpp", "dropin/cublas/api_lt/*.cpp", "dropin/curand/curand_api.cpp"]
+HANDLES = {
+    "cublasHandle_t": "k_cublas", "cublasLtHandle_t": "k_cublasLt",
+    "cublasXtHandle_t": "k_cublasXt",
+    "cublasLtMatrixLayout_t": "k_layout", "cublasLtMatmulDesc_t": "k_matmul",
+    "cublasLtMatrixTransformDesc_t": "k_transform", "cublasLtMatmulPreference_t": "k_preference",
+    "cublasLtEmulationDesc_t": "k_emulation", "cudaStream_t": "k_stream", "generator": "k_curand",
+    "distribution": "k_distribution", "graph": "k_graph",
+}  # fmt: skip
+ENUMS = {  # values that mean something; types of the libraries that name them
+    "Operation": ([0, 1, 2], r"cublasOperation_t"),
+    "Choice": ([0, 1], r"cublas(FillMode|DiagType|SideMode|PointerMode|AtomicsMode)_t"
+               r"|cublasXtPinnedMemMode_t"),
+    "DataType": ([0, 1, 2, 3, 4, 5, 8, 10, 14, 28, 29], r"cudaDataType(_t)?"),
+    "Compute": ([64, 65, 68, 69, 70, 72, 74, 77], r"cublasComputeType_t"),
+    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library)\w+"),
+    "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204], r""),
+    "Ordering": ([100, 101, 102, 103, 104, 201], r""),
+}  # fmt: skip
+# (type, name, kind): the first rule that fits both counts.
+RULES = [
+    (r"FILE\*", r".*", None),
+    (r"void\*\*", r"memory", "out_address()"),
+    (r"cublasLogCallback", r".*", "callback(kLog)"),
+    (r"cublasLtLoggerCallback_t", r".*", "callback(kLog)"),
+    (r"const char\*", r".*", "text(kWord, -1)"),
+    (r"const cublasLtMatmulAlgo_t\*|cublasLtMatmulAlgo_t\*", r".*", "input(kAlgorithm, 64, -1)"),
+    (r"cublasLtMatmulHeuristicResult_t\*", r".*", "output(512, -1)"),
+    (r"(const )?int\*", r"devices", "input(kDevices, 64, -1)"),
+    (r"const (int|int64_t|cublasOperation_t)\*", r"m|n|k|ld[abc]|trans[ab]|group_size",
+     "input(kNumbers, 64, -1)"),
+    (r"(const )?[\w<>]+\*", r"alpha|beta|c|s|param|a|b|d1|d2|x1|y1", "input(kScalar, 64, -1)"),
+    (r"const void\*", r"value", "input(kScalar, 64, -1)"),
+    (r"[\w<>]+\*\*?", r"result|info|value|written|returned|version|boards|count|block_dim|mode"
+     r"|capacity|vectors|constants|ids|stream|callback|pointer", "output(64, -1)"),
+    (r"const uint(32|64)_t\*\*", r".*", "output(64, -1)"),
+    (r".*\*", r".*", "address()"),
+    (r"float", r".*", "real(4)"),
+    (r"double", r".*", "real(8)"),
+    (r"int", r"set", "number(kAnyNumber)"),
+    (r".*", r"ordering", "enumerator(kEnum_Ordering)"),
+    (r".*", r"ld[abc]|lda_inv|leading|elemSize|element_bytes", "number(kElementSize)"),
+    (r".*", r"inc[xy]", "number(kIndex)"),
+    (r".*", r"stride\w*", "number(kOffset)"),
+    (r".*", r"m|rows|cols|columns|k|kl|ku|nrhs", "number(kDimension)"),
+    (r"int|int64_t|size_t|unsigned", r"n|batch\w*|group_count|requested|count|id",
+     "number(kCount)"),
+    (r".*", r"size_bytes", "number(kSize)"),
+    (r"int|unsigned|size_t|(u?int(32|64)_t)|(unsigned )?long long", r".*", "number(kAnyNumber)"),
+]  # fmt: skip
+LEFT_OUT = {
+    "cublasLtLoggerOpenFile": "keeps each file open, for all threads write to it",
+    "cublasLtLoggerSetFile": "takes a FILE, which nobody can check",
+    "cublasLoggerConfigure": "prints a line for each call",
+    "cublasSetWorkspace_v2": "keeps no address",
+}
+EXTRA = {  # of the runtime: memory, streams, graphs and callbacks for the calls of the libraries
+    "cudaMalloc": ["out_address()", "number(kSize)"],
+    "cudaFree": ["address()"],
+    "cudaStreamCreate": ["out_handle(k_stream)"],
+    "cudaStreamDestroy": ["handle(k_stream)"],
+    "cudaStreamSynchronize": ["handle(k_stream)"],
+    "cudaDeviceSynchronize": [],
+    "cudaStreamBeginCapture": ["handle(k_stream)", "enumerator(kEnum_Small)"],
+    "cudaStreamEndCapture": ["handle(k_stream)", "out_handle(k_graph)"],
+    "cudaGraphDestroy": ["handle(k_graph)"],
+    "cudaLaunchHostFunc": ["handle(k_stream)", "callback(kHostFunction)", "user_data()"],
+    "cudaMemset": ["address()", "number(kCount)", "number(kSize)"],
+}
+
+
+def parameter_of(text):
+    """('void*', 'p') of 'const void *p'; without a name the name is empty."""
+    text = re.sub(r"Real<(\w+)>", r"\1", text.strip())
+    stars = text.count("*") + text.count("[")
+    words = re.sub(r"\[\w*\]|\*|\bconst\b", " ", text).split()
+    named = len(words) > 1 and not (words[0] in ("unsigned", "long") and len(words) == 2
+                                    and words[1] in ("int", "long", "char"))  # fmt: skip
+    name = words.pop() if named else ""
+    return " ".join(words) + "*" * stars, name
+
+
+@functools.cache
+def functions():
+    """{name: text of its parameters}, of all functions that the libraries implement."""
+    root = cuda_driver.ROOT
+    files = sorted(path for pattern in SOURCES for path in root.glob(pattern))
+    text = "".join(f'#include "{path.relative_to(root)}"\n' for path in files)
+    command = ["g++", "-std=c++20", "-E", "-P", "-x", "c++", f"-I{root}", f"-I{root}/src",
+               f"-I{root}/include", "-"]  # fmt: skip
+    done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+    pattern = r"\b(?:cublasStatus_t|int32_t)\s+((?:cublas|curand)\w+)\s*\(([^(){}]*)\)\s*\{"
+    return dict(sorted(re.findall(pattern, done.stdout)))
+
+
+def kind_of(function, text):
+    kind, name = parameter_of(text)
+    has_const = "const" in text.split("*")[0].split()
+    if function.endswith("Init_internal") and kind in HANDLES:
+        return "output(256, -1)"
+    for wanted in (kind, name if kind.startswith("void*") else None):
+        if wanted in HANDLES and kind in (wanted, "void*"):
+            return f"handle({HANDLES[wanted]})"
+    base = kind[:-1]
+    out = HANDLES.get(base) or (HANDLES.get(name) if kind == "void**" else None)
+    if out and kind.endswith("*"):
+        return f"out_handle({out})" if "Create" in function else "output(64, -1)"
+    if name == "type" and function.startswith("curandCreate"):
+        return "enumerator(kEnum_Generator)"
+    spelled = ("const " if has_const else "") + kind
+    for types, names, made in RULES:
+        if not (re.fullmatch(types, spelled) or re.fullmatch(types, kind)):
+            continue
+        if re.fullmatch(names, name) and "*" in made_for(made, kind):
+            return made
+    return f"enumerator(kEnum_{enum_of(function, kind)})"
+
+
+def made_for(made, kind):
+    """Rules for numbers do not fit enumerations, nor pointers."""
+    is_plain = made.startswith(("number", "enumerator", "real"))
+    numbers = r"int|unsigned|size_t|u?int(32|64)_t|(unsigned )?long long|float|double"
+    is_number = re.fullmatch(numbers, kind)
+    return "*" if not is_plain or is_number else ""
+
+
+def enum_of(function, kind):
+    for name, (_, types) in ENUMS.items():
+        if re.fullmatch(types, kind):
+            return name
+    raise SystemExit(f"gen: {function}: the fuzzer has no values for {kind}")
+
+
+def declared(kinds):
+    types = {"real(4)": "float", "real(8)": "double"}
+    return ", ".join(types.get(each, "Word") for each in kinds)
+
+
+def text():
+    rows, declarations, inputs = [], [], []
+    table = {name: [kind_of(name, each) for each in filter(str.strip, parameters.split(","))]
+             for name, parameters in functions().items() if name not in LEFT_OUT}  # fmt: skip
+    for name, kinds in {**table, **EXTRA}.items():
+        declarations.append(f"int32_t {name}({declared(kinds)});\n")
+        rows.append(fuzz_calls.row_text(name, name, kinds))
+        inputs += re.findall(r"input\((\w+)", " ".join(kinds))
+    lists = [f"constexpr int64_t kValues_{name}[] = {{{', '.join(map(str, values))}}};\n"
+             for name, (values, _) in ENUMS.items()]  # fmt: skip
+    lists += ["constexpr Enumeration kEnumerations[] = {\n",
+              *(f'    {{"{n}", kValues_{n}, {len(v)}}},\n' for n, (v, _) in ENUMS.items()), "};\n"]
+    parts = [
+        fuzz_calls.enum_text("HandleType", [*dict.fromkeys(HANDLES.values()), "kHandleTypeCount"]),
+        fuzz_calls.enum_text("InputType", list(dict.fromkeys(inputs))),
+        fuzz_calls.enum_text("CallbackType", ["kLog", "kHostFunction"]),
+        fuzz_calls.enum_text("EnumType", [f"kEnum_{name}" for name in ENUMS]), *lists,
+        *(f"// Left out: {name}: it {why}.\n" for name, why in LEFT_OUT.items()),
+        'extern "C" {\n', *declarations, "}\n",
+    ]  # fmt: skip
+    banner = "// Generated by `make gen` from dropin/cublas and dropin/curand.\n"
+    return fuzz_calls.table_text(banner, parts, rows)
+
+
+def outputs():
+    return {f"{fuzz_calls.FOLDER}/library_calls.inc": lambda tool: text()}
