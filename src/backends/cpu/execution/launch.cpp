@@ -95,8 +95,6 @@ uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes)
   return own + (kernel.reserves_shared ? simt::kReservedSharedBytes : 0);
 }
 
-static_assert(kReservedSharedBytes == simt::kReservedSharedBytes, "what the device says");
-
 // Shared memory of a single block: all of the window is its own.
 constexpr uint32_t kLoneClusterBits = 31;
 
