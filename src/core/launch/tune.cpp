@@ -230,7 +230,9 @@ Result<Ref<Function>> Tune::load(Context& context, const Candidate& candidate) c
   KM_ASSIGN(const Kernel* const kernel, module->kernel(kernel_));
   auto function = make_ref<Function>(std::move(module), *kernel);
   const uint64_t shared_bytes = candidate.shape.shared_bytes;
-  if (shared_bytes > context.device().info().shared_bytes_per_block) {
+  KM_ASSIGN(const int64_t allowed,
+            function->attribute(KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES));
+  if (shared_bytes > static_cast<uint64_t>(allowed)) {
     KM_TRY(function->set_attribute(KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES,
                                    static_cast<int64_t>(shared_bytes)));
   }

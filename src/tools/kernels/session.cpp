@@ -68,7 +68,10 @@ Result<Launch> build_launch(const Objects& objects, const Kernel& kernel, const 
   const auto& [block_x, block_y, block_z] = input.block;
   KM_TRY(check(km_launch_set_grid(launch.get(), grid_x, grid_y, grid_z)));
   KM_TRY(check(km_launch_set_block(launch.get(), block_x, block_y, block_z)));
-  if (input.shared_bytes > objects.info.shared_bytes_per_block) {
+  int64_t allowed = 0;
+  KM_TRY(check(km_function_attribute_get(
+      kernel.function.get(), KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, &allowed)));
+  if (input.shared_bytes > static_cast<uint64_t>(allowed)) {
     KM_TRY(check(km_function_attribute_set(kernel.function.get(),
                                            KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES,
                                            static_cast<int64_t>(input.shared_bytes))));
