@@ -80,8 +80,8 @@ km_status km_function_check_argument(km_function function, uint32_t index, km_el
                                      uint32_t lanes, uint64_t size_bytes) noexcept {
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, function);
-    KM_ASSIGN(ElementType element, element_type_of(type, lanes, nullptr));
-    return target->types().check_value(index, {std::move(element), size_bytes});
+    KM_TRY(element_type_of(type, lanes, nullptr));
+    return target->types().check_value(index, {type, lanes, size_bytes});
   });
 }
 

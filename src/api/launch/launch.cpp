@@ -123,10 +123,9 @@ km_status km_launch_arg_value(km_launch launch, const void* value, km_element_ty
   return guard_light(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, launch);
     KM_REQUIRE(value);
-    KM_ASSIGN(ElementType element, element_type_of(type, lanes, nullptr));
-    const uint64_t size_bytes = element.size_bytes();
+    const uint64_t size_bytes = element_size_bytes(type, lanes);
     if (size_bytes == 0) return no_value_type(type, lanes);
-    return target->add_value(value, {std::move(element), size_bytes});
+    return target->add_value(value, {type, lanes, size_bytes});
   });
 }
 

@@ -78,6 +78,14 @@ uint64_t ElementType::size_bytes() const {
   return scalar == nullptr ? 0 : uint64_t{scalar->size_bytes} * lanes;
 }
 
+uint64_t element_size_bytes(km_element_type type, uint32_t lanes) {
+  const Scalar* const scalar = find_scalar(type);
+  if (scalar == nullptr || lanes == 0 || lanes > kMaxLanes) return 0;
+  const bool is_pair = lanes == 2 && (type == KM_ELEMENT_TYPE_F16 || type == KM_ELEMENT_TYPE_BF16);
+  const bool exists = lanes == 1 || scalar->vector != nullptr || is_pair;
+  return exists ? uint64_t{scalar->size_bytes} * lanes : 0;
+}
+
 ElementType element_of(km_element_type type, uint32_t lanes) {
   const Scalar* const scalar = find_scalar(type);
   if (scalar == nullptr || lanes == 0 || lanes > kMaxLanes) return {};

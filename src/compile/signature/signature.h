@@ -35,6 +35,8 @@ struct ParamType {
 };
 using Signature = std::vector<ParamType>;
 
+/// The size of a scalar or vector; 0: there is none of that type with so many lanes.
+uint64_t element_size_bytes(km_element_type type, uint32_t lanes);
 /// A scalar type or vector with the name that CUDA C++ has for it; empty for a type that has none.
 ElementType element_of(km_element_type type, uint32_t lanes);
 /// The type that a name of the global scope stands for: "float", "int4", "__half2", "Point".

@@ -79,9 +79,9 @@ constexpr uint64_t bit(uint32_t element_class) { return uint64_t{1} << element_c
 /// Kinds of values that are told apart; those of a size and unknown kind fit all.
 enum class ValueKind { unknown, integer, floating, address };
 
-ValueKind kind_of(const ElementType& element) {
-  if (element.lanes != 1) return ValueKind::unknown;
-  switch (element.type) {
+ValueKind kind_of(km_element_type type, uint32_t lanes) {
+  if (lanes != 1) return ValueKind::unknown;
+  switch (type) {
     case KM_ELEMENT_TYPE_POINTER:
       return ValueKind::address;
     case KM_ELEMENT_TYPE_F16:
@@ -99,6 +99,8 @@ ValueKind kind_of(const ElementType& element) {
       return ValueKind::integer;
   }
 }
+
+ValueKind kind_of(const ElementType& element) { return kind_of(element.type, element.lanes); }
 
 /// Integers of 64 bits may be addresses, and addresses are passed in them.
 bool is_passed_as(ValueKind given, ValueKind wanted) {
@@ -225,18 +227,20 @@ Status KernelTypes::check(uint32_t parameter, const ElementType& given) const {
 }
 
 std::string GivenValue::text() const {
-  if (type.type == KM_ELEMENT_TYPE_POINTER) return "a slice";
-  return type.name.empty() ? counted(size_bytes, "byte") : "'" + type.name + "'";
+  if (type == KM_ELEMENT_TYPE_POINTER) return "a slice";
+  const std::string name = element_of(type, lanes).name;
+  return name.empty() ? counted(size_bytes, "byte") : "'" + name + "'";
 }
 
 bool KernelTypes::fits(uint32_t parameter, const GivenValue& given) const {
   const kmb_param& param = info_.params[parameter];
   if (given.size_bytes != param.size_bytes) return false;
-  if (!is_passed_as(kind_of(given.type), kind_of(param))) return false;
+  const ValueKind kind = kind_of(given.type, given.lanes);
+  if (!is_passed_as(kind, kind_of(param))) return false;
   const ParamType& type = signature()[parameter];
   if (type.kind == KM_SIGNATURE_KIND_UNKNOWN) return true;
   const bool is_pointer = type.kind == KM_SIGNATURE_KIND_POINTER;
-  return is_passed_as(kind_of(given.type), is_pointer ? ValueKind::address : kind_of(type.element));
+  return is_passed_as(kind, is_pointer ? ValueKind::address : kind_of(type.element));
 }
 
 /// "'const float*'"; what PTX says where no more is known.
@@ -302,7 +306,7 @@ Status KernelTypes::check_value(uint32_t parameter, const GivenValue& given) con
                       given.text().c_str(), parameter);
   }
   if (fits(parameter, given)) return {};
-  const bool is_many = given.type.name.empty() && given.size_bytes != 1;
+  const bool is_many = given.type == KM_ELEMENT_TYPE_UNKNOWN && given.size_bytes != 1;
   return Error{KM_ERROR_INVALID_LAUNCH, describe(parameter) + "; " + given.text() +
                                             (is_many ? " were given: " : " was given: ") +
                                             advice(parameter)};

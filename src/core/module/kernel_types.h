@@ -36,11 +36,14 @@ struct FittingTypes {
 
 /// An argument that is no slice with a type of its own: a number, a structure, or an address.
 struct GivenValue {
-  ElementType type;  // unknown: so many bytes; POINTER: a slice or an address
+  km_element_type type = KM_ELEMENT_TYPE_UNKNOWN;  // UNKNOWN: bytes; POINTER: a slice or an address
+  uint32_t lanes = 0;
   uint64_t size_bytes = 0;
 
-  static GivenValue of_bytes(uint64_t size_bytes) { return {ElementType(), size_bytes}; }
-  static GivenValue address() { return {{KM_ELEMENT_TYPE_POINTER, 1, "slice"}, sizeof(uint64_t)}; }
+  static GivenValue of_bytes(uint64_t size_bytes) {
+    return {KM_ELEMENT_TYPE_UNKNOWN, 0, size_bytes};
+  }
+  static GivenValue address() { return {KM_ELEMENT_TYPE_POINTER, 1, sizeof(uint64_t)}; }
   /// "a slice", "'float'", "4 bytes".
   std::string text() const;
 };
