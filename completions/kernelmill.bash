@@ -42,7 +42,7 @@ _kernelmill() {
   case $command:$cur in
     info:*) mapfile -t COMPREPLY < <(compgen -W '--help --verbose --json --env' -- "$cur") ;;
     setup:*)
-      mapfile -t COMPREPLY < <(compgen -W '--help --check --force --from --offline --list' -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -W '--help --check --force --yes --from --offline --list' -- "$cur")
       ;;
     run:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --kernel --grid --block --shared --arg --device

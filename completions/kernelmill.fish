@@ -117,6 +117,7 @@ complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a setup \
   -d "Bring NVRTC, which compiles CUDA C++"
 complete -c kernelmill -n $setup -l check -d "Only say which NVRTC is found"
 complete -c kernelmill -n $setup -l force -d "Bring it even if one is found"
+complete -c kernelmill -n $setup -s y -l yes -d "Remove what lies in its folder without asking"
 complete -c kernelmill -n $setup -l from -x -a "(__fish_complete_directories)" \
   -d "Take the packages from a folder"
 complete -c kernelmill -n $setup -l offline -d "Say how to bring it without a network"

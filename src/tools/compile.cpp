@@ -1,4 +1,5 @@
 // kernelmill compile: CUDA C++ to PTX, and either to object code for CPUs.
+#include "base/printable.h"
 #include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -57,7 +58,7 @@ CompileCommand::CompileCommand(CLI::App& app)
 }
 
 std::string CompileCommand::output_path() const {
-  if (!output_.empty()) return output_;
+  if (parser_->count("--output") != 0) return output_;
   const size_t slash = file_.rfind('/');
   const std::string name = slash == std::string::npos ? file_ : file_.substr(slash + 1);
   return name.substr(0, name.rfind('.')) + (target_ == "cpu" ? ".kmo" : ".ptx");
@@ -90,6 +91,9 @@ Status CompileCommand::compile() const {
   if (target_ == "ptx" && !blocks_.empty()) {
     return usage_error("--block goes with --target cpu: PTX is for blocks of any size");
   }
+  if (output == "-" && target_ == "cpu") {
+    return usage_error("object code goes to a file: name it by --output");
+  }
   KM_ASSIGN(std::string text, read_named_file(file_));
   KM_TRY(check_output(output));
   if (target_ == "cpu") return write_object(output, {file_, std::move(text)});
@@ -99,7 +103,8 @@ Status CompileCommand::compile() const {
     const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
       return km_program_lowered_name(program.get(), instance.c_str(), buffer, capacity, size);
     });
-    std::fprintf(stderr, "%s: %s\n", instance.c_str(), name.c_str());
+    std::fprintf(stderr, "%s: %s\n", printable_name(instance).c_str(),
+                 printable_name(name).c_str());
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/printable.h"
 #include "base/result.h"
 
 namespace km::tools {
@@ -17,9 +18,11 @@ inline Error error(km_status status, std::string message) {
 inline Error usage_error(std::string message) {
   return Error{KM_ERROR_INVALID_ARGUMENT, std::move(message), kExitUsage};
 }
+/// A name for a message, on one line whatever it holds.
+inline std::string in_quotes(const std::string& name) { return "'" + printable_name(name) + "'"; }
 /// A file that cannot be used.
 inline Error file_error(const std::string& path, const std::string& reason) {
-  return error(KM_ERROR_IO, "'" + path + "': " + reason);
+  return error(KM_ERROR_IO, in_quotes(path) + ": " + reason);
 }
 
 /// The failure with its subject in front.
@@ -35,5 +38,8 @@ int report(const Error& failure);
 void report_json();
 /// Prints a failure on standard output if report_json() was called.
 void print_failure_json(km_status status, const std::string& message, int exit_code);
+
+/// Prints "kernelmill: " and a line for people on standard error; names in it may hold anything.
+[[gnu::format(printf, 1, 2)]] void note(const char* format, ...);
 
 }  // namespace km::tools

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/cuda/compute_capability.h"
+#include "base/file/file_writer.h"
 #include "base/process/dylib.h"
 #include "base/process/exec_report.h"
 #include "km_version.h"
@@ -41,13 +42,20 @@ class ExecCommand : public Command {
   std::vector<std::string> words_;
 };
 
+/// Refuses sizes below 0: the readers of numbers take -1 for the largest one.
+std::string refuse_minus(const std::string& text) {
+  return text.starts_with('-') ? in_quotes(text) + " is no size; give one such as 8G"
+                               : std::string();
+}
+
 ExecCommand::ExecCommand(CLI::App& app)
     : Command(
           app.add_subcommand("exec", "Run a program that uses the CUDA driver, without a GPU")) {
   parser_->add_option("--devices", devices_, "How many devices the program sees (default 1)");
   parser_->add_option("--cc", capability_, "Their compute capability (default 8.9)");
   parser_->add_option("--memory", memory_bytes_, "Their memory together, such as 8G (default all)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(refuse_minus, ""));  // runs first
   parser_->add_flag("--unchecked", unchecked_,
                     "Kernels run at full speed; their wild stores may then destroy other memory");
   parser_->add_flag("--log", log_, "Show every call of the CUDA driver");
@@ -97,9 +105,10 @@ Status ExecCommand::check_options() const {
     return usage_error("--cc is '" + capability_ +
                        "'; give a compute capability from 5.0 to 12.9, for example 8.9");
   }
+  if (!trace_.empty()) KM_TRY(check_writable(trace_));
   if (memory_bytes_ && (*memory_bytes_ < kLeastMemoryBytes || *memory_bytes_ > kMostMemoryBytes)) {
     return usage_error("--memory is " + std::to_string(*memory_bytes_) +
-                       " bytes; give at least 16M, for example 8G");
+                       " bytes; give at least 16M and at most 1024P, for example 8G");
   }
   return {};
 }
@@ -137,7 +146,7 @@ bool ExecCommand::tell_missing_libraries(int code) const {
   if (code != kNotStarted) return false;
   const char* const path = std::getenv("LD_LIBRARY_PATH");
   const std::string text = missing_libraries(words_[0], path != nullptr ? path : "");
-  if (!text.empty()) std::fprintf(stderr, "kernelmill: %s\n", text.c_str());
+  if (!text.empty()) note("%s", text.c_str());
   return !text.empty();
 }
 
@@ -151,10 +160,10 @@ int ExecCommand::run() {
   if (!code) return report(code.error());
   if (outer != nullptr && !shared.is_unopened()) outer->opened.store(1);
   if (shared.is_unopened() && !tell_missing_libraries(*code)) {
-    std::fprintf(stderr,
-                 "kernelmill: %s has not loaded this CUDA driver (libcuda.so.1): it uses none, or "
-                 "finds another one first\n",
-                 words_[0].c_str());
+    note(
+        "%s has not loaded this CUDA driver (libcuda.so.1): it uses none, or finds another one "
+        "first",
+        words_[0].c_str());
   }
   return *code;
 }

@@ -24,8 +24,8 @@ bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
 bool is_jpeg(const std::string& path) { return path.ends_with(".jpg") || path.ends_with(".jpeg"); }
 
 Error unknown_format(const std::string& path) {
-  return usage_error("'" + path +
-                     "': arrays are read from .npy, .png and .jpg, and written as .npy or .png");
+  return usage_error(in_quotes(path) +
+                     ": arrays are read from .npy, .png and .jpg, and written as .npy or .png");
 }
 
 }  // namespace
@@ -36,7 +36,8 @@ Status write_output(const std::string& path, const std::string& content) {
   const bool is_printed = std::fwrite(content.data(), 1, content.size(), stdout) == content.size();
   // Output that the system has not taken by now is reported now, not lost at exit.
   if (is_printed && std::fflush(stdout) == 0) return {};
-  return file_error(path, std::strerror(errno));
+  return error(KM_ERROR_IO,
+               std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
 Status check_output(const std::string& path) {
@@ -72,7 +73,7 @@ Status check_array_file(const std::string& path, ElementType type,
                         const std::vector<uint64_t>& shape) {
   if (path == "-" || is_npy(path)) return check_output(path);
   if (is_jpeg(path)) {
-    return usage_error("'" + path + "': images are written as .png, without loss");
+    return usage_error(in_quotes(path) + ": images are written as .png, without loss");
   }
   if (!is_png(path)) return unknown_format(path);
   constexpr uint64_t kMaxPngExtent = 1 << 24;
@@ -81,8 +82,8 @@ Status check_array_file(const std::string& path, ElementType type,
                     shape[1] <= kMaxPngExtent;
   if (!fits) {
     return usage_error(
-        "'" + path +
-        "': a PNG image is u8[height,width] or "
+        in_quotes(path) +
+        ": a PNG image is u8[height,width] or "
         "u8[height,width,channels] with 1 to 4 channels; write other arrays as .npy");
   }
   return check_output(path);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/env.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -124,7 +125,9 @@ void print_json(const Json& json) {
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-std::string text_of(const Json& json, const char* key) { return json[key].get<std::string>(); }
+std::string text_of(const Json& json, const char* key) {
+  return printable(json[key].get<std::string>());
+}
 
 void print_heading(const char* text) {
   std::printf("\n%s\n", painted(Colour::bold, text, stdout).c_str());

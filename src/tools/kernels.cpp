@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -122,7 +123,9 @@ void add_resources(km_function function, Json* kernel) {
   if (known == KM_SUCCESS && mode >= 1 && mode <= 3) (*kernel)["mode"] = kModes[mode];
 }
 
-std::string text_of(const Json& json, const char* key) { return json[key].get<std::string>(); }
+std::string text_of(const Json& json, const char* key) {
+  return printable_name(json[key].get<std::string>());
+}
 
 void print_kernel(const Json& kernel) {
   std::string parameters;
@@ -193,7 +196,7 @@ Status KernelsCommand::list() const {
     return {};
   }
   for (const Json& kernel : kernels) print_kernel(kernel);
-  if (count == 0) std::fprintf(stderr, "kernelmill: '%s' has no kernels\n", file_.c_str());
+  if (count == 0) note("'%s' has no kernels", file_.c_str());
   return {};
 }
 

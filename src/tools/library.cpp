@@ -1,8 +1,11 @@
 #include "tools/library.h"
 
+#include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "tools/error.h"
 #include "tools/terminal/colour.h"
 
@@ -46,7 +49,7 @@ std::string version_text() {
 
 int report(const Error& failure) {
   std::fprintf(stderr, "%s %s\n", painted(Colour::red, "kernelmill:", stderr).c_str(),
-               failure.message.c_str());
+               printable(failure.message).c_str());
   const bool is_usage =
       failure.status == KM_ERROR_INVALID_ARGUMENT && failure.native_code == kExitUsage;
   const int exit_code = is_usage ? kExitUsage : kExitFailure;
@@ -63,6 +66,18 @@ void print_failure_json(km_status status, const std::string& message, int exit_c
   km_status_name(status, &name);
   const Json failure = {{"status", name}, {"message", message}, {"exit_code", exit_code}};
   std::puts(Json{{"error", failure}}.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+void note(const char* format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  std::string text(static_cast<size_t>(std::max(std::vsnprintf(nullptr, 0, format, arguments), 0)),
+                   '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  va_end(arguments);
+  std::fprintf(stderr, "kernelmill: %s\n", printable(text).c_str());
 }
 
 }  // namespace km::tools

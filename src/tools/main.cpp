@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/library.h"
 #include "tools/terminal/colour.h"
+#include "tools/terminal/standard_files.h"
 
 namespace km::tools {
 namespace {
@@ -61,7 +63,8 @@ int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
   const std::string text = mistake_text(app, mistake);
   std::fprintf(stderr, "%s %s\nSee '%s --help'.\n",
-               painted(Colour::red, "kernelmill:", stderr).c_str(), text.c_str(), command.c_str());
+               painted(Colour::red, "kernelmill:", stderr).c_str(), printable(text).c_str(),
+               command.c_str());
   print_failure_json(KM_ERROR_INVALID_ARGUMENT, text, kExitUsage);
   return kExitUsage;
 }
@@ -109,18 +112,15 @@ int run_command(int argc, char** argv) {
 }  // namespace km::tools
 
 int main(int argc, char** argv) {
+  km::tools::open_standard_files();
   int code = km::tools::kExitFailure;
   try {
     code = km::tools::run_command(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("kernelmill: out of memory\n", stderr);
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "kernelmill: %s\n", failure.what());
+    km::tools::note("%s", failure.what());
   }
-  // A full disk behind standard output is a failure too.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fputs("kernelmill: cannot write to standard output\n", stderr);
-    return km::tools::kExitFailure;
-  }
-  return code;
+  const km::Status written = km::tools::finish_output();
+  return written || code != km::tools::kExitOk ? code : km::tools::report(written.error());
 }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/env.h"
+#include "base/printable.h"
 #include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -73,7 +74,8 @@ void RunCommand::add_options() {
   parser_->add_option("-b,--block", block_, "Threads per block (default 1)")
       ->type_name("X[,Y[,Z]]");
   parser_->add_option("--shared", shared_bytes_, "Dynamic shared memory per block")
-      ->type_name("BYTES");
+      ->type_name("BYTES")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 32));
   parser_->add_option("-a,--arg", specs_, "A kernel argument, see below; once for each")
       ->type_name("SPEC")
       ->allow_extra_args(false);
@@ -105,7 +107,8 @@ Status RunCommand::prepare(SessionInput& input) const {
 }
 
 void print_times(const SessionTimes& times) {
-  std::fprintf(stderr, "device   %s\n", times.device.c_str());
+  const std::string kernel = printable_name(times.kernel);
+  std::fprintf(stderr, "device   %s\n", printable_name(times.device).c_str());
   if (times.compile_ms > 0) std::fprintf(stderr, "compile  %.3f ms\n", times.compile_ms);
   std::fprintf(stderr, "load     %.3f ms\n", times.load_ms);
   std::vector<double> sorted = times.kernel_ms;
@@ -113,12 +116,12 @@ void print_times(const SessionTimes& times) {
   if (sorted.size() == 1) {
     std::fprintf(stderr,
                  "kernel   %.3f ms  %s (first launch: machine code is made; see --repeat)\n",
-                 sorted[0], times.kernel.c_str());
+                 sorted[0], kernel.c_str());
     return;
   }
   std::fprintf(stderr, "kernel   %.3f ms best, %.3f ms median, %.3f ms first of %zu  %s\n",
                sorted.front(), sorted[sorted.size() / 2], times.kernel_ms.front(), sorted.size(),
-               times.kernel.c_str());
+               kernel.c_str());
 }
 
 /// The array's numbers, up to those that "print:" prints; infinities and NaN are strings.

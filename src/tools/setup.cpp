@@ -1,7 +1,5 @@
 // kernelmill setup: brings NVRTC, which compiles CUDA C++, into a folder of the user's own. The
 // system's Python is not touched: pip unpacks into that folder.
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +12,7 @@
 #include "tools/files.h"
 #include "tools/kernels/program.h"
 #include "tools/nvrtc.h"
+#include "tools/setup/place.h"
 
 namespace km::tools {
 namespace {
@@ -98,20 +97,6 @@ void remove_archives(const fs::path& folder) {
   for (const fs::path& archive : archives) fs::remove(archive, ignored);
 }
 
-/// Puts the new folder in the place of the old one, which processes may be using.
-Status replace_folder(const fs::path& made, const fs::path& place) {
-  std::error_code failure;
-  const fs::path before = place.string() + ".old." + std::to_string(getpid());
-  fs::rename(place, before, failure);  // tidy: file: a folder, which as a rule was not there
-  const bool had_one = !failure;
-  fs::rename(made, place, failure);  // tidy: file: a folder
-  const std::error_code result = failure;
-  if (had_one && result) fs::rename(before, place, failure);  // tidy: file: a folder
-  if (result) return file_error(place.string(), result.message());
-  fs::remove_all(before, failure);
-  return {};
-}
-
 /// A folder that goes with the object, whatever is in it.
 class WorkFolder {
  public:
@@ -129,7 +114,7 @@ class WorkFolder {
 };
 
 Status install(std::vector<std::string> installer, const fs::path& data, const std::string& from) {
-  const WorkFolder work(data.string() + "/nvrtc.new." + std::to_string(getpid()));
+  const WorkFolder work(new_folder(data));
   std::error_code failure;
   fs::create_directories(work.path() / "tree", failure);
   if (failure) return file_error(work.path().string(), failure.message());
@@ -143,13 +128,13 @@ Status install(std::vector<std::string> installer, const fs::path& data, const s
   if (!from.empty()) installer.insert(installer.end(), {"--no-index", "--find-links", from});
   KM_ASSIGN(const int code, run_aside(false, installer));
   if (code != 0) {
-    return error(KM_ERROR_IO, "'" + installer[0] + "' could not bring NVRTC (it ended with " +
+    return error(KM_ERROR_IO, in_quotes(installer[0]) + " could not bring NVRTC (it ended with " +
                                   std::to_string(code) +
                                   "; its reasons stand above). Without a network follow "
                                   "'kernelmill setup --offline'");
   }
   remove_archives(work.path());
-  return replace_folder(work.path() / "tree", data / "nvrtc");
+  return replace_nvrtc(data, work.path() / "tree");
 }
 
 void print_offline_advice() {
@@ -174,7 +159,7 @@ class SetupCommand : public Command {
  private:
   Status bring() const;
 
-  bool offline_ = false, check_ = false, list_ = false, force_ = false;
+  bool offline_ = false, check_ = false, list_ = false, force_ = false, yes_ = false;
   std::string from_;
 };
 
@@ -183,6 +168,8 @@ SetupCommand::SetupCommand(CLI::App& app)
   parser_->footer(kFooter);
   parser_->add_flag("--check", check_, "Only say which NVRTC is found");
   parser_->add_flag("--force", force_, "Bring it even if one is found");
+  parser_->add_flag("-y,--yes", yes_,
+                    "Remove what lies in NVRTC's folder without asking, whoever put it there");
   parser_->add_option("--from", from_, "Take the packages from a folder, even if one is found")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
@@ -192,11 +179,13 @@ SetupCommand::SetupCommand(CLI::App& app)
 
 Status SetupCommand::bring() const {
   KM_ASSIGN(std::vector<std::string> installer, find_installer());
-  std::fprintf(stderr, "kernelmill: bringing NVRTC by %s\n", installer[0].c_str());
   KM_ASSIGN(const fs::path data, data_folder());
+  KM_ASSIGN(const SetupLock lock, SetupLock::take(data));
+  remove_leftovers(data);
+  KM_TRY(check_place(data, yes_));
+  note("bringing NVRTC by %s", installer[0].c_str());
   KM_TRY(install(std::move(installer), data, from_.empty() ? from_ : fs::absolute(from_).string()));
-  std::fprintf(stderr, "kernelmill: NVRTC lies in %s; the one that programs find is\n",
-               (data / "nvrtc").c_str());
+  note("NVRTC lies in %s; the one that programs find is", (data / "nvrtc").c_str());
   // This process may have looked already; a new one finds what is there now.
   KM_ASSIGN(const int code, run_program({"/proc/self/exe", "setup", "--check"}));
   return code == 0 ? Status()

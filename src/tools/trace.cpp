@@ -54,14 +54,14 @@ void print_outcome(const std::string& shown, const Identity& before, const Ident
                    int code) {
   if (after.is_there && !after.is_regular) return;
   if (after.is_there && after != before) {
-    std::fprintf(stderr, "kernelmill: %s is written%s\n", shown.c_str(),
-                 shown.ends_with(".html") ? "" : "; open it at ui.perfetto.dev");
+    note("%s is written%s", shown.c_str(),
+         shown.ends_with(".html") ? "" : "; open it at ui.perfetto.dev");
     return;
   }
-  std::fprintf(stderr,
-               "kernelmill: nothing was recorded%s: the program ended with code %d and used no "
-               "context of the library, or was killed\n",
-               before.is_there ? (", and " + shown + " is as it was").c_str() : "", code);
+  note(
+      "nothing was recorded%s: the program ended with code %d and used no context of the "
+      "library, or was killed",
+      before.is_there ? (", and " + shown + " is as it was").c_str() : "", code);
 }
 
 int TraceCommand::run() {

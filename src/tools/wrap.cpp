@@ -96,7 +96,7 @@ std::string WrapCommand::command_text() const {
 Status WrapCommand::wrap() const {
   const std::string name = module_name();
   if (name.empty() || plain_name(name) != name || safe_name(name) != name) {
-    return usage_error("'" + name + "' cannot be the name of a module; give another by --name");
+    return usage_error(in_quotes(name) + " cannot be the name of a module; give another by --name");
   }
   if (!has_object_ && !blocks_.empty()) {
     return usage_error("--block goes with --object: PTX is for blocks of any size");
@@ -112,7 +112,7 @@ Status WrapCommand::wrap() const {
   KM_ASSIGN(Wrapper wrapper,
             inspect_kernels({file_, std::move(text)}, options_, instances_, object));
   if (wrapper.kernels.empty()) {
-    return error(KM_ERROR_NOT_FOUND, "'" + file_ + "' has no kernels to wrap");
+    return error(KM_ERROR_NOT_FOUND, in_quotes(file_) + " has no kernels to wrap");
   }
   wrapper.module = name;
   wrapper.command = command_text();

@@ -1,5 +1,6 @@
 """kernelmill setup, on programs that stand in for pip: what is brought, where it lies."""
 
+import fcntl
 import os
 import stat
 import unittest
@@ -64,6 +65,52 @@ class Setup(Case):
         for _ in range(2):
             self.run_tool("setup", "--force", env=self.environment)
         self.assertEqual(os.listdir(self.path("data/kernelmill")), ["nvrtc"])
+
+    def test_leftovers_of_killed_runs_are_removed(self):
+        self.pip()
+        for name in ("nvrtc.new.123", "nvrtc.old.99999", "nvrtc.new.x", "nvrtc.news"):
+            os.makedirs(self.path(f"data/kernelmill/{name}/tree"))
+        os.mkdir(self.path("data/kernelmill/nvrtc"))
+        self.run_tool("setup", "--force", env=self.environment)
+        self.assertEqual(sorted(os.listdir(self.path("data/kernelmill"))),
+                         ["nvrtc", "nvrtc.new.x", "nvrtc.news"])
+
+    def test_a_copy_that_a_killed_run_moved_aside_comes_back(self):
+        self.pip(code=3)
+        os.makedirs(self.path("data/kernelmill/nvrtc.old.5/nvidia"))
+        self.run_tool("setup", env=self.environment)
+        self.assertEqual(os.listdir(self.path("data/kernelmill")), ["nvrtc"])
+        self.assertEqual(os.listdir(self.path("data/kernelmill/nvrtc")), ["nvidia"])
+
+    def test_one_setup_at_a_time(self):
+        self.pip()
+        os.mkdir(self.path("data/kernelmill"))
+        folder = os.open(self.path("data/kernelmill"), os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        self.assertIn("another 'kernelmill setup'", self.bad(1, "setup", env=self.environment))
+
+    def test_what_others_made_is_not_removed_unasked(self):
+        self.pip()
+        os.makedirs(self.path("data/kernelmill/nvrtc/nvidia"))
+        self.write("data/kernelmill/nvrtc/thesis.tex", "three years")
+        for options in (["--force"], []):
+            message = self.bad(1, "setup", *options, env=self.environment)
+            self.assertIn("it holds 'thesis.tex'", message)
+            self.assertIn("--yes", message)
+        self.assertEqual(self.read("data/kernelmill/nvrtc/thesis.tex"), b"three years")
+        self.run_tool("setup", "--force", "--yes", env=self.environment)
+        self.assertEqual(self.brought(), ["libnvrtc.so.13"])
+
+    def test_a_link_in_the_place_is_not_removed_unasked(self):
+        self.pip()
+        os.makedirs(self.path("mine/nvidia"))
+        os.mkdir(self.path("data/kernelmill"))
+        os.symlink(self.path("mine"), self.path("data/kernelmill/nvrtc"))
+        self.assertIn("it is no folder", self.bad(1, "setup", "--force", env=self.environment))
+        self.run_tool("setup", "--force", "-y", env=self.environment)
+        self.assertTrue(os.path.isdir(self.path("mine/nvidia")))
+        self.assertFalse(os.path.islink(self.path("data/kernelmill/nvrtc")))
 
     def test_a_failure_leaves_nothing(self):
         self.pip(code=3)

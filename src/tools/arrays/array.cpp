@@ -6,7 +6,9 @@
 #include <cstring>
 #include <limits>
 
+#include "base/text.h"
 #include "tools/error.h"
+#include "tools/files.h"
 #include "tools/number_format.h"
 
 namespace km::tools {
@@ -142,6 +144,10 @@ Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shap
 
 Result<Array> make_array(ElementType type, std::vector<uint64_t> shape) {
   KM_ASSIGN(const uint64_t size, array_bytes(type, shape));
+  if (size > max_array_bytes()) {
+    return usage_error("an array of " + counted(size, "byte") + ", more than the " +
+                       std::to_string(max_array_bytes()) + " of this machine's memory");
+  }
   return Array{type, std::move(shape), std::vector<std::byte>(size)};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "tools/corpus/corpus.h"
 #include "tools/terminal/colour.h"
@@ -110,7 +111,7 @@ void print_reasons(const char* title, const Json& reasons, const Failures& failu
   for (const auto& [reason, count] : reasons.items()) {
     if (++shown > kReasonsShown) break;
     std::printf("  %5llu  %s\n", static_cast<unsigned long long>(count.get<uint64_t>()),
-                reason.c_str());
+                printable_name(reason).c_str());
     const auto found = failures.find(reason);
     if (found == failures.end()) continue;
     const size_t named = names_all ? found->second.size() : 1;

@@ -46,7 +46,7 @@ Result<std::string> choose_name(const std::vector<std::string>& names, const std
   const std::string& path = source.path;
   if (wanted.empty()) {
     if (names.size() == 1) return names[0];
-    return usage_error("'" + path + "': name a kernel with --kernel. " + list_of(names) +
+    return usage_error(in_quotes(path) + ": name a kernel with --kernel. " + list_of(names) +
                        (names.empty() ? template_advice(source, wanted) : std::string()));
   }
   std::vector<std::string> matching;
@@ -57,13 +57,13 @@ Result<std::string> choose_name(const std::vector<std::string>& names, const std
   if (matching.size() == 1) return matching[0];
   if (matching.empty()) {
     const std::optional<size_t> near = nearest_kernel(wanted, names);
-    return usage_error("'" + path + "' has no kernel '" + wanted + "'." +
+    return usage_error(in_quotes(path) + " has no kernel '" + wanted + "'." +
                        (near ? " Did you mean '" + source_name(names[*near]) + "'? " : " ") +
                        list_of(names) + template_advice(source, wanted));
   }
   std::string list;
   for (const std::string& name : matching) list += (list.empty() ? " " : ", ") + name;
-  return usage_error("'" + path + "' has several kernels '" + wanted +
+  return usage_error(in_quotes(path) + " has several kernels '" + wanted +
                      "'; name one of them as in the PTX:" + list);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "tools/error.h"
 #include "tools/files.h"
 #include "tools/kernels/signature.h"
 #include "tools/terminal/progress.h"
@@ -122,12 +123,10 @@ Status print_array(size_t index, const Argument& argument) {
   const uint64_t count = argument.array.element_count();
   if (count <= kMaxPrinted) return {};
   const std::string shape = argument.spec.substr(argument.spec.find(':') + 1);
-  std::fprintf(stderr,
-               "kernelmill: argument %zu, '%s': the first %" PRIu64
-               " numbers are printed, the other %" PRIu64
-               " left out; out:FILE.npy:%s writes all of them, out:-:%s prints them\n",
-               index, argument.spec.c_str(), kMaxPrinted, count - kMaxPrinted, shape.c_str(),
-               shape.c_str());
+  note("argument %zu, '%s': the first %" PRIu64 " numbers are printed, the other %" PRIu64
+       " left out; out:FILE.npy:%s writes all of them, out:-:%s prints them",
+       index, argument.spec.c_str(), kMaxPrinted, count - kMaxPrinted, shape.c_str(),
+       shape.c_str());
   return {};
 }
 

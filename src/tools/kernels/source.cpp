@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/printable.h"
 #include "tools/error.h"
 #include "tools/kernels/kernel.h"
 #include "tools/terminal/colour.h"
@@ -64,7 +65,7 @@ void print_log(const std::string& log) {
     std::fprintf(stderr, "%s\n",
                  is_error     ? painted(Colour::red, line, stderr).c_str()
                  : is_warning ? painted(Colour::yellow, line, stderr).c_str()
-                              : line.c_str());
+                              : printable(line).c_str());
     from = end + 1;
   }
 }
@@ -114,7 +115,7 @@ void add_device_option(CLI::App& command, std::string& device, const char* about
 
 Status check_kernel_file(const std::string& path) {
   if (is_ptx(path) || is_cuda(path) || is_object(path)) return {};
-  return usage_error("'" + path + "': expected a FILE.cu, a FILE.ptx or a FILE.kmo");
+  return usage_error(in_quotes(path) + ": expected a FILE.cu, a FILE.ptx or a FILE.kmo");
 }
 
 Result<Program> compile_source(const Source& source, const CompileOptions& options,
@@ -130,9 +131,10 @@ Result<Program> compile_source(const Source& source, const CompileOptions& optio
   // The log has said it all, but for the advice behind the last ';'.
   if (status.error().status == KM_ERROR_COMPILATION_FAILED) {
     const std::string& message = status.error().message;
-    const size_t advice = message.find("; the file is a whole program");
+    const size_t advice = std::min(message.find("; the file is a whole program"),
+                                   message.find("; a kernel that launches another one"));
     return error(KM_ERROR_COMPILATION_FAILED,
-                 "'" + source.path + "' does not compile" + header_advice(compiled->log) +
+                 in_quotes(source.path) + " does not compile" + header_advice(compiled->log) +
                      (advice == std::string::npos ? std::string() : message.substr(advice)));
   }
   return status.error();

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace km::tools {
 namespace {
 
@@ -26,8 +28,9 @@ bool has_colours(FILE* stream) {
 
 std::string painted(Colour colour, const std::string& text, FILE* stream) {
   constexpr const char* kCodes[] = {"1", "1;31", "32", "33", "2"};
-  if (!has_colours(stream)) return text;
-  return std::string("\x1b[") + kCodes[static_cast<size_t>(colour)] + "m" + text + "\x1b[0m";
+  const std::string shown = printable(text);
+  if (!has_colours(stream)) return shown;
+  return std::string("\x1b[") + kCodes[static_cast<size_t>(colour)] + "m" + shown + "\x1b[0m";
 }
 
 }  // namespace km::tools

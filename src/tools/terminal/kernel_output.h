@@ -17,6 +17,7 @@ class KernelOutput {
 
  private:
   int output_ = -1;  // standard output as it was; -1: not moved
+  bool had_failed_ = false;
 };
 
 }  // namespace km::tools

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/printable.h"
 #include "tools/clock.h"
 #include "tools/terminal/terminal_line.h"
 
@@ -38,8 +39,11 @@ std::string shortened(const std::string& text, size_t room) {
 /// Draws from a thread of its own, since the work may be one call of the library.
 class Progress::Line {
  public:
-  Line(std::string what, std::unique_ptr<TerminalLine> line, int end)
-      : what_(std::move(what)), line_(std::move(line)), end_(end), thread_([this] { run(); }) {}
+  Line(const std::string& what, std::unique_ptr<TerminalLine> line, int end)
+      : what_(printable_name(what)),
+        line_(std::move(line)),
+        end_(end),
+        thread_([this] { run(); }) {}
   ~Line() {
     std::fflush(stdout);  // as long as the thread reads what is written
     constexpr uint64_t kOver = 1;
@@ -99,10 +103,10 @@ std::string Progress::Line::text() {
   return shortened(what_, columns - std::min(columns, width)) + rest;
 }
 
-Progress::Progress(std::string what) {
+Progress::Progress(const std::string& what) {
   std::unique_ptr<TerminalLine> line = TerminalLine::open();
   const int end = line ? eventfd(0, EFD_CLOEXEC) : -1;
-  if (end >= 0) line_ = std::make_unique<Line>(std::move(what), std::move(line), end);
+  if (end >= 0) line_ = std::make_unique<Line>(what, std::move(line), end);
 }
 Progress::~Progress() = default;
 

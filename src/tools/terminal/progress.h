@@ -13,7 +13,7 @@ namespace km::tools {
 class Progress {
  public:
   /// `what` is being done: "compiling scale.cu".
-  explicit Progress(std::string what);
+  explicit Progress(const std::string& what);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
