@@ -23,6 +23,9 @@ int cublasXtDsyrk(void*, int, int, size_t, size_t, const double*, const double*,
                   const double*, double*, size_t);
 int cublasXtDtrsm(void*, int, int, int, int, size_t, size_t, const double*, const double*, size_t,
                   double*, size_t);
+int cublasInit(void);
+int cublasShutdown(void);
+int cublasAlloc(int, int, void**);
 int cublasGetLoggerCallback(void (**)(const char*));
 
 /* Addresses that hold nothing: a small number, one that no processor takes, and the page after one
@@ -92,6 +95,10 @@ static void results_are_written_where_they_can_be(void** state) {
     EXPECT(INVALID_VALUE, cublasXtMaxBoards(none));
     EXPECT(INVALID_VALUE, cublasXtGetNumBoards(1, &(int){0}, none));
   }
+  OK(cublasInit());
+  EXPECT(INVALID_VALUE, cublasAlloc(4, 4, wild[2]));
+  EXPECT(INVALID_VALUE, cublasAlloc(4, 4, readable));
+  OK(cublasShutdown());
   OK(cublasDgetrsBatched(handle, OP_N, 0, 1, (const double* const*)arrays, 4, NULL, arrays, 4,
                          &info, 1));
   assert_int_equal(info, 0);

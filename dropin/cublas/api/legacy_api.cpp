@@ -131,8 +131,7 @@ cublasStatus_t cublasSetKernelStream(cudaStream_t stream) {
 
 cublasStatus_t cublasAlloc(int count, int element_bytes, void** memory) {
   return keep(call(__func__, handle_of_process(), [&](Handle& h) -> cublasStatus_t {
-    BLAS_REQUIRE(memory);
-    *memory = nullptr;
+    BLAS_TRY(write_value<void*>("devicePtr", memory, nullptr));
     if (count <= 0 || element_bytes <= 0) {
       return invalid("%d elements of %d bytes", count, element_bytes);
     }
@@ -141,8 +140,7 @@ cublasStatus_t cublasAlloc(int count, int element_bytes, void** memory) {
     if (h.driver->cuMemAlloc_v2(&address, size_bytes) != cu::CUDA_SUCCESS) {
       return CUBLAS_STATUS_ALLOC_FAILED;
     }
-    *memory = reinterpret_cast<void*>(address);
-    return CUBLAS_STATUS_SUCCESS;
+    return write_value("devicePtr", memory, reinterpret_cast<void*>(address));
   }));
 }
 
