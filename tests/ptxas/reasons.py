@@ -6,7 +6,8 @@ import re
 _CHECKED_LATER = {"wmma", "tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep",
                   "tensormap", "multimem", "wgmma"}
 _SPECIAL = re.compile(r"%(?:tid|ntid|laneid|warpid|ctaid|smid|gridid|clock\w*|pm\d|envreg\d+"
-                      r"|lanemask_\w+|globaltimer\w*|dynamic_smem_size|\w*cluster\w*)\b")
+                      r"|lanemask_\w+|globaltimer\w*|\w+_smem_size|reserved_smem_offset_\w+"
+                      r"|\w*cluster\w*)\b")
 _IN_BRACES = re.compile(r"\{[^}]*,[^}]*\}")
 
 
