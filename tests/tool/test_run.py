@@ -221,6 +221,22 @@ class Run(Case):
             result = self.good("run", "k.cu", "-k", kernel, "--arg", "print:i32[1]", "-q")
             self.assertEqual(result.stdout, expected + "\n", kernel)
 
+    def test_dynamic_shared_memory_beside_static(self):
+        self.write("both.ptx", """
+            .version 7.0
+            .target sm_70
+            .address_size 64
+            .extern .shared .align 4 .b8 more[];
+            .visible .entry both() {
+              .shared .align 4 .b8 tile[40960];
+              .reg .b32 %r<3>;
+              mov.u32 %r1, more;
+              st.shared.u32 [tile], %r1;
+              st.shared.u32 [%r1+19996], %r1;
+              ret;
+            }""")
+        self.good("run", "both.ptx", "-g", "1", "-b", "32", "--shared", "20000")
+
     def test_grid_block_and_shared_memory(self):
         self.write("k.cu", """
             extern "C" __global__ void k(int* out) {
