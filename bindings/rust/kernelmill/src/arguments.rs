@@ -211,8 +211,9 @@ impl<'a> Arguments<'a> {
         self.rare.0.as_ref().is_some_and(|rare| !rare.spilled.is_empty())
     }
 
-    /// The first argument that does not fit its parameter: its index and size.
-    fn misfit(&self) -> Option<(usize, usize)> {
+    /// The first argument that does not fit its parameter: its index and size, and the parameter's
+    /// size.
+    fn misfit(&self) -> Option<(usize, usize, usize)> {
         let spilled = self.rare.0.as_ref().map_or(&[][..], |rare| &rare.spilled);
         let sizes = self.layout.places().map(|(_, size_bytes)| size_bytes);
         let sizes = sizes.chain(spilled.iter().copied());
@@ -222,14 +223,14 @@ impl<'a> Arguments<'a> {
         let found = pairs.find(|(index, (param, size_bytes))| {
             param.size_bytes != *size_bytes || is_other(*index)
         });
-        found.map(|(index, (_, size_bytes))| (index, size_bytes))
+        found.map(|(index, (param, size_bytes))| (index, size_bytes, param.size_bytes))
     }
 
     /// Says what does not fit the parameters.
     pub fn check(&self) -> std::result::Result<(), String> {
         let params = self.function.params();
-        if let Some((index, given)) = self.misfit() {
-            let takes = counted(params[index].size_bytes, "byte");
+        if let Some((index, given, takes)) = self.misfit() {
+            let takes = counted(takes, "byte");
             return Err(format!("takes {takes} for parameter {index}; {given} were given"));
         }
         let has = counted(params.len(), "parameter");
@@ -246,7 +247,7 @@ impl<'a> Arguments<'a> {
     /// check() as an error. Of an argument, the library says more: types, and what to give.
     #[cold]
     fn refuse(&self, what: &str) -> Error {
-        let Some((index, size_bytes)) = self.misfit() else {
+        let Some((index, size_bytes, _)) = self.misfit() else {
             return self.invalid(what);
         };
         let is_place = self.operands().iter().any(|operand| operand.parameter as usize == index);
