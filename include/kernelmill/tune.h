@@ -46,7 +46,7 @@ typedef struct km_tune_result {
 } km_tune_result;
 KM_CHECK_SIZE(km_tune_result, 32);
 
-/* After each candidate of a tuning: `done` of `count`. */
+/* After the first launch of each candidate of a tuning: `done` of `count`. */
 typedef void (*km_tune_callback)(void* user_data, uint32_t done, uint32_t count);
 
 /** A tuning of one kernel of a source, CUDA C++ or PTX, on a device; `kernel` is its name in the
@@ -91,15 +91,15 @@ KM_API km_status km_tune_add_scalar(km_tune tune, const void* value,
  */
 KM_API km_status km_tune_set_check(km_tune tune, km_tune_check check, double tolerance) KM_NOEXCEPT;
 
-/** How long measuring all candidates may take together, compiling not counted; a second at the
- * start. Each is launched once to check it, `warmup_count` times more (1 at the start), and then at
- * least 5 times, unless it is four times as slow as the best.
+/** How long measuring all candidates may take together; a second at the start. Compiling and the
+ * first launch of each, which checks it, do not count. They are launched in turns then, of which
+ * the first `warmup_count` (1 at the start) do not count. None begins that is too long to end.
  * Status: KM_ERROR_NOT_PERMITTED while km_tune_run runs.
  */
 KM_API km_status km_tune_set_budget(km_tune tune, uint64_t budget_ns,
                                     uint32_t warmup_count) KM_NOEXCEPT;
 
-/** Has `callback` called after each candidate, on the thread that runs the tuning; null: none.
+/** Has `callback` called after each candidate's first launch, on the tuning's thread; null: none.
  * Status: KM_ERROR_NOT_PERMITTED while km_tune_run runs.
  */
 KM_API km_status km_tune_set_progress(km_tune tune, km_tune_callback callback,

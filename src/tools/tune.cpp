@@ -1,8 +1,15 @@
 // kernelmill tune: the fastest of several ways to launch a kernel.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
+#include "base/printable.h"
+#include "base/text.h"
 #include "tools/arrays/argument.h"
+#include "tools/clock.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/files.h"
@@ -23,6 +30,112 @@ struct Candidate {
   std::string text;     // "64,1,1 TILE=8"
 };
 
+/// The milliseconds of a tuning; 0 when a choice was remembered.
+struct TuneTimes {
+  double trying_ms = 0, measuring_ms = 0;
+};
+
+/// The two parts of a tuning: each candidate is compiled and tried, then all are measured. A line
+/// on terminals says which one it is.
+class Phases {
+ public:
+  Phases() { shown_.emplace("compiling and trying candidates"); }
+  static void step(void* itself, uint32_t done, uint32_t count) {
+    static_cast<Phases*>(itself)->note(done, count);
+  }
+  TuneTimes spent() const {
+    return {tried_ms_, tried_ms_ == 0 ? 0 : watch_.elapsed_ms() - tried_ms_};
+  }
+
+ private:
+  void note(uint32_t done, uint32_t count) {
+    shown_->set(done, count);
+    if (done != count) return;
+    tried_ms_ = watch_.elapsed_ms();
+    shown_.reset();  // one at a time
+    shown_.emplace("measuring " + counted(count, "candidate"));
+  }
+
+  const Stopwatch watch_;
+  double tried_ms_ = 0;
+  std::optional<Progress> shown_;
+};
+
+/// A candidate as it is printed.
+struct Outcome {
+  std::string name, why;
+  km_tune_result result{};
+  bool is_best = false, is_as_good = false;
+
+  bool is_measured() const { return result.status == KM_SUCCESS; }
+};
+
+std::vector<Outcome> outcomes_of(km_tune tune, const std::vector<Candidate>& all, uint32_t best) {
+  std::vector<Outcome> outcomes(all.size());
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    Outcome& each = outcomes[i];
+    each.name = all[i].text;
+    each.is_best = i == best;
+    each.result.struct_size = sizeof each.result;
+    km_tune_result_get(tune, i, &each.result);
+    each.why = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
+      return km_tune_result_message(tune, i, buffer, capacity, size);
+    });
+  }
+  // Times from the fastest launch to the median are usual ones: where these of two candidates
+  // overlap, another measurement may turn them round.
+  const uint64_t usual_ns = outcomes[best].result.median_ns;
+  for (Outcome& each : outcomes) {
+    each.is_as_good = outcomes[best].is_measured() && each.is_measured() && !each.is_best &&
+                      each.result.min_ns <= usual_ns;
+  }
+  return outcomes;
+}
+
+void print_json(const std::vector<Outcome>& outcomes) {
+  Json list = Json::array();
+  for (const Outcome& each : outcomes) {
+    list.push_back({{"candidate", each.name},
+                    {"best", each.is_best},
+                    {"no_difference", each.is_as_good},
+                    {"measured", each.is_measured()},
+                    {"median_us", static_cast<double>(each.result.median_ns) * 1e-3},
+                    {"min_us", static_cast<double>(each.result.min_ns) * 1e-3},
+                    {"samples", each.result.sample_count},
+                    {"reason", each.why}});
+  }
+  std::puts(list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+void print_table(const std::vector<Outcome>& outcomes) {
+  size_t width = std::string_view("candidate").size();
+  for (const Outcome& each : outcomes) width = std::max(width, printable_name(each.name).size());
+  const auto columns = static_cast<int>(std::min<size_t>(width, 60));
+  const auto any = std::any_of(outcomes.begin(), outcomes.end(),
+                               [](const Outcome& each) { return each.is_measured(); });
+  if (any) {
+    std::printf("  %-*s %12s %12s %9s\n", columns, "candidate", "median us", "fastest us",
+                "launches");
+  }
+  for (const Outcome& each : outcomes) {
+    std::string line = each.is_best ? "* " : "  ";
+    line += printable_name(each.name);
+    line.resize(std::max(line.size(), size_t{2} + static_cast<size_t>(columns)), ' ');
+    if (each.is_measured()) {
+      char times[80];
+      std::snprintf(times, sizeof times, " %12.3f %12.3f %9u",
+                    static_cast<double>(each.result.median_ns) * 1e-3,
+                    static_cast<double>(each.result.min_ns) * 1e-3, each.result.sample_count);
+      line += times;
+      if (each.is_as_good) line += "  no difference";
+    } else {
+      line += " " + (each.why.empty() ? (each.is_best ? "remembered" : "not measured") : each.why);
+    }
+    std::puts(each.is_best ? painted(Colour::green, line, stdout).c_str()
+                           : printable(line).c_str());
+  }
+}
+
 class TuneCommand : public Command {
  public:
   explicit TuneCommand(CLI::App& app);
@@ -37,9 +150,8 @@ class TuneCommand : public Command {
   Status check_types(km_device device, km_tune tune, uint32_t candidate,
                      const std::vector<Argument>& arguments) const;
   Result<uint32_t> choose(km_tune tune, const std::vector<Candidate>& all,
-                          const std::vector<Argument>& arguments) const;
+                          const std::vector<Argument>& arguments, TuneTimes* spent) const;
   Status tune();
-  void print(km_tune tune, const std::vector<Candidate>& all, uint32_t best) const;
 
   std::string file_, kernel_, device_ = "auto", problem_, threads_ = "1";
   std::vector<std::string> blocks_, varied_, specs_;
@@ -74,7 +186,8 @@ void TuneCommand::add_options() {
       ->type_name("NAME=V1,V2,...")
       ->allow_extra_args(false);
   parser_->add_option("--shared", shared_bytes_, "Dynamic shared memory per block")
-      ->type_name("BYTES");
+      ->type_name("BYTES")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 32));
   parser_->add_option("-a,--arg", specs_, "A kernel argument; once for each")
       ->type_name("SPEC")
       ->allow_extra_args(false);
@@ -82,8 +195,11 @@ void TuneCommand::add_options() {
   parser_->add_option("--tolerance", tolerance_, "Outputs are f32 and may differ by this much")
       ->type_name("NUMBER")
       ->check(CLI::NonNegativeNumber);
-  parser_->add_option("--budget", budget_ms_, "Milliseconds for all measurements (default 1000)")
-      ->type_name("N");
+  parser_
+      ->add_option("--budget", budget_ms_,
+                   "Milliseconds for all measurements, compiling not counted (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 86400000u));
   parser_->add_option("--problem", problem_, "Remember the choice under this name")
       ->type_name("TEXT");
   parser_->add_flag("--again", again_, "Measure, whatever is remembered");
@@ -174,7 +290,8 @@ Status TuneCommand::check_types(km_device device, km_tune tune, uint32_t candida
 }
 
 Result<uint32_t> TuneCommand::choose(km_tune tune, const std::vector<Candidate>& all,
-                                     const std::vector<Argument>& arguments) const {
+                                     const std::vector<Argument>& arguments,
+                                     TuneTimes* spent) const {
   KM_ASSIGN(const auto threads, parse_dimensions(threads_, "--threads"));
   KM_TRY(add_arguments(tune, arguments));
   uint32_t number = 0;
@@ -187,56 +304,23 @@ Result<uint32_t> TuneCommand::choose(km_tune tune, const std::vector<Candidate>&
     config.shared_bytes = shared_bytes_;
     KM_TRY(check(km_tune_add_candidate(tune, &config, candidate.options.c_str(), &number)));
   }
+  if (!std::isfinite(tolerance_)) return usage_error("--tolerance is no finite number");
   if (check_ || tolerance_ > 0) {
     KM_TRY(check(km_tune_set_check(tune, tolerance_ > 0 ? KM_TUNE_CHECK_F32 : KM_TUNE_CHECK_EXACT,
                                    tolerance_)));
   }
   KM_TRY(check(km_tune_set_budget(tune, uint64_t{budget_ms_} * 1000000, 1)));
-  Progress progress("measuring candidates");
-  const auto note = [](void* shown, uint32_t done, uint32_t count) {
-    static_cast<Progress*>(shown)->set(done, count);
-  };
-  KM_TRY(check(km_tune_set_progress(tune, note, &progress)));
+  Phases phases;
+  KM_TRY(check(km_tune_set_progress(tune, Phases::step, &phases)));
   KM_TRY(check(km_tune_run(tune, problem_.c_str(), again_ ? KM_TUNE_RUN_AGAIN : KM_TUNE_RUN_DEFAULT,
                            &number)));
+  *spent = phases.spent();
   return number;
-}
-
-void TuneCommand::print(km_tune tune, const std::vector<Candidate>& all, uint32_t best) const {
-  Json list = Json::array();
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    km_tune_result result{};
-    result.struct_size = sizeof result;
-    km_tune_result_get(tune, i, &result);
-    const std::string why = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
-      return km_tune_result_message(tune, i, buffer, capacity, size);
-    });
-    const char* mark = i == best ? "*" : " ";
-    if (json_) {
-      list.push_back({{"candidate", all[i].text},
-                      {"best", i == best},
-                      {"measured", result.status == KM_SUCCESS},
-                      {"median_us", static_cast<double>(result.median_ns) * 1e-3},
-                      {"min_us", static_cast<double>(result.min_ns) * 1e-3},
-                      {"samples", result.sample_count},
-                      {"reason", why}});
-    } else if (result.status == KM_SUCCESS) {
-      char line[160];
-      std::snprintf(line, sizeof line, "%s %-32s %12.3f us median %12.3f us best of %u", mark,
-                    all[i].text.c_str(), static_cast<double>(result.median_ns) * 1e-3,
-                    static_cast<double>(result.min_ns) * 1e-3, result.sample_count);
-      std::puts(i == best ? painted(Colour::green, line, stdout).c_str() : line);
-    } else {
-      const char* state = i == best ? "remembered" : "not measured";
-      std::printf("%s %-32s %s\n", mark, all[i].text.c_str(), why.empty() ? state : why.c_str());
-    }
-  }
-  if (json_) std::puts(list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 Status TuneCommand::tune() {
   if (!is_ptx(file_) && !is_cuda(file_)) {
-    return usage_error("'" + file_ + "': expected a FILE.cu or a FILE.ptx");
+    return usage_error(in_quotes(file_) + ": expected a FILE.cu or a FILE.ptx");
   }
   KM_ASSIGN(const std::vector<Candidate> all, candidates());
   KM_ASSIGN(const std::string source, read_named_file(file_));
@@ -246,13 +330,23 @@ Status TuneCommand::tune() {
   KM_TRY(check(
       km_tune_create(device.get(), source.data(), source.size(), kernel_.c_str(), tune.out())));
   KM_ASSIGN(const std::vector<Argument> arguments, parse_arguments(specs_));
+  TuneTimes spent;
   auto chosen = [&] {
     const KernelOutput moved(json_);
-    return choose(tune.get(), all, arguments);
+    return choose(tune.get(), all, arguments, &spent);
   }();
   KM_ASSIGN(const uint32_t best, std::move(chosen));
   KM_TRY(check_types(device.get(), tune.get(), best, arguments));
-  print(tune.get(), all, best);
+  const std::vector<Outcome> outcomes = outcomes_of(tune.get(), all, best);
+  if (json_) {
+    print_json(outcomes);
+    return {};
+  }
+  print_table(outcomes);
+  if (spent.trying_ms != 0) {
+    note("compiled and tried in %.1f s, measured for %.1f s", spent.trying_ms / 1000,
+         spent.measuring_ms / 1000);
+  }
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/device/device.h"
 #include "core/launch/launch.h"
+#include "core/launch/tune_plan.h"
 
 namespace km {
 
@@ -54,9 +55,17 @@ class Tune final : public Object {
   std::optional<uint32_t> remembered(const std::string& key) const;
   void remember(const std::string& key, uint32_t candidate) const;
   Result<uint32_t> measure_all();
-  void measure(Candidate& candidate, std::optional<Session>* session, uint64_t limit_ns);
+  /// Compiles each candidate, launches it once and checks what it leaves.
+  Status try_all(TunePlan* plan, std::optional<Session>* session);
+  /// Runs `work` in a session, a new one if need be. A candidate for which it fails is left out.
+  void attempt(uint32_t candidate, TunePlan* plan, std::optional<Session>* session,
+               Status (Tune::*work)(uint32_t candidate, TunePlan* plan, Session& session));
+  Status try_one(uint32_t candidate, TunePlan* plan, Session& session);
+  Status launch_once(uint32_t candidate, TunePlan* plan, Session& session);
+  /// True if no kernel has faulted in the session's context.
+  static bool is_usable(const Session& session);
+  void note_result(uint32_t candidate, const TunePlan& plan);
   Result<Session> open_session() const;
-  Status measure_in(Session& session, Candidate& candidate, uint64_t limit_ns);
   Status check_results(Session& session);
   Status upload(Session& session) const;
   Result<Ref<Launch>> launch_of(Session& session, const Candidate& candidate);
@@ -77,7 +86,6 @@ class Tune final : public Object {
   void* progress_data_ = nullptr;
   std::vector<std::vector<std::byte>> expected_;  // what the first candidate left, by output
   std::string expected_of_;                       // which one that was
-  uint64_t best_ns_ = 0;                          // the best median so far
 };
 
 }  // namespace km

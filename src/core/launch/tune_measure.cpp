@@ -1,4 +1,4 @@
-// The measuring of candidates, each in a context that a fault of another does not touch.
+// The measuring of candidates, in a context that goes when one of them has spoilt it.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,8 +15,6 @@ namespace km {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr uint32_t kLeastSamples = 5, kMostSamples = 1000;
-constexpr uint64_t kHopeless = 4;  // times as slow as the best: one sample will do
 
 uint64_t nanoseconds_since(Clock::time_point start) {
   return static_cast<uint64_t>(
@@ -57,7 +55,8 @@ struct Tune::Session {
   Ref<Context> context;
   Ref<Stream> stream;
   Ref<Event> start, end;
-  std::vector<Ref<Slice>> buffers;  // by argument; null for scalars
+  std::vector<Ref<Slice>> buffers;    // by argument; null for scalars
+  std::vector<Ref<Launch>> launches;  // by candidate; null: not made in this context
 };
 
 Result<Tune::Session> Tune::open_session() const {
@@ -74,6 +73,7 @@ Result<Tune::Session> Tune::open_session() const {
     }
     session.buffers.push_back(std::move(slice));
   }
+  session.launches.resize(candidates_.size());
   return session;
 }
 
@@ -131,88 +131,97 @@ Status Tune::check_results(Session& session) {
   return {};
 }
 
-Status Tune::measure_in(Session& session, Candidate& candidate, uint64_t limit_ns) {
+Status Tune::launch_once(uint32_t candidate, TunePlan* plan, Session& session) {
   KM_ASSIGN(const MayBlock may_block, require_may_block());
-  KM_ASSIGN(const Ref<Launch> launch, launch_of(session, candidate));
+  Ref<Launch>& launch = session.launches[candidate];
+  if (!launch) {
+    KM_ASSIGN(launch, launch_of(session, candidates_[candidate]));
+  }
   Stream& stream = *session.stream;
-  KM_TRY(upload(session));
-  KM_TRY(launch->submit());
-  KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
-  if (check_ != KM_TUNE_CHECK_OFF) KM_TRY(check_results(session));
-  for (uint32_t i = 0; i < warmup_count_; ++i) KM_TRY(launch->submit());
-  KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
-  std::vector<uint64_t> samples;
-  uint64_t least_ns = UINT64_MAX;
   const Clock::time_point start = Clock::now();
-  do {
-    KM_TRY(session.start->record(stream));
-    KM_TRY(launch->submit());
-    KM_TRY(session.end->record(stream));
-    KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
-    KM_ASSIGN(const int64_t elapsed_ns, session.start->elapsed_ns(*session.end));
-    samples.push_back(static_cast<uint64_t>(std::max<int64_t>(elapsed_ns, 0)));
-    least_ns = std::min(least_ns, samples.back());  // one slow sample may be the machine's doing
-    if (best_ns_ != 0 && least_ns > kHopeless * best_ns_) break;
-  } while (samples.size() < kLeastSamples ||
-           (samples.size() < kMostSamples && nanoseconds_since(start) < limit_ns));
-  std::sort(samples.begin(), samples.end());
-  candidate.result.min_ns = samples.front();
-  candidate.result.median_ns = samples[samples.size() / 2];
-  candidate.result.sample_count = static_cast<uint32_t>(samples.size());
+  KM_TRY(session.start->record(stream));
+  KM_TRY(launch->submit());
+  KM_TRY(session.end->record(stream));
+  KM_TRY(stream.synchronize(may_block, KMB_WAIT_FOREVER));
+  KM_ASSIGN(const int64_t elapsed_ns, session.start->elapsed_ns(*session.end));
+  plan->add(candidate, static_cast<uint64_t>(std::max<int64_t>(elapsed_ns, 0)),
+            nanoseconds_since(start));
   return {};
 }
 
-void Tune::measure(Candidate& candidate, std::optional<Session>* session, uint64_t limit_ns) {
-  candidate.result = {};
-  candidate.message.clear();
+Status Tune::try_one(uint32_t candidate, TunePlan* plan, Session& session) {
+  if (expected_.empty()) expected_of_ = "candidate " + std::to_string(candidate);
+  KM_ASSIGN(session.launches[candidate], launch_of(session, candidates_[candidate]));
+  KM_TRY(upload(session));
+  KM_TRY(launch_once(candidate, plan, session));
+  return check_ != KM_TUNE_CHECK_OFF ? check_results(session) : Status();
+}
+
+bool Tune::is_usable(const Session& session) {
+  const Result<MayBlock> may_block = require_may_block();
+  return may_block && session.stream->synchronize(*may_block, KMB_WAIT_FOREVER);
+}
+
+void Tune::attempt(uint32_t candidate, TunePlan* plan, std::optional<Session>* session,
+                   Status (Tune::*work)(uint32_t candidate, TunePlan* plan, Session& session)) {
   Status status;
   if (!*session) {
     Result<Session> opened = open_session();
     if (opened) {
-      session->emplace(std::move(*opened));
+      status = upload(session->emplace(std::move(*opened)));
     } else {
       status = std::move(opened.error());
     }
   }
-  if (status) status = measure_in(**session, candidate, limit_ns);
-  if (status) {
-    candidate.result.status = KM_SUCCESS;
-    if (best_ns_ == 0 || candidate.result.median_ns < best_ns_) {
-      best_ns_ = candidate.result.median_ns;
-    }
-    return;
-  }
-  candidate.result.status = status.error().status;
-  candidate.message = std::move(status.error().message);
-  // Whatever it did to its context, the next one does not meet it.
-  session->reset();
+  if (status) status = (this->*work)(candidate, plan, **session);
+  if (status) return;
+  plan->leave_out(candidate);
+  candidates_[candidate].result = {};
+  candidates_[candidate].result.status = status.error().status;
+  candidates_[candidate].message = std::move(status.error().message);
+  // Others do not meet a context that it has spoilt.
+  if (*session && !is_usable(**session)) session->reset();
 }
 
-Result<uint32_t> Tune::measure_all() {
+Status Tune::try_all(TunePlan* plan, std::optional<Session>* session) {
   const auto count = static_cast<uint32_t>(candidates_.size());
-  const Clock::time_point start = Clock::now();
-  std::optional<Session> session;
-  std::optional<uint32_t> best;
-  expected_.clear();
-  best_ns_ = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t spent = std::min(nanoseconds_since(start), budget_ns_);
-    if (expected_.empty()) expected_of_ = "candidate " + std::to_string(i);
-    measure(candidates_[i], &session, (budget_ns_ - spent) / (count - i));
-    const km_tune_result& result = candidates_[i].result;
-    const bool is_better = result.status == KM_SUCCESS &&
-                           (!best || result.median_ns < candidates_[*best].result.median_ns);
-    if (is_better) best = i;
-    const std::string& message = candidates_[i].message;
-    const std::string outcome =
-        message.empty() ? std::to_string(result.median_ns) + " ns" : message;
-    log(LogLevel::kInfo, "tune", "kernel '%s', candidate %u: %s", kernel_.c_str(), i,
-        outcome.c_str());
+    candidates_[i].result = {};
+    candidates_[i].message.clear();
+    attempt(i, plan, session, &Tune::try_one);
     if (progress_ != nullptr) {
       KM_TRY(require_returned(run_callback([&] { progress_(progress_data_, i + 1, count); })));
     }
   }
-  if (best) return *best;
+  return {};
+}
+
+void Tune::note_result(uint32_t candidate, const TunePlan& plan) {
+  km_tune_result& result = candidates_[candidate].result;
+  const std::string& message = candidates_[candidate].message;
+  if (message.empty()) {
+    const TunePlan::Summary summary = plan.summary(candidate);
+    result.status = KM_SUCCESS;
+    result.median_ns = summary.median_ns;
+    result.min_ns = summary.min_ns;
+    result.sample_count = summary.sample_count;
+  }
+  const std::string outcome = message.empty() ? std::to_string(result.median_ns) + " ns" : message;
+  log(LogLevel::kInfo, "tune", "kernel '%s', candidate %u: %s", kernel_.c_str(), candidate,
+      outcome.c_str());
+}
+
+Result<uint32_t> Tune::measure_all() {
+  const auto count = static_cast<uint32_t>(candidates_.size());
+  TunePlan plan(count, budget_ns_, 1 + warmup_count_);
+  std::optional<Session> session;
+  expected_.clear();
+  KM_TRY(try_all(&plan, &session));
+  for (std::optional<uint32_t> next = plan.next(); next; next = plan.next()) {
+    attempt(*next, &plan, &session, &Tune::launch_once);
+  }
+  for (uint32_t i = 0; i < count; ++i) note_result(i, plan);
+  if (const std::optional<uint32_t> best = plan.best()) return *best;
   const Candidate& first = candidates_.front();
   return make_error(first.result.status, "none of %s works; the first: %s",
                     counted(count, "candidate").c_str(), first.message.c_str());

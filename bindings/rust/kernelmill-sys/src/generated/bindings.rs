@@ -2187,7 +2187,7 @@ impl Default for km_tune_result {
         }
     }
 }
-/// After each candidate of a tuning: `done` of `count`.
+/// After the first launch of each candidate of a tuning: `done` of `count`.
 pub type km_tune_callback = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, done: u32, count: u32),
 >;
@@ -7145,9 +7145,9 @@ functions! {
         check: km_tune_check,
         tolerance: f64,
     ) -> km_status;
-    /** How long measuring all candidates may take together, compiling not counted; a second at the
- start. Each is launched once to check it, `warmup_count` times more (1 at the start), and then at
- least 5 times, unless it is four times as slow as the best.
+    /** How long measuring all candidates may take together; a second at the start. Compiling and the
+ first launch of each, which checks it, do not count. They are launched in turns then, of which
+ the first `warmup_count` (1 at the start) do not count. None begins that is too long to end.
 
  Blocking: no.
 
@@ -7160,7 +7160,7 @@ functions! {
         budget_ns: u64,
         warmup_count: u32,
     ) -> km_status;
-    /** Has `callback` called after each candidate, on the thread that runs the tuning; null: none.
+    /** Has `callback` called after each candidate's first launch, on the tuning's thread; null: none.
 
  Blocking: no.
 
