@@ -22,7 +22,7 @@ from ._stream import Event, Stream
 from .generated import abi
 
 
-_CHECKED: int = getattr(abi, "KM_CONTEXT_CHECKED", 0)
+_CHECKED: int = abi.KM_CONTEXT_CHECKED
 
 
 @dataclass(frozen=True)
