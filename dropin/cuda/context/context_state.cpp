@@ -95,6 +95,8 @@ Context::~Context() = default;
 
 CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out) {
   CU_ASSIGN(Ref<km::Context> core, km::Context::create(device.device));
+  CU_ASSIGN(const km::Context::MemoryInfo memory, core->memory_info());
+  device.limit_memory(memory.free_bytes);
   Ref<Context> context =
       Ref<Context>::adopt(new Context(device, std::move(core), flags, is_primary));
   publish(Ref<Context>(context));

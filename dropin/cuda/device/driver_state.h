@@ -2,6 +2,7 @@
 // address, which is one space for all devices.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -30,8 +31,19 @@ struct DeviceState {
   unsigned primary_flags = 0;
   Ref<Pool> default_pool, current_pool;
 
-  /// Memory that programs have asked for; never more than the device says that it has.
-  std::atomic<uint64_t> used_bytes{0};
+  /// Memory that programs have asked for; never more than the limit, which is 0 until there is a
+  /// context.
+  std::atomic<uint64_t> used_bytes{0}, limit_bytes{0};
+  /// Sets the limit to what the machine gives the first context: figures of later calls must differ
+  /// by what programs take and give back, whether they have touched it or not.
+  void limit_memory(uint64_t free_bytes) {
+    uint64_t none = 0;
+    limit_bytes.compare_exchange_strong(none, free_bytes);
+  }
+  uint64_t free_bytes() const {
+    const uint64_t limit = limit_bytes.load();
+    return limit - std::min(limit, used_bytes.load());
+  }
   /// The part of it that nodes of graphs allocate.
   std::atomic<uint64_t> graph_bytes{0}, graph_high_bytes{0};
   CUresult reserve(uint64_t size_bytes);

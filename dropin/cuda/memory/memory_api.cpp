@@ -172,11 +172,8 @@ CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
     CU_REQUIRE(free_bytes);
     CU_REQUIRE(total_bytes);
     CU_CURRENT(context);
-    // The machine may have less left than the device has not given out.
-    CU_ASSIGN(const km::Context::MemoryInfo machine, context->core()->memory_info());
     *total_bytes = context->device().device->info().total_memory_bytes;
-    *free_bytes =
-        std::min<uint64_t>(machine.free_bytes, *total_bytes - context->device().used_bytes.load());
+    *free_bytes = context->device().free_bytes();
     return CUDA_SUCCESS;
   });
 }

@@ -11,6 +11,7 @@
 #include "backends/cpu/device/device_attributes.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/device/topology.h"
+#include "backends/cpu/memory/heap.h"
 #include "backends/cpu/memory/images.h"
 #include "base/text.h"
 
@@ -107,9 +108,10 @@ Status Device::take_memory(uint64_t size_bytes) {
   const uint64_t free = most - std::min(most, before);
   return make_error(
       KM_ERROR_OUT_OF_DEVICE_MEMORY,
-      "out of device memory: %" PRIu64 " bytes asked for, %" PRIu64 " free of the %" PRIu64
-      " that are the share of cpu:%u (%sKM_CPU_DEVICES, KM_CPU_MEMORY_MIB)",
-      size_bytes, free, most, ordinal_,
+      "out of device memory: %" PRIu64
+      " bytes (%s) asked for, %s free of the %s that are the share of cpu:%u (%sKM_CPU_DEVICES, "
+      "KM_CPU_MEMORY_MIB)",
+      size_bytes, mib(size_bytes).c_str(), mib(free).c_str(), mib(most).c_str(), ordinal_,
       config().memory_bytes == 0 ? "half of the memory that was free at the start, so that the "
                                    "program's own copies have room; "
                                  : "");

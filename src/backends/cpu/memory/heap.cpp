@@ -26,12 +26,6 @@ uint64_t small_class(uint64_t size_bytes) {
   return round_up(size, step);
 }
 
-std::string mib(uint64_t bytes) {
-  char text[40];
-  snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
-}
-
 Error out_of_memory(uint64_t asked, uint64_t free, uint64_t total) {
   return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
                     "out of device memory: %" PRIu64 " bytes (%s) asked for, %s of %s free", asked,
@@ -39,6 +33,12 @@ Error out_of_memory(uint64_t asked, uint64_t free, uint64_t total) {
 }
 
 }  // namespace
+
+std::string mib(uint64_t bytes) {
+  char text[40];
+  snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
 
 /// The memory that can still be taken: the system's figure, less memory that was handed out but not
 /// touched yet, and less what the program needs itself, so that it gets a status here and is not

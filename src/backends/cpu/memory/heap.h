@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "backend/interface.h"
@@ -14,6 +15,9 @@
 #include "base/result.h"
 
 namespace km::cpu {
+
+/// A size as messages of devices name it, in MiB.
+std::string mib(uint64_t bytes);
 
 class Heap {
  public:
