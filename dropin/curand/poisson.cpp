@@ -186,7 +186,8 @@ curandStatus_t destroy_distribution(void* distribution) {
   }
   if (!context.goes_on(*driver)) return kSuccess;  // it went with its context
   const RelaxedCapture relaxed(*driver);
-  return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? kSuccess : kInternalError;
+  // Only a fault of the context refuses what is live: the memory goes with the context then.
+  return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? kSuccess : kPreexistingFailure;
 }
 
 }  // namespace km::curand

@@ -108,7 +108,7 @@ class Terminal(Case):
                  "--device", "cpu", "--budget", "6000", "--arg", "print:u32[1]", "--arg")
         shown = self.on_terminal(*words, "u32:150", "--vary", "FAILS=0,1", NO_COLOR="1",
                                  KM_LOG="debug")
-        self.assertIn("measuring candidates, 2 s", shown)
+        self.assertIn("measuring 2 candidates, 2 s", shown)
         lines = screen(shown)
         self.assertEqual([line for line in lines if BAR.search(line) or "###" in line], [])
         turns = [line for line in lines if "turn" in line]
