@@ -513,7 +513,7 @@ typedef struct kmb_backend {
 /* The table without its optional entries. */
 #define KMB_REQUIRED_SIZE offsetof(kmb_backend, stream_ticket)
 
-/* The one symbol a plugin exports, as `km_backend_plugin`. */
+/* A plugin exports it as `km_backend_plugin`. */
 typedef const kmb_backend* (*kmb_plugin_entry)(void);
 
 #ifdef __cplusplus
