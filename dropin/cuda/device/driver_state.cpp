@@ -13,12 +13,12 @@ CUresult DeviceState::reserve(uint64_t size_bytes) {
   const uint64_t limit = limit_bytes.load();
   uint64_t used = used_bytes.load();
   do {
-    if (size_bytes > limit - std::min(limit, used)) {
+    const uint64_t free = limit - std::min(limit, used);
+    if (size_bytes > free) {
       return fail(CUDA_ERROR_OUT_OF_MEMORY,
                   "%llu bytes asked for; %llu of %llu are free (KM_CPU_MEMORY_MIB gives more)",
                   static_cast<unsigned long long>(size_bytes),
-                  static_cast<unsigned long long>(limit - std::min(limit, used)),
-                  static_cast<unsigned long long>(limit));
+                  static_cast<unsigned long long>(free), static_cast<unsigned long long>(limit));
     }
   } while (!used_bytes.compare_exchange_weak(used, used + size_bytes));
   return CUDA_SUCCESS;

@@ -1,6 +1,5 @@
 #include "simt/codegen/modes/barrier_spill.h"
 
-#include <algorithm>
 #include <functional>
 #include <set>
 
