@@ -485,6 +485,28 @@ TEST(Flatten, BoundsTheGrowth) {
   EXPECT_LT(size_of_fan(400), 40'000U);
 }
 
+/// Instructions of a kernel that `calls` times calls one of `targets` functions, of 100 each.
+size_t size_of_table(int calls, int targets) {
+  std::string text, table;
+  for (int i = 0; i < targets; ++i) {
+    text += ".func f" + std::to_string(i) + " () { .reg .b32 %r; mov.u32 %r, %clock;\n";
+    for (int k = 0; k < 98; ++k) text += "add.u32 %r, %r, " + std::to_string(i) + ";\n";
+    text += "ret; }\n";
+    table += (i == 0 ? "f" : ", f") + std::to_string(i);
+  }
+  text += ".global .u64 table[] = {" + table + "};\n.entry k () { .reg .b64 %rd;\n" +
+          "proto: .callprototype _ ();\n";
+  for (int i = 0; i < calls; ++i) text += "ld.global.u64 %rd, [table]; call %rd, (), proto;\n";
+  const Flat flat = flatten_text(text + "ret; }");
+  EXPECT_TRUE(flat.kernel) << flat.error;
+  return flat.kernel ? flat.kernel->code.size() : 0;
+}
+
+TEST(Flatten, BoundsTheGrowthOfCallsByPointer) {
+  EXPECT_GE(size_of_table(4, 16), 6'400U);
+  EXPECT_LT(size_of_table(40, 16), 10'000U);  // bodies, and tests of 40 pointers
+}
+
 TEST(Flatten, SurvivesDeepChains) {
   std::string text = ".func f0 () { ret; }\n";
   for (int i = 1; i < 1000; ++i) {

@@ -7,7 +7,7 @@ namespace km::simt {
 namespace {
 
 constexpr uint64_t kFreeInstructions = 40'000;  // that a kernel may grow to by copies
-constexpr uint64_t kMostGrowth = 8;             // beyond, how many times what is there once
+constexpr uint64_t kMostGrowth = 2;             // beyond, how many times what is there once
 constexpr uint64_t kHuge = uint64_t{1} << 40;   // sums of two such numbers do not wrap
 constexpr uint64_t kJumpInstructions = 4;       // to a shared body and back
 constexpr uint64_t kBodyInstructions = 8;       // what a copy takes even where its body is empty
@@ -83,6 +83,12 @@ void InliningPlan::find_reached(uint32_t kernel) {
   }
   std::sort(reached_.begin(), reached_.end(),
             [&](NodeId a, NodeId b) { return costs_.order[a] < costs_.order[b]; });
+  // A call through a pointer has a copy of each function of its set, so the set's sites are theirs.
+  const size_t functions = costs_.graph.module().functions.size();
+  for (auto node = reached_.rbegin(); node != reached_.rend(); ++node) {
+    if (*node < functions) continue;
+    for (NodeId callee : costs_.graph.calls()[*node]) sites_[callee] += sites_[*node] - 1;
+  }
 }
 
 /// Chooses what is shared when no copy may be larger than that, and gives the kernel's size.
