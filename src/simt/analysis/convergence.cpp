@@ -201,8 +201,9 @@ class Classifier {
   void check_loops() {
     if (shapes_.loops.loops.empty()) return;
     const ValueUses uses(kernel_);
+    const Graph graph = kernel_.graph();
     for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
-      const LoopPolls polls(kernel_, shapes_, uses, l);
+      const LoopPolls polls(kernel_, graph, shapes_, uses, l);
       std::map<BlockId, const Inst*> waits;     // branches, and what they wait for
       BlockSet bounded(kernel_.blocks.size());  // exits that do not wait
       for (BlockId b : shapes_.loops.loops[l].nodes) {

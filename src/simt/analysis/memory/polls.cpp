@@ -100,8 +100,9 @@ ValueUses::ValueUses(const Kernel& kernel) : uses_(kernel.values.size()) {
 /// The spread of polls over the values of a loop.
 class LoopPolls::Flow {
  public:
-  Flow(const Kernel& kernel, const Shapes& shapes, const ValueUses& uses, uint32_t loop)
-      : kernel_(kernel), shapes_(shapes), uses_(uses), loop_(loop) {
+  Flow(const Kernel& kernel, const Graph& graph, const Shapes& shapes, const ValueUses& uses,
+       uint32_t loop)
+      : kernel_(kernel), graph_(graph), shapes_(shapes), uses_(uses), loop_(loop) {
     collect();
     for (const Inst* poll : strong_) mark_results(*poll, {poll, true});
     spread();
@@ -325,7 +326,7 @@ class LoopPolls::Flow {
   }
 
   void find_dependents() {
-    const Graph graph = iteration_graph(kernel_.graph(), shapes_.loops, loop_);
+    const Graph graph = iteration_graph(graph_, shapes_.loops, loop_);
     auto lists = control_dependents(graph, post_dominators(graph));
     for (NodeId n = 0; n < nodes().size(); ++n) {
       auto& list = dependents_[nodes()[n]];
@@ -467,6 +468,7 @@ class LoopPolls::Flow {
   BlockId header() const { return shapes_.loops.loops[loop_].header; }
 
   const Kernel& kernel_;
+  const Graph& graph_;
   const Shapes& shapes_;
   const ValueUses& uses_;
   const uint32_t loop_;
@@ -479,9 +481,9 @@ class LoopPolls::Flow {
   std::unordered_map<BlockId, std::vector<NodeId>> dependents_;
 };
 
-LoopPolls::LoopPolls(const Kernel& kernel, const Shapes& shapes, const ValueUses& uses,
-                     uint32_t loop)
-    : flow_(std::make_unique<Flow>(kernel, shapes, uses, loop)) {}
+LoopPolls::LoopPolls(const Kernel& kernel, const Graph& graph, const Shapes& shapes,
+                     const ValueUses& uses, uint32_t loop)
+    : flow_(std::make_unique<Flow>(kernel, graph, shapes, uses, loop)) {}
 
 LoopPolls::~LoopPolls() = default;
 

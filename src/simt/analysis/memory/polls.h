@@ -39,7 +39,9 @@ class ValueUses {
 /// makes such a loop go round a number of times.
 class LoopPolls {
  public:
-  LoopPolls(const Kernel& kernel, const Shapes& shapes, const ValueUses& uses, uint32_t loop);
+  /// `graph` is the kernel's: a copy for each loop takes the square of the loops' number.
+  LoopPolls(const Kernel& kernel, const Graph& graph, const Shapes& shapes, const ValueUses& uses,
+            uint32_t loop);
   ~LoopPolls();
 
   /// A poll that the branch at the end of `block` depends on; null: none.
