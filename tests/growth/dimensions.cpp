@@ -99,6 +99,18 @@ std::string pointer_targets(uint32_t n) {
       repeat(n, ".func f$() { ret; }\n") + ".global .u64 v[] = {f0" + repeat(n, ", f$") + "};\n");
 }
 
+/// Each call may be of each of eight functions.
+std::string pointer_tables(uint32_t n) {
+  constexpr uint32_t kFunctions = 8;
+  return kernel_of(
+      "p: .callprototype _ ();\n" + repeat(n, "ld.global.u64 %rd3, [%rd1+8];\ncall %rd3, (), p;\n"),
+      repeat(kFunctions,
+             ".func f$() { .reg .pred %p; .reg .b32 %x; .reg .b64 %d; mov.u64 %d, 0;\n"
+             "L: ld.volatile.global.u32 %x, [%d];\nnanosleep.u32 8;\n"
+             "setp.ne.u32 %p, %x, $;\n@%p bra L;\nret; }\n") +
+          ".global .u64 v[] = {f0" + repeat(kFunctions, ", f$") + "};\n");
+}
+
 std::string kernels_that_call(uint32_t n) {
   return module_of(".func f() { .reg .b32 %x; mov.u32 %x, 1; ret; }\n" +
                    repeat(n, ".visible .entry k$() { call f; ret; }\n"));
@@ -206,6 +218,14 @@ std::string gathers(uint32_t n) {
   return kernel_of(repeat(n,
                           "mul.wide.u32 %rd3, %r2, 4;\nadd.s64 %rd3, %rd1, %rd3;\n"
                           "ld.global.u32 %r2, [%rd3];\n"));
+}
+
+/// A word that the compiler reads byte by byte, since it may lie anywhere.
+std::string byte_rows(uint32_t n) {
+  return kernel_of(repeat(n, "mul.wide.u32 %rd3, %r2, 13;\nadd.s64 %rd3, %rd1, %rd3;\n" +
+                                 repeat(8,
+                                        "ld.global.u8 %r3, [%rd3+$];\nshl.b32 %r2, %r2, 3;\n"
+                                        "or.b32 %r2, %r2, %r3;\n")));
 }
 
 std::string guarded(uint32_t n) {
@@ -333,6 +353,14 @@ std::string loops_in_a_loop(uint32_t n) {
       "setp.lt.u32 %p1, %r2, 100;\n@%p1 bra O;\n");
 }
 
+/// What each loop waits for decides a choice within it.
+std::string spin_loops_that_choose(uint32_t n) {
+  return kernel_of(repeat(n,
+                          "L$: ld.volatile.global.u32 %r3, [%rd1];\nsetp.lt.u32 %p1, %r3, 7;\n"
+                          "@%p1 bra M$;\nadd.u32 %r2, %r2, 3;\n"
+                          "M$: setp.lt.u32 %p1, %r2, $;\n@%p1 bra L$;\n"));
+}
+
 std::string spin_loops(uint32_t n) {
   return kernel_of(repeat(n,
                           "L$: ld.volatile.global.u32 %r3, [%rd1];\nsetp.eq.u32 %p1, %r3, 0;\n"
@@ -440,6 +468,7 @@ constexpr Dimension kDimensions[] = {
     {"call_cycle", kCompile, kA, 100, call_cycle},
     {"pointer_calls", kCompile, kA, 100, pointer_calls},
     {"pointer_targets", kCompile, kA, 100, pointer_targets},
+    {"pointer_tables", kCompile, kC, 8, pointer_tables},
     {"parameters", kCompile, kA, 250, parameters},
     {"arguments", kCompile, kA, 500, arguments},
     {"registers", kCompile, kA, 1000, registers},
@@ -459,6 +488,7 @@ constexpr Dimension kDimensions[] = {
     {"loads_and_stores", kCompile, kA, 250, loads_and_stores},
     {"shared_accesses", kCompile, kA, 250, shared_accesses},
     {"gathers", kCompile, kA, 250, gathers},
+    {"byte_rows", kCompile, kA, 16, byte_rows},
     {"guarded", kCompile, kA, 500, guarded},
     {"guarded_stores", kCompile, kA, 100, guarded_stores},
     {"shuffles", kCompile, kA, 250, shuffles},
@@ -482,6 +512,7 @@ constexpr Dimension kDimensions[] = {
     {"divergent_loops", kCompile, kA, 100, divergent_loops},
     {"nested_loops", kCompile, kA, 25, nested_loops},
     {"loops_in_a_loop", kCompile, kA, 100, loops_in_a_loop},
+    {"spin_loops_that_choose", kLoad, kA, 250, spin_loops_that_choose},
     {"spin_loops", kCompile, kA, 50, spin_loops},
     {"lock_loops_load", kLoad, kA, 50, lock_loops},
     {"lock_loops_in_a_loop_load", kLoad, kA, 50, lock_loops_in_a_loop},

@@ -383,3 +383,32 @@ extern "C" __global__ void copy_shifted(const char* in, long long shift, float* 
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = reinterpret_cast<const float*>(in + shift)[i];
 }
+
+// ---- Rows of bytes and halves at addresses of each thread's own.
+
+template <class Row>
+__device__ void move_row(const u32* index, const Row* in, Row* out, u32 i) {
+  out[index[i]] = in[index[i] ^ 1];
+}
+
+extern "C" __global__ void byte_rows(const u32* index, const uchar4* in4, uchar4* out4,
+                                     const ushort2* in2, ushort2* out2, const ushort4* in8,
+                                     ushort4* out8, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n || i % 5 == 3) return;
+  move_row(index, in4, out4, i);
+  move_row(index, in2, out2, i);
+  move_row(index, in8, out8, i);
+}
+
+/// Words that may lie anywhere, so that the compiler reads their bytes.
+extern "C" __global__ void bytes_of_words(const u32* index, const u8* in, u64* out, u32 n) {
+  const u32 i = INDEX();
+  if (i >= n || i % 7 == 2) return;
+  const u8* at = in + index[i];
+  u64 word = 0, next = 0;
+  for (int k = 0; k < 8; ++k) word |= u64(at[k]) << (8 * k);
+  for (int k = 0; k < 8; ++k) next |= u64(at[8 + k]) << (8 * k);
+  out[2 * i] = word;
+  out[2 * i + 1] = next;
+}

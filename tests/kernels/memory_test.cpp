@@ -212,6 +212,56 @@ TEST(Memory, ByteNeighbours) {
   expect_bits("byte_neighbours", out.read(), want);
 }
 
+/// 0 .. n - 1 in another order.
+vector<uint32_t> shuffled(uint32_t n) {
+  vector<uint32_t> order(n);
+  for (uint32_t i = 0; i < n; ++i) order[i] = static_cast<uint32_t>(i * uint64_t{7919} % n);
+  return order;
+}
+
+/// What byte_rows() leaves of rows of `row` elements.
+template <class T>
+vector<T> moved_rows(const vector<uint32_t>& order, const vector<T>& in, uint32_t row) {
+  vector<T> want(in.size());
+  std::memset(want.data(), 0xCD, want.size() * sizeof(T));
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    if (i % 5 == 3) continue;
+    std::copy_n(&in[row * (order[i] ^ 1)], row, &want[row * order[i]]);
+  }
+  return want;
+}
+
+TEST(Memory, RowsOfBytesAndHalvesAtAnyPlace) {
+  const uint32_t n = 1000;
+  const auto order = shuffled(n);
+  const auto bytes = cast_all<uint8_t>(random_u32(4 * n, 31));
+  const auto pairs = cast_all<uint16_t>(random_u32(2 * n, 32));
+  const auto fours = cast_all<uint16_t>(random_u32(4 * n, 33));
+  Buffer<uint32_t> index(session(), order);
+  Buffer<uint8_t> in4(session(), bytes), out4(session(), 4 * n);
+  Buffer<uint16_t> in2(session(), pairs), out2(session(), 2 * n);
+  Buffer<uint16_t> in8(session(), fours), out8(session(), 4 * n);
+  kernels().run("byte_rows", cover(n), index, in4, out4, in2, out2, in8, out8, n);
+  expect_bits("rows of 4 bytes", out4.read(), moved_rows(order, bytes, 4));
+  expect_bits("rows of 2 halves", out2.read(), moved_rows(order, pairs, 2));
+  expect_bits("rows of 4 halves", out8.read(), moved_rows(order, fours, 4));
+}
+
+TEST(Memory, BytesOfWordsAtAnyPlace) {
+  const uint32_t n = 1000;
+  const auto order = shuffled(n);
+  const auto bytes = cast_all<uint8_t>(random_u32(n + 15, 34));
+  Buffer<uint32_t> index(session(), order);
+  Buffer<uint8_t> in(session(), bytes);
+  Buffer<uint64_t> out(session(), 2 * n);
+  kernels().run("bytes_of_words", cover(n), index, in, out, n);
+  vector<uint64_t> want(2 * n, 0xCDCDCDCDCDCDCDCD);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (i % 7 != 2) std::memcpy(&want[2 * i], &bytes[order[i]], 16);
+  }
+  expect_bits("bytes_of_words", out.read(), want);
+}
+
 struct Matrix {
   float m[9];
   int32_t flags[2];

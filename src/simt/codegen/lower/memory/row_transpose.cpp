@@ -1,5 +1,6 @@
 #include "simt/codegen/lower/memory/row_transpose.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "simt/analysis/memory/memory_access.h"
@@ -27,12 +28,14 @@ std::vector<llvm::Value*> RowTranspose::load(const Access& access, Value* lanes)
   auto* zeros = builder_.private_constant(llvm::Constant::getNullValue(zeros_type), "km_zeros");
   zeros->setAlignment(llvm::Align(kRowBytes));
   lanes = active_rows(lanes, zeros);
-  const bool is_apart = access.is_rare || has_many_rows();
-  return is_apart ? load_rows_apart(access, lanes) : load_rows_here(access, lanes);
+  if (access.is_rare || has_many_rows()) return load_rows_apart(access, lanes);
+  ++rows_here_;
+  return load_rows_here(access, lanes);
 }
 
 /// Loads rows in place.
 std::vector<llvm::Value*> RowTranspose::load_rows_here(const Access& access, Value* lanes) {
+  if (word_bytes(access) != 0) return load_words(access, row_pointers(lanes));
   auto* row = llvm::FixedVectorType::get(type_of(access.type), access.count);
   const llvm::Align align(ptx::size_bytes(access.type));
   std::vector<Value*> rows;
@@ -50,6 +53,7 @@ void RowTranspose::store(const Access& access, const std::vector<Value*>& values
   if (access.is_rare || has_many_rows()) {
     store_rows_apart(access, columns, lanes);
   } else {
+    ++rows_here_;
     store_rows_here(access, columns, lanes);
   }
 }
@@ -57,6 +61,7 @@ void RowTranspose::store(const Access& access, const std::vector<Value*>& values
 /// Stores rows in place.
 void RowTranspose::store_rows_here(const Access& access, const std::vector<Value*>& columns,
                                    Value* lanes) {
+  if (word_bytes(access) != 0) return store_words(access, columns, row_pointers(lanes));
   const std::vector<Value*> rows = rows_of(columns, access);
   const std::vector<Value*> pointers = row_pointers(lanes);
   const llvm::Align align(ptx::size_bytes(access.type));
@@ -76,7 +81,8 @@ bool RowTranspose::has_many_rows() {
     }
     row_accesses_ = count;
   }
-  return *row_accesses_ > kMany;
+  // Loads that neighbours make together count when they are met.
+  return std::max(*row_accesses_, rows_here_) > kMany;
 }
 
 /// Calls the function of the module that moves rows of this kind; `body` makes it.

@@ -42,6 +42,12 @@ class RowTranspose : public Room {
                       const std::function<void(Value* lanes, Value* memory)>& body);
   bool has_many_rows();
 
+  // ---- row_words.cpp
+  uint32_t word_bytes(const Access& access) const;
+  std::vector<Value*> load_words(const Access& access, const std::vector<Value*>& pointers);
+  void store_words(const Access& access, const std::vector<Value*>& columns,
+                   const std::vector<Value*>& pointers);
+
   // ---- row_shuffles.cpp
   uint32_t rows_turned(const Access& access) const;
   std::vector<Value*> columns_of(const std::vector<Value*>& rows, const Access& access);
@@ -51,6 +57,7 @@ class RowTranspose : public Room {
   ColumnMemory& columns_;
   llvm::AllocaInst* elsewhere_ = nullptr;  // the place that inactive lanes store to
   std::optional<unsigned> row_accesses_;   // of the kernel
+  unsigned rows_here_ = 0;                 // accesses whose code is in place so far
 };
 
 }  // namespace km::simt

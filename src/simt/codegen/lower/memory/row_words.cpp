@@ -1,0 +1,67 @@
+// Rows of bytes and halves: each is an integer or two, whose shifts and masks LLVM merges with the
+// extensions and joins that the kernel makes of the elements. As shuffles of bytes, a row of eight
+// for each of 32 lanes keeps LLVM busy for a tenth of a second.
+#include <algorithm>
+
+#include "simt/codegen/lower/memory/row_transpose.h"
+
+namespace km::simt {
+
+/// The size of the integers that a row consists of; 0: its elements have 32 bits or more, or they
+/// fill no integer.
+uint32_t RowTranspose::word_bytes(const Access& access) const {
+  const auto size = static_cast<uint32_t>(ptx::size_bytes(access.type));
+  const uint32_t row = access.count * size;
+  const bool fills = row == 4 || row == 8 || row == 16;
+  return size < 4 && fills ? std::min(row, 8u) : 0;
+}
+
+std::vector<llvm::Value*> RowTranspose::load_words(const Access& access,
+                                                   const std::vector<Value*>& pointers) {
+  const auto size = static_cast<uint32_t>(ptx::size_bytes(access.type));
+  const uint32_t word = word_bytes(access);
+  auto* const type = b_.getIntNTy(8 * word);
+  auto* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * size), lanes_);
+  auto* const result = llvm::FixedVectorType::get(type_of(access.type), lanes_);
+  std::vector<Value*> columns;
+  for (uint32_t at = 0; at < access.count * size; at += word) {
+    Value* words = llvm::PoisonValue::get(llvm::FixedVectorType::get(type, lanes_));
+    for (uint32_t l = 0; l < lanes_; ++l) {
+      Value* place = b_.CreateConstGEP1_32(b_.getInt8Ty(), pointers[l], at);
+      words =
+          b_.CreateInsertElement(words, b_.CreateAlignedLoad(type, place, llvm::Align(size)), l);
+    }
+    for (uint32_t byte = 0; byte < word; byte += size) {
+      columns.push_back(
+          b_.CreateBitCast(b_.CreateTrunc(b_.CreateLShr(words, 8 * byte), narrow), result));
+    }
+  }
+  return columns;
+}
+
+void RowTranspose::store_words(const Access& access, const std::vector<Value*>& columns,
+                               const std::vector<Value*>& pointers) {
+  const auto size = static_cast<uint32_t>(ptx::size_bytes(access.type));
+  const uint32_t word = word_bytes(access), elements = word / size;
+  auto* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * size), lanes_);
+  auto* const wide = llvm::FixedVectorType::get(b_.getIntNTy(8 * word), lanes_);
+  std::vector<Value*> words;
+  for (uint32_t first = 0; first < access.count; first += elements) {
+    Value* joined = nullptr;
+    for (uint32_t i = 0; i < elements; ++i) {
+      Value* element = b_.CreateZExt(b_.CreateBitCast(columns[first + i], narrow), wide);
+      element = b_.CreateShl(element, 8 * size * i);
+      joined = joined == nullptr ? element : b_.CreateOr(joined, element);
+    }
+    words.push_back(joined);
+  }
+  // A lane stores its whole row before the next lane does: the highest lane wins a shared place.
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    for (uint32_t w = 0; w < words.size(); ++w) {
+      Value* place = b_.CreateConstGEP1_32(b_.getInt8Ty(), pointers[l], w * word);
+      b_.CreateAlignedStore(b_.CreateExtractElement(words[w], l), place, llvm::Align(size));
+    }
+  }
+}
+
+}  // namespace km::simt
