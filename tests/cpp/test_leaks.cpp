@@ -72,29 +72,39 @@ struct Leaks : km_test::Fixture {
   }
 };
 
+// What the process has gained by `cycles` cycles.
+template <class Cycle>
+long bytes_gained(int cycles, Cycle cycle) {
+  const long resident = resident_bytes();
+  EXPECT_GT(resident, 0);
+  for (int i = 0; i < cycles; ++i) cycle();
+  return resident_bytes() - resident;
+}
+
 // Runs a cycle often, and compares what the process has before and after.
 template <class Cycle>
 void expect_nothing_left(int warm_up, int cycles, Cycle cycle) {
   for (int i = 0; i < warm_up; ++i) cycle();
-  const long resident = resident_bytes();
   const int files = open_files();
-  ASSERT_GT(resident, 0);
-  for (int i = warm_up; i < cycles; ++i) cycle();
+  constexpr long kMostGained = 1 << 20;  // 16 bytes lost in each cycle would be 1.5 MB
+  long gained = bytes_gained(cycles, cycle);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what is freed
-  // 16 bytes lost in each cycle would be 1.5 MB.
+  // The allocator takes a further arena from the system when threads meet, which happens once; a
+  // leak goes on.
+  if (!kIsSanitized && gained >= kMostGained) gained = bytes_gained(cycles, cycle);
   if (!kIsSanitized) {
-    EXPECT_LT(resident_bytes() - resident, 1 << 20);
+    EXPECT_LT(gained, kMostGained);
   }
 #endif
   EXPECT_EQ(open_files(), files);
 }
 
 TEST_F(Leaks, NothingIsLeftAfterManyCycles) {
-  expect_nothing_left(kWarmUp, kCycles, [this] { one_of_each(); });
+  expect_nothing_left(kWarmUp, kCycles - kWarmUp, [this] { one_of_each(); });
 }
 
 TEST_F(Leaks, ServicesLeaveNothingEither) {
-  expect_nothing_left(kWarmUp, kCycles / 10, [this] { one_of_each_service(); });
+  expect_nothing_left(kWarmUp, kCycles / 10 - kWarmUp, [this] { one_of_each_service(); });
 }
 
 }  // namespace
