@@ -2,7 +2,8 @@
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/memory/copy_3d.h"
+#include "core/queue/copy.h"
+#include "core/queue/copy_3d.h"
 
 using namespace km;
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "api/guard.h"
-#include "core/memory/copy_3d.h"
 #include "core/memory/slice.h"
+#include "core/queue/copy_3d.h"
 
 namespace km {
 

@@ -3,6 +3,7 @@
 #include "api/guard.h"
 #include "api/output.h"
 #include "api/places.h"
+#include "core/queue/copy.h"
 
 using namespace km;
 

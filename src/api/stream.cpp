@@ -2,11 +2,12 @@
 
 #include "api/guard.h"
 #include "api/output.h"
-#include "core/graph/graph.h"
+#include "core/graph/graph_capture.h"
 #include "core/memory/slice.h"
 #include "core/object/callback.h"
+#include "core/queue/callback.h"
+#include "core/queue/memory_ops.h"
 #include "core/stream/event.h"
-#include "core/stream/memory_ops.h"
 
 using namespace km;
 
@@ -116,7 +117,7 @@ km_status km_stream_add_callback(km_stream stream, km_host_callback callback,
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, stream);
     KM_REQUIRE(callback);
-    return target->add_callback(callback, user_data);
+    return km::add_callback(*target, callback, user_data);
   });
 }
 

@@ -1,5 +1,7 @@
 #include "dropin/cublas/frame/request.h"
 
+#include "core/queue/submit_blas.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>

@@ -5,6 +5,7 @@
 #include "base/thread/thread_object.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
+#include "core/stream/stream_capture.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/graph/graph.h"

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/stream/stream_capture.h"
 #include "dropin/cuda/device/device_attributes.h"
 #include "dropin/cuda/stream/stream.h"
 

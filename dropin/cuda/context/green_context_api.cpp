@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/object/callback.h"
+#include "core/stream/stream_capture.h"
 #include "dropin/cuda/stream/stream.h"
 
 namespace km::cu {

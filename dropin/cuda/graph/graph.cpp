@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/capture/capture.h"
+#include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/graph/graph_blas.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/capture/capture.h"
+#include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/stream/stream.h"
 

@@ -1,6 +1,7 @@
 // Graphs that are ready to run.
 #include <algorithm>
 
+#include "core/graph/graph_capture.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_device.h"

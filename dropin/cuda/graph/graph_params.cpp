@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"

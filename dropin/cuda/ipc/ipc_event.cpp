@@ -1,5 +1,5 @@
 // Events that several processes record and wait for.
-#include "core/stream/memory_ops.h"
+#include "core/queue/memory_ops.h"
 #include "dropin/cuda/ipc/ipc.h"
 
 namespace km::dropin {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "core/capture/capture.h"
+#include "core/graph/graph_capture.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
+#include "core/stream/stream_capture.h"
 #include "dropin/cuda/texture/array.h"
 
 namespace km::dropin {

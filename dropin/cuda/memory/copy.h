@@ -1,7 +1,7 @@
 // Copies between sides that are the host's or a device's.
 #pragma once
 
-#include "core/memory/copy_3d.h"
+#include "core/queue/copy_3d.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/stream/stream.h"
 

@@ -1,7 +1,7 @@
 // Memory that a call names by address, found in whatever context it belongs to.
 #pragma once
 
-#include "core/memory/copy.h"
+#include "core/queue/copy.h"
 #include "dropin/cuda/context/context.h"
 
 namespace km::dropin {

@@ -1,4 +1,5 @@
 // Stream-ordered allocation and memory pools.
+#include "core/graph/graph_capture.h"
 #include "core/memory/slice.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_memory.h"

@@ -9,6 +9,7 @@
 #include "base/process/dylib.h"
 #include "core/blas/blas.h"
 #include "core/profiler/profiler.h"
+#include "core/queue/submit_blas.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/stream/stream.h"
 #include "dropin/library/table.h"

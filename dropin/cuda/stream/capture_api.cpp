@@ -1,6 +1,7 @@
 // Capturing streams into graphs.
 #include "base/thread/thread_object.h"
-#include "core/capture/capture.h"
+#include "core/graph/graph_capture.h"
+#include "core/stream/stream_capture.h"
 #include "dropin/cuda/graph/graph_params.h"
 #include "dropin/cuda/stream/capture_rules.h"
 

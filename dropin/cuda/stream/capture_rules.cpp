@@ -1,5 +1,7 @@
 #include "dropin/cuda/stream/capture_rules.h"
 
+#include "core/stream/stream_capture.h"
+
 #include <algorithm>
 #include <thread>
 

@@ -1,7 +1,8 @@
 // Streams that write numbers into memory, and wait for numbers there.
 #include <algorithm>
 
-#include "core/stream/memory_ops.h"
+#include "core/graph/graph_capture.h"
+#include "core/queue/memory_ops.h"
 #include "dropin/cuda/graph/graph.h"
 #include "dropin/cuda/memory/place.h"
 #include "dropin/cuda/stream/stream.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/graph/graph_capture.h"
 #include "dropin/cuda/graph/graph_params.h"
 #include "dropin/cuda/stream/stream.h"
 

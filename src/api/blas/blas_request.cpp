@@ -7,6 +7,7 @@
 
 #include "backend/blas_numbers.h"
 #include "base/text.h"
+#include "core/queue/submit_blas.h"
 
 namespace km {
 namespace {

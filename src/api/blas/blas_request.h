@@ -6,7 +6,7 @@
 
 #include "api/call.h"
 #include "core/blas/blas.h"
-#include "core/memory/copy.h"
+#include "core/queue/copy.h"
 
 namespace km {
 

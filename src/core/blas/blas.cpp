@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/graph/graph_work.h"
 #include "core/object/backend_call.h"
 
 namespace km {
@@ -46,25 +45,6 @@ BlasRegion without_repeats(const BlasRegion& region) {
   BlasRegion result = region;
   if (region.stride_bytes == 0) result.batch_count = std::min<uint64_t>(region.batch_count, 1);
   return result;
-}
-
-Status check_overlaps(const BlasWork& work) {
-  for (uint32_t i = 0; i < work.operand_count; ++i) {
-    const BlasOperand& written = work.operands[i];
-    if (!written.is_written) continue;
-    if (overlaps_itself(written.region)) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "the matrices of %s overlap each other: its stride is %llu bytes",
-                        written.name, static_cast<unsigned long long>(written.region.stride_bytes));
-    }
-    for (uint32_t k = 0; k < work.operand_count; ++k) {
-      const BlasOperand& other = work.operands[k];
-      if (k == i || other.is_scalar || !regions_overlap(written.region, other.region)) continue;
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "%s, which is written, overlaps %s",
-                        written.name, other.name);
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -159,27 +139,6 @@ BlasEngine::~BlasEngine() {
 Result<Ref<Blas>> Blas::create(Stream& stream, km_blas_layout layout) {
   KM_ASSIGN(Ref<BlasEngine> engine, BlasEngine::create(stream.context()));
   return Ref<Blas>::adopt(new Blas(stream, layout, std::move(engine)));
-}
-
-Status submit_blas(Blas& blas, const BlasWork& work) {
-  for (uint32_t i = 0; i < work.operand_count; ++i) {
-    const BlasOperand& operand = work.operands[i];
-    if (operand.is_written && operand.memory != nullptr) {
-      KM_TRY(operand.memory->require_writable(operand.name));
-    }
-  }
-  KM_TRY(check_overlaps(work));
-  Stream& stream = blas.stream();
-  if (stream.is_capturing()) [[unlikely]] {
-    KM_ASSIGN(const SharedWork captured, blas_work(blas.engine(), work));
-    return capture_work(stream, captured);
-  }
-  std::array<MemoryUse, kOperands> uses;
-  for (uint32_t i = 0; i < work.operand_count; ++i) uses[i] = work.operands[i].use();
-  return submit(stream, {uses.data(), work.operand_count}, [&](Submission&, uint64_t* ticket) {
-    return call_backend(stream.backend().blas_submit, blas.engine().native(), stream.native(),
-                        &work.call, ticket);
-  });
 }
 
 }  // namespace km

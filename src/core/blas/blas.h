@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "core/memory/memory.h"
+#include "core/memory/submission.h"
 #include "core/stream/stream.h"
-#include "core/stream/submission.h"
 
 namespace km {
 
@@ -81,8 +81,5 @@ struct BlasWork {
   std::array<BlasOperand, kOperands> operands;
   uint32_t operand_count = 0;
 };
-
-/// Queues the call in the object's stream, or has it captured.
-Status submit_blas(Blas& blas, const BlasWork& work);
 
 }  // namespace km

@@ -1,42 +1,37 @@
-// Capturing streams: what is queued in them becomes nodes of a graph. All state of captures is
-// guarded by the mutex of its context (Context::captures()).
+// Captures of streams: what is queued in them becomes nodes of a graph. Here is what streams and
+// events know of a capture; core/graph/graph_capture.h has what concerns its graph. All state of
+// captures is guarded by the mutex of its context (Context::captures()).
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "core/capture/capture_order.h"
 #include "core/object/object.h"
 #include "kernelmill/c_api.h"
 
 namespace km {
 
-class Context;
-class Event;
-class Graph;
-class Stream;
-struct GraphWork;
 class CaptureSlot;
 
 enum class CaptureState : uint8_t { kActive, kInvalidated, kEnded };
 
-/// One capture: from km_stream_begin_capture to its end.
-class Capture final : public Object {
+/// One capture: from km_stream_begin_capture to its end. All are GraphCaptures.
+class Capture : public Object {
  public:
-  Capture(Ref<Graph> into, CaptureSlot* begun_by);
-  ~Capture() override;
+  explicit Capture(const CaptureSlot* begun_by);
 
-  const Ref<Graph> graph;
   const uint64_t id;  // of this process
   CaptureState state = CaptureState::kActive;
   const CaptureSlot* const origin;    // only compared
   std::vector<CaptureSlot*> members;  // the streams that take part
   std::vector<uint64_t> abandoned;    // last nodes of streams that were destroyed meanwhile
-  CaptureOrder order;
+
+ protected:
+  ~Capture() override = default;
 };
 
 /// The capture that a stream takes part in; the default stream's is shared by all its objects.
@@ -49,7 +44,7 @@ class CaptureSlot final : public Object {
   bool drop_user() { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
  private:
-  friend class CaptureCalls;
+  friend class CaptureCalls;  // under the lock
   std::atomic<bool> active_{false};
   std::atomic<uint32_t> users_{0};
   Ref<Capture> capture_;
@@ -71,38 +66,63 @@ struct EventCapture {
   std::vector<uint64_t> nodes;
 };
 
-Status begin_capture(Stream& stream);
-/// Into a graph of the stream's context, after nodes of it.
-Status begin_capture_into(Stream& stream, Ref<Graph> graph, std::span<const uint64_t> nodes);
-/// Has the stream's next node run after these nodes only, or after these too.
-Status capture_depend_on(Stream& stream, std::span<const uint64_t> nodes, bool adds);
-/// The caller's reference.
-Result<Ref<Graph>> end_capture(Stream& stream);
-km_capture_status capture_status(const Stream& stream);
-struct CaptureInfo {
-  km_capture_status status = KM_CAPTURE_STATUS_NONE;
-  uint64_t id = 0;
-  Ref<Graph> graph;             // what is captured so far
-  std::vector<uint64_t> nodes;  // what the stream's next node will run after
+/// The steps of calls, each under the lock of the context.
+class CaptureCalls {
+ public:
+  explicit CaptureCalls(ContextCaptures& captures) : captures_(captures), lock_(captures.mutex) {}
+
+  static bool is_capturing(const CaptureSlot& slot) { return static_cast<bool>(slot.capture_); }
+
+  /// The event marks what the stream has captured so far.
+  Status record(CaptureSlot& slot, EventCapture& mark);
+  /// The event was recorded outside.
+  void forget(EventCapture& mark);
+  /// The stream waits for an event that is not part of any capture.
+  static Status wait_outside(CaptureSlot& slot, bool was_recorded);
+  /// The stream waits for an event of a capture, which it joins if it takes part in none.
+  Status wait(CaptureSlot& slot, const EventCapture& mark);
+  /// For calls that a capture cannot hold: invalidates it. `what` is "waiting for" ...
+  static Error refuse(CaptureSlot& slot, const char* what);
+  static Error refuse(EventCapture& mark, const char* what);
+  /// Refuses for all streams of the context.
+  Status refuse_all(const char* what);
+  /// Takes a stream that ends out of its capture.
+  void leave(CaptureSlot& slot);
+  /// Ends all captures.
+  void drop_all();
+
+ protected:
+  // The parts of a slot.
+  static Ref<Capture>& capture_of(CaptureSlot& slot) { return slot.capture_; }
+  static const Ref<Capture>& capture_of(const CaptureSlot& slot) { return slot.capture_; }
+  static std::vector<uint64_t>& tail_of(CaptureSlot& slot) { return slot.tail_; }
+  static const std::vector<uint64_t>& tail_of(const CaptureSlot& slot) { return slot.tail_; }
+  static uint64_t chain_of(const CaptureSlot& slot) { return slot.chain_; }
+  /// The slot's next node need not come after its last one.
+  static void start_chain(CaptureSlot& slot);
+  static void join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes);
+  void finish(Capture& capture);
+
+  ContextCaptures& captures_;
+  // Captures that may end with this object, after the lock is released: with a graph go the memory,
+  // streams and pools that it uses, and those call back.
+  Ref<Capture> kept_;
+  std::vector<Ref<Capture>> all_kept_;
+
+ private:
+  static void clear(CaptureSlot& slot);
+
+  const std::lock_guard<std::mutex> lock_;
 };
-CaptureInfo capture_info(const Stream& stream);
-/// Appends a node to the stream's part of the graph.
-Status capture_work(Stream& stream, const std::shared_ptr<const GraphWork>& work);
-Status capture_record(Event& event, Stream& stream);
-/// The event was recorded outside.
-void forget_capture(Event& event);
-/// The event or the stream, or both, belong to a capture.
-Status capture_wait(Stream& stream, Event& event);
-/// For calls that a capture cannot hold: invalidates it. `what` is "waiting for" ...
-Error refuse_capture(Stream& stream, const char* what);
-Error refuse_captured_event(Event& event, const char* what);
-/// Invalidates captures into a graph that ends.
-void invalidate_captures(const Graph& into);
+
+/// Adds the nodes that are not among them.
+void append_missing(std::vector<uint64_t>* to, std::span<const uint64_t> nodes);
+
 /// For calls on all streams of a context.
-Status require_no_capture(Context& context, const char* what);
+Status require_no_capture(ContextCaptures& captures, const char* what);
 /// Takes a stream that is being destroyed out of its capture.
-void leave_capture(Context& context, CaptureSlot& slot);
+void leave_capture(ContextCaptures& captures, CaptureSlot& slot);
 /// Ends all captures of a context that is reset.
-void drop_captures(Context& context);
+void drop_captures(ContextCaptures& captures);
 
 }  // namespace km

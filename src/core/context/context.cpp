@@ -140,7 +140,7 @@ Ref<CaptureSlot> Context::default_capture_slot() {
 }
 
 Status Context::synchronize(const MayBlock&) {
-  KM_TRY(require_no_capture(*this, "waiting for"));
+  KM_TRY(require_no_capture(captures_, "waiting for"));
   const ProfiledWait wait(*profiler_, "synchronize context");
   return call_backend(backend().context_synchronize, native_);
 }
@@ -154,7 +154,7 @@ Result<Context::MemoryInfo> Context::memory_info() {
 Status Context::reset(const MayBlock&) {
   Ref<CaptureSlot> slot = make_ref<CaptureSlot>();  // before anything is changed
   SharedDefaultStream lost;
-  drop_captures(*this);
+  drop_captures(captures_);
   {
     const std::lock_guard lock(mutex_);
     // First, so that calls on other threads stop adding work to what is about to be dropped.

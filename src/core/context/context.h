@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/capture/capture.h"
+#include "core/context/address_map.h"
 #include "core/context/memory_profile.h"
 #include "core/context/tracker.h"
 #include "core/device/device.h"
 #include "core/error/error_history.h"
-#include "core/memory/address_map.h"
 #include "core/object/callback.h"
 #include "core/object/object.h"
 #include "core/profiler/profiler.h"
@@ -155,6 +156,13 @@ class ContextChild : public Object {
   Context& context() const { return *context_; }
   const kmb_backend& backend() const { return context_->backend(); }
   bool is_lost() const { return epoch_ != context_->epoch(); }
+
+  /// The memory that a child stands for, as reports of leaks tell it.
+  struct HeldMemory {
+    uint64_t size_bytes = 0;
+    uint64_t tracking_id = 0;  // in the context's tracker; 0: not tracked
+  };
+  virtual std::optional<HeldMemory> held_memory() const { return std::nullopt; }
 
  protected:
   explicit ContextChild(Context& context)

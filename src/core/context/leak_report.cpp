@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/process/at_exit.h"
 #include "base/text.h"
-#include "core/memory/slice.h"
+#include "core/context/context.h"
 #include "core/object/handles.h"
 
 namespace km {
@@ -43,16 +43,15 @@ struct Leaks {
 void Leaks::add(ObjectType type, uint64_t id, ContextChild& child) {
   ++counts[static_cast<uint8_t>(type)];
   ++total;
-  const auto* slice = dynamic_cast<const Slice*>(&child);
-  if (slice != nullptr) slice_bytes += slice->size_bytes();
+  const std::optional<ContextChild::HeldMemory> held = child.held_memory();
+  if (held) slice_bytes += held->size_bytes;
   if (lines.size() >= kMostLines) return;
   char head[128];
   std::snprintf(head, sizeof head, "  %s 0x%" PRIx64, handle_type_name(type), id);
   std::string line = head;
-  if (slice != nullptr) {
-    const Result<TrackedAllocation> tracked =
-        child.context().tracker().find(slice->memory().tracking_id());
-    line += ": " + (tracked ? tracked->describe() : counted(slice->size_bytes(), "byte"));
+  if (held) {
+    const Result<TrackedAllocation> tracked = child.context().tracker().find(held->tracking_id);
+    line += ": " + (tracked ? tracked->describe() : counted(held->size_bytes, "byte"));
     const std::string stack = tracked ? tracked->stack() : std::string();
     if (!stack.empty()) line += "; made at\n" + stack.substr(0, stack.size() - 1);
   }

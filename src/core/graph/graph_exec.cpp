@@ -6,10 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "core/capture/capture.h"
+#include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
+#include "core/stream/stream_capture.h"
 
 namespace km {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/match.h"
 #include "core/blas/blas.h"
 #include "core/graph/graph.h"
-#include "core/launch/launch.h"
+#include "core/module/kernel_launch.h"
 #include "core/stream/event.h"
 
 namespace km {

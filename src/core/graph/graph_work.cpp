@@ -199,11 +199,6 @@ Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destinati
   return SharedWork(std::move(work));
 }
 
-Status capture_result(Stream& stream, Result<SharedWork> work) {
-  if (!work) return std::move(work.error());
-  return capture_work(stream, *work);
-}
-
 SharedWork host_work(km_host_callback callback, void* user_data, std::shared_ptr<const void> note) {
   auto work = new_work(HostOperation{callback, user_data});
   work->note = std::move(note);

@@ -3,7 +3,8 @@
 
 #include "core/blas/blas.h"
 #include "core/graph/graph_operation.h"
-#include "core/memory/copy_3d.h"
+#include "core/memory/rows.h"
+#include "core/module/kernel_launch.h"
 
 namespace km {
 
@@ -38,8 +39,5 @@ SharedWork conditional_work(Ref<Memory> memory, ConditionalOperation conditional
                             std::shared_ptr<const void> note);
 /// `uses`: of the child's nodes, where it is captured.
 SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses = {});
-
-/// Adds the work of a call to the capture of its stream, in place of queueing it.
-Status capture_result(Stream& stream, Result<SharedWork> work);
 
 }  // namespace km

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "core/memory/slice.h"
-#include "core/module/module.h"
-#include "core/stream/submission.h"
+#include "core/module/kernel_launch.h"
 
 namespace km {
 
@@ -33,26 +32,6 @@ struct SliceArgument {
   }
 };
 
-struct LaunchShape {
-  std::array<uint32_t, 3> grid{};
-  std::array<uint32_t, 3> block{};
-  uint64_t shared_bytes = 0;
-  std::array<uint32_t, 3> cluster{};  // in blocks; all 0: as the kernel says
-  bool is_cooperative = false;
-};
-
-/// True if check_shape() would succeed; makes no message.
-inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
-  bool fits = shape.shared_bytes <= info.shared_bytes_per_block_max;
-  for (int axis = 0; axis < 3; ++axis) {  // 0 wraps around to more than any limit
-    fits &= shape.grid[axis] - 1 < info.max_grid_dim[axis];
-    fits &= shape.block[axis] - 1 < info.max_block_dim[axis];
-  }
-  return fits &&
-         uint64_t{shape.block[0]} * shape.block[1] * shape.block[2] <= info.max_threads_per_block;
-}
-/// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
-Status check_shape(const Device& device, const LaunchShape& shape);
 /// True if check_slice_argument() would succeed; makes no message.
 inline bool fits_parameter(const Context& context, const Function& function,
                            const SliceArgument& argument) {
@@ -71,19 +50,6 @@ Status check_cooperative(const Function& function, const LaunchShape& shape);
 Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument);
 
-/// A launch that has been checked.
-struct KernelLaunch {
-  Function& function;
-  const LaunchShape& shape;
-  const void* arguments;  // laid out, with all addresses in place
-  uint64_t arguments_size_bytes;
-  std::span<Memory* const> memories;  // what it is known to use; null: nothing
-  std::span<MemoryUse> uses = {};     // the same of memory whose uses are ordered
-  uint64_t update_handle = 0;         // of a node: see KernelOperation
-};
-/// The form in which backends take it.
-kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
-                         uint64_t arguments_size_bytes);
 /// Submits one launch and notes what it uses, or captures it. `variables`: of the kernel's module.
 Status submit_launch(Stream& stream, const KernelLaunch& launch, AccessList* variables);
 /// Asks for the variables where the kernel lies in a register: the answer would else be late.

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "core/launch/tune.h"
-#include "core/memory/copy.h"
 #include "core/object/callback.h"
+#include "core/queue/copy.h"
 #include "core/stream/event.h"
 
 namespace km {

@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "core/memory/mapped_file.h"
 #include "core/memory/pool.h"
-#include "core/module/module.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
 #include "core/object/handles.h"
+#include "core/stream/stream_capture.h"
 
 namespace km {
 namespace {
@@ -273,19 +273,18 @@ Result<Ref<Memory>> Memory::register_host(Context& context, void* pointer, uint6
   return memory;
 }
 
-Result<Ref<Memory>> Memory::of_global(Module& module, const kmb_global_info& info) {
-  Context& context = module.context();
+Result<Ref<Memory>> Memory::of_global(const Symbols& symbols, const kmb_global_info& info) {
+  Context& context = symbols.module.context();
   const uint64_t element_size = info.element_size_bytes != 0 ? info.element_size_bytes : 1;
-  const std::lock_guard lock(module.globals_mutex());
   while (const FoundMemory found = find_device_memory(context, info.address)) {
     if (Ref<Memory> shared = found.keep()) return shared;
     sched_yield();  // its last reference just went: the range is free in a moment
   }
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size));
   memory->info_ = {info.address, info.host_pointer, info.size_bytes, 0};
-  memory->owner_ = Ref<Object>::share(module);
-  memory->uses_ = &module.uses();
-  if (context.is_ordered()) memory->accesses_ = &module.order_variables();
+  memory->owner_ = Ref<Object>::share(symbols.module);
+  memory->uses_ = &symbols.uses;
+  memory->accesses_ = symbols.accesses;
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_UNKNOWN));
   return memory;
 }

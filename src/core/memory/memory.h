@@ -12,7 +12,6 @@
 namespace km {
 
 class MappedFile;
-class Module;
 class Pool;
 struct ReleaseCallbackBox;
 
@@ -37,8 +36,15 @@ class Memory final : public ContextChild {
   /// A free block of a pool, to be given out by start_use().
   static Result<Ref<Memory>> create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
                                           bool zeroed);
-  /// A global symbol; the same object for every caller while one of them holds it.
-  static Result<Ref<Memory>> of_global(Module& module, const kmb_global_info& info);
+  /// The symbols of a module have one owner and one order.
+  struct Symbols {
+    ContextChild& module;
+    UseList& uses;
+    AccessList* accesses;  // null: nothing orders them
+  };
+  /// A global symbol; the same object for every caller while one of them holds it. The caller
+  /// holds the module's lock of globals.
+  static Result<Ref<Memory>> of_global(const Symbols& symbols, const kmb_global_info& info);
 
   uint64_t address() const { return info_.address; }
   void* host_pointer() const { return info_.host_pointer; }
@@ -68,7 +74,7 @@ class Memory final : public ContextChild {
   /// Moves it into a file that other processes can map. The file stays open while the memory lives.
   Result<kmb_shared_memory> share() const;
 
-  /// Notes a use, so that the memory outlives it. Orders nothing: core/stream/submission.h does.
+  /// Notes a use, so that the memory outlives it. Orders nothing: core/memory/submission.h does.
   void record_use(Stream& stream, uint64_t ticket) noexcept {
     if (own_accesses_ != nullptr) return record_use_locked(stream, ticket);
     uses_->record(stream, ticket);

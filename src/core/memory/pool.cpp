@@ -7,8 +7,9 @@
 
 #include "base/integers.h"
 #include "base/text.h"
+#include "core/memory/submission.h"
 #include "core/object/backend_call.h"
-#include "core/stream/submission.h"
+#include "core/stream/stream_capture.h"
 
 namespace km {
 namespace {

@@ -9,6 +9,7 @@
 #include "core/memory/mapped_file.h"
 #include "core/memory/pool.h"
 #include "core/object/backend_call.h"
+#include "core/stream/stream_capture.h"
 
 namespace km {
 namespace {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <string>
 
+#include "core/kernel/kernel_types.h"
 #include "core/memory/memory.h"
-#include "core/module/kernel_types.h"
 #include "core/object/spin_lock.h"
 
 namespace km {
@@ -38,6 +38,9 @@ class Slice final : public ContextChild {
   uint64_t address() const { return memory_->address() + offset_bytes_; }
   uint64_t size_bytes() const { return element_count_ * element_size_bytes_; }
   km_slice_info info() const;
+  std::optional<HeldMemory> held_memory() const override {
+    return HeldMemory{size_bytes(), memory_->tracking_id()};
+  }
   /// The type of the elements; 0: none was given.
   ElementTag element_tag() const { return element_tag_.load(std::memory_order_relaxed); }
   ElementType element_type() const;

@@ -6,7 +6,7 @@
 #include "base/file/file_writer.h"
 #include "base/text.h"
 #include "compile/compile.h"
-#include "core/launch/launch.h"
+#include "core/kernel/launch_shape.h"
 #include "core/module/source_file.h"
 #include "core/object/backend_call.h"
 
@@ -231,7 +231,9 @@ void Module::note_late_launch(Stream& stream, uint64_t ticket) noexcept {
 Result<Ref<Memory>> Module::global(const std::string& name) {
   kmb_global_info info{};
   KM_TRY(call_backend(backend().module_global, native_, name.c_str(), &info));
-  return Memory::of_global(*this, info);
+  const std::lock_guard lock(globals_mutex_);
+  AccessList* const accesses = context().is_ordered() ? &order_variables() : nullptr;
+  return Memory::of_global({*this, uses_, accesses}, info);
 }
 
 Result<int64_t> Function::attribute(km_function_attribute attribute) const {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/cuda/parameter_names.h"
+#include "core/kernel/kernel_types.h"
 #include "core/memory/memory.h"
-#include "core/module/kernel_types.h"
 #include "core/stream/use_list.h"
 
 namespace km {

@@ -2,6 +2,7 @@
 
 #include "core/object/backend_call.h"
 #include "core/stream/stream.h"
+#include "core/stream/stream_capture.h"
 
 namespace km {
 

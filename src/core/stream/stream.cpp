@@ -5,10 +5,10 @@
 #include <new>
 #include <utility>
 
-#include "core/graph/graph_work.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
 #include "core/stream/event.h"
+#include "core/stream/stream_capture.h"
 
 namespace km {
 namespace {
@@ -67,7 +67,7 @@ void Stream::handle_gone() {
 
 void Stream::drop_capture() {
   if (!std::exchange(uses_capture_, false)) return;
-  if (capture_->drop_user()) leave_capture(context(), *capture_);
+  if (capture_->drop_user()) leave_capture(context().captures(), *capture_);
 }
 
 Status Stream::drain() {
@@ -156,12 +156,6 @@ uint64_t Stream::last_ticket() noexcept {
     return 0;
   }
   return 0;  // everything is over
-}
-
-Status Stream::add_callback(km_host_callback callback, void* user_data) {
-  if (is_capturing()) [[unlikely]]
-    return capture_work(*this, host_work(callback, user_data));
-  return queue_callback(callback, user_data);
 }
 
 Status Stream::queue_callback(km_host_callback callback, void* user_data) {

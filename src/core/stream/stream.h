@@ -29,7 +29,6 @@ class Stream final : public ContextChild {
   /// KM_NOT_READY while work is left.
   Status query();
   Status wait_event(Event& event);
-  Status add_callback(km_host_callback callback, void* user_data);
   /// A callback for a stream that is not captured; a capture that has just begun does not see it.
   Status queue_callback(km_host_callback callback, void* user_data);
   /// Has what is queued from now on wait for an operation of another stream of the backend.

@@ -78,7 +78,7 @@ TEST_F(ContextTest, StickyErrorsStayAndOthersAreTaken) {
 
 TEST_F(ContextTest, CallbacksMayNotBlock) {
   static km_status inside = KM_SUCCESS;
-  EXPECT_TRUE(stream_->add_callback(
+  EXPECT_TRUE(stream_->queue_callback(
       [](void*, km_status) { inside = require_may_block().error().status; }, nullptr));
   EXPECT_TRUE(stream_->synchronize(*require_may_block(), KMB_WAIT_FOREVER));
   EXPECT_EQ(inside, KM_ERROR_NOT_PERMITTED);
@@ -174,7 +174,7 @@ Status whole_scenario() {
   KM_TRY(launch->submit());
   KM_TRY(event->record(*shared));
   KM_TRY(stream->wait_event(*event));
-  KM_TRY(stream->add_callback([](void*, km_status) {}, nullptr));
+  KM_TRY(stream->queue_callback([](void*, km_status) {}, nullptr));
   return stream->synchronize(*require_may_block(), KMB_WAIT_FOREVER);
 }
 

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/memory/copy.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/slice.h"
+#include "core/queue/copy.h"
 #include "unit/core/fake_device.h"
 
 namespace km::test {

@@ -8,9 +8,9 @@
 #include "core/graph/graph_exec.h"
 #include "core/graph/graph_work.h"
 #include "core/launch/launch.h"
-#include "core/memory/copy.h"
+#include "core/memory/submission.h"
+#include "core/queue/copy.h"
 #include "core/stream/access_list.h"
-#include "core/stream/submission.h"
 #include "unit/core/fake_device.h"
 
 namespace km::test {
@@ -49,7 +49,7 @@ class OrderTest : public FakeDeviceTest {
         MemoryUse::of(slice_->memory(), slice_->address() + begin, end - begin, kind)};
     return submit(stream, uses, [&](Submission&, uint64_t* ticket) -> Status {
       const auto nothing = [](void*, km_status) {};
-      KM_TRY(stream.add_callback(nothing, nullptr));
+      KM_TRY(stream.queue_callback(nothing, nullptr));
       *ticket = stream.last_ticket();
       return Status();
     });
@@ -223,7 +223,7 @@ TEST_F(OrderTest, RepeatedUsesAreWaitedForByOthers) {
   {
     RepeatedUses repeated(uses);
     ASSERT_TRUE(repeated.take(streams_[0]->number()));
-    ASSERT_TRUE(streams_[0]->add_callback([](void*, km_status) {}, nullptr));
+    ASSERT_TRUE(streams_[0]->queue_callback([](void*, km_status) {}, nullptr));
     repeated.end(streams_[0]->last_ticket());
   }
   const uint64_t ticket = streams_[0]->last_ticket();
@@ -248,7 +248,7 @@ TEST_F(OrderTest, WhatACallIsAboutToQueueIsWaitedFor) {
     });
     usleep(20000);
     EXPECT_FALSE(is_over);
-    EXPECT_TRUE(streams_[0]->add_callback([](void*, km_status) {}, nullptr));
+    EXPECT_TRUE(streams_[0]->queue_callback([](void*, km_status) {}, nullptr));
     *ticket = streams_[0]->last_ticket();
     return Status();
   }));

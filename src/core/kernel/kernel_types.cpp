@@ -1,4 +1,4 @@
-#include "core/module/kernel_types.h"
+#include "core/kernel/kernel_types.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "core/graph/graph_operation.h"
-#include "core/memory/copy.h"
+#include "core/memory/place.h"
 
 namespace km {
 

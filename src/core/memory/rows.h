@@ -1,7 +1,7 @@
-// Copies and fills of rows and layers that do not follow each other directly.
+// Rows and layers that do not follow each other directly: the shapes of their copies and fills.
 #pragma once
 
-#include "core/memory/copy.h"
+#include "core/memory/place.h"
 
 namespace km {
 
@@ -36,14 +36,6 @@ inline Result<DevicePlace> place_rows_in_slice(Context& context, Slice& slice,
   return place_in_slice(context, slice, layout.offset_bytes, layout.extent_bytes, what);
 }
 
-/// Places are where the extents begin, offsets included.
-Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,
-                 const Copy3d& shape);
-Status download_3d(Stream& stream, const DevicePlace& source, void* destination,
-                   const Copy3d& shape);
-Status copy_3d(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
-               const Copy3d& shape);
-
 /// Rows of equal values.
 struct Fill2d {
   uint64_t pitch_bytes = 0;
@@ -55,6 +47,5 @@ struct Fill2d {
   static Result<Fill2d> make(uint64_t pitch_bytes, uint32_t value, uint32_t value_size_bytes,
                              uint64_t width_count, uint64_t height);
 };
-Status fill_2d(Stream& stream, const DevicePlace& destination, const Fill2d& shape);
 
 }  // namespace km

@@ -1,12 +1,12 @@
-// Copies and fills, on slices or by device address.
+// Places in device memory that calls name, and what copies and fills need of them.
 #pragma once
 
 #include "core/memory/slice.h"
-#include "core/stream/submission.h"
+#include "core/memory/submission.h"
 
 namespace km {
 
-// A place in device memory that a call names: checked, and kept in place until the call returns.
+/// A place in device memory that a call names: checked, and kept in place until the call returns.
 struct DevicePlace {
   Memory* memory = nullptr;  // null: an empty range
   uint64_t address = 0;
@@ -28,19 +28,6 @@ Status require_apart(const DevicePlace& destination, const DevicePlace& source,
                      uint64_t size_bytes);
 Status require_aligned(const DevicePlace& destination, uint32_t value_size_bytes, uint64_t count);
 
-Status upload(Stream& stream, const DevicePlace& destination, const void* source,
-              uint64_t size_bytes);
-Status download(Stream& stream, const DevicePlace& source, void* destination, uint64_t size_bytes);
-Status copy(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
-            uint64_t size_bytes);
-/// `count` values of 1, 2 or 4 bytes.
-Status fill(Stream& stream, const DevicePlace& destination, uint32_t value,
-            uint32_t value_size_bytes, uint64_t count);
-/// A copy that failed because a mapped file became shorter is an error of that file.
-Status explain_file(Status status, const Memory& device, const void* host);
-/// Between contexts of one backend, which may be of different devices.
-Status copy_peer(Stream& stream, const DevicePlace& destination, const DevicePlace& source,
-                 uint64_t size_bytes);
 /// count * value_size_bytes, or an error where that is no size or no value has that size.
 Result<uint64_t> fill_size(uint64_t count, uint32_t value_size_bytes);
 

@@ -1,4 +1,4 @@
-#include "core/stream/submission.h"
+#include "core/memory/submission.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "core/capture/capture_order.h"
+#include "core/graph/capture_order.h"
 
 #include <array>
 

@@ -1,8 +1,8 @@
-#include "core/stream/memory_ops.h"
+#include "core/queue/memory_ops.h"
 
 #include <cinttypes>
 
-#include "core/capture/capture.h"
+#include "core/graph/graph_capture.h"
 #include "core/object/backend_call.h"
 
 namespace km {

@@ -1,4 +1,4 @@
-#include "core/memory/address_map.h"
+#include "core/context/address_map.h"
 
 #include <sched.h>
 

@@ -1,0 +1,36 @@
+// The shape of a launch, and what devices take of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/device/device.h"
+
+namespace km {
+
+/// Grid, block and cluster of a launch, and its dynamic shared memory.
+struct LaunchShape {
+  std::array<uint32_t, 3> grid{};
+  std::array<uint32_t, 3> block{};
+  uint64_t shared_bytes = 0;
+  std::array<uint32_t, 3> cluster{};  // in blocks; all 0: as the kernel says
+  bool is_cooperative = false;
+};
+
+/// True if check_shape() would succeed; makes no message.
+inline bool fits_device(const km_device_info& info, const LaunchShape& shape) {
+  bool fits = shape.shared_bytes <= info.shared_bytes_per_block_max;
+  for (int axis = 0; axis < 3; ++axis) {  // 0 wraps around to more than any limit
+    fits &= shape.grid[axis] - 1 < info.max_grid_dim[axis];
+    fits &= shape.block[axis] - 1 < info.max_block_dim[axis];
+  }
+  return fits &&
+         uint64_t{shape.block[0]} * shape.block[1] * shape.block[2] <= info.max_threads_per_block;
+}
+/// Grid, block and shared memory against the device's limits; the kernel's own are the backend's.
+Status check_shape(const Device& device, const LaunchShape& shape);
+/// The form in which backends take a launch.
+kmb_launch native_launch(const LaunchShape& shape, const void* arguments,
+                         uint64_t arguments_size_bytes);
+
+}  // namespace km

@@ -1,0 +1,11 @@
+// Calls of BLAS, queued or captured.
+#pragma once
+
+#include "core/blas/blas.h"
+
+namespace km {
+
+/// Queues the call in the object's stream, or has it captured.
+Status submit_blas(Blas& blas, const BlasWork& work);
+
+}  // namespace km
