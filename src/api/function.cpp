@@ -26,7 +26,8 @@ Status check_param(const Function& function, uint32_t index) {
   const kmb_function_info& kernel = function.info();
   if (index < kernel.param_count) return {};
   return make_error(KM_ERROR_INVALID_ARGUMENT, "index is %u; kernel '%s' has %s", index,
-                    kernel.name, counted(kernel.param_count, "parameter").c_str());
+                    source_name(kernel.name).c_str(),
+                    counted(kernel.param_count, "parameter").c_str());
 }
 
 }  // namespace

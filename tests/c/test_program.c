@@ -90,9 +90,26 @@ static void a_program_is_compiled_and_loaded(void** state) {
     OK(km_function_destroy(function));
     OK(km_module_function(module, name, &function));
     OK(km_function_destroy(function));
+    EXPECT(KM_ERROR_NOT_FOUND, km_module_function(module, "scale_by<int>", &function));
+    expect_message("instances that km_program_add_name_expression names");
     OK(km_module_destroy(module));
   }
   OK(km_program_destroy(program));
+}
+
+static void an_uninstantiated_template_is_no_kernel(void** state) {
+  fixture* f = *state;
+  const char text[] = "template <class T> __global__ void fill(T* x) { *x = 1; }";
+  km_module module;
+  km_function function;
+  need_nvrtc();
+  if (is_fake(f)) skip();
+  OK(km_module_load_source(f->context, text, 0, "fill.cu", &module));
+  EXPECT(KM_ERROR_NOT_FOUND, km_module_function(module, "fill", &function));
+  expect_message(
+      "no kernel 'fill' in module 'fill.cu', which has none: of a template it has the "
+      "instances that km_program_add_name_expression names before the source is compiled");
+  OK(km_module_destroy(module));
 }
 
 /* Size 0 is up to the closing zero; other sizes may count it: the same in every call. */
@@ -190,6 +207,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_there_before_compiling),
       cmocka_unit_test(a_program_is_compiled_and_loaded),
+      cmocka_unit_test(an_uninstantiated_template_is_no_kernel),
       cmocka_unit_test(texts_end_at_their_size_or_their_zero),
       cmocka_unit_test(ptx_ends_at_its_size_or_its_zero),
       cmocka_unit_test(errors_are_in_the_log),

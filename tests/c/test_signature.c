@@ -82,6 +82,22 @@ static void mangled_names_tell_the_types(void** state) {
   OK(km_function_destroy(right));
 }
 
+static void messages_name_kernels_as_their_source_does(void** state) {
+  fixture* f = *state;
+  km_function right = from_ptx(f, "_Z5rightPKff");
+  km_launch launch;
+  km_param_info info = {.struct_size = sizeof info};
+  OK(km_launch_create(f->stream, right, &launch));
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_launch_submit(launch));
+  expect_message("kernel 'right' has 2 parameters");
+  EXPECT(KM_ERROR_INVALID_LAUNCH, km_launch_arg_scalar(launch, &info, 3));
+  expect_message("of kernel 'right'");
+  EXPECT(KM_ERROR_INVALID_ARGUMENT, km_function_param(right, 2, &info));
+  expect_message("kernel 'right' has 2 parameters");
+  OK(km_launch_destroy(launch));
+  OK(km_function_destroy(right));
+}
+
 static void what_nobody_tells_is_unknown(void** state) {
   const char* names[] = {"plain", "_Z5wrongPff"};
   for (int i = 0; i < 2; ++i) {
@@ -337,6 +353,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sources_tell_the_types),
       cmocka_unit_test(mangled_names_tell_the_types),
+      cmocka_unit_test(messages_name_kernels_as_their_source_does),
       cmocka_unit_test(what_nobody_tells_is_unknown),
       cmocka_unit_test(object_files_keep_the_types),
       cmocka_unit_test(bad_questions_are_errors),

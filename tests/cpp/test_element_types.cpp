@@ -93,11 +93,10 @@ TEST_F(ElementTypes, MessagesNameKernelParameterAndTypes) {
     stream_.launch(module_.function("_Z1kPf")).grid(1).block(1).args(slice).submit();
     FAIL() << "the launch did not fail";
   } catch (const km::error& error) {
-    EXPECT_NE(
-        std::string(error.what())
-            .find("parameter 0 'x' of kernel '_Z1kPf' is 'float*'; the slice given for it has "
-                  "elements of 'double', expected 'float'"),
-        std::string::npos)
+    EXPECT_NE(std::string(error.what())
+                  .find("parameter 0 'x' of kernel 'k' is 'float*'; the slice given for it has "
+                        "elements of 'double', expected 'float'"),
+              std::string::npos)
         << error.what();
   }
   slice.set_element_type(KM_ELEMENT_TYPE_UNKNOWN, 0);

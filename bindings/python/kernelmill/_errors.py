@@ -54,7 +54,8 @@ _MEMORY = (abi.KM_ERROR_OUT_OF_HOST_MEMORY, abi.KM_ERROR_OUT_OF_DEVICE_MEMORY)
 
 # What this module has for functions that the library's texts name; others are kernelmill.raw's.
 CALLS = {"km_context_reset": "Context.reset()", "km_program_compile": "Context.module()",
-         "km_slice_from_host": "Context.from_dlpack()", "km_slice_download": "Array.numpy()"}
+         "km_slice_from_host": "Context.from_dlpack()", "km_slice_download": "Array.numpy()",
+         "km_program_add_name_expression": "Context.module(..., expressions=[...])"}
 
 
 def translated(text: str) -> str:

@@ -41,12 +41,13 @@ class Function(Object):
 
     _kind = "function"
 
-    def __init__(self, context: Context, handle: int) -> None:
+    def __init__(self, context: Context, handle: int, asked: str) -> None:
         self._own(handle, context)
         count = number(ctypes.c_uint32, raw.km_function_param_count, handle)
         self._name = read_text(raw.km_function_name, handle)
         self._parameters = tuple(Parameter.of(handle, index) for index in range(count))
-        self._arguments = Arguments(self._name, self._parameters)
+        self._asked = asked  # messages say "scale<float>" where the program does
+        self._arguments = Arguments(asked, self._parameters)
 
     @property
     def context(self) -> Context:
@@ -66,7 +67,7 @@ class Function(Object):
 
     def __repr__(self) -> str:
         listed = ", ".join(each.type for each in self._parameters)
-        return f"<kernelmill.Function {self._name}({listed})>"
+        return f"<kernelmill.Function {self._asked}({listed})>"
 
     def __getitem__(self, key: Any) -> Launch:
         """A launch with this grid and block: f[grid, block], f[grid, block, stream],
@@ -92,7 +93,7 @@ class Function(Object):
         Launch(self, grid, block, stream, shared_bytes)(*arguments)
 
     def __call__(self, *_: Any) -> None:
-        raise TypeError(f"{self._name} needs a grid and a block: {self._name}[grid, block](...)")
+        raise TypeError(f"{self._asked} needs a grid and a block: {self._asked}[grid, block](...)")
 
     def attribute(self, name: str) -> int:
         """A property of the kernel: "registers", "shared_bytes", "max_threads_per_block" ..."""

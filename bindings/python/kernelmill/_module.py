@@ -113,8 +113,8 @@ class Module(Object):
     def function(self, name: str) -> Function:
         """A kernel by its name: that of extern "C", the mangled one, or an expression of the
         module."""
-        return Function(self.context, handle(raw.km_module_function, self.handle,
-                                             encoded(name, "name")))
+        found = handle(raw.km_module_function, self.handle, encoded(name, "name"))
+        return Function(self.context, found, name)
 
     def __getitem__(self, name: str) -> Function:
         return self.function(name)

@@ -124,6 +124,15 @@ class Refused(Case):
             self.assertIn("parameter 2 is 'float'", self.refused("saxpy", None, None, wrong, 3))
             self.assertIn("parameter 3 is 'int'", self.refused("saxpy", None, None, 2.0, wrong))
 
+    def test_instances_of_templates_have_the_name_that_was_asked_for(self):
+        twice = self.kernel("twice<float>")
+        self.assertEqual(repr(twice), "<kernelmill.Function twice<float>(float*)>")
+        self.assertIn("twice<float>: parameter 0 is", self.refused("twice<float>", 1))
+        text = self.said(km.Error, twice[1, 1], self.context.zeros(1, "float64"))
+        self.assertIn("of kernel 'twice<float>' is 'float*'", text)
+        text = self.said(km.Error, self.kernel, "twice<int>")
+        self.assertIn("instances that Context.module(..., expressions=[...]) names", text)
+
     def test_numbers_that_do_not_fit(self):
         good = [0, 0, 0, 0, 0, 0, 0, 0.0, False, 0.0, 0.0, None]
         wrong = [128, -1, 2**15, 2**16, -1, 2**63, 2**64, 10**400, 2, 1e6, 1e39]

@@ -77,7 +77,7 @@ test "messages name kernel, parameter and types" {
     const slice = try km.Slice(f64).initZeroed(context, 1);
     defer slice.deinit();
     try std.testing.expectError(error.InvalidLaunch, stream.launch(kernel, .{}, .{slice}));
-    const text = "parameter 0 'x' of kernel '_Z1kPf' is 'float*'; the slice given for it has elements " ++
+    const text = "parameter 0 'x' of kernel 'k' is 'float*'; the slice given for it has elements " ++
         "of 'double', expected 'float'";
     try std.testing.expect(std.mem.indexOf(u8, diagnostics.message(), text) != null);
     try slice.setElementType(.unknown, 0, null);

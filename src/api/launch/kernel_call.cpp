@@ -15,12 +15,13 @@ Error wrong_size(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
   // A C structure ends with padding where its last member is small; the parameters do not.
   const bool is_padding = kernel.arguments_size_bytes == (info.param_bytes + 7) / 8 * 8;
-  return make_error(
-      KM_ERROR_INVALID_LAUNCH,
-      "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %s for %s%s%s",
-      kernel.arguments_size_bytes, info.name, counted(info.param_bytes, "byte").c_str(),
-      counted(info.param_count, "parameter").c_str(), kernel.function.types().list().c_str(),
-      is_padding ? "; leave out the padding at the structure's end" : "");
+  return make_error(KM_ERROR_INVALID_LAUNCH,
+                    "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %s for %s%s%s",
+                    kernel.arguments_size_bytes, source_name(info.name).c_str(),
+                    counted(info.param_bytes, "byte").c_str(),
+                    counted(info.param_count, "parameter").c_str(),
+                    kernel.function.types().list().c_str(),
+                    is_padding ? "; leave out the padding at the structure's end" : "");
 }
 
 /// The fault of a call that is not sound.
@@ -30,11 +31,11 @@ Status explain_kernel_call(const KernelCall& kernel) {
   if (kernel.arguments_size_bytes != info.param_bytes) return wrong_size(kernel);
   if (kernel.arguments == nullptr && info.param_bytes != 0) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "arguments is null; kernel '%s' takes %s",
-                      info.name, counted(info.param_bytes, "byte").c_str());
+                      source_name(info.name).c_str(), counted(info.param_bytes, "byte").c_str());
   }
   if (kernel.slice_count > info.param_count) {
     return make_error(KM_ERROR_INVALID_LAUNCH, "%s given; kernel '%s' has %s",
-                      counted(kernel.slice_count, "slice").c_str(), info.name,
+                      counted(kernel.slice_count, "slice").c_str(), source_name(info.name).c_str(),
                       counted(info.param_count, "parameter").c_str());
   }
   if (kernel.slices == nullptr && kernel.slice_count != 0) {

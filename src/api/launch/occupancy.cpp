@@ -4,6 +4,7 @@
 
 #include "api/guard.h"
 #include "api/output.h"
+#include "base/text.h"
 #include "core/object/callback.h"
 
 using namespace km;
@@ -66,7 +67,8 @@ km_status km_function_best_block(km_function function, uint64_t shared_bytes,
                         "the %" PRIu64
                         " bytes of dynamic ones that it may have; raise "
                         "KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES",
-                        target->info().name, question.needs.max_dynamic_shared_bytes);
+                        source_name(target->info().name).c_str(),
+                        question.needs.max_dynamic_shared_bytes);
     }
     *out_block_threads = best.threads;
     *out_grid_blocks = best.grid_blocks;

@@ -264,7 +264,7 @@ std::string KernelTypes::type_text(uint32_t parameter) const {
 }
 
 std::string KernelTypes::describe(uint32_t parameter) const {
-  return parameter_text(names_, parameter) + " of kernel '" + info_.name + "' is " +
+  return parameter_text(names_, parameter) + " of kernel '" + source_name(info_.name) + "' is " +
          type_text(parameter);
 }
 
@@ -302,8 +302,9 @@ std::string KernelTypes::advice(uint32_t parameter) const {
 Status KernelTypes::check_value(uint32_t parameter, const GivenValue& given) const {
   if (parameter >= info_.param_count) {
     return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s is given for parameter %u",
-                      info_.name, counted(info_.param_count, "parameter").c_str(),
-                      given.text().c_str(), parameter);
+                      source_name(info_.name).c_str(),
+                      counted(info_.param_count, "parameter").c_str(), given.text().c_str(),
+                      parameter);
   }
   if (fits(parameter, given)) return {};
   const bool is_many = given.type == KM_ELEMENT_TYPE_UNKNOWN && given.size_bytes != 1;

@@ -25,7 +25,8 @@ Status check_cooperative(const Function& function, const LaunchShape& shape) {
                     "a cooperative launch of %" PRIu64
                     " blocks of kernel '%s'; device %s holds "
                     "%" PRIu64 " of them at once",
-                    asked, function.info().name, function.context().device().info().uri, most);
+                    asked, source_name(function.info().name).c_str(),
+                    function.context().device().info().uri, most);
 }
 
 Status check_slice_argument(const Context& context, const Function& function,
@@ -37,8 +38,8 @@ Status check_slice_argument(const Context& context, const Function& function,
     return make_error(KM_ERROR_CONTEXT_MISMATCH,
                       "the slice for parameter %u of kernel '%s' belongs to another context (of "
                       "device %s) than the rest of the call (of device %s)",
-                      index, info.name, argument.slice->context().device().info().uri,
-                      context.device().info().uri);
+                      index, source_name(info.name).c_str(),
+                      argument.slice->context().device().info().uri, context.device().info().uri);
   }
   if (argument.is_inside()) {
     if (argument.slice->element_tag() == 0) return {};
@@ -48,14 +49,14 @@ Status check_slice_argument(const Context& context, const Function& function,
     return make_error(KM_ERROR_OUT_OF_BOUNDS,
                       "offset %" PRIu64
                       " for parameter %u of kernel '%s' is beyond the slice of %s",
-                      argument.offset_bytes, index, info.name,
+                      argument.offset_bytes, index, source_name(info.name).c_str(),
                       counted(argument.slice->size_bytes(), "byte").c_str());
   }
   return make_error(KM_ERROR_OUT_OF_BOUNDS,
                     "%" PRIu64 " bytes at offset %" PRIu64
                     " for parameter %u of kernel '%s' reach beyond the slice of %" PRIu64 " bytes",
-                    argument.size_bytes, argument.offset_bytes, index, info.name,
-                    argument.slice->size_bytes());
+                    argument.size_bytes, argument.offset_bytes, index,
+                    source_name(info.name).c_str(), argument.slice->size_bytes());
 }
 
 namespace {
@@ -166,7 +167,7 @@ Result<const kmb_param*> Launch::next_param() {
   const kmb_function_info& info = function_->info();
   if (given_ < info.param_count) return &info.params[given_];
   return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; this would be argument %u",
-                    info.name, counted(info.param_count, "parameter").c_str(),
+                    source_name(info.name).c_str(), counted(info.param_count, "parameter").c_str(),
                     info.param_count + 1);
 }
 
@@ -203,8 +204,8 @@ Status Launch::add_value(const void* value, const GivenValue& given) {
 Status Launch::check_complete() const {
   const kmb_function_info& info = function_->info();
   if (given_ == info.param_count || (given_ == 0 && was_submitted_)) return {};
-  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s %s given: %s; %s", info.name,
-                    counted(info.param_count, "parameter").c_str(),
+  return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' has %s; %s %s given: %s; %s",
+                    source_name(info.name).c_str(), counted(info.param_count, "parameter").c_str(),
                     counted(given_, "argument").c_str(), given_ == 1 ? "was" : "were",
                     function_->types().describe(given_).c_str(),
                     function_->types().advice(given_).c_str());

@@ -42,7 +42,7 @@ Status Tune::require_idle() {
   if (!is_running_) return {};
   return make_error(KM_ERROR_NOT_PERMITTED,
                     "the tuning of kernel '%s' is running; call when km_tune_run has ended",
-                    kernel_.c_str());
+                    source_name(kernel_).c_str());
 }
 
 Status Tune::require_candidate(uint32_t candidate) const {
@@ -162,7 +162,7 @@ Result<uint32_t> Tune::run(std::string_view problem, bool again) {
       return make_error(
           KM_ERROR_INVALID_ARGUMENT,
           "kernel '%s' has no candidates to choose from; km_tune_add_candidate adds one",
-          kernel_.c_str());
+          source_name(kernel_).c_str());
     }
     is_running_ = true;
   }

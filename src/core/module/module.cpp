@@ -22,7 +22,7 @@ Status check_info(const kmb_function_info& info) {
     return make_error(KM_ERROR_INVALID_PTX,
                       "kernel '%s' has parameters of %" PRIu64 " bytes; at most %" PRIu64
                       " are possible",
-                      info.name, info.param_bytes, kMaxParamBytes);
+                      source_name(info.name).c_str(), info.param_bytes, kMaxParamBytes);
   }
   for (uint32_t i = 0; i < info.param_count; ++i) {
     const kmb_param& param = info.params[i];
@@ -179,7 +179,10 @@ Result<const Kernel*> Module::kernel(const std::string& name) const {
 Error Module::no_such_kernel(const std::string& name) const {
   constexpr size_t kShown = 8;
   std::string text = "no kernel '" + name + "' in module '" + name_ + "'";
-  if (kernels_.empty()) return {KM_ERROR_NOT_FOUND, text + ", which has none"};
+  const std::string on_templates =
+      "of a template it has the instances that km_program_add_name_expression names before the "
+      "source is compiled";
+  if (kernels_.empty()) return {KM_ERROR_NOT_FOUND, text + ", which has none: " + on_templates};
   std::vector<std::string> names;
   for (const Kernel& kernel : kernels_) names.emplace_back(kernel.info.name);
   text += ".";
@@ -197,6 +200,7 @@ Error Module::no_such_kernel(const std::string& name) const {
   if (kernels_.size() > kShown)
     text += " and " + std::to_string(kernels_.size() - kShown) + " more";
   if (is_mangled) text += " (kernels of C++ have mangled names unless they are extern \"C\")";
+  if (name.find('<') != std::string::npos) text += "; " + on_templates;
   return {KM_ERROR_NOT_FOUND, text + "."};
 }
 

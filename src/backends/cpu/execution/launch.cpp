@@ -26,7 +26,7 @@ constexpr char kAxes[] = "xyz";
   for (int i = 0; i < 3; ++i) {
     if (grid[i] != 0 && grid[i] <= kMaxGridDim[i]) continue;
     return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': grid.%c is %u, not in 1 to %u",
-                      kernel.name.c_str(), kAxes[i], grid[i], kMaxGridDim[i]);
+                      source_name(kernel.name).c_str(), kAxes[i], grid[i], kMaxGridDim[i]);
   }
   return {};
 }
@@ -35,23 +35,24 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
   for (int i = 0; i < 3; ++i) {
     if (block[i] != 0 && block[i] <= kMaxBlockDim[i]) continue;
     return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': block.%c is %u, not in 1 to %u",
-                      kernel.name.c_str(), kAxes[i], block[i], kMaxBlockDim[i]);
+                      source_name(kernel.name).c_str(), kAxes[i], block[i], kMaxBlockDim[i]);
   }
   uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   uint32_t most = std::min(kernel.max_threads, kMaxThreadsPerBlock);
   if (threads > most) {
     return make_error(KM_ERROR_INVALID_LAUNCH,
                       "kernel '%s': %" PRIu64 " threads per block (%ux%ux%u), at most %u allowed%s",
-                      kernel.name.c_str(), threads, block[0], block[1], block[2], most,
+                      source_name(kernel.name).c_str(), threads, block[0], block[1], block[2], most,
                       most < kMaxThreadsPerBlock ? " by its launch bounds (.maxntid)" : "");
   }
   const std::array<uint32_t, 3>& required = kernel.required_block;
   bool other = required[0] != 0 &&
                (required[0] != block[0] || required[1] != block[1] || required[2] != block[2]);
   if (other) {
-    return make_error(
-        KM_ERROR_INVALID_LAUNCH, "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
-        kernel.name.c_str(), required[0], required[1], required[2], block[0], block[1], block[2]);
+    return make_error(KM_ERROR_INVALID_LAUNCH,
+                      "kernel '%s' requires blocks of %ux%ux%u (.reqntid), not %ux%ux%u",
+                      source_name(kernel.name).c_str(), required[0], required[1], required[2],
+                      block[0], block[1], block[2]);
   }
   return {};
 }
@@ -66,14 +67,14 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
                       "kernel '%s' has %" PRIu64
                       " bytes of static shared memory; a block has at most %" PRIu64
                       " (KM_CPU_SHARED_KIB)",
-                      kernel.name.c_str(), kernel.shared_static_bytes, most);
+                      source_name(kernel.name).c_str(), kernel.shared_static_bytes, most);
   }
   return make_error(KM_ERROR_INVALID_LAUNCH,
                     "kernel '%s': %s of dynamic shared memory, at most %" PRIu64
                     " allowed beside its static ones, %" PRIu64
                     "; raise KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES (up to "
                     "%" PRIu64 " in all)",
-                    kernel.name.c_str(), counted(shared_bytes, "byte").c_str(),
+                    source_name(kernel.name).c_str(), counted(shared_bytes, "byte").c_str(),
                     function.max_dynamic_shared_bytes(), kernel.shared_static_bytes, most);
 }
 
@@ -81,7 +82,8 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
 [[gnu::cold, gnu::noinline]] Error other_arguments(const simt::KernelInfo& kernel,
                                                    uint64_t size_bytes) {
   return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
-                    kernel.name.c_str(), counted(kernel.param_bytes, "byte").c_str(), size_bytes);
+                    source_name(kernel.name).c_str(), counted(kernel.param_bytes, "byte").c_str(),
+                    size_bytes);
 }
 
 /// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
@@ -105,7 +107,8 @@ bool asks_for_clusters(const simt::KernelInfo& kernel, const kmb_launch& launch)
 Error invalid_cluster(const Function& function, const std::array<uint32_t, 3>& size,
                       const std::string& why) {
   return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s': clusters of %u x %u x %u blocks: %s",
-                    function.kernel().name.c_str(), size[0], size[1], size[2], why.c_str());
+                    source_name(function.kernel().name).c_str(), size[0], size[1], size[2],
+                    why.c_str());
 }
 
 /// The cluster that the launch asks for, or else the kernel.

@@ -208,7 +208,7 @@ Status Function::set_attribute(km_function_attribute attribute, int64_t value) {
                       "kernel '%s' cannot have %" PRId64
                       " bytes of dynamic shared memory: at most %" PRIu64 " (%" PRIu64
                       " less its static ones, %" PRIu64 "; KM_CPU_SHARED_KIB)",
-                      kernel().name.c_str(), value, most, block_shared_bytes_, fixed);
+                      source_name(kernel().name).c_str(), value, most, block_shared_bytes_, fixed);
   }
   max_dynamic_shared_bytes_.store(static_cast<uint64_t>(value), std::memory_order_relaxed);
   return {};

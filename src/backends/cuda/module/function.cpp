@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backends/cuda/module/module.h"
+#include "base/text.h"
 
 namespace km::cuda {
 namespace {
@@ -73,8 +74,8 @@ Error explain_launch(Epoch& epoch, const Function& function, const kmb_launch& l
       "kernel '%s' cannot run with blocks of %u x %u x %u threads and %" PRIu64
       " bytes of dynamic shared memory: it has too many registers or shared bytes for that, or "
       "KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES is too small (%s)",
-      function.info().name, launch.block[0], launch.block[1], launch.block[2], launch.shared_bytes,
-      error.message.c_str());
+      source_name(function.info().name).c_str(), launch.block[0], launch.block[1], launch.block[2],
+      launch.shared_bytes, error.message.c_str());
   told.native_code = error.native_code;
   return told;
 }
@@ -160,7 +161,7 @@ km_status function_attribute_set(kmb_function* handle, km_function_attribute att
     if (value < (is_size ? 0 : INT32_MIN) || value > INT32_MAX) {
       return make_error(KM_ERROR_INVALID_ARGUMENT,
                         "function attribute %d of kernel '%s' cannot be %" PRId64, attribute,
-                        function.info().name, value);
+                        source_name(function.info().name).c_str(), value);
     }
     const Current current(function.epoch());
     KM_TRY(require_current(function.epoch(), current));
