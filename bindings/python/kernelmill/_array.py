@@ -149,13 +149,14 @@ class Array(Object):
             self._download(memory.address, stream)
 
     def copy_from(self, source: Any, stream: Stream | None = None) -> None:
-        """Copies from an array of the same type and size: of the host, or of the same context."""
+        """Copies from an array of the same type and size: of the host, or of the same context.
+        Numbers of a list take the array's type."""
         if isinstance(source, Array):
             self._check_same(source.size, source._dtype, "source")
             check(raw.km_slice_copy(self.context._stream_handle(stream), self._own_memory(), 0,
                                     source._own_memory(), 0, self.nbytes))
             return
-        memory = readable(source)
+        memory = readable(source, self._dtype if isinstance(source, (list, tuple, range)) else None)
         self._check_same(memory.count, memory.dtype, "source")
         self._upload(memory.address, stream)
 

@@ -68,6 +68,13 @@ class Arrays(Case):
         b = self.context.array(a)
         a.copy_from(array.array("i", [4, 5, 6]))
         self.assertEqual((a.tolist(), b.tolist()), ([4, 5, 6], [1, 2, 3]))
+        real = self.context.zeros(3, "float32")
+        for values in ([1, 2.5, 3], (4, 5, 6), range(3)):
+            real.copy_from(values)
+            self.assertEqual(real.tolist(), list(values))
+        for lossy in ([1.5, 2, 3], [2**40, 2, 3]):
+            with self.subTest(lossy), self.assertRaises((TypeError, OverflowError)):
+                a.copy_from(lossy)
         b.copy_from(a, self.context.stream())
         self.assertEqual(b.tolist(), [4, 5, 6])
         with km.Context("cpu") as other:
