@@ -366,6 +366,8 @@ func unfitForC(kind reflect.Type) string {
 		return "its size is not fixed; give an int32, a uint64 ..."
 	case reflect.Array:
 		return unfitForC(kind.Elem())
+	case reflect.Slice:
+		return "kernels do not see memory of Go; give a Slice: SliceOf copies this to the device"
 	case reflect.Struct:
 		for i := range kind.NumField() {
 			if why := unfitForC(kind.Field(i).Type); why != "" {
@@ -377,7 +379,7 @@ func unfitForC(kind reflect.Type) string {
 	if kind.Kind() > reflect.Invalid && kind.Kind() <= reflect.Complex128 {
 		return ""
 	}
-	return "kernels take slices, numbers, and structures and arrays of numbers; give one of them"
+	return "kernels take a Slice, numbers, and structures and arrays of numbers; give one of them"
 }
 
 // parameter is the next one, if there is one.

@@ -2,6 +2,7 @@ package kernelmill_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -185,6 +186,9 @@ func TestWrongLaunches(t *testing.T) {
 		if err := launch.Submit(); !errors.Is(err, kernelmill.ErrInvalidLaunch) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	if text := fmt.Sprint(launch().Args([]float32{1}).Submit()); !strings.Contains(text, "SliceOf copies") {
+		t.Errorf("a Go slice: %s", text)
 	}
 	if err := launch().Args(closed).Submit(); !errors.Is(err, kernelmill.ErrClosed) {
 		t.Errorf("a closed slice: %v", err)
