@@ -16,12 +16,15 @@ struct PythonPackage {
   bool has_machine_code;  // it makes or brings some that programs give to the driver
 };
 
+constexpr char kJaxAdvice[] =
+    "pip uninstall nvidia-cuda-nvcc nvidia-nvjitlink and put a ptxas that leaves PTX as it is on "
+    "PATH, or set JAX_PLATFORMS=cpu";
+
 // In the order in which machine code is blamed on them.
 constexpr PythonPackage kPackages[] = {
     {"triton/", "have TRITON_PTXAS_PATH name a ptxas that leaves PTX as it is", true},
-    {"jaxlib/", "put a ptxas that leaves PTX as it is on PATH, or set JAX_PLATFORMS=cpu", true},
-    {"jax_plugins/", "put a ptxas that leaves PTX as it is on PATH, or set JAX_PLATFORMS=cpu",
-     true},
+    {"jaxlib/", kJaxAdvice, true},
+    {"jax_plugins/", kJaxAdvice, true},
     {"nvidia/cu13/lib/libnvJitLink", "pip uninstall nvidia-nvjitlink: the driver links PTX then",
      true},
     {"nvidia/nvjitlink/", "pip uninstall nvidia-nvjitlink-cu12: the driver links PTX then", true},
