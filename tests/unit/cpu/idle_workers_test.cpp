@@ -1,12 +1,12 @@
 // Workers that sleep until they are called.
-#include "backends/cpu/workers/idle_workers.h"
+#include "backends/cpu/threads/idle_workers.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 namespace {

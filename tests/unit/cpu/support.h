@@ -14,8 +14,8 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/execution/runtime_table.h"
 #include "backends/cpu/fault/fault.h"
-#include "backends/cpu/fault/sanitizers.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/workers/thread_pool.h"
 
 /// Code whose faults belong to kernels: all of it lies in one section.

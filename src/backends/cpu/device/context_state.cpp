@@ -10,9 +10,9 @@
 #include "backends/cpu/device/config.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/callback_thread.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "backends/cpu/execution/stack_switch.h"
-#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/threads/sanitizers.h"
+#include "backends/cpu/threads/stack_switch.h"
 
 namespace km::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/threads/threads.h"
 
 namespace km::cpu {
 namespace {

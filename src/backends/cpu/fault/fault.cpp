@@ -15,13 +15,13 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/cpu/execution/stack_switch.h"
 #include "backends/cpu/fault/host_copy.h"
-#include "backends/cpu/fault/sanitizers.h"
 #include "backends/cpu/memory/images.h"
 #include "backends/cpu/memory/lane_memory.h"
 #include "backends/cpu/memory/shared_pages.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
+#include "backends/cpu/threads/sanitizers.h"
+#include "backends/cpu/threads/stack_switch.h"
 #include "base/log.h"
 #include "base/thread/cancellation.h"
 

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "backends/cpu/execution/stack_switch.h"
-#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/threads/sanitizers.h"
+#include "backends/cpu/threads/stack_switch.h"
 
 extern "C" {
 extern const char km_cpu_guarded_begin[], km_cpu_guarded_end[];

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/fault/fault.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 namespace {

@@ -12,10 +12,10 @@
 #include "backends/cpu/graph/node_transfer.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
-#include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/workers/thread_pool.h"
 #include "backends/cpu/workers/work.h"
 

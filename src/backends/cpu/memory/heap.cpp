@@ -6,7 +6,7 @@
 
 #include "backends/cpu/device/topology.h"
 #include "backends/cpu/memory/shared_pages.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/surface.h"
 #include "simt/runtime/texture.h"
 

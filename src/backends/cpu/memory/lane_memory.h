@@ -1,7 +1,7 @@
 // Functions that generated code calls if some lanes of a packet access memory, and others do not.
 #pragma once
 
-#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/threads/sanitizers.h"
 #include "simt/abi.h"
 
 // A section of its own, by which the signal handler knows the code; the linker names its ends.

@@ -12,8 +12,8 @@
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/guarded_memory.h"
-#include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/callback_thread.h"
 #include "base/memory/host_allocator.h"
 #include "base/text.h"
 

@@ -14,8 +14,8 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/workers/futex.h"
-#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/threads/futex.h"
+#include "backends/cpu/threads/threads.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

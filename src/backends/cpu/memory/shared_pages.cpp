@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "backends/cpu/fault/sanitizers.h"
+#include "backends/cpu/threads/sanitizers.h"
 
 namespace km::cpu {
 namespace {

@@ -3,8 +3,8 @@
 #include "backends/cpu/device/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/fault/sanitizers.h"
 #include "backends/cpu/memory/images.h"
+#include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/tensors/warpgroup.h"
 #include "simt/warpgroup_rules.h"
 

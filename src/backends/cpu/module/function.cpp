@@ -9,7 +9,7 @@
 #include "backends/cpu/device/profile.h"
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/module/perf_dump.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/cuda/parameter_names.h"
 #include "base/text.h"
 #include "base/thread/cancellation.h"

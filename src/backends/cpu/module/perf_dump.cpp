@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "backends/cpu/device/config.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/file/file.h"
 #include "base/log.h"
 

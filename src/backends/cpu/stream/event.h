@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/stream/marker.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 

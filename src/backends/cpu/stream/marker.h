@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 

@@ -5,9 +5,9 @@
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
+#include "backends/cpu/threads/callback_thread.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

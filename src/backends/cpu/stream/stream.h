@@ -14,7 +14,7 @@
 #include "backend/interface.h"
 #include "backends/cpu/stream/command.h"
 #include "backends/cpu/stream/deferred_actions.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 

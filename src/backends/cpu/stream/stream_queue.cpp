@@ -13,10 +13,10 @@
 #include "backends/cpu/graph/graph.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
-#include "backends/cpu/stream/callback_thread.h"
 #include "backends/cpu/stream/marker.h"
+#include "backends/cpu/threads/callback_thread.h"
+#include "backends/cpu/threads/threads.h"
 #include "backends/cpu/workers/thread_pool.h"
-#include "backends/cpu/workers/threads.h"
 #include "backends/cpu/workers/work.h"
 #include "base/memory/host_allocator.h"
 

@@ -2,7 +2,7 @@
 
 #include "backends/cpu/device/config.h"
 #include "backends/cpu/execution/launch_run.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 

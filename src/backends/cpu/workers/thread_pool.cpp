@@ -12,7 +12,7 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/threads/threads.h"
 #include "backends/cpu/workers/work.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"

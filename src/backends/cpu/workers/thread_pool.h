@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backends/cpu/execution/block_range.h"
-#include "backends/cpu/workers/futex.h"
-#include "backends/cpu/workers/idle_workers.h"
+#include "backends/cpu/threads/futex.h"
+#include "backends/cpu/threads/idle_workers.h"
 #include "base/result.h"
 
 namespace km::cpu {

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/threads/threads.h"
 
 namespace km::cpu {
 namespace {

@@ -10,7 +10,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/stream/task.h"
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 namespace {

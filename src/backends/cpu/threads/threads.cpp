@@ -1,4 +1,4 @@
-#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/threads/threads.h"
 
 #include <link.h>
 #include <pthread.h>

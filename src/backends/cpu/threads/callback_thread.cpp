@@ -1,4 +1,4 @@
-#include "backends/cpu/stream/callback_thread.h"
+#include "backends/cpu/threads/callback_thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/cpu/workers/threads.h"
+#include "backends/cpu/threads/threads.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
 

@@ -1,10 +1,10 @@
-#include "backends/cpu/workers/idle_workers.h"
+#include "backends/cpu/threads/idle_workers.h"
 
 #include <sched.h>
 
 #include <bit>
 
-#include "backends/cpu/workers/futex.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 namespace {
