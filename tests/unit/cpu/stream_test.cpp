@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/interface.h"
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/memory/address_space.h"
 #include "unit/cpu/support.h"

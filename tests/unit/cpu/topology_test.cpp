@@ -1,4 +1,4 @@
-#include "backends/cpu/device/topology.h"
+#include "backends/cpu/config/topology.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
 #include "backend/blas_numbers.h"
 #include "backend/blas_operations.h"
 #include "backends/cpu/blas/half_gemm.h"
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/stream.h"

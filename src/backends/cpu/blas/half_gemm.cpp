@@ -8,7 +8,7 @@
 #include "backend/blas_numbers.h"
 #include "backend/blas_operations.h"
 #include "backends/cpu/blas/blas.h"
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 
 namespace km::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Entries of contexts.
 #include "backends/cpu/device/context.h"
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/fault.h"

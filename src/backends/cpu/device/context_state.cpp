@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/stream/stream.h"

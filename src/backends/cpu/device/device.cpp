@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
+#include "backends/cpu/config/topology.h"
 #include "backends/cpu/device/device_attributes.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/device/topology.h"
 #include "backends/cpu/memory/heap.h"
 #include "backends/cpu/memory/images.h"
 #include "base/text.h"

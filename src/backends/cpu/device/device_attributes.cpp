@@ -1,8 +1,8 @@
 #include "backends/cpu/device/device_attributes.h"
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
+#include "backends/cpu/config/topology.h"
 #include "backends/cpu/device/device.h"
-#include "backends/cpu/device/topology.h"
 
 namespace km::cpu {
 namespace {

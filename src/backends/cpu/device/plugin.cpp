@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <new>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/stream.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <new>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/output.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/assertion.h"

@@ -7,7 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "base/text.h"
 #include "simt/runtime/image.h"
 #include "simt/runtime/tensors/tensor_copy.h"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <new>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/device_attributes.h"

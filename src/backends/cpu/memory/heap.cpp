@@ -4,7 +4,7 @@
 #include <bit>
 #include <cinttypes>
 
-#include "backends/cpu/device/topology.h"
+#include "backends/cpu/config/topology.h"
 #include "backends/cpu/memory/shared_pages.h"
 #include "backends/cpu/threads/futex.h"
 #include "base/memory/host_allocator.h"

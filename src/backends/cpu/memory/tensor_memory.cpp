@@ -1,6 +1,6 @@
 #include "backends/cpu/memory/tensor_memory.h"
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/memory/images.h"

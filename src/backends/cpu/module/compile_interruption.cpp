@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 
 namespace km::cpu {
 

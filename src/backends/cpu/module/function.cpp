@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/fault.h"

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <mutex>
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/threads/futex.h"
 #include "base/file/file.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 #include "backends/cpu/workers/stall.h"
 
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/threads/futex.h"
 

@@ -1,6 +1,6 @@
-#include "backends/cpu/device/config.h"
+#include "backends/cpu/config/config.h"
 
-#include "backends/cpu/device/topology.h"
+#include "backends/cpu/config/topology.h"
 #include "base/cuda/compute_capability.h"
 #include "base/env.h"
 
