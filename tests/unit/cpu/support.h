@@ -15,8 +15,8 @@
 #include "backends/cpu/execution/runtime_table.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/sanitizers.h"
-#include "backends/cpu/workers/thread_pool.h"
 
 /// Code whose faults belong to kernels: all of it lies in one section.
 #define KM_TEST_CODE __attribute__((section("km_test_code"), noinline, used)) KM_NO_SANITIZE

@@ -8,7 +8,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/workers/thread_pool.h"
+#include "backends/cpu/stream/thread_pool.h"
 
 namespace km::cpu {
 namespace {

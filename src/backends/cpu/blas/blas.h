@@ -6,7 +6,7 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/blas/openblas.h"
-#include "backends/cpu/stream/task.h"
+#include "backends/cpu/command/task.h"
 
 namespace km::cpu {
 

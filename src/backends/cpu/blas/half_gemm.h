@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backend/interface.h"
-#include "backends/cpu/stream/task.h"
+#include "backends/cpu/command/task.h"
 #include "base/result.h"
 
 namespace km::cpu {

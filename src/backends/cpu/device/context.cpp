@@ -6,7 +6,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/memory/heap.h"
-#include "backends/cpu/workers/watchdog.h"
+#include "backends/cpu/plugin/watchdog.h"
 
 namespace km::cpu {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/workers/thread_pool.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "base/result.h"
 
 namespace km::cpu {

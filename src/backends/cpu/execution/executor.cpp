@@ -13,10 +13,10 @@
 
 #include "backends/cpu/fault/diagnose.h"
 #include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
-#include "backends/cpu/workers/thread_pool.h"
 #include "base/log.h"
 #include "base/thread/cancellation.h"
 

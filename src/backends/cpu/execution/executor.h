@@ -14,10 +14,10 @@
 #include "backends/cpu/execution/independent_block.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/execution/privatized_atomics.h"
+#include "backends/cpu/execution/stall.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/memory/allocations.h"
-#include "backends/cpu/workers/stall.h"
 #include "base/result.h"
 
 namespace km::cpu {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/interface.h"
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 #include "base/result.h"
 
 namespace km::cpu {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "backends/cpu/execution/block_range.h"
-#include "backends/cpu/module/code_unit.h"
-#include "backends/cpu/workers/stall.h"
+#include "backends/cpu/execution/code_unit.h"
+#include "backends/cpu/execution/stall.h"
 #include "simt/abi.h"
 
 namespace km::cpu {

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "backends/cpu/execution/cluster.h"
+#include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/memory/address_space.h"
-#include "backends/cpu/module/code_unit.h"
 #include "simt/abi.h"
 #include "simt/warpgroup_rules.h"
 

@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
+#include "backends/cpu/command/command.h"
+#include "backends/cpu/command/task.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/memory/allocations.h"
-#include "backends/cpu/stream/command.h"
-#include "backends/cpu/stream/task.h"
 #include "base/result.h"
 
 namespace km::cpu {

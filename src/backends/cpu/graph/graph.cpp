@@ -6,6 +6,7 @@
 
 #include "backend/graph_node.h"
 #include "backends/cpu/blas/blas.h"
+#include "backends/cpu/command/work.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/launch.h"
@@ -15,9 +16,8 @@
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/callback_thread.h"
-#include "backends/cpu/workers/thread_pool.h"
-#include "backends/cpu/workers/work.h"
 
 namespace km::cpu {
 namespace {

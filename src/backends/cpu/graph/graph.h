@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "backend/interface.h"
+#include "backends/cpu/command/command.h"
 #include "backends/cpu/launches/updatable_node.h"
-#include "backends/cpu/stream/command.h"
 #include "base/result.h"
 
 namespace km::cpu {

@@ -1,7 +1,7 @@
 // Transfers of graph nodes that move or fill one run of bytes; rows have rows_transfer().
 #pragma once
 
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 
 namespace km::cpu {
 

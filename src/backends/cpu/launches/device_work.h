@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "backend/interface.h"
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 
 namespace km::cpu {
 

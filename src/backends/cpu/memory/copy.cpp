@@ -1,11 +1,11 @@
 // Entries that copy and fill.
 #include <cinttypes>
 
+#include "backends/cpu/command/work.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/device/profile.h"
+#include "backends/cpu/stream/profile.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/workers/work.h"
 #include "base/text.h"
 
 namespace km::cpu {

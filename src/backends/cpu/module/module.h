@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "backend/interface.h"
+#include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/memory/heap.h"
-#include "backends/cpu/module/code_unit.h"
 #include "backends/cpu/module/object_cache.h"
 #include "base/hash.h"
 #include "base/occupancy.h"

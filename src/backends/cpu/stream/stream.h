@@ -12,7 +12,7 @@
 #include <span>
 
 #include "backend/interface.h"
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 #include "backends/cpu/stream/deferred_actions.h"
 #include "backends/cpu/threads/futex.h"
 

@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "backends/cpu/command/work.h"
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/device/profile.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/execution/launch.h"
 #include "backends/cpu/fault/fault.h"
@@ -14,10 +14,10 @@
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
 #include "backends/cpu/stream/marker.h"
+#include "backends/cpu/stream/profile.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/threads.h"
-#include "backends/cpu/workers/thread_pool.h"
-#include "backends/cpu/workers/work.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

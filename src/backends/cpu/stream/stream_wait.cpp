@@ -1,9 +1,9 @@
 // Waiting for a stream: help if possible, then spin, then sleep.
+#include "backends/cpu/command/work.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
-#include "backends/cpu/workers/thread_pool.h"
-#include "backends/cpu/workers/work.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "base/thread/cancellation.h"
 
 namespace km::cpu {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 
 namespace km::cpu {
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/workers/watchdog.h"
+#include "backends/cpu/plugin/watchdog.h"
 
 #include <unistd.h>
 

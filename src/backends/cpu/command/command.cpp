@@ -1,10 +1,10 @@
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 
 #include <new>
 
+#include "backends/cpu/command/task.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/memory/memory_ops.h"
-#include "backends/cpu/stream/task.h"
 
 namespace km::cpu {
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/workers/thread_pool.h"
+#include "backends/cpu/stream/thread_pool.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,11 +9,11 @@
 #include <span>
 #include <string>
 
+#include "backends/cpu/command/work.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/threads.h"
-#include "backends/cpu/workers/work.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
 

@@ -1,15 +1,15 @@
-#include "backends/cpu/device/profile.h"
+#include "backends/cpu/stream/profile.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "backends/cpu/command/task.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/graph/graph.h"
-#include "backends/cpu/stream/task.h"
-#include "backends/cpu/workers/thread_pool.h"
+#include "backends/cpu/stream/thread_pool.h"
 
 namespace km::cpu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/stream/command.h"
+#include "backends/cpu/command/command.h"
 
 namespace km::cpu {
 

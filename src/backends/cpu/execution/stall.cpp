@@ -1,4 +1,4 @@
-#include "backends/cpu/workers/stall.h"
+#include "backends/cpu/execution/stall.h"
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/execution/launch_run.h"

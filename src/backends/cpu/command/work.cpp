@@ -1,15 +1,15 @@
-#include "backends/cpu/workers/work.h"
+#include "backends/cpu/command/work.h"
 
 #include <xmmintrin.h>
 
 #include <algorithm>
 
+#include "backends/cpu/command/task.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/diagnose.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/guarded_memory.h"
-#include "backends/cpu/stream/task.h"
 #include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
