@@ -1,7 +1,7 @@
 // Device printf: formatted under guard, collected, handed out at synchronise.
 #include "backends/cpu/device/output.h"
 
-#include "backends/cpu/fault/device_printf.h"
+#include "backends/cpu/runtime/device_printf.h"
 #include "unit/cpu/support.h"
 
 namespace km::cpu::test {

@@ -12,7 +12,7 @@
 #include "backends/cpu/device/device_attributes.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/memory/heap.h"
-#include "backends/cpu/memory/images.h"
+#include "backends/cpu/runtime/images.h"
 #include "base/text.h"
 
 namespace km::cpu {

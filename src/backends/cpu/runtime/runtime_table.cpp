@@ -1,4 +1,4 @@
-#include "backends/cpu/execution/runtime_table.h"
+#include "backends/cpu/runtime/runtime_table.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,13 +7,13 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/output.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/fault/assertion.h"
-#include "backends/cpu/fault/device_printf.h"
 #include "backends/cpu/launches/device_call.h"
 #include "backends/cpu/memory/device_heap.h"
-#include "backends/cpu/memory/images.h"
-#include "backends/cpu/memory/lane_memory.h"
-#include "backends/cpu/memory/tensor_memory.h"
+#include "backends/cpu/runtime/assertion.h"
+#include "backends/cpu/runtime/device_printf.h"
+#include "backends/cpu/runtime/images.h"
+#include "backends/cpu/runtime/lane_memory.h"
+#include "backends/cpu/runtime/tensor_memory.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "base/memory/host_allocator.h"

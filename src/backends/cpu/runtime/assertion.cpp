@@ -1,4 +1,4 @@
-#include "backends/cpu/fault/assertion.h"
+#include "backends/cpu/runtime/assertion.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/fault/device_printf.h"
+#include "backends/cpu/runtime/device_printf.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
-#include "backends/cpu/memory/tensor_memory.h"
+#include "backends/cpu/runtime/tensor_memory.h"
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/memory/images.h"
+#include "backends/cpu/runtime/images.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/tensors/warpgroup.h"
 #include "simt/warpgroup_rules.h"

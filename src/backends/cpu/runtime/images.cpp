@@ -1,4 +1,4 @@
-#include "backends/cpu/memory/images.h"
+#include "backends/cpu/runtime/images.h"
 
 #include <atomic>
 #include <cinttypes>

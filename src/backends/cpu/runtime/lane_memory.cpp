@@ -1,4 +1,4 @@
-#include "backends/cpu/memory/lane_memory.h"
+#include "backends/cpu/runtime/lane_memory.h"
 
 #include "backends/cpu/execution/executor.h"
 
