@@ -4,7 +4,7 @@
 
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/launches/device_launches.h"
-#include "backends/cpu/memory/memory_ops.h"
+#include "backends/cpu/stream/memory_ops.h"
 
 namespace km::cpu {
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/memory/memory_ops.h"
+#include "backends/cpu/stream/memory_ops.h"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/memory/memory.h"
+#include "backends/cpu/buffers/memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
