@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "backend/graph_node.h"
+#include "backends/cpu/command/node_transfer.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/graph/graph.h"
-#include "backends/cpu/graph/node_transfer.h"
 #include "backends/cpu/module/module.h"
 
 namespace km::cpu {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/execution/launch.h"
+#include "backends/cpu/launches/launch.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/module/module.h"
 

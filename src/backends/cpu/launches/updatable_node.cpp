@@ -8,7 +8,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/execution/launch.h"
+#include "backends/cpu/launches/launch.h"
 #include "backends/cpu/module/module.h"
 
 namespace km::cpu {

@@ -1,5 +1,5 @@
 // The entry that launches a kernel.
-#include "backends/cpu/execution/launch.h"
+#include "backends/cpu/launches/launch.h"
 
 #include <bit>
 #include <cinttypes>

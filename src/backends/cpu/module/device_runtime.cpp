@@ -1,4 +1,4 @@
-#include "backends/cpu/launches/device_runtime.h"
+#include "backends/cpu/module/device_runtime.h"
 
 #include <algorithm>
 #include <span>
