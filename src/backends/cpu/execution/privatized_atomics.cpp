@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/runtime/lane_memory.h"
+#include "backends/cpu/fault/runtime_code.h"
 
 namespace km::cpu {
 namespace {

@@ -16,9 +16,8 @@
 #include <utility>
 
 #include "backends/cpu/fault/host_copy.h"
+#include "backends/cpu/fault/runtime_code.h"
 #include "backends/cpu/memory/shared_pages.h"
-#include "backends/cpu/runtime/images.h"
-#include "backends/cpu/runtime/lane_memory.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"

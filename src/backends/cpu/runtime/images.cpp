@@ -8,6 +8,7 @@
 
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/runtime_code.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/surface.h"
 #include "simt/runtime/texture.h"
@@ -16,8 +17,6 @@
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
-
-__thread volatile uint32_t in_image_access __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
 

@@ -19,10 +19,6 @@ class Images {
   static const simt::Image* find(uint64_t handle);
 };
 
-/// Not 0 while the calling thread accesses the memory of images for a kernel: a fault then is the
-/// kernel's, whatever code has it. That code owns nothing.
-extern __thread volatile uint32_t in_image_access __attribute__((tls_model("initial-exec")));
-
 /// The entries that the device attribute names.
 const kmb_image_entries& image_entries();
 

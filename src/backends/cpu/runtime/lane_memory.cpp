@@ -1,6 +1,7 @@
 #include "backends/cpu/runtime/lane_memory.h"
 
 #include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/runtime_code.h"
 
 // Changes no register.
 #define KM_LANE_CODE \
@@ -12,11 +13,6 @@
 #if defined(__clang__)  // what they call is inlined
 #pragma clang diagnostic ignored "-Wexcessive-regsave"
 #endif
-
-extern "C" {
-[[gnu::visibility("hidden")]] extern const char __start_km_lane_code[];
-[[gnu::visibility("hidden")]] extern const char __stop_km_lane_code[];
-}
 
 namespace km::cpu {
 namespace {
@@ -67,11 +63,6 @@ KM_LANE_CODE void store_lanes(BlockState* state, uint64_t address, uint32_t lane
                               simt::AccessSite site, const void* elements) {
   state->line = site.line;
   move_elements(reinterpret_cast<void*>(address), elements, lanes, site.size_bytes);
-}
-
-KM_NO_SANITIZE bool is_lane_code(uint64_t pc) {
-  return pc >= reinterpret_cast<uint64_t>(&__start_km_lane_code[0]) &&
-         pc < reinterpret_cast<uint64_t>(&__stop_km_lane_code[0]);
 }
 
 }  // namespace km::cpu

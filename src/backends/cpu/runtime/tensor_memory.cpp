@@ -3,7 +3,7 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/runtime/images.h"
+#include "backends/cpu/fault/runtime_code.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/runtime/tensors/warpgroup.h"
 #include "simt/warpgroup_rules.h"
