@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "backends/cpu/command/task.h"
+#include "backends/cpu/command/transfer_fault.h"
 #include "backends/cpu/device/context.h"
+#include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/fault/diagnose.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/threads/futex.h"

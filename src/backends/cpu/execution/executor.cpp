@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-#include "backends/cpu/fault/diagnose.h"
+#include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/futex.h"

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/execution/fiber_block.h"
 #include "backends/cpu/execution/independent_block.h"
+#include "backends/cpu/execution/kernel_fault.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/execution/privatized_atomics.h"
 #include "backends/cpu/execution/stall.h"
@@ -21,21 +22,6 @@
 #include "base/result.h"
 
 namespace km::cpu {
-
-/// A fault with everything that the message needs, copied out of the thread that had it.
-struct KernelFault {
-  simt::FaultKind kind = simt::FaultKind::none;  // none: found by a signal
-  Fault fault;
-  uint64_t size_bytes = 0;
-  uint32_t line = 0;         // in the PTX text, 0: the one that the pc belongs to
-  uint32_t helper_line = 0;  // where the pc belongs to none: that of the access it serves
-  uint64_t shared_address = 0;
-  uint32_t block[3] = {};
-  uint32_t thread = 0;  // linear; the first of the packet when has_thread is false
-  bool has_thread = false;
-  bool deadlock = false;  // no warp of the block can go on
-  std::string text;       // of a failed assertion
-};
 
 class Executor {
  public:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "backends/cpu/execution/executor.h"
 #include "simt/runtime/independent_warp.h"
 
 namespace km::cpu {

@@ -116,4 +116,12 @@ Allocations::Located Allocations::locate(uint64_t address) const {
   return located(before_distance, "before", above);
 }
 
+std::string text_of(const Allocations::Located& located) {
+  return located.text.empty() ? "near no allocation of this context" : located.text;
+}
+
+std::string place_of(uint64_t address, const Allocations& allocations) {
+  return address < kNullBytes ? "near the null address" : text_of(allocations.locate(address));
+}
+
 }  // namespace km::cpu

@@ -62,4 +62,12 @@ class Allocations {
   uint64_t last_peer_ = 0;
 };
 
+/// Addresses below this are near the null address: no memory lies there.
+constexpr uint64_t kNullBytes = 4096;
+
+/// The words for a place that was looked up.
+std::string text_of(const Allocations::Located& located);
+/// The words for the place of an address.
+std::string place_of(uint64_t address, const Allocations& allocations);
+
 }  // namespace km::cpu

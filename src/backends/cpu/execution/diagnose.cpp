@@ -1,4 +1,4 @@
-#include "backends/cpu/fault/diagnose.h"
+#include "backends/cpu/execution/diagnose.h"
 
 #include <signal.h>
 
@@ -52,17 +52,7 @@ std::string place(const KernelFault& fault, const LaunchRun& run) {
   return text;
 }
 
-constexpr uint64_t kNullBytes = 4096;  // no memory lies below
-
-std::string text_of(const Allocations::Located& located) {
-  return located.text.empty() ? "near no allocation of this context" : located.text;
-}
-
-std::string locate(uint64_t address, const Allocations& allocations) {
-  return address < kNullBytes ? "near the null address" : text_of(allocations.locate(address));
-}
-
-/// locate() with the parameters by which the kernel was given what lies there.
+/// The place of an address, with the parameters by which the kernel was given what lies there.
 std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run) {
   const uint8_t* const params = run.record.params;
   if (address < kNullBytes) {
@@ -209,23 +199,6 @@ std::string describe_stall(std::span<const ResidentBlock* const> blocks, const L
     text += format(" and %zu more on the same thread", blocks.size() - kMostBlocks);
   }
   return text + " (KM_KERNEL_TIMEOUT_MS=n stops such kernels, KM_STALL_WARNING_MS=0 is silent)";
-}
-
-Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
-                              const Allocations& allocations) {
-  std::string source = transfer.is_fill() ? "" : " from " + hex(transfer.source);
-  return make_error(KM_ERROR_ILLEGAL_ADDRESS, "%s of %s%s to %s: illegal address %s, %s",
-                    transfer.is_fill() ? "fill" : "copy",
-                    counted(transfer.size_bytes, "byte").c_str(), source.c_str(),
-                    hex(transfer.destination).c_str(), hex(address).c_str(),
-                    locate(address, allocations).c_str());
-}
-
-Error describe_task_fault(const Fault& fault, const Task& task, const Allocations& allocations) {
-  const char* const cause =
-      fault.signal == SIGBUS ? "; the file mapped there may have been truncated" : "";
-  return make_error(KM_ERROR_ILLEGAL_ADDRESS, "%s: illegal address %s, %s%s", task.name(),
-                    hex(fault.address).c_str(), locate(fault.address, allocations).c_str(), cause);
 }
 
 }  // namespace km::cpu
