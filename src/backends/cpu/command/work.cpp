@@ -103,12 +103,14 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
   Result<Ending> ending = executor.run(run);
   if (!ending) {
     run.range.close();
-    context.fail(std::move(ending.error()), &executor);
+    context.fail(std::move(ending.error()), &executor.kernel_thread());
   } else if (*ending == Ending::faulted) {
-    context.fail(describe_fault(executor.fault(), run, context.allocations()), &executor);
+    context.fail(describe_fault(executor.fault(), run, context.allocations()),
+                 &executor.kernel_thread());
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {
-    context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()), &executor);
+    context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()),
+                 &executor.kernel_thread());
   } else if (const KernelFault* assertion = executor.assertion()) {
     context.note_assertion(describe_fault(*assertion, run, context.allocations()));
   }
@@ -151,7 +153,7 @@ void run_task(Command& command, Executor& executor, Context& context) {
   while (command.run.range.take(&part, &first, &last)) {
     for (; first < last && !context.failed(); ++first) {
       Status done = run_piece(*command.task, first, context.allocations());
-      if (!done) context.fail(std::move(done.error()), &executor);
+      if (!done) context.fail(std::move(done.error()), &executor.kernel_thread());
     }
   }
 }

@@ -18,7 +18,7 @@
 namespace km::cpu {
 
 class Device;
-class Executor;
+class KernelThread;
 class ThreadPool;
 class Stream;
 
@@ -68,8 +68,8 @@ class Context {
   /// Success, or the sticky error.
   Status check() const;
   /// Sets the sticky error, unless there is one, and stops what runs on other threads. `self` is
-  /// the executor of this thread.
-  void fail(Error error, const Executor* self);
+  /// this thread.
+  void fail(Error error, const KernelThread* self);
 
   // Profiles.
   bool is_profiling() const { return profiling_.load(std::memory_order_acquire); }

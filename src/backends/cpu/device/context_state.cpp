@@ -9,7 +9,7 @@
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/kernel_thread.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/futex.h"
@@ -134,11 +134,11 @@ bool Context::set_error(Error error) {
   return true;
 }
 
-void Context::fail(Error error, const Executor* self) {
+void Context::fail(Error error, const KernelThread* self) {
   if (!set_error(std::move(error))) return;
   uint32_t none = 0;
   stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault));
-  Executor::interrupt_all(this, self, kForever);
+  KernelThread::interrupt_all(this, self, kForever);
 }
 
 void Context::note_assertion(Error error) {
@@ -165,7 +165,7 @@ void Context::stop_asserting(uint64_t epoch) {
   if (!is_asserting(epoch)) return;
   uint32_t none = 0;
   if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault))) return;
-  Executor::interrupt_all(this, nullptr, kForever);
+  KernelThread::interrupt_all(this, nullptr, kForever);
 }
 
 uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }
@@ -174,7 +174,7 @@ void Context::stop_overdue() {
   std::lock_guard reset_lock(reset_mutex_);  // what is said here must not hit what comes after
   uint32_t none = 0;
   if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::timeout))) return;
-  Executor::interrupt_all(this, nullptr, kForever);
+  KernelThread::interrupt_all(this, nullptr, kForever);
   // Usually the thread that was stopped says where; otherwise the kernel has just ended.
   for (int turn = 0; turn < 100 && !failed(); ++turn) usleep(1000);
   set_error(make_error(KM_ERROR_LAUNCH_TIMEOUT,
@@ -206,7 +206,7 @@ void Context::reset() {
   while (reason != static_cast<uint32_t>(StopReason::exit) &&
          !stop_.compare_exchange_weak(reason, kReset)) {
   }
-  Executor::interrupt_all(this, nullptr, kForever);
+  KernelThread::interrupt_all(this, nullptr, kForever);
   std::vector<Stream*> all = streams();
   for (Stream* stream : all) stream->cancel_park();
   // Twice: a graph that was just started may have put work into streams that were empty.
@@ -239,7 +239,7 @@ void Context::stop_all() {
     context->status_.store(KM_ERROR_CONTEXT_LOST);
   }
   lock.unlock();
-  Executor::interrupt_all(nullptr, nullptr, kExitNs);
+  KernelThread::interrupt_all(nullptr, nullptr, kExitNs);
   end_callbacks(kExitNs);
 }
 

@@ -2,8 +2,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +16,6 @@
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
 #include "base/log.h"
-#include "base/thread/cancellation.h"
 
 namespace km::cpu {
 namespace {
@@ -26,14 +23,12 @@ namespace {
 constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
 constexpr uint64_t kStackMarginBytes = 256 << 10;
 constexpr size_t kMaxExecutors = 4096;
-constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
 constexpr uint32_t kWaitTurns = 32;
 constexpr uint32_t kSpoiledTurns = 512;
 
 /// Append-only, so that it can be read without a lock.
 std::atomic<Executor*> executors[kMaxExecutors];
 std::atomic<size_t> executor_count{0};
-std::atomic<bool> start_times{false};
 
 /// For kernels without shared memory: every access faults.
 uint8_t* empty_window() {
@@ -90,22 +85,21 @@ bool Executor::make() {
 }
 
 Executor* Executor::acquire() {
-  int thread = static_cast<int>(syscall(SYS_gettid));
   size_t count = executor_count.load(std::memory_order_acquire);
   for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
     Executor* executor = executors[i].load(std::memory_order_acquire);
     if (executor == nullptr || executor->in_use_.exchange(true, std::memory_order_acquire)) {
       continue;
     }
-    executor->thread_id_.store(thread);
+    executor->kernel_thread_.take_over();
     return executor;
   }
   std::unique_ptr<Executor> made(new (std::nothrow) Executor);
   if (!made || !made->make()) return nullptr;
   made->in_use_.store(true);
-  made->thread_id_.store(thread);
+  made->kernel_thread_.take_over();
   size_t slot = executor_count.fetch_add(1);
-  if (slot >= kMaxExecutors) return nullptr;
+  if (slot >= kMaxExecutors || !made->kernel_thread_.enlist()) return nullptr;
   executors[slot].store(made.get(), std::memory_order_release);
   return made.release();
 }
@@ -450,8 +444,7 @@ void Executor::note_time(const CodeUnit& unit) const {
 
 Result<Ending> Executor::run(LaunchRun& launch) {
   KM_TRY(prepare(launch));
-  if (start_times.load(std::memory_order_relaxed)) start_ns_.store(now_ns());
-  owner_.store(launch.owner);  // before the stop word is read: interrupt_all() counts on it
+  kernel_thread_.begin(launch.owner);
   Ending ending = Ending::stopped;
   if (launch.stop == nullptr || launch.stop->load() == 0) {
     uint64_t begin = now_ticks();
@@ -468,7 +461,7 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     fault_ = KernelFault{};
     fault_.kind = simt::FaultKind::stopped;
   }
-  owner_.store(nullptr);
+  kernel_thread_.end();
   if (ending != Ending::returned) launch.range.close();
   return ending;
 }
@@ -540,50 +533,6 @@ void Executor::check_stack(uint64_t size_bytes, uint64_t pc) {
       Fault{.signal = SIGSEGV, .code = 0, .pc = pc, .address = low, .stack_overflow = true};
   leave(Ending::faulted);
 }
-
-bool Executor::interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns) {
-  const NoCancellation postponed;
-  uint64_t limit = timeout_ns == kForever ? kForever : now_ns() + timeout_ns;
-  for (unsigned turn = 0;; ++turn) {
-    bool busy = false;
-    size_t count = executor_count.load();
-    for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
-      Executor* executor = executors[i].load(std::memory_order_acquire);
-      if (executor == nullptr || executor == self) continue;
-      const void* running = executor->owner_.load();
-      if (running == nullptr || (owner != nullptr && running != owner)) continue;
-      busy = true;
-      interrupt_thread(executor->thread_id_.load());
-    }
-    if (!busy) return true;
-    if (turn == kPatience) {
-      log(LogLevel::kWarn, "cpu",
-          "a kernel does not stop; if a SIGSEGV handler was installed after the library was first "
-          "used, kernels cannot be interrupted");
-    }
-    if (limit != kForever && now_ns() >= limit) return false;
-    if (turn < 16) {
-      sched_yield();
-    } else {
-      usleep(turn < 100 ? 50 : 1000);
-    }
-  }
-}
-
-const void* Executor::find_overdue(uint64_t limit_ns) {
-  uint64_t now = now_ns();
-  size_t count = executor_count.load();
-  for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
-    Executor* executor = executors[i].load(std::memory_order_acquire);
-    if (executor == nullptr) continue;
-    const void* owner = executor->owner_.load();
-    uint64_t start = executor->start_ns_.load();
-    if (owner != nullptr && start != 0 && now > start && now - start > limit_ns) return owner;
-  }
-  return nullptr;
-}
-
-void Executor::keep_start_times() { start_times.store(true); }
 
 Executor* executor_of_host_thread() {
   static constinit thread_local Executor* held = nullptr;

@@ -17,6 +17,7 @@
 #include "backends/cpu/execution/privatized_atomics.h"
 #include "backends/cpu/execution/stall.h"
 #include "backends/cpu/fault/fault.h"
+#include "backends/cpu/fault/kernel_thread.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/memory/allocations.h"
 #include "base/result.h"
@@ -43,13 +44,8 @@ class Executor {
   /// The first assertion that failed in a run() that gave `returned`; null: none did.
   const KernelFault* assertion() const { return has_assertion_ ? &assertion_ : nullptr; }
 
-  /// Makes all other threads that run launches of `owner` (null: of anybody) look at their stop
-  /// word, until they have left or `timeout_ns` has passed. False in the latter case.
-  static bool interrupt_all(const void* owner, const Executor* self, uint64_t timeout_ns);
-  /// The owner and start of the oldest launch that runs longer than `limit_ns`, null: none.
-  static const void* find_overdue(uint64_t limit_ns);
-  /// From now on run() keeps the start times that find_overdue() needs.
-  static void keep_start_times();
+  /// By which this thread can be interrupted.
+  const KernelThread& kernel_thread() const { return kernel_thread_; }
 
   // Called by generated code through the runtime table.
   /// `line` in the PTX text counts where it is not 0, else the one that `pc` belongs to.
@@ -139,9 +135,7 @@ class Executor {
   size_t host_size_ = 0;
 
   std::atomic<bool> in_use_{false};
-  std::atomic<int> thread_id_{0};
-  std::atomic<const void*> owner_{nullptr};  // of the launch that runs here now
-  std::atomic<uint64_t> start_ns_{0};
+  KernelThread kernel_thread_;
 };
 
 /// The executor of this thread, made at the first use and kept until the thread ends. Null when the

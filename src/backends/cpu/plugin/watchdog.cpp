@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/fault/kernel_thread.h"
 #include "backends/cpu/threads/threads.h"
 
 namespace km::cpu {
@@ -18,7 +18,7 @@ void watch(uint64_t limit_ms) {
   uint64_t turn_ms = std::clamp<uint64_t>(limit_ms / 8, 1, 250);
   for (;;) {
     usleep(static_cast<useconds_t>(turn_ms * 1000));
-    const void* owner = Executor::find_overdue(limit_ms * 1000000);
+    const void* owner = KernelThread::find_overdue(limit_ms * 1000000);
     if (owner != nullptr) Context::stop_overdue_of(owner);
   }
 }
@@ -30,7 +30,7 @@ Status start_watchdog(uint64_t limit_ms) {
   static bool started = false;
   std::lock_guard lock(mutex);
   if (started) return {};
-  Executor::keep_start_times();
+  KernelThread::keep_start_times();
   started = start_thread("km-cpu-watchdog", kStackBytes, -1, [limit_ms] { watch(limit_ms); });
   if (started) return {};
   return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
