@@ -9,6 +9,7 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/memory/address_space.h"
+#include "backends/cpu/plugin/plugin.h"
 #include "unit/cpu/support.h"
 
 namespace km::cpu::test {

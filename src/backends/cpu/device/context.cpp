@@ -1,89 +1,246 @@
-// Entries of contexts.
 #include "backends/cpu/device/context.h"
 
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 #include "backends/cpu/config/config.h"
-#include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/fault/fault.h"
-#include "backends/cpu/memory/heap.h"
-#include "backends/cpu/plugin/watchdog.h"
+#include "backends/cpu/fault/kernel_thread.h"
+#include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/callback_thread.h"
+#include "backends/cpu/threads/futex.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
+namespace {
 
-km_status context_create(kmb_device* device, kmb_context** out_context, kmb_error* error) {
-  return guarded(error, [&]() -> Status {
-    KM_TRY(install_fault_handler());
-    put_handler_in_front(Look::all);
-    KM_ASSIGN(ThreadPool * pool, from(device)->pool());
-    if (config().kernel_timeout_ms != 0) KM_TRY(start_watchdog(config().kernel_timeout_ms));
-    *out_context = to(Context::make(from(device), pool));
-    return {};
-  });
+constexpr uint64_t kExitNs = 250000000;
+constexpr int kExitTurns = 1000;
+
+/// Never destroyed: used at the end of the process.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Context*> contexts;
+};
+
+Registry& registry() {
+  static auto* const made = new Registry;
+  return *made;
 }
 
-km_status context_set_checked(kmb_context* context, uint32_t wanted, uint32_t* out_is_checked,
-                              kmb_error*) {
-  const CheckedMemory rule = config().checked;
-  const bool is_checked =
-      rule == CheckedMemory::as_contexts_say ? wanted != 0 : rule == CheckedMemory::always;
-  from(context)->set_checked(is_checked);
-  *out_is_checked = is_checked ? 1 : 0;
-  return KM_SUCCESS;
+}  // namespace
+
+Context* Context::make(Device* device, ThreadPool* pool) {
+  std::unique_ptr<Context> context(new Context(device, pool));
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  all.contexts.push_back(context.get());
+  return context.release();
 }
 
-void context_destroy(kmb_context* handle) {
-  Context* context = from(handle);
-  context->output().flush();  // here, not later on a worker: the host's callback may be gone then
+Context::~Context() {
+  if (profile_release_ != nullptr) profile_release_(profile_data_);
+}
+
+void Context::set_profiling(bool on, kmb_profile_callback callback, void* user_data,
+                            km_release_callback release) {
+  if (callback != nullptr) {
+    profile_callback_ = callback;
+    profile_data_ = user_data;
+    profile_release_ = release;
+  }
+  if (on && !is_profiling()) profiling_since_ns_.store(now_ns());
+  profiling_.store(on, std::memory_order_release);
+}
+
+void Context::release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  {
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    std::erase(all.contexts, this);
+  }
+  delete this;
+}
+
+bool Context::try_retain() {
+  uint32_t references = references_.load(std::memory_order_relaxed);
+  do {
+    if (references == 0) return false;
+  } while (!references_.compare_exchange_weak(references, references + 1));
+  return true;
+}
+
+void Context::add_stream(Stream* stream) {
+  std::lock_guard lock(streams_mutex_);
+  streams_.push_back(stream);
+}
+
+void Context::remove_stream(Stream* stream) {
+  std::lock_guard lock(streams_mutex_);
+  std::erase(streams_, stream);
+}
+
+std::vector<Stream*> Context::streams() const {
+  std::lock_guard lock(streams_mutex_);
+  return streams_;
+}
+
+void Context::drain() {
+  for (Stream* stream : streams()) stream->wait(stream->submitted(), kForever);
+}
+
+void Context::add_uses(std::vector<kmb_use>* uses) const {
+  for (Stream* stream : streams()) uses->push_back({to(stream), stream->submitted()});
+}
+
+void Context::set_peer(const Context& peer, bool enabled) {
+  if (enabled) return allocations_->add_peer(peer.allocations_);
+  std::vector<kmb_use> uses;
+  add_uses(&uses);
+  when_all_complete(uses, [own = allocations_, peer = peer.allocations_,
+                           last = allocations_->last_peer()] { own->drop_peer(peer, last); });
+}
+
+Error Context::error() const {
+  std::lock_guard lock(error_mutex_);
+  if (error_.status != KM_SUCCESS || !failed()) return error_;
+  return make_error(status(), "the process exits: its kernels were stopped");
+}
+
+Error Context::failure() const {
+  Error found = error();
+  if (found.status != KM_SUCCESS) return found;
+  return make_error(KM_ERROR_CONTEXT_LOST, "the context was reset while the call ran");
+}
+
+Status Context::check() const {
+  if (!failed()) return {};
+  output_.flush_without_callback();
+  Error found = error();
+  if (found.status == KM_SUCCESS) return {};  // it has been reset meanwhile
+  return found;
+}
+
+bool Context::set_error(Error error) {
+  std::lock_guard lock(error_mutex_);
+  if (error_.status != KM_SUCCESS) return false;
+  error_ = std::move(error);
+  status_.store(error_.status, std::memory_order_release);
+  return true;
+}
+
+void Context::fail(Error error, const KernelThread* self) {
+  if (!set_error(std::move(error))) return;
+  uint32_t none = 0;
+  stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault));
+  KernelThread::interrupt_all(this, self, kForever);
+}
+
+void Context::note_assertion(Error error) {
+  {
+    std::lock_guard lock(error_mutex_);
+    if (assertion_.status != KM_SUCCESS) return;
+    assertion_ = std::move(error);
+  }
+  has_assertion_.store(true, std::memory_order_release);
+}
+
+void Context::settle_assertion() {
+  Error error;
+  {
+    std::lock_guard lock(error_mutex_);
+    if (!has_assertion_.exchange(false)) return;
+    error = std::exchange(assertion_, {KM_SUCCESS, {}, 0});
+  }
+  fail(std::move(error), nullptr);
+}
+
+void Context::stop_asserting(uint64_t epoch) {
+  std::lock_guard reset_lock(reset_mutex_);
+  if (!is_asserting(epoch)) return;
+  uint32_t none = 0;
+  if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault))) return;
+  KernelThread::interrupt_all(this, nullptr, kForever);
+}
+
+uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }
+
+void Context::stop_overdue() {
+  std::lock_guard reset_lock(reset_mutex_);  // what is said here must not hit what comes after
+  uint32_t none = 0;
+  if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::timeout))) return;
+  KernelThread::interrupt_all(this, nullptr, kForever);
+  // Usually the thread that was stopped says where; otherwise the kernel has just ended.
+  for (int turn = 0; turn < 100 && !failed(); ++turn) usleep(1000);
+  set_error(make_error(KM_ERROR_LAUNCH_TIMEOUT,
+                       "a kernel ran longer than the time limit of %llu ms (KM_KERNEL_TIMEOUT_MS)",
+                       static_cast<unsigned long long>(timeout_ms())));
+}
+
+void Context::stop_overdue_of(const void* wanted) {
+  Context* context = nullptr;
+  {
+    Registry& all = registry();
+    std::lock_guard lock(all.mutex);
+    auto found = std::find(all.contexts.begin(), all.contexts.end(), wanted);
+    if (found == all.contexts.end()) return;
+    context = *found;
+    if (!context->try_retain()) return;  // on its way out
+  }
+  context->stop_overdue();
   context->release();
 }
 
-km_status context_synchronize(kmb_context* handle, kmb_error* error) {
-  return caught(error, [&]() -> km_status {
-    Context* context = from(handle);
-    if (!context->failed()) context->drain();
-    const bool failed = context->failed();
-    context->output().flush();
-    return failed ? report(context->failure(), error) : KM_SUCCESS;
-  });
+void Context::reset() {
+  const HostMemoryNeeded needed;  // it cannot be given up halfway
+  std::lock_guard reset_lock(reset_mutex_);
+  resets_.fetch_add(1, std::memory_order_acq_rel);
+  set_error(make_error(KM_ERROR_CONTEXT_LOST, "the context is being reset"));
+  constexpr auto kReset = static_cast<uint32_t>(StopReason::reset);
+  uint32_t reason = stop_.load();
+  while (reason != static_cast<uint32_t>(StopReason::exit) &&
+         !stop_.compare_exchange_weak(reason, kReset)) {
+  }
+  KernelThread::interrupt_all(this, nullptr, kForever);
+  std::vector<Stream*> all = streams();
+  for (Stream* stream : all) stream->cancel_park();
+  // Twice: a graph that was just started may have put work into streams that were empty.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Stream* stream : all) stream->wait(stream->submitted(), kForever);
+  }
+  output_.flush();
+  device_heap_.clear();
+  ++epoch_;
+  failed_assertions_.store(0);
+  has_assertion_.store(false);
+  std::lock_guard lock(error_mutex_);
+  assertion_ = Error{KM_SUCCESS, {}, 0};
+  error_ = Error{KM_SUCCESS, {}, 0};
+  reason = kReset;
+  stop_.compare_exchange_strong(reason, 0);
+  status_.store(KM_SUCCESS, std::memory_order_release);
+  // A context that the end of the process has stopped stays so.
+  if (is_exiting()) status_.store(KM_ERROR_CONTEXT_LOST);
 }
 
-km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
-                              uint64_t* out_total_bytes, kmb_error* error) {
-  return guarded(error, [&]() -> Status {
-    uint64_t free = 0, total = 0;
-    Heap::instance().memory_info(&free, &total);
-    from(context)->device()->share_memory(&free, &total);
-    *out_free_bytes = free;
-    *out_total_bytes = total;
-    return {};
-  });
-}
-
-km_status context_reset(kmb_context* context, kmb_error* error) {
-  return guarded(error, [&]() -> Status {
-    from(context)->reset();
-    return {};
-  });
-}
-
-km_status context_status(kmb_context* handle, kmb_error* error) {
-  Context* context = from(handle);
-  if (!context->failed()) return KM_SUCCESS;
-  return caught(error, [&]() -> km_status { return report(context->error(), error); });
-}
-
-km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint32_t enabled,
-                                  kmb_error* error) {
-  return guarded(error, [&]() -> Status {
-    from(context)->set_peer(*from(peer), enabled != 0);
-    return {};
-  });
-}
-
-km_status context_set_output(kmb_context* context, km_output_callback callback, void* user_data,
-                             kmb_error*) {
-  from(context)->output().set_callback(callback, user_data);
-  return KM_SUCCESS;
+void Context::stop_all() {
+  Registry& all = registry();
+  // The exiting thread may have been stopped in the middle of anything: no lock is waited for.
+  std::unique_lock lock(all.mutex, std::defer_lock);
+  for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
+  if (!lock.owns_lock()) return;
+  for (Context* context : all.contexts) {
+    context->stop_.store(static_cast<uint32_t>(StopReason::exit));
+    context->status_.store(KM_ERROR_CONTEXT_LOST);
+  }
+  lock.unlock();
+  KernelThread::interrupt_all(nullptr, nullptr, kExitNs);
+  end_callbacks(kExitNs);
 }
 
 }  // namespace km::cpu

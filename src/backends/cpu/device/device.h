@@ -6,10 +6,12 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/stream/thread_pool.h"
+#include "backends/cpu/threads/thread_pool_options.h"
 #include "base/result.h"
 
 namespace km::cpu {
+
+class ThreadPool;
 
 class Device {
  public:
@@ -25,8 +27,11 @@ class Device {
   /// This device's part of the machine's figures.
   void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;
 
-  /// The worker threads, started at the first call.
-  Result<ThreadPool*> pool();
+  /// The memory of the machine that counts as the device's.
+  uint64_t memory_bytes() const;
+
+  /// The worker threads, which `start` has started at the first call.
+  Result<ThreadPool*> pool(Result<ThreadPool*> (*start)(const ThreadPoolOptions& options));
 
  private:
   const uint32_t ordinal_;

@@ -38,9 +38,6 @@ km_status caught(kmb_error* out_error, Body&& body) {
   }
 }
 
-/// The table itself.
-const kmb_backend& backend_table();
-
 /// The build id of the library and this plugin.
 const char* build_id();
 

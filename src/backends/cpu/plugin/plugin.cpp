@@ -1,5 +1,6 @@
 // The table of entries, its one exported symbol, and the start and end of the backend.
-#include <cstdio>
+#include "backends/cpu/plugin/plugin.h"
+
 #include <new>
 
 #include "backends/cpu/config/config.h"
@@ -101,16 +102,7 @@ constexpr kmb_backend kTable = {
 
 }  // namespace
 
-km_status report(const Error& error, kmb_error* out_error) {
-  out_error->native_code = error.native_code;
-  const char* text = error.message.empty() ? "the host is out of memory" : error.message.c_str();
-  snprintf(out_error->message, sizeof out_error->message, "%s", text);
-  return error.status;
-}
-
 const kmb_backend& backend_table() { return kTable; }
-
-const char* build_id() { return kTable.build_id; }
 
 km_status backend_initialize(const kmb_host* host, kmb_error* error) {
   return guarded(error, [&]() -> Status {

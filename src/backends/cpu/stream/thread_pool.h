@@ -12,6 +12,7 @@
 #include "backends/cpu/execution/block_range.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/idle_workers.h"
+#include "backends/cpu/threads/thread_pool_options.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -20,14 +21,6 @@ struct Command;
 class Context;
 class Executor;
 class Stream;
-
-struct ThreadPoolOptions {
-  uint32_t threads = 1;
-  uint32_t first_name = 0;  // km-cpu-<first_name>, ...
-  std::vector<int> cpus;    // to pin to, one per thread; empty: not pinned
-  bool in_order = false;    // KM_CPU_DETERMINISTIC: one thread runs all blocks of a launch
-  bool may_spin = true;     // false on a single core
-};
 
 class ThreadPool {
  public:

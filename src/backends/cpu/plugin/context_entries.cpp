@@ -1,0 +1,89 @@
+// Entries of contexts.
+#include "backends/cpu/config/config.h"
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/device.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/fault/fault.h"
+#include "backends/cpu/memory/heap.h"
+#include "backends/cpu/plugin/watchdog.h"
+#include "backends/cpu/stream/thread_pool.h"
+
+namespace km::cpu {
+
+km_status context_create(kmb_device* device, kmb_context** out_context, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(install_fault_handler());
+    put_handler_in_front(Look::all);
+    KM_ASSIGN(ThreadPool * pool, from(device)->pool(ThreadPool::start));
+    if (config().kernel_timeout_ms != 0) KM_TRY(start_watchdog(config().kernel_timeout_ms));
+    *out_context = to(Context::make(from(device), pool));
+    return {};
+  });
+}
+
+km_status context_set_checked(kmb_context* context, uint32_t wanted, uint32_t* out_is_checked,
+                              kmb_error*) {
+  const CheckedMemory rule = config().checked;
+  const bool is_checked =
+      rule == CheckedMemory::as_contexts_say ? wanted != 0 : rule == CheckedMemory::always;
+  from(context)->set_checked(is_checked);
+  *out_is_checked = is_checked ? 1 : 0;
+  return KM_SUCCESS;
+}
+
+void context_destroy(kmb_context* handle) {
+  Context* context = from(handle);
+  context->output().flush();  // here, not later on a worker: the host's callback may be gone then
+  context->release();
+}
+
+km_status context_synchronize(kmb_context* handle, kmb_error* error) {
+  return caught(error, [&]() -> km_status {
+    Context* context = from(handle);
+    if (!context->failed()) context->drain();
+    const bool failed = context->failed();
+    context->output().flush();
+    return failed ? report(context->failure(), error) : KM_SUCCESS;
+  });
+}
+
+km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
+                              uint64_t* out_total_bytes, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    uint64_t free = 0, total = 0;
+    Heap::instance().memory_info(&free, &total);
+    from(context)->device()->share_memory(&free, &total);
+    *out_free_bytes = free;
+    *out_total_bytes = total;
+    return {};
+  });
+}
+
+km_status context_reset(kmb_context* context, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    from(context)->reset();
+    return {};
+  });
+}
+
+km_status context_status(kmb_context* handle, kmb_error* error) {
+  Context* context = from(handle);
+  if (!context->failed()) return KM_SUCCESS;
+  return caught(error, [&]() -> km_status { return report(context->error(), error); });
+}
+
+km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint32_t enabled,
+                                  kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    from(context)->set_peer(*from(peer), enabled != 0);
+    return {};
+  });
+}
+
+km_status context_set_output(kmb_context* context, km_output_callback callback, void* user_data,
+                             kmb_error*) {
+  from(context)->output().set_callback(callback, user_data);
+  return KM_SUCCESS;
+}
+
+}  // namespace km::cpu
