@@ -57,7 +57,7 @@ TEST_P(FaultTest, TheContextStaysFailedAndOthersGoOn) {
   EXPECT_EQ(value, 0u);
   EXPECT_FALSE(other->failed());
   EXPECT_EQ(other_value, 1u);
-  context_->reset();
+  reset(*context_);
   EXPECT_FALSE(context_->failed());
   launch(stream_, code, {1, 1, 1}, {1, 1, 1}, Store{reinterpret_cast<uint64_t>(&value), 0});
   synchronize(stream_);
@@ -69,7 +69,7 @@ TEST_P(FaultTest, TheContextStaysFailedAndOthersGoOn) {
 TEST_P(FaultTest, AnErrorThatAResetHasClearedIsNoSuccess) {
   context_->fail(make_error(KM_ERROR_TRAP, "trap"), nullptr);
   EXPECT_EQ(context_->failure().status, KM_ERROR_TRAP);
-  context_->reset();  // between a call's look at failed() and its look at the error
+  reset(*context_);  // between a call's look at failed() and its look at the error
   EXPECT_EQ(context_->failure().status, KM_ERROR_CONTEXT_LOST);
   EXPECT_TRUE(context_->check());
 }
@@ -88,7 +88,7 @@ TEST_P(FaultTest, AFaultStopsTheBlocksThatRunForEver) {
     launch(stream_, code, {64, 1, 1}, {1, 1, 1}, Store{8, 1});
     synchronize(stream_);
     ASSERT_EQ(context_->status(), KM_ERROR_ILLEGAL_ADDRESS);
-    context_->reset();
+    reset(*context_);
   }
 }
 
@@ -98,7 +98,7 @@ TEST_P(FaultTest, ResetStopsEndlessKernelsAndDropsWhatIsQueued) {
   launch(stream_, endless, {4, 1, 1}, {1, 1, 1}, Store{0, UINT64_MAX});
   launch(stream_, quick, {1, 1, 1}, {1, 1, 1}, Store{reinterpret_cast<uint64_t>(&value), 0});
   EXPECT_FALSE(stream_->wait(stream_->submitted(), 20000000));
-  context_->reset();
+  reset(*context_);
   EXPECT_TRUE(stream_->is_complete(stream_->submitted()));
   EXPECT_FALSE(context_->failed());
   EXPECT_EQ(value, 0u);
@@ -109,7 +109,7 @@ TEST_P(FaultTest, ResetStopsAKernelThatAWaitingThreadRuns) {
   launch(stream_, endless, {1, 1, 1}, {1, 1, 1}, Store{0, UINT64_MAX});
   std::thread waiter([&] { stream_->wait(stream_->submitted(), kForever); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  context_->reset();
+  reset(*context_);
   waiter.join();
   EXPECT_TRUE(stream_->is_complete(stream_->submitted()));
 }
@@ -141,7 +141,7 @@ TEST_P(FaultTest, GeneratedCodeReportsWhatItFindsItself) {
     EXPECT_EQ(error.status, c.status);
     EXPECT_THAT(error.message, HasSubstr(c.text));
     EXPECT_THAT(error.message, HasSubstr("thread (1,1,0)"));
-    context_->reset();
+    reset(*context_);
   }
 }
 
@@ -187,7 +187,7 @@ TEST_P(FaultTest, EverySignalHasAStatus) {
     launch(stream_, code, {1, 1, 1}, {1, 1, 1}, 0u);
     synchronize(stream_);
     EXPECT_EQ(context_->status(), c.status);
-    context_->reset();
+    reset(*context_);
   }
 }
 

@@ -158,7 +158,7 @@ TEST_P(LaunchTest, SharedMemoryBeyondItsSizeFaults) {
   launch(stream_, code, {1, 1, 1}, {1, 1, 1}, uint64_t{4097}, 4096);
   synchronize(stream_);
   EXPECT_EQ(context_->status(), KM_ERROR_ILLEGAL_ADDRESS);
-  context_->reset();
+  reset(*context_);
   launch(stream_, code, {1, 1, 1}, {1, 1, 1}, uint64_t{1}, 0);
   synchronize(stream_);
   EXPECT_EQ(context_->status(), KM_ERROR_ILLEGAL_ADDRESS);

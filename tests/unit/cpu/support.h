@@ -14,6 +14,7 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/runtime/runtime_table.h"
+#include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/sanitizers.h"

@@ -161,7 +161,7 @@ TEST_P(WarpsTest, DeadlocksAreErrors) {
     synchronize(stream_);
     EXPECT_EQ(context_->status(), KM_ERROR_LAUNCH_FAILED);
     EXPECT_THAT(context_->error().message, ::testing::HasSubstr("deadlock"));
-    context_->reset();
+    reset(*context_);
   }
 }
 
@@ -184,7 +184,7 @@ TEST_P(WarpsTest, AFaultLeavesTheStacksUsable) {
     synchronize(stream_);
     ASSERT_EQ(context_->status(), KM_ERROR_ILLEGAL_ADDRESS);
     EXPECT_THAT(context_->error().message, ::testing::HasSubstr("(64,0,0) to (95,0,0)"));
-    context_->reset();
+    reset(*context_);
     launch(stream_, good, {8, 1, 1}, {4 * 32, 1, 1}, Exchange{out.data(), 3}, 4096);
     synchronize(stream_);
     ASSERT_FALSE(context_->failed()) << context_->error().message;

@@ -12,6 +12,7 @@
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/guarded_memory.h"
+#include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "base/memory/host_allocator.h"
@@ -172,7 +173,7 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
     std::vector<kmb_use> all(uses, uses + use_count);
     if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
     // Kernels launch graphs on streams that the core knows nothing of.
-    if (memory->context().device_graphs().has_had_any()) memory->context().add_uses(&all);
+    if (memory->context().device_graphs().has_had_any()) add_uses(memory->context(), &all);
     std::erase_if(all,
                   [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
     if (all.empty()) return;

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/config/config.h"
-#include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/kernel_thread.h"
-#include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/futex.h"
 #include "base/memory/host_allocator.h"
@@ -88,22 +86,6 @@ void Context::remove_stream(Stream* stream) {
 std::vector<Stream*> Context::streams() const {
   std::lock_guard lock(streams_mutex_);
   return streams_;
-}
-
-void Context::drain() {
-  for (Stream* stream : streams()) stream->wait(stream->submitted(), kForever);
-}
-
-void Context::add_uses(std::vector<kmb_use>* uses) const {
-  for (Stream* stream : streams()) uses->push_back({to(stream), stream->submitted()});
-}
-
-void Context::set_peer(const Context& peer, bool enabled) {
-  if (enabled) return allocations_->add_peer(peer.allocations_);
-  std::vector<kmb_use> uses;
-  add_uses(&uses);
-  when_all_complete(uses, [own = allocations_, peer = peer.allocations_,
-                           last = allocations_->last_peer()] { own->drop_peer(peer, last); });
 }
 
 Error Context::error() const {
@@ -196,7 +178,7 @@ void Context::stop_overdue_of(const void* wanted) {
   context->release();
 }
 
-void Context::reset() {
+void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
   const HostMemoryNeeded needed;  // it cannot be given up halfway
   std::lock_guard reset_lock(reset_mutex_);
   resets_.fetch_add(1, std::memory_order_acq_rel);
@@ -207,12 +189,7 @@ void Context::reset() {
          !stop_.compare_exchange_weak(reason, kReset)) {
   }
   KernelThread::interrupt_all(this, nullptr, kForever);
-  std::vector<Stream*> all = streams();
-  for (Stream* stream : all) stream->cancel_park();
-  // Twice: a graph that was just started may have put work into streams that were empty.
-  for (int pass = 0; pass < 2; ++pass) {
-    for (Stream* stream : all) stream->wait(stream->submitted(), kForever);
-  }
+  drop_queued(streams());
   output_.flush();
   device_heap_.clear();
   ++epoch_;

@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "backend/interface.h"
+#include "backends/cpu/device/device_graphs.h"
 #include "backends/cpu/device/output.h"
-#include "backends/cpu/launches/device_graphs.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "base/result.h"
@@ -35,9 +36,8 @@ class Context {
   Device* device() const { return device_; }
   ThreadPool* pool() const { return pool_; }
   Allocations& allocations() { return *allocations_; }
-  /// Kernels of this context may touch memory of `peer`, or no longer: those that were submitted
-  /// before still may.
-  void set_peer(const Context& peer, bool enabled);
+  /// allocations() for another context, which only looks whether they are there still.
+  const std::shared_ptr<Allocations>& shared_allocations() const { return allocations_; }
   /// Launches by kernels that may be under way or pending at a time; 0: as many as there is memory.
   std::atomic<uint64_t>& pending_launches() { return settings_.pending_launches; }
   /// The stack that each thread has for recursive calls and alloca.
@@ -52,10 +52,7 @@ class Context {
   // Streams.
   void add_stream(Stream* stream);
   void remove_stream(Stream* stream);
-  /// Waits until everything that was submitted before is complete.
-  void drain();
-  /// Adds what was submitted so far to each stream.
-  void add_uses(std::vector<kmb_use>* uses) const;
+  std::vector<Stream*> streams() const;
 
   // Errors. The first one sticks until reset().
   bool failed() const { return status_.load(std::memory_order_acquire) != KM_SUCCESS; }
@@ -104,8 +101,9 @@ class Context {
   void note_assertion(Error error);
   bool has_assertion() const { return has_assertion_.load(std::memory_order_acquire); }
   void settle_assertion();
-  /// Stops kernels, drops queued work, clears the sticky error.
-  void reset();
+  /// Stops kernels, has the streams drop what is queued, clears the sticky error. `drop_queued`
+  /// returns when nothing is queued any more.
+  void reset(void (*drop_queued)(std::span<Stream* const> streams));
 
   /// For the end of the process: stops everything of all contexts, within a bounded time.
   static void stop_all();
@@ -118,7 +116,6 @@ class Context {
   ~Context();
   bool try_retain();
   bool set_error(Error error);
-  std::vector<Stream*> streams() const;
 
   Device* const device_;
   ThreadPool* const pool_;

@@ -12,6 +12,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/launches/launch.h"
+#include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/memory_ops.h"

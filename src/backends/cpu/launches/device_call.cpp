@@ -10,6 +10,7 @@
 #include "backends/cpu/device/device_attributes.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/launches/launch.h"
+#include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/module/module.h"
 #include "base/memory/host_allocator.h"
 #include "base/occupancy.h"

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/launches/launch.h"
+#include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/module/module.h"
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "backend/interface.h"
@@ -82,20 +81,6 @@ class UpdatedLaunch {
   const std::shared_ptr<const NodeBase> base_;
   uint64_t version_ = kOfBase;  // of settings_
   NodeSettings settings_;
-};
-
-/// The nodes of a context that kernels change, by handle.
-class UpdatableNodes {
- public:
-  /// Replaces the node that had the handle.
-  void put(uint64_t handle, const std::shared_ptr<UpdatableNode>& node);
-  /// Null: no node that lives has the handle.
-  std::shared_ptr<UpdatableNode> find(uint64_t handle) const;
-
- private:
-  mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, std::weak_ptr<UpdatableNode>> nodes_;
-  size_t next_sweep_ = 64;  // entries at which those of nodes that are gone leave
 };
 
 }  // namespace km::cpu

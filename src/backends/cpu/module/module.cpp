@@ -11,6 +11,7 @@
 #include "backends/cpu/module/compile_interruption.h"
 #include "backends/cpu/module/device_runtime.h"
 #include "backends/cpu/module/object_file.h"
+#include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
 #include "base/cuda/compute_capability.h"
 #include "base/text.h"
@@ -263,13 +264,13 @@ void module_unload(kmb_module* handle, const kmb_use* uses, uint64_t use_count) 
   const bool graphs_run_anywhere = context.device_graphs().has_had_any();
   try {
     std::vector<kmb_use> all(uses, uses + use_count);
-    if (graphs_run_anywhere) context.add_uses(&all);
+    if (graphs_run_anywhere) add_uses(context, &all);
     Module* last = module.get();
     when_all_complete(all, [last] { std::unique_ptr<Module> own(last); });
     static_cast<void>(module.release());
   } catch (const std::bad_alloc&) {
     wait_for_all(std::span(uses, use_count));
-    if (graphs_run_anywhere) context.drain();
+    if (graphs_run_anywhere) drain(context);
   }
 }
 

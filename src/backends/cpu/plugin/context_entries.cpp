@@ -6,6 +6,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/memory/heap.h"
 #include "backends/cpu/plugin/watchdog.h"
+#include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/thread_pool.h"
 
 namespace km::cpu {
@@ -40,7 +41,7 @@ void context_destroy(kmb_context* handle) {
 km_status context_synchronize(kmb_context* handle, kmb_error* error) {
   return caught(error, [&]() -> km_status {
     Context* context = from(handle);
-    if (!context->failed()) context->drain();
+    if (!context->failed()) drain(*context);
     const bool failed = context->failed();
     context->output().flush();
     return failed ? report(context->failure(), error) : KM_SUCCESS;
@@ -61,7 +62,7 @@ km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
 
 km_status context_reset(kmb_context* context, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    from(context)->reset();
+    reset(*from(context));
     return {};
   });
 }
@@ -75,7 +76,7 @@ km_status context_status(kmb_context* handle, kmb_error* error) {
 km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint32_t enabled,
                                   kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    from(context)->set_peer(*from(peer), enabled != 0);
+    set_peer(*from(context), *from(peer), enabled != 0);
     return {};
   });
 }

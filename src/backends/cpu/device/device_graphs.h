@@ -7,12 +7,26 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "backends/cpu/launches/updatable_node.h"
-
 namespace km::cpu {
 
 class DeviceGraph;
+class UpdatableNode;
 
+/// The nodes of a context that kernels change, by handle.
+class UpdatableNodes {
+ public:
+  /// Replaces the node that had the handle.
+  void put(uint64_t handle, const std::shared_ptr<UpdatableNode>& node);
+  /// Null: no node that lives has the handle.
+  std::shared_ptr<UpdatableNode> find(uint64_t handle) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, std::weak_ptr<UpdatableNode>> nodes_;
+  size_t next_sweep_ = 64;  // entries at which those of nodes that are gone leave
+};
+
+/// DeviceGraphs finds what kernels may launch or change, and knows nothing of it.
 class DeviceGraphs {
  public:
   /// Replaces the graph that had the handle.

@@ -1,0 +1,42 @@
+#include "backends/cpu/stream/context_streams.h"
+
+#include <span>
+
+#include "backends/cpu/device/context.h"
+#include "backends/cpu/device/entries.h"
+#include "backends/cpu/stream/stream.h"
+
+namespace km::cpu {
+namespace {
+
+void drop_queued(std::span<Stream* const> streams) {
+  for (Stream* stream : streams) stream->cancel_park();
+  // Twice: a graph that was just started may have put work into streams that were empty.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Stream* stream : streams) stream->wait(stream->submitted(), kForever);
+  }
+}
+
+}  // namespace
+
+void drain(const Context& context) {
+  for (Stream* stream : context.streams()) stream->wait(stream->submitted(), kForever);
+}
+
+void add_uses(const Context& context, std::vector<kmb_use>* uses) {
+  for (Stream* stream : context.streams()) uses->push_back({to(stream), stream->submitted()});
+}
+
+void set_peer(Context& context, const Context& peer, bool enabled) {
+  const std::shared_ptr<Allocations>& own = context.shared_allocations();
+  if (enabled) return own->add_peer(peer.shared_allocations());
+  std::vector<kmb_use> uses;
+  add_uses(context, &uses);
+  when_all_complete(uses, [own, peer = peer.shared_allocations(), last = own->last_peer()] {
+    own->drop_peer(peer, last);
+  });
+}
+
+void reset(Context& context) { context.reset(drop_queued); }
+
+}  // namespace km::cpu
