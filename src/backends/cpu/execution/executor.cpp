@@ -11,7 +11,6 @@
 
 #include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/memory/allocations.h"
-#include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
@@ -329,7 +328,7 @@ void Executor::run_resident() {
 
 /// No block of this thread gets on, and no other can be started.
 void Executor::idle() {
-  launch_->pool->relieve();
+  launch_->relief->relieve();
   if (stall_.note_wait()) {
     log(LogLevel::kWarn, "cpu", "%s", describe_stall(resident_blocks_, *launch_).c_str());
   }

@@ -16,7 +16,6 @@ class Allocations;
 class DeviceGrid;
 class DeviceHeap;
 class Output;
-class ThreadPool;
 
 struct LaunchRun {
   simt::LaunchRecord record{};
@@ -33,7 +32,7 @@ struct LaunchRun {
   const Allocations* allocations = nullptr;     // what checked code may touch
   DeviceHeap* heap = nullptr;                   // of device malloc
   DeviceGrid* grid = nullptr;                   // its own launches; null: it can make none
-  ThreadPool* pool = nullptr;                   // whose threads run it
+  StallRelief* relief = nullptr;                // of the threads that run it
   Stall stall;                                  // of launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed ones since the context was reset
   BlockRange range;

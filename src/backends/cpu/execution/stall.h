@@ -9,6 +9,17 @@ namespace km::cpu {
 
 struct LaunchRun;
 
+/// A StallRelief is told by a thread of a launch whose blocks all wait: what they wait for may be
+/// in a stream that no thread has taken, because all of them are in such launches. It sees to it
+/// that one takes it.
+class StallRelief {
+ public:
+  virtual void relieve() = 0;
+
+ protected:
+  ~StallRelief() = default;
+};
+
 /// The counts that the threads of one launch share.
 struct Stall {
   std::atomic<uint32_t> threads{0};  // that run blocks of the launch

@@ -13,6 +13,7 @@
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/runtime/runtime_table.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/stream/thread_pool.h"
 #include "base/text.h"
 #include "simt/shared_memory.h"
 
@@ -199,7 +200,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   run.allocations = &context->allocations();
   run.heap = &context->device_heap();
   run.grid = nullptr;
-  run.pool = context->pool();
+  run.relief = context->pool();
   run.assertions = &context->failed_assertions();
   return {};
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/execution/block_range.h"
+#include "backends/cpu/execution/stall.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/idle_workers.h"
 #include "backends/cpu/threads/thread_pool_options.h"
@@ -22,7 +23,7 @@ class Context;
 class Executor;
 class Stream;
 
-class ThreadPool {
+class ThreadPool final : public StallRelief {
  public:
   /// Starts the workers, as many as there are threads and memory for; none is an error. They sleep
   /// while there is nothing to do, and live as long as the process.
@@ -75,9 +76,7 @@ class ThreadPool {
   bool leave(uint64_t job);
   /// work_on() of a command that the caller runs, alone or with others.
   void work(Command& command, Executor& executor, Context& context);
-  /// For a thread of a launch whose blocks all wait: what they wait for may be in a stream that no
-  /// thread has taken, because all of them are in such launches. Sees to it that one takes it.
-  void relieve();
+  void relieve() override;
   /// Takes part in this job, to the end; false when it is over or has enough threads.
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
