@@ -13,7 +13,7 @@
 namespace km::cpu {
 
 class Allocations;
-class DeviceGrid;
+class DeviceCalls;
 class DeviceHeap;
 class Output;
 
@@ -31,7 +31,7 @@ struct LaunchRun {
   Output* output = nullptr;                     // of device printf
   const Allocations* allocations = nullptr;     // what checked code may touch
   DeviceHeap* heap = nullptr;                   // of device malloc
-  DeviceGrid* grid = nullptr;                   // its own launches; null: it can make none
+  DeviceCalls* grid = nullptr;                  // its own launches; null: it can make none
   StallRelief* relief = nullptr;                // of the threads that run it
   Stall stall;                                  // of launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed ones since the context was reset

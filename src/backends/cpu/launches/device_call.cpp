@@ -1,5 +1,4 @@
-#include "backends/cpu/launches/device_call.h"
-
+// The calls of the device runtime that a grid answers.
 #include <array>
 #include <bit>
 #include <new>
@@ -482,11 +481,9 @@ uint64_t Caller::run_out_of_memory(DeviceCall function) {
 
 }  // namespace
 
-uint64_t call_device_runtime(const simt::LaunchRecord& record, const simt::BlockState& state,
-                             DeviceCall function, const uint64_t* words, uint32_t thread) {
-  DeviceGrid* const grid = static_cast<const LaunchRun*>(record.host)->grid;
-  if (grid == nullptr) return static_cast<uint64_t>(DeviceError::unknown);
-  Caller caller(record, state, *grid, words, thread);
+uint64_t DeviceGrid::call(const simt::LaunchRecord& record, const simt::BlockState& state,
+                          DeviceCall function, const uint64_t* words, uint32_t thread) {
+  Caller caller(record, state, *this, words, thread);
   const HostMemoryOptional optional;
   try {
     return caller.run(function);

@@ -33,7 +33,7 @@ constexpr uint64_t kGraphTailLaunchStream = uint64_t{1} << 56,
 
 /// The launches of one grid, or the nodes of a graph that a kernel has launched. The grid's threads
 /// call everything but take() at the same time.
-class DeviceGrid {
+class DeviceGrid final : public DeviceCalls {
  public:
   /// `depth`: 0 when the host has launched it. `module`: of the kernel.
   DeviceGrid(DeviceLaunches* launches, uint32_t depth, const Module* module)
@@ -43,6 +43,9 @@ class DeviceGrid {
   ~DeviceGrid() { clear(); }
   DeviceGrid(const DeviceGrid&) = delete;
   DeviceGrid& operator=(const DeviceGrid&) = delete;
+
+  uint64_t call(const simt::LaunchRecord& record, const simt::BlockState& state,
+                DeviceCall function, const uint64_t* words, uint32_t thread) override;
 
   DeviceLaunches& launches() const { return *launches_; }
   uint32_t depth() const { return depth_; }

@@ -6,6 +6,7 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/command/command.h"
+#include "backends/cpu/execution/device_call.h"
 
 namespace km::cpu {
 
@@ -13,23 +14,6 @@ class DeviceGraphLaunch;
 class Function;
 class UpdatableNode;
 struct NodeBase;
-
-/// Numbers of cudaError.
-enum class DeviceError : uint32_t {
-  none = 0,
-  invalid_value = 1,
-  out_of_memory = 2,
-  invalid_configuration = 9,
-  invalid_pointer = 17,
-  too_deep = 65,
-  too_many_pending = 69,
-  invalid_function = 98,
-  invalid_device = 101,
-  unsupported_limit = 215,
-  invalid_handle = 400,
-  out_of_resources = 701,
-  unknown = 999,
-};
 
 /// Something that a kernel has put into a stream, or a node of a graph that it launches.
 struct DeviceWork {

@@ -114,7 +114,7 @@ UpdatedLaunch::UpdatedLaunch(std::shared_ptr<UpdatableNode> node,
 
 /// The command keeps what it has as a kernel that launches others.
 Status UpdatedLaunch::prepare(Command* command, Context* context) const {
-  DeviceGrid* const grid = command->run.grid;
+  DeviceCalls* const grid = command->run.grid;
   const uint64_t graph_exec = command->run.record.graph_exec;
   KM_TRY(prepare_device_launch(command, *base_->function, base_->launch_with(settings_), context));
   command->run.grid = grid;

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "backends/cpu/launches/device_call.h"
+#include "backends/cpu/execution/device_call.h"
 #include "kernelmill/c_api.h"
 #include "ptx/checks/program_check.h"
 #include "simt/runtime/device_call.h"

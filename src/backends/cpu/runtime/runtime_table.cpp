@@ -6,8 +6,8 @@
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/output.h"
+#include "backends/cpu/execution/device_call.h"
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/launches/device_call.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "backends/cpu/runtime/assertion.h"
 #include "backends/cpu/runtime/device_printf.h"
@@ -91,7 +91,9 @@ KM_NO_SANITIZE uint64_t device_call(const LaunchRecord* record, BlockState* stat
   Executor& executor = executor_of(state);
   executor.check_stop(KM_CALLER_PC);
   executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
-  return call_device_runtime(*record, *state, static_cast<DeviceCall>(function), words, thread);
+  DeviceCalls* const grid = static_cast<const LaunchRun*>(record->host)->grid;
+  if (grid == nullptr) return static_cast<uint64_t>(DeviceError::unknown);
+  return grid->call(*record, *state, static_cast<DeviceCall>(function), words, thread);
 }
 
 /// The arguments of __assertfail.

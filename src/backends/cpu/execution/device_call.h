@@ -1,5 +1,6 @@
 // The functions of CUDA's device runtime: what kernels ask for when they launch kernels. Wrappers
-// of PTX (device_runtime.h) reach them by km_device_call, each with its number and ten words.
+// of PTX (module/device_runtime.h) reach them by km_device_call, each with its number and ten
+// words.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +46,35 @@ enum class DeviceCall : uint32_t {
 /// Words of 64 bits that hold no error: high half of a result with one.
 constexpr uint64_t kNoWord = 0xFFFFFFFF;
 
-/// One call of one thread. Errors are the numbers of cudaError and kept for the thread's
-/// cudaGetLastError. Functions with a result of 4 bytes give it in the low half and the error in
-/// the high one; those with one of 8 bytes give an error in the low half and kNoWord in the high
-/// one.
-uint64_t call_device_runtime(const simt::LaunchRecord& record, const simt::BlockState& state,
-                             DeviceCall function, const uint64_t* words, uint32_t thread);
+/// Numbers of cudaError.
+enum class DeviceError : uint32_t {
+  none = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  invalid_configuration = 9,
+  invalid_pointer = 17,
+  too_deep = 65,
+  too_many_pending = 69,
+  invalid_function = 98,
+  invalid_device = 101,
+  unsupported_limit = 215,
+  invalid_handle = 400,
+  out_of_resources = 701,
+  unknown = 999,
+};
+
+/// DeviceCalls answers what the threads of one grid ask for. A thread calls it at any time.
+class DeviceCalls {
+ public:
+  /// One call of one thread. Errors are the numbers of cudaError and kept for the thread's
+  /// cudaGetLastError. Functions with a result of 4 bytes give it in the low half and the error in
+  /// the high one; those with one of 8 bytes give an error in the low half and kNoWord in the high
+  /// one.
+  virtual uint64_t call(const simt::LaunchRecord& record, const simt::BlockState& state,
+                        DeviceCall function, const uint64_t* words, uint32_t thread) = 0;
+
+ protected:
+  ~DeviceCalls() = default;
+};
 
 }  // namespace km::cpu
