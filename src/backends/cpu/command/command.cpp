@@ -3,8 +3,6 @@
 #include <new>
 
 #include "backends/cpu/command/task.h"
-#include "backends/cpu/launches/device_launches.h"
-#include "backends/cpu/stream/memory_ops.h"
 
 namespace km::cpu {
 

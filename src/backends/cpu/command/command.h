@@ -6,18 +6,17 @@
 #include <memory>
 
 #include "backend/interface.h"
+#include "backends/cpu/command/follow_ups.h"
 #include "backends/cpu/execution/launch_run.h"
 
 namespace km::cpu {
 
-class DeviceLaunches;
 class Marker;
 struct CopyFailure;
 struct GraphLaunch;
 struct GraphProgram;
 class MemoryOps;
 class Task;
-class UpdatedLaunch;
 
 enum class CommandKind : uint8_t {
   none,
@@ -91,9 +90,9 @@ struct Command {
   std::unique_ptr<uint8_t[]> large_params;      // has_more
   std::shared_ptr<const Task> task;             // task, has_more
   std::shared_ptr<const MemoryOps> memory_ops;  // memory, has_more
-  std::unique_ptr<DeviceLaunches> launches;     // has_more: of a kernel that launches others
+  std::unique_ptr<FollowUps> launches;          // has_more: of a kernel that launches others
   bool in_turn = false;                         // all its nodes one after the other
-  UpdatedLaunch* updates = nullptr;             // kernel in a graph: null: no kernel changes it
+  NodeUpdates* updates = nullptr;               // kernel in a graph: null: no kernel changes it
   kmb_branch branch{};                          // branch
   uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
   std::atomic<uint32_t> helpers{0};             // threads that took part beside the first

@@ -1,4 +1,4 @@
-// Entries of graphs, and how their commands are made and run.
+// Entries of graphs, and how their commands are made.
 #include "backends/cpu/graph/graph.h"
 
 #include <algorithm>
@@ -7,14 +7,12 @@
 #include "backend/graph_node.h"
 #include "backends/cpu/blas/blas.h"
 #include "backends/cpu/command/node_transfer.h"
-#include "backends/cpu/command/work.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/launches/launch.h"
 #include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/stream/event.h"
-#include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/memory_ops.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
@@ -125,124 +123,25 @@ void take_user_data(GraphNode* made, const kmb_graph_node& node) {
 
 }  // namespace
 
-Command* GraphProgram::step_of(const Command& front) const {
-  if (front.in_turn) return front.step < nodes.size() ? &nodes[front.step]->command : nullptr;
-  const std::vector<GraphPlan::Step>& lane = plan->lane(front.lane);
-  if (front.step >= lane.size()) return nullptr;
-  const GraphPlan::Step& step = lane[front.step];
-  return step.sync != nullptr ? step.sync : &nodes[step.node]->command;
-}
-
-bool GraphProgram::advance(Command* front) const {
-  const size_t count = front->in_turn ? nodes.size() : plan->lane(front->lane).size();
-  return ++front->step < count;
-}
-
-void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool ends) const {
-  const auto go_to = [&](uint64_t node) { front->step = static_cast<uint32_t>(node) - 1; };
-  if (ends) return go_to(nodes.size());
-  if (branch.address != 0) {
-    // Kernels of steps before wrote it.
-    const auto value = *reinterpret_cast<const volatile uint32_t*>(branch.address);
-    if ((value == branch.value) != (branch.if_equal != 0)) return;
-  }
-  go_to(branch.target);
-}
-
-void GraphProgram::set_environment() {
-  for (const std::shared_ptr<GraphNode>& node : nodes) {
-    DeviceLaunches* const launches = node->command.launches.get();
-    if (launches == nullptr) continue;
-    if (environment == nullptr) environment = std::make_shared<GraphEnvironment>();
-    // Nodes of the program before may be running.
-    DeviceGrid& root = launches->root();
-    if (root.environment() == nullptr) root.set_environment(environment.get());
-  }
-}
-
-bool GraphProgram::begin_tails(Command* front, Context* context) const {
-  if (environment == nullptr || front->lane != 0) return false;
-  std::vector<DeviceWork> tails = environment->take_tails();
-  if (tails.empty()) return false;
-  front->launches = std::make_unique<DeviceLaunches>(context, nullptr);
-  front->has_more = true;
-  front->launches->root().add_all(std::move(tails));
-  return true;
-}
-
-void GraphProgram::look_for_updates() {
-  has_updates = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
-    return node->updates != nullptr;
-  });
-}
-
-void GraphProgram::begin_updates() const {
-  if (!has_updates) return;
-  for (const std::shared_ptr<GraphNode>& node : nodes) {
-    if (node->updates != nullptr) node->updates->begin();
-  }
-}
-
-void GraphProgram::look_for_waits() {
-  may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
-    const Command& command = node->command;
-    return command.kind == CommandKind::callback || command.kind == CommandKind::wait ||
-           (command.kind == CommandKind::memory && command.memory_ops->has_waits()) ||
-           (command.kind == CommandKind::kernel && command.run.unit->may_wait());
-  });
-}
-
-GraphLaunch::~GraphLaunch() {
-  for (Marker* marker : markers) {
-    if (marker != nullptr) marker->release();
-  }
-}
-
-void GraphProgram::collect_events() {
-  events.clear();
-  slot_records.clear();
-  for (const std::shared_ptr<GraphNode>& node : nodes) {
-    Event* const* const event = std::get_if<Event*>(&node->used);
-    if (event == nullptr) continue;
-    node->command.event_slot = static_cast<uint32_t>(events.size());
-    events.push_back(*event);
-    slot_records.push_back(node->command.kind == CommandKind::record);
-  }
-}
-
-std::shared_ptr<GraphLaunch> GraphProgram::begin_launch(Stream* stream) const {
-  if (events.empty()) return nullptr;
-  auto launch = std::make_shared<GraphLaunch>();
-  launch->markers.reserve(events.size());
-  for (size_t slot = 0; slot < events.size(); ++slot) {
-    launch->markers.push_back(slot_records[slot] ? Marker::make(stream) : events[slot]->latest());
-  }
-  return launch;
-}
-
-void GraphProgram::record_events(const GraphLaunch& launch, uint64_t ticket) const {
-  for (size_t slot = 0; slot < events.size(); ++slot) {
-    if (!slot_records[slot]) continue;
-    Marker* marker = launch.markers[slot];
-    marker->set_in_graph(ticket);
-    marker->retain();
-    events[slot]->set_latest(marker);
-  }
-}
-
-bool GraphProgram::is_worth_forking(uint32_t threads) const {
-  if (may_wait) return true;
-  float ticks = 0;
-  for (uint32_t node : plan->side_nodes()) ticks += estimated_ticks(nodes[node]->command);
-  return threads > 1 && is_worth_a_thread(ticks);
-}
-
 Graph::Graph(Context* context) : context_(context) { context_->retain(); }
 
 Graph::~Graph() {
   if (use_ != nullptr) context_->device_graphs().remove(program_->device_handle);
   program_.reset();
   context_->release();
+}
+
+/// Gives the kernels that may launch graphs their environment.
+void Graph::set_environment(GraphProgram* program) {
+  for (const std::shared_ptr<GraphNode>& node : program->nodes) {
+    const Command& command = node->command;
+    if (command.launches == nullptr) continue;
+    if (environment_ == nullptr) environment_ = std::make_shared<GraphEnvironment>();
+    program->environment = environment_;
+    // Nodes of the program before may be running.
+    auto& root = static_cast<DeviceGrid&>(*command.run.grid);
+    if (root.environment() == nullptr) root.set_environment(environment_.get());
+  }
 }
 
 /// Lets kernels change a node that has a handle. `before`: what it replaces; null: nothing.
@@ -252,7 +151,7 @@ void Graph::make_updates(GraphNode* made, const kmb_graph_node& node,
   auto base = std::make_shared<const NodeBase>(node.kernel);
   std::shared_ptr<UpdatableNode> updated;
   if (before != nullptr && before->updates != nullptr) {
-    updated = before->updates->node();
+    updated = UpdatedLaunch::of(*before->updates).node();
   } else {
     updated = std::make_shared<UpdatableNode>(base);
     context_->device_graphs().nodes().put(node.kernel.update_handle, updated);
@@ -275,7 +174,7 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
     graph->make_updates(program->nodes[i].get(), nodes[i], nullptr);
   }
   for (size_t i = 0; i < nodes.size(); ++i) take_user_data(program->nodes[i].get(), nodes[i]);
-  program->set_environment();
+  graph->set_environment(program.get());
   program->look_for_updates();
   program->look_for_waits();
   program->collect_events();
@@ -293,7 +192,7 @@ Status Graph::update(std::span<const uint32_t> indices, std::span<const kmb_grap
   for (size_t i = 0; i < nodes.size(); ++i) {
     take_user_data(program->nodes[indices[i]].get(), nodes[i]);
   }
-  program->set_environment();
+  set_environment(program.get());
   program->look_for_updates();
   program->look_for_waits();
   program->collect_events();

@@ -5,7 +5,7 @@
 #include "backend/graph_node.h"
 #include "backends/cpu/command/node_transfer.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/graph/graph.h"
+#include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/module/module.h"
 
 namespace km::cpu {
@@ -63,7 +63,9 @@ Result<std::shared_ptr<const DeviceGraph>> DeviceGraph::make(uint64_t handle,
       new DeviceGraph(handle, std::move(use)));
   graph->works_.reserve(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const UpdatedLaunch* const updates = program.nodes[i]->updates.get();
+    const NodeUpdates* const changed = program.nodes[i]->updates.get();
+    const UpdatedLaunch* const updates =
+        changed == nullptr ? nullptr : &UpdatedLaunch::of(*changed);
     KM_TRY(match_node(nodes[i], WorkMaker(graph.get(), nodes[i].kind, updates)));
   }
   return std::shared_ptr<const DeviceGraph>(std::move(graph));

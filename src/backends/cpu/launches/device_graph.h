@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "backends/cpu/launches/device_work.h"
+#include "backends/cpu/stream/graph_program.h"
 #include "base/result.h"
 
 namespace km::cpu {
-
-struct GraphProgram;
 
 /// Tells if launches of a graph by kernels are under way: one may run at a time, and one may wait
 /// to be a tail.
@@ -72,7 +71,7 @@ class DeviceGraphLaunch {
 };
 
 /// The launches by kernels of one graph while it runs (CUDA: its execution environment).
-class GraphEnvironment {
+class GraphEnvironment final : public GraphTails {
  public:
   // CUDA Programming Guide, "Device Graph Launch".
   static constexpr uint32_t kMostLaunches = 120, kMostTails = 255;
@@ -82,6 +81,7 @@ class GraphEnvironment {
   /// False: too many tails wait.
   bool add_tail(DeviceWork tail);
   bool has_tails() const;
+  std::unique_ptr<FollowUps> begin_tails(Context* context) override;
   /// Takes the tails when the graph's nodes are over; what is counted begins at 0 again.
   std::vector<DeviceWork> take_tails();
 

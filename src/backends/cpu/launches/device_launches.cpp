@@ -141,6 +141,14 @@ void DeviceGrid::clear() {
   fresh_begin_ = fresh_end_ = last_handle_ = 0;
 }
 
+std::unique_ptr<FollowUps> GraphEnvironment::begin_tails(Context* context) {
+  std::vector<DeviceWork> tails = take_tails();
+  if (tails.empty()) return nullptr;
+  auto launches = std::make_unique<DeviceLaunches>(context, nullptr);
+  launches->root().add_all(std::move(tails));
+  return launches;
+}
+
 DeviceLaunches::DeviceLaunches(Context* context, const Module* module)
     : context_(context), root_(this, 0, module) {}
 

@@ -105,7 +105,7 @@ class DeviceGrid final : public DeviceCalls {
 };
 
 /// All that one launch of the host's leads to.
-class DeviceLaunches {
+class DeviceLaunches final : public FollowUps {
  public:
   /// Launches nest so deep (CUDA Programming Guide, "Nesting Depth").
   static constexpr uint32_t kMostDepth = 24;
@@ -122,9 +122,8 @@ class DeviceLaunches {
 
   /// The next command to run in the place of the host's launch, when none runs; null: all is over.
   /// A failure goes to the context.
-  Command* next();
-  /// Forgets everything, for the next time.
-  void clear();
+  Command* next() override;
+  void clear() override;
 
  private:
   DeviceGrid& top() { return nested_.empty() ? root_ : *nested_.back(); }

@@ -222,8 +222,9 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
                                         const kmb_launch& launch, Context* context) {
   KM_TRY(prepare_device_launch(command, function, launch, context));
   command->has_more = true;
-  command->launches = std::make_unique<DeviceLaunches>(context, &function.module());
-  command->run.grid = &command->launches->root();
+  auto launches = std::make_unique<DeviceLaunches>(context, &function.module());
+  command->run.grid = &launches->root();
+  command->launches = std::move(launches);
   return {};
 }
 

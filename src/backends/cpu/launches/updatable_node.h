@@ -61,18 +61,22 @@ class UpdatableNode {
 };
 
 /// A node of a graph's program: what it runs with next.
-class UpdatedLaunch {
+class UpdatedLaunch final : public NodeUpdates {
  public:
   static constexpr uint64_t kOfBase = 0, kOfNone = UINT64_MAX;
 
   UpdatedLaunch(std::shared_ptr<UpdatableNode> node, std::shared_ptr<const NodeBase> base);
 
+  /// The updates of a node, which are always of this class.
+  static const UpdatedLaunch& of(const NodeUpdates& updates) {
+    return static_cast<const UpdatedLaunch&>(updates);
+  }
   const std::shared_ptr<UpdatableNode>& node() const { return node_; }
   const std::shared_ptr<const NodeBase>& base() const { return base_; }
-  void begin() { node_->begin(base_); }
+  void begin() override { node_->begin(base_); }
   /// Prepares the command, of the base's launch at first, for what kernels have changed; false: the
   /// node is off, or the failure has gone to the context. One thread at a time.
-  bool refresh(Command* command, Context* context);
+  bool refresh(Command* command, Context* context) override;
 
  private:
   Status prepare(Command* command, Context* context) const;

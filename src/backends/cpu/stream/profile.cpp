@@ -8,7 +8,7 @@
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/graph/graph.h"
+#include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/thread_pool.h"
 
 namespace km::cpu {

@@ -19,7 +19,6 @@
 namespace km::cpu {
 
 class Context;
-class DeviceLaunches;
 class Executor;
 class Marker;
 class ThreadPool;
@@ -95,7 +94,7 @@ class Stream {
   bool perform(Command& command, Executor* executor);
   bool execute_graph(Command& command, Executor* executor);
   bool execute_event(Command& step, Marker* marker, bool ends);
-  bool go_on_with(DeviceLaunches& launches, const Command& front, uint64_t until, bool* out_owned);
+  bool go_on_with(FollowUps& launches, const Command& front, uint64_t until, bool* out_owned);
   bool finish_step(Command& command, uint64_t until, bool* out_owned);
   bool execute_work(Command& command, Executor* executor);
   bool execute_shared(Command& command, Executor* executor, uint64_t first_piece);

@@ -9,9 +9,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
-#include "backends/cpu/graph/graph.h"
-#include "backends/cpu/launches/device_launches.h"
-#include "backends/cpu/launches/launch.h"
+#include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/memory_ops.h"
 #include "backends/cpu/stream/profile.h"
@@ -390,7 +388,7 @@ namespace {
 
 /// The launches of the kernel at the front, or at the graph's step, or of a graph at its end; null:
 /// it can make none.
-DeviceLaunches* launches_of(const Command& front) {
+FollowUps* launches_of(const Command& front) {
   const Command* command = &front;
   if (front.kind == CommandKind::graph) [[unlikely]] {
     command = front.program->step_of(front);
@@ -404,8 +402,8 @@ DeviceLaunches* launches_of(const Command& front) {
 
 /// Takes the next launch of the kernels at the front. False: there is none left. Otherwise the
 /// caller goes on with it, or another thread.
-[[gnu::noinline]] bool Stream::go_on_with(DeviceLaunches& launches, const Command& front,
-                                          uint64_t until, bool* out_owned) {
+[[gnu::noinline]] bool Stream::go_on_with(FollowUps& launches, const Command& front, uint64_t until,
+                                          bool* out_owned) {
   const HostMemoryNeeded needed;
   launched_ = context_->failed() || context_->is_stopping() ? nullptr : launches.next();
   if (launched_ == nullptr) {
@@ -445,7 +443,7 @@ bool Stream::finish(uint64_t until) {
     record_end(*context_, this, launched_ != nullptr ? *launched_ : *command);
   if (context_->has_assertion()) [[unlikely]]
     context_->settle_assertion();
-  if (DeviceLaunches* launches = launches_of(*command)) [[unlikely]] {
+  if (FollowUps* launches = launches_of(*command)) [[unlikely]] {
     bool is_owned = false;
     if (go_on_with(*launches, *command, until, &is_owned)) return is_owned;
   }

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "backends/cpu/device/context.h"
-#include "backends/cpu/graph/graph.h"
+#include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/stream.h"
 

@@ -1,0 +1,112 @@
+#include "backends/cpu/stream/graph_program.h"
+
+#include <algorithm>
+
+#include "backends/cpu/command/work.h"
+#include "backends/cpu/stream/event.h"
+#include "backends/cpu/stream/marker.h"
+#include "backends/cpu/stream/memory_ops.h"
+
+namespace km::cpu {
+
+Command* GraphProgram::step_of(const Command& front) const {
+  if (front.in_turn) return front.step < nodes.size() ? &nodes[front.step]->command : nullptr;
+  const std::vector<GraphPlan::Step>& lane = plan->lane(front.lane);
+  if (front.step >= lane.size()) return nullptr;
+  const GraphPlan::Step& step = lane[front.step];
+  return step.sync != nullptr ? step.sync : &nodes[step.node]->command;
+}
+
+bool GraphProgram::advance(Command* front) const {
+  const size_t count = front->in_turn ? nodes.size() : plan->lane(front->lane).size();
+  return ++front->step < count;
+}
+
+void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool ends) const {
+  const auto go_to = [&](uint64_t node) { front->step = static_cast<uint32_t>(node) - 1; };
+  if (ends) return go_to(nodes.size());
+  if (branch.address != 0) {
+    // Kernels of steps before wrote it.
+    const auto value = *reinterpret_cast<const volatile uint32_t*>(branch.address);
+    if ((value == branch.value) != (branch.if_equal != 0)) return;
+  }
+  go_to(branch.target);
+}
+
+bool GraphProgram::begin_tails(Command* front, Context* context) const {
+  if (environment == nullptr || front->lane != 0) return false;
+  std::unique_ptr<FollowUps> tails = environment->begin_tails(context);
+  if (tails == nullptr) return false;
+  front->launches = std::move(tails);
+  front->has_more = true;
+  return true;
+}
+
+void GraphProgram::look_for_updates() {
+  has_updates = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
+    return node->updates != nullptr;
+  });
+}
+
+void GraphProgram::begin_updates() const {
+  if (!has_updates) return;
+  for (const std::shared_ptr<GraphNode>& node : nodes) {
+    if (node->updates != nullptr) node->updates->begin();
+  }
+}
+
+void GraphProgram::look_for_waits() {
+  may_wait = std::any_of(nodes.begin(), nodes.end(), [](const std::shared_ptr<GraphNode>& node) {
+    const Command& command = node->command;
+    return command.kind == CommandKind::callback || command.kind == CommandKind::wait ||
+           (command.kind == CommandKind::memory && command.memory_ops->has_waits()) ||
+           (command.kind == CommandKind::kernel && command.run.unit->may_wait());
+  });
+}
+
+GraphLaunch::~GraphLaunch() {
+  for (Marker* marker : markers) {
+    if (marker != nullptr) marker->release();
+  }
+}
+
+void GraphProgram::collect_events() {
+  events.clear();
+  slot_records.clear();
+  for (const std::shared_ptr<GraphNode>& node : nodes) {
+    Event* const* const event = std::get_if<Event*>(&node->used);
+    if (event == nullptr) continue;
+    node->command.event_slot = static_cast<uint32_t>(events.size());
+    events.push_back(*event);
+    slot_records.push_back(node->command.kind == CommandKind::record);
+  }
+}
+
+std::shared_ptr<GraphLaunch> GraphProgram::begin_launch(Stream* stream) const {
+  if (events.empty()) return nullptr;
+  auto launch = std::make_shared<GraphLaunch>();
+  launch->markers.reserve(events.size());
+  for (size_t slot = 0; slot < events.size(); ++slot) {
+    launch->markers.push_back(slot_records[slot] ? Marker::make(stream) : events[slot]->latest());
+  }
+  return launch;
+}
+
+void GraphProgram::record_events(const GraphLaunch& launch, uint64_t ticket) const {
+  for (size_t slot = 0; slot < events.size(); ++slot) {
+    if (!slot_records[slot]) continue;
+    Marker* marker = launch.markers[slot];
+    marker->set_in_graph(ticket);
+    marker->retain();
+    events[slot]->set_latest(marker);
+  }
+}
+
+bool GraphProgram::is_worth_forking(uint32_t threads) const {
+  if (may_wait) return true;
+  float ticks = 0;
+  for (uint32_t node : plan->side_nodes()) ticks += estimated_ticks(nodes[node]->command);
+  return threads > 1 && is_worth_a_thread(ticks);
+}
+
+}  // namespace km::cpu
