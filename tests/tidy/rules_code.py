@@ -3,7 +3,7 @@
 import re
 
 from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE, LARGE_CLASSES
-from layers import LAYERS, MAX_CLASS, MAX_FILES, SIMT, SIMT_ROOMS, layer_of, readme_lines
+from layers import LAYERS, MAX_CLASS, MAX_FILES, OPEN_ROOMS, ROOMS, layer_of, readme_lines
 from tree import File, Finding
 
 MAX_FUNCTION_LINES = 70
@@ -82,15 +82,30 @@ def crowds(files: list) -> list:
     ]
 
 
-def simt_layering(file: File) -> list:
-    room = file.path[len(SIMT) :].partition("/")[0]
-    if not file.path.startswith(SIMT) or room not in SIMT_ROOMS:
+def room_of(path: str):
+    """The room of ROOMS that a path lies in and the folder below it, "" for none; None: no room."""
+    room = next((room for room in ROOMS if path.startswith(f"{room}/")), None)
+    if room is None:
+        return None
+    folder, slash, _ = path[len(room) + 1 :].partition("/")
+    return room, folder if slash else ""
+
+
+def floors(file: File) -> list:
+    """Each folder of a room includes those folders of it that the room's table names."""
+    home = room_of(file.path)
+    if home is None:
         return []
+    room, folder = home
+    may_include = ROOMS[room].get(folder)
+    if may_include is None:
+        text = f"{room} has no floor '{folder}': tests/tidy/layers.py names the floors"
+        return [] if room in OPEN_ROOMS else [Finding("layering", file.path, 1, text)]
     found = []
     for line, own, _ in includes(file):
-        target = re.match(r"simt/(\w+)/", own or "")
-        if target and target[1] != room and target[1] not in SIMT_ROOMS[room]:
-            text = f"simt/{room} may not include simt/{target[1]} ({own})"
+        target = room_of(f"src/{own}") or room_of(own or "")
+        if target and target[0] == room and target[1] not in {"", folder} | may_include:
+            text = f"{room}/{folder} may not include {room}/{target[1]} ({own})"
             found.append(Finding("layering", file.path, line, text))
     return found
 
@@ -249,8 +264,7 @@ def run(files: list) -> list:
         if not file.is_code or file.is_generated:
             continue
         for rule in (
-            functions, classes, layering, dropin_layering, simt_layering, public_only, banned,
-            guards,
+            functions, classes, layering, dropin_layering, floors, public_only, banned, guards,
         ):
             found += rule(file)
     return found + order_in_readme(files) + crowds(files)

@@ -8,11 +8,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import commits
-from layers import INSIDE, LAYERS, OUTSIDE, readme_lines
+from layers import INSIDE, LAYERS, OPEN_ROOMS, OUTSIDE, ROOMS, readme_lines
 from source import Source
 from tidy import check
 
@@ -251,6 +252,37 @@ class Layers(unittest.TestCase):
                 with self.subTest(layer=layer.name, includes=other):
                     rules = Tree({path: f'#include "{other}/a.h"\n'}).rules()
                     self.assertEqual(("layering", path) in rules, not allowed)
+
+    def test_floors_of_a_room_have_an_order(self):
+        for room, floors in ROOMS.items():
+            above = {folder: set(below) for folder, below in floors.items()}
+            while above:
+                ground = {f for f, below in above.items() if not below & set(above)}
+                self.assertTrue(ground, f"{room}: each of {sorted(above)} includes another")
+                above = {f: below for f, below in above.items() if f not in ground}
+
+    def test_a_wrong_include_is_found_on_each_floor(self):
+        for room, floors in ROOMS.items():
+            for folder, below in floors.items():
+                path = f"{room}/{folder}/deep/a_api.cpp"
+                for other in [*floors, ""]:
+                    allowed = other in below | {folder, ""}
+                    with self.subTest(room=room, folder=folder, includes=other):
+                        target = f"{room}/{other}/a.h".replace("//", "/").removeprefix("src/")
+                        rules = Tree({path: f'#include "{target}"\n'}).rules()
+                        self.assertEqual(("layering", path) in rules, not allowed)
+
+    def test_a_folder_of_a_room_stands_in_its_table(self):
+        for room in ROOMS:
+            path = f"{room}/odd/a_api.cpp"
+            rules = Tree({path: "int a;\n"}).rules()
+            self.assertEqual(("layering", path) in rules, room not in OPEN_ROOMS, room)
+        with mock.patch.dict(ROOMS, {"src/base": {"log": set()}}):
+            self.assertIn(("layering", "src/base/odd/a.cpp"),
+                          Tree({"src/base/odd/a.cpp": "int a;\n"}).rules())
+            self.assertIn(("layering", "src/base/a.cpp"),
+                          Tree({"src/base/a.cpp": "int a;\n"}).rules())
+            self.assertEqual([], Tree({"src/base/log/a.cpp": "int a;\n"}).rules())
 
     def test_limits_hold_in_each_folder_with_code(self):
         folders = {self.folder_of(layer) for layer in LAYERS.values()}
