@@ -87,6 +87,24 @@ ROOMS = {
         "codegen": {"analysis", "transform", "plan", "forms", "arithmetic", "passes", "object",
                     "runtime"},
     },
+    "src/backends/cpu": {
+        "threads": set(),
+        "config": set(),
+        "memory": {"config", "threads"},
+        "fault": {"memory", "threads"},
+        "device": {"config", "fault", "memory", "threads"},
+        "execution": {"config", "fault", "memory", "threads"},
+        "runtime": {"config", "device", "execution", "fault", "memory", "threads"},
+        "command": {"device", "execution", "fault", "memory", "threads"},
+        "stream": {"command", "config", "device", "execution", "fault", "memory", "threads"},
+        "buffers": {"command", "device", "fault", "memory", "stream", "threads"},
+        "module": {"config", "device", "execution", "fault", "memory", "stream", "threads"},
+        "launches": {"command", "config", "device", "execution", "memory", "module", "runtime",
+                     "stream", "threads"},
+        "blas": {"command", "config", "device", "stream"},
+        "graph": {"blas", "command", "device", "launches", "stream", "threads"},
+        "plugin": {"config", "device", "fault", "memory", "runtime", "stream", "threads"},
+    },
 }
 # The rooms with folders that their table does not know yet: those include what they like.
 OPEN_ROOMS = {"src/simt"}

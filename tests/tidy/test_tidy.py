@@ -233,7 +233,9 @@ class Rules(unittest.TestCase):
 
 class Layers(unittest.TestCase):
     def folder_of(self, layer) -> str:
-        return layer.name if layer in OUTSIDE else f"src/{layer.name}"
+        folder = layer.name if layer in OUTSIDE else f"src/{layer.name}"
+        floors = ROOMS.get(folder)
+        return f"{folder}/{next(iter(floors))}" if floors else folder
 
     def test_includes_point_down_the_list(self):
         order = [layer.name for layer in INSIDE]

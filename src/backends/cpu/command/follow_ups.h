@@ -1,4 +1,4 @@
-// What the makers of commands are asked for while streams run them.
+// Streams ask the makers of commands for these while they run the commands.
 #pragma once
 
 namespace km::cpu {

@@ -44,7 +44,7 @@ class Executor {
   /// The first assertion that failed in a run() that gave `returned`; null: none did.
   const KernelFault* assertion() const { return has_assertion_ ? &assertion_ : nullptr; }
 
-  /// By which this thread can be interrupted.
+  /// The handle by which other threads interrupt this one.
   const KernelThread& kernel_thread() const { return kernel_thread_; }
 
   // Called by generated code through the runtime table.

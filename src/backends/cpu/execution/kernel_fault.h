@@ -1,4 +1,4 @@
-// What is known of a fault of a kernel.
+// A fault of a kernel, with all that is known of it.
 #pragma once
 
 #include <cstdint>
