@@ -110,12 +110,6 @@ ROOMS = {
 OPEN_ROOMS = {"src/simt"}
 # Functions and members of a class.
 MAX_CLASS = (60, 25)
-# Classes that have more, each with the reason and what it has: it may not grow.
-LARGE_CLASSES = {
-    # A thread's stacks, windows, resident blocks and published state lie in one object, so that a
-    # launch touches one.
-    "src/backends/cpu/execution/executor.h:Executor": (60, 38),
-}
 
 
 def layer_of(path: str):

@@ -2,7 +2,7 @@
 
 import re
 
-from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE, LARGE_CLASSES
+from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE
 from layers import LAYERS, MAX_CLASS, MAX_FILES, OPEN_ROOMS, ROOMS, layer_of, readme_lines
 from tree import File, Finding
 
@@ -150,13 +150,9 @@ def classes(file: File) -> list:
     code = file.source.code
     for match in CLASS.finditer(code):
         size = size_of_class(class_body(code, match.end()))
-        most = LARGE_CLASSES.get(f"{file.path}:{match[1]}", MAX_CLASS)
         line = code.count("\n", 0, match.start()) + 1
-        if most is not MAX_CLASS and size[0] <= MAX_CLASS[0] and size[1] <= MAX_CLASS[1]:
-            text = f"{match[1]} is no longer large: it leaves LARGE_CLASSES"
-            found.append(Finding("class", file.path, line, text))
-        if size[0] > most[0] or size[1] > most[1]:
-            text = f"{match[1]}: {size[0]} functions, {size[1]} members; at most {most}"
+        if size[0] > MAX_CLASS[0] or size[1] > MAX_CLASS[1]:
+            text = f"{match[1]}: {size[0]} functions, {size[1]} members; at most {MAX_CLASS}"
             found.append(Finding("class", file.path, line, text))
     return found
 

@@ -4,11 +4,11 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "backends/cpu/execution/block_index.h"
 #include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/threads/futex.h"
@@ -38,32 +38,6 @@ uint8_t* empty_window() {
 uint32_t warps_of(const simt::LaunchRecord& record) {
   uint32_t threads = record.block[0] * record.block[1] * record.block[2];
   return (threads + simt::kWarpLanes - 1) / simt::kWarpLanes;
-}
-
-void set_block(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index) {
-  uint64_t row = index / record.grid[0];
-  state->block[0] = static_cast<uint32_t>(index % record.grid[0]);
-  state->block[1] = static_cast<uint32_t>(row % record.grid[1]);
-  state->block[2] = static_cast<uint32_t>(row / record.grid[1]);
-}
-
-/// The first block of the next row of the grid.
-void begin_row(simt::BlockState* state, const simt::LaunchRecord& record) {
-  state->block[0] = 0;
-  if (++state->block[1] < record.grid[1]) return;
-  state->block[1] = 0;
-  ++state->block[2];
-}
-
-/// The block with this rank in a cluster.
-void set_block_of_cluster(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index,
-                          uint32_t rank) {
-  for (int i = 0; i < 3; ++i) {
-    const uint32_t size = record.cluster[i], count = record.grid[i] / size;
-    state->block[i] = static_cast<uint32_t>(index % count) * size + rank % size;
-    index /= count;
-    rank /= size;
-  }
 }
 
 Error no_memory(const char* what, uint64_t size_bytes) {
@@ -116,42 +90,12 @@ Status Executor::select_window(uint64_t shared_bytes) {
   return {};
 }
 
-std::unique_ptr<ResidentBlock> Executor::make_block(const CodeUnit& unit) {
-  if (unit.independent_entry != nullptr) return std::make_unique<IndependentBlock>();
-  return std::make_unique<FiberBlock>(&guard_);
-}
-
-/// Memory for a block, which holds the shared memory of its cluster where it is the first of it.
-bool Executor::prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch) {
-  uint64_t shared_bytes = launch.shared_bytes;
-  if (launch.cluster_blocks > 1) {
-    shared_bytes = rank == 0 ? uint64_t{launch.cluster_blocks} << launch.record.cluster_bits : 0;
-  }
-  return block.prepare(*launch.unit, shared_bytes, state_.warp_count);
-}
-
-/// Every block has its own memory; one of them, or one cluster, has it for certain.
-Status Executor::prepare_resident(const LaunchRun& launch) {
-  const CodeUnit& unit = *launch.unit;
-  auto& blocks = blocks_of(unit);
-  bool ready = true;
-  for (uint32_t rank = 0; rank < launch.cluster_blocks && ready; ++rank) {
-    if (blocks.size() == rank) blocks.push_back(make_block(unit));
-    ready = prepare_block(*blocks[rank], rank, launch);
-  }
-  if (ready) return {};
-  const uint64_t stacks = unit.stack_bytes * unit.stacks_of_block(state_.warp_count);
-  return no_memory("blocks", launch.shared_bytes + unit.scratch_bytes * state_.warp_count + stacks);
-}
-
 Status Executor::prepare(const LaunchRun& launch) {
   const CodeUnit& unit = *launch.unit;
   uint32_t threads = launch.record.block[0] * launch.record.block[1] * launch.record.block[2];
-  if (prepared_unit_ == unit.id && prepared_shared_bytes_ == launch.shared_bytes &&
-      prepared_threads_ == threads && prepared_cluster_blocks_ == launch.cluster_blocks) {
-    return {};
-  }
-  prepared_unit_ = 0;
+  const Prepared wanted = {unit.id, launch.shared_bytes, launch.cluster_blocks, threads};
+  if (prepared_ == wanted) return {};
+  prepared_ = {};
   if (unit.stack_bytes + kStackMarginBytes > stack_.size_bytes()) {
     stack_ = GuardedRange();
     stack_ = GuardedRange::make(unit.stack_bytes + kStackMarginBytes);
@@ -165,15 +109,14 @@ Status Executor::prepare(const LaunchRun& launch) {
       return no_memory("local memory", unit.scratch_bytes);
     }
     state_.scratch = scratch_.data();
-  } else {
-    KM_TRY(prepare_resident(launch));
+  } else if (!residents_.prepare(launch, state_.warp_count)) {
+    const uint64_t stacks = unit.stack_bytes * unit.stacks_of_block(state_.warp_count);
+    return no_memory("blocks",
+                     launch.shared_bytes + unit.scratch_bytes * state_.warp_count + stacks);
   }
   guard_.begin = unit.begin;
   guard_.end = unit.end;
-  prepared_unit_ = unit.id;
-  prepared_shared_bytes_ = launch.shared_bytes;
-  prepared_threads_ = threads;
-  prepared_cluster_blocks_ = launch.cluster_blocks;
+  prepared_ = wanted;
   return {};
 }
 
@@ -197,92 +140,11 @@ void Executor::privatize_atomics(uint64_t address, uint32_t size_bytes) {
   privatized_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
 }
 
-/// Prepares `count` blocks at the end of idle_blocks_, the first of them as the last element.
-/// False: no memory is left for one.
-bool Executor::make_ready(uint32_t count) {
-  auto& blocks = blocks_of(*launch_->unit);
-  while (idle_blocks_.size() < count) {
-    blocks.push_back(make_block(*launch_->unit));
-    idle_blocks_.insert(idle_blocks_.begin(), blocks.back().get());
-  }
-  for (uint32_t rank = 0; rank < count; ++rank) {
-    if (!prepare_block(**(idle_blocks_.rbegin() + rank), rank, *launch_)) return false;
-  }
-  return true;
-}
-
-Cluster* Executor::new_cluster(uint32_t size) {
-  if (idle_clusters_.empty()) {
-    clusters_.push_back(std::make_unique<Cluster>());
-    idle_clusters_.push_back(clusters_.back().get());
-  }
-  Cluster* const cluster = idle_clusters_.back();
-  idle_clusters_.pop_back();
-  cluster->begin(size, idle_blocks_.back()->window(), uint64_t{1} << launch_->record.cluster_bits);
-  return cluster;
-}
-
-/// The next block or cluster of the launch, as long as this thread has room for it. It takes no
-/// more than that at once: other threads could not begin them.
-bool Executor::start_next() {
-  const uint32_t count = launch_->cluster_blocks;
-  const uint64_t room = (kMaxResidentBlocks - resident_blocks_.size()) / count;
-  if (room == 0) return false;
-  if (first_untaken_ == end_untaken_ &&
-      !launch_->range.take(&next_part_, &first_untaken_, &end_untaken_, room)) {
-    return false;
-  }
-  if (!make_ready(count)) return false;
-  Cluster* const cluster = count > 1 ? new_cluster(count) : nullptr;
-  const uint32_t* size = launch_->record.block;
-  const uint64_t index = first_untaken_++;
-  for (uint32_t rank = 0; rank < count; ++rank) {
-    ResidentBlock* const block = idle_blocks_.back();
-    idle_blocks_.pop_back();
-    resident_blocks_.push_back(block);
-    if (cluster != nullptr) {
-      cluster->members.push_back(block);
-      set_block_of_cluster(&state_, launch_->record, index, rank);
-    } else {
-      set_block(&state_, launch_->record, index);
-    }
-    block->begin(state_, size[0] * size[1] * size[2], cluster, rank);
-    if (const uint64_t reserved = launch_->reserved_shared_bytes; reserved != 0) [[unlikely]] {
-      memset(block->state()->shared + launch_->shared_bytes - reserved, 0, reserved);
-    }
-  }
-  return true;
-}
-
-/// Others of its cluster may use its shared memory until all of them are over.
-void Executor::finish_block(ResidentBlock* block) {
-  Cluster* const cluster = block->cluster();
-  if (cluster == nullptr) {
-    ++blocks_;
-    idle_blocks_.push_back(block);
-    return;
-  }
-  if (!cluster->leave()) return;
-  ++blocks_;
-  idle_blocks_.insert(idle_blocks_.end(), cluster->members.rbegin(), cluster->members.rend());
-  idle_clusters_.push_back(cluster);
-}
-
-void Executor::begin_resident() {
-  resident_blocks_.clear();
-  idle_blocks_.clear();
-  for (auto& block : blocks_of(*launch_->unit)) idle_blocks_.push_back(block.get());
-  std::reverse(idle_blocks_.begin(), idle_blocks_.end());
-  idle_clusters_.clear();
-  for (auto& cluster : clusters_) idle_clusters_.push_back(cluster.get());
-  first_untaken_ = end_untaken_ = 0;
-}
-
 /// Gives every resident block a turn.
 Executor::Turns Executor::run_turns() {
   Turns result;
-  for (size_t i = 0; i < resident_blocks_.size();) {
-    resident_ = resident_blocks_[i];
+  for (size_t i = 0; i < residents_.running().size();) {
+    resident_ = residents_.running()[i];
     running_ = resident_->state();
     const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
     if (turn == ResidentBlock::Turn::deadlock) raise_deadlock(resident_->place());
@@ -292,8 +154,7 @@ Executor::Turns Executor::run_turns() {
     ++i;
     if (turn != ResidentBlock::Turn::finished) continue;
     result.any_finished = true;
-    finish_block(resident_);
-    resident_blocks_.erase(resident_blocks_.begin() + static_cast<ptrdiff_t>(--i));
+    blocks_ += residents_.finish(--i) ? 1 : 0;
   }
   return result;
 }
@@ -303,7 +164,7 @@ Executor::Turns Executor::run_turns() {
 /// shorter. A block that waits at barriers on the way, which looks like progress, is given up on
 /// after more turns.
 void Executor::run_resident() {
-  begin_resident();
+  residents_.begin(*launch_);
   uint32_t patience = kWaitTurns;
   for (uint32_t waited = 0, spoiled = 0, idle_turns = 0;;) {
     const Turns turns = run_turns();
@@ -313,14 +174,14 @@ void Executor::run_resident() {
     if (progress) stall_.note_progress();
     waited = progress ? 0 : waited + 1;
     spoiled = turns.any_finished ? 0 : spoiled + (turns.any_waits ? 1 : 0);
-    if (!resident_blocks_.empty() && waited < patience && spoiled < kSpoiledTurns) {
+    if (!residents_.running().empty() && waited < patience && spoiled < kSpoiledTurns) {
       if (!progress) pause();
       continue;
     }
     if (!progress) patience = std::max(patience / 2, 1u);
     waited = spoiled = 0;
-    if (start_next()) continue;
-    if (resident_blocks_.empty()) break;
+    if (residents_.start_next(state_, &next_part_)) continue;
+    if (residents_.running().empty()) break;
     if (++idle_turns % 64 == 0) idle();
   }
   running_ = &state_;
@@ -330,7 +191,7 @@ void Executor::run_resident() {
 void Executor::idle() {
   launch_->relief->relieve();
   if (stall_.note_wait()) {
-    log(LogLevel::kWarn, "cpu", "%s", describe_stall(resident_blocks_, *launch_).c_str());
+    log(LogLevel::kWarn, "cpu", "%s", describe_stall(residents_.running(), *launch_).c_str());
   }
   sched_yield();
 }
@@ -352,8 +213,7 @@ Ending Executor::enter(LaunchRun& launch) {
   running_ = &state_;
   guard_.stop = launch.stop;
   guard_.fault = {};
-  fault_.kind = simt::FaultKind::none;
-  has_assertion_ = false;
+  faults_.begin();
   state_.abandoned = 0;
   blocks_ = 0;
   privatized_.begin(state_);
@@ -375,33 +235,19 @@ Ending Executor::enter(LaunchRun& launch) {
   stall_.end();
   if (ending != Ending::returned) {
     privatized_.drop(state_);
-    note_fault(ending);
+    clean_up();
+    faults_.complete(ending, guard_.fault, *running_);
   }
   return ending;
 }
 
-void Executor::note_fault(Ending ending) {
+/// After generated code was left in the middle.
+void Executor::clean_up() {
   stack_abandoned(stack_.data(), stack_.size_bytes());
-  for (auto& block : fiber_blocks_) static_cast<FiberBlock&>(*block).abandon();
+  residents_.abandon();
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
 #endif
-  for (int i = 0; i < 3; ++i) fault_.block[i] = running_->block[i];
-  fault_.shared_address = reinterpret_cast<uint64_t>(running_->shared);
-  if (fault_.kind == simt::FaultKind::none) {  // found by a signal
-    fault_.fault = guard_.fault;
-    fault_.thread = running_->first_thread;
-    fault_.has_thread = false;
-    fault_.deadlock = false;
-    fault_.size_bytes = 0;
-    fault_.line = 0;
-    fault_.helper_line = running_->line;
-    fault_.text.clear();
-    if (ending == Ending::stopped) {
-      fault_.kind = simt::FaultKind::stopped;
-      fault_.helper_line = 0;
-    }
-  }
 }
 
 /// That the running block may use.
@@ -450,15 +296,11 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     keep_handler_in_front(begin);
     ending = enter(launch);
     ticks_ = now_ticks() - begin;
-    if (has_assertion_ && ending != Ending::returned) {  // whatever ended it: that came first
-      fault_ = std::move(assertion_);
-      has_assertion_ = false;
-      ending = Ending::faulted;
-    }
+    // Whatever ended it: an assertion came first.
+    if (ending != Ending::returned && faults_.take_assertion()) ending = Ending::faulted;
     if (blocks_ != 0) note_time(*launch.unit);
   } else {
-    fault_ = KernelFault{};
-    fault_.kind = simt::FaultKind::stopped;
+    faults_.set_not_begun();
   }
   kernel_thread_.end();
   if (ending != Ending::returned) launch.range.close();
@@ -471,51 +313,25 @@ KM_NO_SANITIZE void Executor::leave(Ending ending) {
 
 KM_NO_SANITIZE void Executor::raise(simt::FaultKind kind, uint64_t pc, uint64_t address,
                                     uint64_t size_bytes, uint32_t thread, uint32_t line) {
-  fault_.kind = kind;
-  fault_.fault.signal = 0;
-  fault_.fault.code = 0;
-  fault_.fault.pc = pc;
-  fault_.fault.address = address;
-  fault_.fault.stack_overflow = false;
-  fault_.size_bytes = size_bytes;
-  fault_.line = line;
-  fault_.helper_line = 0;
-  fault_.thread = thread;
-  fault_.has_thread = true;
-  fault_.deadlock = false;
+  faults_.note_raised(kind, pc, address, size_bytes, thread, line);
   leave(kind == simt::FaultKind::stopped ? Ending::stopped : Ending::faulted);
 }
 
 void Executor::note_assertion(std::string text, uint64_t pc, uint32_t thread) {
   running_->abandoned = 1;
-  if (has_assertion_) return;
-  assertion_ = KernelFault{};
-  assertion_.kind = simt::FaultKind::assertion;
-  assertion_.fault.pc = pc;
-  std::copy_n(running_->block, 3, assertion_.block);
-  assertion_.thread = thread;
-  assertion_.has_thread = true;
-  assertion_.text = std::move(text);
-  has_assertion_ = true;
+  faults_.note_assertion(std::move(text), pc, *running_, thread);
 }
 
 KM_NO_SANITIZE void Executor::raise_assertion() { leave(Ending::faulted); }
 
 KM_NO_SANITIZE void Executor::raise_deadlock(const ResidentBlock::Place& place) {
-  fault_.kind = simt::FaultKind::trap;
-  fault_.fault = {};
-  fault_.fault.pc = place.pc;
-  fault_.line = place.line;
-  fault_.helper_line = 0;
-  fault_.thread = place.first_thread;
-  fault_.has_thread = false;
-  fault_.deadlock = true;
+  faults_.note_deadlock(place);
   leave(Ending::faulted);
 }
 
 void Executor::check_stop(uint64_t pc) {
   if (launch_->stop != nullptr && launch_->stop->load(std::memory_order_relaxed) != 0) {
-    fault_.kind = simt::FaultKind::none;
+    faults_.note_stopping();
     guard_.fault = {};
     guard_.fault.pc = pc;
     leave(Ending::stopped);

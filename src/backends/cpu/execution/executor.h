@@ -15,6 +15,8 @@
 #include "backends/cpu/execution/kernel_fault.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/execution/privatized_atomics.h"
+#include "backends/cpu/execution/resident_blocks.h"
+#include "backends/cpu/execution/run_faults.h"
 #include "backends/cpu/execution/stall.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/kernel_thread.h"
@@ -40,9 +42,9 @@ class Executor {
     return range.part_count() == 1 ? 0 : part_ = range.claim(part_);
   }
   /// After run() gave `faulted` or `stopped`.
-  const KernelFault& fault() const { return fault_; }
+  const KernelFault& fault() const { return faults_.fault(); }
   /// The first assertion that failed in a run() that gave `returned`; null: none did.
-  const KernelFault* assertion() const { return has_assertion_ ? &assertion_ : nullptr; }
+  const KernelFault* assertion() const { return faults_.assertion(); }
 
   /// The handle by which other threads interrupt this one.
   const KernelThread& kernel_thread() const { return kernel_thread_; }
@@ -79,29 +81,17 @@ class Executor {
   Status prepare(const LaunchRun& launch);
   void note_time(const CodeUnit& unit) const;
   Status select_window(uint64_t shared_bytes);
-  /// Those that have been made for the kernel's mode.
-  std::vector<std::unique_ptr<ResidentBlock>>& blocks_of(const CodeUnit& unit) {
-    return unit.independent_entry != nullptr ? independent_blocks_ : fiber_blocks_;
-  }
-  std::unique_ptr<ResidentBlock> make_block(const CodeUnit& unit);
-  Status prepare_resident(const LaunchRun& launch);
   Ending enter(LaunchRun& launch);
-  void note_fault(Ending ending);
+  void clean_up();
   [[noreturn]] void leave(Ending ending);
   static void run_blocks(void* argument);
   void run_grid();
   void run_resident();
-  void begin_resident();
   struct Turns {
     bool any_waits = false, all_wait = true, any_finished = false;
   };
   Turns run_turns();
   void idle();
-  bool start_next();
-  void finish_block(ResidentBlock* block);
-  bool make_ready(uint32_t count);
-  bool prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch);
-  Cluster* new_cluster(uint32_t size);
   AddressRange shared_memory() const;
 
   CodeGuard guard_;
@@ -111,23 +101,20 @@ class Executor {
   uint32_t window_ = 0;
   simt::BlockState state_{};
   simt::BlockState* running_ = &state_;  // of the block that runs now
-  // Modes b and c.
-  std::vector<std::unique_ptr<ResidentBlock>> fiber_blocks_, independent_blocks_;
-  std::vector<ResidentBlock*> idle_blocks_, resident_blocks_;
-  std::vector<std::unique_ptr<Cluster>> clusters_;
-  std::vector<Cluster*> idle_clusters_;
-  ResidentBlock* resident_ = nullptr;             // the one that runs now
-  uint64_t first_untaken_ = 0, end_untaken_ = 0;  // blocks taken from the range, not yet started
-  KernelFault fault_, assertion_;
-  bool has_assertion_ = false;
+  ResidentBlocks residents_{&guard_};    // modes b and c
+  ResidentBlock* resident_ = nullptr;    // the one that runs now
+  RunFaults faults_;
   PrivatizedAtomics privatized_;  // mode a
   StallWatch stall_;              // of launches whose blocks may wait
 
   LaunchRun* launch_ = nullptr;
-  uint64_t prepared_unit_ = 0;  // its id
-  uint64_t prepared_shared_bytes_ = 0;
-  uint32_t prepared_cluster_blocks_ = 1;
-  uint32_t prepared_threads_ = 0;
+  /// The launches that this thread has everything for.
+  struct Prepared {
+    uint64_t unit = 0;  // its id; 0: of no launch
+    uint64_t shared_bytes = 0;
+    uint32_t cluster_blocks = 1, threads = 0;
+    bool operator==(const Prepared&) const = default;
+  } prepared_;
   uint64_t ticks_ = 0, blocks_ = 0;    // of this run
   uint32_t part_ = 0, next_part_ = 0;  // claimed, and where the next blocks come from
   void* fake_stack_ = nullptr;
