@@ -11,6 +11,7 @@
 #include "backends/cpu/fault/kernel_thread.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {
@@ -56,7 +57,10 @@ void Context::set_profiling(bool on, kmb_profile_callback callback, void* user_d
 }
 
 void Context::release() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const uint32_t references = references_.fetch_sub(1, std::memory_order_acq_rel);
+  KM_ASSERT(references != 0, "a context is released more often than it was retained");
+  if (references != 1) return;
+  KM_ASSERT(streams_.empty(), "a context goes before its streams");
   {
     Registry& all = registry();
     std::lock_guard lock(all.mutex);
@@ -80,7 +84,8 @@ void Context::add_stream(Stream* stream) {
 
 void Context::remove_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
-  std::erase(streams_, stream);
+  [[maybe_unused]] const size_t erased = std::erase(streams_, stream);
+  KM_ASSERT(erased == 1, "a context forgets a stream that it does not have");
 }
 
 std::vector<Stream*> Context::streams() const {
@@ -111,6 +116,7 @@ Status Context::check() const {
 bool Context::set_error(Error error) {
   std::lock_guard lock(error_mutex_);
   if (error_.status != KM_SUCCESS) return false;
+  KM_ASSERT(error.status != KM_SUCCESS, "a context fails with success");
   error_ = std::move(error);
   status_.store(error_.status, std::memory_order_release);
   return true;
@@ -189,6 +195,7 @@ void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
          !stop_.compare_exchange_weak(reason, kReset)) {
   }
   KernelThread::interrupt_all(this, nullptr, kForever);
+  KM_ASSERT(is_stopping() && failed(), "a context takes work while it is reset");
   drop_queued(streams());
   output_.flush();
   device_heap_.clear();

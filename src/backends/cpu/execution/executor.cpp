@@ -14,6 +14,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace km::cpu {
@@ -184,6 +185,7 @@ void Executor::run_resident() {
     if (residents_.running().empty()) break;
     if (++idle_turns % 64 == 0) idle();
   }
+  KM_ASSERT(residents_.has_begun_all(), "a run ends with blocks that it took and did not begin");
   running_ = &state_;
 }
 
@@ -209,6 +211,9 @@ void Executor::run_blocks(void* argument) {
 }
 
 Ending Executor::enter(LaunchRun& launch) {
+  KM_ASSERT(current_guard == nullptr, "a thread enters generated code from generated code");
+  KM_ASSERT(guard_.begin < guard_.end && guard_.begin == launch.unit->begin,
+            "the guard names the code of another kernel");
   launch_ = &launch;
   running_ = &state_;
   guard_.stop = launch.stop;
@@ -224,6 +229,7 @@ Ending Executor::enter(LaunchRun& launch) {
   current_guard = &guard_;
   auto ending = static_cast<Ending>(
       km_cpu_enter(&guard_, reinterpret_cast<void*>(stack_.end()), run_blocks, this));
+  KM_ASSERT(current_guard == &guard_, "generated code is left with the guard of something else");
   current_guard = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (ending != Ending::returned) {
@@ -288,6 +294,7 @@ void Executor::note_time(const CodeUnit& unit) const {
 }
 
 Result<Ending> Executor::run(LaunchRun& launch) {
+  KM_ASSERT(in_use_.load(), "an executor runs that no thread has acquired");
   KM_TRY(prepare(launch));
   kernel_thread_.begin(launch.owner);
   Ending ending = Ending::stopped;

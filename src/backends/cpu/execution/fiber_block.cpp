@@ -6,6 +6,7 @@
 
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -99,6 +100,8 @@ ResidentBlock::Turn FiberBlock::run(const simt::LaunchRecord* record, const Code
   record_ = record;
   unit_ = &unit;
   if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
+  KM_ASSERT(begun_ && !running_ && (runnable_ & exited_) == 0,
+            "a block runs that has not begun, runs already, or has warps that are over");
   if (runnable_ == 0 && waits_for_cluster()) return Turn::waiting;
   if ((runnable_ & bit(current_)) == 0) pick_next(&current_);
   running_ = true;
@@ -112,6 +115,9 @@ ResidentBlock::Turn FiberBlock::run(const simt::LaunchRecord* record, const Code
   after_switch(base_fake_stack_, nullptr, nullptr);
   running_ = false;
   guard_->stacks[1] = {};
+  KM_ASSERT(current_ < count_, "a block goes on with a warp that it does not have");
+  KM_ASSERT(turn_ != Turn::finished || static_cast<uint32_t>(std::popcount(exited_)) == count_,
+            "a block is over before all of its warps are");
   if (turn_ == Turn::finished) begun_ = false;
   return turn_;
 }
@@ -159,6 +165,7 @@ void FiberBlock::release(Barrier& barrier) {
   for (uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
     warps_[static_cast<uint32_t>(std::countr_zero(left))]->predicates = barrier.predicates;
   }
+  KM_ASSERT((barrier.waiting & (runnable_ | exited_)) == 0, "a warp waits that runs or is over");
   runnable_ |= barrier.waiting;
   barrier = {};
 }
@@ -243,6 +250,7 @@ void FiberBlock::yield(uint64_t pc) {
 void FiberBlock::finish_warp() {
   const uint32_t from = current_;
   yields_ = 0;
+  KM_ASSERT((exited_ & bit(from)) == 0, "a warp ends twice");
   exited_ |= bit(from);
   runnable_ &= ~bit(from);
   for (uint32_t left = used_barriers_; left != 0; left &= left - 1) {

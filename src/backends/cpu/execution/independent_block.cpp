@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "simt/runtime/independent_warp.h"
 
 namespace km::cpu {
@@ -37,12 +38,15 @@ ResidentBlock::Turn IndependentBlock::run(const simt::LaunchRecord* record, cons
     const IndependentStatus status = unit.independent_entry(record, &state_, w);
     const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
     exited_ += gone;
+    KM_ASSERT(exited_ <= thread_count_, "more threads end than the block has");
     progress = progress || gone != 0;
     waiting = waiting || status == IndependentStatus::waiting;
     spun = spun || warp(w).clock != clock;
     if (status == IndependentStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
     if (gone != 0) release_complete(false);
   }
+  KM_ASSERT(unfinished_ != 0 || exited_ == thread_count_,
+            "a block is over before all of its threads are");
   if (unfinished_ == 0) return Turn::finished;
   // A barrier is no progress where threads go round a loop that waits, with barriers in it.
   if (progress || (released_ && !spun)) return Turn::progress;

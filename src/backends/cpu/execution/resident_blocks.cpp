@@ -6,6 +6,7 @@
 #include "backends/cpu/execution/block_index.h"
 #include "backends/cpu/execution/fiber_block.h"
 #include "backends/cpu/execution/independent_block.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -78,6 +79,8 @@ Cluster* ResidentBlocks::new_cluster(uint32_t size) {
 /// them.
 bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
   const uint32_t count = launch_->cluster_blocks;
+  KM_ASSERT(count != 0 && running_.size() <= kMaxResidentBlocks && first_untaken_ <= end_untaken_,
+            "a thread has taken more blocks than it has room for");
   const uint64_t room = (kMaxResidentBlocks - running_.size()) / count;
   if (room == 0) return false;
   if (first_untaken_ == end_untaken_ &&
@@ -85,6 +88,7 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
     return false;
   }
   if (!make_ready(count, state.warp_count)) return false;
+  KM_ASSERT(idle_.size() >= count, "a block begins without memory");
   Cluster* const cluster = count > 1 ? new_cluster(count) : nullptr;
   const uint32_t* size = launch_->record.block;
   const uint64_t index = first_untaken_++;
@@ -107,6 +111,7 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
 }
 
 bool ResidentBlocks::finish(size_t index) {
+  KM_ASSERT(index < running_.size(), "a block ends that does not run");
   ResidentBlock* const block = running_[index];
   running_.erase(running_.begin() + static_cast<ptrdiff_t>(index));
   Cluster* const cluster = block->cluster();
@@ -115,6 +120,7 @@ bool ResidentBlocks::finish(size_t index) {
     return true;
   }
   if (!cluster->leave()) return false;
+  KM_ASSERT(cluster->members.size() == launch_->cluster_blocks, "a cluster lacks blocks");
   idle_.insert(idle_.end(), cluster->members.rbegin(), cluster->members.rend());
   idle_clusters_.push_back(cluster);
   return true;

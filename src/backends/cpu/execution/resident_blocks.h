@@ -35,6 +35,8 @@ class ResidentBlocks {
   void abandon();
 
   const std::vector<ResidentBlock*>& running() const { return running_; }
+  /// True if all blocks that were taken from the range have begun.
+  bool has_begun_all() const { return first_untaken_ == end_untaken_; }
 
  private:
   using Blocks = std::vector<std::unique_ptr<ResidentBlock>>;

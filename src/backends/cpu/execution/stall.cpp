@@ -3,10 +3,12 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
 void StallWatch::begin(LaunchRun& launch) {
+  KM_ASSERT(launch_ == nullptr, "a thread watches two launches");
   launch_ = &launch;
   since_ns_ = 0;
   if (launch.stall.threads.fetch_add(1) == 0) launch.stall.reported.store(false);
@@ -15,7 +17,8 @@ void StallWatch::begin(LaunchRun& launch) {
 void StallWatch::end() {
   if (launch_ == nullptr) return;
   set_stalled(false);
-  launch_->stall.threads.fetch_sub(1);
+  [[maybe_unused]] const uint32_t threads = launch_->stall.threads.fetch_sub(1);
+  KM_ASSERT(threads != 0, "more threads leave a launch than have begun it");
   launch_ = nullptr;
 }
 
@@ -36,7 +39,8 @@ void StallWatch::set_stalled(bool is_stalled) {
   if (is_stalled) {
     launch_->stall.stalled.fetch_add(1);
   } else {
-    launch_->stall.stalled.fetch_sub(1);
+    [[maybe_unused]] const uint32_t stalled = launch_->stall.stalled.fetch_sub(1);
+    KM_ASSERT(stalled != 0, "more threads get on than have stalled");
   }
 }
 

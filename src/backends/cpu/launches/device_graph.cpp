@@ -7,6 +7,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/module/module.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -91,11 +92,14 @@ void DeviceGraphLaunch::start() {
 }
 
 void DeviceGraphLaunch::end() {
+  KM_ASSERT(claim_ == nullptr || claim_->load(), "a claim on a graph ends that was not made");
   if (claim_ != nullptr) std::exchange(claim_, nullptr)->store(false);
 }
 
 bool GraphEnvironment::count_launch() {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(launches_ <= kMostLaunches && tails_.size() <= kMostTails,
+            "a graph has more launches than it may have");
   if (launches_ == kMostLaunches) return false;
   ++launches_;
   return true;

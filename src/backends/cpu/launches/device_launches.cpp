@@ -9,6 +9,7 @@
 #include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/module/module.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -112,6 +113,7 @@ DeviceError DeviceGrid::last_error(uint64_t thread, bool clears) {
 }
 
 std::optional<DeviceWork> DeviceGrid::take() {
+  KM_ASSERT(next_ <= works_.size(), "a grid has run more work than it has");
   if (next_ == works_.size()) {
     works_ = is_graph() ? own_environment_->take_tails() : std::exchange(tails_, {});
     next_ = 0;
@@ -208,6 +210,7 @@ Command* DeviceLaunches::next() {
       nested_.pop_back();
       continue;
     }
+    KM_ASSERT(!work->is_pending || pending_.load() != 0, "a launch runs that nobody counts");
     if (work->is_pending) pending_.fetch_sub(1, std::memory_order_relaxed);
     try {
       if (work->graph) {

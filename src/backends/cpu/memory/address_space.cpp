@@ -1,4 +1,5 @@
 #include "backends/cpu/memory/address_space.h"
+#include "base/assert.h"
 
 #include <sys/mman.h>
 
@@ -49,6 +50,9 @@ GuardedRange GuardedRange::make(uint64_t size_bytes, uint64_t align_bytes) {
   if (!range) return range;
   range.begin_ = round_up(range.begin_, align_bytes);
   range.size_ = size;
+  KM_ASSERT(range.begin_ - range.map_ >= kGuardBytes &&
+                range.end() + kGuardBytes <= range.map_ + range.map_bytes_,
+            "a range lies in its guards");
   if (!range.allow(size)) range = GuardedRange();
   return range;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/memory/allocations.h"
+#include "base/assert.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {
@@ -130,6 +131,7 @@ bool DeviceHeap::release(uint64_t address) {
   if (entry == sizes_.end()) return false;
   const uint64_t block_bytes = block_of(entry->second);
   allocations_->remove(address, entry->second);
+  KM_ASSERT(used_bytes_ >= block_bytes, "kernels free more than they have");
   used_bytes_ -= block_bytes;
   sizes_.erase(entry);
   put_back(address, block_bytes);

@@ -7,6 +7,7 @@
 #include "backends/cpu/config/topology.h"
 #include "backends/cpu/memory/shared_pages.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {
@@ -78,6 +79,8 @@ Result<Heap::Block> Heap::allocate(uint64_t size_bytes, bool zeroed) {
 void Heap::free(const Block& block) {
   const HostMemoryNeeded needed;  // the caller takes no error
   std::lock_guard lock(mutex_);
+  KM_ASSERT(allocated_bytes_ >= block.size_bytes && reserved_bytes_ >= block.reserved_bytes,
+            "more memory is freed than was allocated");
   allocated_bytes_ -= block.size_bytes;
   reserved_bytes_ -= block.reserved_bytes;
   if (block.size_bytes >= kLargeBytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {
@@ -26,6 +27,7 @@ void DeferredActions::run(uint64_t ticket) {
       next = std::min(next, entry.first);
       return false;
     });
+    KM_ASSERT(next > ticket, "an action that is due is left behind");
     first_ticket_.store(next);
   }
   for (auto& action : due) action();

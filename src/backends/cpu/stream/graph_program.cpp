@@ -6,6 +6,7 @@
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/memory_ops.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -30,6 +31,7 @@ void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool en
     const auto value = *reinterpret_cast<const volatile uint32_t*>(branch.address);
     if ((value == branch.value) != (branch.if_equal != 0)) return;
   }
+  KM_ASSERT(branch.target <= nodes.size(), "a branch leads out of its graph");
   go_to(branch.target);
 }
 
@@ -93,6 +95,7 @@ std::shared_ptr<GraphLaunch> GraphProgram::begin_launch(Stream* stream) const {
 }
 
 void GraphProgram::record_events(const GraphLaunch& launch, uint64_t ticket) const {
+  KM_ASSERT(launch.markers.size() == events.size(), "a launch has markers of another program");
   for (size_t slot = 0; slot < events.size(); ++slot) {
     if (!slot_records[slot]) continue;
     Marker* marker = launch.markers[slot];

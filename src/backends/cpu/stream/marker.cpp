@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/stream/stream.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -29,6 +30,8 @@ void Marker::announce() {
 bool Marker::park(Stream* stream) {
   std::lock_guard lock(lock_);
   if (done()) return false;
+  KM_ASSERT(std::find(parked_.begin(), parked_.end(), stream) == parked_.end(),
+            "a stream is parked twice at a marker");
   parked_.push_back(stream);
   return true;
 }

@@ -16,6 +16,7 @@
 #include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "backends/cpu/threads/threads.h"
+#include "base/assert.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {
@@ -68,6 +69,9 @@ void Stream::close() {
 }
 
 void Stream::reuse() {
+  KM_ASSERT(completed_.load() == submitted_.load() && pending_.load() == 0,
+            "a stream with work is closed");
+  KM_ASSERT(parked_on_ == nullptr && launched_ == nullptr, "a stream that waits is closed");
   Context* context = context_;
   context->remove_stream(this);
   pool_->keep_closed_stream(this);
@@ -111,6 +115,7 @@ void Stream::recycle(Command* command) {
   command->next.store(nullptr, std::memory_order_relaxed);
   std::lock_guard lock(lock_);
   const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  KM_ASSERT(ticket > completed_.load(), "a ticket was completed before it was given");
   command->ticket = ticket;
   if (context_->is_profiling()) [[unlikely]]
     note_queued(*context_, *command);
@@ -154,6 +159,8 @@ bool Stream::begin_inline(uint64_t* out_ticket) {
 
 void Stream::make_ready() {
   constexpr float kLeast = kLeastGraceTicks, kMost = 4 * kLeast, kOfWork = 1.0F / 64;
+  KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
+            "a stream is given up by a thread that does not own it, or has no work");
   const Command& next = *head_->next.load(std::memory_order_acquire);
   const float grace = std::clamp(estimated_ticks(next) * kOfWork, kLeast, kMost);
   grace_ticks_.store(static_cast<uint64_t>(grace), std::memory_order_relaxed);
@@ -173,6 +180,8 @@ bool Stream::try_own() {
 void Stream::drive(Executor* executor, uint64_t until) {
   const HostMemoryNeeded needed;  // work that is under way cannot be given up halfway
   for (;;) {
+    KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
+              "a stream is run by a thread that does not own it, or has no work");
     Command& command = *head_->next.load(std::memory_order_acquire);
     if (!execute(command, executor)) return;
     if (!finish(until)) return;
@@ -313,6 +322,7 @@ bool Stream::execute_shared(Command& command, Executor* executor, uint64_t first
     pool_->work(command, *executor, *context_);
     return true;
   }
+  KM_ASSERT(job_.load() == 0, "a command is run by two jobs");
   job_.store(job, std::memory_order_release);
   pool_->work(command, *executor, *context_);
   if (!pool_->leave(job)) return false;  // who leaves last goes on
@@ -329,6 +339,7 @@ bool Stream::wait_for_marker(Command& command) {
   std::unique_lock lock(park_mutex_);
   blocked_ticket_.store(marker->ticket(), std::memory_order_relaxed);
   blocked_by_.store(marker->stream(), std::memory_order_release);
+  KM_ASSERT(parked_on_ == nullptr, "a stream is parked at two markers");
   parked_on_ = marker;
   // From here on resume() may run on another thread, but it waits for park_mutex_.
   if (!context_->is_stopping() && marker->park(this)) return false;
@@ -439,6 +450,8 @@ FollowUps* launches_of(const Command& front) {
 bool Stream::finish(uint64_t until) {
   Command* command = head_->next.load(std::memory_order_acquire);
   uint64_t ticket = command->ticket;
+  KM_ASSERT(ticket == completed_.load() + 1, "a command ends before the one in front of it");
+  KM_ASSERT(job_.load() == 0, "a command ends while a job runs it");
   if (context_->is_profiling()) [[unlikely]]
     record_end(*context_, this, launched_ != nullptr ? *launched_ : *command);
   if (context_->has_assertion()) [[unlikely]]
@@ -464,8 +477,11 @@ bool Stream::finish(uint64_t until) {
 }
 
 bool Stream::complete(uint64_t ticket, uint64_t until) {
+  KM_ASSERT(ticket == completed_.load() + 1, "tickets are completed out of order");
   completed_.store(ticket);
-  bool more = pending_.fetch_sub(1) > 1;
+  const uint64_t pending = pending_.fetch_sub(1);
+  KM_ASSERT(pending != 0, "more commands are completed than were submitted");
+  bool more = pending > 1;
   // If there is no more, the stream may now belong to somebody else.
   if (wanted_.load() <= ticket) wake_waiters(ticket);
   if (deferred_.is_due(ticket)) deferred_.run(ticket);

@@ -14,6 +14,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/threads.h"
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
 
@@ -27,6 +28,15 @@ constexpr uint64_t kOpen = uint64_t{1} << 63;
 constexpr uint64_t kGenerationMask = 0x00ffffff00000000;  // 24 bits
 constexpr uint64_t kGenerationStep = uint64_t{1} << 32;
 constexpr uint64_t kParticipants = 0xffffffff;
+static_assert((kOpen & kGenerationMask) == 0 && (kParticipants & (kOpen | kGenerationMask)) == 0);
+static_assert((kGenerationMask & kGenerationStep) == kGenerationStep);
+
+/// One less of a count of threads or entries.
+template <class Number>
+void count_down(std::atomic<Number>& count) {
+  [[maybe_unused]] const Number before = count.fetch_sub(1);
+  KM_ASSERT(before != 0, "a count of the pool falls below 0");
+}
 
 uint64_t name_of(uint32_t slot, uint64_t state) { return (state & kGenerationMask) | (slot + 1); }
 uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
@@ -178,7 +188,7 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
   bool found = false, retired = false;
   spinners_.fetch_add(1);
-  between_.fetch_sub(1);
+  count_down(between_);
   for (; !found && now < end; now = now_ticks()) {
     pause();
     if (!has_work()) {
@@ -193,9 +203,9 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
   }
   if (!found) idle_.park(worker);
-  if (!found && !retired) awake_.fetch_sub(1);
+  if (!found && !retired) count_down(awake_);
   if (found) between_.fetch_add(1);
-  spinners_.fetch_sub(1);
+  count_down(spinners_);
   // Work that came while this thread counted as a spinner has woken nobody.
   if (found && spinners_.load() == 0) wake_for_more();
   return found;
@@ -223,8 +233,8 @@ bool ThreadPool::has_unowned_stream() {
 bool ThreadPool::wait_for_work(uint32_t worker, Item* out_item) {
   if (!options_.may_spin) {
     idle_.park(worker);
-    between_.fetch_sub(1);
-    awake_.fetch_sub(1);
+    count_down(between_);
+    count_down(awake_);
   } else if (spin_for_work(worker, out_item)) {
     return true;
   }
@@ -256,6 +266,9 @@ void ThreadPool::add_ready(Stream* stream) {
   if (!stream->listed_.exchange(true)) {
     std::lock_guard lock(ready_lock_);
     ReadyList& list = ready_[static_cast<size_t>(list_of(stream->priority()))];
+    KM_ASSERT((list.first == nullptr) == (list.last == nullptr) &&
+                  (list.first == nullptr) == (list.count.load() == 0),
+              "a list of ready streams has an end without a beginning");
     stream->next_ready_ = nullptr;
     (list.last != nullptr ? list.last->next_ready_ : list.first) = stream;
     list.last = stream;
@@ -274,6 +287,8 @@ Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
   for (ReadyList& list : std::span(ready_).first(static_cast<size_t>(lists))) {
     while (list.first != nullptr) {
       Stream* stream = list.first;
+      KM_ASSERT(list.count.load() != 0 && ready_count_.load() >= list.count.load(),
+                "a list of ready streams has more than it counts");
       if (gives_grace && now - stream->ready_ticks() < stream->grace_ticks()) break;
       list.first = stream->next_ready_;
       if (list.first == nullptr) list.last = nullptr;
@@ -318,6 +333,9 @@ uint64_t ThreadPool::publish(Stream* stream, Command* command, uint64_t first_pi
   } while (!free_jobs_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire));
   auto slot = static_cast<uint32_t>(std::countr_zero(free));
   Job& job = jobs_[slot];
+  KM_ASSERT((job.state.load(std::memory_order_relaxed) & (kOpen | kParticipants)) == 0,
+            "a free job is open or has participants");
+  KM_ASSERT((open_jobs_.load() >> slot & 1) == 0, "a free job is listed as open");
   uint32_t wanted = prepare_shared(*command, first_piece, options_.threads, job.parts.get());
   job.stream = stream;
   job.command = command;
@@ -346,9 +364,13 @@ bool ThreadPool::leave(uint64_t job) {
   if ((open_jobs_.load(std::memory_order_relaxed) & bit) != 0) open_jobs_.fetch_and(~bit);
   entry.state.fetch_and(~kOpen);
   uint64_t before = entry.state.fetch_sub(1, std::memory_order_acq_rel);
+  KM_ASSERT((before & kParticipants) != 0, "a thread leaves a job that nobody takes part in");
+  KM_ASSERT((before & kGenerationMask) == (job & kGenerationMask),
+            "a thread leaves a job whose slot is used for another one");
   if ((before & kParticipants) != 1) return false;
   uint64_t generation = ((before & kGenerationMask) + kGenerationStep) & kGenerationMask;
   entry.state.store(generation, std::memory_order_relaxed);
+  KM_ASSERT((free_jobs_.load() & bit) == 0, "a job is given back twice");
   free_jobs_.fetch_or(bit, std::memory_order_release);
   return true;
 }
@@ -358,7 +380,7 @@ bool ThreadPool::leave(uint64_t job) {
 void ThreadPool::work(Command& command, Executor& executor, Context& context) {
   const bool is_worker = worker_of == this;
   if (is_worker) {
-    between_.fetch_sub(1);
+    count_down(between_);
     if (spinners_.load() == 0 && has_work()) wake_for_more();
   }
   work_on(command, executor, context);
@@ -367,6 +389,9 @@ void ThreadPool::work(Command& command, Executor& executor, Context& context) {
 
 void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
   Job& entry = jobs_[slot_of(job)];
+  KM_ASSERT((entry.state.load() & kGenerationMask) == (job & kGenerationMask) &&
+                (entry.state.load() & kParticipants) != 0,
+            "a thread takes part in a job that it has not entered");
   Stream* stream = entry.stream;
   entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
   work(*entry.command, *executor, *stream->context());
@@ -380,7 +405,7 @@ void ThreadPool::relieve() {
       start_thread("km-cpu-spare", kWorkerStackBytes, -1, [this] { run_spare(); })) {
     return;
   }
-  spares_.fetch_sub(1);
+  count_down(spares_);
 }
 
 void ThreadPool::run_spare() {
@@ -390,7 +415,7 @@ void ThreadPool::run_spare() {
       stream->drive(executor, UINT64_MAX);
     executor->release();
   }
-  spares_.fetch_sub(1);
+  count_down(spares_);
 }
 
 bool ThreadPool::help(uint64_t job, Executor* executor, uint64_t until) {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -32,6 +33,7 @@ bool IdleWorkers::any() const {
 
 void IdleWorkers::park(uint32_t worker) {
   Place& place = places_[worker];
+  KM_ASSERT((asleep_[worker / kBits].load() & bit_of(worker)) == 0, "a worker is parked twice");
   place.woken.store(0);
   place.cpu.store(sched_getcpu());
   asleep_[worker / kBits].fetch_or(bit_of(worker));
@@ -46,7 +48,8 @@ void IdleWorkers::sleep(uint32_t worker, bool stays_up) {
   if (stays_up && take(worker)) return;
   Place& place = places_[worker];
   while (place.woken.load() == 0) futex_wait(place.woken, 0);
-  coming_.fetch_sub(1);
+  [[maybe_unused]] const uint32_t coming = coming_.fetch_sub(1);
+  KM_ASSERT(coming != 0, "more workers get up than were woken");
 }
 
 void IdleWorkers::wake(uint32_t count) {
