@@ -67,10 +67,10 @@ LAYERS = {each.name: each for each in INSIDE + OUTSIDE}
 MAX_FILES = 25
 
 # The inner layers of the drop-in: headers of the frame include each other only, and exported
-# functions lie in files that nothing includes.
+# functions lie in a folder that no other one includes.
 DROPIN = "dropin/cuda/"
 DROPIN_FRAME = "dropin/cuda/frame/"
-DROPIN_EXPORTS = r"(_api|/init|/device|/proc_address|/stubs)\.cpp$"
+DROPIN_EXPORTS = "dropin/cuda/api/"
 
 # The inner floors of a room: the folders of it that each of its folders may include besides itself
 # and the headers right below the room. A folder stands below all that include it.

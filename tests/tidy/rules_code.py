@@ -60,8 +60,8 @@ def dropin_layering(file: File) -> list:
             if own and own.startswith(DROPIN) and not own.startswith(DROPIN_FRAME):
                 text = f"the frame of calls may not include objects ({own})"
                 found.append(Finding("layering", file.path, line, text))
-    if not re.search(DROPIN_EXPORTS, file.path):
-        text = "%s: exported functions lie in *_api.cpp, init.cpp and device.cpp"
+    if not file.path.startswith(DROPIN_EXPORTS):
+        text = f"%s: exported functions lie in {DROPIN_EXPORTS}"
         found += file.find("layering", r"^CUresult\s+cu[A-Z]\w*(?=\()", text, re.M)
     return found
 

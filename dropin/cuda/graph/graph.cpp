@@ -11,8 +11,8 @@
 #include "dropin/cuda/graph/graph_blas.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/memory/array.h"
 #include "dropin/cuda/memory/copy.h"
-#include "dropin/cuda/texture/array.h"
 
 namespace km::dropin {
 namespace {
@@ -207,6 +207,26 @@ std::shared_ptr<void> Graph::claim() {
 bool Graph::is_claimed() {
   const std::lock_guard lock(mutex_);
   return !claim_.expired();
+}
+
+void Graph::keep(UserObject& object, uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  references_.add(object, count);
+}
+
+UserReferences Graph::references() {
+  const std::lock_guard lock(mutex_);
+  return references_;
+}
+
+void Graph::keep_all(const UserReferences& references) {
+  const std::lock_guard lock(mutex_);
+  references_.add_all_of(references);
+}
+
+bool Graph::take(UserObject& object, uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  return references_.take(object, count);
 }
 
 CUresult NodeUse::get(CUgraphNode handle) {

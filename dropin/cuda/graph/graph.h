@@ -7,7 +7,7 @@
 
 #include "core/graph/graph_exec.h"
 #include "core/graph/graph_operation.h"
-#include "dropin/cuda/context/user_object.h"
+#include "dropin/cuda/graph/user_object.h"
 #include "dropin/cuda/launch/launch.h"
 #include "dropin/cuda/stream/attribute_set.h"
 
@@ -165,10 +165,6 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const Graph
 CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
                         const GraphWork* old, SharedWork* out);
 CUresult host_work_of(const Context& context, const CUDA_HOST_NODE_PARAMS& params, SharedWork* out);
-CUresult memory_ops_work_of(Context& context, const CUDA_BATCH_MEM_OP_NODE_PARAMS& params,
-                            SharedWork* out);
-/// The array lives as long as the work.
-CUDA_BATCH_MEM_OP_NODE_PARAMS read_memory_ops(const GraphWork& work);
 CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_PARAMS* out);
 CUDA_MEMCPY3D read_memcpy(const GraphWork& work);
 CUDA_MEMSET_NODE_PARAMS read_memset(const GraphWork& work);

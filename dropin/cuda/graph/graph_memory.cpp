@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/graph_work.h"
-#include "dropin/cuda/memory/memory.h"
+#include "dropin/cuda/context/allocation.h"
 
 namespace km::dropin {
 

@@ -7,6 +7,7 @@
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"
+#include "dropin/cuda/graph/memory_ops.h"
 #include "dropin/cuda/stream/stream.h"
 
 namespace km::dropin {

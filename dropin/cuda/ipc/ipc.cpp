@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "core/memory/slice.h"
-#include "dropin/cuda/memory/memory.h"
+#include "dropin/cuda/context/allocation.h"
 
 namespace km::dropin {
 

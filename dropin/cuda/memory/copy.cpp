@@ -6,7 +6,7 @@
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
 #include "core/stream/stream_capture.h"
-#include "dropin/cuda/texture/array.h"
+#include "dropin/cuda/memory/array.h"
 
 namespace km::dropin {
 namespace {

@@ -19,7 +19,7 @@ namespace km::dropin {
 /// The most that the arguments of a kernel take (PTX ISA, "Kernel Function Parameters").
 inline constexpr uint64_t kMaxParameterBytes = 32764;
 
-/// Settings by calls of CUDA 1 to 3 for the launches of a function (legacy_launch_api.cpp).
+/// Settings by calls of CUDA 1 to 3 for the launches of a function (api/launch).
 struct LegacyLaunch {
   std::mutex mutex;                 // guards what follows
   std::array<uint32_t, 3> block{};  // all 0: never set

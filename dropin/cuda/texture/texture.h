@@ -1,7 +1,7 @@
 // Textures and surfaces: images that kernels name by handles.
 #pragma once
 
-#include "dropin/cuda/texture/array.h"
+#include "dropin/cuda/memory/array.h"
 
 namespace km::dropin {
 

@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "dropin/cuda/module/module.h"
-
 namespace km::dropin {
 namespace {
 
@@ -145,12 +143,11 @@ void forget_references(const Context& context) {
   for (const CUtexref handle : handles) retire<TextureReference>(MayBlock::at_end(), handle);
 }
 
-CUresult find_reference(CUmodule handle, const char* name, bool is_surface, CUtexref* out) {
-  CU_REQUIRE(name);
-  CU_GET(Module, module, handle);
+CUresult find_reference(const DeclaringModule& module, const char* name, bool is_surface,
+                        CUtexref* out) {
   Modules& all = modules();
   const std::lock_guard lock(all.mutex);
-  const auto listed = all.list.find(module->id());
+  const auto listed = all.list.find(module.id);
   const char* const kind = is_surface ? "surface" : "texture";
   if (listed == all.list.end() || !listed->second.contains(name) ||
       listed->second[name].is_surface != is_surface) {
@@ -158,11 +155,11 @@ CUresult find_reference(CUmodule handle, const char* name, bool is_surface, CUte
   }
   Declared& declared = listed->second[name];
   if (!declared.made) {
-    CU_ASSIGN(Ref<km::Memory> variable, module->core().global(name));
+    CU_ASSIGN(Ref<km::Memory> variable, module.core.global(name));
     if (variable->size_bytes() < sizeof(uint64_t)) {
       return fail(CUDA_ERROR_NOT_FOUND, "'%s' is no %s reference", name, kind);
     }
-    declared.made = make_ref<TextureReference>(module->context(), std::move(variable), is_surface);
+    declared.made = make_ref<TextureReference>(module.context, std::move(variable), is_surface);
     publish(Ref<TextureReference>(declared.made));
   }
   *out = handle_of(*declared.made);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/module/module.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/texture/texture.h"
 
@@ -85,8 +86,15 @@ class TextureReference final : public Handled {
 /// Notes which references a module's text declares.
 void note_references(uint64_t module, const std::string& ptx);
 void forget_references_of(uint64_t module);
+/// A module whose text declares references, with the number that note_references() was given.
+struct DeclaringModule {
+  uint64_t id;
+  Context& context;
+  km::Module& core;
+};
 /// The reference of that name, one for each. CUDA_ERROR_NOT_FOUND: the module declares none.
-CUresult find_reference(CUmodule module, const char* name, bool is_surface, CUtexref* out);
+CUresult find_reference(const DeclaringModule& module, const char* name, bool is_surface,
+                        CUtexref* out);
 /// The references of a context end with it.
 void forget_references(const Context& context);
 

@@ -6,6 +6,7 @@
 #include "dropin/cuda/graph/graph_conditional.h"
 #include "dropin/cuda/graph/graph_memory.h"
 #include "dropin/cuda/graph/graph_params.h"
+#include "dropin/cuda/graph/memory_ops.h"
 
 namespace km::cu {
 

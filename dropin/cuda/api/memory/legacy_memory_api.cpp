@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "dropin/cuda/context/allocation.h"
 #include "dropin/cuda/memory/copy.h"
-#include "dropin/cuda/memory/memory.h"
 #include "dropin/cuda/stream/capture_rules.h"
 
 namespace km::cu {

@@ -6,7 +6,7 @@
 
 namespace km::dropin {
 
-int not_implemented(const char* function, std::atomic<bool>& told);  // call.cpp
+int not_implemented(const char* function, std::atomic<bool>& told);  // not_implemented.cpp
 
 }  // namespace km::dropin
 

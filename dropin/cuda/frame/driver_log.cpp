@@ -1,20 +1,16 @@
-// cuLogs*: the texts of errors, as the log has them.
+#include "dropin/cuda/frame/driver_log.h"
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
-#include <string>
 #include <utility>
 
-#include "base/file/file_writer.h"
 #include "base/printable.h"
-#include "dropin/cuda/frame/driver_log.h"
 
 namespace km::dropin {
-
-using namespace cu;  // NOLINT
 
 namespace {
 
@@ -139,20 +135,27 @@ void tell_listeners() noexcept {
   }
 }
 
-}  // namespace km::dropin
-
-namespace km::cu {
-
-using namespace km::dropin;  // NOLINT
-
-namespace {
-
-CUresult check_flags(unsigned flags) {
-  return flags == 0 ? CUresult{CUDA_SUCCESS} : CUresult{CUDA_ERROR_INVALID_VALUE};
+uint64_t add_log_listener(CUlogsCallback callback, void* data) {
+  Log& all = log_of_errors();
+  const std::lock_guard lock(all.mutex);
+  const uint64_t id = ++all.last_listener;
+  all.listeners[id] = {callback, data};
+  return id;
 }
 
-/// The text from the iterator on (null: all), which moves to the end.
-std::string take_text(CUlogIterator* iterator) {
+bool remove_log_listener(uint64_t id) {
+  Log& all = log_of_errors();
+  const std::lock_guard lock(all.mutex);
+  return all.listeners.erase(id) != 0;
+}
+
+unsigned end_of_log() {
+  Log& all = log_of_errors();
+  const std::lock_guard lock(all.mutex);
+  return all.end();
+}
+
+std::string take_log(CUlogIterator* iterator) {
   Log& all = log_of_errors();
   const std::lock_guard lock(all.mutex);
   std::string text = all.from(iterator != nullptr ? *iterator : all.first);
@@ -160,78 +163,4 @@ std::string take_text(CUlogIterator* iterator) {
   return text;
 }
 
-CUresult dump_to_memory(CUlogIterator* iterator, char* buffer, size_t* size) {
-  CU_REQUIRE(buffer);
-  CU_REQUIRE(size);
-  const size_t room = *size;
-  *size = 0;
-  if (room == 0) return CUDA_ERROR_INVALID_VALUE;
-  std::string text = take_text(iterator);
-  if (text.size() >= room) {  // the last messages are those that count
-    const size_t line = text.find('\n', text.size() - room);
-    if (line == text.npos || line + 1 >= text.size()) return CUDA_ERROR_INVALID_VALUE;
-    text.erase(0, line + 1);
-  }
-  std::memcpy(buffer, text.c_str(), text.size() + 1);
-  *size = text.size();
-  return CUDA_SUCCESS;
-}
-
-}  // namespace
-
-extern "C" {
-
-CUresult cuLogsRegisterCallback(CUlogsCallback callback, void* data, CUlogsCallbackHandle* out) {
-  return guard_before_init(__func__, [&]() -> CUresult {
-    if (callback == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    Log& all = log_of_errors();
-    const std::lock_guard lock(all.mutex);
-    const uint64_t id = ++all.last_listener;
-    all.listeners[id] = {callback, data};
-    if (out != nullptr) *out = reinterpret_cast<CUlogsCallbackHandle>(id);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
-  return guard_before_init(__func__, [&]() -> CUresult {
-    Log& all = log_of_errors();
-    const std::lock_guard lock(all.mutex);
-    const bool was_there = all.listeners.erase(reinterpret_cast<uint64_t>(handle)) != 0;
-    return was_there ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  });
-}
-
-CUresult cuLogsCurrent(CUlogIterator* out, unsigned int flags) {
-  return guard_before_init(__func__, [&]() -> CUresult {
-    if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    CU_TRY(check_flags(flags));
-    Log& all = log_of_errors();
-    const std::lock_guard lock(all.mutex);
-    *out = all.end();
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned int flags) {
-  return guard_before_init(__func__, [&]() -> CUresult {
-    if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    CU_TRY(check_flags(flags));
-    Result<FileWriter> file = FileWriter::open(path);
-    if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
-    file->write(take_text(iterator));
-    return file->commit() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
-  });
-}
-
-CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size,
-                            unsigned int flags) {
-  return guard_before_init(__func__, [&]() -> CUresult {
-    CU_TRY(check_flags(flags));
-    return dump_to_memory(iterator, buffer, size);
-  });
-}
-
-}  // extern "C"
-
-}  // namespace km::cu
+}  // namespace km::dropin

@@ -6,10 +6,10 @@
 #include "base/cuda/nvidia_libraries.h"
 #include "base/cuda/python_packages.h"
 #include "base/process/dylib.h"
+#include "dropin/cuda/api/driver/library_table.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
 #include "dropin/cuda/frame/failure_report.h"
-#include "dropin/cuda/module/library_table.h"
 #include "dropin/library/table.h"
 #include "km_version.h"
 

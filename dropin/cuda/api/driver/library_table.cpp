@@ -1,4 +1,4 @@
-#include "dropin/cuda/module/library_table.h"
+#include "dropin/cuda/api/driver/library_table.h"
 
 #include <cstring>
 #include <mutex>

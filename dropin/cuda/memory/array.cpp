@@ -1,9 +1,9 @@
-#include "dropin/cuda/texture/array.h"
+#include "dropin/cuda/memory/array.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "dropin/cuda/memory/memory.h"
+#include "dropin/cuda/context/allocation.h"
 #include "dropin/cuda/stream/capture_rules.h"
 
 namespace km::dropin {

@@ -1,7 +1,7 @@
 // Arrays, mipmapped ones, and the copies that name arrays without a descriptor.
 #include "core/object/callback.h"
+#include "dropin/cuda/memory/array.h"
 #include "dropin/cuda/memory/copy.h"
-#include "dropin/cuda/texture/array.h"
 
 namespace km::cu {
 

@@ -1,6 +1,7 @@
 // Texture and surface references.
 #include <algorithm>
 
+#include "dropin/cuda/module/module.h"
 #include "dropin/cuda/texture/texture_reference.h"
 
 namespace km::cu {
@@ -123,6 +124,12 @@ CUresult check_dimension(int dimension) {
   return fail(CUDA_ERROR_INVALID_VALUE, "there is no dimension %d", dimension);
 }
 
+CUresult find_in_module(CUmodule handle, const char* name, bool is_surface, CUtexref* out) {
+  CU_REQUIRE(name);
+  CU_GET(Module, module, handle);
+  return find_reference({module->id(), module->context(), module->core()}, name, is_surface, out);
+}
+
 }  // namespace
 
 extern "C" {
@@ -130,7 +137,7 @@ extern "C" {
 CUresult cuModuleGetTexRef(CUtexref* out, CUmodule module, const char* name) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
-    return find_reference(module, name, false, out);
+    return find_in_module(module, name, false, out);
   });
 }
 
@@ -138,7 +145,7 @@ CUresult cuModuleGetSurfRef(CUsurfref* out, CUmodule module, const char* name) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
     CUtexref found = nullptr;
-    CU_TRY(find_reference(module, name, true, &found));
+    CU_TRY(find_in_module(module, name, true, &found));
     *out = reinterpret_cast<CUsurfref>(found);
     return CUDA_SUCCESS;
   });

@@ -1,5 +1,5 @@
 // Arrays and references in their forms of before CUDA 3.2, with 32 bits for addresses and sizes.
-#include "dropin/cuda/texture/array.h"
+#include "dropin/cuda/memory/array.h"
 
 namespace km::cu {
 
