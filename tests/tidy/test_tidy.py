@@ -227,9 +227,10 @@ class Rules(unittest.TestCase):
 
 class Layers(unittest.TestCase):
     def folder_of(self, layer) -> str:
+        """A folder for files of the layer: in a room whose table is whole, one of its floors."""
         folder = layer.name if layer in OUTSIDE else f"src/{layer.name}"
-        floors = ROOMS.get(folder)
-        return f"{folder}/{next(iter(floors))}" if floors else folder
+        is_whole = folder in ROOMS and folder not in OPEN_ROOMS
+        return f"{folder}/{next(iter(ROOMS[folder]))}" if is_whole else folder
 
     def test_includes_point_down_the_list(self):
         order = [layer.name for layer in INSIDE]

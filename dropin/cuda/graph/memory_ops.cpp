@@ -1,6 +1,6 @@
 #include "dropin/cuda/graph/memory_ops.h"
 
-#include "core/stream/memory_ops.h"
+#include "core/queue/memory_ops.h"
 #include "dropin/cuda/memory/place.h"
 
 namespace km::dropin {
