@@ -1,4 +1,5 @@
 // Graphs that are ready to run: their launches and what they look after.
+#include "core/graph/graph_capture.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_device.h"
 #include "dropin/cuda/graph/graph_memory.h"

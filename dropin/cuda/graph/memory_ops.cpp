@@ -1,5 +1,6 @@
 #include "dropin/cuda/graph/memory_ops.h"
 
+#include "core/graph/graph_capture.h"
 #include "core/queue/memory_ops.h"
 #include "dropin/cuda/memory/place.h"
 
