@@ -66,10 +66,8 @@ LAYERS = {each.name: each for each in INSIDE + OUTSIDE}
 # Files of code in a folder.
 MAX_FILES = 25
 
-# The inner layers of the drop-in: headers of the frame include each other only, and exported
-# functions lie in a folder that no other one includes.
+# The exported functions of the driver library lie in a folder that no other one includes.
 DROPIN = "dropin/cuda/"
-DROPIN_FRAME = "dropin/cuda/frame/"
 DROPIN_EXPORTS = "dropin/cuda/api/"
 
 # The inner floors of a room: the folders of it that each of its folders may include besides itself
@@ -120,6 +118,20 @@ ROOMS = {
         "blas": {"command", "config", "device", "stream"},
         "graph": {"blas", "command", "device", "launches", "stream", "threads"},
         "plugin": {"config", "device", "fault", "memory", "runtime", "stream", "threads"},
+    },
+    "dropin/cuda": {
+        "frame": set(),
+        "device": {"frame"},
+        "context": {"device", "frame"},
+        "ipc": {"context", "device", "frame"},
+        "stream": {"ipc", "context", "device", "frame"},
+        "memory": {"stream", "context", "device", "frame"},
+        "texture": {"memory", "stream", "context", "device", "frame"},
+        "module": {"texture", "context", "device", "frame"},
+        "launch": {"module", "stream", "context", "device", "frame"},
+        "graph": {"launch", "module", "memory", "stream", "context", "device", "frame"},
+        "api": {"graph", "launch", "module", "texture", "memory", "stream", "ipc", "context",
+                "device", "frame"},
     },
 }
 # The rooms with folders that their table does not know yet: those include what they like.

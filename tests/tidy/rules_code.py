@@ -2,8 +2,8 @@
 
 import re
 
-from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, DROPIN_FRAME, INSIDE
-from layers import LAYERS, MAX_CLASS, MAX_FILES, OPEN_ROOMS, ROOMS, layer_of, readme_lines
+from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, INSIDE, LAYERS, MAX_CLASS, MAX_FILES
+from layers import OPEN_ROOMS, ROOMS, layer_of, readme_lines
 from tree import File, Finding
 
 MAX_FUNCTION_LINES = 70
@@ -51,19 +51,11 @@ def layering(file: File) -> list:
     return found
 
 
-def dropin_layering(file: File) -> list:
-    if not file.path.startswith(DROPIN):
+def dropin_exports(file: File) -> list:
+    if not file.path.startswith(DROPIN) or file.path.startswith(DROPIN_EXPORTS):
         return []
-    found = []
-    if file.suffix == ".h" and file.path.startswith(DROPIN_FRAME):
-        for line, own, _ in includes(file):
-            if own and own.startswith(DROPIN) and not own.startswith(DROPIN_FRAME):
-                text = f"the frame of calls may not include objects ({own})"
-                found.append(Finding("layering", file.path, line, text))
-    if not file.path.startswith(DROPIN_EXPORTS):
-        text = f"%s: exported functions lie in {DROPIN_EXPORTS}"
-        found += file.find("layering", r"^CUresult\s+cu[A-Z]\w*(?=\()", text, re.M)
-    return found
+    text = f"%s: exported functions lie in {DROPIN_EXPORTS}"
+    return file.find("layering", r"^CUresult\s+cu[A-Z]\w*(?=\()", text, re.M)
 
 
 def crowds(files: list) -> list:
@@ -260,7 +252,7 @@ def run(files: list) -> list:
         if not file.is_code or file.is_generated:
             continue
         for rule in (
-            functions, classes, layering, dropin_layering, floors, public_only, banned, guards,
+            functions, classes, layering, dropin_exports, floors, public_only, banned, guards,
         ):
             found += rule(file)
     return found + order_in_readme(files) + crowds(files)

@@ -3,28 +3,40 @@
 
 #include <array>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "core/context/context.h"
 #include "dropin/cuda/device/driver_state.h"
 
-namespace km {
-class Graph;
-}
-
 namespace km::dropin {
 
-/// A stream's work up to a ticket.
-struct QueuedWork {
-  Ref<km::Stream> stream;
-  uint64_t ticket = 0;
-
-  bool is_over() const { return stream->is_over(ticket); }
+/// A context's default streams and their order, as a context knows them: a part that lives and ends
+/// with it, and belongs to the floor of streams.
+class ContextPart {
+ public:
+  ContextPart() = default;
+  ContextPart(const ContextPart&) = delete;
+  ContextPart& operator=(const ContextPart&) = delete;
+  virtual ~ContextPart() = default;
+  /// Moves out what belongs to a thread that is gone; the caller drops it.
+  virtual void take_thread(uint64_t thread, std::vector<Ref<Object>>* out) = 0;
 };
+
+/// The floors above contexts, which own everything that a context holds: told of its life.
+struct ContextHooks {
+  std::unique_ptr<ContextPart> (*make_streams)(Context& context);
+  /// The context begins, or begins again: it gets to know memory that is there already.
+  CUresult (*begins)(Context& context);
+  /// Work goes to its end, memory goes, and handles of all that belongs to the context are dead.
+  void (*ends)(Context& context, const MayBlock& may_block);
+  /// The host has waited for work: what was kept for that work may go.
+  void (*has_waited)();
+};
+/// To be called before there is a context; later calls give the same hooks.
+void set_context_hooks(const ContextHooks& hooks);
+const ContextHooks& context_hooks();
 
 class Context final : public Handled {
  public:
@@ -58,36 +70,8 @@ class Context final : public Handled {
   /// True when the context lives, and with this core: what was made with it may stay.
   bool has_core(const km::Context& core) const;
 
-  /// CU_STREAM_LEGACY and, for the calling thread, CU_STREAM_PER_THREAD.
-  CUresult legacy_stream(Ref<Stream>* out);
-  CUresult per_thread_stream(Ref<Stream>* out);
-
-  // The implicit order of the legacy stream and the blocking ones.
-  void add_blocking(Stream& stream);
-  void remove_blocking(Stream& stream);
-  /// A stream that the legacy one waits for is captured.
-  bool captures_blocking_stream();
-  /// To be called before work is queued: makes the stream wait for what CUDA says it waits for.
-  CUresult order_before(Stream& stream);
-  /// To be called after it was queued.
-  void note_work(Stream& stream);
-  /// Those with a handle and the default ones, as far as they were used.
-  void all_streams(std::vector<Ref<Stream>>* out);
-  /// The stream is about to be destroyed: its work goes on.
-  void note_ending(km::Stream& stream);
-  /// Work that the context's streams have queued and that is not over, of destroyed streams too.
-  std::vector<QueuedWork> queued_work();
-  /// The stream of a thread that is gone.
-  void take_thread(uint64_t thread, std::vector<Ref<Stream>>* out);
-
-  /// The handle of a graph that streams of this context are captured into: the same one while the
-  /// capture goes on and at its end.
-  CUgraph publish_captured(Ref<km::Graph> graph);
-  /// Streams are captured into a graph that has a handle already.
-  void note_captured(const Graph& graph);
-  /// True if the program has a handle of the graph, of which a capture makes or made nodes.
-  bool knows_captured(const km::Graph& graph);
-  void forget_captured(const km::Graph& graph);
+  /// For the floor of streams, whose part it is (ContextStreams).
+  ContextPart& streams_part() const { return *streams_; }
 
   struct Limits {
     std::array<std::atomic<uint64_t>, 16> value{};
@@ -97,8 +81,6 @@ class Context final : public Handled {
  private:
   Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary);
   ~Context() override;
-  CUresult join_blocking(Stream& legacy);
-  void drop_contents(const MayBlock& may_block);
 
   DeviceState& device_;
   mutable std::mutex core_mutex_;  // guards core_ of a primary context; others keep theirs
@@ -110,17 +92,17 @@ class Context final : public Handled {
   std::atomic<uint64_t> life_;
   std::atomic<int> cache_config_{0}, shared_config_{0};
   Limits limits_;
-
-  std::mutex mutex_;  // guards what follows
-  Ref<Stream> legacy_;
-  std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread
-  std::vector<QueuedWork> ending_;                        // of destroyed streams
-  std::map<const km::Graph*, CUgraph> captured_;
-  std::mutex order_mutex_;  // guards what follows
-  std::vector<Stream*> blocking_;
-  std::atomic<size_t> blocking_count_{0};  // the same without the lock
-  std::atomic<uint64_t> legacy_work_{0};   // how often work was queued in the legacy stream
+  const std::unique_ptr<ContextPart> streams_;
 };
+
+/// A device's primary context, guarded by the mutex of the device.
+struct PrimaryContext final : DevicePart {
+  Ref<Context> context;  // null until somebody retains it
+  unsigned retain_count = 0;
+  unsigned flags = 0;
+};
+/// With the mutex of the device.
+PrimaryContext& primary_of(DeviceState& device);
 
 /// The device's primary context, active, with one more user.
 CUresult retain_primary(DeviceState& device, Ref<Context>* out);
@@ -145,6 +127,8 @@ bool pop_context(CUcontext* out);
 
 /// The contexts of all devices.
 std::vector<Ref<Context>> live_contexts();
+/// The number of the calling thread, which no other has or had.
+uint64_t number_of_thread();
 /// A thread is gone: its per-thread streams go with it.
 void forget_thread(uint64_t thread);
 

@@ -4,7 +4,6 @@
 
 #include "core/stream/stream_capture.h"
 #include "dropin/cuda/device/device_attributes.h"
-#include "dropin/cuda/stream/stream.h"
 
 namespace km::dropin {
 namespace {
@@ -61,20 +60,8 @@ CUresult GreenContext::create(DeviceState& device, const SmSet& sms, Ref<GreenCo
   return CUDA_SUCCESS;
 }
 
-CUresult GreenContext::destroy(const MayBlock& may_block) {
-  if (destroyed_.exchange(true)) return CUDA_SUCCESS;
-  std::vector<Ref<Stream>> own;
-  streams(&own);
-  for (const Ref<Stream>& stream : own) {
-    if (!stream->core().is_capturing()) continue;
-    static_cast<void>(refuse_capture(stream->core(), "the end of the green context of"));
-  }
+CUresult GreenContext::release(const MayBlock& may_block) {
   return release_primary(may_block, primary_->device());
-}
-
-void GreenContext::streams(std::vector<Ref<Stream>>* out) {
-  primary_->all_streams(out);
-  std::erase_if(*out, [&](const Ref<Stream>& each) { return each->green() != this; });
 }
 
 }  // namespace km::dropin

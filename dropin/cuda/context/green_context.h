@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <vector>
 
 #include "dropin/cuda/context/context.h"
 
@@ -43,11 +42,10 @@ class GreenContext final : public Handled {
   Context& context() const { return *primary_; }
   const SmSet& sms() const { return sms_; }
   bool is_destroyed() const { return destroyed_.load(std::memory_order_acquire); }
-  /// Invalidates captures of its streams, which are detached from now on, and lets go of the
-  /// primary context.
-  CUresult destroy(const MayBlock& may_block);
-  /// The live streams that were made in it.
-  void streams(std::vector<Ref<Stream>>* out);
+  /// Detaches its streams from now on. False: it was destroyed before.
+  bool mark_destroyed() { return !destroyed_.exchange(true); }
+  /// Lets go of the primary context. Once, after mark_destroyed().
+  CUresult release(const MayBlock& may_block);
 
  private:
   GreenContext(Ref<Context> primary, const SmSet& sms) : primary_(std::move(primary)), sms_(sms) {}

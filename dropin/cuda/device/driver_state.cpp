@@ -3,9 +3,7 @@
 #include "base/env.h"
 #include "base/process/fork.h"
 #include "core/object/handles.h"
-#include "dropin/cuda/context/context.h"
 #include "dropin/cuda/device/visible_devices.h"
-#include "dropin/cuda/memory/pool.h"
 
 namespace km::dropin {
 

@@ -21,15 +21,20 @@ namespace km::dropin {
 /// The CUDA version that this driver says it has.
 inline constexpr int kDriverVersion = 13050;
 
+/// Base of what floors above devices keep with each device.
+struct DevicePart {
+  DevicePart() = default;
+  DevicePart(const DevicePart&) = delete;
+  DevicePart& operator=(const DevicePart&) = delete;
+  virtual ~DevicePart() = default;
+};
+
 struct DeviceState {
   int ordinal = 0;     // what the program calls it
   uint32_t index = 0;  // among all CPU devices; its UUID and place on the bus tell it
   Ref<km::Device> device;
-  std::mutex mutex;  // guards what follows
-  Ref<Context> primary;
-  unsigned retain_count = 0;
-  unsigned primary_flags = 0;
-  Ref<Pool> default_pool, current_pool;
+  std::mutex mutex;                            // guards what follows
+  std::unique_ptr<DevicePart> primary, pools;  // PrimaryContext and DevicePools; null: not yet
 
   /// Memory that programs have asked for; never more than the limit, which is 0 until there is a
   /// context.

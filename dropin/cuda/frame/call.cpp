@@ -5,7 +5,6 @@
 
 #include "base/cuda/cuda_results.h"
 #include "base/log.h"
-#include "dropin/cuda/frame/driver_log.h"
 
 namespace km::dropin {
 namespace {

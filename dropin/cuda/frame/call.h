@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/thread/cancellation.h"
 #include "cuda/driver.h"
+#include "dropin/cuda/frame/driver_log.h"
 #include "dropin/cuda/frame/failure_report.h"
 
 namespace km::dropin {
@@ -27,9 +28,6 @@ inline std::atomic<bool> driver_is_ready{false};  // cuInit has succeeded
 /// For `kernelmill exec --log`: one line for each call.
 inline std::atomic<bool> calls_are_logged{true};  // or it is not known yet
 void log_call(const char* function, CUresult result) noexcept;
-/// Calls the callbacks of cuLogsRegisterCallback with the texts that this thread has logged. No
-/// lock is held then: they may make calls.
-void tell_listeners() noexcept;
 
 /// Why it is not CUDA_SUCCESS that require_ready() gives.
 CUresult not_ready() noexcept;

@@ -8,9 +8,13 @@
 #include <mutex>
 #include <utility>
 
+#include "base/callback/contained_call.h"
 #include "base/printable.h"
+#include "base/process/fork.h"
 
 namespace km::dropin {
+
+using namespace cu;  // NOLINT
 
 namespace {
 

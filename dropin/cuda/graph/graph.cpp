@@ -61,34 +61,52 @@ void** GraphNode::arguments_of(const SharedWork& work) {
   return pointers_.data();
 }
 
-CUgraph Context::publish_captured(Ref<km::Graph> graph) {
-  const std::lock_guard lock(mutex_);
+namespace {
+
+/// The handles of graphs that streams are captured into.
+struct CapturedGraphs {
+  std::mutex mutex;
+  std::map<const km::Graph*, CUgraph> handles;
+};
+CapturedGraphs& captured_graphs() {
+  static CapturedGraphs& all = *new CapturedGraphs;  // calls may come while the process exits
+  return all;
+}
+
+void forget_captured(const km::Graph& graph) {
+  CapturedGraphs& all = captured_graphs();
+  const std::lock_guard lock(all.mutex);
+  all.handles.erase(&graph);
+}
+
+}  // namespace
+
+CUgraph publish_captured(Context& context, Ref<km::Graph> graph) {
+  CapturedGraphs& all = captured_graphs();
+  const std::lock_guard lock(all.mutex);
   CUgraph* known = nullptr;
-  static_cast<void>(find_or_make(captured_, graph.get(), &known, [&](CUgraph* made) -> CUresult {
-    *made = publish(make_ref<Graph>(*this, std::move(graph)));
+  static_cast<void>(find_or_make(all.handles, graph.get(), &known, [&](CUgraph* made) -> CUresult {
+    *made = publish(make_ref<Graph>(context, std::move(graph)));
     return CUDA_SUCCESS;
   }));
   return *known;
 }
 
-void Context::note_captured(const Graph& graph) {
-  const std::lock_guard lock(mutex_);
-  captured_[&graph.core()] = handle_of(graph);
+void note_captured(const Graph& graph) {
+  CapturedGraphs& all = captured_graphs();
+  const std::lock_guard lock(all.mutex);
+  all.handles[&graph.core()] = handle_of(graph);
 }
 
-bool Context::knows_captured(const km::Graph& graph) {
-  const std::lock_guard lock(mutex_);
-  return captured_.find(&graph) != captured_.end();
-}
-
-void Context::forget_captured(const km::Graph& graph) {
-  const std::lock_guard lock(mutex_);
-  captured_.erase(&graph);
+bool knows_captured(const km::Graph& graph) {
+  CapturedGraphs& all = captured_graphs();
+  const std::lock_guard lock(all.mutex);
+  return all.handles.contains(&graph);
 }
 
 Graph::~Graph() {
   invalidate_captures(*core_);
-  context_->forget_captured(*core_);
+  forget_captured(*core_);
   for (const auto& [id, node] : nodes_) retire<GraphNode>(handle_of(*node));
   for (const auto& [id, child] : children_) retire<Graph>(handle_of(*child));
 }

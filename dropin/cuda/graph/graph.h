@@ -107,6 +107,14 @@ class Graph final : public Handled {
   std::atomic<bool> is_part_;
 };
 
+/// The handle of a graph that streams of the context are captured into: the same one while the
+/// capture goes on and at its end.
+CUgraph publish_captured(Context& context, Ref<km::Graph> graph);
+/// Streams are captured into a graph that has a handle already.
+void note_captured(const Graph& graph);
+/// True if the program has a handle of the graph, of which a capture makes or made nodes.
+bool knows_captured(const km::Graph& graph);
+
 class GraphExec final : public Handled {
  public:
   /// Keeps what the graph refers to.

@@ -142,7 +142,7 @@ CUresult make_captured_updatable(CUstream handle, CUgraphDeviceNode* out) {
   if (info.status != KM_CAPTURE_STATUS_ACTIVE || info.nodes.size() != 1) {
     return fail(CUDA_ERROR_INVALID_VALUE, "only nodes of graphs are for kernels to change");
   }
-  const Pin<Graph> graph(stream->context().publish_captured(info.graph));
+  const Pin<Graph> graph(publish_captured(stream->context(), info.graph));
   if (!graph) return fail(CUDA_ERROR_INVALID_VALUE, "the graph was destroyed");
   return make_updatable(*graph, info.nodes.front(), out);
 }

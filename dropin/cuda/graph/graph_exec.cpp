@@ -35,7 +35,7 @@ void drop_after(km::Stream* last_stream, UserReferences references) {
 CUresult keep_in_captured(Stream& stream, const UserReferences& references) {
   const CaptureInfo info = capture_info(stream.core());
   if (info.status != KM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
-  const Pin<Graph> graph(stream.context().publish_captured(info.graph));
+  const Pin<Graph> graph(publish_captured(stream.context(), info.graph));
   if (graph) graph->keep_all(references);
   return CUDA_SUCCESS;
 }

@@ -229,19 +229,25 @@ CUresult Pool::set_attribute(CUmemPool_attribute attribute, const void* value) {
   }
 }
 
+DevicePools& pools_of(DeviceState& device) {
+  if (!device.pools) device.pools = std::make_unique<DevicePools>();
+  return static_cast<DevicePools&>(*device.pools);
+}
+
 Ref<Pool> default_pool(DeviceState& device) {
   const std::lock_guard lock(device.mutex);
-  if (!device.default_pool) {
-    device.default_pool = make_ref<Pool>(device, 0);
-    publish(Ref<Pool>(device.default_pool));
+  DevicePools& pools = pools_of(device);
+  if (!pools.own) {
+    pools.own = make_ref<Pool>(device, 0);
+    publish(Ref<Pool>(pools.own));
   }
-  return device.default_pool;
+  return pools.own;
 }
 
 Ref<Pool> current_pool(DeviceState& device) {
   {
     const std::lock_guard lock(device.mutex);
-    if (device.current_pool) return device.current_pool;
+    if (const DevicePools& pools = pools_of(device); pools.current) return pools.current;
   }
   return default_pool(device);
 }

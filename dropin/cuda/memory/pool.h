@@ -60,6 +60,13 @@ class Pool final : public Handled {
   int reuse_[3] = {1, 1, 1};
 };
 
+/// The pools that a device has by itself, guarded by the mutex of the device.
+struct DevicePools final : DevicePart {
+  Ref<Pool> own, current;  // null: not yet; current null: the own one
+};
+/// With the mutex of the device.
+DevicePools& pools_of(DeviceState& device);
+
 /// The device's own pool, made at its first use.
 Ref<Pool> default_pool(DeviceState& device);
 /// The one that cuMemAllocAsync takes memory from.

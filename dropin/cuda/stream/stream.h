@@ -35,7 +35,7 @@ class Stream final : public Handled {
   CUresult query();
 
  private:
-  friend class Context;
+  friend class ContextStreams;
   Stream(Context& context, Ref<km::Stream> core, unsigned flags, Kind kind);
   ~Stream() override;
 
@@ -44,7 +44,7 @@ class Stream final : public Handled {
   const unsigned flags_;
   const Kind kind_;
   const uint64_t number_;
-  // The order with the legacy stream (Context::order_before).
+  // The order with the legacy stream (ContextStreams::order_before).
   Ref<km::Event> mark_;
   std::atomic<uint64_t> seen_legacy_{0};
   std::atomic<bool> has_unjoined_work_{false};

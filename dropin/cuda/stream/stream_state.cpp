@@ -3,10 +3,8 @@
 #include <thread>
 
 #include "core/object/callback.h"
-#include "dropin/cuda/memory/pool.h"
 #include "dropin/cuda/stream/capture_rules.h"
-#include "dropin/cuda/stream/stream.h"
-#include "dropin/cuda/texture/texture.h"
+#include "dropin/cuda/stream/context_streams.h"
 
 namespace km::dropin {
 namespace {
@@ -29,7 +27,7 @@ CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kin
   Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, std::move(core), flags, kind));
   if (stream->is_blocking()) {
     CU_ASSIGN(stream->mark_, km::Event::create(*owner, KM_EVENT_DISABLE_TIMING));
-    if (kind != Kind::kLegacy) context.add_blocking(*stream);
+    if (kind != Kind::kLegacy) ContextStreams::of(context).add_blocking(*stream);
   }
   *out = std::move(stream);
   return CUDA_SUCCESS;
@@ -37,7 +35,7 @@ CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kin
 
 Stream::~Stream() {
   note_capture_end(*this);
-  if (mark_ && kind_ != Kind::kLegacy) context_->remove_blocking(*this);
+  if (mark_ && kind_ != Kind::kLegacy) ContextStreams::of(*context_).remove_blocking(*this);
   // A capture under way keeps memory, whose uses keep the stream: the end of a handle leaves it.
   core_.release()->handle_gone();
 }
@@ -45,8 +43,7 @@ Stream::~Stream() {
 CUresult Stream::synchronize() {
   CU_ASSIGN(const MayBlock may_block, require_may_block());
   CU_CHECK(core_->synchronize(may_block, KMB_WAIT_FOREVER));
-  trim_pools();
-  end_unread_images();
+  context_hooks().has_waited();
   return CUDA_SUCCESS;
 }
 
@@ -70,19 +67,20 @@ CUresult StreamUse::get(CUstream handle) {
     return CUDA_SUCCESS;
   }
   CU_CURRENT(context);
-  CU_TRY(value == 2 ? context->per_thread_stream(&shared_) : context->legacy_stream(&shared_));
+  ContextStreams& streams = ContextStreams::of(*context);
+  CU_TRY(value == 2 ? streams.per_thread(&shared_) : streams.legacy(&shared_));
   stream_ = shared_.get();
   return CUDA_SUCCESS;
 }
 
 CUresult StreamUse::order() {
-  CU_TRY(stream_->context().order_before(*stream_));
+  CU_TRY(ContextStreams::of(stream_->context()).order_before(*stream_));
   is_for_work_ = true;
   return CUDA_SUCCESS;
 }
 
 StreamUse::~StreamUse() {
-  if (is_for_work_) stream_->context().note_work(*stream_);
+  if (is_for_work_) ContextStreams::of(stream_->context()).note_work(*stream_);
 }
 
 CUresult Event::create(Context& context, unsigned flags, Ref<Event>* out) {

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "core/object/backend_call.h"
-#include "dropin/cuda/stream/stream.h"
+#include "dropin/cuda/stream/context_streams.h"
 #include "dropin/cuda/texture/texture.h"
 
 namespace km::dropin {
@@ -125,7 +125,7 @@ CUresult destroy_image(uint64_t handle, bool is_surface) {
     all.destroyed.insert(all.list.extract(found));
     all.has_destroyed = true;
   }
-  std::vector<QueuedWork> readers = context->queued_work();
+  std::vector<QueuedWork> readers = ContextStreams::of(*context).queued_work();
   const bool are_over = readers.empty();
   ObjectList gone;  // memory goes without the lock
   {

@@ -115,9 +115,10 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
     CU_DEVICE(device, ordinal);
     CU_ASSIGN(const MayBlock may_block, require_may_block());
     const std::lock_guard lock(device->mutex);
-    if (!device->primary) return CUDA_SUCCESS;
-    device->primary->deactivate(may_block);
-    return device->retain_count != 0 ? device->primary->activate() : CUresult{CUDA_SUCCESS};
+    const PrimaryContext& primary = primary_of(*device);
+    if (!primary.context) return CUDA_SUCCESS;
+    primary.context->deactivate(may_block);
+    return primary.retain_count != 0 ? primary.context->activate() : CUresult{CUDA_SUCCESS};
   });
 }
 
@@ -130,8 +131,9 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
       return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
     }
     const std::lock_guard lock(device->mutex);
-    device->primary_flags = flags;
-    if (device->primary) device->primary->set_flags(flags);
+    PrimaryContext& primary = primary_of(*device);
+    primary.flags = flags;
+    if (primary.context) primary.context->set_flags(flags);
     return CUDA_SUCCESS;
   });
 }
@@ -146,8 +148,9 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int* flags, int* 
     CU_REQUIRE(active);
     CU_DEVICE(device, ordinal);
     const std::lock_guard lock(device->mutex);
-    *flags = device->primary_flags;
-    *active = device->primary && !device->primary->is_destroyed() ? 1 : 0;
+    const PrimaryContext& primary = primary_of(*device);
+    *flags = primary.flags;
+    *active = primary.context && !primary.context->is_destroyed() ? 1 : 0;
     return CUDA_SUCCESS;
   });
 }

@@ -1,6 +1,6 @@
 // Events of a whole context: all of its streams record them, or wait for them. Exec affinity.
 #include "dropin/cuda/device/device_attributes.h"
-#include "dropin/cuda/stream/stream.h"
+#include "dropin/cuda/stream/context_streams.h"
 
 namespace km::cu {
 
@@ -18,7 +18,7 @@ CUresult find_streams(CUcontext handle, const dropin::Event& event, Pin<dropin::
   if (&event.context() != out->get()) {
     return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of another context");
   }
-  (*out)->all_streams(out_streams);
+  ContextStreams::of(**out).all(out_streams);
   for (const Ref<dropin::Stream>& stream : *out_streams) {
     if (!stream->core().is_capturing()) continue;
     return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream of the context is captured");

@@ -5,7 +5,7 @@
 
 #include "core/object/callback.h"
 #include "core/stream/stream_capture.h"
-#include "dropin/cuda/stream/stream.h"
+#include "dropin/cuda/stream/context_streams.h"
 
 namespace km::cu {
 
@@ -139,9 +139,28 @@ CUresult join(const CUdevResource* resources, unsigned count, SmSet* out) {
   return CUDA_SUCCESS;
 }
 
+/// The live streams that were made in the green context.
+std::vector<Ref<dropin::Stream>> all_streams_of(GreenContext& green) {
+  std::vector<Ref<dropin::Stream>> own;
+  ContextStreams::of(green.context()).all(&own);
+  std::erase_if(own, [&](const Ref<dropin::Stream>& each) { return each->green() != &green; });
+  return own;
+}
+
+/// Invalidates captures of its streams, which are detached from now on, and lets go of the primary
+/// context.
+CUresult destroy(GreenContext& green, const MayBlock& may_block) {
+  if (!green.mark_destroyed()) return CUDA_SUCCESS;
+  for (const Ref<dropin::Stream>& stream : all_streams_of(green)) {
+    if (!stream->core().is_capturing()) continue;
+    static_cast<void>(refuse_capture(stream->core(), "the end of the green context of"));
+  }
+  return green.release(may_block);
+}
+
 /// The green context's streams, none of which is captured.
 CUresult streams_of(GreenContext& green, std::vector<Ref<dropin::Stream>>* out) {
-  green.streams(out);
+  *out = all_streams_of(green);
   for (const Ref<dropin::Stream>& stream : *out) {
     if (!stream->core().is_capturing()) continue;
     static_cast<void>(refuse_capture(stream->core(), "events of the green context of"));
@@ -255,7 +274,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx handle) {
     if (!retire<GreenContext>(handle)) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "the green context is no live handle");
     }
-    return green->destroy(may_block);
+    return destroy(*green, may_block);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "base/cuda/nvidia_libraries.h"
 #include "base/cuda/python_packages.h"
 #include "base/process/dylib.h"
+#include "dropin/cuda/api/context/context_contents.h"
 #include "dropin/cuda/api/driver/library_table.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
@@ -95,6 +96,7 @@ extern "C" {
 CUresult cuInit(unsigned int flags) {
   return guard_anywhere(__func__, [&]() -> CUresult {
     if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u; it must be 0", flags);
+    connect_contexts();
     return Driver::instance().initialize();
   });
 }

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/file/file_writer.h"
-#include "dropin/cuda/frame/driver_log.h"
+#include "dropin/cuda/frame/call.h"
 
 namespace km::cu {
 

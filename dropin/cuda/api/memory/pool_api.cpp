@@ -143,10 +143,11 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     {
       CU_GET(Pool, pool, handle);
       const std::lock_guard lock(pool->device().mutex);
-      if (pool->device().default_pool.get() == pool.get()) {
+      DevicePools& pools = pools_of(pool->device());
+      if (pools.own.get() == pool.get()) {
         return fail(CUDA_ERROR_INVALID_VALUE, "a device's default pool cannot be destroyed");
       }
-      if (pool->device().current_pool.get() == pool.get()) pool->device().current_pool = nullptr;
+      if (pools.current.get() == pool.get()) pools.current = nullptr;
       kept = Ref<dropin::Pool>::share(*pool);
     }
     retire<dropin::Pool>(handle);
@@ -268,7 +269,7 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
                   pool->exporter());
     }
     const std::lock_guard lock(device->mutex);
-    device->current_pool = Ref<dropin::Pool>::share(*pool);
+    pools_of(*device).current = Ref<dropin::Pool>::share(*pool);
     return CUDA_SUCCESS;
   });
 }

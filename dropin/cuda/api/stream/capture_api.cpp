@@ -4,6 +4,7 @@
 #include "core/stream/stream_capture.h"
 #include "dropin/cuda/graph/graph_params.h"
 #include "dropin/cuda/stream/capture_rules.h"
+#include "dropin/cuda/stream/context_streams.h"
 
 namespace km::cu {
 
@@ -40,7 +41,7 @@ CUresult begin_into(CUstream handle, CUgraph graph_handle, const CUgraphNode* de
   CU_TRY(graph->numbers_of(dependencies, count, &nodes));
   CU_CHECK(begin_capture_into(stream.core(), Ref<km::Graph>::share(graph->core()), nodes));
   note_capture_begin(*stream, mode);
-  stream->context().note_captured(*graph);
+  note_captured(*graph);
   return CUDA_SUCCESS;
 }
 
@@ -61,7 +62,7 @@ CUresult update_dependencies(CUstream handle, const CUgraphNode* dependencies,
   if (info.status != KM_CAPTURE_STATUS_ACTIVE) {
     return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not captured, or its capture is invalid");
   }
-  const Pin<dropin::Graph> graph(stream->context().publish_captured(info.graph));
+  const Pin<dropin::Graph> graph(publish_captured(stream->context(), info.graph));
   if (!graph) return captured_graph_is_gone();
   std::vector<uint64_t> nodes;
   CU_TRY(graph->numbers_of(dependencies, count, &nodes));
@@ -76,7 +77,7 @@ CUresult end(CUstream handle, CUgraph* out) {
   CU_TRY(stream.get(handle));
   if (out == nullptr) {
     const CaptureInfo info = capture_info(stream.core());
-    const bool is_known = info.graph && stream->context().knows_captured(*info.graph);
+    const bool is_known = info.graph && knows_captured(*info.graph);
     if (!is_known) return fail(CUDA_ERROR_INVALID_VALUE, "out is null, and nobody has the graph");
   }
   CU_TRY(require_capturing_thread(*stream));
@@ -87,7 +88,7 @@ CUresult end(CUstream handle, CUgraph* out) {
     static_cast<void>(refuse_capture(stream.core(), "the end in another stream of"));
   }
   CU_ASSIGN(Ref<km::Graph> graph, std::move(ended));
-  const CUgraph known = stream->context().publish_captured(std::move(graph));
+  const CUgraph known = publish_captured(stream->context(), std::move(graph));
   if (out != nullptr) *out = known;
   return CUDA_SUCCESS;
 }
@@ -108,7 +109,7 @@ CUstreamCaptureStatus status_of(km_capture_status status) {
 CUresult get_for_query(CUstream handle, StreamUse* out) {
   CU_TRY(out->get(handle));
   if ((*out)->kind() == dropin::Stream::Kind::kLegacy &&
-      (*out)->context().captures_blocking_stream()) {
+      ContextStreams::of((*out)->context()).captures_blocking_stream()) {
     return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
                 "the legacy stream would wait for a stream that is captured");
   }
@@ -144,7 +145,7 @@ CUresult get_info(CUstream handle, const InfoOut& out) {
     return CUDA_SUCCESS;
   }
   auto& [nodes, edges] = ThreadObject<ToldNodes>::get();
-  const CUgraph graph = stream->context().publish_captured(info.graph);
+  const CUgraph graph = publish_captured(stream->context(), info.graph);
   const Pin<dropin::Graph> pinned(graph);
   if (!pinned) return captured_graph_is_gone();
   nodes.clear();

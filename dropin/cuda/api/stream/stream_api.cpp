@@ -4,7 +4,7 @@
 
 #include "core/graph/graph_capture.h"
 #include "dropin/cuda/graph/graph_params.h"
-#include "dropin/cuda/stream/stream.h"
+#include "dropin/cuda/stream/context_streams.h"
 
 namespace km::cu {
 
@@ -60,7 +60,7 @@ CUresult cuStreamCreateWithPriority(CUstream* out, unsigned int flags, int prior
 CUresult cuStreamDestroy_v2(CUstream handle) {
   return guard(__func__, [&]() -> CUresult {
     if (const Pin<dropin::Stream> stream(handle); stream) {
-      stream->context().note_ending(stream->core());
+      ContextStreams::of(stream->context()).note_ending(stream->core());
     }
     if (!retire<dropin::Stream>(handle)) {
       return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is no live handle");
