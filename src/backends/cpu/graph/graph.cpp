@@ -10,7 +10,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/launches/device_launches.h"
-#include "backends/cpu/launches/launch.h"
+#include "backends/cpu/launches/host_launch.h"
 #include "backends/cpu/launches/updatable_node.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/memory_ops.h"

@@ -1,4 +1,3 @@
-// The entry that launches a kernel.
 #include "backends/cpu/launches/launch.h"
 
 #include <bit>
@@ -9,10 +8,8 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
-#include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/runtime/runtime_table.h"
-#include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
 #include "base/text.h"
 #include "simt/shared_memory.h"
@@ -217,54 +214,16 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   return {};
 }
 
-/// Prepares the launch of a kernel that launches others.
-[[gnu::noinline]] Status prepare_parent(Command* command, const Function& function,
-                                        const kmb_launch& launch, Context* context) {
-  KM_TRY(prepare_device_launch(command, function, launch, context));
-  command->has_more = true;
-  auto launches = std::make_unique<DeviceLaunches>(context, &function.module());
-  command->run.grid = &launches->root();
-  command->launches = std::move(launches);
-  return {};
-}
-
 }  // namespace
 
 Status check_launch(const Function& function, const kmb_launch& launch) {
   return check(function, launch);
 }
 
-Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
-                      Context* context) {
-  if (function.module().launches_kernels()) [[unlikely]]
-    return prepare_parent(command, function, launch, context);
-  return prepare_device_launch(command, function, launch, context);
-}
-
 Status prepare_device_launch(Command* command, const Function& function, const kmb_launch& launch,
                              Context* context) {
   KM_TRY(check(function, launch));
   return fill_in(command, function, launch, context);
-}
-
-km_status launch(kmb_stream* handle, kmb_function* function, const kmb_launch* launch,
-                 uint64_t* out_ticket, kmb_error* error) {
-  return guarded(error, [&]() -> Status {
-    Stream* stream = from(handle);
-    Context* context = stream->context();
-    KM_TRY(context->check());
-    struct Discard {
-      Stream* stream;
-      Command* command;
-      ~Discard() {
-        if (command != nullptr) stream->discard(command);
-      }
-    } pending = {stream, stream->allocate()};
-    if (pending.command == nullptr) throw std::bad_alloc();
-    KM_TRY(prepare_launch(pending.command, *from(function), *launch, context));
-    *out_ticket = stream->submit(std::exchange(pending.command, nullptr));
-    return {};
-  });
 }
 
 km_status function_prepare(kmb_function* handle, const uint32_t block[3], kmb_error* error) {

@@ -12,10 +12,8 @@ class Function;
 
 /// Checks sizes and arguments of a launch.
 Status check_launch(const Function& function, const kmb_launch& launch);
-/// Checks a launch, makes its code and fills in its command.
-Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
-                      Context* context);
-/// prepare_launch() for a launch by a kernel: DeviceLaunches gives it its grid.
+/// Checks a launch, makes its code and fills in its command, which has no grid yet: a kernel that
+/// launches others gets it from DeviceLaunches.
 Status prepare_device_launch(Command* command, const Function& function, const kmb_launch& launch,
                              Context* context);
 
