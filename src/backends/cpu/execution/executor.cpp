@@ -223,7 +223,7 @@ Ending Executor::enter(LaunchRun& launch) {
   blocks_ = 0;
   privatized_.begin(state_);
   next_part_ = claim_part(launch.range);
-  if (!launch.unit->runs_through()) stall_.begin(launch);
+  if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
   std::atomic_signal_fence(std::memory_order_seq_cst);
   current_guard = &guard_;

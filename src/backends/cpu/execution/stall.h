@@ -7,8 +7,6 @@
 
 namespace km::cpu {
 
-struct LaunchRun;
-
 /// A StallRelief is told by a thread of a launch whose blocks all wait: what they wait for may be
 /// in a stream that no thread has taken, because all of them are in such launches. It sees to it
 /// that one takes it.
@@ -34,7 +32,7 @@ class StallWatch {
   StallWatch(const StallWatch&) = delete;
   StallWatch& operator=(const StallWatch&) = delete;
 
-  void begin(LaunchRun& launch);
+  void begin(Stall& launch);
   /// However the thread's part ends.
   void end();
 
@@ -51,7 +49,7 @@ class StallWatch {
  private:
   void set_stalled(bool is_stalled);
 
-  LaunchRun* launch_ = nullptr;
+  Stall* launch_ = nullptr;
   uint64_t since_ns_ = 0;
   bool is_stalled_ = false;
 };
