@@ -3,7 +3,6 @@
 #include "base/thread/thread_object.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
-#include "core/stream/stream_capture.h"
 #include "dropin/cuda/context/context.h"
 
 namespace km::dropin {

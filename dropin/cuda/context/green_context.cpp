@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "core/stream/stream_capture.h"
 #include "dropin/cuda/device/device_attributes.h"
 
 namespace km::dropin {

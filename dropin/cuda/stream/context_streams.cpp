@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/stream/stream_capture.h"
 #include "dropin/cuda/frame/find_or_make.h"
 
 namespace km::dropin {
