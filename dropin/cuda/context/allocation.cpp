@@ -1,11 +1,13 @@
 #include "dropin/cuda/context/allocation.h"
 
+#include "base/assert.h"
 #include "core/memory/slice.h"
 
 namespace km::dropin {
 
 void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationKind kind,
                      unsigned flags, uint64_t address) {
+  KM_ASSERT(memory, "an allocation owns memory");
   Allocation made;
   made.size_bytes = memory->size_bytes();
   made.memory = std::move(memory);
@@ -24,6 +26,7 @@ CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Me
     context.device().unreserve(size_bytes);
     return result_of(memory.error());
   }
+  KM_ASSERT((*memory)->size_bytes() == size_bytes, "the device counts what the memory has");
   *out = std::move(*memory);
   return CUDA_SUCCESS;
 }

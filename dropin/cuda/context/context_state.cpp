@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/assert.h"
 #include "base/thread/thread_object.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
@@ -27,11 +28,13 @@ struct ThreadContexts {
     note_current();
   }
   void pop() {
+    KM_ASSERT(!stack.empty(), "only a thread with a current context loses one");
     popped = std::move(stack.back());
     stack.pop_back();
     note_current();
   }
   void set(Ref<Context> context) {
+    KM_ASSERT(!stack.empty(), "only a current context is replaced");
     stack.back() = std::move(context);
     note_current();
   }
@@ -62,7 +65,11 @@ ThreadContexts& of_thread() { return ThreadObject<ThreadContexts>::get(); }
 
 void set_context_hooks(const ContextHooks& hooks) { told.store(&hooks, std::memory_order_release); }
 
-const ContextHooks& context_hooks() { return *told.load(std::memory_order_acquire); }
+const ContextHooks& context_hooks() {
+  const ContextHooks* const hooks = told.load(std::memory_order_acquire);
+  KM_ASSERT(hooks != nullptr, "cuInit connects contexts before there are any");
+  return *hooks;
+}
 
 Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, bool is_primary)
     : device_(device),
@@ -77,7 +84,9 @@ Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, boo
   limits_.value[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
 }
 
-Context::~Context() = default;
+Context::~Context() {
+  KM_ASSERT(destroyed_.load(), "what a context holds has ended before its last reference goes");
+}
 
 CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out) {
   CU_ASSIGN(Ref<km::Context> core, km::Context::create(device.device));
@@ -101,10 +110,12 @@ void Context::destroy(const MayBlock& may_block) {
 }
 
 void Context::deactivate(const MayBlock& may_block) {
+  KM_ASSERT(is_primary_, "only a primary context outlives what it holds");
   if (!destroyed_.exchange(true)) context_hooks().ends(*this, may_block);
 }
 
 CUresult Context::activate() {
+  KM_ASSERT(is_primary_, "only a primary context begins again");
   if (!is_destroyed()) return CUDA_SUCCESS;
   CU_ASSIGN(Ref<km::Context> fresh, km::Context::create(device_.device));
   {
@@ -153,6 +164,7 @@ CUresult retain_primary(DeviceState& device, Ref<Context>* out) {
   } else {
     CU_TRY(Context::create(device, primary.flags, true, &primary.context));
   }
+  KM_ASSERT(primary.context && !primary.context->is_destroyed(), "what is retained is active");
   ++primary.retain_count;
   *out = primary.context;
   return CUDA_SUCCESS;
@@ -165,6 +177,7 @@ CUresult release_primary(const MayBlock& may_block, DeviceState& device) {
     return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
                 device.ordinal);
   }
+  KM_ASSERT(primary.context, "a context is there as long as it is retained");
   if (--primary.retain_count == 0) primary.context->deactivate(may_block);
   return CUDA_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/assert.h"
 #include "dropin/cuda/device/device_attributes.h"
 
 namespace km::dropin {
@@ -55,11 +56,14 @@ void SmSet::write(CUdevResource* out) const {
 CUresult GreenContext::create(DeviceState& device, const SmSet& sms, Ref<GreenContext>* out) {
   Ref<Context> primary;
   CU_TRY(retain_primary(device, &primary));
+  KM_ASSERT(primary->is_primary() && &primary->device() == &device,
+            "a green context is a part of the device's primary context");
   *out = Ref<GreenContext>::adopt(new GreenContext(std::move(primary), sms));
   return CUDA_SUCCESS;
 }
 
 CUresult GreenContext::release(const MayBlock& may_block) {
+  KM_ASSERT(is_destroyed(), "a live green context keeps its primary context active");
   return release_primary(may_block, primary_->device());
 }
 

@@ -1,5 +1,6 @@
 #include "dropin/cuda/device/driver_state.h"
 
+#include "base/assert.h"
 #include "base/env.h"
 #include "base/process/fork.h"
 #include "core/object/handles.h"
@@ -19,6 +20,7 @@ CUresult DeviceState::reserve(uint64_t size_bytes) {
                   static_cast<unsigned long long>(free), static_cast<unsigned long long>(limit));
     }
   } while (!used_bytes.compare_exchange_weak(used, used + size_bytes));
+  KM_ASSERT(used + size_bytes <= limit, "programs have no more than the device");
   return CUDA_SUCCESS;
 }
 
@@ -32,6 +34,7 @@ CUresult Driver::initialize() {
   const std::lock_guard lock(mutex_);
   if (is_ready()) return CUDA_SUCCESS;
   CU_TRY(open_devices());
+  KM_ASSERT(!devices_.empty(), "a driver that is ready has devices");
   driver_is_ready.store(true, std::memory_order_release);
   return CUDA_SUCCESS;
 }
@@ -60,6 +63,9 @@ DeviceState* Driver::device_at(uint32_t bus) {
 }
 
 void Driver::add(uint64_t address, Allocation allocation) {
+  KM_ASSERT(address != 0 && allocation.memory && allocation.size_bytes != 0,
+            "what is found by address is memory");
+  KM_ASSERT(device(allocation.device) != nullptr, "memory belongs to a device of the driver");
   const std::unique_lock lock(memory_mutex_);
   allocation.buffer_id = ++last_buffer_id_;
   allocations_.insert_or_assign(address, std::move(allocation));
@@ -89,6 +95,8 @@ bool Driver::find(uint64_t address, uint64_t* out_begin, Allocation* out) {
   if (after == allocations_.begin()) return false;
   --after;
   if (address - after->first >= after->second.size_bytes) return false;
+  KM_ASSERT(after->second.buffer_id != 0 && after->second.buffer_id <= last_buffer_id_,
+            "a buffer has the number that add() gave it");
   *out_begin = after->first;
   *out = after->second;
   return true;

@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "base/assert.h"
 #include "core/device/device.h"
 #include "core/memory/memory.h"
 #include "dropin/cuda/frame/call.h"
@@ -52,7 +53,10 @@ struct DeviceState {
   /// The part of it that nodes of graphs allocate.
   std::atomic<uint64_t> graph_bytes{0}, graph_high_bytes{0};
   CUresult reserve(uint64_t size_bytes);
-  void unreserve(uint64_t size_bytes) { used_bytes.fetch_sub(size_bytes); }
+  void unreserve(uint64_t size_bytes) {
+    [[maybe_unused]] const uint64_t used = used_bytes.fetch_sub(size_bytes);
+    KM_ASSERT(used >= size_bytes, "no more is given back than was reserved");
+  }
 };
 
 /// 90 for 9.0.

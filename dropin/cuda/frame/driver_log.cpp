@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/callback/contained_call.h"
 #include "base/printable.h"
 #include "base/process/fork.h"
@@ -39,6 +40,7 @@ struct Log {
     bytes += line.size();
     lines.push_back(std::move(line));
     while (bytes > kMostBytes && lines.size() > 1) {
+      KM_ASSERT(bytes >= lines.front().size(), "the log counts the bytes of its lines");
       bytes -= lines.front().size();
       lines.pop_front();
       ++first;
@@ -85,6 +87,7 @@ void note_unheard(const char* text) {
   if (made == nullptr) return;  // the call's result is what counts
   *made = {t_unheard, size_bytes};
   std::memcpy(made->text(), text, size_bytes + 1);
+  KM_ASSERT((t_unheard == nullptr) == (t_unheard_count == 0), "the count is the list's");
   t_unheard = made;
   ++t_unheard_count;
 }

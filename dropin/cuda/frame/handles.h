@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "core/object/callback.h"
 #include "core/object/handle_table.h"
 #include "core/object/object.h"
@@ -95,6 +96,7 @@ Handle<T> publish(Ref<T> object) {
   const uint64_t id = table_of<T>().insert(object.get());
   if (id == 0) throw std::bad_alloc();
   T* const published = object.release();
+  KM_ASSERT(published->id() != id, "each publication has a handle of its own");
   published->set_id(id);
   return handle_of(*published);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.h"
 #include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/frame/find_or_make.h"
@@ -55,6 +56,8 @@ void** GraphNode::arguments_of(const SharedWork& work) {
   const kmb_function_info& info = kernel.function->info();
   pointers_.clear();
   for (uint32_t i = 0; i < info.param_count; ++i) {
+    KM_ASSERT(info.params[i].offset_bytes + info.params[i].size_bytes <= kernel.arguments.size(),
+              "a node's arguments are laid out by its kernel's signature");
     const std::byte* at = kernel.arguments.data() + info.params[i].offset_bytes;
     pointers_.push_back(const_cast<std::byte*>(at));
   }
@@ -188,10 +191,12 @@ CUgraph* Graph::bodies_of(uint64_t node, const SharedWork& work) {
     }
     return CUDA_SUCCESS;
   }));
+  KM_ASSERT(known->handles.size() == known->graphs.size(), "each body has a handle");
   return known->handles.data();
 }
 
 void Graph::take_child(uint64_t node, Graph& child) {
+  KM_ASSERT(&child != this, "a graph is no part of itself");
   keep_all_of(child);
   child.is_part_.store(true);
   const std::lock_guard lock(mutex_);

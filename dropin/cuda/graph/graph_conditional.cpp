@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/graph/graph_memory.h"
 
@@ -16,7 +17,10 @@ constexpr unsigned kMaxBodies = 1 << 16;
 struct ConditionalNote : NodeNote {
   std::shared_ptr<ConditionalValue> value;
   CUDA_CONDITIONAL_NODE_PARAMS params;
-  ~ConditionalNote() { value->is_used().store(false); }
+  ~ConditionalNote() {
+    KM_ASSERT(value->is_used().load(), "a node uses its value until its end");
+    value->is_used().store(false);
+  }
 };
 
 struct Known {

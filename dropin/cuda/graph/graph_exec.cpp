@@ -1,4 +1,5 @@
 // Graphs that are ready to run: their launches and what they look after.
+#include "base/assert.h"
 #include "core/graph/graph_capture.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/graph/graph_device.h"
@@ -54,6 +55,7 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
 }
 
 GraphExec::~GraphExec() {
+  KM_ASSERT(core_, "what was instantiated has its core until its end");
   core_ = nullptr;
   drop_after(last_stream_.get(), std::move(references_));
 }

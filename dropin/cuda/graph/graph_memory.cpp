@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "core/graph/graph_work.h"
 #include "dropin/cuda/context/allocation.h"
 
@@ -27,6 +28,7 @@ void raise_to(std::atomic<uint64_t>& high, uint64_t value) {
 }
 
 std::shared_ptr<GraphWork> work_with(std::shared_ptr<MemoryNote> note) {
+  KM_ASSERT(note->memory != nullptr, "a node of memory has memory");
   auto work = std::make_shared<GraphWork>();
   work->memories.push_back(note->memory->memory());
   work->note = as_note<MemoryNote>(std::move(note));
@@ -68,6 +70,7 @@ CUresult GraphMemory::create(Context& context, uint64_t size_bytes,
   allocation.context_id = context.id();
   Driver::instance().add(made->address_, std::move(allocation));
   const std::lock_guard lock(known().mutex);
+  KM_ASSERT(!known().by_address.contains(made->address_), "memory has its address alone");
   known().by_address[made->address_] = made;
   *out = std::move(made);
   return CUDA_SUCCESS;
@@ -78,7 +81,8 @@ GraphMemory::~GraphMemory() {
     const std::lock_guard lock(known().mutex);
     known().by_address.erase(address_);
   }
-  device_.graph_bytes.fetch_sub(memory_->size_bytes());
+  [[maybe_unused]] const uint64_t held = device_.graph_bytes.fetch_sub(memory_->size_bytes());
+  KM_ASSERT(held >= memory_->size_bytes(), "the device counts the memory of graphs");
   device_.unreserve(memory_->size_bytes());
   Allocation taken;  // already gone where the context is
   Driver::instance().take(address_, kind_bit(AllocationKind::kGraph), &taken);

@@ -1,5 +1,7 @@
 #include "dropin/cuda/graph/user_object.h"
 
+#include "base/assert.h"
+
 namespace km::dropin {
 
 bool UserObject::release(uint64_t count) {
@@ -24,6 +26,7 @@ UserReferences::~UserReferences() {
 void UserReferences::add(UserObject& object, uint64_t count) {
   const auto [known, is_new] = counts_.try_emplace(&object, 0);
   if (is_new) object.ref();
+  KM_ASSERT(count != 0, "a graph has references or none");
   known->second += count;
 }
 
@@ -37,6 +40,7 @@ void UserReferences::add_all_of(const UserReferences& other) {
 bool UserReferences::take(UserObject& object, uint64_t count) {
   const auto known = counts_.find(&object);
   if (known == counts_.end() || known->second < count) return false;
+  KM_ASSERT(known->second != 0, "an object without references is forgotten");
   known->second -= count;
   if (known->second != 0) return true;
   counts_.erase(known);

@@ -1,4 +1,5 @@
 #include "dropin/cuda/ipc/ipc.h"
+#include "base/assert.h"
 #include "core/object/callback.h"
 
 #include <fcntl.h>
@@ -115,6 +116,7 @@ CUresult ImportedMemory::open(Context& context, const IpcHandle& handle, CUdevic
   const std::lock_guard lock(mutex_);
   const auto known = imports_.find(key);
   if (known != imports_.end() && lives(known->second)) {
+    KM_ASSERT(known->second.opened != 0, "what nobody has open is forgotten");
     known->second.opened += 1;
     *out = known->second.address;
     return CUDA_SUCCESS;
@@ -145,6 +147,7 @@ CUresult ImportedMemory::close(CUdeviceptr address) {
       return fail(CUDA_ERROR_INVALID_VALUE, "no memory of another process is open at 0x%llx",
                   address);
     }
+    KM_ASSERT(import->second.opened != 0, "what nobody has open is forgotten");
     import->second.opened -= 1;
     if (import->second.opened != 0) return CUDA_SUCCESS;
     imports_.erase(import);

@@ -1,4 +1,5 @@
 // Events that several processes record and wait for.
+#include "base/assert.h"
 #include "core/queue/memory_ops.h"
 #include "dropin/cuda/ipc/ipc.h"
 
@@ -24,6 +25,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 SharedMarks::SharedMarks(File file, Ref<km::Memory> memory, bool is_own)
     : file_(std::move(file)), memory_(std::move(memory)), is_own_(is_own) {
   static_assert(sizeof(Page) <= kPageBytes);
+  KM_ASSERT(memory_->size_bytes() == kPageBytes, "the marks are one page");
 }
 
 CUresult SharedMarks::create(Context& context, std::unique_ptr<SharedMarks>* out) {
@@ -60,6 +62,7 @@ uint64_t SharedMarks::address_of(uint64_t number) const {
 
 /// Queues a wait, where `waited_for` is not 0, and a write, where `written` is not.
 CUresult SharedMarks::queue(km::Stream& stream, uint64_t waited_for, uint64_t written) {
+  KM_ASSERT(written == 0 || waited_for < written, "a record waits for earlier ones only");
   MemoryOp ops[2];
   size_t count = 0;
   const auto add = [&](kmb_memory_op_kind kind, uint64_t number) {

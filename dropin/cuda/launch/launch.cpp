@@ -1,6 +1,8 @@
 #include "dropin/cuda/launch/launch.h"
+#include "base/assert.h"
 #include "base/text.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace km::dropin {
@@ -37,6 +39,7 @@ CUresult Arguments::read(const Function& function, void** params, void** extra) 
     more_.resize(size_bytes_);
     bytes_ = more_.data();
   }
+  KM_ASSERT(size_bytes_ <= std::max(sizeof inline_, more_.size()), "all arguments have room");
   if (params == nullptr && extra != nullptr) return read_buffer(function, extra);
   if (params != nullptr && extra != nullptr) {
     return fail(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
@@ -50,6 +53,8 @@ CUresult Arguments::read(const Function& function, void** params, void** extra) 
     if (params[i] == nullptr) {
       return fail(CUDA_ERROR_INVALID_VALUE, "parameter %u of kernel '%s' is null", i, info.name);
     }
+    KM_ASSERT(uint64_t{param.offset_bytes} + param.size_bytes <= size_bytes_,
+              "a parameter lies among the arguments");
     std::memcpy(bytes_ + param.offset_bytes, params[i], param.size_bytes);
   }
   return CUDA_SUCCESS;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/file/file.h"
 
 namespace km::dropin {
@@ -28,6 +29,7 @@ Arena& Arena::instance() {
 }
 
 CUresult Arena::take(uint64_t size_bytes, uint64_t* out_offset) {
+  KM_ASSERT(size_bytes != 0, "a piece has bytes");
   const std::lock_guard lock(mutex_);
   if (file_ < 0) {
     Result<File> made = create_memory_file("kernelmill");
@@ -52,16 +54,21 @@ CUresult Arena::take(uint64_t size_bytes, uint64_t* out_offset) {
 
 void Arena::give_back(uint64_t offset, uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(file_ >= 0 && size_bytes != 0 && offset + size_bytes <= end_,
+            "only pieces of the file come back");
   // The pages go, and read as zeros when the piece is used again.
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
             static_cast<off_t>(size_bytes));
   auto after = free_.lower_bound(offset);
+  KM_ASSERT(after == free_.end() || after->first >= offset + size_bytes,
+            "a piece comes back once, and ends before the next free one");
   if (after != free_.end() && after->first == offset + size_bytes) {
     size_bytes += after->second;
     after = free_.erase(after);
   }
   if (after != free_.begin()) {
     const auto before = std::prev(after);
+    KM_ASSERT(before->first + before->second <= offset, "a piece begins after the last free one");
     if (before->first + before->second == offset) {
       before->second += size_bytes;
       return;
@@ -79,6 +86,7 @@ Backing::~Backing() {
 }
 
 CUresult Backing::create(uint64_t size_bytes, bool shareable) {
+  KM_ASSERT(own_file_ < 0 && size_bytes_ == 0, "a backing is made once");
   if (!shareable) {
     CU_TRY(Arena::instance().take(size_bytes, &offset_));
     size_bytes_ = size_bytes;
@@ -92,6 +100,7 @@ CUresult Backing::create(uint64_t size_bytes, bool shareable) {
 }
 
 CUresult Backing::import(int file) {
+  KM_ASSERT(own_file_ < 0 && size_bytes_ == 0, "a backing is made once");
   struct stat info{};
   if (!has_fixed_size(file) || fstat(file, &info) != 0 || info.st_size <= 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "file descriptor %d is none of shared memory", file);
@@ -113,6 +122,7 @@ CUresult Backing::share(int* out_file) const {
 }
 
 CUresult Backing::map_at(uint64_t address, uint64_t size_bytes) const {
+  KM_ASSERT(size_bytes <= size_bytes_, "no more is mapped than there is");
   const int file = own_file_ >= 0 ? own_file_ : Arena::instance().file();
   void* const at = reinterpret_cast<void*>(address);
   void* const mapped =

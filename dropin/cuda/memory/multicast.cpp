@@ -1,5 +1,6 @@
 // Multicast objects. One device takes part, so memory that is bound is all that an access of the
 // object reaches, and a mapping of the object is one of that memory.
+#include "base/assert.h"
 #include "dropin/cuda/memory/virtual_memory.h"
 
 namespace km::dropin {
@@ -7,6 +8,8 @@ namespace km::dropin {
 MemoryHandle::MemoryHandle(const CUmemAllocationProp& properties) : properties_(properties) {}
 
 void MemoryHandle::make_multicast(uint64_t size_bytes) {
+  KM_ASSERT(multicast_ == nullptr && backing_.size_bytes() == 0,
+            "a multicast object has no memory of its own");
   multicast_ = std::make_unique<Multicast>(size_bytes);
 }
 
@@ -52,6 +55,7 @@ CUresult Multicast::unbind(int device) {
 
 Ref<MemoryHandle> Multicast::bound() {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(!bound_ || device_ >= 0, "memory is bound for a device");
   return bound_ ? Ref<MemoryHandle>::share(*bound_) : Ref<MemoryHandle>();
 }
 

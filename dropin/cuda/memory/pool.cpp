@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/assert.h"
 #include "core/object/backend_call.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/stream/stream.h"
@@ -34,6 +35,7 @@ Ref<Pool> Pool::shared(DeviceState& device, uint64_t limit_bytes) {
 
 Ref<Pool> Pool::imported(DeviceState& device, int exporter) {
   Ref<Pool> pool = make_ref<Pool>(device, uint64_t{0});
+  KM_ASSERT(exporter != 0, "a process has a number");
   pool->exporter_ = exporter;
   return pool;
 }
@@ -51,6 +53,7 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
     (*made)->set_release_threshold(UINT64_MAX);  // trim() decides
     return CUDA_SUCCESS;
   }));
+  KM_ASSERT(*pool, "a context's pool is made whole or not at all");
   *out = *pool;
   return CUDA_SUCCESS;
 }
@@ -241,6 +244,7 @@ Ref<Pool> default_pool(DeviceState& device) {
     pools.own = make_ref<Pool>(device, 0);
     publish(Ref<Pool>(pools.own));
   }
+  KM_ASSERT(&pools.own->device() == &device, "a device's pools give its memory");
   return pools.own;
 }
 

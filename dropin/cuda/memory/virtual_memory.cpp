@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/integers.h"
 #include "core/object/callback.h"
 
@@ -90,6 +91,7 @@ CUresult VirtualMemory::reserve(uint64_t size_bytes, uint64_t alignment, CUdevic
                 static_cast<unsigned long long>(size_bytes));
   }
   const std::unique_lock lock(mutex_);
+  KM_ASSERT(!ranges_.contains(begin), "addresses are nobody else's");
   ranges_[begin].size_bytes = size_bytes;
   has_ranges_.store(true, std::memory_order_release);
   *out = begin;
@@ -133,6 +135,7 @@ CUresult VirtualMemory::map(CUdeviceptr address, uint64_t size_bytes, MemoryHand
     return fail(CUDA_ERROR_INVALID_VALUE, "memory is mapped already at 0x%llx", address);
   }
   CU_TRY(memory.backing().map_at(address, size_bytes));
+  KM_ASSERT(!mappings.contains(address), "mappings do not overlap");
   mappings[address] = {size_bytes, Ref<MemoryHandle>::share(memory), {}};
   return CUDA_SUCCESS;
 }
@@ -151,6 +154,7 @@ CUresult VirtualMemory::whole_mappings(Range& range, CUdeviceptr address, uint64
     return fail(CUDA_ERROR_INVALID_VALUE, "the %llu bytes at 0x%llx are not just whole mappings",
                 static_cast<unsigned long long>(size_bytes), address);
   }
+  KM_ASSERT(first != end, "a part has mappings");
   *out = {first, end};
   return CUDA_SUCCESS;
 }
@@ -191,6 +195,7 @@ CUresult VirtualMemory::introduce(uint64_t begin, Range& range, Context& context
     range.known.erase(context.id());
     return result_of(memory.error());
   }
+  KM_ASSERT((*memory)->address() == begin, "a context knows a range by its addresses");
   known = std::move(*memory);
   return CUDA_SUCCESS;
 }
@@ -242,6 +247,7 @@ CUresult VirtualMemory::release(CUmemGenericAllocationHandle handle) {
   const std::unique_lock lock(mutex_);
   const Pin<MemoryHandle> memory(handle);
   if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is no live handle");
+  KM_ASSERT(memory->holders_ != 0, "a live handle has a holder");
   if (--memory->holders_ == 0) retire<MemoryHandle>(handle);
   return CUDA_SUCCESS;
 }

@@ -1,5 +1,6 @@
 #include "dropin/cuda/module/module.h"
 
+#include "base/assert.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/module/ptx_link.h"
 #include "dropin/cuda/texture/texture_reference.h"
@@ -67,6 +68,7 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
   Ref<Module> module = make_ref<Module>(context, std::move(*loaded), managed_variables(ptx));
   CUmodule handle = nullptr;
   CU_TRY(publish_in(context, Ref<Module>(module), &handle));
+  KM_ASSERT(handle == handle_of(*module), "a module knows its handle");
   note_references(module->id(), ptx);
   *out = std::move(module);
   return CUDA_SUCCESS;
@@ -126,6 +128,7 @@ void Module::tell_driver(const std::string& name, Ref<km::Memory> variable) cons
 }
 
 Library::~Library() {
+  KM_ASSERT(!is_unloaded_ || modules_.empty(), "an unloaded library has no modules");
   // It never had a handle, perhaps.
   const MayBlock may_block = MayBlock::at_end();
   for (const auto& [context, module] : modules_) retire<Module>(may_block, handle_of(*module));
@@ -159,6 +162,7 @@ CUresult Library::module_in(Context& context, const JitLogs& logs, Ref<Module>* 
   const std::lock_guard lock(mutex_);
   if (is_unloaded_) return fail(CUDA_ERROR_INVALID_HANDLE, "the library is unloaded");
   CU_TRY(context.require_live());
+  KM_ASSERT(context.id() != 0, "a live context has a handle");
   Ref<Module>* known = nullptr;
   CU_TRY(find_or_make(modules_, context.id(), &known,
                       [&](Ref<Module>* made) { return Module::load(context, ptx_, logs, made); }));
@@ -207,6 +211,7 @@ void Library::forget(const Context& context) {
   const auto found = modules_.find(context.id());
   if (found == modules_.end()) return;
   gone = std::move(found->second);
+  KM_ASSERT(&gone->context() == &context, "a module is listed under its context");
   modules_.erase(found);
   retire<Module>(MayBlock::at_end(), handle_of(*gone));
 }

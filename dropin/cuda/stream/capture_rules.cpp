@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/assert.h"
+
 namespace km::dropin {
 
 using namespace cu;  // NOLINT
@@ -31,7 +33,10 @@ struct AllCaptured {
   std::atomic<size_t> count{0};  // without the lock: the one question that every call asks
 
   void remove(const Stream& stream) {
-    std::erase_if(list, [&](const Captured& each) { return each.stream == &stream; });
+    KM_ASSERT(count.load(std::memory_order_relaxed) == list.size(), "the count is the list's");
+    [[maybe_unused]] const size_t gone =
+        std::erase_if(list, [&](const Captured& each) { return each.stream == &stream; });
+    KM_ASSERT(gone <= 1, "a stream has one capture at a time");
     count.store(list.size(), std::memory_order_relaxed);
   }
 };

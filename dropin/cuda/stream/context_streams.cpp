@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/assert.h"
 #include "core/stream/stream_capture.h"
 #include "dropin/cuda/frame/find_or_make.h"
 
@@ -86,7 +87,10 @@ std::vector<QueuedWork> ContextStreams::queued_work() {
 }
 
 void ContextStreams::add_blocking(Stream& stream) {
+  KM_ASSERT(stream.mark_ && &stream.context() == &context_, "the order needs the stream's mark");
   const std::lock_guard lock(order_mutex_);
+  KM_ASSERT(std::find(blocking_.begin(), blocking_.end(), &stream) == blocking_.end(),
+            "a stream is noted once");
   blocking_.push_back(&stream);
   blocking_count_.store(blocking_.size());
 }
@@ -98,6 +102,7 @@ void ContextStreams::remove_blocking(Stream& stream) {
     legacy = legacy_;
   }
   const std::lock_guard lock(order_mutex_);
+  KM_ASSERT(blocking_count_.load() == blocking_.size(), "the count is that of the list");
   std::erase(blocking_, &stream);
   blocking_count_.store(blocking_.size());
   // Its work is still to be waited for.
@@ -118,6 +123,7 @@ bool ContextStreams::captures_blocking_stream() {
 CUresult ContextStreams::join_blocking(Stream& legacy) {
   if (blocking_count_.load() == 0) return CUDA_SUCCESS;
   const std::lock_guard lock(order_mutex_);
+  KM_ASSERT(legacy.kind_ == Stream::Kind::kLegacy, "only the legacy stream waits for all others");
   for (Stream* stream : blocking_) {
     if (stream->core_->is_capturing()) {
       static_cast<void>(refuse_capture(*stream->core_, "work in the legacy stream beside"));
@@ -133,6 +139,7 @@ CUresult ContextStreams::join_blocking(Stream& legacy) {
 }
 
 CUresult ContextStreams::order_before(Stream& stream) {
+  KM_ASSERT(&stream.context() == &context_, "streams of one context have an order");
   if (stream.kind_ == Stream::Kind::kLegacy) return join_blocking(stream);
   if (!stream.is_blocking() || stream.core_->is_capturing()) return CUDA_SUCCESS;
   const uint64_t work = legacy_work_.load(std::memory_order_acquire);
@@ -147,6 +154,7 @@ CUresult ContextStreams::order_before(Stream& stream) {
 }
 
 void ContextStreams::note_work(Stream& stream) {
+  KM_ASSERT(&stream.context() == &context_, "streams of one context have an order");
   if (stream.kind_ == Stream::Kind::kLegacy) {
     legacy_work_.fetch_add(1, std::memory_order_release);
   } else if (stream.is_blocking()) {
@@ -155,6 +163,7 @@ void ContextStreams::note_work(Stream& stream) {
 }
 
 void ContextStreams::take_thread(uint64_t thread, std::vector<Ref<Object>>* out) {
+  KM_ASSERT(thread != 0, "threads count from 1");
   const std::lock_guard lock(mutex_);
   const auto found = per_thread_.find(thread);
   if (found == per_thread_.end()) return;
@@ -169,6 +178,7 @@ void ContextStreams::drop_ending() {
 }
 
 void ContextStreams::drop_defaults() {
+  KM_ASSERT(context_.is_destroyed(), "a live context keeps its default streams");
   std::unordered_map<uint64_t, Ref<Stream>> per_thread;
   Ref<Stream> legacy;
   const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/assert.h"
 #include "core/stream/event.h"
 #include "core/stream/stream.h"
 #include "dropin/cuda/context/context.h"
@@ -29,7 +30,11 @@ class Stream final : public Handled {
   /// The green context that the stream was made in; null: none.
   GreenContext* green() const { return green_.get(); }
   /// To be called before the stream has a handle.
-  void set_green(Ref<GreenContext> green) { green_ = std::move(green); }
+  void set_green(Ref<GreenContext> green) {
+    KM_ASSERT(id() == 0 && !green_, "a stream has its green context from its birth");
+    KM_ASSERT(&green->context() == &context(), "a green context is a part of the stream's context");
+    green_ = std::move(green);
+  }
 
   CUresult synchronize();
   CUresult query();
@@ -89,7 +94,10 @@ class Event final : public Handled {
   /// The marks that other processes see; null: none.
   SharedMarks* shared() const { return shared_.get(); }
   /// To be called before the event has a handle.
-  void share(std::unique_ptr<SharedMarks> marks) { shared_ = std::move(marks); }
+  void share(std::unique_ptr<SharedMarks> marks) {
+    KM_ASSERT(id() == 0 && shared_ == nullptr, "an event is shared from its birth");
+    shared_ = std::move(marks);
+  }
   CUresult record(Stream& stream);
   /// The stream waits for the latest record.
   CUresult wait_in(Stream& stream);

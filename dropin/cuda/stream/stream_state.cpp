@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/assert.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/stream/capture_rules.h"
 #include "dropin/cuda/stream/context_streams.h"
@@ -34,6 +35,7 @@ CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kin
 }
 
 Stream::~Stream() {
+  KM_ASSERT(core_, "a stream has its core until its end");
   note_capture_end(*this);
   if (mark_ && kind_ != Kind::kLegacy) ContextStreams::of(*context_).remove_blocking(*this);
   // A capture under way keeps memory, whose uses keep the stream: the end of a handle leaves it.
@@ -53,6 +55,7 @@ CUresult Stream::query() {
 }
 
 CUresult StreamUse::get(CUstream handle) {
+  KM_ASSERT(stream_ == nullptr, "a use is of one stream");
   const auto value = reinterpret_cast<uint64_t>(handle);
   if (value > 2) {
     pin_ = Pin<Stream>(handle);
@@ -74,6 +77,7 @@ CUresult StreamUse::get(CUstream handle) {
 }
 
 CUresult StreamUse::order() {
+  KM_ASSERT(stream_ != nullptr && !is_for_work_, "get() comes first, and order() once");
   CU_TRY(ContextStreams::of(stream_->context()).order_before(*stream_));
   is_for_work_ = true;
   return CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/assert.h"
 #include "core/object/backend_call.h"
 #include "dropin/cuda/stream/context_streams.h"
 #include "dropin/cuda/texture/texture.h"
@@ -46,6 +47,7 @@ bool may_be_read(const ListedImage& image) {
 
 /// Ends an image and moves it out of the list. With the lock.
 void take_image(ObjectList& from, ObjectList::iterator image, ObjectList& gone) {
+  KM_ASSERT(image->second.object.entries != nullptr, "an image has been made");
   image->second.object.entries->image_destroy(image->first);
   gone.insert(from.extract(image));
 }
@@ -99,7 +101,9 @@ CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
   try {
     Objects& all = objects();
     const std::lock_guard lock(all.mutex);
-    all.list.emplace(handle, ListedImage{std::move(object), {}});
+    [[maybe_unused]] const bool is_new =
+        all.list.emplace(handle, ListedImage{std::move(object), {}}).second;
+    KM_ASSERT(is_new, "an image has its handle alone");
   } catch (const std::bad_alloc&) {
     entries->image_destroy(handle);
     throw;
@@ -121,6 +125,7 @@ CUresult destroy_image(uint64_t handle, bool is_surface) {
     ObjectList::iterator found;
     CU_TRY(look_up(all, handle, is_surface, &found));
     context = Ref<Context>::share(*found->second.object.context);
+    KM_ASSERT(!all.destroyed.contains(handle), "an image is destroyed once");
     found->second.readers_are_known = false;  // until they are known
     all.destroyed.insert(all.list.extract(found));
     all.has_destroyed = true;

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace km::dropin {
 namespace {
 
@@ -100,6 +102,7 @@ bool TextureReference::take(const MayBlock& may_block, const ReferenceState& nex
     if (variable_ && variable_->host_pointer() != nullptr) {
       std::memcpy(variable_->host_pointer(), &image, sizeof image);
     }
+    KM_ASSERT(image == 0 || next.is_bound, "what is bound to nothing has no image");
     gone = std::exchange(image_, image);
     state_ = next;
     ++version_;
@@ -118,6 +121,7 @@ void note_references(uint64_t module, const std::string& ptx) {
   if (found.empty()) return;
   Modules& all = modules();
   const std::lock_guard lock(all.mutex);
+  KM_ASSERT(module != 0 && !all.list.contains(module), "a module is noted once, by its handle");
   all.list[module] = std::move(found);
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "backend/loader.h"
+#include "base/assert.h"
 #include "base/process/dylib.h"
 #include "core/blas/blas.h"
 #include "core/profiler/profiler.h"
@@ -35,6 +36,7 @@ CUresult add_operand(Context& context, const BlasArray& array, Place* place, Bla
     CU_TRY(place->find(context, array.address, size_bytes, array.name));
     operand.memory = place->place().memory;
   }
+  KM_ASSERT(work->operand_count < std::size(work->operands), "a call has few arrays");
   work->operands[work->operand_count++] = operand;
   return CUDA_SUCCESS;
 }
@@ -89,7 +91,9 @@ class OpenRanges {
   uint64_t start(Ref<km::Context> context, const char* name) {
     const uint64_t range = context->profiler().start_range(name);
     const std::lock_guard lock(mutex_);
-    open_.emplace(++last_id_, Open{std::move(context), range});
+    [[maybe_unused]] const bool is_new =
+        open_.emplace(++last_id_, Open{std::move(context), range}).second;
+    KM_ASSERT(is_new, "a range has its number alone");
     return last_id_;
   }
   void end(uint64_t id) {
