@@ -115,6 +115,7 @@ CUresult ConditionalValue::create(Graph& graph, unsigned default_value, unsigned
   std::shared_ptr<ConditionalValue> made(  // tidy: new: belongs to the shared_ptr around it
       new ConditionalValue(std::move(memory), handle_of(graph), default_value, flags));
   const std::lock_guard lock(known().mutex);
+  KM_ASSERT(!known().by_handle.contains(made->handle()), "a value has its address alone");
   known().by_handle[made->handle()] = made;
   *out = std::move(made);
   return CUDA_SUCCESS;
@@ -157,6 +158,8 @@ CUresult conditional_work_of(Graph& graph, const CUDA_CONDITIONAL_NODE_PARAMS& p
 }
 
 CUDA_CONDITIONAL_NODE_PARAMS read_conditional(Graph& graph, uint64_t node, const SharedWork& work) {
+  KM_ASSERT(note_of(*work) != nullptr && note_of(*work)->type == CU_GRAPH_NODE_TYPE_CONDITIONAL,
+            "a node that decides has the note of one");
   auto params = static_cast<const ConditionalNote*>(note_of(*work))->params;
   params.phGraph_out = graph.bodies_of(node, work);
   return params;

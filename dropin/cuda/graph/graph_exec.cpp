@@ -51,6 +51,8 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
       is_updatable_(has_updatable(graph.core())),
       claim_(std::move(claim)),
       references_(graph.references()) {
+  KM_ASSERT(core_, "what is ready to run has a core");
+  KM_ASSERT(claim_ == nullptr || graph.is_claimed(), "the claim is one of the graph");
   collect_memory_nodes(graph.core(), &memory_nodes_);
 }
 

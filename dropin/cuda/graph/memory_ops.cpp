@@ -1,5 +1,6 @@
 #include "dropin/cuda/graph/memory_ops.h"
 
+#include "base/assert.h"
 #include "core/graph/graph_capture.h"
 #include "core/queue/memory_ops.h"
 #include "dropin/cuda/memory/place.h"
@@ -61,6 +62,7 @@ CUresult FoundOps::add(Context& context, const CUstreamBatchMemOpParams& op) {
   }
   Place place;
   CU_TRY(place.find(context, given.address, size_bytes, "the value"));
+  KM_ASSERT(ops.size() == places.size(), "each operation keeps its place");
   ops.push_back({place.place(), writes ? KMB_MEMORY_WRITE : kind_of_wait(given.flags), size_bytes,
                  is_wide ? given.value : given.value & UINT32_MAX});
   places.push_back(std::move(place));
@@ -72,6 +74,7 @@ CUresult FoundOps::read(Context& context, const CUstreamBatchMemOpParams* params
   if (count > kMostMemoryOps) {
     return fail(CUDA_ERROR_INVALID_VALUE, "count is %u; it must be less than 256", count);
   }
+  KM_ASSERT(ops.empty() && places.empty(), "operations are read once");
   places.reserve(count);
   for (unsigned i = 0; i < count; ++i) {
     switch (params[i].operation) {

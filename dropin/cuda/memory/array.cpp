@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "dropin/cuda/context/allocation.h"
 #include "dropin/cuda/stream/capture_rules.h"
 
@@ -95,7 +96,10 @@ class UnusedMemory {
   }
   UnusedMemory(const UnusedMemory&) = delete;
   UnusedMemory& operator=(const UnusedMemory&) = delete;
-  void note_use() { is_used_ = true; }
+  void note_use() {
+    KM_ASSERT(!is_used_, "memory is used for one object");
+    is_used_ = true;
+  }
 
  private:
   Context& context_;
@@ -204,6 +208,8 @@ CUresult Array::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descript
   Ref<km::Memory> memory;
   CU_TRY(allocate(context, size_bytes, &memory));
   UnusedMemory unused(context, memory);
+  KM_ASSERT(place.layer_bytes * shape.slices() <= memory->size_bytes(),
+            "an array lies in its memory");
   place.address = memory->address();
   Ref<Array> array = make_ref<Array>(context, std::move(memory), shape, place, false);
   return publish_array(context, std::move(array), &unused, out);
@@ -232,6 +238,9 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
   std::vector<Ref<Array>>& arrays = levels_made.arrays;
   arrays.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
+    KM_ASSERT(
+        places[i].address + places[i].layer_bytes * shape.level(i).slices() <= memory->size_bytes(),
+        "each level lies in the mipmap's memory");
     places[i].address += memory->address();
     arrays.push_back(make_ref<Array>(context, memory, shape.level(i), places[i], true));
     publish(Ref<Array>(arrays.back()));
@@ -268,6 +277,7 @@ CUresult ArrayRows::find(CUarray handle, const size_t (&at)[3], size_t width_byt
                 "%zu bytes x %zu x %zu at (%zu, %zu, %zu) exceed the array's %zu bytes x %u x %zu",
                 width_bytes, height, depth, at[0], at[1], at[2], row, place.height, slices);
   }
+  KM_ASSERT(row <= place.row_bytes, "rows do not overlap");
   pitch_bytes = place.row_bytes;
   layer_rows = place.height;
   address = place.address + at[0] + at[1] * place.row_bytes + at[2] * place.layer_bytes;

@@ -1,5 +1,6 @@
 #include "dropin/cuda/memory/place.h"
 
+#include "base/assert.h"
 #include "dropin/cuda/memory/virtual_memory.h"
 
 namespace km::dropin {
@@ -16,12 +17,15 @@ bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes)
   }
   found_ = find_device_memory(*context.core(), address);
   if (found_) {
+    KM_ASSERT(found_->address() <= address, "memory is found by an address in it");
     place_ = {&*found_, address};
     return size_bytes <= found_->bytes_from(address - found_->address());
   }
   uint64_t begin = 0;
   Allocation allocation;
   if (!Driver::instance().find(address, &begin, &allocation)) return false;
+  KM_ASSERT(begin <= address && address - begin < allocation.size_bytes,
+            "an allocation is found by an address in it");
   kept_ = std::move(allocation.memory);
   place_ = {kept_.get(), address};
   return size_bytes <= allocation.size_bytes - (address - begin);

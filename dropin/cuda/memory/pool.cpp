@@ -64,6 +64,7 @@ CUresult Pool::allocate(Stream& stream, uint64_t size_bytes, CUdeviceptr* out) {
     return fail(CUDA_ERROR_INVALID_VALUE,
                 "the pool is of process %d, which alone allocates from it", exporter_);
   }
+  KM_ASSERT(id() != 0, "a pool that gives memory has a handle, which the allocation names");
   Ref<km::Pool> pool;
   CU_TRY(in_context(stream.context(), &pool));
   CU_TRY(device_.reserve(size_bytes));
@@ -105,6 +106,7 @@ CUresult Pool::set_access(const DeviceState& device, CUmemAccess_flags flags) {
   if (&device == &device_) return CUDA_SUCCESS;
   {
     const std::lock_guard lock(mutex_);
+    KM_ASSERT(flags <= CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "access has been checked");
     access_[device.ordinal] = flags;
   }
   return admit_all();

@@ -166,6 +166,8 @@ CUresult find_reference(const DeclaringModule& module, const char* name, bool is
     declared.made = make_ref<TextureReference>(module.context, std::move(variable), is_surface);
     publish(Ref<TextureReference>(declared.made));
   }
+  KM_ASSERT(&declared.made->context() == &module.context && declared.made->is_of_module(),
+            "a declared reference belongs to its module");
   *out = handle_of(*declared.made);
   return CUDA_SUCCESS;
 }
