@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/threads/thread_pool_options.h"
+#include "base/assert.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -23,7 +24,10 @@ class Device {
   /// Devices have a share of the machine's memory each. Counts memory of the device that is given
   /// out; KM_ERROR_OUT_OF_DEVICE_MEMORY beyond the share.
   Status take_memory(uint64_t size_bytes);
-  void give_memory_back(uint64_t size_bytes) { taken_bytes_.fetch_sub(size_bytes); }
+  void give_memory_back(uint64_t size_bytes) {
+    [[maybe_unused]] const uint64_t taken = taken_bytes_.fetch_sub(size_bytes);
+    KM_ASSERT(taken >= size_bytes, "a device gets more memory back than it has given");
+  }
   /// This device's part of the machine's figures.
   void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;
 

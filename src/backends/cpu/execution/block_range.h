@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
+
 namespace km::cpu {
 
 class BlockRange {
@@ -20,6 +22,7 @@ class BlockRange {
 
   /// Handed out `chunk` at a time.
   void reset(uint64_t begin, uint64_t end, uint64_t chunk) {
+    KM_ASSERT(begin <= end && chunk != 0, "a range is handed out backwards, or in pieces of none");
     own_.next.store(begin, std::memory_order_relaxed);
     own_.end = end;
     chunk_ = chunk;
@@ -30,6 +33,8 @@ class BlockRange {
   /// is left of a part, one of `cut` pieces is handed out, or `chunk` if that is more.
   void reset(uint64_t begin, uint64_t end, uint64_t chunk, uint64_t cut, SharedPart* parts,
              uint32_t count) {
+    KM_ASSERT(begin <= end && chunk != 0 && cut != 0 && count != 0,
+              "a range is handed out backwards, in pieces of none, or has no parts");
     const uint64_t each = (end - begin) / count, more = (end - begin) % count;
     for (uint32_t i = 0; i < count; ++i) {
       parts[i].next.store(begin, std::memory_order_relaxed);

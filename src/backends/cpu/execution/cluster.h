@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace km::cpu {
 
 class ResidentBlock;
@@ -24,6 +26,7 @@ class Cluster {
 
   /// One more block has come to the barrier; gives the number of the barrier's round.
   uint32_t arrive() {
+    KM_ASSERT(arrived_ + finished_ < size_, "more blocks come to a barrier than the cluster has");
     ++arrived_;
     const uint32_t round = rounds_;
     open_if_complete();
@@ -31,6 +34,7 @@ class Cluster {
   }
   /// A block is over, which counts as arrived from now on. True for the last one.
   bool leave() {
+    KM_ASSERT(finished_ < size_, "more blocks end than the cluster has");
     ++finished_;
     open_if_complete();
     return finished_ == size_;

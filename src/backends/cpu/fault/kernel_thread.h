@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -22,6 +23,7 @@ class KernelThread {
   void begin(const void* owner) {
     if (keeps_start_times_.load(std::memory_order_relaxed)) [[unlikely]]
       start_ns_.store(now_ns());
+    KM_ASSERT(owner_.load() == nullptr, "a thread runs two launches at a time");
     owner_.store(owner);
   }
   /// The launch is over here.

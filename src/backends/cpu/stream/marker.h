@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -19,9 +20,14 @@ class Marker {
   static Marker* make(Stream* stream) {
     return std::unique_ptr<Marker>(new Marker(stream)).release();
   }
-  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() {
+    [[maybe_unused]] const uint32_t before = references_.fetch_add(1, std::memory_order_relaxed);
+    KM_ASSERT(before != 0, "a marker is kept that is gone");
+  }
   void release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    const uint32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
+    KM_ASSERT(before != 0, "a marker is released more often than it was retained");
+    if (before == 1) delete this;
   }
 
   /// True if the mark is reached: once its stream has counted it, too, so that nobody who sees an
@@ -40,6 +46,7 @@ class Marker {
   bool in_graph() const { return in_graph_; }
   /// To be reached once more, in a graph that this stream runs at this ticket. Nobody waits now.
   void rearm(Stream* stream, uint64_t ticket) {
+    KM_ASSERT(parked_.empty(), "a marker is used again while streams wait for it");
     stream_ = stream;
     set_in_graph(ticket);
     reached_.store(false, std::memory_order_relaxed);
@@ -49,6 +56,7 @@ class Marker {
   bool is_unshared() const { return references_.load(std::memory_order_acquire) == 1; }
   /// For another point in a stream, which no command announces. Nobody else holds it.
   void restart(Stream* stream, uint64_t ticket) {
+    KM_ASSERT(is_unshared(), "a marker is used for another point while others hold it");
     stream_ = stream;
     ticket_ = ticket;
     has_command_ = false;
