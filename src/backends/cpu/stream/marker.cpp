@@ -27,6 +27,16 @@ void Marker::announce() {
   for (Stream* stream : parked) stream->resume();
 }
 
+void Marker::reach_and_announce() {
+  std::vector<Stream*> parked;
+  {
+    std::lock_guard lock(lock_);  // park() sees both, or neither
+    reach();
+    parked = std::exchange(parked_, {});
+  }
+  for (Stream* stream : parked) stream->resume();
+}
+
 bool Marker::park(Stream* stream) {
   std::lock_guard lock(lock_);
   if (done()) return false;

@@ -68,6 +68,9 @@ class Marker {
   void reach(bool is_timed = true);
   /// Lets everybody go on who waits.
   void announce();
+  /// reach() and announce() at once, for marks that are rearmed: who sees that such a mark is
+  /// reached may rearm it, and a later announce() would let those go on who wait for the next time.
+  void reach_and_announce();
   /// Puts a stream to sleep until announce(); false when that has happened already.
   bool park(Stream* stream);
   /// Takes the stream out again; false when it was not (any more) parked here.

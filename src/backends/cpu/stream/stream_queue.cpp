@@ -279,10 +279,11 @@ bool is_work(CommandKind kind) {
   }
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
   // Afterwards the step, and the graph with it, may be gone: another thread may have ended it.
-  Marker* const reached = step->kind == CommandKind::record ? step->marker : nullptr;
-  const bool is_over = perform(*step, executor);
-  if (reached != nullptr) announce(reached);
-  return is_over;
+  if (step->kind != CommandKind::record) return perform(*step, executor);
+  Marker* const reached = step->marker;
+  reached->reach_and_announce();
+  reached->release();
+  return true;
 }
 
 /// A step that records an event of the host's or waits for one; null: it was never recorded.
