@@ -245,3 +245,37 @@ extern "C" __global__ void mask_of_others(int* lock, const int* in, int* out) {
   if (lane == 1) atomicAnd(lock, 0);
   out[threadIdx.x] = moved;
 }
+
+// The first block stores vectors whose elements are equal, each lane its own, until the last round;
+// the others look at them and count those whose elements differ.
+#define WHOLE_VECTORS(NAME, ELEMENT, LETTER, COUNT, STORE, LOAD, ...)                       \
+  extern "C" __global__ void NAME(ELEMENT* slots, unsigned* torn, unsigned rounds) {        \
+    ELEMENT* const slot = slots + COUNT * (threadIdx.x * 37 % 32);                          \
+    if (blockIdx.x == 0) {                                                                  \
+      for (unsigned round = 1; round <= rounds; ++round) {                                  \
+        const ELEMENT value = round;                                                        \
+        asm volatile("st.relaxed.gpu.global." STORE ::"l"(slot), LETTER(value) : "memory"); \
+      }                                                                                     \
+      return;                                                                               \
+    }                                                                                       \
+    unsigned differ = 0;                                                                    \
+    ELEMENT parts[4] = {};                                                                  \
+    do {                                                                                    \
+      asm volatile("ld.relaxed.gpu.global." LOAD : __VA_ARGS__ : "l"(slot) : "memory");     \
+      for (int i = 1; i < COUNT; ++i) differ += parts[i] != parts[0];                       \
+    } while (parts[0] != static_cast<ELEMENT>(rounds));                                     \
+    atomicAdd(torn, differ);                                                                \
+  }
+
+WHOLE_VECTORS(whole_v2_u32, unsigned, "r", 2, "v2.u32 [%0], {%1, %1};", "v2.u32 {%0, %1}, [%2];",
+              "=r"(parts[0]), "=r"(parts[1]))
+WHOLE_VECTORS(whole_v4_u32, unsigned, "r", 4, "v4.u32 [%0], {%1, %1, %1, %1};",
+              "v4.u32 {%0, %1, %2, %3}, [%4];", "=r"(parts[0]), "=r"(parts[1]), "=r"(parts[2]),
+              "=r"(parts[3]))
+WHOLE_VECTORS(whole_v2_u64, unsigned long long, "l", 2, "v2.u64 [%0], {%1, %1};",
+              "v2.u64 {%0, %1}, [%2];", "=l"(parts[0]), "=l"(parts[1]))
+WHOLE_VECTORS(whole_v2_f32, float, "f", 2, "v2.f32 [%0], {%1, %1};", "v2.f32 {%0, %1}, [%2];",
+              "=f"(parts[0]), "=f"(parts[1]))
+WHOLE_VECTORS(whole_v4_u16, unsigned short, "h", 4, "v4.u16 [%0], {%1, %1, %1, %1};",
+              "v4.u16 {%0, %1, %2, %3}, [%4];", "=h"(parts[0]), "=h"(parts[1]), "=h"(parts[2]),
+              "=h"(parts[3]))

@@ -78,6 +78,23 @@ TEST(Progress, ChainedScan) {
   EXPECT_EQ(out.read(), want);
 }
 
+/// Other blocks see either all elements of a vector that is stored at once, or none.
+template <class T>
+void expect_whole_vectors(const char* kernel) {
+  Buffer<T> slots(session(), zeros<T>(4 * 32));
+  Buffer<uint32_t> torn(session(), zeros<uint32_t>(1));
+  kernels().run(kernel, Shape{{3}, {32}}, slots, torn, uint32_t{60000});
+  EXPECT_EQ(torn.read()[0], 0u) << kernel;
+}
+
+TEST(Progress, WholeVectors) {
+  expect_whole_vectors<uint32_t>("whole_v2_u32");
+  expect_whole_vectors<uint32_t>("whole_v4_u32");
+  expect_whole_vectors<uint64_t>("whole_v2_u64");
+  expect_whole_vectors<float>("whole_v2_f32");
+  expect_whole_vectors<uint16_t>("whole_v4_u16");
+}
+
 TEST(Progress, BackwardChain) {
   const uint32_t blocks = 100;
   Buffer<int32_t> out(session(), blocks), flags(session(), zeros<int32_t>(blocks));

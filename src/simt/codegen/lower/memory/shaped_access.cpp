@@ -26,7 +26,75 @@ llvm::Value* ShapedAccess::load_whole(const Address& address) {
                           });
 }
 
+namespace {
+
+/// The type of one access that moves a strong vector: what another thread has stored at once is
+/// never seen in parts. Nothing: no vector, or wider than any processor moves at once.
+std::optional<Type> whole_vector(const Access& access) {
+  if (!access.is_volatile || access.count < 2) return std::nullopt;
+  switch (access.count * ptx::size_bytes(access.type)) {
+    case 2:
+      return Type::b16;
+    case 4:
+      return Type::b32;
+    case 8:
+      return Type::b64;
+    case 16:
+      return Type::b128;
+    default:
+      return std::nullopt;
+  }
+}
+
+Access one_access(const Access& access, Type type) {
+  Access one = access;
+  one.type = type;
+  one.count = 1;
+  return one;
+}
+
+}  // namespace
+
+/// Loads a strong vector at once, then takes it apart.
+std::vector<llvm::Value*> ShapedAccess::load_vector(const Address& address, const Access& access,
+                                                    Type whole) {
+  Value* content = load_parts(address, one_access(access, whole))[0];
+  const bool lanes = content->getType()->isVectorTy();
+  const auto bits = static_cast<unsigned>(8 * ptx::size_bytes(access.type));
+  llvm::Type *narrow = b_.getIntNTy(bits), *element = type_of(access.type);
+  if (lanes) {
+    narrow = vector_of(narrow);
+    element = vector_of(element);
+  }
+  std::vector<Value*> results;
+  for (unsigned i = 0; i < access.count; ++i) {
+    Value* part = i ? b_.CreateLShr(content, i * bits) : content;
+    results.push_back(b_.CreateBitCast(b_.CreateTrunc(part, narrow), element));
+  }
+  return results;
+}
+
+/// Puts the elements of a strong vector together, and stores them at once.
+void ShapedAccess::store_vector(const Address& address, const Access& access, Type whole,
+                                const std::vector<Value*>& values) {
+  const bool lanes =
+      std::ranges::any_of(values, [](Value* value) { return value->getType()->isVectorTy(); });
+  const auto bits = static_cast<unsigned>(8 * ptx::size_bytes(access.type));
+  llvm::Type *narrow = b_.getIntNTy(bits), *wide = type_of(whole);
+  if (lanes) {
+    narrow = vector_of(narrow);
+    wide = vector_of(wide);
+  }
+  Value* content = llvm::Constant::getNullValue(wide);
+  for (unsigned i = 0; i < access.count; ++i) {
+    Value* part = b_.CreateBitCast(lanes ? splat(values[i]) : values[i], narrow);
+    content = b_.CreateOr(content, b_.CreateShl(b_.CreateZExt(part, wide), i * bits));
+  }
+  store_parts(address, one_access(access, whole), {content});
+}
+
 std::vector<llvm::Value*> ShapedAccess::load_parts(const Address& address, const Access& access) {
+  if (const auto whole = whole_vector(access)) return load_vector(address, access, *whole);
   if (access.type != Type::b128) return load(address, access);
   if (access.is_volatile && access.count == 1) return {load_whole(address)};
   Access halves = access;
@@ -138,6 +206,7 @@ void ShapedAccess::store_whole(const Address& address, Value* content) {
 
 void ShapedAccess::store_parts(const Address& address, const Access& access,
                                const std::vector<Value*>& values) {
+  if (const auto whole = whole_vector(access)) return store_vector(address, access, *whole, values);
   if (access.type != Type::b128) return store(address, access, values);
   if (access.is_volatile && access.count == 1) return store_whole(address, values[0]);
   Access halves = access;

@@ -41,6 +41,9 @@ class ShapedAccess : public Room {
 
  private:
   Value* load_whole(const Address& address);
+  std::vector<Value*> load_vector(const Address& address, const Access& access, ptx::Type whole);
+  void store_vector(const Address& address, const Access& access, ptx::Type whole,
+                    const std::vector<Value*>& values);
   void store_whole(const Address& address, Value* content);
   std::vector<Value*> load_uniform(const Address& address, const Access& access);
   void store_uniform(const Address& address, const Access& access,
