@@ -279,3 +279,19 @@ extern "C" __global__ void cluster_barrier_aligned(u32* out) {
   out[t] = values[(t + 77) % 128];
   asm volatile("griddepcontrol.launch_dependents;\n\tpmevent 3;\n\tfence.proxy.alias;");
 }
+
+// The first thread invalidates the object as soon as its own wait is over, while other warps still
+// wait.
+extern "C" __global__ void invalidated_early(u32* out) {
+  __shared__ u64 barrier;
+  const u32 at = shared_address(&barrier);
+  if (threadIdx.x == 0) init(at, blockDim.x);
+  __syncthreads();
+  arrive(at);
+  while (!test_parity(at, 0)) {
+  }
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(at) : "memory");
+  }
+  out[threadIdx.x] = 1;
+}

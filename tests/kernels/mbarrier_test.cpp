@@ -31,6 +31,13 @@ TEST(Mbarrier, Phases) {
   expect_bits("phases", out.read(), want);
 }
 
+TEST(Mbarrier, InvalidatedEarly) {
+  const uint32_t threads = 256;
+  Buffer<uint32_t> out(session(), vector<uint32_t>(threads));
+  kernels().run("invalidated_early", Shape{{1}, {threads}}, out);
+  EXPECT_EQ(out.read(), vector<uint32_t>(threads, 1));
+}
+
 TEST(Mbarrier, Ring) {
   const uint32_t blocks = 3, threads = 128, consumers = threads - 32, rounds = 9;
   const auto values = random_u32(32 * rounds, 1);

@@ -94,6 +94,8 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
   const Address at =
       addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
   checks_.check_lanes(inst, at, kBarrierBytes);
+  // The word stays: warps that still wait for the last phase see that it is over, as on GPUs.
+  if (ptx.has(Modifier::inval)) return;
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
   loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
