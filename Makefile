@@ -10,7 +10,7 @@ RUNS ?= 10000
 BUILD := build/release
 
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
-        stress-exit stress-limits stress-rust stress-go growth code-hashes bench gen tidy lint \
+        stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
         test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
 
@@ -73,6 +73,9 @@ stress-go: ## makes every object of the Go packages 10^5 times, from one and fro
 growth: ## how compile time grows with each dimension of a module, further than the tests go
 	@scripts/build.sh $(PRESET) km_growth
 	@$(BUILD)/tests/km_growth --long
+
+floors: ## draws which folder includes which in core, the CPU backend, the driver library and simt
+	@scripts/floors.py
 
 code-hashes: ## compares the machine code of all kernels with TABLE, or writes it (QUICK=1: a sample)
 	@scripts/code_hashes.sh "$(TABLE)" $(QUICK)
