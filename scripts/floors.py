@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """floors.py [ROOM ...]: draws the floors of rooms, the top one first, with what each includes.
 
-A room is a folder whose subfolders are floors: src/core, src/backends/cpu, dropin/cuda ... Below the
+A room is a folder whose subfolders are floors: src/core, src/backends/cpu, dropin/cuda. Below the
 drawing stand pairs of floors that include each other, with the includes that make them, and knots:
 units (a header and its source) that include each other in a circle. Ends with 1 if a room that
 tests/tidy/layers.py calls whole has a pair, or a knot of more than four units.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "core/capture/capture_error.h"
 
 namespace km {
@@ -115,6 +116,8 @@ void CaptureCalls::leave(CaptureSlot& slot) {
     finish(*kept_);  // nobody can end it any more
     return;
   }
+  KM_ASSERT(std::find(kept_->members.begin(), kept_->members.end(), &slot) != kept_->members.end(),
+            "the capture knows its streams");
   append_missing(&kept_->abandoned, slot.tail_);
   std::erase(kept_->members, &slot);
   clear(slot);
@@ -128,6 +131,8 @@ void CaptureCalls::drop_all() {
 void CaptureCalls::start_chain(CaptureSlot& slot) { slot.chain_ = ++last_chain; }
 
 void CaptureCalls::join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes) {
+  KM_ASSERT(!slot.capture_ && !slot.is_active(), "a stream takes part in one capture");
+  KM_ASSERT(capture->state == CaptureState::kActive, "nothing joins a capture that is over");
   capture->members.reserve(capture->members.size() + 1);  // so that nothing fails half way
   slot.tail_.assign(nodes.begin(), nodes.end());
   start_chain(slot);
@@ -144,10 +149,12 @@ void CaptureCalls::clear(CaptureSlot& slot) {
 
 void CaptureCalls::finish(Capture& capture) {
   if (kept_.get() != &capture) kept_ = Ref<Capture>::share(capture);
+  KM_ASSERT(capture.state != CaptureState::kEnded, "a capture ends once");
   capture.state = CaptureState::kEnded;
   for (CaptureSlot* member : std::exchange(capture.members, {})) clear(*member);
   std::erase_if(captures_.all, [&](const Ref<Capture>& one) { return one.get() == &capture; });
   captures_.count.store(static_cast<uint32_t>(captures_.all.size()), std::memory_order_relaxed);
+  KM_ASSERT(capture.members.empty(), "no stream takes part in what has ended");
 }
 
 Status require_no_capture(ContextCaptures& captures, const char* what) {

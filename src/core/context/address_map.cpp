@@ -1,5 +1,7 @@
 #include "core/context/address_map.h"
 
+#include "base/assert.h"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -12,9 +14,15 @@ namespace km {
 class AddressMap::Writing {
  public:
   explicit Writing(AddressMap& map) : map_(map) {
-    map_.version_.fetch_add(1, std::memory_order_acq_rel);
+    const uint64_t before = map_.version_.fetch_add(1, std::memory_order_acq_rel);
+    KM_ASSERT((before & 1) == 0, "one thread writes at a time");
+    static_cast<void>(before);
   }
-  ~Writing() { map_.version_.fetch_add(1, std::memory_order_release); }
+  ~Writing() {
+    const uint64_t before = map_.version_.fetch_add(1, std::memory_order_release);
+    KM_ASSERT((before & 1) == 1, "the version was odd while this thread wrote");
+    static_cast<void>(before);
+  }
   Writing(const Writing&) = delete;
   Writing& operator=(const Writing&) = delete;
 
@@ -39,6 +47,7 @@ AddressMap::Node* AddressMap::take_node() {
     nodes_.push_back(std::make_unique<Node>());
     free_.push_back(nodes_.back().get());
   }
+  KM_ASSERT(!free_.empty(), "a new node is free");
   Node* node = free_.back();
   free_.pop_back();
   return node;
@@ -57,6 +66,7 @@ void AddressMap::find_path(uint64_t begin, Node* (&path)[kLevels]) {
 }
 
 std::optional<AddressRange> AddressMap::insert(const AddressRange& range) {
+  KM_ASSERT(range.begin < range.end && range.id != 0, "a range has bytes and an id");
   const std::lock_guard lock(mutex_);
   Node* path[kLevels];
   find_path(range.begin, path);
@@ -73,6 +83,7 @@ std::optional<AddressRange> AddressMap::insert(const AddressRange& range) {
   node->end.store(range.end, std::memory_order_release);
   node->id.store(range.id, std::memory_order_release);
   node->level_count = random_level_count();
+  KM_ASSERT(node->level_count >= 1 && node->level_count <= kLevels, "a node is in some level");
   if (node->level_count > level_count_.load(std::memory_order_relaxed)) {
     level_count_.store(node->level_count, std::memory_order_release);
   }
@@ -96,8 +107,11 @@ void AddressMap::erase(uint64_t begin, uint64_t id) {
   const Writing writing(*this);
   for (uint32_t level = 0; level < node->level_count; ++level) {
     Node* next = node->next[level].load(std::memory_order_relaxed);
+    KM_ASSERT(path[level]->next[level].load(std::memory_order_relaxed) == node,
+              "the path leads to the node in each of its levels");
     path[level]->next[level].store(next, std::memory_order_release);
   }
+  KM_ASSERT(free_.size() < free_.capacity(), "take_node() has made room for all nodes");
   free_.push_back(node);
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/context/leak_report.h"
 #include "core/error/status.h"
@@ -66,7 +67,9 @@ Status Context::choose_checking() {
 }
 
 void Context::handle_gone() {
-  if (handle_count_.fetch_sub(1, std::memory_order_acq_rel) == 1) report_leaks(*this);
+  const uint64_t handles = handle_count_.fetch_sub(1, std::memory_order_acq_rel);
+  KM_ASSERT(handles != 0, "a handle that goes was given");
+  if (handles == 1) report_leaks(*this);
   unref();
 }
 

@@ -1,4 +1,5 @@
 #include "core/context/tracker.h"
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -114,6 +115,7 @@ uint64_t AllocationTracker::add(km_allocation_kind kind, uint64_t address, uint6
 
 void AllocationTracker::remove(uint64_t id) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(id != 0 && id <= last_id_, "the id was given");
   live_.erase(id);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <queue>
 
+#include "base/assert.h"
 #include "core/graph/graph_operation.h"
 
 namespace km {
@@ -125,6 +126,8 @@ Result<uint64_t> Graph::add(std::span<const uint64_t> dependencies, SharedWork w
     return make_error(KM_ERROR_INVALID_ARGUMENT, "dependencies name node %" PRIu64 " twice",
                       *twice);
   }
+  KM_ASSERT(work != nullptr, "a node has work");
+  KM_ASSERT(nodes_.empty() || nodes_.back().id <= last_id_, "nodes are sorted by their ids");
   nodes_.push_back({last_id_ + 1, {read.begin(), read.end()}, std::move(work)});
   return ++last_id_;
 }
@@ -137,6 +140,7 @@ Status Graph::set(uint64_t id, SharedWork work) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " is of kind %s, not %s", id,
                       graph_node_kind_name(node->work->kind()), graph_node_kind_name(work->kind()));
   }
+  KM_ASSERT(node->work != nullptr && work != nullptr, "a node has work");
   node->work.swap(work);
   return {};
 }
@@ -146,6 +150,7 @@ Status Graph::remove(uint64_t id) {
   if (find(id) == nullptr) return no_such_node(id, "node");
   for (GraphNode& node : nodes_) std::erase(node.dependencies, id);
   nodes_.erase(by_id(nodes_, id));
+  KM_ASSERT(find(id) == nullptr, "an id names one node");
   return {};
 }
 
@@ -189,6 +194,7 @@ Status Graph::add_dependency(uint64_t from, uint64_t to) {
                       "node %" PRIu64 " cannot run after node %" PRIu64 ", which runs after it", to,
                       from);
   }
+  KM_ASSERT(from != to, "a node's ancestors include itself");
   before.push_back(from);
   return {};
 }
@@ -243,9 +249,11 @@ std::vector<size_t> topological_order(const std::vector<GraphNode>& nodes) {
     ready.pop();
     order.push_back(next);
     for (size_t i : after[next]) {
+      KM_ASSERT(left[i] != 0, "a node has as many dependencies as nodes before it end");
       if (--left[i] == 0) ready.push(i);
     }
   }
+  KM_ASSERT(order.size() == nodes.size(), "add_dependency() allows no cycle");
   return order;
 }
 

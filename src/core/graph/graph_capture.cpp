@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "core/capture/capture_error.h"
 #include "core/graph/capture_order.h"
 #include "core/stream/stream_capture.h"
@@ -41,8 +42,11 @@ class GraphCaptureCalls : public CaptureCalls {
     kept_ = capture;
     captures_.all.reserve(captures_.all.size() + 1);  // before anything is changed
     join(slot, capture, nodes);
+    KM_ASSERT(captures_.all.size() < captures_.all.capacity(), "room was made before the change");
     captures_.all.push_back(std::move(capture));
     captures_.count.fetch_add(1, std::memory_order_relaxed);
+    KM_ASSERT(captures_.count.load(std::memory_order_relaxed) == captures_.all.size(),
+              "the count is that of the captures");
     return {};
   }
 
@@ -108,6 +112,7 @@ class GraphCaptureCalls : public CaptureCalls {
                            "and the capture is invalid now: %s",
                            node.error().message.c_str());
     }
+    KM_ASSERT(*node != 0, "nodes are numbered from 1");
     tail_of(slot).assign(1, *node);
     capture.order.note(work, chain_of(slot), *node);
     return {};

@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <memory>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "core/memory/mapped_file.h"
 #include "core/memory/pool.h"
@@ -37,6 +38,7 @@ AddressMap& Memory::ranges() {
 
 void Memory::count(km_allocation_kind kind) {
   if (kind == KM_ALLOCATION_UNKNOWN) return;  // nobody asked for it as such
+  KM_ASSERT(counted_bytes_ == 0 && tracking_id_ == 0, "memory is counted once");
   if (kind == KM_ALLOCATION_DEVICE || kind == KM_ALLOCATION_POOL) {
     counted_bytes_ = size_bytes();
     context().memory_profile().add(counted_bytes_);
@@ -62,6 +64,7 @@ Status Memory::require_writable(const char* what) const {
 /// For new memory that nobody else knows yet.
 void Memory::order_uses() {
   if (!context().is_ordered()) return;
+  KM_ASSERT(accesses_ == nullptr, "memory is ordered from its birth");
   own_accesses_ = std::make_unique<AccessList>(&own_uses_);
   accesses_ = own_accesses_.get();
 }
@@ -95,6 +98,7 @@ void Memory::record_use_locked(Stream& stream, uint64_t ticket) noexcept {
 
 Status Memory::publish(Space space, km_allocation_kind kind) {
   if (info_.size_bytes == 0) return {};
+  KM_ASSERT(id_ == 0, "memory is published once");
   space_ = space;
   size_bytes_.store(info_.size_bytes, std::memory_order_relaxed);
   const uint64_t id = memories().insert(this);
@@ -124,12 +128,14 @@ void Memory::last_reference_gone() {
 }
 
 void Memory::retire() {
+  KM_ASSERT(size_bytes() == 0, "only a free block is given back");
   pool_ = nullptr;
   remove();
 }
 
 void Memory::remove() {
   uncount();
+  KM_ASSERT(counted_bytes_ == 0 && tracking_id_ == 0, "what goes is counted no more");
   if (id_ == 0) {
     delete this;
     return;
@@ -207,6 +213,8 @@ Result<Ref<Memory>> Memory::create_block(Pool& pool, Stream* stream, uint64_t bl
 }
 
 Ref<Memory> Memory::start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes) {
+  KM_ASSERT(this->size_bytes() == 0, "only a free block is given out");
+  KM_ASSERT(!owner_, "a free block keeps no pool: the pool keeps it");
   pool_ = &pool;
   owner_ = Ref<Object>::share(pool);
   element_size_bytes_.store(element_size_bytes, std::memory_order_relaxed);

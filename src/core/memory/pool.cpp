@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/integers.h"
 #include "base/text.h"
 #include "core/memory/submission.h"
@@ -46,6 +47,8 @@ Pool::Pool(Context& context, uint64_t limit_bytes) : ContextChild(context) {
 
 Pool::~Pool() {
   while (Memory* block = take_surplus(0, false)) block->retire();
+  KM_ASSERT(info_.used_block_count == 0, "a block in use keeps its pool");
+  KM_ASSERT(info_.reserved_bytes == 0, "all blocks have been given back");
 }
 
 void Pool::handle_gone() {
@@ -58,6 +61,7 @@ void Pool::handle_gone() {
 }
 
 Memory* Pool::take_at(SizeClass& size_class, size_t index) {
+  KM_ASSERT(index < size_class.free.size(), "the block is free");
   Memory* block = size_class.free[index];
   size_class.free.erase(size_class.free.begin() + static_cast<std::ptrdiff_t>(index));
   return block;
@@ -78,6 +82,7 @@ Memory* Pool::take_free(SizeClass& size_class, const kmb_stream* stream, size_t 
 
 void Pool::count_use(uint64_t block_bytes) {
   info_.used_bytes += block_bytes;
+  KM_ASSERT(info_.used_bytes <= info_.reserved_bytes, "a block that is used is reserved");
   info_.used_high_bytes = std::max(info_.used_high_bytes, info_.used_bytes);
   ++info_.used_block_count;
   ++info_.allocation_count;
@@ -85,9 +90,11 @@ void Pool::count_use(uint64_t block_bytes) {
 
 Memory* Pool::reuse(uint64_t block_bytes, const kmb_stream* stream, size_t limit) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(class_index(block_bytes) < kClassCount, "each size has a class");
   SizeClass& size_class = classes_[class_index(block_bytes)];
   Memory* block = take_free(size_class, stream, limit);
   if (block == nullptr) return nullptr;
+  KM_ASSERT(block->block_bytes() >= block_bytes, "blocks of a class are of its size");
   count_use(block_bytes);
   ++info_.reuse_count;
   return block;
@@ -114,6 +121,8 @@ Result<Ref<Memory>> Pool::allocate(Stream* stream, uint64_t size_bytes, bool zer
 /// Counts a new block, unless the limit is in the way.
 bool Pool::reserve(uint64_t block_bytes) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(info_.limit_bytes == 0 || info_.reserved_bytes <= info_.limit_bytes,
+            "the pool keeps its limit");
   if (info_.limit_bytes != 0 && block_bytes > info_.limit_bytes - info_.reserved_bytes) {
     return false;
   }
@@ -140,6 +149,8 @@ struct Pool::Reservation {
 
 void Pool::cancel(uint64_t block_bytes) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(classes_[class_index(block_bytes)].block_count != 0, "the block was counted");
+  KM_ASSERT(info_.used_bytes >= block_bytes, "a reservation counts as used");
   --classes_[class_index(block_bytes)].block_count;
   info_.reserved_bytes -= block_bytes;
   info_.used_bytes -= block_bytes;
@@ -203,6 +214,8 @@ void Pool::take_back(Memory& block) {
   uint64_t keep_bytes = 0;
   {
     const std::lock_guard lock(mutex_);
+    KM_ASSERT(info_.used_bytes >= block.block_bytes(), "the block was used");
+    KM_ASSERT(info_.used_block_count != 0, "the block was counted");
     info_.used_bytes -= block.block_bytes();
     --info_.used_block_count;
     classes_[class_index(block.block_bytes())].free.push_back(&block);  // there is room
@@ -229,6 +242,8 @@ Memory* Pool::take_surplus(uint64_t keep_bytes, bool idle_only) {
     for (size_t i = 0; i < size_class.free.size(); ++i) {
       if (idle_only && !size_class.free[i]->is_free_for(nullptr)) continue;
       Memory* block = take_at(size_class, i);
+      KM_ASSERT(size_class.block_count != 0, "the block was counted");
+      KM_ASSERT(info_.reserved_bytes >= block->block_bytes(), "the block was reserved");
       --size_class.block_count;
       info_.reserved_bytes -= block->block_bytes();
       return block;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/callback/host_function.h"
 #include "base/thread/cancellation.h"
 
@@ -27,6 +28,9 @@ void Submission::let_go() noexcept {
   for (MemoryUse& use : uses_) let_go(use);
   if (of_variables_) let_go(*of_variables_);
   holds_locks_ = false;
+  KM_ASSERT(
+      std::none_of(uses_.begin(), uses_.end(), [](const MemoryUse& use) { return use.holds_lock; }),
+      "all locks are given back");
 }
 
 /// True when a use of the operation before this one holds the list: the nearest are looked at
@@ -63,6 +67,7 @@ void Submission::take_in_turn() {
                    [](const MemoryUse* one, const MemoryUse* other) {
                      return std::less<>()(one->accesses, other->accesses);
                    });
+  KM_ASSERT(!holds_locks_, "who waits for a lock holds none but smaller addresses");
   holds_locks_ = true;
   for (size_t i = 0; i < ordered.size(); ++i) {
     if (i != 0 && ordered[i]->accesses == ordered[i - 1]->accesses) continue;
@@ -107,6 +112,8 @@ Status Submission::begin_others() {
     sleep_uncancelled(kPauseNs);
   }
   for (const StreamTicket& conflict : conflicts) {
+    KM_ASSERT(conflict.stream->number() != stream_.number(), "a stream keeps its own order");
+    KM_ASSERT(conflict.ticket != AccessList::kOpen, "what conflicts is queued by now");
     KM_TRY(stream_.wait_for(*conflict.stream, conflict.ticket));
   }
   return {};
@@ -120,6 +127,8 @@ void Submission::on_queued(void* self, uint64_t ticket) {
 
 /// Lets go of the locks before the ticket is known; uses that conflict wait for close().
 void Submission::open() noexcept {
+  KM_ASSERT(!is_open_ && !is_noted_, "an operation opens once, before its end");
+  KM_ASSERT(holds_locks_, "uses are noted as open under their locks");
   for (MemoryUse& use : uses_) {
     if (use.accesses == nullptr) continue;
     if (use.entry != AccessList::kNone) {
@@ -133,6 +142,8 @@ void Submission::open() noexcept {
 }
 
 void Submission::close(uint64_t ticket) noexcept {
+  KM_ASSERT(is_open_, "only what is open closes");
+  KM_ASSERT(!holds_locks_, "open() has let go of the locks that are taken here");
   is_open_ = false;
   for (MemoryUse& use : uses_) {
     if (use.accesses != nullptr) {

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <new>
 
+#include "base/assert.h"
 #include "base/file/file_writer.h"
 #include "base/text.h"
 #include "compile/compile.h"
@@ -206,6 +207,8 @@ Error Module::no_such_kernel(const std::string& name) const {
 
 /// With globals_mutex().
 AccessList& Module::order_variables() {
+  KM_ASSERT(!variables_are_known_ || variables() != nullptr,
+            "variables that are known are ordered");
   if (variables_are_known_) return own_variables_;
   const std::lock_guard lock(own_variables_.lock());
   // A launch that is noted in uses_ from here on sees it (note_launch).

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include "base/assert.h"
 #include "base/thread/cancellation.h"
 
 namespace km {
@@ -52,6 +53,10 @@ ObjectType claimed_type(uint64_t id) {
 }
 
 HandleSlot* HandleTable::add_chunk(uint32_t chunk, uint32_t first_index, uint32_t slot_count) {
+  KM_ASSERT(chunk < kChunkCount && slot_count == kFirstChunkSlots << chunk,
+            "chunk k has the first chunk's slots times 2^k");
+  KM_ASSERT(chunks_[chunk].load(std::memory_order_relaxed) == nullptr,
+            "a chunk is made once: ids of its slots stay valid for ever");
   auto slots = std::make_unique<HandleSlot[]>(slot_count);
   for (uint32_t i = 0; i < slot_count; ++i) {
     HandleSlot& slot = slots[i];
@@ -72,6 +77,8 @@ HandleSlot* HandleTable::take_free_slot() {
   if (!free_.empty()) {
     HandleSlot* slot = free_.back();
     free_.pop_back();
+    KM_ASSERT(slot->object.load(std::memory_order_relaxed) == nullptr,
+              "a free slot holds no object");
     return slot;
   }
   const Place place = place_of(used_slots_);
@@ -81,13 +88,18 @@ HandleSlot* HandleTable::take_free_slot() {
     slots = add_chunk(place.chunk, used_slots_, kFirstChunkSlots << place.chunk);
   }
   ++used_slots_;
+  KM_ASSERT(free_.capacity() >= used_slots_, "reclaim() finds room for every slot");
   return &slots[place.offset];
 }
 
 uint64_t HandleTable::insert(Object* object) {
+  KM_ASSERT(object != nullptr, "a handle leads to an object");
   HandleSlot* slot = take_free_slot();
   if (slot == nullptr) return 0;
-  const uint32_t generation = generation_of(slot->state.load(std::memory_order_relaxed));
+  const uint64_t state = slot->state.load(std::memory_order_relaxed);
+  const uint32_t generation = generation_of(state);
+  KM_ASSERT((state >> kPhaseShift & 3) == kPhaseFree && (state & kPinMask) == 0,
+            "the slot is free, and nothing pins it");
   slot->object.store(object, std::memory_order_relaxed);
   slot->state.store(live_state(generation), std::memory_order_release);
   live_count_.fetch_add(1, std::memory_order_relaxed);
@@ -105,20 +117,27 @@ bool HandleTable::destroy(uint64_t id) {
         uint64_t{id_generation(id)} << 32 | kPhaseDying << kPhaseShift | ((state & kPinMask) + 1);
   } while (!slot->state.compare_exchange_weak(state, dying, std::memory_order_acq_rel,
                                               std::memory_order_acquire));
-  live_count_.fetch_sub(1, std::memory_order_relaxed);
+  const uint64_t live = live_count_.fetch_sub(1, std::memory_order_relaxed);
+  KM_ASSERT(live != 0, "the id that goes was counted");
+  static_cast<void>(live);
   unpin(slot);
   return true;
 }
 
 void HandleTable::reclaim(HandleSlot* slot, uint32_t generation) {
   const NoCancellation postponed;  // the object may take anything with it
+  KM_ASSERT(slot->state.load(std::memory_order_relaxed) ==
+                (uint64_t{generation} << 32 | kPhaseDying << kPhaseShift),
+            "a slot is reclaimed once, when its last pin is gone");
   Object* object = slot->object.exchange(nullptr, std::memory_order_relaxed);
+  KM_ASSERT(object != nullptr, "the dying slot still held its object");
   const uint32_t next = generation + 1;
   const bool used_up = next - slot->first_generation >= generation_count_;
   const uint64_t phase = used_up ? kPhaseRetired : kPhaseFree;
   slot->state.store(uint64_t{next} << 32 | phase << kPhaseShift, std::memory_order_release);
   if (!used_up) {
     const std::lock_guard lock(mutex_);
+    KM_ASSERT(free_.size() < free_.capacity(), "add_chunk() made room for all slots");
     free_.push_back(slot);
   }
   release_object_(object);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "core/stream/stream.h"
 #include "core/stream/use_list.h"
 
@@ -34,6 +35,8 @@ uint32_t AccessList::find_own_entry(const AccessRange& range, bool is_first) {
 }
 
 void AccessList::note_entry_again(uint32_t entry, uint64_t ticket) noexcept {
+  KM_ASSERT(entry < entries_.size(), "find_own() gave the entry under the same lock");
+  KM_ASSERT(entries_[entry].ticket != kOpen, "an open use is noted by close()");
   entries_[entry].ticket = ticket;
   if (uses_ != nullptr) uses_->record_alone(*entries_[entry].stream, ticket);
 }
@@ -41,7 +44,10 @@ void AccessList::note_entry_again(uint32_t entry, uint64_t ticket) noexcept {
 void AccessList::settle() noexcept {
   for (size_t kind = 0; kind < kKinds; ++kind) {
     if (latest_[kind].ticket == 0) continue;
+    KM_ASSERT(entry_of_latest_[kind] < entries_.size(), "the latest use has its entry");
     Entry& entry = entries_[entry_of_latest_[kind]];
+    KM_ASSERT(static_cast<size_t>(entry.range.kind) == kind, "the entry is of the latest's kind");
+    KM_ASSERT(entry.ticket != kOpen, "an open use is no latest one");
     entry.ticket = std::exchange(latest_[kind].ticket, 0);
     if (uses_ != nullptr) uses_->record_alone(*entry.stream, entry.ticket);
   }
@@ -49,7 +55,11 @@ void AccessList::settle() noexcept {
 
 /// After settle().
 void AccessList::forget_latest() {
-  for (Latest& latest : latest_) latest = {};
+  for (Latest& latest : latest_) {
+    KM_ASSERT(latest.ticket == 0,
+              "settle() has put the ticket into the entry, or it would be lost");
+    latest = {};
+  }
 }
 
 AccessList::AccessList(UseList* uses)
@@ -117,6 +127,7 @@ AccessList::Entry* AccessList::find_to_widen(uint64_t stream_number, const Acces
 }
 
 void AccessList::note(Stream& stream, const AccessRange& range, uint64_t ticket) noexcept {
+  KM_ASSERT(range.begin <= range.end, "a range has its end behind its begin");
   const uint64_t number = stream.number();
   const auto is_same = [&](const Entry& entry) {
     return entry.stream_number == number && entry.range == range && entry.ticket != kOpen;
@@ -138,6 +149,7 @@ void AccessList::note(Stream& stream, const AccessRange& range, uint64_t ticket)
     wider->range.end = std::max(wider->range.end, range.end);
     wider->ticket = std::max(wider->ticket, ticket);
   } else {
+    KM_ASSERT(entries_.size() < entries_.capacity(), "make_room() was here: note() cannot fail");
     entries_.push_back({Ref<Stream>::share(stream), number, ticket, range});
   }
   if (uses_ != nullptr && ticket != kOpen) uses_->record_alone(stream, ticket);
@@ -147,11 +159,15 @@ void AccessList::note(Stream& stream, const AccessRange& range, uint64_t ticket)
 void AccessList::reopen(uint32_t entry, AccessKind kind) noexcept {
   settle();
   const auto of_kind = static_cast<size_t>(kind);
-  entries_[entry == kLatest ? entry_of_latest_[of_kind] : entry].ticket = kOpen;
+  const uint32_t index = entry == kLatest ? entry_of_latest_[of_kind] : entry;
+  KM_ASSERT(index < entries_.size(), "the use that opens again has an entry");
+  KM_ASSERT(entries_[index].range.kind == kind, "the entry is of the use's kind");
+  entries_[index].ticket = kOpen;
   latest_[of_kind] = {};
 }
 
 void AccessList::close(Stream& stream, const AccessRange& range, uint64_t ticket) noexcept {
+  KM_ASSERT(ticket != kOpen, "a closed use has its ticket");
   const auto open = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.ticket == kOpen && entry.stream_number == stream.number() && entry.range == range;
   });

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
 #include "core/stream/event.h"
@@ -44,6 +45,7 @@ Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int3
   KM_TRY(call_backend(context.backend().stream_create, context.native(), flags, priority,
                       &stream->native_));
   stream->number_ = new_stream_number();
+  KM_ASSERT(stream->native_ != nullptr && stream->number_ != 0, "a stream has its native one");
   return stream;
 }
 
@@ -125,6 +127,7 @@ bool Stream::awaits_already(uint64_t other_number, uint64_t ticket) {
 }
 
 Status Stream::wait_for(const Stream& other, uint64_t ticket) {
+  KM_ASSERT(&backend() == &other.backend(), "tickets are of one backend");
   if (awaits_already(other.number(), ticket)) return {};
   KM_TRY(call_backend(backend().stream_wait_ticket, native_, other.native(), &ticket));
   const std::lock_guard lock(awaited_lock_);

@@ -1,5 +1,7 @@
 #include "core/stream/use_list.h"
 
+#include "base/assert.h"
+
 #include <algorithm>
 #include <bit>
 #include <mutex>
@@ -28,6 +30,7 @@ size_t UseList::note(Stream& stream, uint64_t ticket) {
 
 /// Returns the count of streams after adding one, 0 when the stream was there already.
 size_t UseList::note_alone(Stream& stream, uint64_t ticket) {
+  KM_ASSERT(uses_.size() == streams_.size(), "each use has its stream");
   for (kmb_use& use : uses_) {
     if (use.stream != stream.native()) continue;
     use.ticket = std::max(use.ticket, ticket);
@@ -35,6 +38,7 @@ size_t UseList::note_alone(Stream& stream, uint64_t ticket) {
   }
   if (streams_.size() == streams_.capacity()) streams_.reserve(streams_.size() * 2 + 2);
   uses_.push_back({stream.native(), ticket});
+  KM_ASSERT(streams_.size() < streams_.capacity(), "the stream of a use is kept, or nothing is");
   streams_.push_back(Ref<Stream>::share(stream));
   return uses_.size();
 }
@@ -58,6 +62,7 @@ bool UseList::is_free_for(const kmb_stream* stream) noexcept {
   Ref<Stream> forgotten[kForgottenAtOnce];  // let go of after the lock
   size_t count = 0;
   const std::lock_guard lock(lock_);
+  KM_ASSERT(uses_.size() == streams_.size(), "each use has its stream");
   for (size_t i = uses_.size(); i-- > 0;) {
     if (uses_[i].stream == stream) continue;
     if (count == kForgottenAtOnce || !streams_[i]->is_over(uses_[i].ticket)) return false;
@@ -89,6 +94,7 @@ void UseList::make_room() {
   if (uses_.size() < uses_.capacity() && streams_.size() < streams_.capacity()) return;
   uses_.reserve(uses_.size() * 2 + 2);
   streams_.reserve(streams_.size() * 2 + 2);
+  KM_ASSERT(uses_.size() == streams_.size(), "each use has its stream");
 }
 
 void UseList::record_alone(Stream& stream, uint64_t ticket) noexcept {
