@@ -1,5 +1,7 @@
 #include "simt/codegen/lower/computations.h"
 
+#include "ptx/names.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -71,10 +73,7 @@ void Computations::lower_mov(const Inst& inst) {
     auto* whole = b_.getIntNTy(ptx::size_bits(type));
     Value* result = nullptr;
     for (uint32_t i = 0; i < from.count; ++i) {
-      const Type part_type = part_bits == 64   ? Type::b64
-                             : part_bits == 32 ? Type::b32
-                             : part_bits == 16 ? Type::b16
-                                               : Type::b8;
+      const Type part_type = ptx::bits_type(part_bits);
       Value* part = values_.operand(inst, pool[from.first + i], part_type, lanes, true);
       auto* wide = lanes ? static_cast<llvm::Type*>(vector_of(whole)) : whole;
       part = b_.CreateZExt(part, wide);
@@ -94,11 +93,7 @@ void Computations::lower_mov(const Inst& inst) {
       auto* part_type = lanes ? static_cast<llvm::Type*>(vector_of(narrow)) : narrow;
       Value* part = b_.CreateLShr(whole, llvm::ConstantInt::get(whole->getType(), i * part_bits));
       part = b_.CreateTrunc(part, part_type);
-      const Type bits = part_bits == 64   ? Type::b64
-                        : part_bits == 32 ? Type::b32
-                        : part_bits == 16 ? Type::b16
-                                          : Type::b8;
-      values_.define_result(inst, target.reg, part, bits);
+      values_.define_result(inst, target.reg, part, ptx::bits_type(part_bits));
     }
     return;
   }

@@ -3,6 +3,7 @@
 // for each of 32 lanes keeps LLVM busy for a tenth of a second.
 #include <algorithm>
 
+#include "simt/codegen/lower/integer_parts.h"
 #include "simt/codegen/lower/memory/row_transpose.h"
 
 namespace km::simt {
@@ -21,19 +22,16 @@ std::vector<llvm::Value*> RowTranspose::load_words(const Access& access,
   const auto size = static_cast<uint32_t>(ptx::size_bytes(access.type));
   const uint32_t word = word_bytes(access);
   auto* const type = b_.getIntNTy(8 * word);
-  auto* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * size), lanes_);
-  auto* const result = llvm::FixedVectorType::get(type_of(access.type), lanes_);
   std::vector<Value*> columns;
   for (uint32_t at = 0; at < access.count * size; at += word) {
-    Value* words = llvm::PoisonValue::get(llvm::FixedVectorType::get(type, lanes_));
+    Value* words = llvm::PoisonValue::get(vector_of(type));
     for (uint32_t l = 0; l < lanes_; ++l) {
       Value* place = b_.CreateConstGEP1_32(b_.getInt8Ty(), pointers[l], at);
       words =
           b_.CreateInsertElement(words, b_.CreateAlignedLoad(type, place, llvm::Align(size)), l);
     }
-    for (uint32_t byte = 0; byte < word; byte += size) {
-      columns.push_back(
-          b_.CreateBitCast(b_.CreateTrunc(b_.CreateLShr(words, 8 * byte), narrow), result));
+    for (Value* element : parts_of(b_, words, 8 * size)) {
+      columns.push_back(builder_.as_type(element, type_of(access.type)));
     }
   }
   return columns;
@@ -43,17 +41,10 @@ void RowTranspose::store_words(const Access& access, const std::vector<Value*>& 
                                const std::vector<Value*>& pointers) {
   const auto size = static_cast<uint32_t>(ptx::size_bytes(access.type));
   const uint32_t word = word_bytes(access), elements = word / size;
-  auto* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * size), lanes_);
-  auto* const wide = llvm::FixedVectorType::get(b_.getIntNTy(8 * word), lanes_);
-  std::vector<Value*> words;
+  std::vector<Value*> parts, words;
+  for (Value* column : columns) parts.push_back(builder_.as_type(column, b_.getIntNTy(8 * size)));
   for (uint32_t first = 0; first < access.count; first += elements) {
-    Value* joined = nullptr;
-    for (uint32_t i = 0; i < elements; ++i) {
-      Value* element = b_.CreateZExt(b_.CreateBitCast(columns[first + i], narrow), wide);
-      element = b_.CreateShl(element, 8 * size * i);
-      joined = joined == nullptr ? element : b_.CreateOr(joined, element);
-    }
-    words.push_back(joined);
+    words.push_back(joined(b_, std::span(parts).subspan(first, elements), 8 * word));
   }
   // A lane stores its whole row before the next lane does: the highest lane wins a shared place.
   for (uint32_t l = 0; l < lanes_; ++l) {

@@ -6,6 +6,9 @@
 #include <map>
 #include <set>
 
+#include "ptx/names.h"
+#include "simt/codegen/lower/integer_parts.h"
+
 namespace km::simt {
 
 using ptx::Type;
@@ -29,21 +32,10 @@ llvm::Value* ShapedAccess::load_whole(const Address& address) {
 namespace {
 
 /// The type of one access that moves a strong vector: what another thread has stored at once is
-/// never seen in parts. Nothing: no vector, or wider than any processor moves at once.
-std::optional<Type> whole_vector(const Access& access) {
-  if (!access.is_volatile || access.count < 2) return std::nullopt;
-  switch (access.count * ptx::size_bytes(access.type)) {
-    case 2:
-      return Type::b16;
-    case 4:
-      return Type::b32;
-    case 8:
-      return Type::b64;
-    case 16:
-      return Type::b128;
-    default:
-      return std::nullopt;
-  }
+/// never seen in parts. Type::none: no vector, or wider than any processor moves at once.
+Type whole_vector(const Access& access) {
+  if (!access.is_volatile || access.count < 2) return Type::none;
+  return ptx::bits_type(access.count * ptx::size_bits(access.type));
 }
 
 Access one_access(const Access& access, Type type) {
@@ -59,18 +51,8 @@ Access one_access(const Access& access, Type type) {
 std::vector<llvm::Value*> ShapedAccess::load_vector(const Address& address, const Access& access,
                                                     Type whole) {
   Value* content = load_parts(address, one_access(access, whole))[0];
-  const bool lanes = content->getType()->isVectorTy();
-  const auto bits = static_cast<unsigned>(8 * ptx::size_bytes(access.type));
-  llvm::Type *narrow = b_.getIntNTy(bits), *element = type_of(access.type);
-  if (lanes) {
-    narrow = vector_of(narrow);
-    element = vector_of(element);
-  }
-  std::vector<Value*> results;
-  for (unsigned i = 0; i < access.count; ++i) {
-    Value* part = i ? b_.CreateLShr(content, i * bits) : content;
-    results.push_back(b_.CreateBitCast(b_.CreateTrunc(part, narrow), element));
-  }
+  std::vector<Value*> results = parts_of(b_, content, ptx::size_bits(access.type));
+  for (Value*& part : results) part = builder_.as_type(part, type_of(access.type));
   return results;
 }
 
@@ -79,22 +61,17 @@ void ShapedAccess::store_vector(const Address& address, const Access& access, Ty
                                 const std::vector<Value*>& values) {
   const bool lanes =
       std::ranges::any_of(values, [](Value* value) { return value->getType()->isVectorTy(); });
-  const auto bits = static_cast<unsigned>(8 * ptx::size_bytes(access.type));
-  llvm::Type *narrow = b_.getIntNTy(bits), *wide = type_of(whole);
-  if (lanes) {
-    narrow = vector_of(narrow);
-    wide = vector_of(wide);
+  auto* const narrow = b_.getIntNTy(ptx::size_bits(access.type));
+  std::vector<Value*> parts;
+  for (Value* value : values) {
+    parts.push_back(builder_.as_type(lanes ? splat(value) : value, narrow));
   }
-  Value* content = llvm::Constant::getNullValue(wide);
-  for (unsigned i = 0; i < access.count; ++i) {
-    Value* part = b_.CreateBitCast(lanes ? splat(values[i]) : values[i], narrow);
-    content = b_.CreateOr(content, b_.CreateShl(b_.CreateZExt(part, wide), i * bits));
-  }
-  store_parts(address, one_access(access, whole), {content});
+  store_parts(address, one_access(access, whole), {joined(b_, parts, ptx::size_bits(whole))});
 }
 
 std::vector<llvm::Value*> ShapedAccess::load_parts(const Address& address, const Access& access) {
-  if (const auto whole = whole_vector(access)) return load_vector(address, access, *whole);
+  const Type vector = whole_vector(access);
+  if (vector != Type::none) return load_vector(address, access, vector);
   if (access.type != Type::b128) return load(address, access);
   if (access.is_volatile && access.count == 1) return {load_whole(address)};
   Access halves = access;
@@ -103,10 +80,7 @@ std::vector<llvm::Value*> ShapedAccess::load_parts(const Address& address, const
   const std::vector<Value*> parts = load(address, halves);
   std::vector<Value*> results;
   for (unsigned i = 0; i < halves.count; i += 2) {
-    llvm::Type* wide = type_of(Type::b128);
-    if (parts[i]->getType()->isVectorTy()) wide = vector_of(wide);
-    Value* high = b_.CreateShl(b_.CreateZExt(parts[i + 1], wide), 64);
-    results.push_back(b_.CreateOr(high, b_.CreateZExt(parts[i], wide)));
+    results.push_back(joined(b_, std::span(parts).subspan(i, 2), 128));
   }
   return results;
 }
@@ -206,7 +180,8 @@ void ShapedAccess::store_whole(const Address& address, Value* content) {
 
 void ShapedAccess::store_parts(const Address& address, const Access& access,
                                const std::vector<Value*>& values) {
-  if (const auto whole = whole_vector(access)) return store_vector(address, access, *whole, values);
+  const Type vector = whole_vector(access);
+  if (vector != Type::none) return store_vector(address, access, vector, values);
   if (access.type != Type::b128) return store(address, access, values);
   if (access.is_volatile && access.count == 1) return store_whole(address, values[0]);
   Access halves = access;
@@ -214,10 +189,7 @@ void ShapedAccess::store_parts(const Address& address, const Access& access,
   halves.count *= 2;
   std::vector<Value*> parts;
   for (Value* whole : values) {
-    llvm::Type* narrow = b_.getInt64Ty();
-    if (whole->getType()->isVectorTy()) narrow = vector_of(narrow);
-    parts.push_back(b_.CreateTrunc(whole, narrow));
-    parts.push_back(b_.CreateTrunc(b_.CreateLShr(whole, 64), narrow));
+    for (Value* part : parts_of(b_, whole, 64)) parts.push_back(part);
   }
   store(address, halves, parts);
 }
