@@ -37,7 +37,6 @@ void CaptureCalls::forget(EventCapture& mark) {
   mark.nodes.clear();
 }
 
-/// The event is not part of any capture.
 Status CaptureCalls::wait_outside(CaptureSlot& slot, bool was_recorded) {
   if (slot.capture_->state != CaptureState::kActive) return invalidated();
   if (!was_recorded) return {};

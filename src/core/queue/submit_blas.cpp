@@ -37,10 +37,8 @@ Status submit_blas(Blas& blas, const BlasWork& work) {
   }
   KM_TRY(check_overlaps(work));
   Stream& stream = blas.stream();
-  if (stream.is_capturing()) [[unlikely]] {
-    KM_ASSIGN(const SharedWork captured, blas_work(blas.engine(), work));
-    return capture_work(stream, captured);
-  }
+  if (stream.is_capturing()) [[unlikely]]
+    return capture_result(stream, blas_work(blas.engine(), work));
   std::array<MemoryUse, kOperands> uses;
   for (uint32_t i = 0; i < work.operand_count; ++i) uses[i] = work.operands[i].use();
   return submit(stream, {uses.data(), work.operand_count}, [&](Submission&, uint64_t* ticket) {
