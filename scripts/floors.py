@@ -9,14 +9,13 @@ tests/tidy/layers.py calls whole has a pair, or a knot of more than four units.
 
 import collections
 import os
-import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/tidy"))
 from layers import OPEN_ROOMS, ROOMS  # noqa: E402
+from rules_code import INCLUDE  # noqa: E402
 
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 MOST_UNITS = 4
 
 
@@ -28,8 +27,8 @@ def includes_of(room: str):
                 continue
             path = os.path.relpath(os.path.join(folder, name), ROOT)
             with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-                for text in INCLUDE.findall(file.read()):
-                    for target in (f"src/{text}", text):
+                for own, _ in INCLUDE.findall(file.read()):
+                    for target in (f"src/{own}", own):
                         if target.startswith(room + "/") and os.path.exists(f"{ROOT}/{target}"):
                             yield path, target
 
