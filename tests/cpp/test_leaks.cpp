@@ -72,7 +72,7 @@ struct Leaks : km_test::Fixture {
   }
 };
 
-// What the process has gained by `cycles` cycles.
+// The bytes that the process has gained by `cycles` cycles.
 template <class Cycle>
 long bytes_gained(int cycles, Cycle cycle) {
   const long resident = resident_bytes();

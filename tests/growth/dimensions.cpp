@@ -99,7 +99,7 @@ std::string pointer_targets(uint32_t n) {
       repeat(n, ".func f$() { ret; }\n") + ".global .u64 v[] = {f0" + repeat(n, ", f$") + "};\n");
 }
 
-/// Each call may be of each of eight functions.
+/// A call may be of each of eight functions.
 std::string pointer_tables(uint32_t n) {
   constexpr uint32_t kFunctions = 8;
   return kernel_of(
@@ -353,7 +353,7 @@ std::string loops_in_a_loop(uint32_t n) {
       "setp.lt.u32 %p1, %r2, 100;\n@%p1 bra O;\n");
 }
 
-/// What each loop waits for decides a choice within it.
+/// A choice within each loop depends on the value that the loop waits for.
 std::string spin_loops_that_choose(uint32_t n) {
   return kernel_of(repeat(n,
                           "L$: ld.volatile.global.u32 %r3, [%rd1];\nsetp.lt.u32 %p1, %r3, 7;\n"

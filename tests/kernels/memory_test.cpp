@@ -212,14 +212,14 @@ TEST(Memory, ByteNeighbours) {
   expect_bits("byte_neighbours", out.read(), want);
 }
 
-/// 0 .. n - 1 in another order.
+/// The numbers 0 to n - 1 in another order.
 vector<uint32_t> shuffled(uint32_t n) {
   vector<uint32_t> order(n);
   for (uint32_t i = 0; i < n; ++i) order[i] = static_cast<uint32_t>(i * uint64_t{7919} % n);
   return order;
 }
 
-/// What byte_rows() leaves of rows of `row` elements.
+/// The array that byte_rows() makes of rows of `row` elements.
 template <class T>
 vector<T> moved_rows(const vector<uint32_t>& order, const vector<T>& in, uint32_t row) {
   vector<T> want(in.size());

@@ -1,4 +1,4 @@
-/* Which library's handles another takes: streams and events of the driver and the runtime are
+/* Handles that one library takes of another: streams and events of the driver and the runtime are
  * everybody's, handles of cuBLAS and generators of cuRAND their own library's, and devices of NVML
  * are found by what the runtime says of them. */
 #include <setjmp.h>
@@ -100,7 +100,7 @@ static void events_are_driver_s_and_runtime_s_alike(void** state) {
   assert_int_equal(cudaStreamDestroy(stream), 0);
 }
 
-/* What is no stream is refused as one, and handles of one library by the other. */
+/* A number that is no stream is refused as one, and handles of one library by the other. */
 static void other_handles_are_refused(void** state) {
   (void)state;
   const float two = 2;
