@@ -22,7 +22,8 @@ find_package(Threads REQUIRED)
 add_library(km_flags INTERFACE)
 target_compile_features(km_flags INTERFACE cxx_std_20)
 target_link_libraries(km_flags INTERFACE Threads::Threads)
-target_compile_definitions(km_flags INTERFACE _GNU_SOURCE)
+target_compile_definitions(km_flags INTERFACE
+  _GNU_SOURCE KM_ASSERTIONS=$<BOOL:${KM_ASSERTIONS}>)
 # Contraction would make the bits of a result depend on the compiler.
 target_compile_options(km_flags INTERFACE
   -Wall -Wextra $<$<BOOL:${KM_WERROR}>:-Werror> -ffp-contract=off)

@@ -1,7 +1,8 @@
-# km_add_layer(NAME DIR folder... [DEPENDS target...]): one static library per layer of src/,
-# from all sources below the folders. A folder without sources gives an interface library.
+# km_add_layer(NAME DIR folder... [DEPENDS target...] [PRECOMPILED kind]): one static library per
+# layer of src/, from all sources below the folders. A folder without sources gives an interface
+# library.
 function(km_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "DIR;EXCLUDE;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "PRECOMPILED" "DIR;EXCLUDE;DEPENDS")
   set(sources "")
   foreach(dir IN LISTS layer_DIR)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS
@@ -16,6 +17,10 @@ function(km_add_layer name)
     add_library(${name} STATIC ${sources})
     set(scope PUBLIC)
     add_dependencies(${name} km_version)
+    if(NOT layer_PRECOMPILED)
+      set(layer_PRECOMPILED standard)
+    endif()
+    km_use_precompiled(${layer_PRECOMPILED} ${name})
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)

@@ -13,6 +13,7 @@ function(km_add_unit_tests area)
     ${PROJECT_SOURCE_DIR}/src/base/operators/static_lifetime.cpp)
   target_include_directories(km_unit_${area} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(km_unit_${area} PRIVATE km_${area} GTest::gmock GTest::gtest_main)
+  km_use_precompiled(gtest km_unit_${area})
   gtest_discover_tests(km_unit_${area} TEST_PREFIX "unit.${area}." DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${KM_TEST_TIMEOUT_S} LABELS unit ENVIRONMENT "${KM_TEST_ENVIRONMENT}")
