@@ -16,7 +16,7 @@ using BitVector = std::array<uint32_t, 5>;
 /// Row i: the state that follows the one with bit i alone.
 using BitMatrix = std::array<BitVector, kBits>;
 
-BitVector apply(const BitMatrix& matrix, const BitVector& vector) {
+BitVector applied(const BitMatrix& matrix, const BitVector& vector) {
   BitVector result{};
   for (size_t i = 0; i < kBits; ++i) {
     if ((vector[i / 32] >> (i % 32) & 1) == 0) continue;
@@ -27,7 +27,7 @@ BitVector apply(const BitMatrix& matrix, const BitVector& vector) {
 
 BitMatrix square(const BitMatrix& matrix) {
   BitMatrix result;
-  for (size_t i = 0; i < kBits; ++i) result[i] = apply(matrix, matrix[i]);
+  for (size_t i = 0; i < kBits; ++i) result[i] = applied(matrix, matrix[i]);
   return result;
 }
 
@@ -52,7 +52,7 @@ BitMatrix matrix_power(uint64_t count) {
   for (size_t i = 0; i < kBits; ++i) result[i][i / 32] = uint32_t{1} << (i % 32);
   for (BitMatrix power = one_step(); count != 0; count >>= 1) {
     if ((count & 1) != 0) {
-      for (BitVector& row : result) row = apply(power, row);
+      for (BitVector& row : result) row = applied(power, row);
     }
     if (count > 1) power = square(power);
   }
@@ -94,7 +94,7 @@ uint64_t reduced(uint64_t x) {
 }
 
 template <int part>
-Triple apply(const Matrix3& matrix, const Triple& vector) {
+Triple applied(const Matrix3& matrix, const Triple& vector) {
   Triple result{};
   for (size_t i = 0; i < 3; ++i) {
     for (size_t k = 0; k < 3; ++k) {
@@ -109,7 +109,7 @@ template <int part>
 Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
   Matrix3 result;
   for (size_t j = 0; j < 3; ++j) {
-    const Triple column = apply<part>(a, {b[0][j], b[1][j], b[2][j]});
+    const Triple column = applied<part>(a, {b[0][j], b[1][j], b[2][j]});
     for (size_t i = 0; i < 3; ++i) result[i][j] = column[i];
   }
   return result;
@@ -126,16 +126,16 @@ void put_mrg(std::vector<uint32_t>& states, Triple current, uint64_t skipped, ui
   for (int i = 0; i < kJumpBits; ++i) jump = multiply<part>(jump, jump);
   Matrix3 power = kOne;
   for (uint64_t count = skipped / sequences; count != 0; count >>= 1) {
-    if ((count & 1) != 0) current = apply<part>(power, current);
+    if ((count & 1) != 0) current = applied<part>(power, current);
     power = multiply<part>(power, power);
   }
   for (uint64_t sequence = 0; sequence < sequences; ++sequence) {
     const bool is_ahead = taken_of(skipped, sequence, sequences) != skipped / sequences;
-    const Triple now = is_ahead ? apply<part>(kOne, current) : current;
+    const Triple now = is_ahead ? applied<part>(kOne, current) : current;
     for (size_t word = 0; word < 3; ++word) {
       states[(3 * part + word) * sequences + sequence] = static_cast<uint32_t>(now[word]);
     }
-    current = apply<part>(jump, current);
+    current = applied<part>(jump, current);
   }
 }
 
@@ -149,12 +149,12 @@ std::vector<uint32_t> xorwow_states(uint64_t seed, uint64_t skipped) {
   std::vector<uint32_t> states(size_t{kSequences} * kStateWords);
   // Sequences differ in what was taken by one number at most.
   const uint64_t whole = skipped / kSequences;
-  BitVector current = apply(matrix_power(whole), first.words);
+  BitVector current = applied(matrix_power(whole), first.words);
   for (uint64_t sequence = 0; sequence < kSequences; ++sequence) {
     const uint64_t taken = taken_of(skipped, sequence, kSequences);
     put_xorwow(states, sequence, taken == whole ? current : step(current),
                first.weyl + kWeylStep * static_cast<uint32_t>(taken));
-    current = apply(jump, current);
+    current = applied(jump, current);
   }
   return states;
 }
@@ -166,7 +166,7 @@ std::vector<uint32_t> seeded_xorwow_states(uint64_t seed, uint64_t skipped) {
   for (uint64_t sequence = 0; sequence < kSequences; ++sequence) {
     const XorwowState first = xorwow_state(seed + sequence * kSeedStep);
     const uint64_t taken = taken_of(skipped, sequence, kSequences);
-    const BitVector current = apply(whole, first.words);
+    const BitVector current = applied(whole, first.words);
     put_xorwow(states, sequence, taken == skipped / kSequences ? current : step(current),
                first.weyl + kWeylStep * static_cast<uint32_t>(taken));
   }
