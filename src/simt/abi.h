@@ -32,8 +32,9 @@ enum class FaultKind : uint32_t {
 /// One of the accesses that checked code tests together.
 struct AccessPart {
   int64_t offset_bytes;  // from the lane's address
-  uint32_t size_bytes;
-  uint32_t line;  // in the PTX text
+  uint16_t size_bytes;
+  uint16_t held_bytes;  // from the first on, that must lie in an allocation
+  uint32_t line;        // in the PTX text
 };
 
 /// An access in the code. Generated code passes it by value: one register.

@@ -80,6 +80,33 @@ static const char kKernels[] =
     "  setp.lt.s32 %p2, %r3, %r1;\n"
     "  @%p2 bra again;\n"
     "  ret;\n"
+    "}\n"
+    /* What cuda::atomic_ref of a byte does: compare-and-swap of the aligned word around it. */
+    ".visible .entry swapped(.param .u64 base, .param .u64 value)\n"
+    "{\n"
+    "  .reg .b64 %rd<3>;\n"
+    "  .reg .b32 %r<5>;\n"
+    "  .reg .pred %p;\n"
+    "  ld.param.u64 %rd1, [base];\n"
+    "  ld.param.u32 %r1, [value];\n"
+    "  ld.relaxed.gpu.global.u32 %r2, [%rd1];\n"
+    "retry:\n"
+    "  and.b32 %r3, %r2, 0xffffff00;\n"
+    "  or.b32 %r3, %r3, %r1;\n"
+    "  atom.relaxed.gpu.global.cas.b32 %r4, [%rd1], %r2, %r3;\n"
+    "  setp.ne.u32 %p, %r4, %r2;\n"
+    "  mov.u32 %r2, %r4;\n"
+    "  @%p bra retry;\n"
+    "  st.release.gpu.global.u32 [%rd1], %r3;\n"
+    "  ret;\n"
+    "}\n"
+    ".visible .entry doubled(.param .u64 base, .param .u64 value)\n"
+    "{\n"
+    "  .reg .b64 %rd<3>;\n"
+    "  ld.param.u64 %rd1, [base];\n"
+    "  ld.param.u64 %rd2, [value];\n"
+    "  red.global.add.u64 [%rd1], %rd2;\n"
+    "  ret;\n"
     "}\n";
 
 static host h;
@@ -149,6 +176,19 @@ static void neighbours_are_out_of_reach(void) {
               "1 byte before the 100-byte allocation");
 }
 
+/* Atomics and ordered accesses of an aligned word need its first byte alone to be theirs. */
+static void words_reach_around_bytes(void) {
+  for (uint64_t size_bytes = 1; size_bytes <= 9; ++size_bytes) {
+    const uint64_t last_word = (size_bytes - 1) & ~UINT64_C(3);
+    OK(run("swapped", allocate(size_bytes) + last_word, 7, 1));
+    OK(run("atomic", allocate(size_bytes) + last_word, 0, 32));
+    check_fault("swapped", allocate(size_bytes) + last_word + 4, 7, 1, "thread (0,0,0)",
+                "(4 bytes)");
+  }
+  check_fault("dense", allocate(2), 0, 1, "thread (0,0,0)", "(4 bytes)");
+  check_fault("doubled", allocate(6), 1, 1, "thread (0,0,0)", "(8 bytes)");
+}
+
 static void shared_memory_ends(void) {
   OK(run("shared", 0, 4, 32));
   check_fault("shared", 0, 4, 33, "thread (32,0,0), at checked.ptx:52",
@@ -173,6 +213,7 @@ int main(void) {
   load();
   host_memory_is_out_of_reach();
   neighbours_are_out_of_reach();
+  words_reach_around_bytes();
   shared_memory_ends();
   addresses_cross_barriers();
   check_works(&h);

@@ -207,8 +207,8 @@ KM_NO_SANITIZE void check_range(const LaunchRecord*, BlockState* state, const ui
     for (uint32_t i = 0; i < part_count; ++i) {
       const simt::AccessPart& part = parts[i];
       const uint64_t address = addresses[lane] + static_cast<uint64_t>(part.offset_bytes);
-      if (range.holds(address, part.size_bytes)) continue;
-      range = executor.find_memory(address, part.size_bytes);
+      if (range.holds(address, part.held_bytes)) continue;
+      range = executor.find_memory(address, part.held_bytes);
       if (!range.is_empty()) continue;
       executor.raise(FaultKind::illegal_address, KM_CALLER_PC, address, part.size_bytes,
                      executor.first_thread() + lane, part.line);

@@ -18,10 +18,26 @@ ptx::Space space_of(const Kernel& kernel, const Inst& inst, const Operand& addre
   return ptx::Space::generic;
 }
 
+namespace {
+
+/// True of atomics and of accesses with an order, of one aligned word: not of volatile ones, which
+/// programs use for plain data as well.
+bool touches_word_strongly(const Inst& inst, uint64_t size_bytes) {
+  constexpr uint64_t kWordBytes = 4;
+  return size_bytes == kWordBytes &&
+         (is_atomic(inst) || inst.ptx->has(ptx::Modifier::relaxed) ||
+          inst.ptx->has(ptx::Modifier::acquire) || inst.ptx->has(ptx::Modifier::release));
+}
+
+}  // namespace
+
 std::optional<MemoryAccess> memory_access(const Kernel& kernel, const Inst& inst) {
   const auto [place, size_bytes] = memory_place(*inst.ptx);
   if (place == nullptr) return std::nullopt;
-  return MemoryAccess{place, space_of(kernel, inst, *place), size_bytes, inst.ptx->location.line};
+  MemoryAccess access{place, space_of(kernel, inst, *place), size_bytes};
+  access.held_bytes = touches_word_strongly(inst, size_bytes) ? 1 : uint32_t(size_bytes);
+  access.line = inst.ptx->location.line;
+  return access;
 }
 
 bool is_within_symbol(const Kernel& kernel, const MemoryAccess& access) {

@@ -14,7 +14,11 @@ struct MemoryAccess {
   const ptx::Operand* place = nullptr;
   ptx::Space space = ptx::Space::generic;
   uint64_t size_bytes = 0;  // of all elements
-  uint32_t line = 0;        // in the PTX text
+  /// Bytes, from the first on, that must lie in an allocation. Programs do atomics of bytes and
+  /// halves by compare-and-swap on the aligned word around them (cuda::atomic_ref does), so that of
+  /// a strong access of one word the first byte is enough: allocations end at multiples of a word.
+  uint32_t held_bytes = 0;
+  uint32_t line = 0;  // in the PTX text
 };
 
 /// The state space of an address operand, from the instruction's modifiers or the symbol it names.

@@ -1,6 +1,7 @@
 #include "simt/codegen/lower/access_checks.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 
@@ -130,8 +131,11 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
 llvm::Constant* AccessChecks::access_table(const std::vector<MemoryAccess>& together) {
   std::vector<uint64_t> words;
   for (const MemoryAccess& each : together) {
-    words.push_back(static_cast<uint64_t>(each.place->offset - together[0].place->offset));
-    words.push_back(each.size_bytes | uint64_t{each.line} << 32);
+    const AccessPart part{each.place->offset - together[0].place->offset,
+                          static_cast<uint16_t>(each.size_bytes),
+                          static_cast<uint16_t>(each.held_bytes), each.line};
+    const auto pair = std::bit_cast<std::array<uint64_t, 2>>(part);
+    words.insert(words.end(), pair.begin(), pair.end());
   }
   return builder_.private_constant(llvm::ConstantDataArray::get(context_, words), "km_accesses");
 }
