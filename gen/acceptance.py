@@ -98,7 +98,7 @@ ITEMS = {
 HEAD = """# Acceptance
 
 The source documents promise things of the runtime and of the bindings; these tests show them.
-`tests/acceptance.tsv` is the list. `c.pool` is `tests/c/test_pool.c`.
+`tests/acceptance.tsv` is the list. `c.pool` is `tests/c/memory/test_pool.c`.
 
 | item | what | tests in C |
 |---|---|---|

@@ -18,7 +18,7 @@ elif [[ -n ${SWEEP:-} ]]; then
 fi
 made=$build/ptx_of_tests
 mkdir -p "$made"
-for source in tests/kernels/*.cu; do
+for source in tests/kernels/*/*.cu; do
   target=$made/$(basename "$source" .cu).ptx
   [[ $target -nt $source ]] ||
     "$build/bin/kernelmill" compile "$source" -o "$target" --arch sm_90a ||

@@ -36,11 +36,11 @@ add_dependencies(km_staged km_stage)
 
 find_library(KM_CMOCKA NAMES cmocka REQUIRED DOC "libcmocka-dev of Debian has it")
 
-# km_add_staged_tests(folder label): one program and one test per source file of tests/<folder>,
-# each with what lies in tests/<folder>/support.
+# km_add_staged_tests(folder label): one program and one test per source file of tests/<folder> and
+# per test_* of the folders in it, each with what lies in tests/<folder>/support.
 function(km_add_staged_tests folder label)
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
-  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.c ${dir}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.c ${dir}/*.cpp ${dir}/*/test_*.c ${dir}/*/test_*.cpp)
   file(GLOB support CONFIGURE_DEPENDS ${dir}/support/*.c ${dir}/support/*.cpp)
   foreach(source IN LISTS sources)
     get_filename_component(stem ${source} NAME_WE)

@@ -63,7 +63,7 @@ def crowds(files: list) -> list:
     counts = {}
     for file in files:
         folder = file.path.rpartition("/")[0]
-        is_ours = f"{folder}/".startswith(("src/", "dropin/", "gen/"))
+        is_ours = f"{folder}/".startswith(("src/", "dropin/", "gen/", "tests/"))
         is_source = file.is_code or file.path.endswith(".py")
         if is_ours and is_source and not file.is_generated:
             counts.setdefault(folder, []).append(file.path)
@@ -136,7 +136,7 @@ def size_of_class(body: str) -> tuple:
 
 def classes(file: File) -> list:
     """Classes stay small, those inside others and inside functions too."""
-    if not file.path.startswith(("src/", "dropin/", "gen/")):
+    if not file.path.startswith(("src/", "dropin/", "gen/", "tests/")):
         return []
     found = []
     code = file.source.code

@@ -168,7 +168,7 @@ class Rules(unittest.TestCase):
         crowd = ["crowd"]
         for folder, count, rules in (("src/core/stream", 26, crowd), ("src/base", 26, crowd),
                                      ("gen", 26, crowd), ("src/core/stream", 25, []),
-                                     ("tests/unit", 26, [])):
+                                     ("tests/unit", 26, crowd), ("bench/kernels", 26, [])):
             tree = Tree({f"{folder}/a{i}.cpp": "int a;\n" for i in range(count)})
             self.assertEqual(rules, [rule for rule, _ in tree.rules()], f"{folder} {count}")
 

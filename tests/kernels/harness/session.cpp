@@ -30,6 +30,9 @@ std::string copy_text(const Call& call) {
   return text;
 }
 
+/// Messages name a file without its topic's folder.
+const char* name_in(const std::string& path) { return path.c_str() + path.rfind('/') + 1; }
+
 struct Program {
   km_program handle{};
   ~Program() { km_program_destroy(handle); }
@@ -73,7 +76,7 @@ std::string read_text_file(const std::string& path) {
 std::string compile_to_ptx(const std::string& file, const std::vector<std::string>& options) {
   const std::string source = read_text_file(kernel_folder() + "/" + file);
   Program program;
-  require(km_program_create(source.data(), source.size(), file.c_str(), &program.handle),
+  require(km_program_create(source.data(), source.size(), name_in(file), &program.handle),
           "km_program_create");
   for (const std::string& option : options) {
     require(km_program_add_option(program.handle, option.c_str()), "km_program_add_option");
@@ -259,7 +262,7 @@ Module& Session::cuda(const std::string& file, const std::vector<std::string>& o
   std::string key = file;
   for (const std::string& option : options) key += " " + option;
   std::unique_ptr<Module>& module = modules_[key];
-  if (module == nullptr) module = ptx_text(compile_to_ptx(file, options), file);
+  if (module == nullptr) module = ptx_text(compile_to_ptx(file, options), name_in(file));
   return *module;
 }
 

@@ -150,7 +150,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The module of a .cu file in tests/kernels, compiled once per session.
+  /// The module of a .cu file, "topic/name.cu" in tests/kernels, compiled once per session.
   Module& cuda(const std::string& file, const std::vector<std::string>& options = exact_options());
   /// The module of a .ptx file in tests/kernels/ptx.
   Module& ptx_file(const std::string& file);
@@ -187,7 +187,7 @@ Session& session();
 /// CUDA C++ to PTX, as Session::cuda does it.
 std::string compile_to_ptx(const std::string& file, const std::vector<std::string>& options);
 std::string read_text_file(const std::string& path);
-/// The folder of the .cu files.
+/// The folder of the topics' folders with .cu files.
 std::string kernel_folder();
 /// The device under test, KM_TEST_DEVICE or "cpu".
 std::string device_uri();
