@@ -17,7 +17,8 @@ from pages import BrokenLink, Pages, title
 HERE = Path(__file__).resolve().parent
 PARTS = (("Guide", "guide"), ("Reference", "reference"), ("Internals", "internals"),
          ("Reports", "reports"))
-FIRST = {"guide": ["install.md", "mistakes.md", "profiling.md"], "internals": ["index.md"]}
+FIRST = {"guide": ["install.md", "mistakes.md", "profiling.md"],
+         "internals": ["index.md", "architecture.md"]}
 
 
 def navigation(pages: Path) -> list:
