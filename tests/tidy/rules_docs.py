@@ -3,7 +3,7 @@
 import re
 from pathlib import Path, PurePosixPath
 
-from tree import Finding
+from tree import SCRIPTS, TABLES, Finding
 
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|^\[[^\]\n]+\]:\s+(\S+)$", re.M)
 IMAGE = re.compile(r"!\[[^\]\n]*\]\(([^)\s]+)\)")
@@ -20,6 +20,11 @@ ROOTED = re.compile(
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 COMMENTED = re.compile(r"(?<![\w/.<$}*-])((?:[\w-]+/)+[\w-]+\.(?:cpp|h|def|inc|S|py))\b")
 SOURCES = re.compile(r"^(src|dropin|gen|include|tests)/")
+# A name of code in the manual: `call()`, `Class::member`, `snake_case`, `CamelCase`, `KM_MACRO`.
+CODE_NAME = re.compile(r"`([A-Za-z_]\w*(?:::~?\w+)*)(\(\))?`")
+LOOKS_LIKE_CODE = re.compile(r"\w+::|\w*[a-zA-Z0-9]_\w|[A-Za-z]*[a-z][A-Z]|[A-Z]+[a-z]")
+WORD = re.compile(r"[A-Za-z_]\w*")
+SPEAKS = TABLES | SCRIPTS | {".txt", ".in"}  # of identifiers, besides code
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:cpp|h|def|inc|S|py|md|ptx))`")
 
 
@@ -86,6 +91,34 @@ def named_files(file, endings: set) -> list:
     ]
 
 
+def words_of_code(files: list) -> list:
+    """For each file that can have identifiers, all words in it."""
+    return [
+        set(WORD.findall(file.text))
+        for file in files
+        if (file.is_code or file.suffix in SPEAKS) and not file.is_binary and not file.is_data
+    ]
+
+
+def code_names(file, words: list, known: set) -> list:
+    """The manual's names of functions, types, members and macros are words of some source; of
+    `Class::member` one source has both."""
+    if not file.path.startswith(MANUAL):
+        return []
+
+    def is_there(name: str) -> bool:
+        parts = set(re.split(r"::~?", name))
+        return parts <= known and (len(parts) == 1 or any(parts <= found for found in words))
+
+    text = without(FENCE, file.text)
+    return [
+        Finding("named", file.path, text.count("\n", 0, match.start()) + 1,
+                f"no source has {match[1]}")
+        for match in CODE_NAME.finditer(text)
+        if (match[2] or LOOKS_LIKE_CODE.match(match[1])) and not is_there(match[1])
+    ]
+
+
 def rooted_paths(file, paths: set) -> list:
     """Files and folders that the manual names from the root, also in its examples."""
     if not file.path.startswith(MANUAL):
@@ -138,10 +171,13 @@ def run(files: list) -> list:
         parts = path.split("/")
         endings.update("/".join(parts[i:]) for i in range(len(parts)))
     found = []
+    words = words_of_code(files) if any(path.startswith(MANUAL) for path in by_path) else []
+    known = set().union(*words)
     for file in files:
         if file.suffix == ".md":
             found += links(file, by_path, folders) + named_files(file, endings)
             found += rooted_paths(file, set(by_path) | folders)
+            found += code_names(file, words, known)
         else:
             found += named_pages(file, by_path) + commented_files(file, endings, folders)
     return found

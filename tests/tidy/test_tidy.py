@@ -335,7 +335,7 @@ class Docs(unittest.TestCase):
 
     def test_the_manual_names_files_that_are_there(self):
         page = "docs/internals/a.md"
-        for good in ("`x.h`", "`base/x.h`", "`src/base/x.h`", "```\n`y.h`\n```", "`f()`"):
+        for good in ("`x.h`", "`base/x.h`", "`src/base/x.h`", "```\n`y.h`\n```"):
             self.assertEqual([], self.findings(good + "\n", page), good)
         for bad in ("`y.h`", "`core/x.h`"):
             self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
@@ -347,6 +347,19 @@ class Docs(unittest.TestCase):
             self.assertEqual([], self.findings(good + "\n", page), good)
         for bad in ("`src/core`", "`src/base/y*.h`", "```\nsrc/base/y\n```", "src/co<room>.h"):
             self.assertEqual([("named", page)], self.findings(bad + "\n", page), bad)
+
+    def test_the_manual_names_code_that_is_there(self):
+        page = "docs/internals/a.md"
+        sources = {"src/base/a.h": "struct LongName { int member_; void do_it(); };\n",
+                   "src/base/a.cpp": '#include "base/a.h"\nint KM_FAR = 1; void other();\n'}
+        for good in ("`do_it()`", "`LongName`", "`LongName::do_it`", "`KM_FAR`", "`other()`", "`word`",
+                     "`in words`", "`LongName::member_`", "do_that()", "```\n`do_that()`\n```"):
+            found = Tree({**sources, page: good + "\n"}).rules()
+            self.assertEqual([], [f for f in found if f[0] == "named"], good)
+        for bad in ("`do_that()`", "`ShortName`", "`LongName::other`", "`KM_NEAR`", "`some_name`",
+                    "`Other::do_it`"):
+            found = Tree({**sources, page: f"A\n{bad}\n"}).rules()
+            self.assertEqual([("named", page)], [f for f in found if f[0] == "named"], bad)
 
     def test_comments_name_files_that_are_there(self):
         for text, rules in (("// As base/x.h says.\n", []), ("/* See\n base/y.h. */\n", ["named"]),
