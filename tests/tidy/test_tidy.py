@@ -352,8 +352,9 @@ class Docs(unittest.TestCase):
         page = "docs/internals/a.md"
         sources = {"src/base/a.h": "struct LongName { int member_; void do_it(); };\n",
                    "src/base/a.cpp": '#include "base/a.h"\nint KM_FAR = 1; void other();\n'}
-        for good in ("`do_it()`", "`LongName`", "`LongName::do_it`", "`KM_FAR`", "`other()`", "`word`",
-                     "`in words`", "`LongName::member_`", "do_that()", "```\n`do_that()`\n```"):
+        for good in ("`do_it()`", "`LongName`", "`LongName::do_it`", "`KM_FAR`", "`other()`",
+                     "`LongName::member_`", "`word`", "`in words`", "do_that()",
+                     "```\n`do_that()`\n```"):
             found = Tree({**sources, page: good + "\n"}).rules()
             self.assertEqual([], [f for f in found if f[0] == "named"], good)
         for bad in ("`do_that()`", "`ShortName`", "`LongName::other`", "`KM_NEAR`", "`some_name`",
