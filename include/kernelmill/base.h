@@ -10,7 +10,7 @@
  * Each function returns a km_status; results come through the last parameters, named out_..., which
  * stay untouched when it fails. km_last_error_message has the text of the failure.
  *
- * Unless its comment says otherwise, of each function holds
+ * Unless its comment says otherwise, this holds for each function:
  *  - Blocking: no. It never waits for work of a device.
  *  - Threads: any. Any number of threads may call it at once, also on the same object.
  *  - Status: KM_SUCCESS, and
@@ -31,21 +31,22 @@
  *     - KM_ERROR_OUT_OF_HOST_MEMORY when the host is out of memory, KM_ERROR_INTERNAL when the
  *       library has a defect, and KM_ERROR_FORKED, for all but versions, status texts and last
  *       errors, in the child of a process that used the library.
- *  - A function's comment adds what is not listed here; "never" takes back what is; another
- *    condition of KM_ERROR_CONTEXT_LOST, _MISMATCH or _BUFFER_TOO_SMALL stands in the place of that
- *    above.
+ *  - A function's comment adds the statuses that are not listed here; "never" excludes one that is;
+ *    a condition that it gives for KM_ERROR_CONTEXT_LOST, _MISMATCH or _BUFFER_TOO_SMALL replaces
+ *    the one above.
  *  - "The sticky error": a kernel that fails puts its context into an error, from
- *    KM_ERROR_ILLEGAL_ADDRESS on. Calls that allocate, queue or wait say so by these words: they
- *    return it until km_context_reset.
+ *    KM_ERROR_ILLEGAL_ADDRESS on. Calls that allocate, queue or wait return it until
+ *    km_context_reset; their comments list it by this name.
  *
  * Without exception:
- *  - Handles are checked ids, not pointers. Whatever is not a live handle has no effect.
+ *  - Handles are checked ids, not pointers. A value that is not a live handle is refused, and
+ *    nothing happens to it.
  *  - Destroying drops the caller's reference only: children keep their parents, queued work keeps
  *    what it uses, and the order does not matter. Every handle that a call gives out is the
  *    caller's own, until its destroy call.
  *  - Sizes are in bytes, counts in elements, times in nanoseconds. Strings are UTF-8 and end with a
- *    zero. A text that comes with a size (source, header, PTX) ends there, and the size may count
- *    the closing zero; with size 0 it ends with its closing zero.
+ *    zero. A text that is passed with its size (source, header, PTX) ends there, and the size may
+ *    count the closing zero; with size 0 it ends with its closing zero.
  *  - No call is a cancellation point: a cancellation of the thread that makes it (pthread_cancel)
  *    is acted upon at the first cancellation point after its return. Threads that are cancelled
  *    asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS) may not make calls.
@@ -55,10 +56,10 @@
  *    valid while the graph and what is instantiated from it live.
  *  - Calls that read a file take regular files only and never wait for a pipe or device. Calls that
  *    write one put a new file in the place of a regular file when it is whole, and keep the mode; a
- *    symbolic link stays and what it names is written; pipes and devices are written through.
+ *    symbolic link stays and the file that it names is written; pipes and devices are written
+ *    through.
  *  - Output structures begin with struct_size, which the caller sets to the sizeof of the structure
- *    as it knows it; the library writes no more than that, and leaves what it does not know of as
- *    it was.
+ *    as it knows it; the library writes no more than that, and leaves further fields unchanged.
  *  - Signatures and values never change; names are added.
  */
 #ifndef KERNELMILL_BASE_H
@@ -133,7 +134,7 @@ enum {
   KM_ERROR_OUT_OF_BOUNDS = 105, /* offset or size beyond the allocation */
   KM_ERROR_NOT_FOUND = 106,     /* no such kernel, symbol, file ... */
   KM_ERROR_NOT_SUPPORTED = 107,
-  KM_ERROR_NOT_PERMITTED = 108, /* for example a blocking call in a host callback */
+  KM_ERROR_NOT_PERMITTED = 108, /* for example, a blocking call in a host callback */
   KM_ERROR_BUFFER_TOO_SMALL = 109,
   KM_ERROR_IO = 110,
   KM_ERROR_CONTEXT_MISMATCH = 111,    /* objects of different contexts or devices together */
@@ -141,21 +142,21 @@ enum {
   KM_ERROR_PROCESS_LOST = 113,        /* only a new process helps */
   KM_ERROR_FORKED = 114,              /* the process was forked after the library was used */
   KM_ERROR_CAPTURE_UNSUPPORTED = 115, /* a call that cannot be captured; the capture is invalid */
-  KM_ERROR_CAPTURE_INVALIDATED = 116, /* by an earlier call: end the capture and begin again */
+  KM_ERROR_CAPTURE_INVALIDATED = 116, /* by an earlier call: end it and begin again */
   KM_ERROR_CAPTURE_UNJOINED = 117,    /* the capture ended with work that nothing waits for */
   KM_ERROR_GRAPH_MISMATCH = 118,      /* an update changes more than parameters */
-  KM_ERROR_RESULT_MISMATCH = 119,     /* of a candidate of a tuning: not what the first one left */
+  KM_ERROR_RESULT_MISMATCH = 119,     /* a candidate's results differ from the first one's */
   KM_ERROR_BACKEND_UNAVAILABLE = 200,
   KM_ERROR_NO_DEVICE = 201,
   KM_ERROR_BUILD_MISMATCH = 202, /* library and plugin come from different builds */
   KM_ERROR_NVRTC_UNAVAILABLE = 203,
   KM_ERROR_BLAS_UNAVAILABLE = 204,
-  KM_ERROR_UNSUPPORTED_BACKEND = 205, /* known, and no build for this platform has it */
+  KM_ERROR_UNSUPPORTED_BACKEND = 205, /* a known backend that no build for this platform has */
   KM_ERROR_INVALID_PTX = 300,
   KM_ERROR_UNSUPPORTED_PTX = 301,    /* valid PTX that this device cannot run */
   KM_ERROR_COMPILATION_FAILED = 302, /* CUDA C++ with errors; the log says which */
   KM_ERROR_COMPILER = 303,           /* the code generator failed */
-  KM_ERROR_INVALID_LAUNCH = 304,     /* dimensions, shared memory or arguments */
+  KM_ERROR_INVALID_LAUNCH = 304,     /* dimensions, shared memory or arguments do not fit */
   KM_ERROR_ILLEGAL_ADDRESS = 400,    /* from here on: faults of kernels, sticky */
   KM_ERROR_MISALIGNED_ADDRESS = 401,
   KM_ERROR_TRAP = 402,
@@ -166,8 +167,8 @@ enum {
   KM_ERROR_LAUNCH_FAILED = 407
 };
 
-/* Structures that functions fill. Those that the library knows more of than the caller are cut,
- * those that it knows less of keep the rest of what they had. */
+/* Structures that functions fill. If the library's structure is longer than the caller's, the rest
+ * is not written; if it is shorter, the caller's further fields keep their values. */
 typedef struct km_build_info {
   uint32_t struct_size;
   uint32_t version_major, version_minor, version_patch;
@@ -178,8 +179,8 @@ KM_CHECK_SIZE(km_build_info, 112);
 
 typedef int32_t km_element_type;
 enum {
-  KM_ELEMENT_TYPE_UNKNOWN = 0, /* slices without a type fit all, and all slices unknown types */
-  KM_ELEMENT_TYPE_VOID = 1,    /* behind a pointer only: slices of all types fit */
+  KM_ELEMENT_TYPE_UNKNOWN = 0, /* fits every type, as a slice's type and as a parameter's */
+  KM_ELEMENT_TYPE_VOID = 1,    /* only as what a pointer points to: slices of all types fit */
   KM_ELEMENT_TYPE_NAMED = 2,   /* a structure, union, enumeration or other type with a name */
   KM_ELEMENT_TYPE_POINTER = 3, /* an address; fits integers of 64 bits, and they fit it */
   KM_ELEMENT_TYPE_BOOL = 4,
@@ -207,18 +208,18 @@ enum {
  * may leave them: it is dropped, with a line in the log. A callback that ends its thread
  * (pthread_exit) counts as returned: another thread takes the place of one of the library's, and a
  * thread of the program's ends when the call is complete. Once the process exits (by exit or a
- * return from main) host and release callbacks of contexts that were there are not made any more.
- * `text` of an output callback does not end with a zero. */
+ * return from main), the host and release callbacks of its contexts are no longer called. `text` of
+ * an output callback does not end with a zero. */
 typedef void (*km_host_callback)(void* user_data, km_status status);
 
 typedef void (*km_release_callback)(void* user_data);
 
-/* An allocator of the host program, for km_set_allocator; called on any thread. What `allocate`
- * gives must be aligned to 16 bytes, null means that there is no memory. */
+/* An allocator of the host program, for km_set_allocator; called on any thread. Memory from
+ * `allocate` must be aligned to 16 bytes; null means that there is none. */
 typedef uint32_t km_host_allocation_flags;
 enum {
   KM_HOST_ALLOCATION_DEFAULT = 0,
-  KM_HOST_ALLOCATION_NEEDED = 1 /* for the code generator or a worker, which cannot go on without */
+  KM_HOST_ALLOCATION_NEEDED = 1 /* the caller cannot continue without the memory */
 };
 
 typedef void* (*km_allocate_callback)(void* user_data, uint64_t size_bytes,
@@ -233,13 +234,13 @@ KM_API km_status km_version(uint32_t* out_major, uint32_t* out_minor,
 /** Version, build id and compiler of the library in use. Set `out_info->struct_size` first. */
 KM_API km_status km_build_info_get(km_build_info* out_info) KM_NOEXCEPT;
 
-/** Has the library take its own host memory (objects, queues, texts; not device memory and not
- * stacks) from these functions from now on; null for both: from malloc again. What was allocated
- * before goes back to where it came from, so the functions have to work until the process ends.
- * They may make no call of this library, and have to return. Where `allocate` returns null, the
- * call that needed the memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED
- * the library has a reserve, and when that is used up, too, the code generator gives up
- * (KM_ERROR_OUT_OF_HOST_MEMORY) and other threads wait until there is memory.
+/** Makes the library allocate its own host memory (objects, queues, texts; not device memory and
+ * not stacks) with these functions from now on; null for both selects malloc again. Earlier
+ * allocations are released by the function that belongs to their allocator, so the functions have
+ * to work until the process ends. They may not call this library, and have to return. If `allocate`
+ * returns null, the call that needed the memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for
+ * KM_HOST_ALLOCATION_NEEDED the library has a reserve, and when that is used up, too, the code
+ * generator gives up (KM_ERROR_OUT_OF_HOST_MEMORY) and other threads wait until there is memory.
  * Status: KM_ERROR_INVALID_ARGUMENT when only one of the functions is null; KM_ERROR_NOT_SUPPORTED
  *   when the library was built with a sanitizer.
  */

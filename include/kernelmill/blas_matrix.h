@@ -1,5 +1,5 @@
-/* BLAS: level 2, matrices with vectors, and level 3, matrices with matrices. blas.h has the
- * objects, and says what holds for every call.
+/* BLAS level 2 (matrices with vectors) and level 3 (matrices with matrices). blas.h has the objects
+ * and the rules for every call.
  *
  * Example:
  *   const float one = 1, zero = 0;
@@ -37,8 +37,8 @@ KM_API km_status km_blas_gbmv(km_blas blas, km_data_type type, km_blas_operation
                               const void* alpha, const km_blas_matrix* a, const km_blas_vector* x,
                               const void* beta, const km_blas_vector* y) KM_NOEXCEPT;
 
-/** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian,
- * and of which one triangle is read. CUDA: cublas<t>symv, cublas<t>hemv. */
+/** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian;
+ * only one triangle of it is read. CUDA: cublas<t>symv, cublas<t>hemv. */
 KM_API km_status km_blas_symv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               uint64_t n, const void* alpha, const km_blas_matrix* a,
                               const km_blas_vector* x, const void* beta,
@@ -75,8 +75,8 @@ KM_API km_status km_blas_tpmv(km_blas blas, km_data_type type, km_blas_triangle 
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                               const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
 
-/** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. There is no test for a
- * singular one. CUDA: cublas<t>trsv. */
+/** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. A singular matrix is not
+ * detected. CUDA: cublas<t>trsv. */
 KM_API km_status km_blas_trsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                               const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
@@ -98,12 +98,12 @@ KM_API km_status km_blas_ger(km_blas blas, km_data_type type, uint64_t m, uint64
                              const void* alpha, const km_blas_vector* x, const km_blas_vector* y,
                              const km_blas_matrix* a) KM_NOEXCEPT;
 
-/** A = alpha x y^H + A: the same with the complex conjugates of y. CUDA: cublas<t>gerc. */
+/** A = alpha x y^H + A: km_blas_ger with the complex conjugates of y. CUDA: cublas<t>gerc. */
 KM_API km_status km_blas_gerc(km_blas blas, km_data_type type, uint64_t m, uint64_t n,
                               const void* alpha, const km_blas_vector* x, const km_blas_vector* y,
                               const km_blas_matrix* a) KM_NOEXCEPT;
 
-/** A = alpha x x^T + A, of which one triangle is read and written; for complex types A = alpha x
+/** A = alpha x x^T + A; only one triangle of A is read and written; for complex types A = alpha x
  * x^H + A with a real `alpha` (f32 or f64). CUDA: cublas<t>syr, cublas<t>her. */
 KM_API km_status km_blas_syr(km_blas blas, km_data_type type, km_blas_triangle triangle, uint64_t n,
                              const void* alpha, const km_blas_vector* x,
@@ -133,9 +133,8 @@ KM_API km_status km_blas_gemm(km_blas blas, km_data_type type, km_blas_operation
                               const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
                               const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** km_blas_gemm for `batch_count` matrices each, from one to the next `stride` elements further. A
- * stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
- * cublasGemmStridedBatchedEx. */
+/** km_blas_gemm for `batch_count` matrices each, which begin `stride` elements apart. A stride of 0
+ * uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched, cublasGemmStridedBatchedEx. */
 KM_API km_status km_blas_gemm_strided_batched(km_blas blas, km_data_type type,
                                               km_blas_operation operation_a,
                                               km_blas_operation operation_b, uint64_t m, uint64_t n,
@@ -144,8 +143,8 @@ KM_API km_status km_blas_gemm_strided_batched(km_blas blas, km_data_type type,
                                               const void* beta, const km_blas_matrix* c,
                                               uint64_t batch_count) KM_NOEXCEPT;
 
-/** C = alpha A B + beta C, or with the side right alpha B A + beta C, for a symmetric A of which
- * one triangle is read. B and C are m x n. CUDA: cublas<t>symm. */
+/** C = alpha A B + beta C, or alpha B A + beta C with the side right, for a symmetric A, only one
+ * triangle of which is read. B and C are m x n. CUDA: cublas<t>symm. */
 KM_API km_status km_blas_symm(km_blas blas, km_data_type type, km_blas_side side,
                               km_blas_triangle triangle, uint64_t m, uint64_t n, const void* alpha,
                               const km_blas_matrix* a, const km_blas_matrix* b, const void* beta,
@@ -157,44 +156,44 @@ KM_API km_status km_blas_hemm(km_blas blas, km_data_type type, km_blas_side side
                               const km_blas_matrix* a, const km_blas_matrix* b, const void* beta,
                               const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** C = alpha A A^T + beta C, or with a transposition alpha A^T A + beta C, in one triangle of C. C
+/** C = alpha A A^T + beta C, or alpha A^T A + beta C with a transposition, in one triangle of C. C
  * is n x n, A n x k or k x n. CUDA: cublas<t>syrk. */
 KM_API km_status km_blas_syrk(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               km_blas_operation operation, uint64_t n, uint64_t k,
                               const void* alpha, const km_blas_matrix* a, const void* beta,
                               const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** C = alpha A A^H + beta C, or with a conjugate transposition alpha A^H A + beta C, in one
+/** C = alpha A A^H + beta C, or alpha A^H A + beta C with a conjugate transposition, in one
  * triangle; `alpha` and `beta` are real. For real types it is km_blas_syrk. CUDA: cublas<t>herk. */
 KM_API km_status km_blas_herk(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               km_blas_operation operation, uint64_t n, uint64_t k,
                               const void* alpha, const km_blas_matrix* a, const void* beta,
                               const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** C = alpha A B^T + alpha B A^T + beta C, or with a transposition alpha A^T B + alpha B^T A + beta
- * C, in one triangle. CUDA: cublas<t>syr2k. */
+/** C = alpha A B^T + alpha B A^T + beta C, or alpha A^T B + alpha B^T A + beta C with a
+ * transposition, in one triangle. CUDA: cublas<t>syr2k. */
 KM_API km_status km_blas_syr2k(km_blas blas, km_data_type type, km_blas_triangle triangle,
                                km_blas_operation operation, uint64_t n, uint64_t k,
                                const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
                                const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** C = alpha A B^H + conj(alpha) B A^H + beta C, or with a conjugate transposition alpha A^H B +
- * conj(alpha) B^H A + beta C, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
+/** C = alpha A B^H + conj(alpha) B A^H + beta C, or alpha A^H B + conj(alpha) B^H A + beta C with a
+ * conjugate transposition, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
  * CUDA: cublas<t>her2k. */
 KM_API km_status km_blas_her2k(km_blas blas, km_data_type type, km_blas_triangle triangle,
                                km_blas_operation operation, uint64_t n, uint64_t k,
                                const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b,
                                const void* beta, const km_blas_matrix* c) KM_NOEXCEPT;
 
-/** B = alpha op(A) B, or with the side right alpha B op(A), for a triangular A. B is m x n. CUDA:
+/** B = alpha op(A) B, or alpha B op(A) with the side right, for a triangular A. B is m x n. CUDA:
  * cublas<t>trmm, in place. */
 KM_API km_status km_blas_trmm(km_blas blas, km_data_type type, km_blas_side side,
                               km_blas_triangle triangle, km_blas_operation operation,
                               km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,
                               const km_blas_matrix* a, const km_blas_matrix* b) KM_NOEXCEPT;
 
-/** Solves op(A) X = alpha B, or with the side right X op(A) = alpha B, and puts X into B, for a
- * triangular A. There is no test for a singular one. CUDA: cublas<t>trsm. */
+/** Solves op(A) X = alpha B, or X op(A) = alpha B with the side right, and puts X into B, for a
+ * triangular A. A singular matrix is not detected. CUDA: cublas<t>trsm. */
 KM_API km_status km_blas_trsm(km_blas blas, km_data_type type, km_blas_side side,
                               km_blas_triangle triangle, km_blas_operation operation,
                               km_blas_diagonal diagonal, uint64_t m, uint64_t n, const void* alpha,

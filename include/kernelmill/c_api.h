@@ -1,5 +1,6 @@
 /* Kernelmill: runs CUDA-style kernels (PTX or CUDA C++) on NVIDIA GPUs and on any CPU. This header
- * is all of the C ABI; each topic is a header of its own. base.h says what holds for all functions.
+ * includes all of the C ABI; each topic has a header of its own. base.h has the rules for all
+ * functions.
  *
  * Example:
  *   km_device device;
@@ -13,14 +14,14 @@
  *   KM_CHECK(km_slice_fill_u8(stream, x, 0, 0, 4000));
  *   KM_CHECK(km_stream_synchronize(stream));
  *
- * The examples of the other headers go on from here: `device`, `context` and `stream` are these,
+ * The examples of the other headers continue this one: `device`, `context` and `stream` are these,
  * `x` is a slice of 256 floats, `scale_ptx` the PTX of a kernel scale(float* x, float factor), and
- * `scale` its function. KM_CHECK, km_vector and km_matrix are of helpers.h, which is optional.
+ * `scale` its function. KM_CHECK, km_vector and km_matrix come from helpers.h, which is optional.
  */
 #ifndef KERNELMILL_C_API_H
 #define KERNELMILL_C_API_H
 
-/* In the order of reading. */
+/* The includes are in reading order, so clang-format must not sort them. */
 /* clang-format off */
 #include "base.h"
 #include "error.h"

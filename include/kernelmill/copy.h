@@ -1,5 +1,5 @@
-/* Copies and fills, which join a stream: of bytes, of rows and layers, and between contexts; of
- * slices, and of raw device addresses.
+/* Copies and fills, which are queued in a stream: of bytes, of rows and layers, and between
+ * contexts; for slices and for raw device addresses.
  *
  * Example:
  *   float ones[4] = {1, 1, 1, 1}, back[4];
@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* Rows and layers of a copy: input of km_slice_copy_3d and its kin. A picture has depth 1. Frozen
- * for ever. */
+/* Rows and layers of a copy: input of km_slice_copy_3d and related calls. A picture has depth 1.
+ * Its layout never changes. */
 typedef struct km_copy_3d {
   uint64_t width_bytes, height, depth; /* of a row; rows of a layer; layers */
   uint64_t destination_offset_bytes;
@@ -44,7 +44,8 @@ KM_API km_status km_slice_upload(km_stream stream, km_slice destination, uint64_
                                  const void* source, uint64_t size_bytes) KM_NOEXCEPT;
 
 /** Copies from a slice to the host, in stream order. Page-locked memory is written later, when the
- * stream gets there; any other has been written when the call returns. CUDA: cuMemcpyDtoHAsync.
+ * stream reaches the copy; any other has been written when the call returns. CUDA:
+ * cuMemcpyDtoHAsync.
  * Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB
  *   at once, beyond that after waiting for the stream.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
@@ -233,8 +234,8 @@ KM_API km_status km_memory_fill_2d(km_stream stream, uint64_t address, uint64_t 
                                    uint64_t height) KM_NOEXCEPT;
 
 /** Copies between slices that may belong to different contexts and devices of one backend, in the
- * order of `stream`, with or without peer access. Order it after other streams by events. CUDA:
- * cuMemcpyPeerAsync.
+ * order of `stream`, with or without peer access. Events order it after work on other streams.
+ * CUDA: cuMemcpyPeerAsync.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
  *   KM_ERROR_INVALID_ARGUMENT when source and destination overlap without being the same;
  *   KM_ERROR_NOT_SUPPORTED when the contexts are of different backends; the sticky error of the

@@ -1,4 +1,4 @@
-/* Backends and devices: what there is to run on, and its properties.
+/* Backends, devices and their properties.
  *
  * Example:
  *   km_device device;
@@ -47,7 +47,7 @@ typedef struct km_device_info {
   uint64_t clock_rate_khz;             /* 0: unknown */
   uint64_t memory_clock_rate_khz;      /* 0: unknown */
   uint32_t memory_bus_width_bits;      /* 0: unknown */
-  uint32_t threads;                    /* worker threads of a CPU device, else 0 */
+  uint32_t threads;                    /* worker threads of a CPU device, otherwise 0 */
   char isa[32];                        /* "avx512", "avx2", "x86-64-v2"; "sm_90" */
 } km_device_info;
 KM_CHECK_SIZE(km_device_info, 328);
@@ -71,14 +71,15 @@ enum {
   KM_DEVICE_ATTRIBUTE_CLOCK_RATE_KHZ = 14,
   KM_DEVICE_ATTRIBUTE_MEMORY_BUS_WIDTH_BITS = 15,
   KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY = 16,        /* 1: device memory is host memory */
-  KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST = 17, /* the highest number */
+  KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST = 17, /* the largest value, which has the lowest
+                                                   * priority */
   KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST = 18,
   KM_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 19,
   KM_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 20,
   KM_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK = 21,
   KM_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_BYTES = 22,
   KM_DEVICE_ATTRIBUTE_L2_CACHE_BYTES = 23,
-  /* From here on CUDA's: KM_DEVICE_ATTRIBUTE_CUDA + n is its CU_DEVICE_ATTRIBUTE of number n, in
+  /* CUDA's attributes begin here: KM_DEVICE_ATTRIBUTE_CUDA + n is CU_DEVICE_ATTRIBUTE number n, in
    * CUDA's unit. docs/reference/device-attributes.md. */
   KM_DEVICE_ATTRIBUTE_CUDA = 1000
 };
@@ -86,7 +87,7 @@ enum {
 typedef struct km_device_attribute_info {
   uint32_t struct_size;
   km_device_attribute attribute;
-  int32_t cuda_attribute; /* number of the same in CUDA; 0: it has none */
+  int32_t cuda_attribute; /* CUDA's number of this attribute; 0: none */
   uint32_t reserved;
   char name[96]; /* as CUDA spells it, without CU_DEVICE_ATTRIBUTE_ */
   char unit[16]; /* "bytes", "threads", "kHz", "flag" ... */
@@ -97,51 +98,52 @@ typedef int32_t km_auto_outcome;
 enum {
   KM_AUTO_INVALID = 0,
   KM_AUTO_CHOSEN = 1,
-  KM_AUTO_REFUSED = 2,  /* it does not work here */
-  KM_AUTO_NOT_TRIED = 3 /* another one was chosen before, or KM_DEVICE names another */
+  KM_AUTO_REFUSED = 2,  /* it does not work on this machine */
+  KM_AUTO_NOT_TRIED = 3 /* an earlier candidate was chosen, or KM_DEVICE names another one */
 };
 
 /* A backend as a candidate of "auto". */
 typedef struct km_auto_candidate {
   uint32_t struct_size;
   km_auto_outcome outcome;
-  km_status status; /* why it was refused, else KM_SUCCESS */
+  km_status status; /* the reason of a refusal, otherwise KM_SUCCESS */
   uint32_t reserved;
   char uri[48]; /* "cuda:0" */
   char reason[512];
 } km_auto_candidate;
 KM_CHECK_SIZE(km_auto_candidate, 576);
 
-/** How many backends this build knows, usable here or not. */
+/** The number of backends in this build, including those that are not usable here. */
 KM_API km_status km_backend_count(uint32_t* out_count) KM_NOEXCEPT;
 
-/** A backend's name, its number of devices, and why it is not usable if it is not. Set
+/** A backend's name, its number of devices and, if it is not usable, the reason. Set
  * `out_info->struct_size` first. Loads the backend on first use.
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_INVALID_ARGUMENT when `index` is not below km_backend_count.
  */
 KM_API km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) KM_NOEXCEPT;
 
-/** Devices of the backend of this name; with null, those of all backends that are usable here.
- * CUDA: cuDeviceGetCount.
+/** The number of devices of the backend of this name; with null, of all backends that are usable
+ * here. CUDA: cuDeviceGetCount.
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "vulkan", "metal", "webgpu", "opengl",
  *   "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when there is no
- *   such backend or it does not work here, as the message says; KM_ERROR_BUILD_MISMATCH when the
- *   backend's plugin comes from another build.
+ *   such backend or it does not work on this machine, as the message says; KM_ERROR_BUILD_MISMATCH
+ *   when the backend's plugin comes from another build.
  */
 KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NOEXCEPT;
 
 /** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., or "auto": the device that KM_DEVICE
- * names, else the first CUDA device that works, else the CPU; the log (KM_LOG=info) says which and
- * why. The handle is the caller's, to be given to km_device_destroy. CUDA: cuDeviceGet.
+ * names, otherwise the first CUDA device that works, otherwise the CPU; the log (KM_LOG=info) has
+ * the choice and its reason. The handle is the caller's, to be given to km_device_destroy. CUDA:
+ * cuDeviceGet.
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form;
  *   KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "vulkan", "metal", "webgpu",
  *   "opengl", "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when
- *   there is no such backend or it does not work here, as the message says; KM_ERROR_BUILD_MISMATCH
- *   when the backend's plugin comes from another build; KM_ERROR_NO_DEVICE when the backend has no
- *   device of this number.
+ *   there is no such backend or it does not work on this machine, as the message says;
+ *   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build; KM_ERROR_NO_DEVICE
+ *   when the backend has no device of this number.
  */
 KM_API km_status km_device_open(const char* uri, km_device* out_device) KM_NOEXCEPT;
 
@@ -158,7 +160,7 @@ KM_API km_status km_device_info_get(km_device device, km_device_info* out_info) 
 KM_API km_status km_device_attribute_get(km_device device, km_device_attribute attribute,
                                          int64_t* out_value) KM_NOEXCEPT;
 
-/** How many device attributes there are, those of CUDA included. */
+/** The number of device attributes, including those of CUDA. */
 KM_API km_status km_device_attribute_count(uint32_t* out_count) KM_NOEXCEPT;
 
 /** Name, unit and CUDA's number of the attribute at `index`, from 0: those of this library first,
@@ -168,21 +170,20 @@ KM_API km_status km_device_attribute_count(uint32_t* out_count) KM_NOEXCEPT;
 KM_API km_status km_device_attribute_info_get(uint32_t index,
                                               km_device_attribute_info* out_info) KM_NOEXCEPT;
 
-/** How many backends "auto" considers. */
+/** The number of backends that "auto" considers. */
 KM_API km_status km_auto_candidate_count(uint32_t* out_count) KM_NOEXCEPT;
 
-/** One candidate of "auto", here and now, without opening anything for good: counted from 0, in the
- * order in which km_device_open tries them, with the reason for its being chosen, refused or not
- * tried. If KM_DEVICE names a device, that is the only one tried. Set `out_candidate->struct_size`
- * first.
+/** One candidate of "auto", as km_device_open would judge it now, without keeping a device open:
+ * counted from 0 in the order of trying, with the reason why it is chosen, refused or not tried. If
+ * KM_DEVICE names a device, only that one is tried. Set `out_candidate->struct_size` first.
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_INVALID_ARGUMENT when `index` is not below km_auto_candidate_count.
  */
 KM_API km_status km_auto_candidate_get(uint32_t index,
                                        km_auto_candidate* out_candidate) KM_NOEXCEPT;
 
-/** Tells if kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
- * or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer. */
+/** Tells whether kernels of `device` can use memory of `peer` after km_context_enable_peer_access:
+ * 1 or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer. */
 KM_API km_status km_device_can_access_peer(km_device device, km_device peer,
                                            uint32_t* out_can_access) KM_NOEXCEPT;
 

@@ -30,18 +30,20 @@ enum {
   KM_OCCUPANCY_LIMIT_BLOCKS = 4
 };
 
-/* How many blocks of a kernel a multiprocessor holds at a time, and why no more. */
+/* The number of blocks of a kernel that a multiprocessor holds at a time, and the resource that
+ * limits it. */
 typedef struct km_occupancy {
   uint32_t struct_size;
   uint32_t active_blocks;
   uint32_t active_warps, max_warps; /* of a multiprocessor */
   uint32_t percent;                 /* of the warps */
-  km_occupancy_limit limit;         /* what allows the fewest blocks; the first of several */
-  /* Blocks that each would allow by itself; UINT32_MAX: any number. */
+  km_occupancy_limit limit;         /* the resource that allows the fewest blocks; the first of
+                                     * several */
+  /* Number of blocks that each resource alone would allow; UINT32_MAX: any number. */
   uint32_t blocks_by_warps, blocks_by_registers, blocks_by_shared_memory, blocks_by_blocks;
-  uint32_t registers_per_block; /* as they are given out */
+  uint32_t registers_per_block; /* rounded up to the device's allocation granularity */
   uint32_t reserved;
-  uint64_t shared_bytes_per_block; /* as they are given out */
+  uint64_t shared_bytes_per_block; /* rounded up to the device's allocation granularity */
 } km_occupancy;
 KM_CHECK_SIZE(km_occupancy, 56);
 
@@ -59,7 +61,7 @@ enum {
   KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE = 9,           /* km_execution_mode, CPU only */
   KM_FUNCTION_ATTRIBUTE_BINARY_VERSION = 10,          /* 90 for code made for sm_90 */
   KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS = 11,           /* 1: global loads go through L1 */
-  KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT = 12, /* settable; -1: the driver's choice */
+  KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT = 12, /* settable; -1: the driver chooses */
   KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED = 13,        /* 1: only launched in clusters */
   KM_FUNCTION_ATTRIBUTE_CLUSTER_X = 14,               /* .reqnctapercluster; 0: any */
   KM_FUNCTION_ATTRIBUTE_CLUSTER_Y = 15,
@@ -78,7 +80,8 @@ enum {
 
 typedef int32_t km_param_kind;
 enum {
-  KM_PARAM_KIND_UNKNOWN = 0, /* 64 bits that may be an address: CUDA C++ declares no more */
+  KM_PARAM_KIND_UNKNOWN = 0, /* 64 bits that may be an address: CUDA C++ does not tell them apart in
+                              * PTX */
   KM_PARAM_KIND_POINTER = 1, /* the kernel uses it as an address */
   KM_PARAM_KIND_VALUE = 2
 };
@@ -86,7 +89,7 @@ enum {
 typedef int32_t km_param_type;
 enum {
   KM_PARAM_TYPE_UNKNOWN = 0, /* bits, an array or a structure, or the backend does not know */
-  KM_PARAM_TYPE_INTEGER = 1, /* signed or unsigned: CUDA C++ declares no more */
+  KM_PARAM_TYPE_INTEGER = 1, /* signed or unsigned, which PTX from CUDA C++ does not tell */
   KM_PARAM_TYPE_FLOAT = 2
 };
 
@@ -99,7 +102,7 @@ typedef struct km_param_info {
 } km_param_info;
 KM_CHECK_SIZE(km_param_info, 40);
 
-/* The types of kernels' parameters as CUDA C++ has them, which PTX does not say. */
+/* The types of kernels' parameters in CUDA C++, which PTX does not record. */
 typedef int32_t km_signature_kind;
 enum {
   KM_SIGNATURE_KIND_UNKNOWN = 0, /* neither the source nor the kernel's name tells the type */
@@ -111,9 +114,10 @@ typedef struct km_param_signature {
   uint32_t struct_size;
   km_signature_kind kind;
   km_element_type element;
-  uint32_t lanes;              /* 2 to 4: of a vector such as float4; 1; 0 where nothing is known */
-  uint32_t is_const;           /* 1: the elements behind the pointer are const */
-  uint32_t element_size_bytes; /* of the lanes together; 0: not known */
+  uint32_t lanes;                    /* 2 to 4 for a vector such as float4; 1 for a scalar; 0 if
+                                      * unknown */
+  uint32_t is_const;                 /* 1: the elements behind the pointer are const */
+  uint32_t element_size_bytes;       /* of all lanes together; 0: unknown */
   uint64_t size_bytes, offset_bytes; /* of the parameter, as in km_param_info */
 } km_param_signature;
 KM_CHECK_SIZE(km_param_signature, 40);
@@ -121,7 +125,7 @@ KM_CHECK_SIZE(km_param_signature, 40);
 /* Dynamic shared memory of a block of `block_threads`; called on the thread of the call. */
 typedef uint64_t (*km_shared_bytes_callback)(void* user_data, uint32_t block_threads);
 
-/** Drops the caller's handle. Launches under way go on. Null is fine. */
+/** Drops the caller's handle. Launches under way still complete. Null is fine. */
 KM_API km_status km_function_destroy(km_function function) KM_NOEXCEPT;
 
 /** The kernel's name in the PTX. */
@@ -138,14 +142,14 @@ KM_API km_status km_function_attribute_get(km_function function, km_function_att
 /** Sets an attribute that is settable: KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES, which allows
  * launches with more dynamic shared memory than the default limit, or one of the hints. CUDA:
  * cuFuncSetAttribute.
- * Status: KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is none that it can
- *   have, as the message says.
+ * Status: KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or cannot have this `value`,
+ *   as the message says.
  */
 KM_API km_status km_function_attribute_set(km_function function, km_function_attribute attribute,
                                            int64_t value) KM_NOEXCEPT;
 
 /** Makes machine code now, so that the first launch with blocks of this size need not wait for it.
- * Launches work without it. Does nothing where the device needs no code of its own.
+ * The call is optional, and does nothing if the device needs no code of its own.
  * Blocking: yes, until the code is made.
  * Status: KM_ERROR_INVALID_LAUNCH when no launch of the kernel can have such blocks;
  *   KM_ERROR_UNSUPPORTED_PTX when the kernel uses what the device lacks for blocks of this size;
@@ -154,11 +158,11 @@ KM_API km_status km_function_attribute_set(km_function function, km_function_att
 KM_API km_status km_function_prepare(km_function function, uint32_t block_x, uint32_t block_y,
                                      uint32_t block_z) KM_NOEXCEPT;
 
-/** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
- * multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
- * (active_blocks 0) where a launch of such blocks is refused: they do not fit, or have more than
- * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. Set `out_occupancy->struct_size` first. CUDA:
- * cuOccupancyMaxActiveBlocksPerMultiprocessor.
+/** The number of blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory
+ * each, that a multiprocessor holds at a time, as limited by its warps, registers, shared memory
+ * and number of blocks. active_blocks is 0 if a launch of such blocks would be refused: they do not
+ * fit, or have more than KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. Set
+ * `out_occupancy->struct_size` first. CUDA: cuOccupancyMaxActiveBlocksPerMultiprocessor.
  * Status: KM_ERROR_INVALID_ARGUMENT when `block_threads` is 0; KM_ERROR_NOT_SUPPORTED when the
  *   device does not tell its limits.
  */
@@ -168,7 +172,7 @@ KM_API km_status km_function_occupancy(km_function function, uint32_t block_thre
 
 /** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
  * fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
- * much as `shared_of` says for its size (null: `shared_bytes` for all); sizes with more than
+ * much as `shared_of` returns for its size (null: `shared_bytes` for all); sizes with more than
  * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES do not fit. Blocks have at most
  * `max_block_threads` threads; 0: as many as the kernel can have. CUDA:
  * cuOccupancyMaxPotentialBlockSize.
@@ -180,8 +184,8 @@ KM_API km_status km_function_best_block(km_function function, uint64_t shared_by
                                         uint32_t max_block_threads, uint32_t* out_block_threads,
                                         uint32_t* out_grid_blocks) KM_RUNS_CALLBACKS;
 
-/** The most dynamic shared memory that a block can have while `block_count` blocks of
- * `block_threads` threads fit on a multiprocessor, and no more than
+/** The largest amount of dynamic shared memory per block with which `block_count` blocks of
+ * `block_threads` threads fit on a multiprocessor, at most
  * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
  * Status: KM_ERROR_INVALID_ARGUMENT when `block_count` or `block_threads` is 0;
  *   KM_ERROR_INVALID_LAUNCH when so many blocks do not fit, with the reason; KM_ERROR_NOT_SUPPORTED
@@ -191,8 +195,8 @@ KM_API km_status km_function_available_shared_bytes(km_function function, uint32
                                                     uint32_t block_threads,
                                                     uint64_t* out_shared_bytes) KM_NOEXCEPT;
 
-/** How many clusters of `cluster_blocks` blocks the device holds at a time, each block with
- * `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
+/** The number of clusters of `cluster_blocks` blocks that the device holds at a time, each block
+ * with `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
  * cuOccupancyMaxActiveClusters.
  * Status: KM_ERROR_INVALID_ARGUMENT when `block_threads` or `cluster_blocks` is 0, or
  *   `cluster_blocks` is more than a cluster of the kernel may have; KM_ERROR_NOT_SUPPORTED when the
@@ -202,7 +206,7 @@ KM_API km_status km_function_max_active_clusters(km_function function, uint32_t 
                                                  uint64_t shared_bytes, uint32_t cluster_blocks,
                                                  uint32_t* out_clusters) KM_NOEXCEPT;
 
-/** How many parameters a kernel has. */
+/** The number of a kernel's parameters. */
 KM_API km_status km_function_param_count(km_function function, uint32_t* out_count) KM_NOEXCEPT;
 
 /** Size, alignment and place in the argument buffer of a parameter, whether it is an address, and
@@ -213,19 +217,19 @@ KM_API km_status km_function_param_count(km_function function, uint32_t* out_cou
 KM_API km_status km_function_param(km_function function, uint32_t index,
                                    km_param_info* out_info) KM_NOEXCEPT;
 
-/** The type of a parameter as CUDA C++ declares it. It is known of kernels that are compiled here
- * from CUDA C++, of PTX that this library made of such a source and of object files made of that
- * PTX, and of every kernel with a mangled C++ name. Anything else has the kind
+/** The type of a parameter as CUDA C++ declares it. It is known for kernels that this library
+ * compiles from CUDA C++, for the PTX that it generates from such a source, for object files made
+ * from that PTX, and for every kernel with a mangled C++ name. Otherwise the kind is
  * KM_SIGNATURE_KIND_UNKNOWN, which is no error. Set `out_signature->struct_size` first.
  * Status: KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count.
  */
 KM_API km_status km_function_param_signature(km_function function, uint32_t index,
                                              km_param_signature* out_signature) KM_NOEXCEPT;
 
-/** Tells whether a value may be given for a parameter, as bindings ask for the text when one does
- * not fit. It is of `size_bytes`; `type` and `lanes` say what it is: a number or vector of numbers;
+/** Checks whether a value fits a parameter; bindings call it to get the text of a mismatch. The
+ * value has `size_bytes`; `type` and `lanes` describe it: a number or a vector of numbers;
  * KM_ELEMENT_TYPE_POINTER for slices and addresses; KM_ELEMENT_TYPE_UNKNOWN with 0 lanes for
- * structures and what else there is.
+ * structures and all other values.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or
  *   an integer or address is given for a floating-point number, or the other way round: the message
  *   has the parameter, its type as far as it is known, the argument, and what to give instead;
@@ -236,8 +240,7 @@ KM_API km_status km_function_check_argument(km_function function, uint32_t index
                                             uint64_t size_bytes) KM_NOEXCEPT;
 
 /** The name of the element type of a parameter as CUDA C++ spells it: "float", "float4",
- * "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) where it is not
- * known.
+ * "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) if it is unknown.
  * Status: KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count.
  */
 KM_API km_status km_function_param_type_name(km_function function, uint32_t index, char* buffer,

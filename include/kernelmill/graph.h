@@ -1,5 +1,5 @@
-/* Graphs: work that is put together once and launched many times. graph_nodes.h has a call for each
- * kind of node; docs/guide/graphs.md.
+/* Graphs: work that is built once and launched many times. graph_nodes.h has the calls for each
+ * kind of node; docs/guide/graphs.md is the guide.
  *
  * Example:
  *   km_graph graph;
@@ -46,14 +46,14 @@ enum {
 typedef int32_t km_graph_difference;
 enum {
   KM_GRAPH_DIFFERENCE_INVALID = 0,
-  KM_GRAPH_DIFFERENCE_NONE = 1, /* parameters at most */
+  KM_GRAPH_DIFFERENCE_NONE = 1, /* no difference, or only in parameters */
   KM_GRAPH_DIFFERENCE_NODE_COUNT = 2,
   KM_GRAPH_DIFFERENCE_NODE_KIND = 3,
   KM_GRAPH_DIFFERENCE_DEPENDENCIES = 4,
   KM_GRAPH_DIFFERENCE_CHILD = 5 /* inside a child graph */
 };
 
-/* Parameters of a node; what its kind does not have is 0. */
+/* Parameters of a node; fields that its kind does not use are 0. */
 typedef struct km_graph_node_info {
   uint32_t struct_size;
   km_graph_node_kind kind;
@@ -62,43 +62,44 @@ typedef struct km_graph_node_info {
   uint32_t block[3];
   uint64_t shared_bytes;
   uint64_t arguments_size_bytes;
-  uint64_t destination, source; /* device addresses, or pointers of the host */
+  uint64_t destination, source; /* device addresses or host pointers */
   uint64_t size_bytes;          /* of a copy or fill */
   uint32_t value, value_size_bytes;
-  uint64_t callback, user_data; /* pointers of the host, as numbers */
+  uint64_t callback, user_data; /* host pointers, as numbers */
 } km_graph_node_info;
 KM_CHECK_SIZE(km_graph_node_info, 112);
 
-/** A new graph without nodes. Nodes have numbers from 1 on, which a clone keeps and which are not
- * used again. The handle is the caller's, to be given to km_graph_destroy. CUDA: cuGraphCreate. */
+/** A new graph without nodes. Nodes are numbered from 1; a clone keeps the numbers, and the number
+ * of a removed node is not used again. The handle is the caller's, to be given to km_graph_destroy.
+ * CUDA: cuGraphCreate. */
 KM_API km_status km_graph_create(km_context context, km_graph* out_graph) KM_NOEXCEPT;
 
-/** Drops the caller's handle. What was instantiated from the graph stays. Null is fine. */
+/** Drops the caller's handle. Executable graphs made from it stay. Null is fine. */
 KM_API km_status km_graph_destroy(km_graph graph) KM_NOEXCEPT;
 
 /** A copy of a graph, with the same numbers of nodes; the caller's to destroy. CUDA: cuGraphClone.
  */
 KM_API km_status km_graph_clone(km_graph graph, km_graph* out_graph) KM_NOEXCEPT;
 
-/** Removes a node with all its dependencies. What is instantiated stays as it was. CUDA:
+/** Removes a node with all its dependencies. Executable graphs made before stay unchanged. CUDA:
  * cuGraphDestroyNode.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.
  */
 KM_API km_status km_graph_remove_node(km_graph graph, uint64_t node) KM_NOEXCEPT;
 
 /** Makes node `to` run after node `from`. CUDA: cuGraphAddDependencies.
- * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, there is this
- *   dependency already, or it would close a circle.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, the dependency
+ *   exists already, or it would close a cycle.
  */
 KM_API km_status km_graph_add_dependency(km_graph graph, uint64_t from, uint64_t to) KM_NOEXCEPT;
 
-/** Takes back that node `to` runs after node `from`. CUDA: cuGraphRemoveDependencies.
+/** Removes the dependency of node `to` on node `from`. CUDA: cuGraphRemoveDependencies.
  * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph; KM_ERROR_NOT_FOUND
  *   when there is no such dependency.
  */
 KM_API km_status km_graph_remove_dependency(km_graph graph, uint64_t from, uint64_t to) KM_NOEXCEPT;
 
-/** The numbers of all nodes, in the order of their making. Null and capacity 0 ask for the count.
+/** The numbers of all nodes, in the order of their creation. Null and capacity 0 ask for the count.
  * CUDA: cuGraphGetNodes.
  * Status: KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT
  *   when `nodes` is null and `capacity` is not 0, or `nodes` and `out_count` are both null.
@@ -106,7 +107,7 @@ KM_API km_status km_graph_remove_dependency(km_graph graph, uint64_t from, uint6
 KM_API km_status km_graph_nodes(km_graph graph, uint64_t* nodes, uint64_t capacity,
                                 uint64_t* out_count) KM_NOEXCEPT;
 
-/** The nodes that a node runs after. Null and capacity 0 ask for the count. CUDA:
+/** The nodes that a node depends on. Null and capacity 0 ask for the count. CUDA:
  * cuGraphNodeGetDependencies.
  * Status: KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT
  *   when `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
@@ -115,7 +116,7 @@ KM_API km_status km_graph_nodes(km_graph graph, uint64_t* nodes, uint64_t capaci
 KM_API km_status km_graph_node_dependencies(km_graph graph, uint64_t node, uint64_t* nodes,
                                             uint64_t capacity, uint64_t* out_count) KM_NOEXCEPT;
 
-/** The nodes that run after a node. Null and capacity 0 ask for the count. CUDA:
+/** The nodes that depend on a node. Null and capacity 0 ask for the count. CUDA:
  * cuGraphNodeGetDependentNodes.
  * Status: KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT
  *   when `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
@@ -125,7 +126,7 @@ KM_API km_status km_graph_node_dependents(km_graph graph, uint64_t node, uint64_
                                           uint64_t capacity, uint64_t* out_count) KM_NOEXCEPT;
 
 /** Kind and parameters of a node. Set `out_info->struct_size` first. CUDA: cuGraphNodeGetType,
- * cuGraphKernelNodeGetParams and their like.
+ * cuGraphKernelNodeGetParams and similar calls.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.
  */
 KM_API km_status km_graph_node_info_get(km_graph graph, uint64_t node,
@@ -166,18 +167,19 @@ KM_API km_status km_graph_node_rows(km_graph graph, uint64_t node,
 KM_API km_status km_graph_dot(km_graph graph, char* buffer, uint64_t capacity_bytes,
                               uint64_t* out_size_bytes) KM_NOEXCEPT;
 
-/** Makes a graph ready to run as it is now: kernels are compiled, arguments laid out. It keeps all
- * memory, functions and modules that it uses until it is destroyed and its last launch is done. The
- * handle is the caller's, to be given to km_graph_exec_destroy. CUDA: cuGraphInstantiate.
+/** Makes an executable graph of the graph's present state: kernels are compiled, arguments laid
+ * out. It keeps all memory, functions and modules that it uses until it is destroyed and its last
+ * launch is done. The handle is the caller's, to be given to km_graph_exec_destroy. CUDA:
+ * cuGraphInstantiate.
  * Blocking: yes, while kernels are compiled.
- * Status: KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message says;
- *   KM_ERROR_UNSUPPORTED_PTX when the device cannot run a kernel in its shape; KM_ERROR_COMPILER
- *   when the code generator failed; KM_ERROR_NOT_SUPPORTED when the backend has no graphs; the
- *   sticky error.
+ * Status: KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters, as the
+ *   message says; KM_ERROR_UNSUPPORTED_PTX when the device cannot run a kernel in its shape;
+ *   KM_ERROR_COMPILER when the code generator failed; KM_ERROR_NOT_SUPPORTED when the backend has
+ *   no graphs; the sticky error.
  */
 KM_API km_status km_graph_exec_create(km_graph graph, km_graph_exec* out_exec) KM_NOEXCEPT;
 
-/** Drops the caller's handle. Launches under way go on. Null is fine. */
+/** Drops the caller's handle. Launches under way still complete. Null is fine. */
 KM_API km_status km_graph_exec_destroy(km_graph_exec exec) KM_NOEXCEPT;
 
 /** Queues one run of the graph in a stream. Launches of one graph exec run one after the other,
@@ -187,29 +189,28 @@ KM_API km_status km_graph_exec_destroy(km_graph_exec exec) KM_NOEXCEPT;
  */
 KM_API km_status km_graph_exec_launch(km_graph_exec exec, km_stream stream) KM_NOEXCEPT;
 
-/** Takes over the parameters that a node has now in `graph`: the graph that was instantiated, or a
- * clone. Launches from now on use them; those before do not. CUDA: cuGraphExecKernelNodeSetParams
- * and its like.
+/** Takes over a node's present parameters from `graph`, which is the instantiated graph or a clone.
+ * Only later launches use them. CUDA: cuGraphExecKernelNodeSetParams and similar calls.
  * Blocking: yes, while a kernel is compiled.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph; KM_ERROR_GRAPH_MISMATCH
  *   when `exec` has no node of this number, or one of another kind or other dependencies;
- *   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message says; the
- *   sticky error.
+ *   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters, as the message
+ *   says; the sticky error.
  */
 KM_API km_status km_graph_exec_update_node(km_graph_exec exec, km_graph graph,
                                            uint64_t node) KM_NOEXCEPT;
 
-/** Takes over the parameters of all nodes of a graph of the same topology: the first node's go to
- * the first node, and so on. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
+/** Takes over the parameters of all nodes of a graph of the same topology, matching nodes by their
+ * order. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
  * Blocking: yes, while kernels are compiled.
  * Status: KM_ERROR_GRAPH_MISMATCH when the topology differs, with the node; km_graph_exec_compare
- *   tells it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the
- *   message says; the sticky error.
+ *   tells it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters,
+ *   as the message says; the sticky error.
  */
 KM_API km_status km_graph_exec_update(km_graph_exec exec, km_graph graph) KM_NOEXCEPT;
 
-/** Tells if km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
- * against it; 0 if there is none.
+/** Tells whether km_graph_exec_update can take a graph over, and which node of `graph` is the first
+ * that prevents it; 0 if none does.
  * Status: never KM_ERROR_CONTEXT_MISMATCH.
  */
 KM_API km_status km_graph_exec_compare(km_graph_exec exec, km_graph graph,

@@ -1,4 +1,4 @@
-/* The nodes of graphs: km_graph_add_... makes one, km_graph_set_... gives it other parameters.
+/* The nodes of graphs: km_graph_add_... adds one, km_graph_set_... replaces its parameters.
  *
  * Example:
  *   km_graph graph;
@@ -22,8 +22,8 @@ extern "C" {
 #endif
 
 /** Adds a kernel, which runs after the nodes that it depends on. The arguments are those of
- * km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and the
- * memory that arguments of 8 bytes are addresses of. CUDA: cuGraphAddKernelNode.
+ * km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and
+ * each allocation whose address is the value of an argument of 8 bytes. CUDA: cuGraphAddKernelNode.
  * Status: KM_ERROR_INVALID_HANDLE when an entry of `slices` is not a live slice;
  *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
  *   KM_ERROR_INVALID_ARGUMENT when `config` is null, `arguments` or `slices` is null and its size
@@ -48,8 +48,8 @@ KM_API km_status km_graph_add_copy(km_graph graph, const uint64_t* dependencies,
                                    uint64_t* out_node) KM_NOEXCEPT;
 
 /** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
- * this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what is
- * instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+ * this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
+ * executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `source` is null and `size_bytes` is not 0.
  */
@@ -59,8 +59,8 @@ KM_API km_status km_graph_add_upload(km_graph graph, const uint64_t* dependencie
                                      uint64_t* out_node) KM_NOEXCEPT;
 
 /** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
- * of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what
- * is instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+ * of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
+ * executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `destination` is null and `size_bytes` is not 0.
  */
@@ -81,18 +81,19 @@ KM_API km_status km_graph_add_fill(km_graph graph, const uint64_t* dependencies,
 
 /** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
  * for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
- * to stay valid while the graph and what is instantiated from it live. CUDA: cuGraphAddHostNode.
+ * to stay valid while the graph and the executable graphs made from it live. CUDA:
+ * cuGraphAddHostNode.
  * Status: KM_ERROR_INVALID_ARGUMENT when `callback` is null.
  */
 KM_API km_status km_graph_add_host(km_graph graph, const uint64_t* dependencies,
                                    uint64_t dependency_count, km_host_callback callback,
                                    void* user_data, uint64_t* out_node) KM_NOEXCEPT;
 
-/** Adds a node that does nothing but join and fork. CUDA: cuGraphAddEmptyNode. */
+/** Adds a node without work, which only joins and forks dependencies. CUDA: cuGraphAddEmptyNode. */
 KM_API km_status km_graph_add_empty(km_graph graph, const uint64_t* dependencies,
                                     uint64_t dependency_count, uint64_t* out_node) KM_NOEXCEPT;
 
-/** Adds a whole graph as it is now: later changes of `child` are not seen. CUDA:
+/** Adds a copy of a whole graph as one node: later changes of `child` have no effect on it. CUDA:
  * cuGraphAddChildGraphNode.
  * Status: KM_ERROR_INVALID_ARGUMENT when `child` is `graph`.
  */
@@ -100,8 +101,8 @@ KM_API km_status km_graph_add_child(km_graph graph, const uint64_t* dependencies
                                     uint64_t dependency_count, km_graph child,
                                     uint64_t* out_node) KM_NOEXCEPT;
 
-/** Replaces the function, shape and arguments of a node that is a kernel. What is instantiated
- * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
+/** Replaces the function, shape and arguments of a node that is a kernel. Executable graphs stay
+ * unchanged: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
  * Status: KM_ERROR_INVALID_HANDLE when an entry of `slices` is not a live slice;
  *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
  *   KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the end of its slice;
@@ -115,8 +116,8 @@ KM_API km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function 
                                      uint64_t arguments_size_bytes, const km_launch_slice* slices,
                                      uint64_t slice_count) KM_NOEXCEPT;
 
-/** Replaces the source, destination and size of a node that is a copy. What is instantiated stays
- * as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the source, destination and size of a node that is a copy. Executable graphs stay
+ * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
  *   destination overlap without being the same.
@@ -125,8 +126,8 @@ KM_API km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice desti
                                    uint64_t destination_offset_bytes, km_slice source,
                                    uint64_t source_offset_bytes, uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Replaces the source, destination and size of a node that is an upload. What is instantiated
- * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the source, destination and size of a node that is an upload. Executable graphs stay
+ * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `source` is null
  *   and `size_bytes` is not 0.
@@ -135,8 +136,8 @@ KM_API km_status km_graph_set_upload(km_graph graph, uint64_t node, km_slice des
                                      uint64_t offset_bytes, const void* source,
                                      uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Replaces the source, destination and size of a node that is a download. What is instantiated
- * stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the source, destination and size of a node that is a download. Executable graphs stay
+ * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `destination` is
  *   null and `size_bytes` is not 0.
@@ -145,8 +146,8 @@ KM_API km_status km_graph_set_download(km_graph graph, uint64_t node, km_slice s
                                        uint64_t offset_bytes, void* destination,
                                        uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Replaces the place and value of a node that is a fill. What is instantiated stays as it was: see
- * km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+/** Replaces the destination and value of a node that is a fill. Executable graphs stay unchanged:
+ * see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, `value_size_bytes`
  *   is not 1, 2 or 4, or the first address is not a multiple of it.
@@ -155,7 +156,7 @@ KM_API km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice
                                    uint64_t offset_bytes, uint32_t value, uint32_t value_size_bytes,
                                    uint64_t count) KM_NOEXCEPT;
 
-/** Replaces the host function of a node that calls one. What is instantiated stays as it was: see
+/** Replaces the host function of a node that calls one. Executable graphs stay unchanged: see
  * km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `callback`
  *   is null.
@@ -163,14 +164,14 @@ KM_API km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice
 KM_API km_status km_graph_set_host(km_graph graph, uint64_t node, km_host_callback callback,
                                    void* user_data) KM_NOEXCEPT;
 
-/** Replaces the graph of a node that is a child graph. What is instantiated stays as it was: see
+/** Replaces the graph of a node that is a child graph. Executable graphs stay unchanged: see
  * km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
  * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
  *   `graph`.
  */
 KM_API km_status km_graph_set_child(km_graph graph, uint64_t node, km_graph child) KM_NOEXCEPT;
 
-/** Adds a copy of rows between slices, as km_slice_copy_3d says. CUDA: cuGraphAddMemcpyNode.
+/** Adds a copy of rows between slices, like km_slice_copy_3d. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
  *   KM_ERROR_INVALID_ARGUMENT when `copy` is null, a pitch is less than `width_bytes` or a distance
  *   of layers less than `height`, or a row of the source overlaps one of the destination.
@@ -180,8 +181,8 @@ KM_API km_status km_graph_add_copy_3d(km_graph graph, const uint64_t* dependenci
                                       km_slice source, const km_copy_3d* copy,
                                       uint64_t* out_node) KM_NOEXCEPT;
 
-/** Replaces the parameters of a node that is a copy of rows. What is instantiated stays as it was:
- * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the parameters of a node that is a copy of rows. Executable graphs stay unchanged: see
+ * km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` is null,
  *   a pitch is less than `width_bytes` or a distance of layers less than `height`, or a row of the
@@ -190,9 +191,8 @@ KM_API km_status km_graph_add_copy_3d(km_graph graph, const uint64_t* dependenci
 KM_API km_status km_graph_set_copy_3d(km_graph graph, uint64_t node, km_slice destination,
                                       km_slice source, const km_copy_3d* copy) KM_NOEXCEPT;
 
-/** Adds a copy of rows from the host, as km_slice_upload_3d says, which reads `source` each time
- * the graph runs. Memory of the host has to stay valid as for km_graph_add_upload. CUDA:
- * cuGraphAddMemcpyNode.
+/** Adds a copy of rows from the host, like km_slice_upload_3d, which reads `source` each time the
+ * graph runs. Host memory has to stay valid as for km_graph_add_upload. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `copy` or `source` is null, or a pitch is less than
  *   `width_bytes` or a distance of layers less than `height`.
@@ -202,8 +202,8 @@ KM_API km_status km_graph_add_upload_3d(km_graph graph, const uint64_t* dependen
                                         const void* source, const km_copy_3d* copy,
                                         uint64_t* out_node) KM_NOEXCEPT;
 
-/** Replaces the parameters of a node that is an upload of rows. What is instantiated stays as it
- * was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the parameters of a node that is an upload of rows. Executable graphs stay unchanged:
+ * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
  *   `source` is null, a pitch is less than `width_bytes` or a distance of layers less than
@@ -212,8 +212,8 @@ KM_API km_status km_graph_add_upload_3d(km_graph graph, const uint64_t* dependen
 KM_API km_status km_graph_set_upload_3d(km_graph graph, uint64_t node, km_slice destination,
                                         const void* source, const km_copy_3d* copy) KM_NOEXCEPT;
 
-/** Adds a copy of rows to the host, as km_slice_download_3d says, which writes `destination` each
- * time the graph runs. Memory of the host has to stay valid as for km_graph_add_download. CUDA:
+/** Adds a copy of rows to the host, like km_slice_download_3d, which writes `destination` each time
+ * the graph runs. Host memory has to stay valid as for km_graph_add_download. CUDA:
  * cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `copy` or `destination` is null, or a pitch is less than
@@ -224,8 +224,8 @@ KM_API km_status km_graph_add_download_3d(km_graph graph, const uint64_t* depend
                                           void* destination, const km_copy_3d* copy,
                                           uint64_t* out_node) KM_NOEXCEPT;
 
-/** Replaces the parameters of a node that is a download of rows. What is instantiated stays as it
- * was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the parameters of a node that is a download of rows. Executable graphs stay unchanged:
+ * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
  *   `destination` is null, a pitch is less than `width_bytes` or a distance of layers less than
@@ -234,7 +234,7 @@ KM_API km_status km_graph_add_download_3d(km_graph graph, const uint64_t* depend
 KM_API km_status km_graph_set_download_3d(km_graph graph, uint64_t node, km_slice source,
                                           void* destination, const km_copy_3d* copy) KM_NOEXCEPT;
 
-/** Adds a fill of rows, as km_slice_fill_2d says. CUDA: cuGraphAddMemsetNode.
+/** Adds a fill of rows, like km_slice_fill_2d. CUDA: cuGraphAddMemsetNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `value_size_bytes` is not 1, 2 or 4, the first address is not a
  *   multiple of it, the pitch is less than a row or not a multiple of it.
@@ -245,8 +245,8 @@ KM_API km_status km_graph_add_fill_2d(km_graph graph, const uint64_t* dependenci
                                       uint32_t value_size_bytes, uint64_t width_count,
                                       uint64_t height, uint64_t* out_node) KM_NOEXCEPT;
 
-/** Replaces the parameters of a node that is a fill of rows. What is instantiated stays as it was:
- * see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+/** Replaces the parameters of a node that is a fill of rows. Executable graphs stay unchanged: see
+ * km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or
  *   `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, or the pitch is
@@ -257,8 +257,8 @@ KM_API km_status km_graph_set_fill_2d(km_graph graph, uint64_t node, km_slice sl
                                       uint32_t value_size_bytes, uint64_t width_count,
                                       uint64_t height) KM_NOEXCEPT;
 
-/** Adds a copy between slices that may belong to different contexts and devices of one backend, as
- * km_slice_copy_peer says. CUDA: cuGraphAddMemcpyNode.
+/** Adds a copy between slices that may belong to different contexts and devices of one backend,
+ * like km_slice_copy_peer. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
  *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
  *   when source and destination overlap without being the same; never KM_ERROR_CONTEXT_MISMATCH.
@@ -269,8 +269,8 @@ KM_API km_status km_graph_add_copy_peer(km_graph graph, const uint64_t* dependen
                                         uint64_t source_offset_bytes, uint64_t size_bytes,
                                         uint64_t* out_node) KM_NOEXCEPT;
 
-/** Replaces the parameters of a node that is a copy between contexts. What is instantiated stays as
- * it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+/** Replaces the parameters of a node that is a copy between contexts. Executable graphs stay
+ * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
  *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
  *   when `node` is no node of the graph of this kind, or source and destination overlap without

@@ -1,5 +1,5 @@
-/* Helpers for what C programs write by hand otherwise. Nothing else includes this header; it needs
- * no more of the library than c_api.h has.
+/* Helpers that C programs would otherwise write themselves. No other header includes this one; it
+ * uses only c_api.h.
  *
  * Example:
  *   const float picture[6] = {1, 2, 3, 4, 5, 6};
@@ -46,10 +46,10 @@ static inline void km_print_failure(FILE* to, const char* file, int line, const 
   fprintf(to, "%s:%d: %s: %s: %s\n", file, line, call, name, text);
 }
 
-/* The value of a slice's handle, as km_launch_slice and the descriptors of BLAS have it. */
+/* The value of a slice's handle, for km_launch_slice and the descriptors of BLAS. */
 static inline uint64_t km_slice_value(km_slice slice) { return (uint64_t)slice; }
 
-/* The element type of a number of C, KM_ELEMENT_TYPE_UNKNOWN of others. */
+/* The element type of an arithmetic C value; KM_ELEMENT_TYPE_UNKNOWN for anything else. */
 #if !defined(__cplusplus)
 #define KM_ELEMENT_TYPE_OF(number)             \
   _Generic((number),                           \
@@ -69,8 +69,8 @@ static inline uint64_t km_slice_value(km_slice slice) { return (uint64_t)slice; 
       double: KM_ELEMENT_TYPE_F64,             \
       default: KM_ELEMENT_TYPE_UNKNOWN)
 
-/* Gives a launch the value of a variable as its next argument, by the type of the variable: an int
- * for a float is refused. Structures go by km_launch_arg_scalar. */
+/* Passes the value of a variable as a launch's next argument and checks the variable's type: an int
+ * for a float is refused. Structures are passed with km_launch_arg_scalar. */
 #define KM_ARGUMENT(launch, number) \
   km_launch_arg_value(launch, &(number), KM_ELEMENT_TYPE_OF(number), 1)
 #endif
@@ -96,8 +96,8 @@ static inline km_blas_vector km_vector(km_slice slice, uint64_t offset, int64_t 
   return vector;
 }
 
-/* A matrix for BLAS: from element `offset` of the slice on, with lines (rows or columns, as the
- * layout says) that begin `leading_dimension` elements apart; 0 for a packed one. */
+/* A matrix for BLAS: from element `offset` of the slice on, with lines (rows or columns, by the
+ * layout) that begin `leading_dimension` elements apart; 0 for a packed one. */
 static inline km_blas_matrix km_matrix(km_slice slice, uint64_t offset,
                                        uint64_t leading_dimension) {
   km_blas_matrix matrix;
@@ -117,8 +117,8 @@ static inline km_blas_matrix km_matrix_batch(km_slice slice, uint64_t offset,
   return matrix;
 }
 
-/* The copy of `height` rows of `width_bytes` from the beginning of one memory to that of another;
- * pitches are bytes from row to row, 0 where rows lie one after the other. */
+/* A copy of `height` rows of `width_bytes` from the beginning of one memory to the beginning of
+ * another; pitches are bytes from row to row, 0 for contiguous rows. */
 static inline km_copy_3d km_rows(uint64_t width_bytes, uint64_t height,
                                  uint64_t destination_pitch_bytes, uint64_t source_pitch_bytes) {
   km_copy_3d copy;
@@ -139,7 +139,7 @@ static inline uint64_t km_row_offset(uint64_t pitch_bytes, uint64_t row) {
   return pitch_bytes * row;
 }
 
-/* The blocks that cover `count` elements with `block_size` threads each. */
+/* The number of blocks of `block_size` threads that cover `count` elements. */
 static inline uint32_t km_block_count(uint64_t count, uint32_t block_size) {
   return (uint32_t)((count + block_size - 1) / block_size);
 }

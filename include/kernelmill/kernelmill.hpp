@@ -10,14 +10,14 @@
 //   stream.launch(module.function("saxpy")).grid(blocks).block(256).args(a, x, y, n).submit();
 //   std::vector<float> result = y.to_vector(stream);
 //
-// What holds for every class:
-//  - It owns one handle, can be moved but not copied, and gives the handle back when it goes. The
-//    order in which objects go does not matter: the library keeps what others still need.
+// These rules hold for every class:
+//  - It owns one handle, can be moved but not copied, and releases the handle when it is destroyed.
+//    Objects may be destroyed in any order: the library keeps everything that others still need.
 //  - A default-constructed or moved-from object is empty: calls on it throw km::error with
 //    KM_ERROR_INVALID_HANDLE, and destroying it or assigning to it is fine.
-//  - Every function throws km::error when the library says so, and nothing else but
-//    std::bad_alloc; what is noexcept does not throw. Which statuses there are, units, and what
-//    blocks: see the function of that name in c_api.h.
+//  - Every function throws km::error when the C call fails, and nothing else but std::bad_alloc;
+//    noexcept functions do not throw. Statuses, units and blocking are documented with the function
+//    of that name in c_api.h.
 //  - km::nothrow has the same classes and calls, which return a km::result: a value or a km::error.
 //    Constructors that can fail are static functions there (create, load_file ...). Programs that
 //    are compiled without exceptions have these only. Both kinds of objects work together.

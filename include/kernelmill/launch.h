@@ -1,4 +1,4 @@
-/* Launches: kernels with their arguments, built step by step or in one call.
+/* Launches of kernels with their arguments, built step by step or in one call.
  *
  * Example:
  *   const float factor = 2;
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* Inputs of km_launch_kernel. Frozen for ever. */
+/* Inputs of km_launch_kernel. Its layout never changes. */
 typedef struct km_launch_config {
   uint32_t grid[3];
   uint32_t block[3];
@@ -30,7 +30,7 @@ typedef struct km_launch_config {
 KM_CHECK_SIZE(km_launch_config, 32);
 
 typedef struct km_launch_slice {
-  uint32_t parameter; /* its number, from 0 */
+  uint32_t parameter; /* the parameter's number, from 0 */
   uint32_t reserved;  /* 0 */
   uint64_t slice;     /* the handle's value */
   uint64_t offset_bytes;
@@ -45,61 +45,64 @@ enum {
   KM_ACCESS_READ_WRITE = 2
 };
 
-/* Input of km_launch_kernel_operands. Frozen for ever. */
+/* Input of km_launch_kernel_operands. Its layout never changes. */
 typedef struct km_launch_operand {
-  uint32_t parameter; /* its number, from 0 */
+  uint32_t parameter; /* the parameter's number, from 0 */
   km_access access;
   uint64_t slice; /* the handle's value */
   uint64_t offset_bytes;
-  uint64_t size_bytes; /* what the kernel uses from the offset on; 0: all of the slice */
+  uint64_t size_bytes; /* number of bytes that the kernel uses from the offset on; 0: all of the
+                        * slice */
 } km_launch_operand;
 KM_CHECK_SIZE(km_launch_operand, 32);
 
-/** A launch to be put together step by step: set grid and block, give one argument per parameter in
- * order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream
- * and function. */
+/** A launch that is built step by step: set grid and block, pass one argument per parameter in
+ * order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream and
+ * function. */
 KM_API km_status km_launch_create(km_stream stream, km_function function,
                                   km_launch* out_launch) KM_NOEXCEPT;
 
-/** Drops the caller's handle. What was submitted goes on. Null is fine. */
+/** Drops the caller's handle. Submitted launches still run. Null is fine. */
 KM_API km_status km_launch_destroy(km_launch launch) KM_NOEXCEPT;
 
-/** Blocks of the grid. Checked when the launch is submitted.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Sets the number of blocks of the grid. It is checked when the launch is submitted.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  */
 KM_API km_status km_launch_set_grid(km_launch launch, uint32_t x, uint32_t y,
                                     uint32_t z) KM_NOEXCEPT;
 
-/** Threads of a block. Checked when the launch is submitted.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Sets the number of threads of a block. It is checked when the launch is submitted.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  */
 KM_API km_status km_launch_set_block(km_launch launch, uint32_t x, uint32_t y,
                                      uint32_t z) KM_NOEXCEPT;
 
-/** Dynamic shared memory of each block; 0 unless set. Checked when the launch is submitted.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Sets the dynamic shared memory of each block, initially 0. It is checked when the launch is
+ * submitted.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  */
 KM_API km_status km_launch_set_shared_bytes(km_launch launch, uint64_t shared_bytes) KM_NOEXCEPT;
 
-/** Blocks of a cluster, which use each other's shared memory and wait for each other. 0, 0, 0 (as
- * at first): what the kernel was compiled for, else none. Checked when the launch is submitted.
- * CUDA: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Sets the number of blocks of a cluster, which can use each other's shared memory and wait for
+ * each other. 0, 0, 0 (the initial value) selects the size that the kernel was compiled for,
+ * otherwise no clusters. It is checked when the launch is submitted. CUDA:
+ * CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  */
 KM_API km_status km_launch_set_cluster(km_launch launch, uint32_t x, uint32_t y,
                                        uint32_t z) KM_NOEXCEPT;
 
-/** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1 or, as at
- * first, 0. When they do not fit the device at once, the launch cannot be submitted. CUDA:
- * CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1, or 0,
+ * the initial value. If they do not all fit on the device at once, the launch cannot be submitted.
+ * CUDA: CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_ARGUMENT when `cooperative` is neither 0 nor 1.
  */
 KM_API km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperative) KM_NOEXCEPT;
 
-/** The next argument is the address `offset_bytes` into a slice. The memory is kept until the
- * launches are done.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Passes the address `offset_bytes` into a slice as the next argument. The memory is kept until
+ * the launches are done.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
  *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when the offset is beyond the end of
  *   the slice.
@@ -107,11 +110,11 @@ KM_API km_status km_launch_set_cooperative(km_launch launch, uint32_t cooperativ
 KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice,
                                      uint64_t offset_bytes) KM_NOEXCEPT;
 
-/** Like km_launch_arg_slice, and says what the kernel does with the slice: that it uses
- * `size_bytes` from the offset on (0: all of the slice), and whether it only reads them. In a
- * context with KM_CONTEXT_ORDERED, uses on other streams that do not conflict with that need not
- * wait for each other; that the kernel keeps to it is the caller's business.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Like km_launch_arg_slice, but also declares how the kernel uses the slice: `size_bytes` from the
+ * offset on (0: all of the slice), and whether it only reads them. In a context with
+ * KM_CONTEXT_ORDERED, uses on other streams that do not conflict with this one need not wait. The
+ * caller is responsible for a kernel that keeps to the declaration.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
  *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when offset and size are beyond the
  *   end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is no access.
@@ -119,26 +122,26 @@ KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice,
 KM_API km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t offset_bytes,
                                             uint64_t size_bytes, km_access access) KM_NOEXCEPT;
 
-/** The next argument is a raw device address. It is not checked, and the memory behind it is the
- * caller's business.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Passes a raw device address as the next argument. It is not checked, and the caller has to keep
+ * its memory alive.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
  *   another size, as the message says.
  */
 KM_API km_status km_launch_arg_address(km_launch launch, uint64_t address) KM_NOEXCEPT;
 
-/** The next argument is a value or structure of `size_bytes`, which is copied.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Passes a value or structure of `size_bytes`, which is copied, as the next argument.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_INVALID_LAUNCH when the kernel
  *   has no further parameter or the next one has another size, as the message says.
  */
 KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
                                       uint64_t size_bytes) KM_NOEXCEPT;
 
-/** Like km_launch_arg_scalar, and says what the value is: a number, with 1 lane, or a vector of 2
- * to 4. An integer for a parameter that is a floating-point number, or the other way round, is
- * refused then. KM_ARGUMENT of helpers.h gives a number of C by its own type.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+/** Like km_launch_arg_scalar, but also states the type of the value: a number (1 lane) or a vector
+ * of 2 to 4. An integer for a floating-point parameter, or the reverse, is refused. KM_ARGUMENT of
+ * helpers.h derives the type from that of a C variable.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_ARGUMENT when `value` is null, or there are no values of that type with
  *   so many lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one
  *   is of another size or kind, as the message says.
@@ -146,10 +149,10 @@ KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
 KM_API km_status km_launch_arg_value(km_launch launch, const void* value, km_element_type type,
                                      uint32_t lanes) KM_NOEXCEPT;
 
-/** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
- * all its arguments given again. CUDA: cuLaunchKernel.
+/** Queues the kernel in the stream. Afterwards the launch may be submitted again: unchanged, or
+ * with all its arguments passed again. CUDA: cuLaunchKernel.
  * Blocking: no, but the first launch of a kernel may compile it.
- * Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the
  *   kernel or the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when
  *   the device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator
@@ -157,9 +160,9 @@ KM_API km_status km_launch_arg_value(km_launch launch, const void* value, km_ele
  */
 KM_API km_status km_launch_submit(km_launch launch) KM_NOEXCEPT;
 
-/** Does all of it in one call, for bindings. `arguments` holds the arguments at the offsets that
- * km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For each
- * entry of `slices`, the address of that slice plus its offset is put in the place of that
+/** Launches a kernel with one call, for bindings. `arguments` holds the arguments at the offsets
+ * that km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For
+ * each entry of `slices`, the address of that slice plus its offset is put in the place of that
  * parameter, and the memory is kept until the kernel is done. Everything is copied before the call
  * returns. CUDA: cuLaunchKernel.
  * Blocking: no, but the first launch of a kernel may compile it.
@@ -178,7 +181,7 @@ KM_API km_status km_launch_kernel(km_stream stream, km_function function,
                                   uint64_t arguments_size_bytes, const km_launch_slice* slices,
                                   uint64_t slice_count) KM_NOEXCEPT;
 
-/** Like km_launch_kernel, and says for each slice what the kernel does with it, as
+/** Like km_launch_kernel, but also declares for each slice how the kernel uses it, as
  * km_launch_arg_slice_access does. CUDA: cuLaunchKernel.
  * Blocking: no, but the first launch of a kernel may compile it.
  * Status: KM_ERROR_INVALID_HANDLE when an entry of `operands` is not a live slice;

@@ -32,8 +32,8 @@ extern "C" {
 KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_t ptx_size_bytes,
                                     const char* name, km_module* out_module) KM_NOEXCEPT;
 
-/** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu by their ending, others by their
- * content. CUDA: cuModuleLoad.
+/** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu are recognised by their ending,
+ * others by their content. CUDA: cuModuleLoad.
  * Blocking: while the text is read and checked; kernels are compiled at their first launch or here.
  * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null; KM_ERROR_NOT_FOUND when there is no such
  *   file; KM_ERROR_IO when it cannot be read or has more than 256 MiB; KM_ERROR_NOT_SUPPORTED when
@@ -48,10 +48,10 @@ KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_
 KM_API km_status km_module_load_file(km_context context, const char* path,
                                      km_module* out_module) KM_NOEXCEPT;
 
-/** A module from the contents of an object file, which km_module_save_object made: nothing is
- * compiled for the block sizes that it was made for, nor for others, which run code for any size.
- * `name` is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx.
- * Object files are executed: take them from where programs come from.
+/** Loads the contents of an object file made by km_module_save_object. Nothing is compiled: block
+ * sizes that it was made for have their own code, and all others run its code for any size. `name`
+ * is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx. Object
+ * files contain machine code that is executed: load only those that are as trustworthy as programs.
  * Blocking: while the data is read and checked.
  * Status: KM_ERROR_INVALID_ARGUMENT when `data` is null, or the data is no object file or is
  *   damaged; KM_ERROR_BUILD_MISMATCH when another build of the library made it, with both;
@@ -64,10 +64,9 @@ KM_API km_status km_module_from_object(km_context context, const void* data, uin
 
 /** Compiles all kernels of a module for blocks of these sizes, and for blocks of any size, and
  * writes them to a file, for the instruction set and the build of this library. `blocks` has three
- * numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
- * launch bounds of a kernel exclude are left out for it, and so are kernels that the device cannot
- * run.
- * CUDA: the cubin of cuLinkComplete.
+ * numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that a
+ * kernel's launch bounds exclude are left out for that kernel; kernels that the device cannot run
+ * are left out altogether. CUDA: the cubin of cuLinkComplete.
  * Blocking: while the code is made; tens of milliseconds for each kernel and size.
  * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null, `blocks` is null though `block_count` is
  *   not 0, or `block_count` is above 4,096; KM_ERROR_INVALID_LAUNCH when the device has no blocks
@@ -93,7 +92,8 @@ KM_API km_status km_module_load_source(km_context context, const char* source,
                                        uint64_t source_size_bytes, const char* name,
                                        km_module* out_module) KM_NOEXCEPT;
 
-/** Loads the PTX of a compiled program. Its kernels are found by their name expressions too.
+/** Loads the PTX of a compiled program. Its kernels can also be looked up by their name
+ * expressions.
  * Blocking: while the text is read and checked; kernels are compiled at their first launch or here.
  * Status: KM_ERROR_NOT_FOUND when the program has not been compiled with success;
  *   KM_ERROR_INVALID_PTX when the text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX
@@ -104,11 +104,11 @@ KM_API km_status km_module_load_source(km_context context, const char* source,
 KM_API km_status km_module_load_program(km_context context, km_program program,
                                         km_module* out_module) KM_NOEXCEPT;
 
-/** Drops the caller's handle. Functions and global symbols of the module keep it; code goes when no
- * kernel of it runs any more. Null is fine. */
+/** Drops the caller's handle. Functions and global symbols of the module keep it alive; its code is
+ * freed when none of its kernels runs any more. Null is fine. */
 KM_API km_status km_module_destroy(km_module module) KM_NOEXCEPT;
 
-/** How many kernels a module has. */
+/** The number of kernels of a module. */
 KM_API km_status km_module_function_count(km_module module, uint32_t* out_count) KM_NOEXCEPT;
 
 /** The name of a kernel by its number, in the order of the text.
@@ -122,8 +122,8 @@ KM_API km_status km_module_function_name(km_module module, uint32_t index, char*
  * the program. The handle is the caller's, to be given to km_function_destroy, and keeps the
  * module. CUDA: cuModuleGetFunction.
  * Status: KM_ERROR_INVALID_ARGUMENT when `name` is null; KM_ERROR_NOT_FOUND when the module has no
- *   such kernel, with the nearest name and what there is; KM_ERROR_UNSUPPORTED_PTX when it is one
- *   that the device cannot run, with the instruction and its line.
+ *   such kernel, with the most similar name and the list of kernels; KM_ERROR_UNSUPPORTED_PTX when
+ *   it is one that the device cannot run, with the instruction and its line.
  */
 KM_API km_status km_module_function(km_module module, const char* name,
                                     km_function* out_function) KM_NOEXCEPT;

@@ -1,4 +1,4 @@
-/* Profiles: what ran when, and for how long. docs/guide/profiling.md.
+/* Profiles: the start and duration of each operation. docs/guide/profiling.md is the guide.
  *
  * Example:
  *   char table[4096];
@@ -30,7 +30,7 @@ enum {
   KM_PROFILE_KIND_DOWNLOAD = 4,
   KM_PROFILE_KIND_FILL = 5,
   KM_PROFILE_KIND_CALLBACK = 6,
-  KM_PROFILE_KIND_RANGE = 7, /* of the host, as the following */
+  KM_PROFILE_KIND_RANGE = 7, /* a range of the host, like the kinds that follow */
   KM_PROFILE_KIND_WAIT = 8
 };
 
@@ -38,44 +38,45 @@ enum {
 typedef struct km_profile_row {
   uint32_t struct_size;
   km_profile_kind kind;
-  char name[128]; /* of the kernel or range; cut where longer */
+  char name[128]; /* of the kernel or range; truncated if longer */
   uint64_t count;
   uint64_t total_ns, min_ns, max_ns;
-  uint64_t size_bytes;            /* moved by copies and fills, or as km_profiler_set_work says */
-  uint64_t operations;            /* as km_profiler_set_work says */
+  uint64_t size_bytes;            /* moved by copies and fills, or set by km_profiler_set_work */
+  uint64_t operations;            /* set by km_profiler_set_work */
   uint64_t bytes_per_second;      /* while the work ran */
   uint64_t operations_per_second; /* while the work ran */
-  uint32_t occupancy_percent;     /* of the device's threads that took part, by the mean */
+  uint32_t occupancy_percent;     /* mean share of the device's threads that took part */
   uint32_t reserved;
 } km_profile_row;
 KM_CHECK_SIZE(km_profile_row, 208);
 
-/** Records from now on what the context does: kernels, copies, fills and callbacks with their times
- * on the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
- * `KM_TRACE` does it for all contexts of a program. CUDA: cuProfilerStart; times by events around
- * each operation.
- * Status: KM_ERROR_NOT_SUPPORTED when the backend takes no times.
+/** Starts recording the context's work: kernels, copies, fills and callbacks with their times on
+ * the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
+ * `KM_TRACE` records all contexts of a program. CUDA: cuProfilerStart; the times come from events
+ * around each operation.
+ * Status: KM_ERROR_NOT_SUPPORTED when the backend records no times.
  */
 KM_API km_status km_profiler_start(km_context context) KM_NOEXCEPT;
 
-/** Stops recording. What was recorded stays. CUDA: cuProfilerStop. */
+/** Stops recording. The records are kept. CUDA: cuProfilerStop. */
 KM_API km_status km_profiler_stop(km_context context) KM_NOEXCEPT;
 
-/** Forgets what was recorded. */
+/** Discards the records. */
 KM_API km_status km_profiler_clear(km_context context) KM_NOEXCEPT;
 
-/** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Outside of a
- * recording it does nothing that is kept. CUDA: nvtxRangePush.
+/** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Without a
+ * recording, the range is not kept. CUDA: nvtxRangePush.
  * Status: KM_ERROR_INVALID_ARGUMENT when `name` is null.
  */
 KM_API km_status km_profiler_range_push(km_context context, const char* name) KM_NOEXCEPT;
 
-/** Ends the range of the calling thread that began last. CUDA: nvtxRangePop.
+/** Ends the calling thread's innermost open range. CUDA: nvtxRangePop.
  * Status: KM_ERROR_NOT_FOUND when this thread has no open range of the context.
  */
 KM_API km_status km_profiler_range_pop(km_context context) KM_NOEXCEPT;
 
-/** Begins a range that any thread may end, by the number that it gives. CUDA: nvtxRangeStart.
+/** Begins a range that any thread may end, by the range's number, which this call returns. CUDA:
+ * nvtxRangeStart.
  * Status: KM_ERROR_INVALID_ARGUMENT when `name` is null.
  */
 KM_API km_status km_profiler_range_start(km_context context, const char* name,
@@ -86,30 +87,30 @@ KM_API km_status km_profiler_range_start(km_context context, const char* name,
  */
 KM_API km_status km_profiler_range_end(km_context context, uint64_t range) KM_NOEXCEPT;
 
-/** Says what each launch of a kernel counts as from now on: so many operations and so many bytes of
- * memory traffic. Throughputs follow from it. */
+/** Sets the number of operations and of bytes of memory traffic that each later launch of a kernel
+ * counts as. Throughputs are computed from them. */
 KM_API km_status km_profiler_set_work(km_function function, uint64_t operations,
                                       uint64_t size_bytes) KM_NOEXCEPT;
 
-/** How many kinds of work with different names were recorded and are over by now: synchronise first
- * to have all. The rows change while work goes on. */
+/** The number of rows: distinct kinds and names of recorded work that is complete. Synchronise
+ * first to have all. The rows change while work goes on. */
 KM_API km_status km_profiler_row_count(km_context context, uint32_t* out_count) KM_NOEXCEPT;
 
-/** One row, from 0: work of the device by falling total time, then ranges and waits of the host.
+/** One row, from 0: work of the device by decreasing total time, then ranges and waits of the host.
  * Set `out_row->struct_size` first.
  * Status: KM_ERROR_INVALID_ARGUMENT when `index` is not below km_profiler_row_count.
  */
 KM_API km_status km_profiler_row_get(km_context context, uint32_t index,
                                      km_profile_row* out_row) KM_NOEXCEPT;
 
-/** The rows as a table in text. */
+/** The rows as a text table. */
 KM_API km_status km_profiler_summary(km_context context, char* buffer, uint64_t capacity_bytes,
                                      uint64_t* out_size_bytes) KM_NOEXCEPT;
 
-/** Writes what was recorded to a file, in place of what it holds: a trace in Chrome's format, which
+/** Writes the records to a file, replacing its contents: a trace in Chrome's format, which
  * ui.perfetto.dev and chrome://tracing open, with a track for each stream and each thread of the
- * host, and the memory in use; or, when the name ends with .html, a report of tables and plots that
- * needs nothing else. A trace holds the first million of events, the table all.
+ * host, and the memory in use; or, if the name ends with .html, a self-contained report of tables
+ * and plots. A trace has the first million events, the table all of them.
  * Blocking: while the file is written.
  * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null or empty; KM_ERROR_IO when the file cannot
  *   be written, with the reason.

@@ -31,28 +31,30 @@ KM_API km_status km_program_create(const char* source, uint64_t source_size_byte
 /** Drops the caller's handle. Modules made from it stay. Null is fine. */
 KM_API km_status km_program_destroy(km_program program) KM_NOEXCEPT;
 
-/** An option for the next compilation, as NVRTC spells it, for example "--use_fast_math" or
- * "-DN=4". Copied.
+/** Adds an option for the next compilation, in NVRTC's spelling, for example "--use_fast_math" or
+ * "-DN=4". It is copied.
  * Status: KM_ERROR_INVALID_ARGUMENT when `option` is null.
  */
 KM_API km_status km_program_add_option(km_program program, const char* option) KM_NOEXCEPT;
 
-/** A header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to its
- * closing zero; a null `source` is an empty header. Copied.
+/** Adds a header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to
+ * its closing zero; a null `source` is an empty header. Copied.
  * Status: KM_ERROR_INVALID_ARGUMENT when `name` is null, empty, longer than 4,095 bytes or the name
  *   of another header, or when `source` is null and its size is not 0.
  */
 KM_API km_status km_program_add_header(km_program program, const char* name, const char* source,
                                        uint64_t source_size_bytes) KM_NOEXCEPT;
 
-/** A C++ name, such as "scale<float>", that the next compilation keeps and whose name in the PTX
- * km_program_lowered_name then gives. Copied. CUDA: nvrtcAddNameExpression.
+/** Adds a C++ name, such as "scale<float>", that the next compilation keeps;
+ * km_program_lowered_name then returns its name in the PTX. The name is copied. CUDA:
+ * nvrtcAddNameExpression.
  * Status: KM_ERROR_INVALID_ARGUMENT when `expression` is null.
  */
 KM_API km_status km_program_add_name_expression(km_program program,
                                                 const char* expression) KM_NOEXCEPT;
 
-/** Compiles with all that was added so far; again after more was added. CUDA: nvrtcCompileProgram.
+/** Compiles with the options, headers and name expressions added so far; a program may be compiled
+ * again after more were added. CUDA: nvrtcCompileProgram.
  * Blocking: while the compiler works, from tens of milliseconds to seconds; compilations take
  *   turns.
  * Status: KM_ERROR_COMPILATION_FAILED when the source has errors, all of which km_program_log
@@ -61,19 +63,19 @@ KM_API km_status km_program_add_name_expression(km_program program,
  */
 KM_API km_status km_program_compile(km_program program) KM_NOEXCEPT;
 
-/** The compiler's latest text, warnings of a success included; empty (size 1) before. CUDA:
- * nvrtcGetProgramLog. */
+/** The messages of the latest compilation, including warnings of a successful one; empty (size 1)
+ * before the first. CUDA: nvrtcGetProgramLog. */
 KM_API km_status km_program_log(km_program program, char* buffer, uint64_t capacity_bytes,
                                 uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /** The PTX of the last compilation. CUDA: nvrtcGetPTX.
- * Status: KM_ERROR_NOT_FOUND when the program has not been compiled with success.
+ * Status: KM_ERROR_NOT_FOUND when the program has not been compiled successfully.
  */
 KM_API km_status km_program_ptx(km_program program, char* buffer, uint64_t capacity_bytes,
                                 uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /** The name in the PTX of a name expression. CUDA: nvrtcGetLoweredName.
- * Status: KM_ERROR_NOT_FOUND when the program has not been compiled with success or the expression
+ * Status: KM_ERROR_NOT_FOUND when the program has not been compiled successfully or the expression
  *   was not added before; KM_ERROR_INVALID_ARGUMENT when `expression` is null.
  */
 KM_API km_status km_program_lowered_name(km_program program, const char* expression, char* buffer,

@@ -1,4 +1,4 @@
-/* Tracking: which allocations are alive and where they were made, and how much memory was in use.
+/* Tracking: which allocations are alive, where they were made, and how much memory was in use.
  *
  * Example:
  *   km_slice weights;
@@ -25,7 +25,7 @@ extern "C" {
 typedef int32_t km_allocation_kind;
 enum {
   KM_ALLOCATION_UNKNOWN = 0,
-  KM_ALLOCATION_DEVICE = 1,  /* km_slice_create and its kin */
+  KM_ALLOCATION_DEVICE = 1,  /* km_slice_create and similar calls */
   KM_ALLOCATION_POOL = 2,    /* km_pool_allocate */
   KM_ALLOCATION_HOST = 3,    /* km_host_memory_create */
   KM_ALLOCATION_FOREIGN = 4, /* km_slice_from_host, km_host_memory_register */
@@ -33,7 +33,7 @@ enum {
 };
 
 typedef uint32_t km_tracking_flags;
-enum { KM_TRACKING_OFF = 0, KM_TRACKING_ON = 1, KM_TRACKING_STACKS = 2 /* and where */ };
+enum { KM_TRACKING_OFF = 0, KM_TRACKING_ON = 1, KM_TRACKING_STACKS = 2 /* and the stacks */ };
 
 enum { KM_ALLOCATION_FRAMES = 16, KM_ALLOCATION_TAG_BYTES = 64 };
 
@@ -46,12 +46,12 @@ typedef struct km_allocation_info {
   uint32_t frame_count; /* of the stack; 0 without KM_TRACKING_STACKS */
   uint32_t reserved;
   uint64_t frames[16]; /* return addresses, the innermost first */
-  char tag[64];        /* cut where longer */
+  char tag[64];        /* truncated if longer */
 } km_allocation_info;
 KM_CHECK_SIZE(km_allocation_info, 240);
 
-/* The part of its device's memory that a context has in use: its slices and what its pools have
- * given out. */
+/* The device memory that a context uses: its slices and the blocks that its pools have
+ * allocated. */
 typedef struct km_memory_profile {
   uint32_t struct_size;
   uint32_t is_running;
@@ -64,30 +64,30 @@ typedef struct km_memory_profile {
 } km_memory_profile;
 KM_CHECK_SIZE(km_memory_profile, 72);
 
-/* Frozen for ever. */
+/* A sample of a memory profile. Its layout never changes. */
 typedef struct km_memory_sample {
   uint64_t time_ns; /* since the profile began */
   uint64_t used_bytes;
 } km_memory_sample;
 KM_CHECK_SIZE(km_memory_sample, 16);
 
-/** Has allocations of the context tracked from now on, those before are not: KM_TRACKING_ON their
- * size, time and tag, KM_TRACKING_STACKS where they were made, too. What is alive when the caller's
- * last handle of the context goes, or at exit, is then logged as a warning (area "memory"); without
- * tracking, at level info.
+/** Tracks later allocations of the context: KM_TRACKING_ON their size, time and tag,
+ * KM_TRACKING_STACKS also the stack that made them. Allocations that are alive when the caller
+ * destroys its last handle of the context, or at exit, are then logged as a warning (area
+ * "memory"); without tracking, at level info.
  * Status: KM_ERROR_INVALID_ARGUMENT when `flags` has unknown bits.
  */
 KM_API km_status km_context_set_tracking(km_context context, km_tracking_flags flags) KM_NOEXCEPT;
 
-/** A name for the allocation behind a slice, for listings and reports. Copied.
+/** Names the allocation behind a slice, for listings and reports. The name is copied.
  * Status: KM_ERROR_INVALID_ARGUMENT when `tag` is null; KM_ERROR_NOT_FOUND when the allocation is
  *   not tracked.
  */
 KM_API km_status km_slice_set_tag(km_slice slice, const char* tag) KM_NOEXCEPT;
 
-/** The tracked allocations that are alive, in the order in which they were made: as many as there
- * is room for; `*out_count` is how many there are. Set the struct_size of the first structure,
- * which holds for all. Null for `out_allocations` and 0 for `capacity` only count.
+/** The tracked allocations that are alive, in the order in which they were made: up to `capacity`;
+ * `*out_count` is the number of all. Set the struct_size of the first structure, which holds for
+ * all. Null for `out_allocations` and 0 for `capacity` only count.
  * Status: KM_ERROR_INVALID_ARGUMENT when `out_count` is null, `out_allocations` is null and
  *   `capacity` not 0, or the struct_size is below 4.
  */
@@ -96,33 +96,33 @@ KM_API km_status km_context_allocations(km_context context, uint64_t capacity,
                                         uint64_t* out_count) KM_NOEXCEPT;
 
 /** The place where a tracked allocation was made, one line per frame, the innermost first, with
- * names if the program exports them; empty (size 1) without KM_TRACKING_STACKS.
+ * names of functions that the program exports; empty (size 1) without KM_TRACKING_STACKS.
  * Status: KM_ERROR_NOT_FOUND when no tracked allocation that is alive has this id.
  */
 KM_API km_status km_context_allocation_stack(km_context context, uint64_t allocation_id,
                                              char* buffer, uint64_t capacity_bytes,
                                              uint64_t* out_size_bytes) KM_NOEXCEPT;
 
-/** Samples how much device memory the context has in use, every `interval_ns`, on a thread of the
- * library, until it is stopped. What an earlier profile found is forgotten.
+/** Samples the device memory that the context uses every `interval_ns`, on a thread of the library,
+ * until the profile is stopped. The results of an earlier profile are discarded.
  * Status: KM_ERROR_INVALID_ARGUMENT when `interval_ns` is 0; KM_ERROR_NOT_PERMITTED when a profile
  *   of the context runs already.
  */
 KM_API km_status km_context_start_memory_profile(km_context context,
                                                  uint64_t interval_ns) KM_NOEXCEPT;
 
-/** Ends the profile and keeps its findings. Fine when none runs.
+/** Ends the profile and keeps its results. The call is fine if none runs.
  * Blocking: until the sampling thread has ended, at most some microseconds.
  */
 KM_API km_status km_context_stop_memory_profile(km_context context) KM_NOEXCEPT;
 
-/** The figures of the profile that runs, or ran last: peak, minimum, mean, samples. Set
+/** The results of the running or last profile: peak, minimum, mean, number of samples. Set
  * `out_profile->struct_size` first. */
 KM_API km_status km_context_memory_profile(km_context context,
                                            km_memory_profile* out_profile) KM_NOEXCEPT;
 
-/** The samples, as many as there is room for; `*out_count` is how many there are. At most 65536 are
- * kept: then every second one is dropped and the distance doubled. Null for `out_samples` and 0 for
+/** The samples, up to `capacity`; `*out_count` is the number of all. At most 65536 are kept: beyond
+ * that, every second one is dropped and the interval doubles. Null for `out_samples` and 0 for
  * `capacity` only count.
  * Status: KM_ERROR_INVALID_ARGUMENT when `out_count` is null, or `out_samples` is null and
  *   `capacity` not 0.

@@ -1,4 +1,4 @@
-// BLAS of all levels on device memory: the names and the order of arguments are those of BLAS.
+// BLAS of all levels on device memory, with the names and argument order of BLAS.
 #ifndef KERNELMILL_CPP_BLAS_HPP
 #define KERNELMILL_CPP_BLAS_HPP
 
@@ -24,13 +24,14 @@ class basic_blas : public detail::any_blas {
 
  public:
   basic_blas() noexcept = default;
-  /// Takes a handle over, which was made for this layout.
+  /// Takes over a handle that was created with this layout.
   basic_blas(km_blas handle, km_blas_layout layout) noexcept : object(handle), layout_(layout) {}
-  /// An object for a stream, which it keeps. The layout holds for all matrices of its calls.
+  /// Creates an object for a stream, which it keeps. The layout holds for all matrices of its
+  /// calls.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_blas(const detail::any_stream& stream, km_blas_layout layout = KM_BLAS_LAYOUT_ROWS)
       : basic_blas(create(stream, layout)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_blas> create(const detail::any_stream& stream,
                                    km_blas_layout layout = KM_BLAS_LAYOUT_ROWS) {
     km_blas made{};
@@ -124,7 +125,7 @@ class basic_blas : public detail::any_blas {
     return P::give(km_blas_rotmg(data_type_of<T>::value, &d1, &d2, &x1, &y1, parameters.data()));
   }
 
-  // Level 2. Triangles, sides and diagonals are the KM_BLAS_... of c_api.h.
+  // Level 2. Triangles, sides and diagonals are KM_BLAS_... constants of c_api.h.
 
   /// y = alpha op(A) x + beta y; A is m x n.
   template <class A, class X, class Y>
@@ -145,7 +146,8 @@ class basic_blas : public detail::any_blas {
     return P::give(
         km_blas_gbmv(get(), type<A>, operation, m, n, lower, upper, &alpha, &ma, &vx, &beta, &vy));
   }
-  /// y = alpha A x + beta y for a symmetric or Hermitian A; of a band; packed.
+  /// y = alpha A x + beta y for a symmetric or Hermitian A; then for a band matrix and a packed
+  /// one.
   template <class A, class X, class Y>
   result<void> symv(km_blas_triangle triangle, std::uint64_t n, const scalar<A>& alpha, const A& a,
                     const X& x, const scalar<A>& beta, const Y& y) const {
@@ -168,7 +170,7 @@ class basic_blas : public detail::any_blas {
     const auto [vx, vy] = vectors(x, y);
     return P::give(km_blas_spmv(get(), type<A>, triangle, n, &alpha, &ma, &vx, &beta, &vy));
   }
-  /// x = op(A) x for a triangular A; of a band; packed.
+  /// x = op(A) x for a triangular A; then for a band matrix and a packed one.
   template <class A, class X>
   result<void> trmv(km_blas_triangle triangle, km_blas_operation operation,
                     km_blas_diagonal diagonal, std::uint64_t n, const A& a, const X& x) const {
@@ -185,7 +187,8 @@ class basic_blas : public detail::any_blas {
                     km_blas_diagonal diagonal, std::uint64_t n, const A& a, const X& x) const {
     return packed(km_blas_tpmv, triangle, operation, diagonal, n, a, x);
   }
-  /// Solves op(A) z = x for a triangular A and puts z into x; of a band; packed.
+  /// Solves op(A) z = x for a triangular A and puts z into x; then for a band matrix and a packed
+  /// one.
   template <class A, class X>
   result<void> trsv(km_blas_triangle triangle, km_blas_operation operation,
                     km_blas_diagonal diagonal, std::uint64_t n, const A& a, const X& x) const {
@@ -202,7 +205,7 @@ class basic_blas : public detail::any_blas {
                     km_blas_diagonal diagonal, std::uint64_t n, const A& a, const X& x) const {
     return packed(km_blas_tpsv, triangle, operation, diagonal, n, a, x);
   }
-  /// A = alpha x y^T + A; with the conjugates of y. A is m x n.
+  /// A = alpha x y^T + A; the second function uses the conjugates of y. A is m x n.
   template <class A, class X, class Y>
   result<void> ger(std::uint64_t m, std::uint64_t n, const scalar<A>& alpha, const X& x, const Y& y,
                    const A& a) const {
@@ -217,7 +220,7 @@ class basic_blas : public detail::any_blas {
     const auto [vx, vy] = vectors(x, y);
     return P::give(km_blas_gerc(get(), type<A>, m, n, &alpha, &vx, &vy, &ma));
   }
-  /// A = alpha x x^H + A in one triangle, alpha real; packed.
+  /// A = alpha x x^H + A in one triangle, with a real alpha; then for a packed one.
   template <class A, class X>
   result<void> syr(km_blas_triangle triangle, std::uint64_t n, const real<A>& alpha, const X& x,
                    const A& a) const {
@@ -232,7 +235,7 @@ class basic_blas : public detail::any_blas {
     const km_blas_vector vx = detail::vector_of(x);
     return P::give(km_blas_spr(get(), type<A>, triangle, n, &alpha, &vx, &ma));
   }
-  /// A = alpha x y^H + conj(alpha) y x^H + A in one triangle; packed.
+  /// A = alpha x y^H + conj(alpha) y x^H + A in one triangle; then for a packed one.
   template <class A, class X, class Y>
   result<void> syr2(km_blas_triangle triangle, std::uint64_t n, const scalar<A>& alpha, const X& x,
                     const Y& y, const A& a) const {
@@ -275,7 +278,8 @@ class basic_blas : public detail::any_blas {
     return P::give(km_blas_gemm_strided_batched(get(), type<A>, operation_a, operation_b, m, n, k,
                                                 &alpha, &ma, &mb, &beta, &mc, batch_count));
   }
-  /// C = alpha A B + beta C or alpha B A + beta C for a symmetric A; for a Hermitian one.
+  /// C = alpha A B + beta C or alpha B A + beta C for a symmetric A; the second function is for a
+  /// Hermitian A.
   template <class A, class B, class C>
   result<void> symm(km_blas_side side, km_blas_triangle triangle, std::uint64_t m, std::uint64_t n,
                     const scalar<A>& alpha, const A& a, const B& b, const scalar<A>& beta,
@@ -288,8 +292,8 @@ class basic_blas : public detail::any_blas {
                     const C& c) const {
     return symmetric(km_blas_hemm, side, triangle, m, n, alpha, a, b, beta, c);
   }
-  /// C = alpha A A^T + beta C in one triangle, or with the transposition in front; with A^H and
-  /// real scalars. C is n x n.
+  /// C = alpha A A^T + beta C in one triangle, or alpha A^T A + beta C; the second function uses
+  /// A^H and real scalars. C is n x n.
   template <class A, class C>
   result<void> syrk(km_blas_triangle triangle, km_blas_operation operation, std::uint64_t n,
                     std::uint64_t k, const scalar<A>& alpha, const A& a, const scalar<A>& beta,
@@ -302,7 +306,8 @@ class basic_blas : public detail::any_blas {
                     const C& c) const {
     return rank_k(km_blas_herk, triangle, operation, n, k, &alpha, a, &beta, c);
   }
-  /// C = alpha A B^T + alpha B A^T + beta C in one triangle; with conjugates and a real beta.
+  /// C = alpha A B^T + alpha B A^T + beta C in one triangle; the second function uses conjugates
+  /// and a real beta.
   template <class A, class B, class C>
   result<void> syr2k(km_blas_triangle triangle, km_blas_operation operation, std::uint64_t n,
                      std::uint64_t k, const scalar<A>& alpha, const A& a, const B& b,
@@ -336,7 +341,7 @@ class basic_blas : public detail::any_blas {
     detail::check_types<X, Y>();
     return {detail::vector_of(x), detail::vector_of(y)};
   }
-  // A rows x columns matrix; a slice has no gaps, in either layout.
+  // Passes A as a rows x columns matrix; a slice has no gaps, in either layout.
   template <class A>
   km_blas_matrix matrix(const A& a, std::uint64_t rows, std::uint64_t columns) const {
     return detail::matrix_of(a, layout_ == KM_BLAS_LAYOUT_ROWS ? columns : rows);

@@ -13,7 +13,8 @@
 namespace km {
 inline namespace v1 {
 
-/// The bits of a 16-bit floating-point number: IEEE's, and the upper half of a float.
+/// The bits of 16-bit floating-point numbers: IEEE binary16, and bfloat16, the upper half of a
+/// float.
 struct half {
   std::uint16_t bits;
 };
@@ -67,20 +68,20 @@ vec_operand<T> vec(const detail::elements<T>& memory, std::int64_t increment = 1
                    std::uint64_t offset = 0) noexcept {
   return {{detail::handle_value(memory.get()), 0, offset, increment}};
 }
-/// An operand by a raw device address.
+/// An operand at a raw device address.
 template <class T>
 vec_operand<T> vec(device_address address, std::int64_t increment = 1,
                    std::uint64_t offset = 0) noexcept {
   return {{0, address.value, offset, increment}};
 }
 /// The elements of a slice or view as a matrix with lines `leading_dimension` apart, from `offset`
-/// on; `stride`: the distance of the matrices of a batch.
+/// on; `stride` is the distance of the matrices of a batch.
 template <class T>
 mat_operand<T> mat(const detail::elements<T>& memory, std::uint64_t leading_dimension,
                    std::uint64_t stride = 0, std::uint64_t offset = 0) noexcept {
   return {{detail::handle_value(memory.get()), 0, offset, leading_dimension, stride}};
 }
-/// An operand by a raw device address.
+/// An operand at a raw device address.
 template <class T>
 mat_operand<T> mat(device_address address, std::uint64_t leading_dimension,
                    std::uint64_t stride = 0, std::uint64_t offset = 0) noexcept {
@@ -95,7 +96,7 @@ using element_of = typename std::decay_t<Operand>::value_type;
 template <class Operand>
 constexpr km_data_type type_of = data_type_of<element_of<Operand>>::value;
 
-// The type of scalars: float for elements of 16 bits, else that of the elements.
+// The type of scalars: float for elements of 16 bits, otherwise the element type.
 template <class Operand>
 using scalar_of = std::conditional_t<type_of<Operand> == KM_DATA_TYPE_F16 ||
                                          type_of<Operand> == KM_DATA_TYPE_BF16,
@@ -129,7 +130,7 @@ km_blas_vector vector_of(const elements<T>& memory) noexcept {
   return vec(memory).native;
 }
 
-// The place of the result of a reduction, of type T.
+// The destination of the result of a reduction, of type T.
 template <class T, class Operand>
 km_blas_vector result_vector(const Operand& operand) noexcept {
   static_assert(std::is_same_v<element_of<Operand>, T>,
@@ -144,7 +145,7 @@ km_blas_matrix matrix_of(const mat_operand<T>& operand, std::uint64_t) noexcept 
 // A whole slice as a matrix whose lines have no gaps.
 template <class T>
 km_blas_matrix matrix_of(const elements<T>& memory, std::uint64_t line) noexcept {
-  // A matrix without elements: BLAS still asks for lines of one.
+  // BLAS requires a leading dimension of at least 1, even of a matrix without elements.
   return mat(memory, line).native;
 }
 

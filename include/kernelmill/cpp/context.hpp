@@ -1,4 +1,4 @@
-// Contexts: a device opened for work, its errors, limits, peers, and the memory it has in use.
+// Contexts: a device opened for work, its errors, limits, peers, and memory use.
 #ifndef KERNELMILL_CPP_CONTEXT_HPP
 #define KERNELMILL_CPP_CONTEXT_HPP
 
@@ -13,24 +13,24 @@ template <class T, class P>
 class basic_slice;
 
 namespace detail {
-// Each part of a program has those of its own build.
+// The flags follow NDEBUG, so each translation unit gets those of its own build.
 static constexpr km_context_flags usual_context_flags = KM_CONTEXT_ORDERED | KM_CONTEXT_BUILD;
 }  // namespace detail
 
-/// How much memory a device has, in bytes: what can still be allocated, and all of it.
+/// The memory of a device, in bytes: the amount that can still be allocated, and the total.
 struct memory_state {
   std::uint64_t free_bytes = 0, total_bytes = 0;
 };
 
-/// The allocation that holds an address, and how far into it the address lies.
+/// The allocation that holds an address, and the offset of the address in it.
 template <class Slice>
 struct found_slice {
   Slice slice;
   std::uint64_t offset_bytes = 0;
 };
 
-/// A device opened for work. Also the home of the sticky error of a kernel that failed. All
-/// functions may be called by any thread; those that wait say so.
+/// A device opened for work. It holds the sticky error of a kernel that failed. All functions may
+/// be called by any thread; those that wait say so.
 template <class P>
 class basic_context : public detail::any_context {
   template <class T>
@@ -39,7 +39,7 @@ class basic_context : public detail::any_context {
  public:
   using object::object;
   /// Opens a context on a device. Unless other flags are given, uses of its slices on different
-  /// streams are ordered, and debug builds (without NDEBUG) have accesses of kernels tested.
+  /// streams are ordered, and debug builds (without NDEBUG) check the accesses of kernels.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_context(const detail::any_device& device,
                          km_context_flags flags = detail::usual_context_flags)
@@ -48,7 +48,7 @@ class basic_context : public detail::any_context {
   explicit basic_context(const std::string& uri,
                          km_context_flags flags = detail::usual_context_flags)
       : basic_context(create(uri, flags)) {}
-  /// The constructors as functions.
+  /// Like the constructors, but return a result.
   static result<basic_context> create(const detail::any_device& device,
                                       km_context_flags flags = detail::usual_context_flags) {
     return detail::make<P, basic_context>(km_context_create_with_flags, device.get(), flags);
@@ -61,27 +61,27 @@ class basic_context : public detail::any_context {
     return create(detail::any_device(opened), flags);
   }
 
-  /// The flags that hold for the context.
+  /// The flags in effect, as km_context_flags_get returns them.
   result<km_context_flags> flags() const {
     return detail::read<P, km_context_flags>(km_context_flags_get, get());
   }
-  /// True when uses of its slices on different streams are ordered.
+  /// True if conflicting uses of its slices on different streams are ordered.
   result<bool> is_ordered() const {
     km_context_flags flags = KM_CONTEXT_DEFAULT;
     const km_status status = km_context_flags_get(get(), &flags);
     return P::give(status, (flags & KM_CONTEXT_ORDERED) != 0);
   }
-  /// True when accesses of its kernels are tested.
+  /// True if accesses of its kernels are checked.
   result<bool> is_checked() const {
     km_context_flags flags = KM_CONTEXT_DEFAULT;
     const km_status status = km_context_flags_get(get(), &flags);
     return P::give(status, (flags & KM_CONTEXT_CHECKED) != 0);
   }
-  /// Its device.
+  /// The device of the context, as an object of its own.
   result<basic_device<P>> device() const {
     return detail::make<P, basic_device<P>>(km_context_device, get());
   }
-  /// The stream that the context has from the start.
+  /// The default stream, which every context has. It does not wait for other streams.
   result<basic_stream<P>> default_stream() const {
     return detail::make<P, basic_stream<P>>(km_context_default_stream, get());
   }
@@ -90,32 +90,33 @@ class basic_context : public detail::any_context {
   /// Clears the sticky error. All objects made from the context before are lost. Waits for running
   /// kernels to stop.
   result<void> reset_device() const { return P::give(km_context_reset(get())); }
-  /// The device's memory.
+  /// The free and total memory of the device.
   result<memory_state> memory() const {
     memory_state state;
     const km_status status = km_context_memory_info(get(), &state.free_bytes, &state.total_bytes);
     return P::give(status, std::move(state));
   }
-  /// A KM_CONTEXT_LIMIT_...
+  /// The value of a KM_CONTEXT_LIMIT_..., in bytes.
   result<std::uint64_t> limit(km_context_limit limit) const {
     return detail::read<P, std::uint64_t>(km_context_limit_get, get(), limit);
   }
-  /// Sets a limit for work that is queued afterwards. The device may have more than is asked for.
+  /// Sets a limit for work that is queued afterwards. The device may set more than is asked for.
   result<void> set_limit(km_context_limit limit, std::uint64_t value) const {
     return P::give(km_context_limit_set(get(), limit, value));
   }
 
-  /// The error that sticks, else that of the last call on the context that failed, else KM_SUCCESS.
+  /// The sticky error, otherwise that of the last call on the context that failed, otherwise
+  /// KM_SUCCESS.
   result<km_status> error() const { return detail::read<P, km_status>(km_context_error, get()); }
-  /// Its text, the same on every thread.
+  /// The text of error(), which is the same on every thread.
   result<std::string> error_message() const {
     return detail::text<P>(km_context_error_message, get());
   }
-  /// Its code of the backend (CUresult, errno ...), or 0.
+  /// The backend's own code of error() (CUresult, errno ...), or 0.
   result<std::int64_t> error_native_code() const {
     return detail::read<P, std::int64_t>(km_context_error_native_code, get());
   }
-  /// The error, which is forgotten unless it sticks.
+  /// Like error(), but also clears the error unless it is sticky.
   result<km_status> take_error() const {
     return detail::read<P, km_status>(km_context_take_error, get());
   }
@@ -127,13 +128,14 @@ class basic_context : public detail::any_context {
   result<std::vector<km_error_count>> error_counts() const {
     return detail::list<P, km_error_count>(km_context_error_counts, get());
   }
-  /// Forgets both. The context's error stays.
+  /// Clears the history and the counts. The context's error stays.
   result<void> clear_error_history() const {
     return P::give(km_context_clear_error_history(get()));
   }
 
-  /// Has the output of kernels (printf, failed assertions) given to `sink(std::string_view)`, which
-  /// must be noexcept and has to stay where it is until another one is set or the context is gone.
+  /// Passes the output of kernels (printf, failed assertions) to `sink(std::string_view)`, which
+  /// must be noexcept and must not move or be destroyed until another one is set or the context is
+  /// gone.
   template <class Sink>
   result<void> set_output(Sink& sink) const {
     static_assert(std::is_nothrow_invocable_v<Sink&, std::string_view>,
@@ -145,7 +147,7 @@ class basic_context : public detail::any_context {
         },
         &sink));
   }
-  /// Has it written to the standard output and error, as at the start.
+  /// Restores the initial destination, the standard output and error.
   result<void> reset_output() const {
     return P::give(km_context_set_output(get(), nullptr, nullptr));
   }
@@ -154,7 +156,7 @@ class basic_context : public detail::any_context {
   result<void> enable_peer_access(const detail::any_context& peer) const {
     return P::give(km_context_enable_peer_access(get(), peer.get()));
   }
-  /// Ends that, for later launches.
+  /// Ends enable_peer_access() for later launches.
   result<void> disable_peer_access(const detail::any_context& peer) const {
     return P::give(km_context_disable_peer_access(get(), peer.get()));
   }
@@ -162,29 +164,29 @@ class basic_context : public detail::any_context {
   template <class T>
   result<found_slice<basic_slice<T, P>>> find_slice(device_address address) const;
 
-  /// Has allocations tracked from now on: a KM_TRACKING_...
+  /// Tracks later allocations; `flags` is a KM_TRACKING_...
   result<void> set_tracking(km_tracking_flags flags) const {
     return P::give(km_context_set_tracking(get(), flags));
   }
-  /// The tracked allocations that are alive, in the order of their making.
+  /// The tracked allocations that are alive, in the order of their creation.
   result<std::vector<km_allocation_info>> allocations() const {
     return detail::list<P, km_allocation_info>(km_context_allocations, get());
   }
-  /// The stack by which a tracked allocation was made, one frame a line; empty without
+  /// The stack that made a tracked allocation, one frame per line; empty without
   /// KM_TRACKING_STACKS.
   result<std::string> allocation_stack(std::uint64_t allocation_id) const {
     return detail::text<P>(km_context_allocation_stack, get(), allocation_id);
   }
 
-  /// Samples from now on how much memory the context has in use.
+  /// Starts sampling the context's memory use on a thread of the library.
   result<void> start_memory_profile(std::chrono::nanoseconds interval) const {
     return P::give(km_context_start_memory_profile(get(), detail::limit_ns(interval)));
   }
-  /// Ends the sampling. Its findings stay.
+  /// Ends the sampling. Its results stay.
   result<void> stop_memory_profile() const {
     return P::give(km_context_stop_memory_profile(get()));
   }
-  /// The findings so far: peak, minimum, mean.
+  /// The results so far: peak, minimum, mean.
   result<km_memory_profile> memory_profile() const {
     return detail::read_struct<P, km_memory_profile>(km_context_memory_profile, get());
   }

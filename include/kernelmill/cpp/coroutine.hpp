@@ -1,4 +1,4 @@
-// C++20 coroutines: co_await on a stream, tasks that are driven by the thread that waits for them.
+// C++20 coroutines: co_await on a stream, and tasks that run on the thread that waits for them.
 #ifndef KERNELMILL_CPP_COROUTINE_HPP
 #define KERNELMILL_CPP_COROUTINE_HPP
 
@@ -16,11 +16,12 @@ inline namespace v1 {
 
 namespace detail {
 
-// Coroutines that are ready to go on, run by the thread that drains them.
+// A queue of coroutines that are ready to resume, on the thread that drains it.
 class run_loop {
  public:
   void post(std::coroutine_handle<> ready) {
-    // Notified under the lock: the loop may be gone once its owner has seen what was posted.
+    // The notification happens under the lock because the owner may destroy the loop as soon as it
+    // sees the posted coroutine.
     const std::lock_guard<std::mutex> lock(mutex_);
     ready_.push_back(ready);
     wake_.notify_one();
@@ -40,7 +41,8 @@ class run_loop {
   std::deque<std::coroutine_handle<>> ready_;
 };
 
-// Every promise of km::task has these: the loop it runs in, and who waits for it.
+// The part that all promises of km::task share: the loop it runs in, and the coroutine that awaits
+// it.
 struct promise_base {
   run_loop* loop = nullptr;
   std::coroutine_handle<> waiter;
@@ -90,8 +92,8 @@ struct task_promise<void> : promise_base {
 
 }  // namespace detail
 
-/// A coroutine that waits for streams. It begins when it is awaited by another task or given to
-/// km::sync_wait, and runs on the thread that waits there, where every call is permitted.
+/// A coroutine that waits for streams. It starts when another task awaits it or km::sync_wait gets
+/// it, and runs on the thread that waits there, where every call is permitted.
 template <class T = void>
 class [[nodiscard]] task {
  public:
@@ -112,7 +114,7 @@ class [[nodiscard]] task {
     if (handle_) handle_.destroy();
   }
 
-  /// Begins the task and gives its value when it is done; what it throws is thrown here.
+  /// Starts the task and yields its value when it is done; its exception is rethrown here.
   auto operator co_await() && noexcept { return awaiter{handle_}; }
 
  private:
@@ -144,8 +146,8 @@ class [[nodiscard]] task {
   std::coroutine_handle<promise_type> handle_;
 };
 
-/// Runs tasks beside each other on the calling thread until all are done. What they throw is kept
-/// until sync_wait() is given one, or it is awaited.
+/// Runs tasks concurrently on the calling thread until all are done. An exception is kept until
+/// sync_wait() is called with its task, or the task is awaited.
 template <class... Values>
 void sync_wait_all(task<Values>&... tasks) {
   detail::run_loop loop;
@@ -153,8 +155,8 @@ void sync_wait_all(task<Values>&... tasks) {
   while (!(tasks.handle_.done() && ...)) loop.run_one();
 }
 
-/// Runs a task on the calling thread until it is done, and gives its value; what it throws is
-/// thrown here.
+/// Runs a task on the calling thread until it is done, and returns its value; its exception is
+/// rethrown here.
 template <class Value>
 Value sync_wait(task<Value> task) {
   if (!task.handle_.done()) sync_wait_all(task);
@@ -178,10 +180,11 @@ class stream_awaiter {
     waiter_ = waiter;
     if constexpr (std::is_base_of_v<promise_base, Promise>) loop_ = waiter.promise().loop;
     if (is_captured(stream_)) {
-      status_ = km_stream_synchronize(stream_);  // says that it cannot be captured
+      status_ = km_stream_synchronize(stream_);  // fails with the reason: a wait cannot be captured
       return false;
     }
-    // From a call that succeeds on this object belongs to the thread that resumes.
+    // After this call succeeds, the thread that resumes owns this object, so nothing may touch it
+    // here.
     const km_status status = km_stream_add_callback(stream_, resume, this);
     if (status == KM_SUCCESS) return true;
     status_ = status;
@@ -189,7 +192,8 @@ class stream_awaiter {
   }
   result_of<P, void> await_resume() {
     if (status_ == KM_SUCCESS) return P::give(status_);
-    // The text is that of this thread's last call: the query has the sticky error's.
+    // The query sets this thread's last error, so that the failure has the text of the sticky
+    // error.
     const km_status now = km_stream_query(stream_);
     if (now == status_) return P::give(now);
     return P::template refuse<void>(error(status_, failure_of(status_)));
@@ -217,10 +221,9 @@ class stream_awaiter {
 
 }  // namespace detail
 
-/// co_await stream: waits for the work queued so far, without a thread that blocks. A failed kernel
-/// is a failure as synchronize() has it. A km::task resumes in its loop; a coroutine of another
-/// library on the thread of the library that makes callbacks, where calls that wait give
-/// KM_ERROR_NOT_PERMITTED.
+/// co_await stream: waits for the work queued so far without blocking a thread. A failed kernel is
+/// reported as by synchronize(). A km::task resumes in its loop; a coroutine of another library
+/// resumes on this library's callback thread, where calls that wait give KM_ERROR_NOT_PERMITTED.
 template <class P>
 detail::stream_awaiter<P> operator co_await(const basic_stream<P>& stream) noexcept {
   return detail::stream_awaiter<P>(stream.get());

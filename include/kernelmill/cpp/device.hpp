@@ -1,4 +1,4 @@
-// Devices, backends, the library itself: km::device and free functions.
+// Devices, backends and the library itself: km::device and free functions.
 #ifndef KERNELMILL_CPP_DEVICE_HPP
 #define KERNELMILL_CPP_DEVICE_HPP
 
@@ -14,7 +14,7 @@ struct version_number {
 
 namespace detail {
 
-// All that a pair of calls, count(&n) and get(i, &info), tells.
+// Reads a whole list by a pair of calls, count(&n) and get(i, &info).
 template <class P, class T, class Count, class Get>
 result_of<P, std::vector<T>> each(Count count, Get get) {
   std::vector<T> all;
@@ -29,7 +29,7 @@ result_of<P, std::vector<T>> each(Count count, Get get) {
   return P::give(status, std::move(all));
 }
 
-// The library's words about itself, and about what it can run on.
+// Information about the library and the backends, devices and errors that it knows.
 template <class P>
 struct library {
   /// The version of the library in use, which may be newer than this header.
@@ -42,7 +42,8 @@ struct library {
   static result_of<P, km_build_info> build_info() {
     return read_struct<P, km_build_info>(km_build_info_get);
   }
-  /// All backends of this build, usable here or not, with the reason. Loads them.
+  /// All backends of this build; those that are not usable here have the reason. Loads them, which
+  /// takes milliseconds.
   static result_of<P, std::vector<km_backend_info>> backends() {
     return each<P, km_backend_info>(km_backend_count, km_backend_info_get);
   }
@@ -51,13 +52,13 @@ struct library {
     return each<P, km_device_attribute_info>(km_device_attribute_count,
                                              km_device_attribute_info_get);
   }
-  /// The choice of "auto" about each backend here and now, and why, in the order of trying.
+  /// The present choice of "auto" about each backend and its reason, in the order of trying.
   static result_of<P, std::vector<km_auto_candidate>> auto_candidates() {
     return each<P, km_auto_candidate>(km_auto_candidate_count, km_auto_candidate_get);
   }
-  /// The status of the calling thread's last call that failed; KM_SUCCESS where there is none.
+  /// The status of the calling thread's last call that failed; KM_SUCCESS if there is none.
   static result_of<P, km_status> last_error() { return read<P, km_status>(km_last_error_status); }
-  /// The last error, which is forgotten.
+  /// Like last_error(), but also clears it.
   static result_of<P, km_status> take_last_error() {
     return read<P, km_status>(km_last_error_take);
   }
@@ -65,7 +66,7 @@ struct library {
   static result_of<P, km_status> status_from_cuda(std::int32_t cuda_result) {
     return read<P, km_status>(km_status_from_cuda, cuda_result);
   }
-  /// The CUresult that the CUDA driver gives where this library gives `status`.
+  /// The CUresult that corresponds to `status`.
   static result_of<P, std::int32_t> status_to_cuda(km_status status) {
     return read<P, std::int32_t>(km_status_to_cuda, status);
   }
@@ -73,8 +74,8 @@ struct library {
   static result_of<P, const char*> cuda_result_name(std::int32_t cuda_result) {
     return read<P, const char*>(km_cuda_result_name, cuda_result);
   }
-  /// Has the library take its own host memory from these functions from now on; null for both: from
-  /// malloc. They have to work until the process ends, and may make no call of the library.
+  /// Makes the library allocate its own host memory with these functions from now on; null for both
+  /// selects malloc. They have to work until the process ends and may not call the library.
   static result_of<P, void> set_allocator(km_allocate_callback allocate, km_free_callback release,
                                           void* user_data = nullptr) {
     return P::give(km_set_allocator(allocate, release, user_data));
@@ -83,22 +84,23 @@ struct library {
 
 }  // namespace detail
 
-/// A device, by its URI: "cpu", "cpu:1", "auto" ... All functions may be called by any thread, and
-/// none waits for work.
+/// A device, opened by its URI: "cpu", "cpu:1", "auto" ... All functions may be called by any
+/// thread, and none waits for work.
 template <class P>
 class basic_device : public detail::any_device {
  public:
   using object::object;
-  /// Opens a device. KM_ERROR_INVALID_ARGUMENT when `uri` is none, KM_ERROR_NO_DEVICE when the
-  /// backend has no such device, KM_ERROR_BACKEND_UNAVAILABLE with the reason.
+  /// Opens a device. KM_ERROR_INVALID_ARGUMENT when `uri` is not a URI of this form,
+  /// KM_ERROR_NO_DEVICE when the backend has no such device, KM_ERROR_BACKEND_UNAVAILABLE with the
+  /// reason.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_device(const std::string& uri) : basic_device(open(uri)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static detail::result_of<P, basic_device> open(const std::string& uri) {
     return detail::make<P, basic_device>(km_device_open, uri.c_str());
   }
 
-  /// How many devices all usable backends have, or those of one backend.
+  /// The number of devices of all usable backends; the overload counts those of one backend.
   static detail::result_of<P, std::uint32_t> count() {
     return detail::read<P, std::uint32_t>(km_device_count, nullptr);
   }
@@ -113,7 +115,7 @@ class basic_device : public detail::any_device {
   detail::result_of<P, std::int64_t> attribute(km_device_attribute attribute) const {
     return detail::read<P, std::int64_t>(km_device_attribute_get, get(), attribute);
   }
-  /// True when kernels of this device can be given memory of `peer`.
+  /// True if kernels of this device can use memory of `peer`.
   detail::result_of<P, bool> can_access_peer(const detail::any_device& peer) const {
     std::uint32_t can_access = 0;
     const km_status status = km_device_can_access_peer(get(), peer.get(), &can_access);

@@ -1,5 +1,5 @@
-// Failures: km::error, which the classes of km throw, and km::result, which those of km::nothrow
-// return.
+// Failures: km::error, which the classes of km throw, and km::result, which the classes of
+// km::nothrow return.
 #ifndef KERNELMILL_CPP_ERROR_HPP
 #define KERNELMILL_CPP_ERROR_HPP
 
@@ -35,7 +35,7 @@
 #endif
 
 namespace km {
-// Programs with parts built against different versions of this header keep them apart.
+// The inline namespace keeps apart the versions of this header that parts of one program use.
 inline namespace v1 {
 
 /// The name of a status, for example "KM_ERROR_NOT_FOUND"; "unknown status" for no status.
@@ -53,8 +53,8 @@ inline const char* description(km_status status) noexcept {
   return text;
 }
 
-// The text of a call that copies it out: read(buffer, capacity, &size) -> km_status. Sizes that
-// grow between two calls make it try again.
+// The text of a call that copies it out: read(buffer, capacity, &size) -> km_status. It tries again
+// if the text grows between two calls.
 template <class Read>
 km_status read_text(Read read, std::string& out_text) {
   for (;;) {
@@ -71,8 +71,8 @@ km_status read_text(Read read, std::string& out_text) {
   }
 }
 
-// Puts the names of this header into a text of the library, in the place of C functions; the one at
-// the beginning says which call failed, and stays.
+// Replaces the names of C functions in a text of the library by those of this header; the name at
+// the beginning, which tells the failed call, stays.
 inline void put_own_names(std::string& text) {
   const auto is_word = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_';
@@ -92,7 +92,7 @@ inline void put_own_names(std::string& text) {
   }
 }
 
-// The text of the calling thread's last failure; a status that is no error leaves no text.
+// The text of the calling thread's last failure; a status that is not an error has no text.
 inline std::string failure_text(km_status status) {
   std::string text;
   if (status >= KM_ERROR_INTERNAL) read_text(km_last_error_message, text);
@@ -102,15 +102,16 @@ inline std::string failure_text(km_status status) {
 
 }  // namespace detail
 
-/// A failed call: all that the library knows of it, fetched on the thread that failed. Copies do
-/// not throw.
+/// A failed call with its status, texts and codes, fetched on the thread that made the call. Copies
+/// do not throw.
 class error : public std::runtime_error {
  public:
-  /// Reads the calling thread's last failure: to be made right after the call that failed.
+  /// Reads the calling thread's last failure, so it has to be created right after the call that
+  /// failed.
   explicit error(km_status status) : error(status, detail::failure_text(status)) {
     if (status >= KM_ERROR_INTERNAL) km_last_error_native_code(&native_code_);
   }
-  /// A failure with a text of the caller's.
+  /// Makes a failure with a text of the caller's.
   error(km_status status, const std::string& text) : std::runtime_error(text), status_(status) {
     km_status_category(status, &category_);
     km_status_recovery(status, &suggestion_);
@@ -121,18 +122,18 @@ class error : public std::runtime_error {
   km_status status() const noexcept { return status_; }
   /// The kind of failure: a KM_ERROR_CATEGORY_...
   km_error_category category() const noexcept { return category_; }
-  /// One sentence on what to do about it. what() says what was wrong, with which values.
+  /// One sentence with the remedy. what() says which values were wrong and why.
   const char* suggestion() const noexcept { return suggestion_; }
   /// The backend's own code (CUresult, errno ...), or 0.
   std::int64_t native_code() const noexcept { return native_code_; }
-  /// The compiler's messages where a compilation failed, else empty.
+  /// The compiler's messages if a compilation failed, otherwise empty.
   const std::string& log() const noexcept {
     static const std::string none;
     return log_ ? *log_ : none;
   }
 
  protected:
-  // A failed compilation, with all that the compiler said.
+  // A failed compilation with all messages of the compiler.
   error(km_status status, std::string&& log, std::nullptr_t) : error(status) {
     log_ = std::make_shared<const std::string>(std::move(log));
   }
@@ -145,10 +146,10 @@ class error : public std::runtime_error {
   std::shared_ptr<const std::string> log_;  // exceptions are copied without throwing
 };
 
-/// A compilation that failed; log() has all that the compiler said.
+/// A compilation that failed; log() has all messages of the compiler.
 class compile_error : public error {
  public:
-  /// Reads the calling thread's last failure, and takes the compiler's messages over.
+  /// Reads the calling thread's last failure and takes over the compiler's messages.
   compile_error(km_status status, std::string log) : error(status, std::move(log), nullptr) {}
 };
 
@@ -164,13 +165,13 @@ inline void check(km_status status) {
   if (__builtin_expect(status != KM_SUCCESS, 0)) fail(status);
 }
 #else
-// A value that is not there was asked for, and nothing can be thrown.
+// Ends a program without exceptions that asks a failed result for its value.
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise(error&&) { std::terminate(); }
 #endif
 
 }  // namespace detail
 
-/// The value of a call of km::nothrow, or its km::error: what std::expected<T, km::error> is in
+/// The value of a call of km::nothrow, or its km::error. It is like std::expected<T, km::error> of
 /// C++23, to which it converts.
 template <class T>
 class [[nodiscard]] result {
@@ -178,9 +179,9 @@ class [[nodiscard]] result {
   using value_type = T;
   using error_type = km::error;
 
-  /// A success.
+  /// Makes a success.
   result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
-  /// A failure.
+  /// Makes a failure.
   result(km::error failure) : held_(std::in_place_index<1>, std::move(failure)) {}
 
   /// True when there is a value.
@@ -189,15 +190,15 @@ class [[nodiscard]] result {
   explicit operator bool() const noexcept { return has_value(); }
   /// KM_SUCCESS, or the status of the failure.
   km_status status() const noexcept { return has_value() ? KM_SUCCESS : error().status(); }
-  /// The failure, which has to be there.
+  /// The failure; undefined if the call succeeded.
   const km::error& error() const noexcept { return *std::get_if<1>(&held_); }
-  /// The value, which has to be there.
+  /// The value; undefined if the call failed.
   T& operator*() & noexcept { return *std::get_if<0>(&held_); }
   const T& operator*() const& noexcept { return *std::get_if<0>(&held_); }
   T&& operator*() && noexcept { return std::move(*std::get_if<0>(&held_)); }
   T* operator->() noexcept { return std::get_if<0>(&held_); }
   const T* operator->() const noexcept { return std::get_if<0>(&held_); }
-  /// The value; the failure is thrown where there is none, and without exceptions ends the program.
+  /// The value; if there is none, throws the failure or, without exceptions, ends the program.
   T& value() & {
     if (!has_value()) detail::raise(km::error(error()));
     return **this;
@@ -210,7 +211,7 @@ class [[nodiscard]] result {
     if (!has_value()) detail::raise(km::error(error()));
     return std::move(**this);
   }
-  /// The value, or another one where there is none.
+  /// The value, or `other` if the call failed.
   template <class Other>
   T value_or(Other&& other) && {
     return has_value() ? std::move(**this) : static_cast<T>(std::forward<Other>(other));
@@ -219,7 +220,7 @@ class [[nodiscard]] result {
   T value_or(Other&& other) const& {
     return has_value() ? **this : static_cast<T>(std::forward<Other>(other));
   }
-  /// Calls `next` with the value, which returns a result; a failure is passed on.
+  /// Calls `next`, which returns a result, with the value; a failure is passed on.
   template <class Next>
   auto and_then(Next&& next) && -> std::invoke_result_t<Next, T&&> {
     if (!has_value()) return km::error(error());
@@ -244,9 +245,9 @@ class [[nodiscard]] result<void> {
   using value_type = void;
   using error_type = km::error;
 
-  /// A success.
+  /// Makes a success.
   result() noexcept = default;
-  /// A failure.
+  /// Makes a failure.
   result(km::error failure) : failure_(std::move(failure)) {}
 
   /// True when the call succeeded.
@@ -255,9 +256,9 @@ class [[nodiscard]] result<void> {
   explicit operator bool() const noexcept { return has_value(); }
   /// KM_SUCCESS, or the status of the failure.
   km_status status() const noexcept { return failure_ ? failure_->status() : KM_SUCCESS; }
-  /// The failure, which has to be there.
+  /// The failure; undefined if the call succeeded.
   const km::error& error() const noexcept { return *failure_; }
-  /// Nothing; a failure is thrown, and without exceptions ends the program.
+  /// Throws the failure if there is one or, without exceptions, ends the program.
   void value() const {
     if (failure_) detail::raise(km::error(*failure_));
   }
@@ -281,8 +282,8 @@ class [[nodiscard]] result<void> {
 
 namespace detail {
 
-/* How classes report failures: the parameter P of all of them. give() turns a status into what
- * their functions return, given() tells whether that is a success. */
+/* The policy by which classes report failures, their parameter P. give() turns a status into the
+ * return value of their functions, given() tells whether that is a success. */
 #if KM_HAS_EXCEPTIONS
 struct throwing {
   static constexpr bool throws = true;
@@ -295,7 +296,7 @@ struct throwing {
     check(status);
     return std::forward<T>(value);
   }
-  // A call with one answer beside success that is no failure.
+  // The outcome of a call with one further status, `other`, that is not a failure and gives false.
   static bool unless(km_status other, km_status status) {
     if (status == other) return false;
     check(status);
@@ -309,7 +310,7 @@ struct throwing {
   [[noreturn]] static T refuse_source(km_status status, std::string&& log) {
     throw compile_error(status, std::move(log));
   }
-  // The first failure of a chain of calls.
+  // Keeps the first failure of a chain of calls.
   struct chain {
     void note(km_status status) { check(status); }
     static km_status pending() noexcept { return KM_SUCCESS; }
@@ -363,7 +364,7 @@ struct returning {
 template <class P, class T>
 using result_of = typename P::template result<T>;
 
-// The value of a C call whose last parameter takes it.
+// Reads the value that a C call returns by its last parameter.
 template <class P, class T, class Call, class... Arguments>
 result_of<P, T> read(Call call, Arguments... arguments) {
   T value{};
@@ -371,7 +372,7 @@ result_of<P, T> read(Call call, Arguments... arguments) {
   return P::give(status, std::move(value));
 }
 
-// The structure of a C call whose last parameter takes it and says its size.
+// Reads the structure that a C call fills by its last parameter, with its struct_size set.
 template <class P, class T, class Call, class... Arguments>
 result_of<P, T> read_struct(Call call, Arguments... arguments) {
   T value{};
@@ -380,7 +381,7 @@ result_of<P, T> read_struct(Call call, Arguments... arguments) {
   return P::give(status, std::move(value));
 }
 
-// The text of a C call that ends with buffer, capacity and size.
+// Reads the text of a C call whose last parameters are buffer, capacity and size.
 template <class P, class Call, class... Arguments>
 result_of<P, std::string> text(Call call, Arguments... arguments) {
   std::string found;
@@ -391,7 +392,7 @@ result_of<P, std::string> text(Call call, Arguments... arguments) {
   return P::give(status, std::move(found));
 }
 
-// Sets the size of structures that say theirs.
+// Sets struct_size in structures that have it.
 template <class T, class = void>
 struct sized {
   static void set(T&) noexcept {}
@@ -401,8 +402,8 @@ struct sized<T, std::void_t<decltype(T::struct_size)>> {
   static void set(T& value) noexcept { value.struct_size = sizeof value; }
 };
 
-// The list of a C call that ends with capacity, elements and count, and fills what there is room
-// for.
+// Reads the list of a C call whose last parameters are capacity, elements and count, and that fills
+// at most `capacity` elements.
 template <class P, class T, class Call, class Parent>
 result_of<P, std::vector<T>> list(Call call, Parent parent) {
   std::vector<T> found;
@@ -416,7 +417,7 @@ result_of<P, std::vector<T>> list(Call call, Parent parent) {
     const std::uint64_t capacity = count;
     status = call(parent, capacity, found.data(), &count);
     if (status != KM_SUCCESS) break;
-    if (count > capacity) continue;  // another thread added some
+    if (count > capacity) continue;  // another thread added elements meanwhile
     found.resize(static_cast<std::size_t>(count));
     break;
   }

@@ -12,7 +12,7 @@ struct best_block {
   std::uint32_t block_threads = 0, grid_blocks = 0;
 };
 
-/// A kernel of a module, which it keeps. Any thread may call all functions.
+/// A kernel of a module, which it keeps alive. Any thread may call all functions.
 template <class P>
 class basic_function : public detail::any_function {
   template <class T>
@@ -21,16 +21,16 @@ class basic_function : public detail::any_function {
  public:
   using object::object;
 
-  /// Its name in the PTX.
+  /// The kernel's name in the PTX.
   result<std::string> name() const { return detail::text<P>(km_function_name, get()); }
-  /// A KM_FUNCTION_ATTRIBUTE_...
+  /// The value of a KM_FUNCTION_ATTRIBUTE_...
   result<std::int64_t> attribute(km_function_attribute attribute) const {
     return detail::read<P, std::int64_t>(km_function_attribute_get, get(), attribute);
   }
   result<void> set_attribute(km_function_attribute attribute, std::int64_t value) const {
     return P::give(km_function_attribute_set(get(), attribute, value));
   }
-  /// How many parameters it has.
+  /// The number of the kernel's parameters.
   result<std::uint32_t> param_count() const {
     return detail::read<P, std::uint32_t>(km_function_param_count, get());
   }
@@ -38,11 +38,12 @@ class basic_function : public detail::any_function {
   result<km_param_info> param(std::uint32_t index) const {
     return detail::read_struct<P, km_param_info>(km_function_param, get(), index);
   }
-  /// The type of a parameter, from 0, as CUDA C++ declares it; perhaps unknown.
+  /// The type of a parameter, from 0, as CUDA C++ declares it; KM_SIGNATURE_KIND_UNKNOWN if it is
+  /// unknown.
   result<km_param_signature> param_signature(std::uint32_t index) const {
     return detail::read_struct<P, km_param_signature>(km_function_param_signature, get(), index);
   }
-  /// The name of a parameter's element type in CUDA C++; empty where it is unknown.
+  /// The name of a parameter's element type in CUDA C++; empty if it is unknown.
   result<std::string> param_type_name(std::uint32_t index) const {
     std::string name;
     const km_status status = detail::read_text(
@@ -57,19 +58,19 @@ class basic_function : public detail::any_function {
     return P::give(km_function_prepare(get(), block.x, block.y, block.z));
   }
 
-  /// How many blocks a multiprocessor holds at a time, and why no more.
+  /// The number of blocks that a multiprocessor holds at a time, and the resource that limits it.
   result<km_occupancy> occupancy(std::uint32_t block_threads,
                                  std::uint64_t shared_bytes = 0) const {
     return detail::read_struct<P, km_occupancy>(km_function_occupancy, get(), block_threads,
                                                 shared_bytes);
   }
-  /// The block size that keeps the most threads busy; 0 for `max_block_threads`: any.
+  /// The block size that keeps the most threads busy, at most `max_block_threads`; 0: any.
   result<km::best_block> best_block(std::uint64_t shared_bytes = 0,
                                     std::uint32_t max_block_threads = 0) const {
     return find_best_block(shared_bytes, nullptr, nullptr, max_block_threads);
   }
-  /// The block size with `shared_of(threads)` bytes of dynamic shared memory for blocks of a size;
-  /// it must be noexcept.
+  /// The block size if blocks of a size need `shared_of(threads)` bytes of dynamic shared memory;
+  /// `shared_of` must be noexcept.
   template <class SharedOf>
   result<km::best_block> best_block_with(SharedOf&& shared_of,
                                          std::uint32_t max_block_threads = 0) const {
@@ -83,19 +84,20 @@ class basic_function : public detail::any_function {
         },
         const_cast<void*>(static_cast<const void*>(std::addressof(shared_of))), max_block_threads);
   }
-  /// The most dynamic shared memory of a block while `block_count` blocks fit on a multiprocessor.
+  /// The largest dynamic shared memory per block with which `block_count` blocks fit on a
+  /// multiprocessor.
   result<std::uint64_t> available_shared_bytes(std::uint32_t block_count,
                                                std::uint32_t block_threads) const {
     return detail::read<P, std::uint64_t>(km_function_available_shared_bytes, get(), block_count,
                                           block_threads);
   }
-  /// How many clusters of `cluster_blocks` blocks the device holds at a time.
+  /// The number of clusters of `cluster_blocks` blocks that the device holds at a time.
   result<std::uint32_t> max_active_clusters(std::uint32_t block_threads, std::uint64_t shared_bytes,
                                             std::uint32_t cluster_blocks) const {
     return detail::read<P, std::uint32_t>(km_function_max_active_clusters, get(), block_threads,
                                           shared_bytes, cluster_blocks);
   }
-  /// Says what each launch counts as for the profiler: operations, and bytes of memory traffic.
+  /// Sets the operations and bytes of memory traffic that the profiler counts for each launch.
   result<void> set_work(std::uint64_t operations, std::uint64_t size_bytes) const {
     return P::give(km_profiler_set_work(get(), operations, size_bytes));
   }

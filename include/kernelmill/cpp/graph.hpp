@@ -1,4 +1,4 @@
-// Graphs: work that is put together once, by nodes or by a capture, and launched many times.
+// Graphs: work that is built once, by nodes or by a capture, and launched many times.
 #ifndef KERNELMILL_CPP_GRAPH_HPP
 #define KERNELMILL_CPP_GRAPH_HPP
 
@@ -12,7 +12,7 @@
 namespace km {
 inline namespace v1 {
 
-/// A node of a graph, by its number: the same in clones and in what is instantiated.
+/// A node of a graph, by its number, which is the same in clones and executable graphs.
 struct node {
   std::uint64_t id = 0;
   friend bool operator==(node a, node b) noexcept { return a.id == b.id; }
@@ -23,7 +23,7 @@ namespace detail {
 
 static_assert(sizeof(node) == sizeof(std::uint64_t), "lists of nodes are lists of numbers");
 
-/// The nodes that a new one runs after: a node, a list in braces, a std::vector.
+/// The nodes that a new node depends on: one node, a list in braces, or a std::vector.
 class dependencies {
  public:
   dependencies(std::initializer_list<node> nodes) : ids_(ids_of(nodes)) {}
@@ -42,7 +42,8 @@ class dependencies {
   std::vector<std::uint64_t> ids_;
 };
 
-/// The host functions that the nodes of a graph call, by node; those of captured nodes under 0.
+/// The host functions that the nodes of a graph call, by node; those of captured nodes have the key
+/// 0.
 class host_functions {
  public:
   using functions = std::multimap<std::uint64_t, std::shared_ptr<void>>;
@@ -50,9 +51,9 @@ class host_functions {
   host_functions() = default;
   explicit host_functions(functions held) : held_(std::move(held)) {}
 
-  // Puts a function in the place of those of a node; null: the node has none.
+  // Replaces the functions of a node by one; null: by none.
   void put(std::uint64_t node, std::shared_ptr<void> function) {
-    functions old;  // goes without the lock: that runs code of the program
+    functions old;  // destroyed outside the lock, since destructors run code of the program
     const std::lock_guard<std::mutex> lock(mutex_);
     if (node != 0) {
       const auto [first, last] = held_.equal_range(node);
@@ -61,7 +62,7 @@ class host_functions {
     }
     if (function) held_.emplace(node, std::move(function));
   }
-  // Puts all functions of a child graph in the place of those of a node.
+  // Replaces the functions of a node by all those of a child graph.
   void put(std::uint64_t node, const functions& of_child) {
     put(node, std::shared_ptr<void>());
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -77,7 +78,7 @@ class host_functions {
   functions held_;
 };
 
-// The numbers of a call that ends with nodes, capacity and count.
+// Reads the nodes of a C call whose last parameters are nodes, capacity and count.
 template <class P, class Call, class... Arguments>
 result_of<P, std::vector<node>> nodes_of(Call call, Arguments... arguments) {
   std::vector<std::uint64_t> ids;
@@ -89,7 +90,7 @@ result_of<P, std::vector<node>> nodes_of(Call call, Arguments... arguments) {
     ids.resize(static_cast<std::size_t>(count));
     status = call(arguments..., ids.data(), count, &count);
     if (status == KM_SUCCESS) ids.resize(static_cast<std::size_t>(count));
-  } while (status == KM_ERROR_BUFFER_TOO_SMALL);  // another thread added some
+  } while (status == KM_ERROR_BUFFER_TOO_SMALL);  // another thread added nodes meanwhile
   std::vector<node> nodes;
   for (const std::uint64_t id : ids) nodes.push_back({id});
   return P::give(status, std::move(nodes));
@@ -100,9 +101,9 @@ result_of<P, std::vector<node>> nodes_of(Call call, Arguments... arguments) {
 template <class P>
 class basic_graph_exec;
 
-/// Work as nodes, each of which runs after those that it depends on. Any thread may call all const
-/// functions. The graph keeps the functions and the device memory that its nodes use; memory of the
-/// host that copies use is the caller's to keep, unless it is km::host_memory.
+/// A graph of work: each node runs after the nodes that it depends on. Any thread may call all
+/// const functions. The graph keeps the functions and the device memory that its nodes use; the
+/// caller has to keep host memory that copies use, unless it is km::host_memory.
 template <class P>
 class basic_graph : public detail::any_graph {
   template <class T>
@@ -111,23 +112,23 @@ class basic_graph : public detail::any_graph {
 
  public:
   basic_graph() noexcept = default;
-  /// Takes a handle over.
+  /// Takes over a handle of the C ABI.
   explicit basic_graph(km_graph handle)
       : object(handle), functions_(std::make_shared<detail::host_functions>()) {}
   /// A graph without nodes.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_graph(const detail::any_context& context) : basic_graph(create(context)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_graph> create(const detail::any_context& context) {
     return detail::make<P, basic_graph>(km_graph_create, context.get());
   }
-  /// A copy with the same numbers of nodes.
+  /// Copies the graph; nodes keep their numbers.
   result<basic_graph> clone() const {
     km_graph made{};
     const km_status status = km_graph_clone(get(), &made);
     return P::give(status, basic_graph(made, held()));
   }
-  /// Makes the graph ready to run as it is now; compiles its kernels.
+  /// Makes an executable graph of the present state; compiles its kernels, which may take seconds.
   result<basic_graph_exec<P>> instantiate() const;
 
   /// Adds a kernel with all its arguments. The graph keeps the memory of slices.
@@ -146,8 +147,8 @@ class basic_graph : public detail::any_graph {
                                  packed.slice_count(), &made);
     return P::give(status, node{made});
   }
-  /// Gives a kernel's node another function, shape and arguments. This and the other set functions
-  /// change the graph; basic_graph_exec::update takes it over.
+  /// Replaces the function, shape and arguments of a kernel's node. The set functions change the
+  /// graph only; basic_graph_exec::update applies the change to an executable graph.
   template <class... Arguments>
   result<void> set_kernel(node of, const detail::any_function& function, dim3 grid, dim3 block,
                           std::uint64_t shared_bytes, const Arguments&... arguments) const {
@@ -159,7 +160,7 @@ class basic_graph : public detail::any_graph {
     return P::give(km_graph_set_kernel(get(), of.id, function.get(), &config, packed.data(),
                                        packed.size_bytes(), slices.data(), packed.slice_count()));
   }
-  /// Adds a copy of all of a slice to the elements of another from `first` on.
+  /// Adds a copy of a whole slice to the elements of another from `first` on.
   template <class T>
   result<node> add_copy(const dependencies& after, const detail::elements<T>& destination,
                         const detail::elements<T>& source, std::uint64_t first = 0) const {
@@ -216,7 +217,7 @@ class basic_graph : public detail::any_graph {
                                          detail::product(first, sizeof(T)), destination,
                                          detail::product(count, sizeof(T))));
   }
-  /// Adds a fill of all elements; elements of 1, 2 or 4 bytes.
+  /// Adds a fill of all elements, which have 1, 2 or 4 bytes.
   template <class T>
   result<node> add_fill(const dependencies& after, const detail::elements<T>& memory,
                         const std::common_type_t<T>& value) const {
@@ -229,7 +230,7 @@ class basic_graph : public detail::any_graph {
     return P::give(km_graph_set_fill(get(), of.id, memory.get(), 0, detail::fill_bits(value),
                                      sizeof(T), memory.size()));
   }
-  /// Adds copies and fills of rows, as the functions of these names of slices make them.
+  /// Adds copies and fills of rows, like the functions of slices of the same names.
   template <class T>
   result<node> add_copy_rows(const dependencies& after, const detail::elements<T>& destination,
                              const detail::elements<T>& source, const extent& rows,
@@ -289,7 +290,8 @@ class basic_graph : public detail::any_graph {
         detail::fill_bits(value), sizeof(T), rows.width, detail::product(rows.height, rows.depth)));
   }
   /// Adds a call of `callback(status)`, each time the graph runs, on a thread of the library; it
-  /// may not make calls that wait, and must be noexcept. The graph and what is instantiated own it.
+  /// may not make calls that wait, and must be noexcept. The graph and its executable graphs own
+  /// it.
   template <class Callback>
   result<node> add_host(const dependencies& after, Callback callback) const {
     detail::check_callback<Callback>();
@@ -309,11 +311,11 @@ class basic_graph : public detail::any_graph {
     if (status == KM_SUCCESS) functions_->put(of.id, std::move(owned));
     return P::give(status);
   }
-  /// Adds a node that only joins and forks.
+  /// Adds a node without work, which only joins and forks dependencies.
   result<node> add_empty(const dependencies& after) const {
     return added(km_graph_add_empty, after);
   }
-  /// Adds a whole graph as it is now.
+  /// Adds a copy of a whole graph as one node.
   result<node> add_child(const dependencies& after, const basic_graph& child) const {
     std::uint64_t made = 0;
     const auto of_child = child.held();
@@ -335,16 +337,16 @@ class basic_graph : public detail::any_graph {
     if (status == KM_SUCCESS) functions_->put(gone.id, std::shared_ptr<void>());
     return P::give(status);
   }
-  /// Makes `to` run after `from`, and takes that back.
+  /// Adds the dependency of `to` on `from`, and removes it.
   result<void> add_dependency(node from, node to) const {
     return P::give(km_graph_add_dependency(get(), from.id, to.id));
   }
   result<void> remove_dependency(node from, node to) const {
     return P::give(km_graph_remove_dependency(get(), from.id, to.id));
   }
-  /// All nodes, in the order of their making.
+  /// All nodes, in the order of their creation.
   result<std::vector<node>> nodes() const { return detail::nodes_of<P>(km_graph_nodes, get()); }
-  /// The nodes that a node runs after, and those that run after it.
+  /// The nodes that a node depends on, and the nodes that depend on it.
   result<std::vector<node>> dependencies_of(node of) const {
     return detail::nodes_of<P>(km_graph_node_dependencies, get(), of.id);
   }
@@ -368,7 +370,7 @@ class basic_graph : public detail::any_graph {
     }
     return P::give(status, std::move(bytes));
   }
-  /// The function of a kernel's node.
+  /// The function of a kernel's node. KM_ERROR_INVALID_ARGUMENT for other nodes.
   result<basic_function<P>> function(node of) const {
     return detail::make<P, basic_function<P>>(km_graph_node_function, get(), of.id);
   }
@@ -376,7 +378,7 @@ class basic_graph : public detail::any_graph {
   result<basic_graph> child(node of) const {
     km_graph made{};
     const km_status status = km_graph_node_child(get(), of.id, &made);
-    detail::host_functions::functions all;  // perhaps more than the child needs
+    detail::host_functions::functions all;  // may contain more functions than the child needs
     if (status == KM_SUCCESS) {
       for (const auto& [number, function] : held()) all.emplace(0, function);
     }

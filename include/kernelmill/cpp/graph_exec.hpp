@@ -1,4 +1,4 @@
-// Graphs made ready to run, and captures of streams. Included by graph.hpp.
+// Executable graphs, and captures of streams. graph.hpp includes this header.
 #ifndef KERNELMILL_CPP_GRAPH_EXEC_HPP
 #define KERNELMILL_CPP_GRAPH_EXEC_HPP
 
@@ -7,14 +7,14 @@
 namespace km {
 inline namespace v1 {
 
-/// The first difference that speaks against an update; the node is 0 where there is none.
+/// The first difference that prevents an update; the node is 0 if there is none.
 struct graph_difference {
   km_graph_difference kind = KM_GRAPH_DIFFERENCE_NONE;
   node at;
 };
 
-/// A graph ready to run. Launches of one run one after the other, also in different streams. Any
-/// thread may call const functions.
+/// An executable graph. Its launches run one after the other, also in different streams. Any thread
+/// may call const functions.
 template <class P>
 class basic_graph_exec : public detail::any_graph_exec {
   template <class T>
@@ -23,10 +23,11 @@ class basic_graph_exec : public detail::any_graph_exec {
 
  public:
   using object::object;
-  /// Makes a graph ready to run as it is now; compiles its kernels.
+  /// Makes an executable graph of a graph's present state; compiles its kernels, which may take
+  /// seconds.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_graph_exec(const basic_graph<P>& graph) : basic_graph_exec(create(graph)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_graph_exec> create(const basic_graph<P>& graph) {
     functions held = graph.held();
     km_graph_exec handle{};
@@ -36,13 +37,14 @@ class basic_graph_exec : public detail::any_graph_exec {
     return P::give(status, std::move(made));
   }
 
-  /// Queues one run of the graph. Does not wait. One that calls host functions keeps them until it
-  /// is done, and cannot be launched into a capture: add the graph as a child.
+  /// Queues one run of the graph without waiting. A graph that calls host functions keeps them
+  /// until the run is done, and cannot be launched into a capture: add the graph as a child
+  /// instead.
   result<void> launch(const detail::any_stream& stream) const {
     if (functions_) return launch_with_functions(stream);
     return P::give(km_graph_exec_launch(get(), stream.get()));
   }
-  /// Takes the parameters of all nodes of a graph of the same topology over.
+  /// Takes over the parameters of all nodes of a graph of the same topology.
   /// KM_ERROR_GRAPH_MISMATCH when it differs; nothing is changed then.
   result<void> update(const basic_graph<P>& graph) {
     functions held = graph.held();
@@ -50,14 +52,14 @@ class basic_graph_exec : public detail::any_graph_exec {
     if (status == KM_SUCCESS) add_functions(held);
     return P::give(status);
   }
-  /// Takes the parameters of one node over, of the graph or of a clone.
+  /// Takes over the parameters of one node of the graph or of a clone.
   result<void> update(const basic_graph<P>& graph, node of) {
     functions held = graph.held();
     const km_status status = km_graph_exec_update_node(get(), graph.get(), of.id);
     if (status == KM_SUCCESS) add_functions(held);
     return P::give(status);
   }
-  /// True when update() can take a graph over, and the first node that speaks against it.
+  /// The first node and kind of difference that prevent update() from taking a graph over, if any.
   result<graph_difference> compare(const basic_graph<P>& graph) const {
     graph_difference found;
     const km_status status = km_graph_exec_compare(get(), graph.get(), &found.kind, &found.at.id);
@@ -74,7 +76,7 @@ class basic_graph_exec : public detail::any_graph_exec {
                 "km::graph_exec::launch: the stream is being captured, and the graph calls host "
                 "functions, which this object owns; add the graph as a child of the other one"));
     }
-    // Holds the functions until the run is done; it is the library's from the call on.
+    // Holds the functions until the run is done; from the call on the library owns it.
     using keeper = std::shared_ptr<const functions>;
     auto kept = std::make_unique<keeper>(functions_);
     km_status status = km_graph_exec_launch(get(), stream.get());
@@ -85,11 +87,12 @@ class basic_graph_exec : public detail::any_graph_exec {
           const std::unique_ptr<keeper> gone(static_cast<keeper*>(data));
         },
         kept.get());
-    // A run whose end cannot be known, as after a kernel that failed, keeps them for good.
+    // If the end of a run cannot be observed, for example after a kernel failed, the functions are
+    // leaked.
     kept.release();
     return P::give(status);
   }
-  // Runs that are queued may still use the functions from before, so these stay, too.
+  // Queued runs may still use the earlier functions, so these are kept too.
   void add_functions(const functions& more) {
     if (more.empty()) return;
     functions all = functions_ ? *functions_ : functions();
@@ -104,9 +107,9 @@ class basic_graph_exec : public detail::any_graph_exec {
   std::shared_ptr<const functions> functions_;
 };
 
-/// A capture under way: what is queued in the stream becomes nodes of a graph and does not run.
-/// Dropping it ends the capture without a graph. The stream has to live as long; one thread at a
-/// time uses it.
+/// A capture under way: work queued in the stream becomes nodes of a graph and does not run.
+/// Destroying the object ends the capture without a graph. The stream has to outlive it; only one
+/// thread at a time may use it.
 template <class P>
 class basic_capture {
   template <class T>
@@ -114,10 +117,10 @@ class basic_capture {
 
  public:
   basic_capture() noexcept = default;
-  /// Begins to capture a stream.
+  /// Begins to capture a stream, which has to outlive this object.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_capture(const detail::any_stream& stream) : basic_capture(begin(stream)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_capture> begin(const detail::any_stream& stream) {
     basic_capture made;
     const km_status status = km_stream_begin_capture(stream.get());
@@ -141,14 +144,15 @@ class basic_capture {
     }
   }
 
-  /// Ends the capture and gives the graph. KM_ERROR_CAPTURE_INVALIDATED when a call has invalidated
-  /// it, KM_ERROR_CAPTURE_UNJOINED when the stream does not wait for one that joined.
+  /// Ends the capture and returns the graph. KM_ERROR_CAPTURE_INVALIDATED when a call has
+  /// invalidated it, KM_ERROR_CAPTURE_UNJOINED when the stream does not wait for another that
+  /// joined.
   result<basic_graph<P>> end() {
     km_graph handle{};
     const km_status status = km_stream_end_capture(std::exchange(stream_, km_stream{}), &handle);
     return P::give(status, basic_graph<P>(handle, std::exchange(functions_, {})));
   }
-  /// Has `callback(status)` called each time that the graph runs, as basic_graph::add_host does.
+  /// Adds a call of `callback(status)` for each run of the graph, as basic_graph::add_host does.
   template <class Callback>
   result<void> add_callback(Callback callback) {
     detail::check_callback<Callback>();
@@ -158,7 +162,7 @@ class basic_capture {
     if (status == KM_SUCCESS) functions_.emplace(0, std::move(owned));
     return P::give(status);
   }
-  /// A KM_CAPTURE_STATUS_...
+  /// The capture's state, a KM_CAPTURE_STATUS_...
   result<km_capture_status> status() const {
     return detail::read<P, km_capture_status>(km_stream_capture_status, stream_);
   }

@@ -1,4 +1,4 @@
-// The owner of a handle, which all classes derive from, and what they are made with.
+// The owner of a handle, the base of all classes, and helpers to create objects.
 #ifndef KERNELMILL_CPP_HANDLE_HPP
 #define KERNELMILL_CPP_HANDLE_HPP
 
@@ -12,7 +12,8 @@ namespace km {
 inline namespace v1 {
 namespace detail {
 
-// Products of sizes; what does not fit is out of every bound, which the library then says.
+// The product of two sizes, UINT64_MAX on overflow, which the library then refuses as out of
+// bounds.
 constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
   constexpr std::uint64_t most = (std::numeric_limits<std::uint64_t>::max)();
   return b != 0 && a > most / b ? most : a * b;
@@ -22,12 +23,13 @@ inline std::uint64_t limit_ns(std::chrono::nanoseconds limit) noexcept {
   return limit.count() <= 0 ? 0 : static_cast<std::uint64_t>(limit.count());
 }
 
-// The library reads a text of size 0 up to its closing zero, which an empty view may lack.
+// The data of a view, "" for an empty one: the library reads a text of size 0 up to its closing
+// zero, which an empty view may lack.
 inline const char* text_data(std::string_view text) noexcept {
   return text.empty() ? "" : text.data();
 }
 
-// The number that a handle is, for structures that take it as one.
+// The value of a handle as a number, for structures that hold handles as numbers.
 template <class Handle>
 std::uint64_t handle_value(Handle handle) noexcept {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -37,7 +39,7 @@ std::uint64_t handle_value(Handle handle) noexcept {
   }
 }
 
-// The owner of one handle.
+// Owns one handle and destroys it; move-only.
 template <class Handle, km_status (*Destroy)(Handle) noexcept>
 class object {
  public:
@@ -57,22 +59,22 @@ class object {
 
   /// The handle, for C calls.
   Handle get() const noexcept { return handle_; }
-  /// Gives the handle away; the object is empty then.
+  /// Transfers the handle to the caller; the object is empty then.
   Handle release() noexcept { return std::exchange(handle_, Handle{}); }
-  /// Gives the handle back to the library; the object is empty then. (basic_context::reset_device()
-  /// is what stops work and clears errors.)
+  /// Destroys the handle; the object is empty then. (To stop work and clear errors, call
+  /// basic_context::reset_device().)
   void reset() noexcept {
     if (handle_ != Handle{}) Destroy(release());
   }
   void swap(object& other) noexcept { std::swap(handle_, other.handle_); }
-  /// True when there is a handle.
+  /// True if the object has a handle.
   explicit operator bool() const noexcept { return handle_ != Handle{}; }
 
  private:
   Handle handle_{};
 };
 
-// Parameters take the owners, so that the objects of km and of km::nothrow work together.
+// Parameters have these base types, so that objects of km and of km::nothrow can be mixed.
 using any_device = object<km_device, km_device_destroy>;
 using any_context = object<km_context, km_context_destroy>;
 using any_stream = object<km_stream, km_stream_destroy>;
@@ -89,7 +91,7 @@ using any_graph_exec = object<km_graph_exec, km_graph_exec_destroy>;
 using any_blas = object<km_blas, km_blas_destroy>;
 using any_tune = object<km_tune, km_tune_destroy>;
 
-// The object whose handle a C call gives by its last parameter.
+// Makes the object whose handle a C call returns by its last parameter.
 template <class P, class Object, class Call, class... Arguments>
 result_of<P, Object> make(Call call, Arguments... arguments) {
   decltype(std::declval<Object>().get()) handle{};
@@ -111,7 +113,7 @@ struct dim3 {
       : x(along_x), y(along_y), z(along_z) {}
 };
 
-/// A raw device address. The memory behind it is the caller's business.
+/// A raw device address. The caller has to keep the memory behind it alive.
 struct device_address {
   std::uint64_t value;
 };

@@ -1,4 +1,4 @@
-// Page-locked memory of the host, and mapped files.
+// Page-locked host memory, and mapped files.
 #ifndef KERNELMILL_CPP_HOST_MEMORY_HPP
 #define KERNELMILL_CPP_HOST_MEMORY_HPP
 
@@ -7,9 +7,8 @@
 namespace km {
 inline namespace v1 {
 
-/// Page-locked host memory, from and to which copies are asynchronous: it has to outlive them only
-/// as far as the program itself reads or writes it. Also memory of the caller's that is
-/// page-locked, and mapped files.
+/// Page-locked host memory, from and to which copies are asynchronous; the library keeps the memory
+/// until they are done. The memory may also be the caller's own, page-locked, or a mapped file.
 template <class T, class P>
 class basic_host_memory : public detail::any_host_memory {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -21,11 +20,11 @@ class basic_host_memory : public detail::any_host_memory {
   using value_type = T;
 
   basic_host_memory() noexcept = default;
-  /// Memory for `count` elements, at least one.
+  /// Allocates memory for `count` elements, at least one.
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_host_memory(const detail::any_context& context, std::uint64_t count)
       : basic_host_memory(create(context, count)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_host_memory> create(const detail::any_context& context, std::uint64_t count) {
     return made(km_host_memory_create, context.get(), detail::product(count, sizeof(T)),
                 km_host_memory_flags{KM_HOST_MEMORY_DEFAULT});
@@ -37,8 +36,8 @@ class basic_host_memory : public detail::any_host_memory {
     return made(km_host_memory_register, context.get(), pointer, detail::product(count, sizeof(T)),
                 km_host_memory_flags{KM_HOST_MEMORY_DEFAULT});
   }
-  /// A part of a file, to its end by default, for the host to read and as a source of copies. It is
-  /// not page-locked. A KM_MAP_... Elements at the end that are not whole are left out.
+  /// Maps a part of a file, to its end by default, for the host to read and as a source of copies.
+  /// It is not page-locked. `flags` is a KM_MAP_... An incomplete element at the end is left out.
   static result<basic_host_memory> map_file(const detail::any_context& context,
                                             const std::string& path, std::uint64_t offset_bytes = 0,
                                             std::uint64_t size_bytes = UINT64_MAX,
@@ -63,7 +62,7 @@ class basic_host_memory : public detail::any_host_memory {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
   }
-  /// Gives the memory back when its last use is over.
+  /// Drops the handle; the memory is freed after its last use.
   void reset() noexcept { basic_host_memory().swap(*this); }
   km_host_memory release() noexcept {
     data_ = nullptr;

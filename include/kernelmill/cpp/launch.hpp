@@ -1,4 +1,4 @@
-// Launches of kernels: put together step by step, or by one call.
+// Launches of kernels, built step by step or in one call.
 #ifndef KERNELMILL_CPP_LAUNCH_HPP
 #define KERNELMILL_CPP_LAUNCH_HPP
 
@@ -15,9 +15,8 @@ struct read_only_slice {
   km_slice handle;
 };
 
-/// Says of an argument that the kernel only reads it, so that the launch need not wait for others
-/// that read it on other streams: args(km::read_only(x), y). A kernel that writes it all the same
-/// races with them.
+/// Declares that the kernel only reads an argument, so that the launch need not wait for readers on
+/// other streams: args(km::read_only(x), y). If the kernel writes it nevertheless, that is a race.
 inline read_only_slice read_only(const detail::any_slice& memory) noexcept {
   return {memory.get()};
 }
@@ -31,7 +30,7 @@ template <class T>
 constexpr bool is_number =
     !is_slice<T> && !std::is_same_v<T, read_only_slice> && !std::is_same_v<T, device_address>;
 
-// The number that an argument is, POINTER for memory and addresses; UNKNOWN for structures.
+// The KM_ELEMENT_TYPE_... of an argument: POINTER for memory and addresses, UNKNOWN for structures.
 template <class T>
 constexpr km_element_type argument_type() noexcept {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -43,8 +42,8 @@ constexpr km_element_type argument_type() noexcept {
   }
 }
 
-// True if an argument is known to be of another kind than its parameter: one is a floating-point
-// number, and the other is not.
+// True if an argument is known not to fit its parameter, because one is a floating-point number and
+// the other is not.
 template <class T>
 bool is_other_kind(const km_param_info& parameter) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
@@ -66,10 +65,10 @@ constexpr void check_number() {
 
 }  // namespace detail
 
-/// A launch that is put together step by step. Each argument is checked against the kernel's
-/// parameter as it is given. After submit() it may be submitted again: as it is, or with all its
-/// arguments given from the first one on. One thread at a time builds and submits it. In
-/// km::nothrow the first failure of a chain is what submit() returns.
+/// A launch that is built step by step. Each argument is checked against the kernel's parameter
+/// when it is passed. After submit() it may be submitted again, unchanged or with all its arguments
+/// passed again from the first. Only one thread at a time may use it. In km::nothrow, submit()
+/// returns the first failure of the chain.
 template <class P>
 class basic_launch : public detail::any_launch, private P::chain {
   template <class T>
@@ -77,31 +76,31 @@ class basic_launch : public detail::any_launch, private P::chain {
 
  public:
   using object::object;
-  /// A launch of the kernel in the stream.
+  /// Prepares a launch of the kernel in the stream, and keeps both.
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_launch(const detail::any_stream& stream, const detail::any_function& function)
       : basic_launch(create(stream, function)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_launch> create(const detail::any_stream& stream,
                                      const detail::any_function& function) {
     return detail::make<P, basic_launch>(km_launch_create, stream.get(), function.get());
   }
 
-  /// Blocks.
+  /// Sets the number of blocks; it is checked by submit().
   basic_launch& grid(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
     return noted(km_launch_set_grid(get(), x, y, z));
   }
   basic_launch& grid(dim3 blocks) { return grid(blocks.x, blocks.y, blocks.z); }
-  /// Threads of a block.
+  /// Sets the number of threads of a block; it is checked by submit().
   basic_launch& block(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
     return noted(km_launch_set_block(get(), x, y, z));
   }
   basic_launch& block(dim3 threads) { return block(threads.x, threads.y, threads.z); }
-  /// Dynamic shared memory of a block.
+  /// Sets the dynamic shared memory of a block; it is checked by submit().
   basic_launch& shared_bytes(std::uint64_t size_bytes) {
     return noted(km_launch_set_shared_bytes(get(), size_bytes));
   }
-  /// Blocks of a cluster; 0, 0, 0: as the kernel says.
+  /// Sets the number of blocks of a cluster; 0, 0, 0: the kernel's own cluster size.
   basic_launch& cluster(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
     return noted(km_launch_set_cluster(get(), x, y, z));
   }
@@ -109,9 +108,9 @@ class basic_launch : public detail::any_launch, private P::chain {
   basic_launch& cooperative(bool yes = true) {
     return noted(km_launch_set_cooperative(get(), yes ? 1 : 0));
   }
-  /// The next argument: a slice or view, whose memory is kept until the kernel is done and counts
-  /// as written, unless it is given by km::read_only(); a device address; or a number or structure
-  /// of exactly the parameter's size, which is copied.
+  /// Passes the next argument: a slice or view, whose memory is kept until the kernel is done and
+  /// counts as written unless it is wrapped in km::read_only(); a device address; or a number or
+  /// structure of exactly the parameter's size, which is copied.
   template <class T>
   basic_launch& arg(const T& value) {
     if constexpr (detail::is_slice<T>) {
@@ -127,8 +126,8 @@ class basic_launch : public detail::any_launch, private P::chain {
       return noted(km_launch_arg_scalar(get(), &value, sizeof value));
     }
   }
-  /// A slice of which the kernel uses `size_bytes` from an offset on; 0: all that follows. A
-  /// KM_ACCESS_...
+  /// Passes a slice of which the kernel uses `size_bytes` from an offset on (0: all that follows);
+  /// `access` is a KM_ACCESS_...
   basic_launch& arg(const detail::any_slice& memory, std::uint64_t offset_bytes,
                     std::uint64_t size_bytes, km_access access) {
     return noted(km_launch_arg_slice_access(get(), memory.get(), offset_bytes, size_bytes, access));
@@ -167,7 +166,7 @@ class packed_arguments {
            ...);
     return status;
   }
-  // Why pack() gave a status that is no success. Out of line, since launches do not fail.
+  // The error for a failed pack(). Out of line, since launches rarely fail.
   [[gnu::cold, gnu::noinline]] error failure(km_status status) const {
     if (status != KM_ERROR_INVALID_LAUNCH) return error(status);
     const std::string text = failure_text(status);  // "km_function_check_argument: ..."
@@ -179,7 +178,7 @@ class packed_arguments {
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   const km_launch_operand* slices() const noexcept { return slices_.data(); }
   std::uint64_t slice_count() const noexcept { return slice_count_; }
-  // The slices without what the kernel does with them.
+  // The slices without their declared accesses.
   std::array<km_launch_slice, Count + 1> plain_slices() const noexcept {
     std::array<km_launch_slice, Count + 1> plain{};
     for (std::size_t i = 0; i < slice_count_; ++i) {
@@ -216,7 +215,7 @@ class packed_arguments {
     return KM_SUCCESS;
   }
 
-  // Makes room for an argument, with zeros in the gap before it; what was put before stays.
+  // Makes room for an argument, with zeros in the gap before it; earlier arguments stay.
   unsigned char* room(std::size_t offset_bytes, std::size_t size) {
     const std::size_t used = std::exchange(size_bytes_, offset_bytes + size);
     if (size_bytes_ <= small_.size()) {

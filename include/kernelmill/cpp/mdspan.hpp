@@ -1,5 +1,5 @@
-// std::mdspan: pictures and volumes of the host to and from slices, and slices as such. C++23,
-// where the compiler has it.
+// std::mdspan: copies of the host's pictures and volumes to and from slices, and slices seen as
+// mdspans. C++23, if the compiler has it.
 #ifndef KERNELMILL_CPP_MDSPAN_HPP
 #define KERNELMILL_CPP_MDSPAN_HPP
 
@@ -72,7 +72,7 @@ detail::result_of<P, void> download(const basic_stream<P>& stream,
   return source.download_rows(stream, destination.data_handle(), rows.size, {}, rows.layout);
 }
 
-/// The memory of a slice as an array of these extents, where device memory is host memory.
+/// The memory of a slice as an array of these extents, if device memory is host memory.
 /// KM_ERROR_OUT_OF_BOUNDS when the slice is smaller.
 template <class T, class P, class... Extents>
 auto host_mdspan(const detail::memory<T, P>& memory, Extents... extents)

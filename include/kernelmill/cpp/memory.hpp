@@ -17,9 +17,9 @@ inline namespace v1 {
 template <class T, class P>
 class basic_view;
 
-/// The type that kernels have for elements of T: launches check it for slices of them. To be
-/// specialised for structures: { type, lanes, name } as km_slice_set_element_type takes them.
-/// KM_ELEMENT_TYPE_UNKNOWN: kernels take such slices for any.
+/// The element type in CUDA C++ for T, which launches check for slices of T. Programs may
+/// specialise it for structures: { type, lanes, name } as for km_slice_set_element_type. With
+/// KM_ELEMENT_TYPE_UNKNOWN such slices fit every parameter.
 template <class T, class = void>
 struct device_type {
   static constexpr km_element_type type = KM_ELEMENT_TYPE_UNKNOWN;
@@ -35,7 +35,7 @@ struct scalar_type {
   static constexpr std::uint32_t lanes = 1;
   static constexpr const char* name = nullptr;
 };
-// The signed integer of a size; integers that differ in the sign fit each other.
+// The signed integer type of a size; integers that differ only in sign fit each other.
 template <class T>
 constexpr km_element_type number_type() noexcept {
   if (std::is_same_v<T, bool>) return KM_ELEMENT_TYPE_BOOL;
@@ -50,7 +50,7 @@ constexpr km_element_type number_type() noexcept {
          : sizeof(T) == 8 ? KM_ELEMENT_TYPE_I64
                           : KM_ELEMENT_TYPE_UNKNOWN;
 }
-// Has launches check the elements of a new slice, if their type is known.
+// Makes launches check the element type of a new slice, if it is known.
 template <class T>
 void set_device_type(km_slice slice) noexcept {
   using found = device_type<T>;
@@ -103,8 +103,8 @@ km_status fill(km_stream stream, km_slice slice, std::uint64_t offset_bytes, con
   }
 }
 
-/// The elements of a slice or view: a handle, and how many there are. What kernels, copies and BLAS
-/// take, whichever way failures are reported.
+/// The elements of a slice or view: a handle and a count. Kernels, copies and BLAS take this type,
+/// so that objects of km and km::nothrow can be mixed.
 template <class T>
 class elements : public any_slice {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
@@ -130,30 +130,30 @@ class elements : public any_slice {
     std::swap(size_, other.size_);
     std::swap(units_, other.units_);
   }
-  /// Gives the memory back when its last use is over.
+  /// Drops the handle; the memory is freed after its last use.
   void reset() noexcept { elements().swap(*this); }
-  /// Gives the handle away; the object is empty then.
+  /// Transfers the handle to the caller; the object is empty then.
   km_slice release() noexcept {
     size_ = 0;
     return any_slice::release();
   }
-  /// How many elements there are; 0 for an empty object.
+  /// The number of elements; 0 for an empty object.
   std::uint64_t size() const noexcept { return size_; }
   std::uint64_t size_bytes() const noexcept { return size_ * sizeof(T); }
   bool empty() const noexcept { return size_ == 0; }
 
  protected:
   elements(km_slice handle, std::uint64_t size) noexcept : any_slice(handle), size_(size) {}
-  // The elements of the handle that make one T.
+  // The number of the handle's elements per T.
   std::uint64_t units() const noexcept { return units_; }
-  // Takes a handle from elsewhere over, perhaps with elements of another size; `out_wrong` says
-  // that T does not fit.
+  // Takes over a handle from elsewhere, whose elements may have another size; sets `out_wrong` if T
+  // does not fit.
   km_status adopt(km_slice handle, std::optional<error>& out_wrong) {
     elements taken(handle, 0);
     km_slice_info info{};
     info.struct_size = sizeof info;
     const km_status status = km_slice_info_get(handle, &info);
-    if (status == KM_ERROR_INVALID_HANDLE) taken.release();  // its text is that of this call
+    if (status == KM_ERROR_INVALID_HANDLE) taken.release();  // destroying it would change the text
     if (status != KM_SUCCESS) return status;
     if (info.size_bytes % sizeof(T) != 0 || sizeof(T) % info.element_size_bytes != 0) {
       out_wrong.emplace(KM_ERROR_INVALID_ARGUMENT,
@@ -176,13 +176,13 @@ class elements : public any_slice {
 
 }  // namespace detail
 
-/// How many elements a copy of rows has: of a row, rows of a layer, layers.
+/// The size of a copy of rows: elements of a row, rows of a layer, layers.
 struct extent {
   std::uint64_t width = 0, height = 1, depth = 1;
 };
 
-/// The places of the rows of a copy on one side: the first element, and how far apart rows and
-/// layers begin; 0: without a gap.
+/// The layout of one side of a copy of rows: the first element, and the distances of rows and
+/// layers; 0: without a gap.
 struct row_layout {
   std::uint64_t offset = 0;  // elements
   std::uint64_t pitch_bytes = 0;
@@ -207,7 +207,7 @@ km_copy_3d copy_of_rows(const extent& size, const row_layout& to, const row_layo
 }
 
 /// The calls of slices and views. All functions may be called by any thread; copies from and to
-/// memory of the host that is not page-locked wait until it has been read or written.
+/// host memory that is not page-locked wait until it has been read or written.
 template <class T, class P>
 class memory : public elements<T> {
   template <class Value>
@@ -219,7 +219,7 @@ class memory : public elements<T> {
   using elements<T>::size;
   using elements<T>::size_bytes;
 
-  /// Gives the memory back no sooner than the work queued in the stream so far is done.
+  /// Drops the handle; the memory is freed only after the work queued in the stream so far.
   result<void> reset_on(const any_stream& stream) {
     const km_status status = km_slice_destroy_on_stream(get(), stream.get());
     if (status == KM_SUCCESS) this->release();
@@ -231,31 +231,31 @@ class memory : public elements<T> {
   }
   /// The device address of the first element.
   result<std::uint64_t> address() const { return read<P, std::uint64_t>(km_slice_address, get()); }
-  /// The memory itself, where device memory is host memory.
+  /// The host's pointer to the memory, if device memory is host memory.
   result<T*> host_pointer() const {
     void* found = nullptr;
     const km_status status = km_slice_host_pointer(get(), &found);
     return P::give(status, static_cast<T*>(found));
   }
 #if defined(__cpp_lib_span)
-  /// The memory of the host with its size.
+  /// Like host_pointer(), with the size.
   result<std::span<T>> host_span() const {
     void* found = nullptr;
     const km_status status = km_slice_host_pointer(get(), &found);
     return P::give(status, std::span<T>(static_cast<T*>(found), static_cast<std::size_t>(size())));
   }
 #endif
-  /// A name for the allocation, for listings. KM_ERROR_NOT_FOUND when it is not tracked.
+  /// Names the allocation, for listings. KM_ERROR_NOT_FOUND when it is not tracked.
   result<void> set_tag(const std::string& tag) const {
     return P::give(km_slice_set_tag(get(), tag.c_str()));
   }
-  /// Says of which type of CUDA C++ the elements are, if it is not km::device_type<T>, as
-  /// km_slice_set_element_type does. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check.
+  /// Declares the CUDA C++ type of the elements if it is not km::device_type<T>, like
+  /// km_slice_set_element_type. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the check.
   result<void> set_element_type(km_element_type type, std::uint32_t lanes = 1,
                                 const char* name = nullptr) const {
     return P::give(km_slice_set_element_type(get(), type, lanes, name));
   }
-  /// A part that shares the memory and keeps it.
+  /// A view of a part, which shares the memory and keeps it.
   result<basic_view<T, P>> part(std::uint64_t first, std::uint64_t count) const {
     km_slice made{};
     const std::uint64_t units = this->units();
@@ -264,8 +264,8 @@ class memory : public elements<T> {
     return give_part(status, made);
   }
 
-  /// Copies `count` elements of the host to those from `first` on. km::host_memory must stay
-  /// unchanged until the stream got there; any other has been read when the call returns.
+  /// Copies `count` elements of the host to the elements from `first` on. km::host_memory must stay
+  /// unchanged until the copy is done; any other memory has been read when the call returns.
   result<void> upload(const any_stream& stream, const T* source, std::uint64_t count,
                       std::uint64_t first = 0) const {
     return P::give(km_slice_upload(stream.get(), get(), product(first, sizeof(T)), source,
@@ -277,21 +277,21 @@ class memory : public elements<T> {
                       std::uint64_t first = 0) const {
     return upload(stream, std::data(source), std::size(source), first);
   }
-  /// Copies to `count` elements of the host from those from `first` on. km::host_memory is written
-  /// when the stream gets there; any other has been written when the call returns.
+  /// Copies `count` elements from `first` on to the host. km::host_memory is written when the
+  /// stream reaches the copy; any other memory has been written when the call returns.
   result<void> download(const any_stream& stream, T* destination, std::uint64_t count,
                         std::uint64_t first = 0) const {
     return P::give(km_slice_download(stream.get(), get(), product(first, sizeof(T)), destination,
                                      product(count, sizeof(T))));
   }
-  /// Fills all of the container, or span.
+  /// Copies as many elements as the container or span has.
   template <class Container,
             class = std::enable_if_t<!std::is_pointer_v<std::remove_reference_t<Container>>>>
   result<void> download(const any_stream& stream, Container&& destination,
                         std::uint64_t first = 0) const {
     return download(stream, std::data(destination), std::size(destination), first);
   }
-  /// All elements, after the work that is queued in the stream.
+  /// All elements, after the work that is queued in the stream. Waits for the stream.
   result<std::vector<T>> to_vector(const any_stream& stream) const {
     std::vector<T> copied(static_cast<std::size_t>(size()));
     const km_status status = km_slice_download(stream.get(), get(), 0, copied.data(), size_bytes());
@@ -309,11 +309,11 @@ class memory : public elements<T> {
     return P::give(km_slice_copy_peer(stream.get(), get(), product(first, sizeof(T)), source.get(),
                                       0, source.size_bytes()));
   }
-  /// Makes every element the same; elements of 1, 2 or 4 bytes.
+  /// Sets every element, of 1, 2 or 4 bytes, to a value.
   result<void> fill(const any_stream& stream, const T& value) const {
     return P::give(detail::fill(stream.get(), get(), 0, value, size()));
   }
-  /// Makes every byte zero.
+  /// Sets every byte to zero.
   result<void> fill_zero(const any_stream& stream) const {
     return P::give(km_slice_fill_u8(stream.get(), get(), 0, 0, size_bytes()));
   }
@@ -337,7 +337,7 @@ class memory : public elements<T> {
     const km_copy_3d copy = copy_of_rows<T>(rows, here, there);
     return P::give(km_slice_copy_3d(stream.get(), get(), source.get(), &copy));
   }
-  /// Makes every element of `rows.height` rows the same.
+  /// Sets every element of `rows.height` rows to a value.
   result<void> fill_rows(const any_stream& stream, const T& value, const extent& rows,
                          const row_layout& here = {}) const {
     return P::give(km_slice_fill_2d(stream.get(), get(), product(here.offset, sizeof(T)),
@@ -346,7 +346,7 @@ class memory : public elements<T> {
   }
 
  protected:
-  // The object for a handle from elsewhere.
+  // Makes an object for a handle from elsewhere.
   template <class Object>
   static result<Object> adopted(km_status status, km_slice handle) {
     Object made;
@@ -365,23 +365,24 @@ class memory : public elements<T> {
 
 }  // namespace detail
 
-/// A part of a slice, or of another view: memory that it shares and keeps.
+/// A part of a slice or of another view; it shares the memory and keeps it.
 template <class T, class P>
 class basic_view : public detail::memory<T, P> {
   friend class detail::memory<T, P>;
 
  public:
   basic_view() noexcept = default;
-  /// Takes a handle over.
+  /// Takes over a handle of the C ABI.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_view(km_slice handle) : basic_view(adopt_handle(handle)) {}
-  /// The constructor as a function. KM_ERROR_INVALID_ARGUMENT when T does not fit its elements.
+  /// Like the constructor, but returns a result. KM_ERROR_INVALID_ARGUMENT when T does not fit its
+  /// elements.
   static detail::result_of<P, basic_view> adopt_handle(km_slice handle) {
     return basic_view::template adopted<basic_view>(KM_SUCCESS, handle);
   }
 };
 
-/// Device memory for a number of elements.
+/// Device memory for a number of elements; move-only.
 template <class T, class P>
 class basic_slice : public detail::memory<T, P> {
   friend class detail::memory<T, P>;
@@ -390,21 +391,21 @@ class basic_slice : public detail::memory<T, P> {
 
  public:
   basic_slice() noexcept = default;
-  /// Takes a handle over.
+  /// Takes over a handle of the C ABI.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_slice(km_slice handle) : basic_slice(adopt_handle(handle)) {}
-  /// Holds anything at first, and can be used on every stream at once.
+  /// Allocates memory with undefined contents, usable at once on every stream.
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_slice(const detail::any_context& context, std::uint64_t count,
               km_slice_flags flags = KM_SLICE_DEFAULT)
       : basic_slice(create(context, count, flags)) {}
-  /// Can be used by work that is queued in the stream afterwards.
+  /// Allocates in stream order: usable by work that is queued in the stream afterwards.
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_slice(const detail::any_stream& stream, std::uint64_t count,
               km_slice_flags flags = KM_SLICE_DEFAULT)
       : basic_slice(create(stream, count, flags)) {}
 
-  /// The constructors as functions.
+  /// Like the constructors, but return a result.
   static result<basic_slice> adopt_handle(km_slice handle) {
     return basic_slice::template adopted<basic_slice>(KM_SUCCESS, handle);
   }
@@ -416,18 +417,18 @@ class basic_slice : public detail::memory<T, P> {
                                     km_slice_flags flags = KM_SLICE_DEFAULT) {
     return made(count, km_slice_create_on_stream, stream.get(), count, sizeof(T), flags);
   }
-  /// Memory of zeros.
+  /// Allocates memory filled with zeros.
   static result<basic_slice> zeroed(const detail::any_context& context, std::uint64_t count) {
     return create(context, count, KM_SLICE_ZEROED);
   }
-  /// Memory whose address is a multiple of `alignment_bytes`, a power of two.
+  /// Allocates memory whose address is a multiple of `alignment_bytes`, a power of two.
   static result<basic_slice> aligned(const detail::any_context& context, std::uint64_t count,
                                      std::uint64_t alignment_bytes,
                                      km_slice_flags flags = KM_SLICE_DEFAULT) {
     return made(count, km_slice_create_aligned, context.get(), count, sizeof(T), alignment_bytes,
                 flags);
   }
-  /// Memory out of a pool, and in the order of a stream.
+  /// Allocates from a pool; the overload with a stream in stream order.
   static result<basic_slice> from_pool(const detail::any_pool& pool, std::uint64_t count,
                                        km_slice_flags flags = KM_SLICE_DEFAULT) {
     return made(count, km_pool_allocate, pool.get(), count, sizeof(T), flags);
@@ -438,7 +439,7 @@ class basic_slice : public detail::memory<T, P> {
     return made(count, km_pool_allocate_on_stream, pool.get(), stream.get(), count, sizeof(T),
                 flags);
   }
-  /// New memory with a copy of a std::vector, std::span ...
+  /// Allocates memory and copies a std::vector, std::span ... into it.
   template <class Container>
   static result<basic_slice> copy_of(const detail::any_stream& stream, const Container& source) {
     km_slice handle{};
@@ -452,8 +453,8 @@ class basic_slice : public detail::memory<T, P> {
     }
     return P::give(status, std::move(made));
   }
-  /// A part of a file, which is read when it is used: `count` elements from `offset_bytes` on, by
-  /// default all. A KM_MAP_...
+  /// Maps a part of a file, whose pages are read when they are used: `count` elements from
+  /// `offset_bytes` on, by default all. `flags` is a KM_MAP_...
   static result<basic_slice> map_file(const detail::any_context& context, const std::string& path,
                                       std::uint64_t offset_bytes = 0,
                                       std::uint64_t count = UINT64_MAX,
@@ -470,14 +471,14 @@ class basic_slice : public detail::memory<T, P> {
     return basic_slice::template adopted<basic_slice>(status, handle);
   }
 
-  /// The caller's own memory, not copied where the device can reach it; it must stay until the
-  /// slice, its views and the work on them are gone.
+  /// Uses the caller's own memory without a copy, if the device can access it; the memory must stay
+  /// valid until the slice, its views and the work on them are gone.
   static result<basic_slice> from_host(const detail::any_context& context, T* pointer,
                                        std::uint64_t count) {
     return made(count, km_slice_from_host, context.get(), pointer, count, sizeof(T), nullptr,
                 nullptr);
   }
-  /// A slice of the memory of a vector, which the slice takes over and deletes after its last use.
+  /// Uses the memory of a vector, which the slice takes over and deletes after its last use.
   static result<basic_slice> from_host(const detail::any_context& context,
                                        std::vector<T>&& elements) {
     auto owned = std::make_unique<std::vector<T>>(std::move(elements));
@@ -514,12 +515,12 @@ class basic_pitched_slice {
 
  public:
   basic_pitched_slice() noexcept = default;
-  /// Memory for `height` rows of `width` elements.
+  /// Allocates memory for `height` rows of `width` elements.
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_pitched_slice(const detail::any_context& context, std::uint64_t width, std::uint64_t height,
                       km_slice_flags flags = KM_SLICE_DEFAULT)
       : basic_pitched_slice(create(context, width, height, flags)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_pitched_slice> create(const detail::any_context& context, std::uint64_t width,
                                             std::uint64_t height,
                                             km_slice_flags flags = KM_SLICE_DEFAULT) {
@@ -535,7 +536,7 @@ class basic_pitched_slice {
     return P::give(status, std::move(made));
   }
 
-  /// Elements of a row, rows, and the distance of rows in bytes.
+  /// The number of elements of a row, the number of rows, and the distance of rows in bytes.
   std::uint64_t width() const noexcept { return width_; }
   std::uint64_t height() const noexcept { return height_; }
   std::uint64_t pitch_bytes() const noexcept { return pitch_bytes_; }
@@ -543,7 +544,7 @@ class basic_pitched_slice {
   const detail::any_slice& memory() const noexcept { return bytes_; }
   km_slice get() const noexcept { return bytes_.get(); }
 
-  /// Copies all rows from the host, where they lie `host_pitch_bytes` apart; 0: without a gap.
+  /// Copies all rows from the host, where they begin `host_pitch_bytes` apart; 0: without a gap.
   result<void> upload(const detail::any_stream& stream, const T* source,
                       std::uint64_t host_pitch_bytes = 0) const {
     const km_copy_3d copy = rows(pitch_bytes_, host_pitch_bytes);
@@ -555,7 +556,7 @@ class basic_pitched_slice {
     const km_copy_3d copy = rows(host_pitch_bytes, pitch_bytes_);
     return P::give(km_slice_download_3d(stream.get(), get(), destination, &copy));
   }
-  /// Makes every element the same.
+  /// Sets every element to a value.
   result<void> fill(const detail::any_stream& stream, const T& value) const {
     return P::give(km_slice_fill_2d(stream.get(), get(), 0, pitch_bytes_, detail::fill_bits(value),
                                     sizeof(T), width_, height_));

@@ -22,13 +22,13 @@ class basic_program : public detail::any_program {
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_program(std::string_view source, const std::string& name = "kernel.cu")
       : basic_program(create(source, name)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_program> create(std::string_view source,
                                       const std::string& name = "kernel.cu") {
     return detail::make<P, basic_program>(km_program_create, detail::text_data(source),
                                           std::uint64_t{source.size()}, name.c_str());
   }
-  /// Source and options to a compiled program, in one go.
+  /// Creates and compiles a program from source and options.
   static result<basic_program> compiled(std::string_view source,
                                         std::initializer_list<std::string> options = {},
                                         const std::string& name = "kernel.cu") {
@@ -44,16 +44,16 @@ class basic_program : public detail::any_program {
     return P::give(status, std::move(made));
   }
 
-  /// An option as NVRTC spells it, for example "--use_fast_math" or "-DN=4".
+  /// Adds an option in NVRTC's spelling, for example "--use_fast_math" or "-DN=4".
   result<void> add_option(const std::string& option) const {
     return P::give(km_program_add_option(get(), option.c_str()));
   }
-  /// A header that `#include "name"` finds.
+  /// Adds a header that `#include "name"` finds.
   result<void> add_header(const std::string& name, std::string_view source) const {
     return P::give(
         km_program_add_header(get(), name.c_str(), detail::text_data(source), source.size()));
   }
-  /// A C++ name to keep, such as "scale<float>", by which the module then finds the kernel.
+  /// Adds a C++ name to keep, such as "scale<float>", by which the module then finds the kernel.
   result<void> add_name_expression(const std::string& expression) const {
     return P::give(km_program_add_name_expression(get(), expression.c_str()));
   }
@@ -63,7 +63,7 @@ class basic_program : public detail::any_program {
     if (status == KM_ERROR_COMPILATION_FAILED) return refused<void>(status);
     return P::give(status);
   }
-  /// The compiler's messages of the last compilation, warnings of a success included.
+  /// The compiler's messages of the last compilation, including warnings of a successful one.
   result<std::string> log() const { return detail::text<P>(km_program_log, get()); }
   /// The PTX of the last compilation.
   result<std::string> ptx() const { return detail::text<P>(km_program_ptx, get()); }
@@ -73,7 +73,8 @@ class basic_program : public detail::any_program {
   }
 
  private:
-  // The failure keeps the text of the compilation: reading the log succeeds, which leaves it.
+  // The failure of compile() with its log. Reading the log succeeds, so the thread's last error
+  // still has the text of the compilation.
   template <class T>
   result<T> refused(km_status status) const {
     std::string said;
@@ -94,11 +95,11 @@ class basic_module : public detail::any_module {
 
  public:
   using object::object;
-  /// Loads a compiled program, whose name expressions its kernels are found by.
+  /// Loads a compiled program; its kernels can be looked up by its name expressions.
   template <class Q = P, detail::if_throwing<Q> = 0>
   basic_module(const detail::any_context& context, const detail::any_program& program)
       : basic_module(load_program(context, program)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_module> load_program(const detail::any_context& context,
                                            const detail::any_program& program) {
     return detail::make<P, basic_module>(km_module_load_program, context.get(), program.get());
@@ -123,8 +124,8 @@ class basic_module : public detail::any_module {
                                          detail::text_data(source), std::uint64_t{source.size()},
                                          name.c_str());
   }
-  /// Loads the contents of an object file, which save_object() made. They are executed: take them
-  /// from where programs come from.
+  /// Loads the contents of an object file, which save_object() made. They contain machine code that
+  /// is executed, so load only trusted data.
   static result<basic_module> from_object(const detail::any_context& context, const void* data,
                                           std::uint64_t size_bytes,
                                           const std::string& name = "module.kmo") {

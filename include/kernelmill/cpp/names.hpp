@@ -1,5 +1,5 @@
-// The names of the classes: km::stream and its like, which throw, and km::nothrow::stream and its
-// like, which return a km::result. The last header of kernelmill.hpp.
+// The names of the classes: km::stream and others, which throw, and km::nothrow::stream and others,
+// which return a km::result. It is the last header of kernelmill.hpp.
 #ifndef KERNELMILL_CPP_NAMES_HPP
 #define KERNELMILL_CPP_NAMES_HPP
 
@@ -38,7 +38,7 @@ using slice = basic_slice<T, throwing>;
 template <class T>
 using view = basic_view<T, throwing>;
 
-/// Compiles CUDA C++ in one go: for km::module(context, program), or for its ptx().
+/// Compiles CUDA C++ with one call, for km::module(context, program) or for its ptx().
 inline program compile(std::string_view source, std::initializer_list<std::string> options = {},
                        const std::string& name = "kernel.cu") {
   return program::compiled(source, options, name);
@@ -70,8 +70,8 @@ inline void set_allocator(km_allocate_callback allocate, km_free_callback releas
 }
 #endif
 
-/// The classes and functions of km that return a km::result instead of throwing: the same calls by
-/// the same names, with static functions where km has constructors that can fail.
+/// The classes and functions of km that return a km::result instead of throwing: they have the same
+/// names, with static functions instead of constructors that can fail.
 namespace nothrow {
 using blas = basic_blas<returning>;
 using capture = basic_capture<returning>;

@@ -1,4 +1,4 @@
-// Profiles: what ran when, and for how long.
+// Profiles: the start and duration of each operation.
 #ifndef KERNELMILL_CPP_PROFILER_HPP
 #define KERNELMILL_CPP_PROFILER_HPP
 
@@ -7,13 +7,13 @@
 namespace km {
 inline namespace v1 {
 
-/// A range of the host that may be ended by any thread.
+/// A range of the host that any thread may end.
 struct profile_range {
   std::uint64_t id = 0;
 };
 
 /// Records what a context does: kernels, copies, fills and callbacks with their times, the host's
-/// ranges and waits. It refers to the context, which has to live as long. Any thread may call all
+/// ranges and waits. It refers to the context, which has to outlive it. Any thread may call all
 /// functions.
 template <class P>
 class basic_profiler {
@@ -24,17 +24,17 @@ class basic_profiler {
   /// The profiler of a context. Nothing is recorded before start().
   explicit basic_profiler(const detail::any_context& context) noexcept : context_(context.get()) {}
 
-  /// Records from now on.
+  /// Starts recording. Starting twice is fine.
   result<void> start() const { return P::give(km_profiler_start(context_)); }
   /// Stops recording. The records stay.
   result<void> stop() const { return P::give(km_profiler_stop(context_)); }
-  /// Forgets the records.
+  /// Discards the records.
   result<void> clear() const { return P::give(km_profiler_clear(context_)); }
-  /// Begins a range of the calling thread; ranges nest. profile_scope does it for a block of code.
+  /// Begins a range of the calling thread; ranges nest. profile_scope covers a block of code.
   result<void> push(const std::string& name) const {
     return P::give(km_profiler_range_push(context_, name.c_str()));
   }
-  /// Ends the one that began last. KM_ERROR_NOT_FOUND when there is none.
+  /// Ends the calling thread's innermost open range. KM_ERROR_NOT_FOUND when there is none.
   result<void> pop() const { return P::give(km_profiler_range_pop(context_)); }
   /// Begins a range that any thread may end.
   result<profile_range> start_range(const std::string& name) const {
@@ -45,8 +45,8 @@ class basic_profiler {
   result<void> end_range(profile_range range) const {
     return P::give(km_profiler_range_end(context_, range.id));
   }
-  /// All work by kind and name: of the device by falling total time, then of the host. Synchronise
-  /// first to have all.
+  /// All work by kind and name: of the device by decreasing total time, then of the host.
+  /// Synchronise first to have all.
   result<std::vector<km_profile_row>> rows() const {
     std::vector<km_profile_row> all;
     std::uint32_t count = 0;
@@ -59,7 +59,7 @@ class basic_profiler {
     }
     return P::give(status, std::move(all));
   }
-  /// The rows as a table in text.
+  /// The rows as a text table.
   result<std::string> summary() const { return detail::text<P>(km_profiler_summary, context_); }
   /// Writes a trace in Chrome's format, or a report when the name ends with .html.
   result<void> write(const std::string& path) const {
@@ -70,10 +70,10 @@ class basic_profiler {
   km_context context_;
 };
 
-/// A range of the calling thread for a block of code: from here to the end of the object.
+/// A range of the calling thread that lasts as long as this object.
 class profile_scope {
  public:
-  /// Begins the range. An object for a context that is gone does nothing.
+  /// Begins the range. If the context is gone, the object does nothing.
   profile_scope(const detail::any_context& context, const std::string& name) noexcept
       : context_(context.get()),
         is_open_(km_profiler_range_push(context_, name.c_str()) == KM_SUCCESS) {}

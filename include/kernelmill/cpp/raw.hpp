@@ -1,5 +1,5 @@
-// Copies and fills by raw device address, for programs that keep addresses themselves. They are
-// checked against the allocations of the context.
+// Copies and fills by raw device address, for programs that manage addresses themselves. The
+// addresses are checked against the allocations of the context.
 #ifndef KERNELMILL_CPP_RAW_HPP
 #define KERNELMILL_CPP_RAW_HPP
 

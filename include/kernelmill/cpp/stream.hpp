@@ -14,7 +14,7 @@ class basic_graph;
 template <class P>
 class basic_capture;
 
-/// A point in a stream: to wait for, or to take times at. One that was never recorded counts as
+/// A point in a stream, for waits and time measurements. An event that was never recorded counts as
 /// reached.
 template <class P>
 class basic_event : public detail::any_event {
@@ -23,17 +23,17 @@ class basic_event : public detail::any_event {
 
  public:
   using object::object;
-  /// KM_EVENT_DISABLE_TIMING makes one that takes no times.
+  /// Creates an event; with KM_EVENT_DISABLE_TIMING it records no times.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_event(const detail::any_context& context, km_event_flags flags = KM_EVENT_DEFAULT)
       : basic_event(create(context, flags)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_event> create(const detail::any_context& context,
                                     km_event_flags flags = KM_EVENT_DEFAULT) {
     return detail::make<P, basic_event>(km_event_create, context.get(), flags);
   }
 
-  /// Its context.
+  /// The context of this object, as a new object.
   result<basic_context<P>> context() const {
     return detail::make<P, basic_context<P>>(km_event_context, get());
   }
@@ -45,7 +45,7 @@ class basic_event : public detail::any_event {
   result<bool> query() const { return P::unless(KM_NOT_READY, km_event_query(get())); }
   /// Waits until the work that the event marks is done.
   result<void> synchronize() const { return P::give(km_event_synchronize(get())); }
-  /// Waits, but no longer than `limit`; returns whether the work is done.
+  /// Waits at most `limit`; returns whether the work is done.
   result<bool> synchronize_for(std::chrono::nanoseconds limit) const {
     const km_status status = km_event_synchronize_timeout(get(), detail::limit_ns(limit));
     return P::unless(KM_TIMEOUT, status);
@@ -59,8 +59,8 @@ class basic_event : public detail::any_event {
   }
 };
 
-/// An ordered queue of work. Functions but for synchronize() do not wait, and any thread may call
-/// them.
+/// An ordered queue of work. Only synchronize() and synchronize_for() wait; any thread may call all
+/// functions.
 template <class P>
 class basic_stream : public detail::any_stream {
   template <class T>
@@ -68,40 +68,40 @@ class basic_stream : public detail::any_stream {
 
  public:
   using object::object;
-  /// Streams with lower priorities go first; 0 is always there, the range is that of the device's
-  /// attributes.
+  /// Creates a stream. Lower numbers of `priority` go first; 0 is always valid, the device's
+  /// attributes have the range.
   template <class Q = P, detail::if_throwing<Q> = 0>
   explicit basic_stream(const detail::any_context& context, std::int32_t priority = 0)
       : basic_stream(create(context, priority)) {}
-  /// The constructor as a function.
+  /// Like the constructor, but returns a result.
   static result<basic_stream> create(const detail::any_context& context,
                                      std::int32_t priority = 0) {
     return detail::make<P, basic_stream>(km_stream_create, context.get(),
                                          km_stream_flags{KM_STREAM_DEFAULT}, priority);
   }
-  /// The one that a context has from the start.
+  /// The default stream of a context.
   static result<basic_stream> default_of(const detail::any_context& context) {
     return detail::make<P, basic_stream>(km_context_default_stream, context.get());
   }
 
-  /// Its context.
+  /// The context of this object, as a new object.
   result<basic_context<P>> context() const {
     return detail::make<P, basic_context<P>>(km_stream_context, get());
   }
-  /// The priority that it was made with.
+  /// The priority that the stream was created with.
   result<std::int32_t> priority() const {
     return detail::read<P, std::int32_t>(km_stream_priority, get());
   }
-  /// Waits until the work queued so far is done, and writes what kernels printed.
+  /// Waits until the work queued so far is done, and writes the output of kernels.
   result<void> synchronize() const { return P::give(km_stream_synchronize(get())); }
-  /// Waits, but no longer than `limit`; returns whether the work is done.
+  /// Waits at most `limit`; returns whether the work is done.
   result<bool> synchronize_for(std::chrono::nanoseconds limit) const {
     const km_status status = km_stream_synchronize_timeout(get(), detail::limit_ns(limit));
     return P::unless(KM_TIMEOUT, status);
   }
-  /// True when the work queued so far is done.
+  /// True if the work queued so far is done. Does not wait.
   result<bool> query() const { return P::unless(KM_NOT_READY, km_stream_query(get())); }
-  /// Has work queued from now on wait for what the event marks.
+  /// Makes later work wait for the work that the event marks.
   result<void> wait(const detail::any_event& event) const {
     return P::give(km_stream_wait_event(get(), event.get()));
   }
@@ -123,7 +123,7 @@ class basic_stream : public detail::any_stream {
     return P::give(km_stream_write_value(get(), memory.get(), offset_bytes, bits_of(value),
                                          std::uint32_t{sizeof value}));
   }
-  /// Has work queued from now on wait until a number in memory meets a KM_WAIT_CONDITION_...
+  /// Makes later work wait until a number in memory meets a KM_WAIT_CONDITION_...
   template <class Number>
   result<void> wait_value(const detail::any_slice& memory, std::uint64_t offset_bytes,
                           km_wait_condition condition, Number value) const {
@@ -133,30 +133,29 @@ class basic_stream : public detail::any_stream {
 
   /// Begins a launch: stream.launch(kernel).grid(..).block(..).args(..).submit().
   result<basic_launch<P>> launch(const detail::any_function& function) const;
-  /// Launches a kernel by one call, with all its arguments. It looks each parameter up: a
-  /// basic_launch that is kept costs less.
+  /// Launches a kernel with one call that has all its arguments. It looks up each parameter, so a
+  /// basic_launch that is kept and submitted again costs less.
   template <class... Arguments>
   result<void> launch_kernel(const detail::any_function& function, const dim3& grid,
                              const dim3& block, std::uint64_t shared_bytes,
                              const Arguments&... arguments) const;
 
-  /// Has `callback(status)` called once, when the work queued so far is done, on a thread of the
-  /// library; it may not make calls that wait. It must be noexcept: nobody could catch.
-  /// KM_ERROR_CAPTURE_UNSUPPORTED while the stream is captured: see basic_capture.
+  /// Calls `callback(status)` once, when the work queued so far is done, on a thread of the
+  /// library; it may not make calls that wait. It must be noexcept, since nothing could catch its
+  /// exceptions. KM_ERROR_CAPTURE_UNSUPPORTED while the stream is captured: see basic_capture.
   template <class Callback>
   result<void> add_callback(Callback callback) const;
 
-  /// Begins to capture the stream: until end_capture(), what is queued in it becomes nodes of a
-  /// graph and does not run. Memory of the host that captured work uses has to stay valid as long
-  /// as the graph.
+  /// Begins to capture the stream: until end_capture(), work queued in it becomes nodes of a graph
+  /// and does not run. Host memory that captured work uses has to stay valid as long as the graph.
   result<void> begin_capture() const { return P::give(km_stream_begin_capture(get())); }
-  /// Ends the capture and gives the graph.
+  /// Ends the capture and returns the graph.
   result<basic_graph<P>> end_capture() const;
-  /// A KM_CAPTURE_STATUS_...
+  /// The state of a capture of the stream, a KM_CAPTURE_STATUS_...
   result<km_capture_status> capture_status() const {
     return detail::read<P, km_capture_status>(km_stream_capture_status, get());
   }
-  /// A capture that ends itself when it is dropped, and owns host functions.
+  /// Begins a capture that ends when the object is destroyed, and that owns host functions.
   result<basic_capture<P>> capture() const;
 
  private:
@@ -170,7 +169,7 @@ class basic_stream : public detail::any_stream {
 
 namespace detail {
 
-// True when a stream is being captured now.
+// True if a stream is being captured.
 inline bool is_captured(km_stream stream) noexcept {
   km_capture_status found = KM_CAPTURE_STATUS_NONE;
   return km_stream_capture_status(stream, &found) == KM_SUCCESS && found != KM_CAPTURE_STATUS_NONE;
@@ -183,7 +182,7 @@ void run_once(void* data, km_status status) {
   (*call)(status);
 }
 
-// Runs a callback that somebody else owns.
+// Runs a callback that another object owns.
 template <class Callback>
 void run_again(void* data, km_status status) {
   (*static_cast<Callback*>(data))(status);

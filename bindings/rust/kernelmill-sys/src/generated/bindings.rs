@@ -108,7 +108,7 @@ impl km_status {
     /// no such kernel, symbol, file ...
     pub const ERROR_NOT_FOUND: km_status = km_status(106);
     pub const ERROR_NOT_SUPPORTED: km_status = km_status(107);
-    /// for example a blocking call in a host callback
+    /// for example, a blocking call in a host callback
     pub const ERROR_NOT_PERMITTED: km_status = km_status(108);
     pub const ERROR_BUFFER_TOO_SMALL: km_status = km_status(109);
     pub const ERROR_IO: km_status = km_status(110);
@@ -122,13 +122,13 @@ impl km_status {
     pub const ERROR_FORKED: km_status = km_status(114);
     /// a call that cannot be captured; the capture is invalid
     pub const ERROR_CAPTURE_UNSUPPORTED: km_status = km_status(115);
-    /// by an earlier call: end the capture and begin again
+    /// by an earlier call: end it and begin again
     pub const ERROR_CAPTURE_INVALIDATED: km_status = km_status(116);
     /// the capture ended with work that nothing waits for
     pub const ERROR_CAPTURE_UNJOINED: km_status = km_status(117);
     /// an update changes more than parameters
     pub const ERROR_GRAPH_MISMATCH: km_status = km_status(118);
-    /// of a candidate of a tuning: not what the first one left
+    /// a candidate's results differ from the first one's
     pub const ERROR_RESULT_MISMATCH: km_status = km_status(119);
     pub const ERROR_BACKEND_UNAVAILABLE: km_status = km_status(200);
     pub const ERROR_NO_DEVICE: km_status = km_status(201);
@@ -136,7 +136,7 @@ impl km_status {
     pub const ERROR_BUILD_MISMATCH: km_status = km_status(202);
     pub const ERROR_NVRTC_UNAVAILABLE: km_status = km_status(203);
     pub const ERROR_BLAS_UNAVAILABLE: km_status = km_status(204);
-    /// known, and no build for this platform has it
+    /// a known backend that no build for this platform has
     pub const ERROR_UNSUPPORTED_BACKEND: km_status = km_status(205);
     pub const ERROR_INVALID_PTX: km_status = km_status(300);
     /// valid PTX that this device cannot run
@@ -145,7 +145,7 @@ impl km_status {
     pub const ERROR_COMPILATION_FAILED: km_status = km_status(302);
     /// the code generator failed
     pub const ERROR_COMPILER: km_status = km_status(303);
-    /// dimensions, shared memory or arguments
+    /// dimensions, shared memory or arguments do not fit
     pub const ERROR_INVALID_LAUNCH: km_status = km_status(304);
     /// from here on: faults of kernels, sticky
     pub const ERROR_ILLEGAL_ADDRESS: km_status = km_status(400);
@@ -162,8 +162,8 @@ impl km_status {
 /// Status. Values below 100 are no errors.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_status(pub i32);
-/** Structures that functions fill. Those that the library knows more of than the caller are cut,
- those that it knows less of keep the rest of what they had.*/
+/** Structures that functions fill. If the library's structure is longer than the caller's, the rest
+ is not written; if it is shorter, the caller's further fields keep their values.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_build_info {
@@ -208,9 +208,9 @@ impl Default for km_build_info {
     }
 }
 impl km_element_type {
-    /// slices without a type fit all, and all slices unknown types
+    /// fits every type, as a slice's type and as a parameter's
     pub const UNKNOWN: km_element_type = km_element_type(0);
-    /// behind a pointer only: slices of all types fit
+    /// only as what a pointer points to: slices of all types fit
     pub const VOID: km_element_type = km_element_type(1);
     /// a structure, union, enumeration or other type with a name
     pub const NAMED: km_element_type = km_element_type(2);
@@ -246,8 +246,8 @@ pub struct km_element_type(pub i32);
  may leave them: it is dropped, with a line in the log. A callback that ends its thread
  (pthread_exit) counts as returned: another thread takes the place of one of the library's, and a
  thread of the program's ends when the call is complete. Once the process exits (by exit or a
- return from main) host and release callbacks of contexts that were there are not made any more.
- `text` of an output callback does not end with a zero.*/
+ return from main), the host and release callbacks of its contexts are no longer called. `text` of
+ an output callback does not end with a zero.*/
 pub type km_host_callback = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, status: km_status),
 >;
@@ -256,7 +256,7 @@ pub type km_release_callback = ::core::option::Option<
 >;
 impl km_host_allocation_flags {
     pub const DEFAULT: km_host_allocation_flags = km_host_allocation_flags(0);
-    /// for the code generator or a worker, which cannot go on without
+    /// the caller cannot continue without the memory
     pub const NEEDED: km_host_allocation_flags = km_host_allocation_flags(1);
 }
 impl ::core::ops::BitOr<km_host_allocation_flags> for km_host_allocation_flags {
@@ -286,8 +286,8 @@ impl ::core::ops::BitAndAssign for km_host_allocation_flags {
     }
 }
 #[repr(transparent)]
-/** An allocator of the host program, for km_set_allocator; called on any thread. What `allocate`
- gives must be aligned to 16 bytes, null means that there is no memory.*/
+/** An allocator of the host program, for km_set_allocator; called on any thread. Memory from
+ `allocate` must be aligned to 16 bytes; null means that there is none.*/
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_host_allocation_flags(pub u32);
 pub type km_allocate_callback = ::core::option::Option<
@@ -318,7 +318,7 @@ pub struct km_error_category(pub i32);
 /// records that a context keeps
 pub const CONTEXT_ERROR_CAPACITY: _bindgen_ty_1 = _bindgen_ty_1(64);
 #[repr(transparent)]
-/// Failures of one call of a context, for one reason, one right after the other.
+/// Consecutive failures of one function on a context for one reason.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct _bindgen_ty_1(pub ::core::ffi::c_uint);
 #[repr(C)]
@@ -330,7 +330,7 @@ pub struct km_error_record {
     pub reserved: u32,
     /// rises with each record of the context
     pub id: u64,
-    /// how often
+    /// number of failures
     pub count: u64,
     /// of the first, since the Unix epoch
     pub time_ns: i64,
@@ -339,7 +339,7 @@ pub struct km_error_record {
     pub native_code: i64,
     /// "km_launch_submit"
     pub call: [::core::ffi::c_char; 64usize],
-    /// cut where longer
+    /// truncated if longer
     pub message: [::core::ffi::c_char; 1024usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -391,7 +391,7 @@ impl Default for km_error_record {
         }
     }
 }
-/// The number of times that a status occurred. Frozen for ever.
+/// The number of times that a status occurred. Its layout never changes.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_error_count {
@@ -504,7 +504,7 @@ pub struct km_device_info {
     pub memory_clock_rate_khz: u64,
     /// 0: unknown
     pub memory_bus_width_bits: u32,
-    /// worker threads of a CPU device, else 0
+    /// worker threads of a CPU device, otherwise 0
     pub threads: u32,
     /// "avx512", "avx2", "x86-64-v2"; "sm_90"
     pub isa: [::core::ffi::c_char; 32usize],
@@ -605,7 +605,8 @@ impl km_device_attribute {
     pub const MEMORY_BUS_WIDTH_BITS: km_device_attribute = km_device_attribute(15);
     /// 1: device memory is host memory
     pub const UNIFIED_MEMORY: km_device_attribute = km_device_attribute(16);
-    /// the highest number
+    /** the largest value, which has the lowest
+ priority*/
     pub const STREAM_PRIORITY_LEAST: km_device_attribute = km_device_attribute(17);
     pub const STREAM_PRIORITY_GREATEST: km_device_attribute = km_device_attribute(18);
     pub const COOPERATIVE_LAUNCH: km_device_attribute = km_device_attribute(19);
@@ -615,7 +616,7 @@ impl km_device_attribute {
     pub const MAX_REGISTERS_PER_BLOCK: km_device_attribute = km_device_attribute(21);
     pub const TOTAL_CONSTANT_BYTES: km_device_attribute = km_device_attribute(22);
     pub const L2_CACHE_BYTES: km_device_attribute = km_device_attribute(23);
-    /** From here on CUDA's: KM_DEVICE_ATTRIBUTE_CUDA + n is its CU_DEVICE_ATTRIBUTE of number n, in
+    /** CUDA's attributes begin here: KM_DEVICE_ATTRIBUTE_CUDA + n is CU_DEVICE_ATTRIBUTE number n, in
  CUDA's unit. docs/reference/device-attributes.md.*/
     pub const CUDA: km_device_attribute = km_device_attribute(1000);
 }
@@ -627,7 +628,7 @@ pub struct km_device_attribute(pub i32);
 pub struct km_device_attribute_info {
     pub struct_size: u32,
     pub attribute: km_device_attribute,
-    /// number of the same in CUDA; 0: it has none
+    /// CUDA's number of this attribute; 0: none
     pub cuda_attribute: i32,
     pub reserved: u32,
     /// as CUDA spells it, without CU_DEVICE_ATTRIBUTE_
@@ -674,9 +675,9 @@ impl Default for km_device_attribute_info {
 impl km_auto_outcome {
     pub const AUTO_INVALID: km_auto_outcome = km_auto_outcome(0);
     pub const AUTO_CHOSEN: km_auto_outcome = km_auto_outcome(1);
-    /// it does not work here
+    /// it does not work on this machine
     pub const AUTO_REFUSED: km_auto_outcome = km_auto_outcome(2);
-    /// another one was chosen before, or KM_DEVICE names another
+    /// an earlier candidate was chosen, or KM_DEVICE names another one
     pub const AUTO_NOT_TRIED: km_auto_outcome = km_auto_outcome(3);
 }
 #[repr(transparent)]
@@ -688,7 +689,7 @@ pub struct km_auto_outcome(pub i32);
 pub struct km_auto_candidate {
     pub struct_size: u32,
     pub outcome: km_auto_outcome,
-    /// why it was refused, else KM_SUCCESS
+    /// the reason of a refusal, otherwise KM_SUCCESS
     pub status: km_status,
     pub reserved: u32,
     /// "cuda:0"
@@ -733,9 +734,9 @@ impl Default for km_auto_candidate {
 }
 impl km_context_limit {
     pub const INVALID: km_context_limit = km_context_limit(0);
-    /// of a thread
+    /// of each thread
     pub const STACK_BYTES: km_context_limit = km_context_limit(1);
-    /// of device printf, from one wait to the next
+    /// of device printf, between two synchronisations
     pub const PRINTF_BYTES: km_context_limit = km_context_limit(2);
     /// of malloc in kernels
     pub const HEAP_BYTES: km_context_limit = km_context_limit(3);
@@ -750,9 +751,9 @@ impl km_context_limit {
 pub struct km_context_limit(pub i32);
 impl km_context_flags {
     pub const DEFAULT: km_context_flags = km_context_flags(0);
-    /// uses of its slices on different streams are ordered
+    /// conflicting uses of its slices on different streams are ordered
     pub const ORDERED: km_context_flags = km_context_flags(1);
-    /// each access of its kernels is tested, where the device can do that
+    /// each access of its kernels is checked, if the device can do that
     pub const CHECKED: km_context_flags = km_context_flags(2);
 }
 impl ::core::ops::BitOr<km_context_flags> for km_context_flags {
@@ -835,7 +836,7 @@ impl ::core::ops::BitAndAssign for km_stream_flags {
 pub struct km_stream_flags(pub u32);
 impl km_wait_condition {
     pub const INVALID: km_wait_condition = km_wait_condition(0);
-    /// round: the difference, as a signed number, is >= 0
+    /// cyclic: the difference as a signed number is >= 0
     pub const GREATER_EQUAL: km_wait_condition = km_wait_condition(1);
     pub const EQUAL: km_wait_condition = km_wait_condition(2);
     /// a bit is 1 in both
@@ -1016,8 +1017,8 @@ impl ::core::ops::BitAndAssign for km_map_flags {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_map_flags(pub u32);
-/** Rows and layers of a copy: input of km_slice_copy_3d and its kin. A picture has depth 1. Frozen
- for ever.*/
+/** Rows and layers of a copy: input of km_slice_copy_3d and related calls. A picture has depth 1.
+ Its layout never changes.*/
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_copy_3d {
@@ -1070,7 +1071,7 @@ const _: () = {
 };
 impl km_allocation_kind {
     pub const ALLOCATION_UNKNOWN: km_allocation_kind = km_allocation_kind(0);
-    /// km_slice_create and its kin
+    /// km_slice_create and similar calls
     pub const ALLOCATION_DEVICE: km_allocation_kind = km_allocation_kind(1);
     /// km_pool_allocate
     pub const ALLOCATION_POOL: km_allocation_kind = km_allocation_kind(2);
@@ -1086,11 +1087,11 @@ impl km_allocation_kind {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_allocation_kind(pub i32);
 impl km_tracking_flags {
-    /// and where
+    /// and the stacks
     pub const OFF: km_tracking_flags = km_tracking_flags(0);
-    /// and where
+    /// and the stacks
     pub const ON: km_tracking_flags = km_tracking_flags(1);
-    /// and where
+    /// and the stacks
     pub const STACKS: km_tracking_flags = km_tracking_flags(2);
 }
 impl ::core::ops::BitOr<km_tracking_flags> for km_tracking_flags {
@@ -1143,7 +1144,7 @@ pub struct km_allocation_info {
     pub reserved: u32,
     /// return addresses, the innermost first
     pub frames: [u64; 16usize],
-    /// cut where longer
+    /// truncated if longer
     pub tag: [::core::ffi::c_char; 64usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1194,8 +1195,8 @@ impl Default for km_allocation_info {
         }
     }
 }
-/** The part of its device's memory that a context has in use: its slices and what its pools have
- given out.*/
+/** The device memory that a context uses: its slices and the blocks that its pools have
+ allocated.*/
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_memory_profile {
@@ -1251,7 +1252,7 @@ const _: () = {
         "Offset of field: km_memory_profile::free_count",
     ][::core::mem::offset_of!(km_memory_profile, free_count) - 64usize];
 };
-/// Frozen for ever.
+/// A sample of a memory profile. Its layout never changes.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_memory_sample {
@@ -1280,9 +1281,9 @@ pub struct km_pool_info {
     /// 0: none
     pub limit_bytes: u64,
     pub release_threshold_bytes: u64,
-    /// of blocks in use, now and at most
+    /// of the blocks in use: now, and the maximum
     pub used_bytes: u64,
-    /// of blocks in use, now and at most
+    /// of the blocks in use: now, and the maximum
     pub used_high_bytes: u64,
     /// of all blocks
     pub reserved_bytes: u64,
@@ -1291,7 +1292,7 @@ pub struct km_pool_info {
     pub used_block_count: u64,
     /// since the pool was created
     pub allocation_count: u64,
-    /// of those, the ones that took a block that was there
+    /// allocations that reused a block of the pool
     pub reuse_count: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1342,7 +1343,8 @@ impl km_occupancy_limit {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_occupancy_limit(pub i32);
-/// How many blocks of a kernel a multiprocessor holds at a time, and why no more.
+/** The number of blocks of a kernel that a multiprocessor holds at a time, and the resource that
+ limits it.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_occupancy {
@@ -1354,20 +1356,21 @@ pub struct km_occupancy {
     pub max_warps: u32,
     /// of the warps
     pub percent: u32,
-    /// what allows the fewest blocks; the first of several
+    /** the resource that allows the fewest blocks; the first of
+ several*/
     pub limit: km_occupancy_limit,
-    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    /// Number of blocks that each resource alone would allow; UINT32_MAX: any number.
     pub blocks_by_warps: u32,
-    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    /// Number of blocks that each resource alone would allow; UINT32_MAX: any number.
     pub blocks_by_registers: u32,
-    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    /// Number of blocks that each resource alone would allow; UINT32_MAX: any number.
     pub blocks_by_shared_memory: u32,
-    /// Blocks that each would allow by itself; UINT32_MAX: any number.
+    /// Number of blocks that each resource alone would allow; UINT32_MAX: any number.
     pub blocks_by_blocks: u32,
-    /// as they are given out
+    /// rounded up to the device's allocation granularity
     pub registers_per_block: u32,
     pub reserved: u32,
-    /// as they are given out
+    /// rounded up to the device's allocation granularity
     pub shared_bytes_per_block: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1444,7 +1447,7 @@ impl km_function_attribute {
     pub const BINARY_VERSION: km_function_attribute = km_function_attribute(10);
     /// 1: global loads go through L1
     pub const CACHE_GLOBALS: km_function_attribute = km_function_attribute(11);
-    /// settable; -1: the driver's choice
+    /// settable; -1: the driver chooses
     pub const SHARED_CARVEOUT_PERCENT: km_function_attribute = km_function_attribute(12);
     /// 1: only launched in clusters
     pub const CLUSTER_REQUIRED: km_function_attribute = km_function_attribute(13);
@@ -1473,7 +1476,8 @@ impl km_execution_mode {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_execution_mode(pub i32);
 impl km_param_kind {
-    /// 64 bits that may be an address: CUDA C++ declares no more
+    /** 64 bits that may be an address: CUDA C++ does not tell them apart in
+ PTX*/
     pub const UNKNOWN: km_param_kind = km_param_kind(0);
     /// the kernel uses it as an address
     pub const POINTER: km_param_kind = km_param_kind(1);
@@ -1485,7 +1489,7 @@ pub struct km_param_kind(pub i32);
 impl km_param_type {
     /// bits, an array or a structure, or the backend does not know
     pub const UNKNOWN: km_param_type = km_param_type(0);
-    /// signed or unsigned: CUDA C++ declares no more
+    /// signed or unsigned, which PTX from CUDA C++ does not tell
     pub const INTEGER: km_param_type = km_param_type(1);
     pub const FLOAT: km_param_type = km_param_type(2);
 }
@@ -1547,7 +1551,7 @@ impl km_signature_kind {
     pub const VALUE: km_signature_kind = km_signature_kind(2);
 }
 #[repr(transparent)]
-/// The types of kernels' parameters as CUDA C++ has them, which PTX does not say.
+/// The types of kernels' parameters in CUDA C++, which PTX does not record.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_signature_kind(pub i32);
 #[repr(C)]
@@ -1556,11 +1560,12 @@ pub struct km_param_signature {
     pub struct_size: u32,
     pub kind: km_signature_kind,
     pub element: km_element_type,
-    /// 2 to 4: of a vector such as float4; 1; 0 where nothing is known
+    /** 2 to 4 for a vector such as float4; 1 for a scalar; 0 if
+ unknown*/
     pub lanes: u32,
     /// 1: the elements behind the pointer are const
     pub is_const: u32,
-    /// of the lanes together; 0: not known
+    /// of all lanes together; 0: unknown
     pub element_size_bytes: u32,
     /// of the parameter, as in km_param_info
     pub size_bytes: u64,
@@ -1613,7 +1618,7 @@ impl Default for km_param_signature {
 pub type km_shared_bytes_callback = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, block_threads: u32) -> u64,
 >;
-/// Inputs of km_launch_kernel. Frozen for ever.
+/// Inputs of km_launch_kernel. Its layout never changes.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_launch_config {
@@ -1641,7 +1646,7 @@ const _: () = {
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_launch_slice {
-    /// its number, from 0
+    /// the parameter's number, from 0
     pub parameter: u32,
     /// 0
     pub reserved: u32,
@@ -1678,17 +1683,18 @@ impl km_access {
 /// The use that a kernel makes of a slice that it is given.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_access(pub i32);
-/// Input of km_launch_kernel_operands. Frozen for ever.
+/// Input of km_launch_kernel_operands. Its layout never changes.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_launch_operand {
-    /// its number, from 0
+    /// the parameter's number, from 0
     pub parameter: u32,
     pub access: km_access,
     /// the handle's value
     pub slice: u64,
     pub offset_bytes: u64,
-    /// what the kernel uses from the offset on; 0: all of the slice
+    /** number of bytes that the kernel uses from the offset on; 0: all of the
+ slice*/
     pub size_bytes: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1750,7 +1756,7 @@ impl km_graph_node_kind {
 pub struct km_graph_node_kind(pub i32);
 impl km_graph_difference {
     pub const INVALID: km_graph_difference = km_graph_difference(0);
-    /// parameters at most
+    /// no difference, or only in parameters
     pub const NONE: km_graph_difference = km_graph_difference(1);
     pub const NODE_COUNT: km_graph_difference = km_graph_difference(2);
     pub const NODE_KIND: km_graph_difference = km_graph_difference(3);
@@ -1761,7 +1767,7 @@ impl km_graph_difference {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_graph_difference(pub i32);
-/// Parameters of a node; what its kind does not have is 0.
+/// Parameters of a node; fields that its kind does not use are 0.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct km_graph_node_info {
@@ -1773,17 +1779,17 @@ pub struct km_graph_node_info {
     pub block: [u32; 3usize],
     pub shared_bytes: u64,
     pub arguments_size_bytes: u64,
-    /// device addresses, or pointers of the host
+    /// device addresses or host pointers
     pub destination: u64,
-    /// device addresses, or pointers of the host
+    /// device addresses or host pointers
     pub source: u64,
     /// of a copy or fill
     pub size_bytes: u64,
     pub value: u32,
     pub value_size_bytes: u32,
-    /// pointers of the host, as numbers
+    /// host pointers, as numbers
     pub callback: u64,
-    /// pointers of the host, as numbers
+    /// host pointers, as numbers
     pub user_data: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1858,7 +1864,7 @@ impl km_profile_kind {
     pub const DOWNLOAD: km_profile_kind = km_profile_kind(4);
     pub const FILL: km_profile_kind = km_profile_kind(5);
     pub const CALLBACK: km_profile_kind = km_profile_kind(6);
-    /// of the host, as the following
+    /// a range of the host, like the kinds that follow
     pub const RANGE: km_profile_kind = km_profile_kind(7);
     pub const WAIT: km_profile_kind = km_profile_kind(8);
 }
@@ -1871,21 +1877,21 @@ pub struct km_profile_kind(pub i32);
 pub struct km_profile_row {
     pub struct_size: u32,
     pub kind: km_profile_kind,
-    /// of the kernel or range; cut where longer
+    /// of the kernel or range; truncated if longer
     pub name: [::core::ffi::c_char; 128usize],
     pub count: u64,
     pub total_ns: u64,
     pub min_ns: u64,
     pub max_ns: u64,
-    /// moved by copies and fills, or as km_profiler_set_work says
+    /// moved by copies and fills, or set by km_profiler_set_work
     pub size_bytes: u64,
-    /// as km_profiler_set_work says
+    /// set by km_profiler_set_work
     pub operations: u64,
     /// while the work ran
     pub bytes_per_second: u64,
     /// while the work ran
     pub operations_per_second: u64,
-    /// of the device's threads that took part, by the mean
+    /// mean share of the device's threads that took part
     pub occupancy_percent: u32,
     pub reserved: u32,
 }
@@ -1985,7 +1991,7 @@ pub struct km_blas_triangle(pub i32);
 impl km_blas_diagonal {
     pub const INVALID: km_blas_diagonal = km_blas_diagonal(0);
     pub const STORED: km_blas_diagonal = km_blas_diagonal(1);
-    /// all ones, and not read
+    /// all ones, which are not read
     pub const UNIT: km_blas_diagonal = km_blas_diagonal(2);
 }
 #[repr(transparent)]
@@ -1999,17 +2005,17 @@ impl km_blas_side {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_blas_side(pub i32);
-/// Inputs of km_blas_...: the place where a vector or matrix lies. Frozen for ever.
+/// Inputs of km_blas_...: the location of a vector or matrix. Its layout never changes.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_blas_vector {
-    /// the handle's value, or 0: `address` counts
+    /// the handle's value; 0: `address` is used
     pub slice: u64,
     /// a device address; 0 with a slice
     pub address: u64,
     /// elements from there to the first one in memory
     pub offset: u64,
-    /// elements from one to the next; of a single result it does not count
+    /// elements from one to the next; ignored for a single result
     pub increment: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2035,9 +2041,9 @@ pub struct km_blas_matrix {
     pub slice: u64,
     pub address: u64,
     pub offset: u64,
-    /// elements from line to line: columns or rows; of packed ones, 0
+    /// elements from line to line (columns or rows); 0 for packed ones
     pub leading_dimension: u64,
-    /// elements from one matrix of a batch to the next, else 0
+    /// elements from one matrix of a batch to the next, otherwise 0
     pub stride: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2108,9 +2114,9 @@ impl ::core::ops::BitAndAssign for km_tune_buffer_flags {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_tune_buffer_flags(pub u32);
 impl km_tune_run_flags {
-    /// measure, whatever is remembered
+    /// measure, even if a choice is stored
     pub const DEFAULT: km_tune_run_flags = km_tune_run_flags(0);
-    /// measure, whatever is remembered
+    /// measure, even if a choice is stored
     pub const AGAIN: km_tune_run_flags = km_tune_run_flags(1);
 }
 impl ::core::ops::BitOr<km_tune_run_flags> for km_tune_run_flags {
@@ -2146,7 +2152,7 @@ pub struct km_tune_run_flags(pub u32);
 #[derive(Debug, Copy, Clone)]
 pub struct km_tune_result {
     pub struct_size: u32,
-    /// KM_NOT_READY: not measured; else why it was left out
+    /// KM_NOT_READY: not measured; an error: why it was left out
     pub status: km_status,
     /// of one launch
     pub median_ns: u64,
@@ -2187,7 +2193,8 @@ impl Default for km_tune_result {
         }
     }
 }
-/// After the first launch of each candidate of a tuning: `done` of `count`.
+/** Called after the first launch of each candidate of a tuning, which is number `done` of
+ `count`.*/
 pub type km_tune_callback = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void, done: u32, count: u32),
 >;
@@ -2214,13 +2221,13 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below
    4.*/
     pub fn km_build_info_get(out_info: *mut km_build_info) -> km_status;
-    /** Has the library take its own host memory (objects, queues, texts; not device memory and not
- stacks) from these functions from now on; null for both: from malloc again. What was allocated
- before goes back to where it came from, so the functions have to work until the process ends.
- They may make no call of this library, and have to return. Where `allocate` returns null, the
- call that needed the memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for KM_HOST_ALLOCATION_NEEDED
- the library has a reserve, and when that is used up, too, the code generator gives up
- (KM_ERROR_OUT_OF_HOST_MEMORY) and other threads wait until there is memory.
+    /** Makes the library allocate its own host memory (objects, queues, texts; not device memory and
+ not stacks) with these functions from now on; null for both selects malloc again. Earlier
+ allocations are released by the function that belongs to their allocator, so the functions have
+ to work until the process ends. They may not call this library, and have to return. If `allocate`
+ returns null, the call that needed the memory fails with KM_ERROR_OUT_OF_HOST_MEMORY; for
+ KM_HOST_ALLOCATION_NEEDED the library has a reserve, and when that is used up, too, the code
+ generator gives up (KM_ERROR_OUT_OF_HOST_MEMORY) and other threads wait until there is memory.
 
  Blocking: no.
 
@@ -2270,7 +2277,7 @@ functions! {
         status: km_status,
         out_suggestion: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-    /** The kind of failure that a status is.
+    /** The kind of failure that a status belongs to.
 
  Blocking: no.
 
@@ -2282,10 +2289,10 @@ functions! {
         status: km_status,
         out_category: *mut km_error_category,
     ) -> km_status;
-    /** The text of the calling thread's last call that failed: which function, what was wrong with
- which values, what to do. Empty (size 1) before the first failure. A call that succeeds leaves
- it as it is, and so do this call and km_last_error_native_code, whatever they return. Works in a
- forked child.
+    /** The text of the calling thread's last call that failed: it names the function, the wrong values
+ and the remedy. Empty (size 1) before the first failure. A call that succeeds leaves it as it is,
+ and so do this call and km_last_error_native_code, whatever they return. Works in a forked
+ child.
 
  Blocking: no.
 
@@ -2299,8 +2306,8 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** The backend's own code of the calling thread's last failure (CUresult, errno ...); 0 where there
- is none. CUDA: the CUresult itself.
+    /** The backend's own code of the calling thread's last failure (CUresult, errno ...); 0 if there is
+ none. CUDA: the CUresult itself.
 
  Blocking: no.
 
@@ -2308,8 +2315,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_code` is null.*/
     pub fn km_last_error_native_code(out_code: *mut i64) -> km_status;
-    /** The status of the calling thread's last call that failed, KM_SUCCESS where there is none. Works
- in a forked child, and so does km_last_error_take. CUDA runtime: cudaPeekAtLastError.
+    /** The status of the calling thread's last call that failed; KM_SUCCESS if there is none. Works in
+ a forked child, and so does km_last_error_take. CUDA runtime: cudaPeekAtLastError.
 
  Blocking: no.
 
@@ -2317,8 +2324,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_status` is null.*/
     pub fn km_last_error_status(out_status: *mut km_status) -> km_status;
-    /** Like km_last_error_status, and forgets the thread's error with its text and code. That of a
- context stays: see km_context_take_error. CUDA runtime: cudaGetLastError.
+    /** Like km_last_error_status, but also clears the thread's error with its text and code. The error
+ of a context stays: see km_context_take_error. CUDA runtime: cudaGetLastError.
 
  Blocking: no.
 
@@ -2339,8 +2346,7 @@ functions! {
         cuda_result: i32,
         out_status: *mut km_status,
     ) -> km_status;
-    /** The result that the CUDA driver gives (CUresult) where this library gives `status`. The mapping
- never changes.
+    /** The CUDA driver's result (CUresult) that corresponds to `status`. The mapping never changes.
 
  Blocking: no.
 
@@ -2362,8 +2368,8 @@ functions! {
         cuda_result: i32,
         out_name: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-    /** The context's error: the sticky one of a failed kernel, else that of the last call on the
- context that failed, else KM_SUCCESS. CUDA runtime: cudaPeekAtLastError.
+    /** The context's error: the sticky one of a failed kernel, otherwise that of the last call on the
+ context that failed, otherwise KM_SUCCESS. CUDA runtime: cudaPeekAtLastError.
 
  Blocking: no.
 
@@ -2375,8 +2381,8 @@ functions! {
         context: km_context,
         out_status: *mut km_status,
     ) -> km_status;
-    /** The text of the error that km_context_error gives; empty (size 1) where there is none. The same
- on every thread.
+    /** The text of the error that km_context_error gives; empty (size 1) if there is none. Every thread
+ sees the same text.
 
  Blocking: no.
 
@@ -2392,7 +2398,7 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** Like km_context_error, and forgets the error unless it is sticky. CUDA runtime:
+    /** Like km_context_error, but also clears the error unless it is sticky. CUDA runtime:
  cudaGetLastError.
 
  Blocking: no.
@@ -2405,7 +2411,7 @@ functions! {
         context: km_context,
         out_status: *mut km_status,
     ) -> km_status;
-    /** The backend's own code of the error that km_context_error gives (CUresult, errno ...); 0 where
+    /** The backend's own code of the error that km_context_error gives (CUresult, errno ...); 0 if
  there is none.
 
  Blocking: no.
@@ -2418,10 +2424,10 @@ functions! {
         context: km_context,
         out_code: *mut i64,
     ) -> km_status;
-    /** The latest failures of calls on the context and its children, the newest first, as many as there
- is room for; `*out_count` is how many there are, at most KM_CONTEXT_ERROR_CAPACITY: then the
- oldest are forgotten. A failure of the same call for the same reason as the one before it is
- counted in that one's record. A reset keeps them. Calls without a live handle belong to no
+    /** The latest failures of calls on the context and its children, the newest first, up to
+ `capacity`; `*out_count` is the number of records, at most KM_CONTEXT_ERROR_CAPACITY, beyond
+ which the oldest are dropped. A failure of the same call for the same reason as the one before it
+ is counted in the earlier record. A reset keeps them. Calls without a live handle belong to no
  context. Set the struct_size of the first structure, which holds for all. Null for `out_records`
  and 0 for `capacity` only count.
 
@@ -2438,9 +2444,9 @@ functions! {
         out_records: *mut km_error_record,
         out_count: *mut u64,
     ) -> km_status;
-    /** Counts for each status that occurred, in the order of their values, up to `capacity` of them;
- `*out_count` is the number of such statuses. All failures count, also those that
- km_context_error_history has forgotten. Null for `out_counts` and 0 for `capacity` only count.
+    /** Counts of each status that occurred, in the order of their values, up to `capacity` of them;
+ `*out_count` is the number of such statuses. All failures count, including those that
+ km_context_error_history has dropped. Null for `out_counts` and 0 for `capacity` only count.
 
  Blocking: no.
 
@@ -2455,7 +2461,7 @@ functions! {
         out_counts: *mut km_error_count,
         out_count: *mut u64,
     ) -> km_status;
-    /** Forgets the history of failures and their counts. The context's error stays.
+    /** Clears the history of failures and their counts. The context's error stays.
 
  Blocking: no.
 
@@ -2463,7 +2469,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_context_clear_error_history(context: km_context) -> km_status;
-    /** How many backends this build knows, usable here or not.
+    /** The number of backends in this build, including those that are not usable here.
 
  Blocking: no.
 
@@ -2471,7 +2477,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_backend_count(out_count: *mut u32) -> km_status;
-    /** A backend's name, its number of devices, and why it is not usable if it is not. Set
+    /** A backend's name, its number of devices and, if it is not usable, the reason. Set
  `out_info->struct_size` first. Loads the backend on first use.
 
  Blocking: no, but loading a backend takes milliseconds.
@@ -2481,8 +2487,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `index` is not below km_backend_count, or when
    `out_info` is null or its struct_size is below 4.*/
     pub fn km_backend_info_get(index: u32, out_info: *mut km_backend_info) -> km_status;
-    /** Devices of the backend of this name; with null, those of all backends that are usable here.
- CUDA: cuDeviceGetCount.
+    /** The number of devices of the backend of this name; with null, of all backends that are usable
+ here. CUDA: cuDeviceGetCount.
 
  Blocking: no, but loading a backend takes milliseconds.
 
@@ -2490,16 +2496,17 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "vulkan", "metal", "webgpu",
    "opengl", "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when
-   there is no such backend or it does not work here, as the message says; KM_ERROR_BUILD_MISMATCH
-   when the backend's plugin comes from another build; KM_ERROR_INVALID_ARGUMENT when `out_count`
-   is null.*/
+   there is no such backend or it does not work on this machine, as the message says;
+   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build;
+   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_device_count(
         backend: *const ::core::ffi::c_char,
         out_count: *mut u32,
     ) -> km_status;
     /** Opens a device by its URI: "cpu" or "cpu:0", "cpu:1" ..., or "auto": the device that KM_DEVICE
- names, else the first CUDA device that works, else the CPU; the log (KM_LOG=info) says which and
- why. The handle is the caller's, to be given to km_device_destroy. CUDA: cuDeviceGet.
+ names, otherwise the first CUDA device that works, otherwise the CPU; the log (KM_LOG=info) has
+ the choice and its reason. The handle is the caller's, to be given to km_device_destroy. CUDA:
+ cuDeviceGet.
 
  Blocking: no, but loading a backend takes milliseconds.
 
@@ -2508,9 +2515,9 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form, or when
    `out_device` is null; KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "vulkan",
    "metal", "webgpu", "opengl", "opengles" or "webgl2", with what would have it;
-   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work here, as the
-   message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build;
-   KM_ERROR_NO_DEVICE when the backend has no device of this number.*/
+   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work on this machine,
+   as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another
+   build; KM_ERROR_NO_DEVICE when the backend has no device of this number.*/
     pub fn km_device_open(
         uri: *const ::core::ffi::c_char,
         out_device: *mut km_device,
@@ -2549,7 +2556,7 @@ functions! {
         attribute: km_device_attribute,
         out_value: *mut i64,
     ) -> km_status;
-    /** How many device attributes there are, those of CUDA included.
+    /** The number of device attributes, including those of CUDA.
 
  Blocking: no.
 
@@ -2570,7 +2577,7 @@ functions! {
         index: u32,
         out_info: *mut km_device_attribute_info,
     ) -> km_status;
-    /** How many backends "auto" considers.
+    /** The number of backends that "auto" considers.
 
  Blocking: no.
 
@@ -2578,10 +2585,9 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_auto_candidate_count(out_count: *mut u32) -> km_status;
-    /** One candidate of "auto", here and now, without opening anything for good: counted from 0, in the
- order in which km_device_open tries them, with the reason for its being chosen, refused or not
- tried. If KM_DEVICE names a device, that is the only one tried. Set `out_candidate->struct_size`
- first.
+    /** One candidate of "auto", as km_device_open would judge it now, without keeping a device open:
+ counted from 0 in the order of trying, with the reason why it is chosen, refused or not tried. If
+ KM_DEVICE names a device, only that one is tried. Set `out_candidate->struct_size` first.
 
  Blocking: no, but loading a backend takes milliseconds.
 
@@ -2593,8 +2599,8 @@ functions! {
         index: u32,
         out_candidate: *mut km_auto_candidate,
     ) -> km_status;
-    /** Tells if kernels of `device` can be given memory of `peer`, by km_context_enable_peer_access: 1
- or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
+    /** Tells whether kernels of `device` can use memory of `peer` after km_context_enable_peer_access:
+ 1 or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
 
  Blocking: no.
 
@@ -2609,8 +2615,8 @@ functions! {
     ) -> km_status;
     /** Opens a context on a device; a device can have several. The handle is the caller's, to be given
  to km_context_destroy. In C and C++ programs that are compiled without NDEBUG this name is a
- macro for km_context_create_with_flags with KM_CONTEXT_CHECKED; the function has no flags. CUDA:
- the primary context of the device.
+ macro for km_context_create_with_flags with KM_CONTEXT_CHECKED; the function itself sets no
+ flags. CUDA: the primary context of the device.
 
  Blocking: no.
 
@@ -2623,21 +2629,21 @@ functions! {
         device: km_device,
         out_context: *mut km_context,
     ) -> km_status;
-    /** Opens a context with flags, which stay as they are. KM_CONTEXT_ORDERED has the library order the
- uses of this context's slices: each use waits for the earlier uses on other streams, of this or
- of another context, that it conflicts with, because one of the two writes and they share a byte.
- Uses are arguments of launches (all of the slice or view, written, unless km_launch_operand or
- km_launch_arg_slice_access says less), copies, fills, operands of BLAS, and what the nodes of a
- launched graph use; captured uses become dependencies between nodes. Numbers that streams write
- and wait for, callbacks, and addresses that a kernel is given as such are not ordered. The stream
- waits, not the call. Where all uses are on one stream this costs a comparison for each. What
- order is kept, and what is left to the caller, is in docs/guide/ordering.md. KM_CONTEXT_CHECKED
- has each access of a kernel tested against the context's allocations, so that the first wrong one
- stops the kernel with KM_ERROR_ILLEGAL_ADDRESS; the environment variable KM_CPU_MEMORY has the
- last word. CPU devices can do that (docs/guide/checked-memory.md has the cost), others ignore it:
- km_context_flags_get tells. The handle is the caller's, to be given to km_context_destroy. CUDA:
- the primary context of the device, with cuEventRecord and cuStreamWaitEvent between the uses;
- compute-sanitizer tests accesses there.
+    /** Opens a context with flags, which cannot be changed later. KM_CONTEXT_ORDERED makes the library
+ order the uses of this context's slices: each use waits for the conflicting earlier uses on other
+ streams of this or another context. Two uses conflict if they share a byte and one of them
+ writes. Uses are arguments of launches (taken as a write of the whole slice or view, unless
+ km_launch_operand or km_launch_arg_slice_access says less), copies, fills, operands of BLAS, and
+ what the nodes of a launched graph use; captured uses become dependencies between nodes. Numbers
+ that streams write and wait for, callbacks, and raw addresses given to a kernel are not ordered.
+ The stream waits, not the call. If all uses are on one stream, the cost is one comparison for
+ each. docs/guide/ordering.md says which order is kept and which is left to the caller.
+ KM_CONTEXT_CHECKED tests each access of a kernel against the context's allocations, so that the
+ first wrong one stops the kernel with KM_ERROR_ILLEGAL_ADDRESS; the environment variable
+ KM_CPU_MEMORY overrides it. CPU devices can do that (docs/guide/checked-memory.md has the cost),
+ others ignore the flag: km_context_flags_get returns the flags in effect. The handle is the
+ caller's, to be given to km_context_destroy. CUDA: the primary context of the device, with
+ cuEventRecord and cuStreamWaitEvent between the uses; compute-sanitizer tests accesses there.
 
  Blocking: no.
 
@@ -2652,8 +2658,8 @@ functions! {
         flags: km_context_flags,
         out_context: *mut km_context,
     ) -> km_status;
-    /** The flags that hold for the context: those that it was opened with, but KM_CONTEXT_CHECKED only
- if accesses of its kernels are tested. CUDA: cuCtxGetFlags.
+    /** The flags in effect: those that the context was opened with, with KM_CONTEXT_CHECKED only if
+ accesses of its kernels are really tested. CUDA: cuCtxGetFlags.
 
  Blocking: no.
 
@@ -2666,7 +2672,7 @@ functions! {
         out_flags: *mut km_context_flags,
     ) -> km_status;
     /** Drops the caller's handle. Streams, slices, modules and all other children keep the context
- alive; queued work goes on. Null is fine.
+ alive; queued work still runs. Null is fine.
 
  Blocking: no.
 
@@ -2710,7 +2716,7 @@ functions! {
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error of the
    context when a kernel failed.*/
     pub fn km_context_synchronize(context: km_context) -> km_status;
-    /** The device's memory, in bytes: what can still be allocated now, and all of it. CUDA:
+    /** The device's memory, in bytes: the amount that can be allocated now, and the total. CUDA:
  cuMemGetInfo.
 
  Blocking: no.
@@ -2725,9 +2731,9 @@ functions! {
         out_total_bytes: *mut u64,
     ) -> km_status;
     /** Stops running kernels, drops queued work (host callbacks get its status) and clears the sticky
- error. Every handle made from the context before is lost: it gives KM_ERROR_CONTEXT_LOST and is
- to be destroyed, while its host-visible memory stays mapped until then. The context itself can
- be used on. CUDA: cuDevicePrimaryCtxReset.
+ error. Every earlier handle of an object of the context is lost: calls with it return
+ KM_ERROR_CONTEXT_LOST, and its host-visible memory stays mapped until the caller destroys it. The
+ context itself stays usable. CUDA: cuDevicePrimaryCtxReset.
 
  Blocking: until running kernels have stopped.
 
@@ -2751,9 +2757,9 @@ functions! {
         limit: km_context_limit,
         out_value: *mut u64,
     ) -> km_status;
-    /** Sets a limit of the context, for work that is queued afterwards. The device may have more than
- what is asked for; km_context_limit_get tells. It stays when the context is reset. CUDA:
- cuCtxSetLimit.
+    /** Sets a limit of the context, for work that is queued afterwards. The device may set more than is
+ asked for; km_context_limit_get returns the value in effect. It survives a reset of the context.
+ CUDA: cuCtxSetLimit.
 
  Blocking: no.
 
@@ -2767,9 +2773,9 @@ functions! {
         limit: km_context_limit,
         value: u64,
     ) -> km_status;
-    /** Has what kernels print, and the lines of failed assertions, given to `callback`, on the thread
- that synchronises, one call at a time; null means standard output and standard error, as at the
- start. `user_data` must stay valid until another callback is set or the context is gone.
+    /** Passes the output of kernels and the lines of failed assertions to `callback`, on the thread
+ that synchronises, one call at a time; null restores standard output and standard error.
+ `user_data` must stay valid until another callback is set or the context is gone.
 
  Blocking: no.
 
@@ -2812,8 +2818,8 @@ functions! {
     ) -> km_status;
     /** A new stream: an ordered queue of work that runs concurrently with other streams. `priority` is
  0 or lies between KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST and _LEAST; lower numbers go
- first: they decide which work starts next, and interrupt nothing. The handle is the caller's, to
- be given to km_stream_destroy. CUDA: cuStreamCreateWithPriority.
+ first. The priority decides which work starts next and interrupts nothing. The handle is the
+ caller's, to be given to km_stream_destroy. CUDA: cuStreamCreateWithPriority.
 
  Blocking: no.
 
@@ -2829,7 +2835,7 @@ functions! {
         priority: i32,
         out_stream: *mut km_stream,
     ) -> km_status;
-    /** Drops the caller's handle. Queued work goes on to its end. Null is fine.
+    /** Drops the caller's handle. Queued work still runs. Null is fine.
 
  Blocking: no.
 
@@ -2872,7 +2878,7 @@ functions! {
    context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset
    after its creation.*/
     pub fn km_stream_synchronize(stream: km_stream) -> km_status;
-    /** km_stream_synchronize with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+    /** km_stream_synchronize with a time limit in nanoseconds; UINT64_MAX: no limit; 0: only asks.
 
  Blocking: for at most `timeout_ns`.
 
@@ -2896,10 +2902,9 @@ functions! {
    work is left; the sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when
    the context of `stream` was reset after its creation.*/
     pub fn km_stream_query(stream: km_stream) -> km_status;
-    /** Work queued in the stream from now on waits for the work that the event marks; for one that was
- never recorded, it does not wait. The event may be of another context, also of another device of
- the same backend; when its work fails there, the wait is over all the same. CUDA:
- cuStreamWaitEvent.
+    /** Makes later work of the stream wait for the work that the event marks; an event that was never
+ recorded causes no wait. The event may belong to another context or device of the same backend;
+ if its work fails, the wait ends as well. CUDA: cuStreamWaitEvent.
 
  Blocking: no.
 
@@ -2910,9 +2915,9 @@ functions! {
    backends; the sticky error of the stream's context when a kernel failed; KM_ERROR_CONTEXT_LOST
    when the context of `stream` or `event` was reset after its creation.*/
     pub fn km_stream_wait_event(stream: km_stream, event: km_event) -> km_status;
-    /** Writes a number of 4 or 8 bytes to a slice, once all work queued before is done. What that has
- written can be seen by whoever sees the number. Captured, it becomes a node of the graph. CUDA:
- cuStreamWriteValue32, cuStreamWriteValue64.
+    /** Writes a number of 4 or 8 bytes to a slice once all work queued before is done, as a release: a
+ reader that sees the number also sees the writes of that work. When captured, it becomes a node
+ of the graph. CUDA: cuStreamWriteValue32, cuStreamWriteValue64.
 
  Blocking: no.
 
@@ -2920,8 +2925,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` is not
    a live slice; KM_ERROR_INVALID_ARGUMENT when `value_size_bytes` is neither 4 nor 8, `value`
-   needs more, or the address is no multiple of it; KM_ERROR_OUT_OF_BOUNDS when the number reaches
-   beyond the slice; KM_ERROR_NOT_PERMITTED when the slice is a file mapped read-only;
+   needs more, or the address is not a multiple of it; KM_ERROR_OUT_OF_BOUNDS when the number
+   reaches beyond the slice; KM_ERROR_NOT_PERMITTED when the slice is a file mapped read-only;
    KM_ERROR_NOT_SUPPORTED when the device cannot do it; the sticky error of the context when a
    kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after
    its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
@@ -2932,9 +2937,9 @@ functions! {
         value: u64,
         value_size_bytes: u32,
     ) -> km_status;
-    /** Work queued in the stream from now on waits until a number of 4 or 8 bytes in a slice meets the
- condition with `value`: until the host, another stream or a kernel has written it. Other streams
- go on. A wait that nobody ends keeps the stream, and km_stream_synchronize, for ever. Captured,
+    /** Makes later work of the stream wait until a number of 4 or 8 bytes in a slice, written by the
+ host, another stream or a kernel, meets the condition with `value`. Other streams keep running.
+ If nobody writes such a number, the stream and km_stream_synchronize wait forever. When captured,
  it becomes a node of the graph. CUDA: cuStreamWaitValue32, cuStreamWaitValue64.
 
  Blocking: no.
@@ -2943,7 +2948,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` is not
    a live slice; KM_ERROR_INVALID_ARGUMENT when `condition` is no condition, `value_size_bytes` is
-   neither 4 nor 8, `value` needs more, or the address is no multiple of it;
+   neither 4 nor 8, `value` needs more, or the address is not a multiple of it;
    KM_ERROR_OUT_OF_BOUNDS when the number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED when
    the device cannot do it; the sticky error of the context when a kernel failed;
    KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after its creation;
@@ -2956,11 +2961,11 @@ functions! {
         value: u64,
         value_size_bytes: u32,
     ) -> km_status;
-    /** Has `callback` called once all work queued in the stream so far is done, with KM_SUCCESS or the
- error of the context, on a thread of the library. It is called exactly once when this call
- succeeds (also after errors and resets), and never otherwise. Work queued later waits for it.
- Inside it, calls that may wait give KM_ERROR_NOT_PERMITTED. `user_data` must stay valid until
- then. CUDA: cuLaunchHostFunc.
+    /** Calls `callback`, on a thread of the library, once all work queued in the stream so far is done,
+ with KM_SUCCESS or the error of the context. It is called exactly once if this call succeeds
+ (also after errors and resets), otherwise never. Work queued later waits for it. Inside it, calls
+ that may wait give KM_ERROR_NOT_PERMITTED. `user_data` must stay valid until then. CUDA:
+ cuLaunchHostFunc.
 
  Blocking: no.
 
@@ -2974,15 +2979,15 @@ functions! {
         callback: km_host_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-    /** Begins to capture a stream: until km_stream_end_capture, what is queued in it becomes nodes of a
- graph and does not run. Another stream that waits for an event recorded in it joins the capture,
- and so on; it has to be waited for in turn before the end. Waiting for the stream or for the
- context, asking whether they are done, stream-ordered allocation, events recorded outside, and
- events of another capture cannot be captured: they return KM_ERROR_CAPTURE_UNSUPPORTED and
- invalidate the capture. The same holds for queries of, and waits of the host for, an event
- recorded in a capture. What fails because of its arguments adds nothing and changes nothing.
- Copies from and to page-locked and other host memory alike read and write it whenever the graph
- runs, also when it is not page-locked. A capture belongs to the stream and not to a thread.
+    /** Begins to capture a stream: until km_stream_end_capture, work queued in it becomes nodes of a
+ graph and does not run. Another stream that waits for an event recorded in a capturing stream
+ joins the capture, and the first stream has to wait for it before the end. Waiting for the stream
+ or for the context, asking whether they are done, stream-ordered allocation, events recorded
+ outside, and events of another capture cannot be captured: they return
+ KM_ERROR_CAPTURE_UNSUPPORTED and invalidate the capture. So do a query of an event that was
+ recorded in a capture and a host's wait for it. A call that fails because of its arguments adds
+ nothing and leaves the capture valid. Copies read and write host memory whenever the graph runs,
+ whether the memory is page-locked or not. A capture belongs to the stream and not to a thread.
  docs/guide/graphs.md has the table of CUDA's results, which km_last_error_native_code gives.
  CUDA: cuStreamBeginCapture.
 
@@ -2995,8 +3000,8 @@ functions! {
    context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset
    after its creation.*/
     pub fn km_stream_begin_capture(stream: km_stream) -> km_status;
-    /** Ends the capture of a stream, and of all that joined it, and gives the graph, which is the
- caller's to destroy. CUDA: cuStreamEndCapture.
+    /** Ends the capture of a stream and of all streams that joined it, and returns the graph, which is
+ the caller's to destroy. CUDA: cuStreamEndCapture.
 
  Blocking: no.
 
@@ -3013,7 +3018,7 @@ functions! {
         stream: km_stream,
         out_graph: *mut km_graph,
     ) -> km_status;
-    /** Tells if the stream is being captured. CUDA: cuStreamGetCaptureInfo.
+    /** Tells whether the stream is being captured. CUDA: cuStreamGetCaptureInfo.
 
  Blocking: no.
 
@@ -3026,7 +3031,7 @@ functions! {
         stream: km_stream,
         out_status: *mut km_capture_status,
     ) -> km_status;
-    /** A new event, to mark a point in a stream: KM_EVENT_DEFAULT takes the time there,
+    /** A new event, to mark a point in a stream: KM_EVENT_DEFAULT records the time there,
  KM_EVENT_DISABLE_TIMING does not. The handle is the caller's, to be given to km_event_destroy.
  CUDA: cuEventCreate.
 
@@ -3042,7 +3047,7 @@ functions! {
         flags: km_event_flags,
         out_event: *mut km_event,
     ) -> km_status;
-    /** Drops the caller's handle. Streams that wait for it go on waiting. Null is fine.
+    /** Drops the caller's handle. Streams that wait for it keep waiting. Null is fine.
 
  Blocking: no.
 
@@ -3060,8 +3065,8 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_context` is null.*/
     pub fn km_event_context(event: km_event, out_context: *mut km_context) -> km_status;
-    /** Marks the end of the work queued in the stream so far, in place of what the event marked before.
- CUDA: cuEventRecord.
+    /** Marks the end of the work queued in the stream so far, replacing the event's earlier mark. CUDA:
+ cuEventRecord.
 
  Blocking: no.
 
@@ -3072,8 +3077,8 @@ functions! {
    the context of `event` or `stream` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when
    the objects belong to different contexts.*/
     pub fn km_event_record(event: km_event, stream: km_stream) -> km_status;
-    /** Asks whether the work that the event marks is done; so it is for one never recorded. CUDA:
- cuEventQuery.
+    /** Asks whether the work that the event marks is done; an event that was never recorded counts as
+ done. CUDA: cuEventQuery.
 
  Blocking: no.
 
@@ -3083,8 +3088,8 @@ functions! {
    work is left; the sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when
    the context of `event` was reset after its creation.*/
     pub fn km_event_query(event: km_event) -> km_status;
-    /** Waits until the work that the event marks is done; for one never recorded, it returns at once.
- CUDA: cuEventSynchronize.
+    /** Waits until the work that the event marks is done; if the event was never recorded, it returns
+ at once. CUDA: cuEventSynchronize.
 
  Blocking: until that work is done.
 
@@ -3095,7 +3100,7 @@ functions! {
    context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `event` was reset after
    its creation.*/
     pub fn km_event_synchronize(event: km_event) -> km_status;
-    /** km_event_synchronize with a time limit in nanoseconds; UINT64_MAX: none, 0: only asks.
+    /** km_event_synchronize with a time limit in nanoseconds; UINT64_MAX: no limit; 0: only asks.
 
  Blocking: for at most `timeout_ns`.
 
@@ -3115,7 +3120,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `start` or `end` is not a live event;
    KM_NOT_READY when one of the marks has not been reached; KM_ERROR_INVALID_ARGUMENT when one of
-   the events was never recorded or takes no times, or when `out_elapsed_ns` is null; the sticky
+   the events was never recorded or records no times, or when `out_elapsed_ns` is null; the sticky
    error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `start` or
    `end` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to
    different contexts.*/
@@ -3125,8 +3130,7 @@ functions! {
         out_elapsed_ns: *mut i64,
     ) -> km_status;
     /** The allocation of this context that holds a device address, as a new slice over all of it (the
- caller's to destroy), and how far into it the address lies. Lock-free. CUDA:
- cuMemGetAddressRange.
+ caller's to destroy), and the offset of the address in it. Lock-free. CUDA: cuMemGetAddressRange.
 
  Blocking: no.
 
@@ -3142,8 +3146,8 @@ functions! {
         out_offset_bytes: *mut u64,
     ) -> km_status;
     /** Page-locked host memory, from and to which copies are asynchronous. The handle is the caller's,
- to be given to km_host_memory_destroy; the memory stays until the last use that the library
- knows of is over. CUDA: cuMemHostAlloc.
+ to be given to km_host_memory_destroy; the memory stays until the last use known to the library
+ is over. CUDA: cuMemHostAlloc.
 
  Blocking: no.
 
@@ -3168,8 +3172,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `pointer` is null, `size_bytes` is 0, the range is not mapped,
-   overlaps one that is registered or leaves the address space, or `flags` has unknown bits, or
-   when `out_memory` is null; KM_ERROR_NOT_SUPPORTED when the backend has no such thing; the
+   overlaps one that is registered or wraps around the address space, or `flags` has unknown bits,
+   or when `out_memory` is null; KM_ERROR_NOT_SUPPORTED when the backend has no such thing; the
    sticky error of the context when a kernel failed.*/
     pub fn km_host_memory_register(
         context: km_context,
@@ -3179,7 +3183,7 @@ functions! {
         out_memory: *mut km_host_memory,
     ) -> km_status;
     /** Drops the caller's handle. Memory that the library allocated is freed after its last use;
- registered memory is let go then. Null is fine.
+ registered memory is unregistered then. Null is fine.
 
  Blocking: no.
 
@@ -3213,13 +3217,13 @@ functions! {
         memory: km_host_memory,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** Device memory for `element_count` elements, usable at once on every stream; with KM_SLICE_ZEROED
- filled with zeros, else with anything. With KM_SLICE_MANAGED km_slice_host_pointer gives its
- address for the host too, on every device that has such memory; on NVIDIA GPUs pages move to
- where they are used, the host may touch them while kernels run only where the attribute
- KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and they go with a reset. No
- elements give an empty slice with address 0. The handle is the caller's, to be given to
- km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
+    /** Allocates device memory for `element_count` elements, usable at once on every stream.
+ KM_SLICE_ZEROED fills it with zeros; otherwise its contents are undefined. With KM_SLICE_MANAGED,
+ km_slice_host_pointer returns its address for the host on every device that has managed memory;
+ on NVIDIA GPUs pages migrate to where they are used, the host may touch them while kernels run
+ only if the attribute KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and a reset
+ frees them. 0 elements give an empty slice with address 0. The handle is the caller's, to be
+ given to km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
 
  Blocking: no.
 
@@ -3228,8 +3232,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits, or
    `flags` has unknown bits, or when `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
-   device has not that much memory left; KM_ERROR_NOT_SUPPORTED when the device has no managed
-   memory; the sticky error of the context when a kernel failed.*/
+   device does not have that much memory left; KM_ERROR_NOT_SUPPORTED when the device has no
+   managed memory; the sticky error of the context when a kernel failed.*/
     pub fn km_slice_create(
         context: km_context,
         element_count: u64,
@@ -3237,8 +3241,8 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** km_slice_create in the order of a stream: usable by work that is queued there afterwards. CUDA:
- cuMemAllocAsync.
+    /** km_slice_create in stream order: the memory is usable by work that is queued in the stream
+ afterwards. CUDA: cuMemAllocAsync.
 
  Blocking: no.
 
@@ -3247,8 +3251,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
    KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits, or
    `flags` has unknown bits, or when `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
-   device has not that much memory left; the sticky error of the context when a kernel failed;
-   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
+   device does not have that much memory left; the sticky error of the context when a kernel
+   failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
     pub fn km_slice_create_on_stream(
         stream: km_stream,
         element_count: u64,
@@ -3256,10 +3260,10 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** The caller's own memory as a slice, without a copy where the device can reach host memory. It
- must stay valid until `release` is called (null: nothing is), which happens once, when neither
- handles nor work use it any more, perhaps on a thread of the library; not when this call fails.
- CUDA: cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP.
+    /** Makes a slice of the caller's own memory, without a copy, if the device can access host memory.
+ The memory must stay valid until `release` is called (null: no call), which happens once, when
+ neither handles nor work use it any more, possibly on a thread of the library; if this call
+ fails, `release` is not called. CUDA: cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP.
 
  Blocking: no.
 
@@ -3267,9 +3271,9 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `pointer` is null, `element_size_bytes` or the size is 0, or the
-   range overlaps device memory that is in use or leaves the address space, or when `out_slice` is
-   null; KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error of the
-   context when a kernel failed.*/
+   range overlaps device memory that is in use or wraps around the address space, or when
+   `out_slice` is null; KM_ERROR_NOT_SUPPORTED when the device cannot access host memory; the
+   sticky error of the context when a kernel failed.*/
     pub fn km_slice_from_host(
         context: km_context,
         pointer: *mut ::core::ffi::c_void,
@@ -3297,7 +3301,7 @@ functions! {
         out_view: *mut km_slice,
     ) -> km_status;
     /** Drops the caller's handle. The memory is freed when no view is left and the last use that the
- library knows of is over; uses by raw address in kernel arguments are the caller's business.
+ library knows of is over; the caller has to wait for uses by raw address in kernel arguments.
  Null is fine.
 
  Blocking: no.
@@ -3306,8 +3310,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is neither null nor a live slice.*/
     pub fn km_slice_destroy(slice: km_slice) -> km_status;
-    /** Like km_slice_destroy, and the memory is freed no sooner than the work queued in the stream so
- far is done: also for uses that the library does not know of. Null for `slice` is fine. CUDA:
+    /** Like km_slice_destroy, but the memory is freed only after the work queued in the stream so far,
+ which covers uses that the library does not know of. Null for `slice` is fine. CUDA:
  cuMemFreeAsync.
 
  Blocking: no.
@@ -3329,11 +3333,12 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_info` is null or its struct_size is below 4.*/
     pub fn km_slice_info_get(slice: km_slice, out_info: *mut km_slice_info) -> km_status;
-    /** Says of which type the elements of a slice and of its later views are. A launch that gives it
- for a parameter that it does not fit, as km_element_type lists, is KM_ERROR_INVALID_LAUNCH.
- `lanes`: 2 to 4 for a vector such as float4, else 1. `name`: that of a KM_ELEMENT_TYPE_NAMED in
- C++ ("ns::Point"; null: all names), else null. KM_ELEMENT_TYPE_UNKNOWN with 0 lanes ends the
- check; it is what slices have until this call, which bindings make for slices of numbers.
+    /** Declares the element type of a slice and of its later views. A launch that passes the slice for
+ a parameter of a type that it does not fit (km_element_type has the rules) fails with
+ KM_ERROR_INVALID_LAUNCH. `lanes`: 2 to 4 for a vector such as float4, otherwise 1. `name`: the
+ C++ name of a KM_ELEMENT_TYPE_NAMED ("ns::Point"; null: any name), otherwise null.
+ KM_ELEMENT_TYPE_UNKNOWN with 0 lanes, the initial type, turns the check off. Bindings make this
+ call for slices of numbers.
 
  Blocking: no.
 
@@ -3359,8 +3364,8 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_address` is null.*/
     pub fn km_slice_address(slice: km_slice, out_address: *mut u64) -> km_status;
-    /** The memory itself for the host, where device memory is host memory; null for an empty slice.
- Valid until the slice and its views are destroyed. Reading what a stream is still writing is a
+    /** The host's pointer to the memory, if device memory is host memory; null for an empty slice.
+ Valid until the slice and its views are destroyed. Reading memory that a stream still writes is a
  race: synchronise first.
 
  Blocking: no.
@@ -3368,7 +3373,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
-   KM_ERROR_NOT_SUPPORTED when the host cannot reach the device's memory; KM_ERROR_CONTEXT_LOST
+   KM_ERROR_NOT_SUPPORTED when the host cannot access the device's memory; KM_ERROR_CONTEXT_LOST
    when the context of `slice` was reset after its creation; KM_ERROR_INVALID_ARGUMENT when
    `out_pointer` is null.*/
     pub fn km_slice_host_pointer(
@@ -3382,10 +3387,10 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `alignment_bytes` is no power of two, `element_size_bytes` is 0,
-   the size does not fit 64 bits, or `flags` has unknown bits, or when `out_slice` is null;
-   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not that much memory left; the sticky error
-   of the context when a kernel failed.*/
+   KM_ERROR_INVALID_ARGUMENT when `alignment_bytes` is not a power of two, `element_size_bytes` is
+   0, the size does not fit 64 bits, or `flags` has unknown bits, or when `out_slice` is null;
+   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device does not have that much memory left; the sticky
+   error of the context when a kernel failed.*/
     pub fn km_slice_create_aligned(
         context: km_context,
         element_count: u64,
@@ -3394,7 +3399,7 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** Device memory for `row_count` rows of `row_bytes`, as a slice of bytes; the rows begin
+    /** Allocates device memory for `row_count` rows of `row_bytes`, as a slice of bytes; the rows begin
  `*out_pitch_bytes` apart, at multiples of 256 bytes. The handle is the caller's, to be given to
  km_slice_destroy. CUDA: cuMemAllocPitch.
 
@@ -3405,7 +3410,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when the size does not fit 64 bits, or `flags` has unknown bits, or
    when `out_slice` or `out_pitch_bytes` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device
-   has not that much memory left; the sticky error of the context when a kernel failed.*/
+   does not have that much memory left; the sticky error of the context when a kernel failed.*/
     pub fn km_slice_create_pitched(
         context: km_context,
         row_bytes: u64,
@@ -3414,14 +3419,14 @@ functions! {
         out_slice: *mut km_slice,
         out_pitch_bytes: *mut u64,
     ) -> km_status;
-    /** A part of a file as a slice, without reading it: pages are read when they are used, so that the
- file may be larger than memory. KM_MAP_READ_ONLY: kernels that write to it fail with
- KM_ERROR_ILLEGAL_ADDRESS, calls that would write to it are refused. KM_MAP_PRIVATE: writable, and
- the file never changes. `element_count` UINT64_MAX: all that there are from `offset_bytes` on. A
- file that becomes shorter while it is mapped is an error: KM_ERROR_ILLEGAL_ADDRESS of kernels and
- of copies that are under way, KM_ERROR_IO of copies that the call waits for; the host program's
- own access raises SIGBUS. The handle is the caller's, to be given to km_slice_destroy. CUDA:
- cuMemHostRegister with CU_MEMHOSTREGISTER_DEVICEMAP and CU_MEMHOSTREGISTER_READ_ONLY.
+    /** Maps a part of a file as a slice: pages are read when they are used, so the file may be larger
+ than memory. KM_MAP_READ_ONLY: kernels that write to it fail with KM_ERROR_ILLEGAL_ADDRESS, and
+ calls that would write to it are refused. KM_MAP_PRIVATE: writable, but the file never changes.
+ `element_count` UINT64_MAX: all elements from `offset_bytes` on. If the file becomes shorter
+ while it is mapped, kernels and copies under way fail with KM_ERROR_ILLEGAL_ADDRESS and copies
+ that the call waits for with KM_ERROR_IO; the host program's own access raises SIGBUS. The handle
+ is the caller's, to be given to km_slice_destroy. CUDA: cuMemHostRegister with
+ CU_MEMHOSTREGISTER_DEVICEMAP and CU_MEMHOSTREGISTER_READ_ONLY.
 
  Blocking: no.
 
@@ -3432,7 +3437,8 @@ functions! {
    does not fit 64 bits, or `flags` has unknown bits, or when `out_slice` is null;
    KM_ERROR_NOT_FOUND when there is no such file; KM_ERROR_IO when it cannot be opened or mapped;
    KM_ERROR_OUT_OF_BOUNDS when the part reaches beyond the end of the file; KM_ERROR_NOT_SUPPORTED
-   when the device cannot use host memory; the sticky error of the context when a kernel failed.*/
+   when the device cannot access host memory; the sticky error of the context when a kernel
+   failed.*/
     pub fn km_slice_map_file(
         context: km_context,
         path: *const ::core::ffi::c_char,
@@ -3442,10 +3448,11 @@ functions! {
         flags: km_map_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** A part of a file as host memory, for the host to read and as source of copies; with `size_bytes`
- UINT64_MAX to its end. It is not page-locked: copies from it behave as from any other memory, and
- give KM_ERROR_IO when the file has become shorter. The host's own access raises SIGBUS then. The
- handle is the caller's, to be given to km_host_memory_destroy. CUDA: cuMemHostRegister.
+    /** Maps a part of a file as host memory, for the host to read and as a source of copies;
+ `size_bytes` UINT64_MAX maps the file to its end. The memory is not page-locked: copies from it
+ behave as from any other memory, and fail with KM_ERROR_IO when the file has become shorter. The
+ host's own access raises SIGBUS then. The handle is the caller's, to be given to
+ km_host_memory_destroy. CUDA: cuMemHostRegister.
 
  Blocking: no.
 
@@ -3455,7 +3462,7 @@ functions! {
    KM_ERROR_INVALID_ARGUMENT when `path` is null, the part is empty, or `flags` has unknown bits,
    or when `out_memory` is null; KM_ERROR_NOT_FOUND when there is no such file; KM_ERROR_IO when
    it cannot be opened or mapped; KM_ERROR_OUT_OF_BOUNDS when the part reaches beyond the end of
-   the file; KM_ERROR_NOT_SUPPORTED when the device cannot use host memory; the sticky error of
+   the file; KM_ERROR_NOT_SUPPORTED when the device cannot access host memory; the sticky error of
    the context when a kernel failed.*/
     pub fn km_host_memory_map_file(
         context: km_context,
@@ -3488,7 +3495,8 @@ functions! {
         size_bytes: u64,
     ) -> km_status;
     /** Copies from a slice to the host, in stream order. Page-locked memory is written later, when the
- stream gets there; any other has been written when the call returns. CUDA: cuMemcpyDtoHAsync.
+ stream reaches the copy; any other has been written when the call returns. CUDA:
+ cuMemcpyDtoHAsync.
 
  Blocking: when the host side is not page-locked: until it has been read or written; up to 64 KiB at once, beyond that after waiting for the stream.
 
@@ -3861,8 +3869,8 @@ functions! {
         height: u64,
     ) -> km_status;
     /** Copies between slices that may belong to different contexts and devices of one backend, in the
- order of `stream`, with or without peer access. Order it after other streams by events. CUDA:
- cuMemcpyPeerAsync.
+ order of `stream`, with or without peer access. Events order it after work on other streams.
+ CUDA: cuMemcpyPeerAsync.
 
  Blocking: no.
 
@@ -3903,10 +3911,10 @@ functions! {
         source_address: u64,
         size_bytes: u64,
     ) -> km_status;
-    /** Has allocations of the context tracked from now on, those before are not: KM_TRACKING_ON their
- size, time and tag, KM_TRACKING_STACKS where they were made, too. What is alive when the caller's
- last handle of the context goes, or at exit, is then logged as a warning (area "memory"); without
- tracking, at level info.
+    /** Tracks later allocations of the context: KM_TRACKING_ON their size, time and tag,
+ KM_TRACKING_STACKS also the stack that made them. Allocations that are alive when the caller
+ destroys its last handle of the context, or at exit, are then logged as a warning (area
+ "memory"); without tracking, at level info.
 
  Blocking: no.
 
@@ -3918,7 +3926,7 @@ functions! {
         context: km_context,
         flags: km_tracking_flags,
     ) -> km_status;
-    /** A name for the allocation behind a slice, for listings and reports. Copied.
+    /** Names the allocation behind a slice, for listings and reports. The name is copied.
 
  Blocking: no.
 
@@ -3931,9 +3939,9 @@ functions! {
         slice: km_slice,
         tag: *const ::core::ffi::c_char,
     ) -> km_status;
-    /** The tracked allocations that are alive, in the order in which they were made: as many as there
- is room for; `*out_count` is how many there are. Set the struct_size of the first structure,
- which holds for all. Null for `out_allocations` and 0 for `capacity` only count.
+    /** The tracked allocations that are alive, in the order in which they were made: up to `capacity`;
+ `*out_count` is the number of all. Set the struct_size of the first structure, which holds for
+ all. Null for `out_allocations` and 0 for `capacity` only count.
 
  Blocking: no.
 
@@ -3949,7 +3957,7 @@ functions! {
         out_count: *mut u64,
     ) -> km_status;
     /** The place where a tracked allocation was made, one line per frame, the innermost first, with
- names if the program exports them; empty (size 1) without KM_TRACKING_STACKS.
+ names of functions that the program exports; empty (size 1) without KM_TRACKING_STACKS.
 
  Blocking: no.
 
@@ -3967,8 +3975,8 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** Samples how much device memory the context has in use, every `interval_ns`, on a thread of the
- library, until it is stopped. What an earlier profile found is forgotten.
+    /** Samples the device memory that the context uses every `interval_ns`, on a thread of the library,
+ until the profile is stopped. The results of an earlier profile are discarded.
 
  Blocking: no.
 
@@ -3981,7 +3989,7 @@ functions! {
         context: km_context,
         interval_ns: u64,
     ) -> km_status;
-    /** Ends the profile and keeps its findings. Fine when none runs.
+    /** Ends the profile and keeps its results. The call is fine if none runs.
 
  Blocking: until the sampling thread has ended, at most some microseconds.
 
@@ -3989,7 +3997,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_context_stop_memory_profile(context: km_context) -> km_status;
-    /** The figures of the profile that runs, or ran last: peak, minimum, mean, samples. Set
+    /** The results of the running or last profile: peak, minimum, mean, number of samples. Set
  `out_profile->struct_size` first.
 
  Blocking: no.
@@ -4002,8 +4010,8 @@ functions! {
         context: km_context,
         out_profile: *mut km_memory_profile,
     ) -> km_status;
-    /** The samples, as many as there is room for; `*out_count` is how many there are. At most 65536 are
- kept: then every second one is dropped and the distance doubled. Null for `out_samples` and 0 for
+    /** The samples, up to `capacity`; `*out_count` is the number of all. At most 65536 are kept: beyond
+ that, every second one is dropped and the interval doubles. Null for `out_samples` and 0 for
  `capacity` only count.
 
  Blocking: no.
@@ -4019,11 +4027,11 @@ functions! {
         out_samples: *mut km_memory_sample,
         out_count: *mut u64,
     ) -> km_status;
-    /** A pool of device memory: blocks that are freed are kept and given out again, which costs a small
- part of what allocating from the device does. A block has the size asked for rounded up by at
- most an eighth (to multiples of 256 bytes) and serves allocations of that size only. The pool
- takes at most `limit_bytes` from the device; 0: as much as there is. The handle is the caller's,
- to be given to km_pool_destroy. CUDA: cuMemPoolCreate.
+    /** A pool of device memory: blocks that are freed are kept and given out again, which costs much
+ less than an allocation from the device. A block has the size asked for rounded up by at most an
+ eighth (to multiples of 256 bytes) and serves only allocations of that size. The pool takes at
+ most `limit_bytes` from the device; 0: no limit. The handle is the caller's, to be given to
+ km_pool_destroy. CUDA: cuMemPoolCreate.
 
  Blocking: no.
 
@@ -4036,8 +4044,8 @@ functions! {
         limit_bytes: u64,
         out_pool: *mut km_pool,
     ) -> km_status;
-    /** Drops the caller's handle. Free blocks go back to the device, those in use when they are freed.
- Null is fine. CUDA: cuMemPoolDestroy.
+    /** Drops the caller's handle. Free blocks go back to the device at once, those in use when they are
+ freed. Null is fine. CUDA: cuMemPoolDestroy.
 
  Blocking: no.
 
@@ -4045,12 +4053,12 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is neither null nor a live pool.*/
     pub fn km_pool_destroy(pool: km_pool) -> km_status;
-    /** A slice out of the pool, usable at once on every stream: only blocks that no work uses any more
- are taken. It is a slice like any other; its block is free again when the slice, all its views
- and all that was made with them are gone, so a view keeps a block from being used again. CUDA:
+    /** Allocates a slice from the pool, usable at once on every stream: only blocks that no work uses
+ any more are taken. It is a slice like any other; its block is free again when the slice, all its
+ views and all objects made from them are gone, so a view keeps its block from being reused. CUDA:
  cuMemAllocFromPoolAsync and a wait.
 
- Blocking: no, but KM_SLICE_ZEROED may wait where the host cannot reach the device's memory.
+ Blocking: no, but KM_SLICE_ZEROED may wait if the host cannot access the device's memory.
 
  Threads: any.
 
@@ -4068,9 +4076,10 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** km_pool_allocate in the order of a stream: usable by work that is queued there afterwards. A
- block whose last uses were on this stream is taken at once; one that other streams use, when they
- are done. Give it back with km_slice_destroy_on_stream. CUDA: cuMemAllocFromPoolAsync.
+    /** km_pool_allocate in stream order: the slice is usable by work that is queued in the stream
+ afterwards. A block whose last uses were on this stream is taken at once; a block that other
+ streams use, only when they are done. Give it back with km_slice_destroy_on_stream. CUDA:
+ cuMemAllocFromPoolAsync.
 
  Blocking: no.
 
@@ -4091,10 +4100,10 @@ functions! {
         flags: km_slice_flags,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** How much memory the pool keeps: while it has more, free blocks go back to the device when one is
- freed; the memory of those that work still uses, when that work is over, without a further call.
- UINT64_MAX, as at the start: all of it. CUDA: cuMemPoolSetAttribute with
- CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
+    /** Sets how much memory the pool keeps: while it has more, free blocks go back to the device
+ whenever a block is freed; blocks that work still uses go back when that work is over, without a
+ further call. UINT64_MAX, the initial value: the pool keeps all of it. CUDA:
+ cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
 
  Blocking: no.
 
@@ -4116,7 +4125,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool; KM_ERROR_CONTEXT_LOST
    when the context of `pool` was reset after its creation.*/
     pub fn km_pool_trim(pool: km_pool, keep_bytes: u64) -> km_status;
-    /** The figures of a pool. Set `out_info->struct_size` first. CUDA: cuMemPoolGetAttribute.
+    /** The limit, sizes and counts of a pool. Set `out_info->struct_size` first. CUDA:
+ cuMemPoolGetAttribute.
 
  Blocking: no.
 
@@ -4126,7 +4136,7 @@ functions! {
    when the context of `pool` was reset after its creation; KM_ERROR_INVALID_ARGUMENT when
    `out_info` is null or its struct_size is below 4.*/
     pub fn km_pool_info_get(pool: km_pool, out_info: *mut km_pool_info) -> km_status;
-    /** Has the high-water marks start again from what is used and reserved now. CUDA:
+    /** Resets the high-water marks to the sizes that are used and reserved now. CUDA:
  cuMemPoolSetAttribute with CU_MEMPOOL_ATTR_USED_MEM_HIGH and CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH.
 
  Blocking: no.
@@ -4160,8 +4170,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is neither null nor a live program.*/
     pub fn km_program_destroy(program: km_program) -> km_status;
-    /** An option for the next compilation, as NVRTC spells it, for example "--use_fast_math" or
- "-DN=4". Copied.
+    /** Adds an option for the next compilation, in NVRTC's spelling, for example "--use_fast_math" or
+ "-DN=4". It is copied.
 
  Blocking: no.
 
@@ -4173,8 +4183,8 @@ functions! {
         program: km_program,
         option: *const ::core::ffi::c_char,
     ) -> km_status;
-    /** A header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to its
- closing zero; a null `source` is an empty header. Copied.
+    /** Adds a header that `#include "name"` finds in the next compilation. `source_size_bytes` 0: up to
+ its closing zero; a null `source` is an empty header. Copied.
 
  Blocking: no.
 
@@ -4189,8 +4199,9 @@ functions! {
         source: *const ::core::ffi::c_char,
         source_size_bytes: u64,
     ) -> km_status;
-    /** A C++ name, such as "scale<float>", that the next compilation keeps and whose name in the PTX
- km_program_lowered_name then gives. Copied. CUDA: nvrtcAddNameExpression.
+    /** Adds a C++ name, such as "scale<float>", that the next compilation keeps;
+ km_program_lowered_name then returns its name in the PTX. The name is copied. CUDA:
+ nvrtcAddNameExpression.
 
  Blocking: no.
 
@@ -4202,7 +4213,8 @@ functions! {
         program: km_program,
         expression: *const ::core::ffi::c_char,
     ) -> km_status;
-    /** Compiles with all that was added so far; again after more was added. CUDA: nvrtcCompileProgram.
+    /** Compiles with the options, headers and name expressions added so far; a program may be compiled
+ again after more were added. CUDA: nvrtcCompileProgram.
 
  Blocking: while the compiler works, from tens of milliseconds to seconds; compilations take turns.
 
@@ -4213,8 +4225,8 @@ functions! {
    KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and how to
    get it; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.*/
     pub fn km_program_compile(program: km_program) -> km_status;
-    /** The compiler's latest text, warnings of a success included; empty (size 1) before. CUDA:
- nvrtcGetProgramLog.
+    /** The messages of the latest compilation, including warnings of a successful one; empty (size 1)
+ before the first. CUDA: nvrtcGetProgramLog.
 
  Blocking: no.
 
@@ -4237,7 +4249,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
-   KM_ERROR_NOT_FOUND when the program has not been compiled with success;
+   KM_ERROR_NOT_FOUND when the program has not been compiled successfully;
    KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`;
    KM_ERROR_INVALID_ARGUMENT when `buffer` is null and `capacity_bytes` is not 0, or `buffer` and
    `out_size_bytes` are both null.*/
@@ -4254,7 +4266,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
-   KM_ERROR_NOT_FOUND when the program has not been compiled with success or the expression was
+   KM_ERROR_NOT_FOUND when the program has not been compiled successfully or the expression was
    not added before; KM_ERROR_INVALID_ARGUMENT when `expression` is null, or when `buffer` is null
    and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null;
    KM_ERROR_BUFFER_TOO_SMALL when the text needs more than `capacity_bytes`.*/
@@ -4286,8 +4298,8 @@ functions! {
         name: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-    /** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu by their ending, others by their
- content. CUDA: cuModuleLoad.
+    /** Loads a file of PTX, CUDA C++ or object code: *.ptx and *.cu are recognised by their ending,
+ others by their content. CUDA: cuModuleLoad.
 
  Blocking: while the text is read and checked; kernels are compiled at their first launch or here.
 
@@ -4308,10 +4320,10 @@ functions! {
         path: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-    /** A module from the contents of an object file, which km_module_save_object made: nothing is
- compiled for the block sizes that it was made for, nor for others, which run code for any size.
- `name` is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx.
- Object files are executed: take them from where programs come from.
+    /** Loads the contents of an object file made by km_module_save_object. Nothing is compiled: block
+ sizes that it was made for have their own code, and all others run its code for any size. `name`
+ is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx. Object
+ files contain machine code that is executed: load only those that are as trustworthy as programs.
 
  Blocking: while the data is read and checked.
 
@@ -4332,10 +4344,9 @@ functions! {
     ) -> km_status;
     /** Compiles all kernels of a module for blocks of these sizes, and for blocks of any size, and
  writes them to a file, for the instruction set and the build of this library. `blocks` has three
- numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that the
- launch bounds of a kernel exclude are left out for it, and so are kernels that the device cannot
- run.
- CUDA: the cubin of cuLinkComplete.
+ numbers (x, y, z) for each of `block_count` sizes; null when there are none. Sizes that a
+ kernel's launch bounds exclude are left out for that kernel; kernels that the device cannot run
+ are left out altogether. CUDA: the cubin of cuLinkComplete.
 
  Blocking: while the code is made; tens of milliseconds for each kernel and size.
 
@@ -4377,7 +4388,8 @@ functions! {
         name: *const ::core::ffi::c_char,
         out_module: *mut km_module,
     ) -> km_status;
-    /** Loads the PTX of a compiled program. Its kernels are found by their name expressions too.
+    /** Loads the PTX of a compiled program. Its kernels can also be looked up by their name
+ expressions.
 
  Blocking: while the text is read and checked; kernels are compiled at their first launch or here.
 
@@ -4395,8 +4407,8 @@ functions! {
         program: km_program,
         out_module: *mut km_module,
     ) -> km_status;
-    /** Drops the caller's handle. Functions and global symbols of the module keep it; code goes when no
- kernel of it runs any more. Null is fine.
+    /** Drops the caller's handle. Functions and global symbols of the module keep it alive; its code is
+ freed when none of its kernels runs any more. Null is fine.
 
  Blocking: no.
 
@@ -4404,7 +4416,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is neither null nor a live module.*/
     pub fn km_module_destroy(module: km_module) -> km_status;
-    /** How many kernels a module has.
+    /** The number of kernels of a module.
 
  Blocking: no.
 
@@ -4442,9 +4454,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
    KM_ERROR_INVALID_ARGUMENT when `name` is null, or when `out_function` is null;
-   KM_ERROR_NOT_FOUND when the module has no such kernel, with the nearest name and what there is;
-   KM_ERROR_UNSUPPORTED_PTX when it is one that the device cannot run, with the instruction and
-   its line; KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation.*/
+   KM_ERROR_NOT_FOUND when the module has no such kernel, with the most similar name and the list
+   of kernels; KM_ERROR_UNSUPPORTED_PTX when it is one that the device cannot run, with the
+   instruction and its line; KM_ERROR_CONTEXT_LOST when the context of `module` was reset after
+   its creation.*/
     pub fn km_module_function(
         module: km_module,
         name: *const ::core::ffi::c_char,
@@ -4466,7 +4479,7 @@ functions! {
         name: *const ::core::ffi::c_char,
         out_slice: *mut km_slice,
     ) -> km_status;
-    /** Drops the caller's handle. Launches under way go on. Null is fine.
+    /** Drops the caller's handle. Launches under way still complete. Null is fine.
 
  Blocking: no.
 
@@ -4515,8 +4528,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
-   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or `value` is none that it can have,
-   as the message says; KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its
+   KM_ERROR_INVALID_ARGUMENT when the attribute cannot be set or cannot have this `value`, as the
+   message says; KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its
    creation.*/
     pub fn km_function_attribute_set(
         function: km_function,
@@ -4524,7 +4537,7 @@ functions! {
         value: i64,
     ) -> km_status;
     /** Makes machine code now, so that the first launch with blocks of this size need not wait for it.
- Launches work without it. Does nothing where the device needs no code of its own.
+ The call is optional, and does nothing if the device needs no code of its own.
 
  Blocking: yes, until the code is made.
 
@@ -4541,11 +4554,11 @@ functions! {
         block_y: u32,
         block_z: u32,
     ) -> km_status;
-    /** How many blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory each a
- multiprocessor holds at a time, by its warps, registers, shared memory and number of blocks. None
- (active_blocks 0) where a launch of such blocks is refused: they do not fit, or have more than
- KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. Set `out_occupancy->struct_size` first. CUDA:
- cuOccupancyMaxActiveBlocksPerMultiprocessor.
+    /** The number of blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory
+ each, that a multiprocessor holds at a time, as limited by its warps, registers, shared memory
+ and number of blocks. active_blocks is 0 if a launch of such blocks would be refused: they do not
+ fit, or have more than KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. Set
+ `out_occupancy->struct_size` first. CUDA: cuOccupancyMaxActiveBlocksPerMultiprocessor.
 
  Blocking: no.
 
@@ -4563,7 +4576,7 @@ functions! {
     ) -> km_status;
     /** The block size that keeps the most threads of a multiprocessor busy, and the smallest grid that
  fills the device with such blocks. Each block has `shared_bytes` of dynamic shared memory, or as
- much as `shared_of` says for its size (null: `shared_bytes` for all); sizes with more than
+ much as `shared_of` returns for its size (null: `shared_bytes` for all); sizes with more than
  KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES do not fit. Blocks have at most
  `max_block_threads` threads; 0: as many as the kernel can have. CUDA:
  cuOccupancyMaxPotentialBlockSize.
@@ -4585,8 +4598,8 @@ functions! {
         out_block_threads: *mut u32,
         out_grid_blocks: *mut u32,
     ) -> km_status;
-    /** The most dynamic shared memory that a block can have while `block_count` blocks of
- `block_threads` threads fit on a multiprocessor, and no more than
+    /** The largest amount of dynamic shared memory per block with which `block_count` blocks of
+ `block_threads` threads fit on a multiprocessor, at most
  KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
 
  Blocking: no.
@@ -4604,8 +4617,8 @@ functions! {
         block_threads: u32,
         out_shared_bytes: *mut u64,
     ) -> km_status;
-    /** How many clusters of `cluster_blocks` blocks the device holds at a time, each block with
- `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
+    /** The number of clusters of `cluster_blocks` blocks that the device holds at a time, each block
+ with `block_threads` threads and `shared_bytes` of dynamic shared memory. CUDA:
  cuOccupancyMaxActiveClusters.
 
  Blocking: no.
@@ -4624,7 +4637,7 @@ functions! {
         cluster_blocks: u32,
         out_clusters: *mut u32,
     ) -> km_status;
-    /** How many parameters a kernel has.
+    /** The number of a kernel's parameters.
 
  Blocking: no.
 
@@ -4654,9 +4667,9 @@ functions! {
         index: u32,
         out_info: *mut km_param_info,
     ) -> km_status;
-    /** The type of a parameter as CUDA C++ declares it. It is known of kernels that are compiled here
- from CUDA C++, of PTX that this library made of such a source and of object files made of that
- PTX, and of every kernel with a mangled C++ name. Anything else has the kind
+    /** The type of a parameter as CUDA C++ declares it. It is known for kernels that this library
+ compiles from CUDA C++, for the PTX that it generates from such a source, for object files made
+ from that PTX, and for every kernel with a mangled C++ name. Otherwise the kind is
  KM_SIGNATURE_KIND_UNKNOWN, which is no error. Set `out_signature->struct_size` first.
 
  Blocking: no.
@@ -4672,10 +4685,10 @@ functions! {
         index: u32,
         out_signature: *mut km_param_signature,
     ) -> km_status;
-    /** Tells whether a value may be given for a parameter, as bindings ask for the text when one does
- not fit. It is of `size_bytes`; `type` and `lanes` say what it is: a number or vector of numbers;
+    /** Checks whether a value fits a parameter; bindings call it to get the text of a mismatch. The
+ value has `size_bytes`; `type` and `lanes` describe it: a number or a vector of numbers;
  KM_ELEMENT_TYPE_POINTER for slices and addresses; KM_ELEMENT_TYPE_UNKNOWN with 0 lanes for
- structures and what else there is.
+ structures and all other values.
 
  Blocking: no.
 
@@ -4695,8 +4708,7 @@ functions! {
         size_bytes: u64,
     ) -> km_status;
     /** The name of the element type of a parameter as CUDA C++ spells it: "float", "float4",
- "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) where it is not
- known.
+ "ns::Point<int>"; of a pointer, the name of what it points to. Empty (size 1) if it is unknown.
 
  Blocking: no.
 
@@ -4714,9 +4726,9 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** A launch to be put together step by step: set grid and block, give one argument per parameter in
- order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream
- and function.
+    /** A launch that is built step by step: set grid and block, pass one argument per parameter in
+ order, submit. The handle is the caller's, to be given to km_launch_destroy, and keeps stream and
+ function.
 
  Blocking: no.
 
@@ -4731,7 +4743,7 @@ functions! {
         function: km_function,
         out_launch: *mut km_launch,
     ) -> km_status;
-    /** Drops the caller's handle. What was submitted goes on. Null is fine.
+    /** Drops the caller's handle. Submitted launches still run. Null is fine.
 
  Blocking: no.
 
@@ -4739,62 +4751,64 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is neither null nor a live launch.*/
     pub fn km_launch_destroy(launch: km_launch) -> km_status;
-    /** Blocks of the grid. Checked when the launch is submitted.
+    /** Sets the number of blocks of the grid. It is checked when the launch is submitted.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_grid(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-    /** Threads of a block. Checked when the launch is submitted.
+    /** Sets the number of threads of a block. It is checked when the launch is submitted.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_block(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-    /** Dynamic shared memory of each block; 0 unless set. Checked when the launch is submitted.
+    /** Sets the dynamic shared memory of each block, initially 0. It is checked when the launch is
+ submitted.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_shared_bytes(launch: km_launch, shared_bytes: u64) -> km_status;
-    /** Blocks of a cluster, which use each other's shared memory and wait for each other. 0, 0, 0 (as
- at first): what the kernel was compiled for, else none. Checked when the launch is submitted.
- CUDA: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
+    /** Sets the number of blocks of a cluster, which can use each other's shared memory and wait for
+ each other. 0, 0, 0 (the initial value) selects the size that the kernel was compiled for,
+ otherwise no clusters. It is checked when the launch is submitted. CUDA:
+ CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION of cuLaunchKernelEx.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after its creation.*/
     pub fn km_launch_set_cluster(launch: km_launch, x: u32, y: u32, z: u32) -> km_status;
-    /** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1 or, as at
- first, 0. When they do not fit the device at once, the launch cannot be submitted. CUDA:
- CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
+    /** Lets all blocks of the grid wait for each other (grid.sync() of cooperative groups): 1, or 0,
+ the initial value. If they do not all fit on the device at once, the launch cannot be submitted.
+ CUDA: CU_LAUNCH_ATTRIBUTE_COOPERATIVE of cuLaunchKernelEx.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_INVALID_ARGUMENT when `cooperative` is neither 0 nor 1; KM_ERROR_CONTEXT_LOST when the
    context of `launch` was reset after its creation.*/
     pub fn km_launch_set_cooperative(launch: km_launch, cooperative: u32) -> km_status;
-    /** The next argument is the address `offset_bytes` into a slice. The memory is kept until the
- launches are done.
+    /** Passes the address `offset_bytes` into a slice as the next argument. The memory is kept until
+ the launches are done.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch, or `slice` is not
    a live slice; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one
@@ -4806,14 +4820,14 @@ functions! {
         slice: km_slice,
         offset_bytes: u64,
     ) -> km_status;
-    /** Like km_launch_arg_slice, and says what the kernel does with the slice: that it uses
- `size_bytes` from the offset on (0: all of the slice), and whether it only reads them. In a
- context with KM_CONTEXT_ORDERED, uses on other streams that do not conflict with that need not
- wait for each other; that the kernel keeps to it is the caller's business.
+    /** Like km_launch_arg_slice, but also declares how the kernel uses the slice: `size_bytes` from the
+ offset on (0: all of the slice), and whether it only reads them. In a context with
+ KM_CONTEXT_ORDERED, uses on other streams that do not conflict with this one need not wait. The
+ caller is responsible for a kernel that keeps to the declaration.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch, or `slice` is not
    a live slice; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one
@@ -4828,23 +4842,23 @@ functions! {
         size_bytes: u64,
         access: km_access,
     ) -> km_status;
-    /** The next argument is a raw device address. It is not checked, and the memory behind it is the
- caller's business.
+    /** Passes a raw device address as the next argument. It is not checked, and the caller has to keep
+ its memory alive.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has another
    size, as the message says; KM_ERROR_CONTEXT_LOST when the context of `launch` was reset after
    its creation.*/
     pub fn km_launch_arg_address(launch: km_launch, address: u64) -> km_status;
-    /** The next argument is a value or structure of `size_bytes`, which is copied.
+    /** Passes a value or structure of `size_bytes`, which is copied, as the next argument.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_INVALID_ARGUMENT when `value` is null; KM_ERROR_INVALID_LAUNCH when the kernel has no
@@ -4855,13 +4869,13 @@ functions! {
         value: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Like km_launch_arg_scalar, and says what the value is: a number, with 1 lane, or a vector of 2
- to 4. An integer for a parameter that is a floating-point number, or the other way round, is
- refused then. KM_ARGUMENT of helpers.h gives a number of C by its own type.
+    /** Like km_launch_arg_scalar, but also states the type of the value: a number (1 lane) or a vector
+ of 2 to 4. An integer for a floating-point parameter, or the reverse, is refused. KM_ARGUMENT of
+ helpers.h derives the type from that of a C variable.
 
  Blocking: no.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_INVALID_ARGUMENT when `value` is null, or there are no values of that type with so
@@ -4874,12 +4888,12 @@ functions! {
         type_: km_element_type,
         lanes: u32,
     ) -> km_status;
-    /** Queues the kernel in the stream. Afterwards the launch may be submitted again: as it is, or with
- all its arguments given again. CUDA: cuLaunchKernel.
+    /** Queues the kernel in the stream. Afterwards the launch may be submitted again: unchanged, or
+ with all its arguments passed again. CUDA: cuLaunchKernel.
 
  Blocking: no, but the first launch of a kernel may compile it.
 
- Threads: any, but a launch takes one argument after the other: use it on one thread at a time.
+ Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
    KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
@@ -4889,9 +4903,9 @@ functions! {
    context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of `launch` was reset
    after its creation.*/
     pub fn km_launch_submit(launch: km_launch) -> km_status;
-    /** Does all of it in one call, for bindings. `arguments` holds the arguments at the offsets that
- km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For each
- entry of `slices`, the address of that slice plus its offset is put in the place of that
+    /** Launches a kernel with one call, for bindings. `arguments` holds the arguments at the offsets
+ that km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For
+ each entry of `slices`, the address of that slice plus its offset is put in the place of that
  parameter, and the memory is kept until the kernel is done. Everything is copied before the call
  returns. CUDA: cuLaunchKernel.
 
@@ -4919,7 +4933,7 @@ functions! {
         slices: *const km_launch_slice,
         slice_count: u64,
     ) -> km_status;
-    /** Like km_launch_kernel, and says for each slice what the kernel does with it, as
+    /** Like km_launch_kernel, but also declares for each slice how the kernel uses it, as
  km_launch_arg_slice_access does. CUDA: cuLaunchKernel.
 
  Blocking: no, but the first launch of a kernel may compile it.
@@ -4946,8 +4960,9 @@ functions! {
         operands: *const km_launch_operand,
         operand_count: u64,
     ) -> km_status;
-    /** A new graph without nodes. Nodes have numbers from 1 on, which a clone keeps and which are not
- used again. The handle is the caller's, to be given to km_graph_destroy. CUDA: cuGraphCreate.
+    /** A new graph without nodes. Nodes are numbered from 1; a clone keeps the numbers, and the number
+ of a removed node is not used again. The handle is the caller's, to be given to km_graph_destroy.
+ CUDA: cuGraphCreate.
 
  Blocking: no.
 
@@ -4956,7 +4971,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
     pub fn km_graph_create(context: km_context, out_graph: *mut km_graph) -> km_status;
-    /** Drops the caller's handle. What was instantiated from the graph stays. Null is fine.
+    /** Drops the caller's handle. Executable graphs made from it stay. Null is fine.
 
  Blocking: no.
 
@@ -4974,7 +4989,7 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
     pub fn km_graph_clone(graph: km_graph, out_graph: *mut km_graph) -> km_status;
-    /** Removes a node with all its dependencies. What is instantiated stays as it was. CUDA:
+    /** Removes a node with all its dependencies. Executable graphs made before stay unchanged. CUDA:
  cuGraphDestroyNode.
 
  Blocking: no.
@@ -4992,11 +5007,11 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, there is this dependency
-   already, or it would close a circle; KM_ERROR_CONTEXT_LOST when the context of `graph` was
-   reset after its creation.*/
+   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, the dependency exists
+   already, or it would close a cycle; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset
+   after its creation.*/
     pub fn km_graph_add_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
-    /** Takes back that node `to` runs after node `from`. CUDA: cuGraphRemoveDependencies.
+    /** Removes the dependency of node `to` on node `from`. CUDA: cuGraphRemoveDependencies.
 
  Blocking: no.
 
@@ -5007,7 +5022,7 @@ functions! {
    there is no such dependency; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after
    its creation.*/
     pub fn km_graph_remove_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
-    /** The numbers of all nodes, in the order of their making. Null and capacity 0 ask for the count.
+    /** The numbers of all nodes, in the order of their creation. Null and capacity 0 ask for the count.
  CUDA: cuGraphGetNodes.
 
  Blocking: no.
@@ -5024,7 +5039,7 @@ functions! {
         capacity: u64,
         out_count: *mut u64,
     ) -> km_status;
-    /** The nodes that a node runs after. Null and capacity 0 ask for the count. CUDA:
+    /** The nodes that a node depends on. Null and capacity 0 ask for the count. CUDA:
  cuGraphNodeGetDependencies.
 
  Blocking: no.
@@ -5043,7 +5058,7 @@ functions! {
         capacity: u64,
         out_count: *mut u64,
     ) -> km_status;
-    /** The nodes that run after a node. Null and capacity 0 ask for the count. CUDA:
+    /** The nodes that depend on a node. Null and capacity 0 ask for the count. CUDA:
  cuGraphNodeGetDependentNodes.
 
  Blocking: no.
@@ -5063,7 +5078,7 @@ functions! {
         out_count: *mut u64,
     ) -> km_status;
     /** Kind and parameters of a node. Set `out_info->struct_size` first. CUDA: cuGraphNodeGetType,
- cuGraphKernelNodeGetParams and their like.
+ cuGraphKernelNodeGetParams and similar calls.
 
  Blocking: no.
 
@@ -5162,25 +5177,27 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** Makes a graph ready to run as it is now: kernels are compiled, arguments laid out. It keeps all
- memory, functions and modules that it uses until it is destroyed and its last launch is done. The
- handle is the caller's, to be given to km_graph_exec_destroy. CUDA: cuGraphInstantiate.
+    /** Makes an executable graph of the graph's present state: kernels are compiled, arguments laid
+ out. It keeps all memory, functions and modules that it uses until it is destroyed and its last
+ launch is done. The handle is the caller's, to be given to km_graph_exec_destroy. CUDA:
+ cuGraphInstantiate.
 
  Blocking: yes, while kernels are compiled.
 
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the message says;
-   KM_ERROR_UNSUPPORTED_PTX when the device cannot run a kernel in its shape; KM_ERROR_COMPILER
-   when the code generator failed; KM_ERROR_NOT_SUPPORTED when the backend has no graphs; the
-   sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of
-   `graph` was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `out_exec` is null.*/
+   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters, as the message
+   says; KM_ERROR_UNSUPPORTED_PTX when the device cannot run a kernel in its shape;
+   KM_ERROR_COMPILER when the code generator failed; KM_ERROR_NOT_SUPPORTED when the backend has
+   no graphs; the sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the
+   context of `graph` was reset after its creation; KM_ERROR_INVALID_ARGUMENT when `out_exec` is
+   null.*/
     pub fn km_graph_exec_create(
         graph: km_graph,
         out_exec: *mut km_graph_exec,
     ) -> km_status;
-    /** Drops the caller's handle. Launches under way go on. Null is fine.
+    /** Drops the caller's handle. Launches under way still complete. Null is fine.
 
  Blocking: no.
 
@@ -5201,9 +5218,8 @@ functions! {
    when the context of `exec` or `stream` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH
    when the objects belong to different contexts.*/
     pub fn km_graph_exec_launch(exec: km_graph_exec, stream: km_stream) -> km_status;
-    /** Takes over the parameters that a node has now in `graph`: the graph that was instantiated, or a
- clone. Launches from now on use them; those before do not. CUDA: cuGraphExecKernelNodeSetParams
- and its like.
+    /** Takes over a node's present parameters from `graph`, which is the instantiated graph or a clone.
+ Only later launches use them. CUDA: cuGraphExecKernelNodeSetParams and similar calls.
 
  Blocking: yes, while a kernel is compiled.
 
@@ -5212,17 +5228,17 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` is
    not a live graph; KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph;
    KM_ERROR_GRAPH_MISMATCH when `exec` has no node of this number, or one of another kind or other
-   dependencies; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched like that, as the
-   message says; the sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when
-   the context of `exec` or `graph` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when
-   the objects belong to different contexts.*/
+   dependencies; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters,
+   as the message says; the sticky error of the context when a kernel failed;
+   KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its creation;
+   KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_graph_exec_update_node(
         exec: km_graph_exec,
         graph: km_graph,
         node: u64,
     ) -> km_status;
-    /** Takes over the parameters of all nodes of a graph of the same topology: the first node's go to
- the first node, and so on. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
+    /** Takes over the parameters of all nodes of a graph of the same topology, matching nodes by their
+ order. Nothing is changed when it fails. CUDA: cuGraphExecUpdate.
 
  Blocking: yes, while kernels are compiled.
 
@@ -5231,12 +5247,12 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` is
    not a live graph; KM_ERROR_GRAPH_MISMATCH when the topology differs, with the node;
    km_graph_exec_compare tells it too; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched
-   like that, as the message says; the sticky error of the context when a kernel failed;
-   KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its creation;
-   KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
+   with these parameters, as the message says; the sticky error of the context when a kernel
+   failed; KM_ERROR_CONTEXT_LOST when the context of `exec` or `graph` was reset after its
+   creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_graph_exec_update(exec: km_graph_exec, graph: km_graph) -> km_status;
-    /** Tells if km_graph_exec_update can take a graph over, and the first node of `graph` that speaks
- against it; 0 if there is none.
+    /** Tells whether km_graph_exec_update can take a graph over, and which node of `graph` is the first
+ that prevents it; 0 if none does.
 
  Blocking: no.
 
@@ -5252,8 +5268,8 @@ functions! {
         out_node: *mut u64,
     ) -> km_status;
     /** Adds a kernel, which runs after the nodes that it depends on. The arguments are those of
- km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and the
- memory that arguments of 8 bytes are addresses of. CUDA: cuGraphAddKernelNode.
+ km_launch_kernel, and are copied. The graph keeps the function, the memory of the slices, and
+ each allocation whose address is the value of an argument of 8 bytes. CUDA: cuGraphAddKernelNode.
 
  Blocking: no.
 
@@ -5305,8 +5321,8 @@ functions! {
         out_node: *mut u64,
     ) -> km_status;
     /** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
- this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what is
- instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+ this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
+ executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5330,8 +5346,8 @@ functions! {
         out_node: *mut u64,
     ) -> km_status;
     /** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
- of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and what
- is instantiated from it live. CUDA: cuGraphAddMemcpyNode.
+ of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
+ executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5380,7 +5396,8 @@ functions! {
     ) -> km_status;
     /** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
  for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
- to stay valid while the graph and what is instantiated from it live. CUDA: cuGraphAddHostNode.
+ to stay valid while the graph and the executable graphs made from it live. CUDA:
+ cuGraphAddHostNode.
 
  Blocking: no.
 
@@ -5398,7 +5415,7 @@ functions! {
         user_data: *mut ::core::ffi::c_void,
         out_node: *mut u64,
     ) -> km_status;
-    /** Adds a node that does nothing but join and fork. CUDA: cuGraphAddEmptyNode.
+    /** Adds a node without work, which only joins and forks dependencies. CUDA: cuGraphAddEmptyNode.
 
  Blocking: no.
 
@@ -5414,7 +5431,7 @@ functions! {
         dependency_count: u64,
         out_node: *mut u64,
     ) -> km_status;
-    /** Adds a whole graph as it is now: later changes of `child` are not seen. CUDA:
+    /** Adds a copy of a whole graph as one node: later changes of `child` have no effect on it. CUDA:
  cuGraphAddChildGraphNode.
 
  Blocking: no.
@@ -5433,8 +5450,8 @@ functions! {
         child: km_graph,
         out_node: *mut u64,
     ) -> km_status;
-    /** Replaces the function, shape and arguments of a node that is a kernel. What is instantiated
- stays as it was: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
+    /** Replaces the function, shape and arguments of a node that is a kernel. Executable graphs stay
+ unchanged: see km_graph_exec_update_node. CUDA: cuGraphKernelNodeSetParams.
 
  Blocking: no.
 
@@ -5458,8 +5475,8 @@ functions! {
         slices: *const km_launch_slice,
         slice_count: u64,
     ) -> km_status;
-    /** Replaces the source, destination and size of a node that is a copy. What is instantiated stays
- as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the source, destination and size of a node that is a copy. Executable graphs stay
+ unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5480,8 +5497,8 @@ functions! {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-    /** Replaces the source, destination and size of a node that is an upload. What is instantiated
- stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the source, destination and size of a node that is an upload. Executable graphs stay
+ unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5501,8 +5518,8 @@ functions! {
         source: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Replaces the source, destination and size of a node that is a download. What is instantiated
- stays as it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the source, destination and size of a node that is a download. Executable graphs stay
+ unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5522,8 +5539,8 @@ functions! {
         destination: *mut ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Replaces the place and value of a node that is a fill. What is instantiated stays as it was: see
- km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+    /** Replaces the destination and value of a node that is a fill. Executable graphs stay unchanged:
+ see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
 
  Blocking: no.
 
@@ -5544,7 +5561,7 @@ functions! {
         value_size_bytes: u32,
         count: u64,
     ) -> km_status;
-    /** Replaces the host function of a node that calls one. What is instantiated stays as it was: see
+    /** Replaces the host function of a node that calls one. Executable graphs stay unchanged: see
  km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
 
  Blocking: no.
@@ -5560,7 +5577,7 @@ functions! {
         callback: km_host_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-    /** Replaces the graph of a node that is a child graph. What is instantiated stays as it was: see
+    /** Replaces the graph of a node that is a child graph. Executable graphs stay unchanged: see
  km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
 
  Blocking: no.
@@ -5572,7 +5589,7 @@ functions! {
    `graph`; KM_ERROR_CONTEXT_LOST when the context of `graph` or `child` was reset after its
    creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_graph_set_child(graph: km_graph, node: u64, child: km_graph) -> km_status;
-    /** Adds a copy of rows between slices, as km_slice_copy_3d says. CUDA: cuGraphAddMemcpyNode.
+    /** Adds a copy of rows between slices, like km_slice_copy_3d. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5595,8 +5612,8 @@ functions! {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-    /** Replaces the parameters of a node that is a copy of rows. What is instantiated stays as it was:
- see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the parameters of a node that is a copy of rows. Executable graphs stay unchanged: see
+ km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5616,9 +5633,8 @@ functions! {
         source: km_slice,
         copy: *const km_copy_3d,
     ) -> km_status;
-    /** Adds a copy of rows from the host, as km_slice_upload_3d says, which reads `source` each time
- the graph runs. Memory of the host has to stay valid as for km_graph_add_upload. CUDA:
- cuGraphAddMemcpyNode.
+    /** Adds a copy of rows from the host, like km_slice_upload_3d, which reads `source` each time the
+ graph runs. Host memory has to stay valid as for km_graph_add_upload. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5640,8 +5656,8 @@ functions! {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-    /** Replaces the parameters of a node that is an upload of rows. What is instantiated stays as it
- was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the parameters of a node that is an upload of rows. Executable graphs stay unchanged:
+ see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5660,8 +5676,8 @@ functions! {
         source: *const ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-    /** Adds a copy of rows to the host, as km_slice_download_3d says, which writes `destination` each
- time the graph runs. Memory of the host has to stay valid as for km_graph_add_download. CUDA:
+    /** Adds a copy of rows to the host, like km_slice_download_3d, which writes `destination` each time
+ the graph runs. Host memory has to stay valid as for km_graph_add_download. CUDA:
  cuGraphAddMemcpyNode.
 
  Blocking: no.
@@ -5684,8 +5700,8 @@ functions! {
         copy: *const km_copy_3d,
         out_node: *mut u64,
     ) -> km_status;
-    /** Replaces the parameters of a node that is a download of rows. What is instantiated stays as it
- was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the parameters of a node that is a download of rows. Executable graphs stay unchanged:
+ see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5704,7 +5720,7 @@ functions! {
         destination: *mut ::core::ffi::c_void,
         copy: *const km_copy_3d,
     ) -> km_status;
-    /** Adds a fill of rows, as km_slice_fill_2d says. CUDA: cuGraphAddMemsetNode.
+    /** Adds a fill of rows, like km_slice_fill_2d. CUDA: cuGraphAddMemsetNode.
 
  Blocking: no.
 
@@ -5730,8 +5746,8 @@ functions! {
         height: u64,
         out_node: *mut u64,
     ) -> km_status;
-    /** Replaces the parameters of a node that is a fill of rows. What is instantiated stays as it was:
- see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
+    /** Replaces the parameters of a node that is a fill of rows. Executable graphs stay unchanged: see
+ km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
 
  Blocking: no.
 
@@ -5755,8 +5771,8 @@ functions! {
         width_count: u64,
         height: u64,
     ) -> km_status;
-    /** Adds a copy between slices that may belong to different contexts and devices of one backend, as
- km_slice_copy_peer says. CUDA: cuGraphAddMemcpyNode.
+    /** Adds a copy between slices that may belong to different contexts and devices of one backend,
+ like km_slice_copy_peer. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5780,8 +5796,8 @@ functions! {
         size_bytes: u64,
         out_node: *mut u64,
     ) -> km_status;
-    /** Replaces the parameters of a node that is a copy between contexts. What is instantiated stays as
- it was: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
+    /** Replaces the parameters of a node that is a copy between contexts. Executable graphs stay
+ unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
 
  Blocking: no.
 
@@ -5802,19 +5818,19 @@ functions! {
         source_offset_bytes: u64,
         size_bytes: u64,
     ) -> km_status;
-    /** Records from now on what the context does: kernels, copies, fills and callbacks with their times
- on the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
- `KM_TRACE` does it for all contexts of a program. CUDA: cuProfilerStart; times by events around
- each operation.
+    /** Starts recording the context's work: kernels, copies, fills and callbacks with their times on
+ the device, the host's ranges and waits, and the memory in use. Starting twice is fine.
+ `KM_TRACE` records all contexts of a program. CUDA: cuProfilerStart; the times come from events
+ around each operation.
 
  Blocking: no.
 
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_NOT_SUPPORTED when the backend takes no times.*/
+   KM_ERROR_NOT_SUPPORTED when the backend records no times.*/
     pub fn km_profiler_start(context: km_context) -> km_status;
-    /** Stops recording. What was recorded stays. CUDA: cuProfilerStop.
+    /** Stops recording. The records are kept. CUDA: cuProfilerStop.
 
  Blocking: no.
 
@@ -5822,7 +5838,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_profiler_stop(context: km_context) -> km_status;
-    /** Forgets what was recorded.
+    /** Discards the records.
 
  Blocking: no.
 
@@ -5830,8 +5846,8 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context.*/
     pub fn km_profiler_clear(context: km_context) -> km_status;
-    /** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Outside of a
- recording it does nothing that is kept. CUDA: nvtxRangePush.
+    /** Begins a range of the calling thread, up to km_profiler_range_pop; ranges nest. Without a
+ recording, the range is not kept. CUDA: nvtxRangePush.
 
  Blocking: no.
 
@@ -5843,7 +5859,7 @@ functions! {
         context: km_context,
         name: *const ::core::ffi::c_char,
     ) -> km_status;
-    /** Ends the range of the calling thread that began last. CUDA: nvtxRangePop.
+    /** Ends the calling thread's innermost open range. CUDA: nvtxRangePop.
 
  Blocking: no.
 
@@ -5852,7 +5868,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_NOT_FOUND when this thread has no open range of the context.*/
     pub fn km_profiler_range_pop(context: km_context) -> km_status;
-    /** Begins a range that any thread may end, by the number that it gives. CUDA: nvtxRangeStart.
+    /** Begins a range that any thread may end, by the range's number, which this call returns. CUDA:
+ nvtxRangeStart.
 
  Blocking: no.
 
@@ -5874,8 +5891,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_NOT_FOUND when there is no open range of this number.*/
     pub fn km_profiler_range_end(context: km_context, range: u64) -> km_status;
-    /** Says what each launch of a kernel counts as from now on: so many operations and so many bytes of
- memory traffic. Throughputs follow from it.
+    /** Sets the number of operations and of bytes of memory traffic that each later launch of a kernel
+ counts as. Throughputs are computed from them.
 
  Blocking: no.
 
@@ -5888,8 +5905,8 @@ functions! {
         operations: u64,
         size_bytes: u64,
     ) -> km_status;
-    /** How many kinds of work with different names were recorded and are over by now: synchronise first
- to have all. The rows change while work goes on.
+    /** The number of rows: distinct kinds and names of recorded work that is complete. Synchronise
+ first to have all. The rows change while work goes on.
 
  Blocking: no.
 
@@ -5898,7 +5915,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_profiler_row_count(context: km_context, out_count: *mut u32) -> km_status;
-    /** One row, from 0: work of the device by falling total time, then ranges and waits of the host.
+    /** One row, from 0: work of the device by decreasing total time, then ranges and waits of the host.
  Set `out_row->struct_size` first.
 
  Blocking: no.
@@ -5913,7 +5930,7 @@ functions! {
         index: u32,
         out_row: *mut km_profile_row,
     ) -> km_status;
-    /** The rows as a table in text.
+    /** The rows as a text table.
 
  Blocking: no.
 
@@ -5929,10 +5946,10 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** Writes what was recorded to a file, in place of what it holds: a trace in Chrome's format, which
+    /** Writes the records to a file, replacing its contents: a trace in Chrome's format, which
  ui.perfetto.dev and chrome://tracing open, with a track for each stream and each thread of the
- host, and the memory in use; or, when the name ends with .html, a report of tables and plots that
- needs nothing else. A trace holds the first million of events, the table all.
+ host, and the memory in use; or, if the name ends with .html, a self-contained report of tables
+ and plots. A trace has the first million events, the table all of them.
 
  Blocking: while the file is written.
 
@@ -5945,8 +5962,8 @@ functions! {
         context: km_context,
         path: *const ::core::ffi::c_char,
     ) -> km_status;
-    /** An object for BLAS calls in a stream, which stays alive with it. `layout` holds for all matrices
- of all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
+    /** An object for BLAS calls in a stream, which it keeps alive. `layout` holds for all matrices of
+ all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
  cublasSetStream.
 
  Blocking: no.
@@ -5962,7 +5979,7 @@ functions! {
         layout: km_blas_layout,
         out_blas: *mut km_blas,
     ) -> km_status;
-    /** Drops the caller's handle. Calls that are queued go on. Null is fine.
+    /** Drops the caller's handle. Queued calls still run. Null is fine.
 
  Blocking: no.
 
@@ -6134,8 +6151,8 @@ functions! {
         x: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-    /** result = the sum of the magnitudes in x, for complex types those of both parts: one real
- element. CUDA: cublas<t>asum.
+    /** result = the sum of the magnitudes of the elements of x, one real element. For complex types, a
+ magnitude is the sum of those of both parts. CUDA: cublas<t>asum.
 
  Blocking: no.
 
@@ -6158,9 +6175,9 @@ functions! {
         x: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-    /** result = the index, from 0, of the first element of x with the largest magnitude, for complex
- types the sum of those of both parts: one uint64_t; UINT64_MAX when n is 0. CUDA: cublas<t>iamax,
- which counts from 1.
+    /** result = the index, from 0, of the first element of x with the largest magnitude, one uint64_t;
+ UINT64_MAX when n is 0. For complex types, a magnitude is the sum of those of both parts. CUDA:
+ cublas<t>iamax, which counts from 1.
 
  Blocking: no.
 
@@ -6183,8 +6200,8 @@ functions! {
         x: *const km_blas_vector,
         result: *const km_blas_vector,
     ) -> km_status;
-    /** A plane rotation: x_i = c x_i + s y_i, y_i = c y_i - s x_i. `c` and `s` are real: for c32 f32,
- for c64 f64. CUDA: cublas<t>rot.
+    /** A plane rotation: x_i = c x_i + s y_i, y_i = c y_i - s x_i. `c` and `s` are real: f32 for c32,
+ f64 for c64. CUDA: cublas<t>rot.
 
  Blocking: no.
 
@@ -6234,10 +6251,10 @@ functions! {
         y: *const km_blas_vector,
         parameters: *const ::core::ffi::c_void,
     ) -> km_status;
-    /** The rotation that turns (a, b) into (r, 0): `c` and `s` for km_blas_rot. r goes to `a`; `b`
- becomes, for real types, the one number that both can be found from. All are in the host's
- memory, and of `type`, but for `c`, which is real. They may share memory: `a` and `b` are read
- before `a`, `b`, `c` and `s` are written, in this order. CUDA: cublas<t>rotg.
+    /** The rotation that turns (a, b) into (r, 0): `c` and `s` for km_blas_rot. r goes to `a`; for real
+ types, `b` becomes the one number from which both can be computed. All are in the host's memory
+ and of `type`, except `c`, which is real. They may share memory: `a` and `b` are read before `a`,
+ `b`, `c` and `s` are written, in this order. CUDA: cublas<t>rotg.
 
  Blocking: no.
 
@@ -6333,8 +6350,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-    /** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian,
- and of which one triangle is read. CUDA: cublas<t>symv, cublas<t>hemv.
+    /** y = alpha A x + beta y for an n x n matrix that is symmetric or, for complex types, Hermitian;
+ only one triangle of it is read. CUDA: cublas<t>symv, cublas<t>hemv.
 
  Blocking: no.
 
@@ -6502,8 +6519,8 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. There is no test for a
- singular one. CUDA: cublas<t>trsv.
+    /** Solves op(A) z = x and puts z into x, for an n x n triangular matrix. A singular matrix is not
+ detected. CUDA: cublas<t>trsv.
 
  Blocking: no.
 
@@ -6612,7 +6629,7 @@ functions! {
         y: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-    /** A = alpha x y^H + A: the same with the complex conjugates of y. CUDA: cublas<t>gerc.
+    /** A = alpha x y^H + A: km_blas_ger with the complex conjugates of y. CUDA: cublas<t>gerc.
 
  Blocking: no.
 
@@ -6639,7 +6656,7 @@ functions! {
         y: *const km_blas_vector,
         a: *const km_blas_matrix,
     ) -> km_status;
-    /** A = alpha x x^T + A, of which one triangle is read and written; for complex types A = alpha x
+    /** A = alpha x x^T + A; only one triangle of A is read and written; for complex types A = alpha x
  x^H + A with a real `alpha` (f32 or f64). CUDA: cublas<t>syr, cublas<t>her.
 
  Blocking: no.
@@ -6778,9 +6795,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** km_blas_gemm for `batch_count` matrices each, from one to the next `stride` elements further. A
- stride of 0 uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched,
- cublasGemmStridedBatchedEx.
+    /** km_blas_gemm for `batch_count` matrices each, which begin `stride` elements apart. A stride of 0
+ uses the same A or B for all. CUDA: cublas<t>gemmStridedBatched, cublasGemmStridedBatchedEx.
 
  Blocking: no.
 
@@ -6812,8 +6828,8 @@ functions! {
         c: *const km_blas_matrix,
         batch_count: u64,
     ) -> km_status;
-    /** C = alpha A B + beta C, or with the side right alpha B A + beta C, for a symmetric A of which
- one triangle is read. B and C are m x n. CUDA: cublas<t>symm.
+    /** C = alpha A B + beta C, or alpha B A + beta C with the side right, for a symmetric A, only one
+ triangle of which is read. B and C are m x n. CUDA: cublas<t>symm.
 
  Blocking: no.
 
@@ -6873,7 +6889,7 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** C = alpha A A^T + beta C, or with a transposition alpha A^T A + beta C, in one triangle of C. C
+    /** C = alpha A A^T + beta C, or alpha A^T A + beta C with a transposition, in one triangle of C. C
  is n x n, A n x k or k x n. CUDA: cublas<t>syrk.
 
  Blocking: no.
@@ -6903,7 +6919,7 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** C = alpha A A^H + beta C, or with a conjugate transposition alpha A^H A + beta C, in one
+    /** C = alpha A A^H + beta C, or alpha A^H A + beta C with a conjugate transposition, in one
  triangle; `alpha` and `beta` are real. For real types it is km_blas_syrk. CUDA: cublas<t>herk.
 
  Blocking: no.
@@ -6933,8 +6949,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** C = alpha A B^T + alpha B A^T + beta C, or with a transposition alpha A^T B + alpha B^T A + beta
- C, in one triangle. CUDA: cublas<t>syr2k.
+    /** C = alpha A B^T + alpha B A^T + beta C, or alpha A^T B + alpha B^T A + beta C with a
+ transposition, in one triangle. CUDA: cublas<t>syr2k.
 
  Blocking: no.
 
@@ -6964,8 +6980,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** C = alpha A B^H + conj(alpha) B A^H + beta C, or with a conjugate transposition alpha A^H B +
- conj(alpha) B^H A + beta C, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
+    /** C = alpha A B^H + conj(alpha) B A^H + beta C, or alpha A^H B + conj(alpha) B^H A + beta C with a
+ conjugate transposition, in one triangle; `beta` is real. For real types it is km_blas_syr2k.
  CUDA: cublas<t>her2k.
 
  Blocking: no.
@@ -6996,7 +7012,7 @@ functions! {
         beta: *const ::core::ffi::c_void,
         c: *const km_blas_matrix,
     ) -> km_status;
-    /** B = alpha op(A) B, or with the side right alpha B op(A), for a triangular A. B is m x n. CUDA:
+    /** B = alpha op(A) B, or alpha B op(A) with the side right, for a triangular A. B is m x n. CUDA:
  cublas<t>trmm, in place.
 
  Blocking: no.
@@ -7027,8 +7043,8 @@ functions! {
         a: *const km_blas_matrix,
         b: *const km_blas_matrix,
     ) -> km_status;
-    /** Solves op(A) X = alpha B, or with the side right X op(A) = alpha B, and puts X into B, for a
- triangular A. There is no test for a singular one. CUDA: cublas<t>trsm.
+    /** Solves op(A) X = alpha B, or X op(A) = alpha B with the side right, and puts X into B, for a
+ triangular A. A singular matrix is not detected. CUDA: cublas<t>trsm.
 
  Blocking: no.
 
@@ -7083,9 +7099,9 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is neither null nor a live tuning.*/
     pub fn km_tune_destroy(tune: km_tune) -> km_status;
-    /** One more way to launch the kernel: its grid, block and dynamic shared memory, and options of the
- compiler, one a line ("-DTILE=16"; null: none), which PTX does not have. Numbers count
- from 0. Nothing is tried before km_tune_run.
+    /** Adds one way to launch the kernel: its grid, block and dynamic shared memory, and compiler
+ options, one per line ("-DTILE=16"; null: none), which a PTX source cannot have. Candidates are
+ numbered from 0. Nothing is tried before km_tune_run.
 
  Blocking: no.
 
@@ -7100,8 +7116,9 @@ functions! {
         options: *const ::core::ffi::c_char,
         out_candidate: *mut u32,
     ) -> km_status;
-    /** The kernel's next argument: device memory of this size that holds `data` (null: zeros) when a
- candidate starts. The data is copied. KM_TUNE_BUFFER_OUTPUT: km_tune_set_check compares it.
+    /** Adds the kernel's next argument: device memory of this size that holds `data` (null: zeros) when
+ a candidate starts. The data is copied. KM_TUNE_BUFFER_OUTPUT: km_tune_set_check compares the
+ memory.
 
  Blocking: no.
 
@@ -7116,22 +7133,22 @@ functions! {
         size_bytes: u64,
         flags: km_tune_buffer_flags,
     ) -> km_status;
-    /** The kernel's next argument, by value.
+    /** Adds the kernel's next argument, by value.
 
  Blocking: no.
 
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
-   KM_ERROR_INVALID_ARGUMENT when `value` is null, or `size_bytes` above the 32,764 that all
-   arguments of a kernel have together; KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
+   KM_ERROR_INVALID_ARGUMENT when `value` is null, or `size_bytes` is above 32,764, the limit of
+   all arguments of a kernel together; KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
     pub fn km_tune_add_scalar(
         tune: km_tune,
         value: *const ::core::ffi::c_void,
         size_bytes: u64,
     ) -> km_status;
-    /** Demands that a candidate leaves in the outputs what the first one that ran left there; off at
- the start. `tolerance` is for floating point: relative to the larger magnitude, absolute below 1.
+    /** Requires each candidate to leave the same outputs as the first one that ran; initially off.
+ `tolerance` is for floating point: relative to the larger magnitude, absolute below 1.
 
  Blocking: no.
 
@@ -7145,9 +7162,10 @@ functions! {
         check: km_tune_check,
         tolerance: f64,
     ) -> km_status;
-    /** How long measuring all candidates may take together; a second at the start. Compiling and the
- first launch of each, which checks it, do not count. They are launched in turns then, of which
- the first `warmup_count` (1 at the start) do not count. None begins that is too long to end.
+    /** Limits the time for measuring all candidates together, initially one second. Compilation and the
+ first launch of each, which checks it, do not count. Candidates are then launched in rounds, of
+ which the first `warmup_count` (initially 1) do not count. Launches that are expected to exceed
+ the limit are skipped, except for the few samples that each fast candidate gets in any case.
 
  Blocking: no.
 
@@ -7160,7 +7178,8 @@ functions! {
         budget_ns: u64,
         warmup_count: u32,
     ) -> km_status;
-    /** Has `callback` called after each candidate's first launch, on the tuning's thread; null: none.
+    /** Calls `callback` after each candidate's first launch, on the thread of km_tune_run; null: no
+ calls.
 
  Blocking: no.
 
@@ -7173,12 +7192,12 @@ functions! {
         callback: km_tune_callback,
         user_data: *mut ::core::ffi::c_void,
     ) -> km_status;
-    /** Measures the candidates by events in a context of the tuning's own, and gives the number of the
- one with the best median. Those that do not compile, cannot be launched, fault or fail the check
- are left out; km_tune_result_get says why. With a `problem`, any text that stands for the size
- and kind of the data, the choice is kept on disk (KM_CACHE_DIR) for this device, kernel, source
- and these candidates, and taken from there the next time without measuring. A kernel that never
- ends needs KM_KERNEL_TIMEOUT_MS.
+    /** Measures the candidates by events in the tuning's own context, and returns the number of the one
+ with the best median. Those that do not compile, cannot be launched, fault or fail the check are
+ left out; km_tune_result_get returns the reason. With a `problem`, any text that identifies the
+ size and kind of the data, the choice is stored on disk (KM_CACHE_DIR) for this device, kernel,
+ source and these candidates, and read from there the next time without measuring. A kernel that
+ never ends needs KM_KERNEL_TIMEOUT_MS.
 
  Blocking: until all candidates are measured.
 
@@ -7194,8 +7213,7 @@ functions! {
         flags: km_tune_run_flags,
         out_candidate: *mut u32,
     ) -> km_status;
-    /** The outcome of a candidate the last time that it was measured. Set `out_result->struct_size`
- first.
+    /** The result of a candidate's last measurement. Set `out_result->struct_size` first.
 
  Blocking: no.
 
@@ -7209,7 +7227,7 @@ functions! {
         candidate: u32,
         out_result: *mut km_tune_result,
     ) -> km_status;
-    /** Why a candidate was left out; empty (size 1) where it was not.
+    /** The reason why a candidate was left out; empty (size 1) if it was not.
 
  Blocking: no.
 
@@ -7227,8 +7245,8 @@ functions! {
         capacity_bytes: u64,
         out_size_bytes: *mut u64,
     ) -> km_status;
-    /** The kernel as a candidate has it, compiled with its options, in a context of the caller's. The
- handle is the caller's, to be given to km_function_destroy.
+    /** The kernel compiled with a candidate's options, in a context of the caller's. The handle is the
+ caller's, to be given to km_function_destroy.
 
  Blocking: while it is compiled.
 
