@@ -1,4 +1,4 @@
-// Devices by kind and number.
+// Devices, named by kind and number.
 #ifndef INFINICORE_DEVICE_HPP
 #define INFINICORE_DEVICE_HPP
 
@@ -9,24 +9,24 @@
 
 namespace infinicore {
 
-/// A failed call, which keeps its code: status() is a KM_ERROR_..., for example
-/// KM_ERROR_OUT_OF_DEVICE_MEMORY; native_code() is that of the driver.
+/// A failed call with its codes: status() is a KM_ERROR_..., for example
+/// KM_ERROR_OUT_OF_DEVICE_MEMORY; native_code() is the driver's.
 using Error = km::error;
 
-/// The name of a device; making one opens nothing.
+/// The name of a device; creating one opens nothing.
 class Device {
  public:
   using Index = std::size_t;
   enum class Type { CPU, CUDA };
 
-  /// The device of this number of a kind, from 0.
+  /// Names device number `index`, from 0, of a kind.
   explicit Device(Type type = Type::CPU, Index index = 0) noexcept : type_(type), index_(index) {}
 
-  /// Its kind.
+  /// The device's kind.
   Type getType() const noexcept { return type_; }
-  /// Its number among those of its kind.
+  /// The device's number among those of its kind.
   Index getIndex() const noexcept { return index_; }
-  /// Its name as Kernelmill has it: "cpu:0", "cuda:1".
+  /// The device's URI in Kernelmill: "cpu:0", "cuda:1".
   std::string toString() const { return toString(type_) + ":" + std::to_string(index_); }
   /// The name of a kind: "cpu", "cuda".
   static std::string toString(Type type) { return type == Type::CPU ? "cpu" : "cuda"; }

@@ -1,4 +1,4 @@
-// The numbers of BLAS calls: what their types are, and scalars in the host's memory.
+// The numeric types of BLAS calls, and scalars in host memory.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ inline bool is_complex(km_data_type type) {
   return type == KM_DATA_TYPE_C32 || type == KM_DATA_TYPE_C64;
 }
 
-/// True if numbers of the type, or their parts, have 64 bits.
+/// True if a number of the type, or each part of a complex one, has 64 bits.
 inline bool is_double(km_data_type type) {
   return type == KM_DATA_TYPE_F64 || type == KM_DATA_TYPE_C64;
 }
 
-/// True if the order of a vector's elements does not matter to the routine: increments count by
-/// their size only (BLAS itself does nothing for negative ones).
+/// True if the order of a vector's elements does not matter to the routine, so that only the
+/// magnitude of an increment counts (BLAS itself does nothing for negative ones).
 inline bool is_order_free(kmb_blas_routine routine) {
   return routine == KMB_BLAS_SCAL || routine == KMB_BLAS_NRM2 || routine == KMB_BLAS_ASUM;
 }
 
-/// True if some of the call's scalars are read when it runs.
+/// True if some of the call's scalars are in device memory, where they are read when the call runs.
 inline bool has_device_scalars(const kmb_blas_call& call) {
   const kmb_blas_device_scalars& scalars = call.device_scalars;
   return (scalars.alpha | scalars.beta | scalars.rotation[0] | scalars.rotation[1]) != 0;
 }
 
-/// Reads number `index` of an array of f64, or of f32; the array may lie at any address.
+/// Reads number `index` of an array of f64 or f32, which need not be aligned.
 inline double real_at(const void* values, uint32_t index, bool is_double) {
   if (is_double) {
     double value;

@@ -1,4 +1,4 @@
-// Counts operations of floating point in BLAS calls, for profiles of all backends.
+// The number of floating-point operations of BLAS calls, for the profiles of all backends.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace km {
 
-/// Multiplications and additions of elements.
+/// The number of multiplications and additions of elements.
 struct BlasCount {
   uint64_t multiplications = 0, additions = 0;
 };
@@ -34,7 +34,8 @@ inline BlasCount blas_vector_count(const kmb_blas_call& call) {
   }
 }
 
-/// The elements of the matrix that a routine of level 2 uses, and of a symmetric one both halves.
+/// The number of matrix elements that a routine of level 2 uses; both halves of a symmetric matrix
+/// count.
 inline uint64_t blas_matrix_elements(const kmb_blas_call& call) {
   const uint64_t n = call.n, diagonals = std::max({call.k, call.lower, call.upper});
   switch (call.routine) {
@@ -63,7 +64,7 @@ inline uint64_t blas_matrix_elements(const kmb_blas_call& call) {
   }
 }
 
-/// Multiplications of a routine of level 3.
+/// The number of multiplications of a routine of level 3.
 inline uint64_t blas_product_count(const kmb_blas_call& call) {
   const uint64_t m = call.m, n = call.n;
   const bool is_left = call.side != KM_BLAS_SIDE_RIGHT;
@@ -85,7 +86,8 @@ inline uint64_t blas_product_count(const kmb_blas_call& call) {
   }
 }
 
-/// Operations of a call as LAPACK counts them: a complex multiplication is 6, an addition 2.
+/// The operations of a call by LAPACK's rules: a complex multiplication counts 6, a complex
+/// addition 2.
 inline uint64_t blas_operations(const kmb_blas_call& call) {
   BlasCount count;
   if (call.routine <= KMB_BLAS_ROTM) {
@@ -96,7 +98,8 @@ inline uint64_t blas_operations(const kmb_blas_call& call) {
     count = {each, each};
   }
   const bool is_complex = call.type == KM_DATA_TYPE_C32 || call.type == KM_DATA_TYPE_C64;
-  // Squares of both parts, and rotations by real numbers.
+  // These routines compute squares of both parts, or rotate by real numbers, so each part counts
+  // like a real element.
   const bool is_by_parts = call.routine == KMB_BLAS_NRM2 || call.routine == KMB_BLAS_ROT;
   const uint64_t multiplication = !is_complex ? 1 : is_by_parts ? 2 : 6;
   const uint64_t addition = is_complex ? 2 : 1;

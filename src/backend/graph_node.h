@@ -1,4 +1,4 @@
-// Visits of a graph node's operation by its type: the one place that maps kinds to the members of
+// Visits a graph node's operation by its type. No other code maps kinds of nodes to the members of
 // kmb_graph_node's union.
 #pragma once
 
@@ -16,11 +16,12 @@ struct EventRecordNode {
 struct EventWaitNode {
   kmb_event* event;
 };
-/// A kind that this build has no operation for.
+/// A kind of node that this build does not know.
 struct UnknownNode {};
 
-/// Calls the case for the node's operation: one of the kmb_..._node structs, kmb_copy_3d (rows),
-/// kmb_fill_2d, kmb_branch or a struct above. An operation without a case does not compile.
+/// Calls the case for the type of the node's operation: one of the kmb_..._node structs,
+/// kmb_copy_3d (rows), kmb_fill_2d, kmb_branch or a struct above. A missing case is a compile
+/// error.
 template <class... Cases>
 decltype(auto) match_node(const kmb_graph_node& node, Cases&&... cases) {
   const Overloads visitor{std::forward<Cases>(cases)...};

@@ -1,5 +1,5 @@
-// Invariants that are tested while the program runs, in builds with KM_ASSERTIONS=ON: debug,
-// sanitizers, fuzzers and CI. A release pays nothing for them.
+// Invariants that are checked at run time in builds with KM_ASSERTIONS=ON: debug, sanitizers,
+// fuzzers and CI. They cost nothing in a release.
 #pragma once
 
 #ifndef KM_ASSERTIONS
@@ -8,7 +8,7 @@
 
 namespace km {
 
-/// Prints the invariant that does not hold, its place and its meaning, and aborts: state that
+/// Prints the violated invariant with its location and meaning, and aborts, because a state that
 /// breaks an invariant must not reach results.
 [[noreturn]] void assertion_failed(const char* condition, const char* message, const char* file,
                                    int line) noexcept;
@@ -20,6 +20,6 @@ namespace km {
   (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::km::assertion_failed(#condition, message, __FILE__, __LINE__))
 #else
-// The condition is still compiled, so that it stays correct, but never evaluated.
+// Without assertions the condition is compiled, so that it stays valid code, but never evaluated.
 #define KM_ASSERT(condition, message) static_cast<void>(sizeof(static_cast<bool>(condition)))
 #endif

@@ -21,7 +21,7 @@ constexpr EnvEntry kTable[] = {
 const EnvEntry& entry_of(EnvVar variable) { return kTable[static_cast<size_t>(variable)]; }
 
 bool is_known(std::string_view name) {
-  // The tests' own, and what the builds of the bindings read.
+  // KM_TEST_... belong to the tests; KM_LIBRARY_DIR is read by the builds of the bindings.
   if (name.starts_with("KM_TEST_") || name == "KM_LIBRARY_DIR") return true;
   for (const EnvEntry& entry : kTable) {
     if (name == entry.name) return true;

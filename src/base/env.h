@@ -25,30 +25,31 @@ struct EnvEntry {
   const char* text;           // one sentence
 };
 
-/// The whole table, in the order of EnvVar.
+/// All variables, in the order of EnvVar.
 std::span<const EnvEntry> env_table();
 
-/// The variable's value; nothing when it is unset or empty.
+/// The variable's value; nothing if it is unset or empty, or if the program is setuid.
 std::optional<std::string> env(EnvVar variable);
 
-/// Sets the variable where it is unset or empty. Only for programs, before they start threads.
+/// Sets the variable if it is unset or empty. setenv() is not thread-safe, so only programs call
+/// this, before they start threads.
 void set_default_env(EnvVar variable, const char* value);
 
-/// env() for a variable that belongs to others (CUDA_HOME, HOME ...).
+/// Like env(), for a variable that is not the library's own (CUDA_HOME, HOME ...).
 std::optional<std::string> foreign_env(const char* name);
 
-/// foreign_env() for variables that mean something when they are empty, too.
+/// Like foreign_env(), for variables whose empty value has a meaning of its own.
 std::optional<std::string> foreign_env_or_empty(const char* name);
 
-/// A switch: 1, on, true, yes or 0, off, false, no; anything else is KM_ERROR_INVALID_ARGUMENT.
+/// A switch: 1, on, true, yes or 0, off, false, no; any other value is KM_ERROR_INVALID_ARGUMENT.
 Result<bool> env_flag(EnvVar variable, bool fallback);
 
-/// A decimal integer within [minimum, maximum]; the fallback when the variable is unset.
+/// A decimal integer within [minimum, maximum]; `fallback` if the variable is unset.
 Result<uint64_t> env_integer(EnvVar variable, uint64_t minimum, uint64_t maximum,
                              uint64_t fallback);
 
-/// One line for each KM_ name in the environment that is not in the table, with the nearest name
-/// that is. KM_TEST_ names are left to the tests.
+/// One warning for each KM_ name in the environment that is not in the table, with the most similar
+/// name that is. KM_TEST_ names are left to the tests.
 std::vector<std::string> unknown_env_names();
 
 }  // namespace km

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-// Inlined, so that libkernelmill.so needs no further library.
+// XXH3 is inlined so that libkernelmill.so needs no further library.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

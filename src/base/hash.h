@@ -1,4 +1,4 @@
-// Content hashes (XXH3): for cache keys and change detection, not for secrets.
+// Content hashes (XXH3) for cache keys and change detection. They are not cryptographic.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace km {
 struct Hash128 {
   uint64_t low = 0, high = 0;
   friend bool operator==(const Hash128&, const Hash128&) = default;
-  /// 32 hexadecimal digits.
+  /// The hash as 32 hexadecimal digits.
   std::string text() const;
 };
 

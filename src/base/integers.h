@@ -1,4 +1,4 @@
-// Sizes in whole units, and counts that must fit into 32 bits.
+// Integer helpers: rounding up, and saturation to 32 bits.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +6,12 @@
 
 namespace km {
 
-/// The least multiple of `unit` that is not below the value.
+/// The smallest multiple of `unit` that is at least `value`. Overflows wrap around.
 constexpr uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// The value, or the largest of 32 bits if it does not fit.
+/// The value, or UINT32_MAX if it does not fit.
 constexpr uint32_t saturate_u32(uint64_t value) {
   return static_cast<uint32_t>(std::min<uint64_t>(value, UINT32_MAX));
 }

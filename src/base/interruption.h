@@ -1,20 +1,20 @@
-// Long work that is to end before it is done.
+// Long work that its caller may interrupt.
 #pragma once
 
 #include "base/result.h"
 
 namespace km {
 
-/// Asked between the steps of work that takes long: loading a module, making code of a kernel.
+/// Polled between the steps of long work: loading a module, generating a kernel's code.
 class Interruption {
  public:
   virtual ~Interruption() = default;
-  /// The error with which the work is to end now. Called on any thread, many thousand times a
-  /// second.
+  /// The error with which the work has to stop now, or success. It may be called on any thread and
+  /// many thousand times per second, so it has to be cheap.
   virtual Status check() const = 0;
 };
 
-/// Success where nobody interrupts.
+/// Success if there is nobody to interrupt (null).
 inline Status check(const Interruption* interruption) {
   return interruption != nullptr ? interruption->check() : Status();
 }

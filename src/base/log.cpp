@@ -29,8 +29,8 @@ constexpr std::string_view kAreas[] = {"blas",   "cache", "callback", "compile",
 
 struct LogSettings {
   int32_t level = static_cast<int32_t>(LogLevel::kWarn);
-  std::string areas;    // ",loader,cpu,"; empty: all
-  std::string unknown;  // "'x', 'y'": words that mean nothing
+  std::string areas;    // ",loader,cpu,"; empty: all areas
+  std::string unknown;  // "'x', 'y'": unknown words in KM_LOG
 };
 
 std::optional<int32_t> parse_level(std::string_view word) {
@@ -68,7 +68,7 @@ void write_line(int descriptor, int32_t level, const char* area, const char* tex
     if (size < piece.size()) break;
   }
   line[length++] = '\n';
-  // One write per line, so that lines of several threads do not mix.
+  // Each line is one write, so that lines of several threads do not mix.
   const NoCancellation postponed;
   const WriteSignalGuard guard;
   if (write(descriptor, line, length) < 0) return;
@@ -97,7 +97,7 @@ LogSettings read_settings() {
 }
 
 const LogSettings& settings() {
-  // Leaked: lines may still come while the process exits.
+  // The object is leaked because threads may still log while the process exits.
   static const LogSettings& instance = *new LogSettings(read_settings());
   return instance;
 }
@@ -113,7 +113,8 @@ int open_log() {
   return STDERR_FILENO;
 }
 
-/// Opened with the first line that goes there: a plugin's copy of this layer has a sink.
+/// The file is opened with the first line that goes there: a plugin's copy of this layer has a sink
+/// and never opens it.
 int log_descriptor() {
   static const int descriptor = open_log();
   return descriptor;

@@ -1,12 +1,11 @@
-// KM_LOG, which says what the log shows.
+// Diagnostics about the value of KM_LOG.
 #pragma once
 
 #include <string>
 
 namespace km {
 
-/// The sentence about words in KM_LOG that are neither levels nor areas, for the one who set them;
-/// empty when there are none.
+/// A sentence about the words in KM_LOG that are neither levels nor areas; empty if there are none.
 std::string unknown_log_words();
 
 }  // namespace km

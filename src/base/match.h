@@ -1,4 +1,4 @@
-// Exhaustive cases over the alternatives of a variant.
+// Exhaustive pattern matching over the alternatives of a variant.
 #pragma once
 
 #include <concepts>
@@ -7,7 +7,7 @@
 
 namespace km {
 
-/// The cases of match() as one function object.
+/// Combines the cases of match() into one function object (the overload pattern).
 template <class... Cases>
 struct Overloads : Cases... {
   using Cases::operator()...;
@@ -15,12 +15,11 @@ struct Overloads : Cases... {
 template <class... Cases>
 Overloads(Cases...) -> Overloads<Cases...>;
 
-/// A constraint for a case that several alternatives share: `[](const OneOf<A, B> auto& it)`.
+/// Constrains a case that several alternatives share: `[](const OneOf<A, B> auto& it)`.
 template <class T, class... Alternatives>
 concept OneOf = (std::same_as<T, Alternatives> || ...);
 
-/// Calls the case for the alternative that the variant holds. An alternative without a case does
-/// not compile.
+/// Calls the case for the alternative that the variant holds. A missing case is a compile error.
 template <class Variant, class... Cases>
 decltype(auto) match(Variant&& variant, Cases&&... cases) {
   return std::visit(Overloads{std::forward<Cases>(cases)...}, std::forward<Variant>(variant));

@@ -8,7 +8,7 @@
 namespace km {
 namespace {
 
-constexpr uint32_t kRegisterUnit = 256;  // in which a warp is given registers
+constexpr uint32_t kRegisterUnit = 256;  // allocation granularity of a warp's registers
 
 uint64_t warps_of(const MultiprocessorLimits& limits, uint32_t block_threads) {
   return (uint64_t{block_threads} + limits.warp_threads - 1) / limits.warp_threads;
@@ -18,7 +18,7 @@ uint64_t registers_of_warp(const MultiprocessorLimits& limits, const KernelNeeds
   return round_up(uint64_t{needs.registers} * limits.warp_threads, kRegisterUnit);
 }
 
-/// Registers of one block, as they are given out.
+/// The registers of one block, rounded up to the allocation granularity.
 uint64_t registers_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                             uint32_t block_threads) {
   return registers_of_warp(limits, needs) *
@@ -35,7 +35,8 @@ uint64_t blocks_by_registers(const MultiprocessorLimits& limits, const KernelNee
   return warps / warps_of(limits, block_threads);
 }
 
-/// Shared memory of one block, as it is given out; 0: none at all. UINT64_MAX fits nowhere.
+/// The shared memory of one block, rounded up to the allocation granularity; 0: none. UINT64_MAX
+/// fits no multiprocessor.
 uint64_t shared_of_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                          uint64_t dynamic_bytes) {
   if (!may_have_shared(limits.block_shared_bytes, needs, dynamic_bytes)) return UINT64_MAX;

@@ -8,10 +8,10 @@ namespace {
 
 struct Character {
   uint32_t code;
-  size_t size_bytes;  // 0: no UTF-8; the code is that of the byte
+  size_t size_bytes;  // 0: invalid UTF-8; `code` is the byte
 };
 
-/// The character that `text`, which is not empty, begins with.
+/// Decodes the first character of `text`, which must not be empty.
 Character first_character(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const uint32_t lead = byte(0);

@@ -1,5 +1,5 @@
-// Text that may be shown on a terminal. Names of files and kernels come from outside and may hold
-// anything, control sequences of terminals above all.
+// Text that is safe to show on a terminal. Names of files and kernels come from outside and may
+// contain anything, including control sequences of terminals.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,16 @@
 
 namespace km {
 
-/// Text with escapes in place of what terminals would obey: control characters but line ends and
-/// tabs ("\x1b", "\u009b" beyond ASCII), and bytes that are no UTF-8 ("\xff"). All other characters
-/// stay. What is printable stays as it is, so that text may pass more than once.
+/// Escapes the characters that terminals would interpret: control characters except line ends and
+/// tabs ("\x1b", "\u009b" beyond ASCII), and bytes that are invalid UTF-8 ("\xff"). Other
+/// characters stay, so the function is idempotent.
 std::string printable(std::string_view text);
 
-/// printable() for a name, which is one line: line ends and tabs are escapes, too ("\n").
+/// Like printable(), for a name, which is one line: line ends and tabs are escaped too ("
+/// ").
 std::string printable_name(std::string_view name);
 
-/// Gives printable(text) piece by piece to those who must not allocate.
+/// Produces printable(text) piece by piece, for callers that must not allocate.
 class PrintablePieces {
  public:
   explicit PrintablePieces(std::string_view text) : rest_(text) {}

@@ -1,5 +1,5 @@
-// Result<T>: a value or an Error. The only way a failure travels below the ABI; exceptions are
-// left to std::bad_alloc, which the boundary guard (api/guard.h) turns into a status.
+// Result<T>: a value or an Error. Failures below the ABI travel only this way; the only exception
+// is std::bad_alloc, which the boundary guard (api/guard.h) turns into a status.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace km {
 
-/// Why a call failed: the status the caller sees, a text that says what, with which values and
-/// what to do, and the backend's own code (CUresult, errno ...), 0 where there is none.
+/// The reason of a failed call: the status that the caller sees, a text with the wrong values and
+/// the remedy, and the backend's own code (CUresult, errno ...) or 0.
 struct Error {
   km_status status = KM_ERROR_INTERNAL;
   std::string message;
@@ -63,7 +63,7 @@ using Status = Result<void>;
 #define KM_CONCAT_(a, b) a##b
 #define KM_CONCAT(a, b) KM_CONCAT_(a, b)
 
-/// Returns the error of a Result<void> expression from the enclosing function.
+/// Returns from the enclosing function with the error of a Result<void> expression, if it failed.
 #define KM_TRY(expression)                                   \
   do {                                                       \
     if (auto km_try_result = (expression); !km_try_result) { \
@@ -71,7 +71,8 @@ using Status = Result<void>;
     }                                                        \
   } while (0)
 
-/// Declares `declaration` with the value of a Result<T> expression, or returns its error.
+/// Declares `declaration` with the value of a Result<T> expression, or returns its error from the
+/// enclosing function.
 #define KM_ASSIGN(declaration, expression) \
   KM_ASSIGN_(KM_CONCAT(km_r_, __LINE__), declaration, expression)
 #define KM_ASSIGN_(temporary, declaration, expression) \

@@ -13,8 +13,7 @@ namespace km {
 
 namespace {
 
-/// The offset at which the parameter list at the end of a demangled name begins; its size when
-/// there is none.
+/// The offset of the parameter list at the end of a demangled name; the name's size if it has none.
 size_t parameter_list(std::string_view name) {
   if (!name.ends_with(')')) return name.size();
   int depth = 0;
@@ -25,8 +24,8 @@ size_t parameter_list(std::string_view name) {
   return name.size();
 }
 
-/// The offset at which the name proper begins: instances of templates have their result type before
-/// it.
+/// The offset of the function's own name in a demangled name: instances of templates have their
+/// result type in front of it.
 size_t after_result_type(std::string_view name) {
   int depth = 0;
   size_t start = 0;
@@ -81,7 +80,7 @@ std::optional<size_t> nearest_kernel(std::string_view word, std::span<const std:
 }
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
-  // Long words cost quadratic time and are never slips of the pen.
+  // The edit distance takes quadratic time, and words longer than this are not typing errors.
   constexpr size_t kLongest = 256;
   if (word.size() > kLongest) return {};
   std::string_view best;

@@ -21,13 +21,12 @@
 
 namespace infinicore {
 
-/// The runtime of one device: a stream of its own, and what all Runtimes of that device share,
-/// which is memory and events. Any thread may call all functions; work of two Runtimes is ordered
-/// by events.
+/// The runtime of one device, with its own stream; the Runtimes of a device share memory and
+/// events. Any thread may call all functions; events order work of two Runtimes.
 class Runtime {
  public:
-  /// Opens the device and activates itself. KM_ERROR_BACKEND_UNAVAILABLE or KM_ERROR_NO_DEVICE when
-  /// there is none.
+  /// Opens the device and makes this Runtime current. KM_ERROR_BACKEND_UNAVAILABLE or
+  /// KM_ERROR_NO_DEVICE when there is no such device.
   explicit Runtime(Device device)
       : device_(device),
         shared_(detail::SharedDevice::of(device)),
@@ -39,36 +38,37 @@ class Runtime {
   }
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-  /// Gives all it has back. Queued work is not stopped; Memory and Graphs may outlive it.
+  /// Releases everything that the Runtime holds. Queued work still runs; Memory and Graphs may
+  /// outlive it.
   ~Runtime() { detail::current().forget(this); }
 
-  /// Its device.
+  /// The device of the Runtime.
   Device device() const noexcept { return device_; }
   /// Makes this the calling thread's current Runtime, which context::getStream() and
-  /// context::getDevice() give. Calls on a Runtime use its device whether it is current or not.
+  /// context::getDevice() refer to. Calls on a Runtime use its device whether it is current or not.
   Runtime* activate() noexcept {
     detail::current().set(this, device_, stream());
     return this;
   }
-  /// Its stream.
+  /// The Runtime's stream, which stays its own.
   infinirtStream_t stream() const noexcept { return stream_->get(); }
-  /// Its library of operators, as a live handle.
+  /// The Runtime's library of operators, as a live handle.
   infiniopHandle_t infiniopHandle() const noexcept { return operators_.get(); }
-  /// The objects below, for launches by km.
+  /// The km objects of the Runtime, for direct launches.
   const km::context& nativeContext() const noexcept { return shared_->context; }
   const km::stream& nativeStream() const noexcept { return *stream_; }
 
-  /// Waits for the work of the stream.
+  /// Waits for the work of the Runtime's stream.
   void syncStream() { stream_->synchronize(); }
   /// Waits for the work of all streams of all Runtimes of the device.
   void syncDevice() { shared_->context.synchronize(); }
 
-  /// A block of device memory. KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room.
+  /// Allocates device memory. KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room.
   std::shared_ptr<Memory> allocateMemory(std::size_t size) {
     return std::make_shared<Memory>(allocator_->allocate(size), stream_, device_);
   }
-  /// Page-locked memory of the host. CPU devices have none: they give ordinary memory, with a
-  /// warning, from and to which copies are asynchronous all the same.
+  /// Allocates page-locked host memory. CPU devices have none: they return ordinary memory, with a
+  /// warning; copies from and to it are asynchronous nevertheless.
   std::shared_ptr<Memory> allocatePinnedHostMemory(std::size_t size) {
     const bool is_pinned = device_.getType() != Device::Type::CPU;
     if (!is_pinned) {
@@ -79,14 +79,14 @@ class Runtime {
     if (size != 0) memory = km::host_memory<std::byte>(shared_->context, size);
     return std::make_shared<Memory>(std::move(memory), device_, is_pinned);
   }
-  /// Gives device memory that no Memory or Graph holds back to the device.
+  /// Returns device memory that no Memory or Graph uses to the device.
   void trimMemory() { allocator_->trim(); }
-  /// Its allocator, on the pool that all Runtimes of the device share.
+  /// The Runtime's allocator, on the pool that all Runtimes of the device share.
   PinnableBlockAllocator& allocator() const noexcept { return *allocator_; }
 
   /// Copies from the host, in stream order. With `async`, memory of allocatePinnedHostMemory is
-  /// read when the stream gets there, any other has been read when the call returns; without, all
-  /// is done when it returns.
+  /// read when the stream reaches the copy, and any other memory has been read when the call
+  /// returns; without `async`, the copy is done when the call returns.
   void memcpyH2D(void* dst, const void* src, std::size_t size, bool async = true) {
     km::raw::upload(*stream_, address_of(dst), src, size);
     if (!async) stream_->synchronize();
@@ -102,10 +102,10 @@ class Runtime {
     if (!async) stream_->synchronize();
   }
 
-  /// A new event that takes times. An event that was never recorded counts as reached: queryEvent
-  /// is true, waits return at once, and only elapsedTime is a failure.
+  /// Creates an event that records times. An event that was never recorded counts as reached:
+  /// queryEvent is true, waits return at once, and only elapsedTime fails.
   infinirtEvent_t createEvent() { return createEventWithFlags(INFINIRT_EVENT_DEFAULT); }
-  /// An event with INFINIRT_EVENT_... flags.
+  /// Creates an event with INFINIRT_EVENT_... flags.
   infinirtEvent_t createEventWithFlags(std::uint32_t flags) {
     const std::uint32_t known = INFINIRT_EVENT_DISABLE_TIMING | INFINIRT_EVENT_BLOCKING_SYNC;
     if ((flags & ~known) != 0) {
@@ -116,17 +116,17 @@ class Runtime {
     return km::event(shared_->context, is_timed ? KM_EVENT_DEFAULT : KM_EVENT_DISABLE_TIMING)
         .release();
   }
-  /// Marks the end of the work queued so far in a stream; null: in this Runtime's.
+  /// Marks the end of the work queued so far in a stream; null: in this Runtime's stream.
   void recordEvent(infinirtEvent_t event, infinirtStream_t stream = {}) {
     km::detail::check(km_event_record(event, given(stream)));
   }
-  /// True when the event is reached. Does not wait.
+  /// True if the event is reached. Does not wait.
   bool queryEvent(infinirtEvent_t event) {
     return km::throwing::unless(KM_NOT_READY, km_event_query(event));
   }
   /// Waits until the event is reached.
   void synchronizeEvent(infinirtEvent_t event) { km::detail::check(km_event_synchronize(event)); }
-  /// Gives an event back. Null is fine.
+  /// Destroys an event. Null is fine.
   void destroyEvent(infinirtEvent_t event) { km::detail::check(km_event_destroy(event)); }
   /// Milliseconds from `start` to `end`; waits until both are reached.
   float elapsedTime(infinirtEvent_t start, infinirtEvent_t end) {
@@ -136,22 +136,22 @@ class Runtime {
     km::detail::check(km_event_elapsed_ns(start, end, &elapsed_ns));
     return static_cast<float>(static_cast<double>(elapsed_ns) / 1e6);
   }
-  /// Has later work of a stream wait for an event; null: of this Runtime's stream.
+  /// Makes later work of a stream wait for an event; null: of this Runtime's stream.
   void streamWaitEvent(infinirtStream_t stream, infinirtEvent_t event) {
     km::detail::check(km_stream_wait_event(given(stream), event));
   }
 
-  /// True when operators are recorded.
+  /// True if a recording is under way.
   bool isGraphRecording() const { return graph_manager_.is_recording(); }
-  /// Begins a recording. Blocks that are allocated until it stops are reserved for the graph.
+  /// Starts a recording. Blocks that are allocated until it stops are reserved for the graph.
   void startGraphRecording() { graph_manager_.start_recording(); }
-  /// Adds an operator to the recording; it does not run.
+  /// Adds an operator to the recording without running it.
   void addGraphOperator(std::shared_ptr<graph::GraphOperator> op) {
     graph_manager_.add_operator(std::move(op));
   }
-  /// Ends the recording and gives the graph. Nothing has run then. It calls GraphOperator::run of
-  /// each operator; meanwhile no other thread may queue work in the stream, which would be
-  /// recorded.
+  /// Ends the recording and returns the graph, without running anything. It calls
+  /// GraphOperator::run of each operator; meanwhile no other thread may queue work in the stream,
+  /// because that would be recorded too.
   std::shared_ptr<graph::Graph> stopGraphRecording() {
     activate();
     return graph_manager_.stop_recording();

@@ -1,4 +1,4 @@
-// All Runtimes of a device share this, and the calling thread's current Runtime.
+// The state that all Runtimes of a device share, and the calling thread's current Runtime.
 #ifndef INFINICORE_CONTEXT_SHARED_DEVICE_HPP
 #define INFINICORE_CONTEXT_SHARED_DEVICE_HPP
 
@@ -14,7 +14,7 @@
 
 namespace infinicore {
 
-/// Takes the warnings of the runtime; it must not throw.
+/// Receives the warnings of the runtime; it must not throw.
 using WarningHandler = void (*)(const char* text) noexcept;
 
 namespace detail {
@@ -30,7 +30,7 @@ inline std::atomic<WarningHandler>& warning_handler() noexcept {
 
 inline void warn(const std::string& text) { warning_handler().load()(text.c_str()); }
 
-// A device opened, with its memory: one for all Runtimes that there are at a time.
+// An opened device with its memory, one for all Runtimes that exist at the same time.
 struct SharedDevice {
   km::context context;
   std::shared_ptr<const km::pool> pool;
@@ -53,8 +53,8 @@ struct SharedDevice {
   }
 };
 
-// The current Runtime of a thread. It has no destructor, so that Runtimes that are static objects
-// can go after it; a stream that is gone is an invalid handle.
+// A thread's current Runtime. It has no destructor, so that Runtimes in static objects can be
+// destroyed after it; the handle of a destroyed stream is invalid, not dangling.
 class Current {
  public:
   void set(const void* runtime, const Device& device, infinirtStream_t stream) noexcept {
@@ -94,16 +94,16 @@ inline Current& current() noexcept {
 
 }  // namespace detail
 
-/// Has warnings given to `handler` instead of the standard error; null: as at the start.
+/// Sends warnings to `handler` instead of the standard error; null restores that.
 inline void setWarningHandler(WarningHandler handler) noexcept {
   detail::warning_handler() = handler == nullptr ? detail::print_warning : handler;
 }
 
 namespace context {
 
-/// The device of the calling thread's current Runtime: the one made or activated last.
+/// The device of the calling thread's current Runtime: the one created or activated last.
 inline Device getDevice() { return detail::current().device(); }
-/// Its stream, for operators that know no Runtime.
+/// The stream of the current Runtime, for operators that know no Runtime.
 inline infinirtStream_t getStream() { return detail::current().stream(); }
 
 }  // namespace context

@@ -1,4 +1,4 @@
-// Recording of operators, and graphs that replay them by one call.
+// Recording of operators, and graphs that replay them with one call.
 #ifndef INFINICORE_GRAPH_GRAPH_HPP
 #define INFINICORE_GRAPH_GRAPH_HPP
 
@@ -14,14 +14,14 @@
 
 namespace infinicore::graph {
 
-/// The memory that an operator works on: a part of a block, which it keeps, and its shape.
+/// The operand of an operator: a part of a memory block, which it keeps, and its shape.
 class GraphTensor {
  public:
-  /// All of a block, as bytes.
+  /// The whole block, as bytes.
   explicit GraphTensor(std::shared_ptr<Memory> memory)
       : GraphTensor(memory, {memory ? memory->size() : 0}, 1) {}
-  /// Elements of a shape, from an offset in bytes on. KM_ERROR_OUT_OF_BOUNDS when the block is
-  /// smaller.
+  /// Elements of a shape, from an offset in bytes on. KM_ERROR_OUT_OF_BOUNDS when the block is too
+  /// small.
   GraphTensor(std::shared_ptr<Memory> memory, std::vector<std::size_t> shape,
               std::size_t element_size, std::size_t offset = 0)
       : memory_(std::move(memory)),
@@ -39,17 +39,17 @@ class GraphTensor {
     size_ = static_cast<std::size_t>(size);
   }
 
-  /// The first byte.
+  /// The first byte of the operand.
   std::byte* data() const noexcept { return memory_->data() + offset_; }
-  /// The address as an argument of a kernel.
+  /// The operand's address as an argument of a kernel.
   km::device_address address() const noexcept {
     return {static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(data()))};
   }
-  /// Its size in bytes, its shape, and the size of an element.
+  /// The size in bytes, the shape, and the size of an element in bytes.
   std::size_t size() const noexcept { return size_; }
   const std::vector<std::size_t>& shape() const noexcept { return shape_; }
   std::size_t element_size() const noexcept { return element_size_; }
-  /// The block that it lies in.
+  /// The block that contains the operand.
   const std::shared_ptr<Memory>& memory() const noexcept { return memory_; }
 
  private:
@@ -58,21 +58,20 @@ class GraphTensor {
   std::size_t element_size_, offset_, size_ = 0;
 };
 
-/// A step of a graph: programs derive their own.
+/// A step of a graph; programs derive their own.
 class GraphOperator {
  public:
   virtual ~GraphOperator() = default;
-  /// Queues the work of the operator in the Runtime's stream. A recording calls it once, when it
-  /// stops, and runs nothing: the work becomes nodes, which run once for each Graph::execute(). It
-  /// may not wait for the stream, and host memory that it copies from or to has to stay.
+  /// Queues the operator's work in the Runtime's stream. A recording calls it once, when it stops,
+  /// and runs nothing: the work becomes nodes, which run once for each Graph::execute(). It must
+  /// not wait for the stream, and host memory that it copies has to stay valid.
   virtual void run() const = 0;
-  /// True when run() is to be called each time instead, on the thread of execute(), between the
-  /// parts of the graph before and after: for work of the host, and for what waits.
+  /// True if run() has to be called for each execution, on the thread of execute(), between the
+  /// parts of the graph before and after it: for work of the host, and for work that waits.
   virtual bool is_host_break() const { return false; }
 };
 
-/// The launch of a kernel as an operator. The arguments are copied; memory that GraphTensors stand
-/// for is kept.
+/// A kernel launch as an operator. The arguments are copied; the memory of GraphTensors is kept.
 class KernelOperator : public GraphOperator {
  public:
   template <class... Arguments>
@@ -105,13 +104,12 @@ class KernelOperator : public GraphOperator {
   std::vector<std::shared_ptr<Memory>> kept_;
 };
 
-/// A recording made ready to run: operators between host breaks are one km::graph_exec each, which
-/// one call queues. It keeps the operators, and reserves the blocks that were allocated during the
+/// An executable recording: the operators between two host breaks are one km::graph_exec, queued by
+/// one call. It keeps the operators and reserves the blocks that were allocated during the
 /// recording. Any thread may execute it; it may outlive the Runtime.
 class Graph {
  public:
-  /// Queues all operators once, in the stream that was recorded. Does not wait, unless an operator
-  /// that is a host break does.
+  /// Queues all operators once, in the recorded stream. It does not wait, unless a host break does.
   void execute() const {
     for (const Step& step : steps_) {
       if (const auto* exec = std::get_if<km::graph_exec>(&step)) {
@@ -121,9 +119,9 @@ class Graph {
       }
     }
   }
-  /// How many operators it has.
+  /// The number of operators.
   std::size_t operator_count() const noexcept { return operators_.size(); }
-  /// How many parts run on the device, each by one call.
+  /// The number of parts that run on the device, each queued by one call.
   std::size_t device_segment_count() const noexcept {
     std::size_t count = 0;
     for (const Step& step : steps_) {
@@ -149,12 +147,12 @@ class GraphManager {
                std::shared_ptr<PinnableBlockAllocator> allocator) noexcept
       : stream_(std::move(stream)), allocator_(std::move(allocator)) {}
 
-  /// True when operators are recorded.
+  /// True if a recording is under way.
   bool is_recording() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return is_recording_;
   }
-  /// Begins a recording. KM_ERROR_NOT_PERMITTED when one is under way.
+  /// Starts a recording. KM_ERROR_NOT_PERMITTED when one is under way.
   void start_recording() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (is_recording_) {
@@ -164,15 +162,15 @@ class GraphManager {
     is_recording_ = true;
     allocator_->set_pin_mode(true);
   }
-  /// Adds an operator. KM_ERROR_NOT_PERMITTED when nothing is recorded.
+  /// Adds an operator. KM_ERROR_NOT_PERMITTED when no recording is under way.
   void add_operator(std::shared_ptr<GraphOperator> op) {
     if (!op) throw Error(KM_ERROR_INVALID_ARGUMENT, "addGraphOperator: the operator is null");
     const std::lock_guard<std::mutex> lock(mutex_);
     check_recording("addGraphOperator");
     operators_.push_back(std::move(op));
   }
-  /// Ends the recording and makes the graph, without running anything. When an operator fails or
-  /// cannot be captured, the recording is over, and there is no graph.
+  /// Ends the recording and makes the graph, without running anything. If an operator fails or
+  /// cannot be captured, the recording ends without a graph.
   std::shared_ptr<Graph> stop_recording() {
     auto made = std::make_shared<Graph>();
     made->stream_ = stream_;
@@ -183,10 +181,10 @@ class GraphManager {
       made->reserved_ = allocator_->take_pinned();
       end_recording();
     }
-    instantiate(*made);  // calls operators, which may call this object
+    instantiate(*made);  // outside the lock: it calls operators, which may call this object
     return made;
   }
-  /// Ends the recording without a graph. Fine when there is none.
+  /// Ends the recording without a graph, if one is under way.
   void cancel_recording() {
     std::vector<std::shared_ptr<GraphOperator>> gone;
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -216,7 +214,7 @@ class GraphManager {
       }
     }
   }
-  // The operators from `next` on, up to a host break.
+  // Captures the operators from `next` up to the next host break.
   static km::graph_exec captured(const Graph& graph, std::size_t& next) {
     km::capture capture(*graph.stream_);
     for (; next < graph.operators_.size(); ++next) {
@@ -226,7 +224,7 @@ class GraphManager {
     }
     return capture.end().instantiate();
   }
-  // A capture that an operator has invalidated is that operator's failure.
+  // The failure is the operator's even if it only invalidated the capture.
   static void run_captured(const GraphOperator& op, std::size_t index, const km::capture& capture) {
     const std::string who = "stopGraphRecording: operator " + std::to_string(index);
     try {

@@ -5,7 +5,7 @@
 namespace km::null {
 namespace {
 
-// A real backend has a type of its own here, with the device's state.
+// A real backend has its own type with the device's state instead.
 char g_device;
 
 }  // namespace

@@ -1,11 +1,11 @@
-// The entries of this backend, one .cpp per kind of object.
+// The entries of this backend. Each kind of object has its own .cpp file.
 #pragma once
 
 #include "backend/interface.h"
 
 namespace km::null {
 
-/// Every entry that is still to be written ends in this.
+/// The result of every entry that is not implemented yet.
 km_status unsupported(const char* what, kmb_error* error);
 
 #include "backend/entries.inc"

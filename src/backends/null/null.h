@@ -5,7 +5,8 @@
 
 namespace km {
 
-/// Its table. One device opens and tells about itself; every other entry is KM_ERROR_NOT_SUPPORTED.
+/// The backend's table. One device can be opened and queried; every other entry returns
+/// KM_ERROR_NOT_SUPPORTED.
 const kmb_backend& null_backend();
 
 }  // namespace km

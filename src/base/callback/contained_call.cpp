@@ -17,19 +17,19 @@ namespace {
 
 __thread bool t_thread_ends = false;
 
-/// The unwinder in a statically linked libgcc is complete after its first use only, and the
-/// unwinder of the host, which passes our frames, does not count as one.
+/// Uses the unwinder once, by a backtrace: that of a statically linked libgcc is complete only
+/// after its first use, and an unwinding of our frames by the host's copy does not count.
 void prepare_unwinder() {
   const auto stop = [](_Unwind_Context*, void*) { return _URC_END_OF_STACK; };
   static const bool prepared = (_Unwind_Backtrace(stop, nullptr), true);
   static_cast<void>(prepared);
 }
 
-/// A function of the host's has come to its end in a child that it forked. The frames that called
-/// it are of a thread of the parent's, with what that had locked and who waits for it: they never
-/// go on.
+/// Ends a forked child in which a host function has returned or ended its thread. The calling
+/// frames belong to a thread of the parent, whose locks and waiters the child cannot serve, so they
+/// must not continue.
 [[noreturn]] void end_child(CallEnd end) {
-  // A child whose only thread ends has ended well, as any process does.
+  // The child's only thread has ended itself, so the process ends successfully, as any other would.
   if (end == CallEnd::ended_thread) std::exit(0);  // tidy: exit: a child's only thread has ended
   log(LogLevel::kError, "callback",
       "a callback has called fork() and returned in the child, which ends here: call exec or _exit "

@@ -1,8 +1,8 @@
-// Functions of the host program, called so that nothing but their return reaches the library's own
-// frames. A function that ends its thread (pthread_exit, a cancellation that it allows, what Python
-// does to threads while it ends) would unwind them, and destructors and exported functions are
-// frames that must not be unwound. The thread goes on instead until the library's frames are
-// complete, and ends then (docs/guide/threads.md).
+// Calls of the host program's functions that contain an unwinding of the thread. A function that
+// ends its thread (pthread_exit, a cancellation that it allows, Python's treatment of threads at
+// its end) would unwind the library's frames, but destructors and exported functions must not be
+// unwound. The call returns instead; the thread ends once the library's frames are complete
+// (docs/guide/threads.md).
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,19 @@
 
 namespace km {
 
-/// How a function of the host's came to its end.
+/// The outcome of a host function.
 enum class CallEnd {
   returned,
-  threw,         // a C++ exception, which is dropped
-  ended_thread,  // it has begun to end the thread; the library's frames are left as they are
+  threw,         // threw a C++ exception, which is dropped
+  ended_thread,  // began to end the thread; the unwinding stopped before the library's frames
 };
 
-/// Calls function(argument), with cancellation disabled. A child that it forks and returns in ends.
-/// `function` itself has no destructors to run and leads straight to the host's function.
+/// Calls function(argument) with cancellation disabled. A child that the function forks and that
+/// returns from it is ended. `function` itself must have no destructors to run and must call the
+/// host's function directly.
 CallEnd call_contained(void (*function)(void*), void* argument) noexcept;
 
-/// call_contained() for a lambda.
+/// Like call_contained(), for a lambda.
 template <class Function>
 CallEnd call_contained(Function&& function) noexcept {
   using Plain = std::remove_reference_t<Function>;
@@ -31,20 +32,21 @@ CallEnd call_contained(Function&& function) noexcept {
 }
 
 namespace detail {
-/// Threads that have yet to end: one word that every call can look at.
+/// The number of threads that have yet to end. It is one global word, so that a check costs one
+/// load.
 extern std::atomic<unsigned> ending_threads;
 void end_this_thread();
 }  // namespace detail
 
-/// Ends the thread if a contained function has begun to. Its caller's frames are unwound: they must
-/// allow it, and have no destructors to run.
+/// Ends the thread if a contained function began to end it. The frames of the caller are unwound,
+/// so they must allow that and have no destructors to run.
 inline void end_thread_if_begun() {
   if (detail::ending_threads.load(std::memory_order_relaxed) != 0) [[unlikely]]
     detail::end_this_thread();
 }
 
-/// True if a contained function has begun to end this thread. The caller then ends it by itself, or
-/// lets it continue.
+/// True if a contained function began to end this thread. The caller takes over the decision to end
+/// it or to continue.
 bool take_thread_end();
 
 }  // namespace km

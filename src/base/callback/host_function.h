@@ -1,9 +1,9 @@
-// Host functions that a driver calls on a thread of its own, where it permits no calls of its own.
+// Host functions that a driver calls on its own thread, on which it permits no calls of the driver.
 #pragma once
 
 namespace km {
 
-/// True while this thread runs one.
+/// True while this thread runs such a function.
 bool in_host_function();
 
 class HostFunctionScope {

@@ -4,14 +4,14 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* The parts of pthread_cleanup_push and pthread_cleanup_pop in C: the unwinding of a thread
- * jumps back to the frame of each buffer that is registered, and is taken up from there. Here the
- * buffer is taken out and the frame goes on. */
+/* The C parts of pthread_cleanup_push and pthread_cleanup_pop: an unwinding thread jumps back to
+ * the frame of each registered buffer and normally continues from there. Here the buffer is
+ * unregistered and the frame continues instead. */
 int km_call_with_boundary(void (*function)(void*), void* argument, km_unwind_boundary* boundary) {
   if (__sigsetjmp_cancel(boundary->__cancel_jmp_buf, 0) != 0) {
     __pthread_unregister_cancel(boundary);
 #if defined(__SANITIZE_ADDRESS__)
-    __asan_handle_no_return(); /* frames of the function are left without their ends */
+    __asan_handle_no_return(); /* the function's frames are abandoned without returning */
 #endif
     return 0;
   }

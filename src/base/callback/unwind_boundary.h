@@ -1,5 +1,5 @@
-/* The place that holds up the unwinding of a thread that ends. In C, because <pthread.h> shows what
- * it needs to C only. */
+/* A boundary that stops the unwinding of a thread that ends. It is written in C because
+ * <pthread.h> declares the necessary functions for C only. */
 #ifndef KM_BASE_UNWIND_BOUNDARY_H
 #define KM_BASE_UNWIND_BOUNDARY_H
 
@@ -9,15 +9,16 @@
 extern "C" {
 #endif
 
-/* Lives in the caller's frame. */
+/* The buffer of one boundary, in the caller's frame. */
 typedef __pthread_unwind_buf_t km_unwind_boundary;
 
-/* Calls function(argument). 0: it did not return but has begun to end its thread (pthread_exit, or
- * a cancellation), whose unwinding stopped here; the thread goes on all the same. */
+/* Calls function(argument). Returns 0 if the function did not return but began to end its thread
+ * (pthread_exit or a cancellation); the unwinding stopped here and the thread continues. */
 int km_call_with_boundary(void (*function)(void*), void* argument, km_unwind_boundary* boundary);
-/* Takes the boundary out after an exception has passed it. */
+/* Unregisters the boundary after an exception has passed it. */
 void km_drop_boundary(km_unwind_boundary* boundary);
-/* Ends the thread that km_call_with_boundary() gave 0 on, with the result that it had chosen. */
+/* Ends the thread on which km_call_with_boundary() returned 0, with the thread result that it
+ * had chosen. */
 void km_resume_thread_end(void) __attribute__((noreturn));
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ constexpr Row kRows[] = {
 #undef KM_CAPABILITY
 };
 
-constexpr uint32_t kRegisters = 64 << 10;  // of every multiprocessor
+constexpr uint32_t kRegisters = 64 << 10;  // per multiprocessor, on all capabilities
 
 }  // namespace
 
@@ -27,7 +27,8 @@ CapabilityLimits capability_limits(uint32_t capability) {
       std::upper_bound(std::begin(kRows) + 1, std::end(kRows), capability,
                        [](uint32_t asked, const Row& row) { return asked < row.capability; });
   const Row& row = after[-1];
-  const bool has_reserved = capability >= 80;  // the driver's own part, and the finer unit
+  // Since 8.0, CUDA reserves 1 KiB per block and allocates in smaller units.
+  const bool has_reserved = capability >= 80;
   CapabilityLimits limits;
   limits.blocks = row.blocks;
   limits.threads = row.threads;

@@ -1,29 +1,30 @@
-// The limits of blocks and multiprocessors of NVIDIA's devices, by compute capability.
+// The limits of blocks and multiprocessors of NVIDIA's devices by compute capability.
 #pragma once
 
 #include <cstdint>
 
 namespace km {
 
-/// Limits that differ from one compute capability to another.
+/// Limits that depend on the compute capability.
 struct CapabilityLimits {
-  uint32_t blocks = 0, threads = 0;             // of a multiprocessor
-  uint32_t registers = 0, block_registers = 0;  // of a multiprocessor, of a block
-  uint64_t shared_bytes = 0;                    // of a multiprocessor
-  uint64_t block_shared_bytes = 0;              // of a block that opts in
-  uint64_t reserved_shared_bytes = 0;           // of each block
-  uint64_t shared_unit_bytes = 0;               // in which shared memory is given out
-  uint32_t register_partitions = 0;             // each with its part of the registers
+  uint32_t blocks = 0, threads = 0;             // per multiprocessor
+  uint32_t registers = 0, block_registers = 0;  // per multiprocessor, per block
+  uint64_t shared_bytes = 0;                    // per multiprocessor
+  uint64_t block_shared_bytes = 0;              // per block with opt-in
+  uint64_t reserved_shared_bytes = 0;           // reserved by the system in each block
+  uint64_t shared_unit_bytes = 0;               // allocation granularity
+  // Each partition has an equal share of the registers.
+  uint32_t register_partitions = 0;
 };
 
-/// The shared memory of a block that has not opted in to more, on every device.
+/// The shared memory of a block without opt-in, the same on every device.
 inline constexpr uint64_t kSharedBytesWithoutOptIn = 48 << 10;
 
-/// The limits of a capability such as 89, which parse_device_capability() has taken.
+/// The limits of a capability such as 89, which must come from parse_device_capability().
 CapabilityLimits capability_limits(uint32_t capability);
 
-/// Limits with more shared memory, or less, of a block that opts in: a multiprocessor holds one
-/// such block at least.
+/// Replaces the shared memory of a block with opt-in by a larger or smaller size. The
+/// multiprocessor's shared memory grows if needed, so that it holds at least one such block.
 CapabilityLimits with_block_shared_bytes(CapabilityLimits limits, uint64_t block_shared_bytes);
 
 }  // namespace km

@@ -1,4 +1,4 @@
-// NVIDIA's libraries that run on NVIDIA's driver only, and what programs use in their place.
+// NVIDIA's libraries that run only on NVIDIA's driver, and their replacements.
 #pragma once
 
 #include <string_view>
@@ -6,12 +6,12 @@
 namespace km {
 
 struct NvidiaLibrary {
-  std::string_view begin;  // of the file's name
+  std::string_view begin;  // beginning of the file's name
   const char* name;
-  const char* advice;  // what to do with a program that needs it
+  const char* advice;  // advice for a program that needs the library
 };
 
-/// The library of a file without folders; null: it is none of them.
+/// The library that a file name without folders belongs to; null if it is none of these.
 const NvidiaLibrary* find_nvidia_library(std::string_view file_name);
 
 }  // namespace km

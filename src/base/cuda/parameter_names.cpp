@@ -8,10 +8,10 @@ namespace {
 constexpr std::string_view kMark = "// kernelmill.names ";
 constexpr std::string_view kEntry = ".entry ";
 
-/// No line of the writer is longer; one that is was not written by it.
+/// The writer never makes longer lines, so a longer one is not the writer's.
 constexpr size_t kMaxLineBytes = 64 << 10;
 
-/// Parameters have at least two bytes each, for a PTX text that is none.
+/// A limit for data that is not PTX. It exceeds what fits: each parameter takes at least two bytes.
 constexpr size_t kMaxParameters = 16384;
 
 bool is_word(char letter) {
@@ -29,7 +29,7 @@ std::vector<std::string> split(std::string_view list) {
   return words;
 }
 
-/// "// kernelmill.names KERNEL a,b" from behind the mark.
+/// Reads "// kernelmill.names KERNEL a,b"; `rest` is the text after the mark.
 void read_line(std::string_view rest, ParameterNames* names) {
   rest = rest.substr(0, std::min(rest.find_first_of("\r\n"), kMaxLineBytes));
   const size_t space = rest.find(' ');
@@ -40,7 +40,7 @@ void read_line(std::string_view rest, ParameterNames* names) {
   if (is_clean) names->insert_or_assign(std::string(rest.substr(0, space)), split(list));
 }
 
-/// ".param .u64 .ptr .align 4 data[16]": the last word that is no number.
+/// The name in ".param .u64 .ptr .align 4 data[16]": the last word that is not a number.
 std::string declared_name(std::string_view parameter) {
   parameter = parameter.substr(0, parameter.find('['));
   size_t end = parameter.size();
@@ -50,7 +50,8 @@ std::string declared_name(std::string_view parameter) {
   return std::string(parameter.substr(begin, end - begin));
 }
 
-/// The parameters of a kernel that has no line: "KERNEL(.param .u64 a, .param .u32 b)".
+/// Reads the parameters of a kernel without a line of names: "KERNEL(.param .u64 a, .param .u32
+/// b)".
 void read_entry(std::string_view rest, ParameterNames* names) {
   rest = rest.substr(0, kMaxLineBytes);
   const size_t size =

@@ -11,16 +11,16 @@ namespace km {
 namespace {
 
 struct PythonPackage {
-  std::string_view file;  // the beginning of a path below site-packages
+  std::string_view file;  // beginning of a path below site-packages
   const char* advice;
-  bool has_machine_code;  // it makes or brings some that programs give to the driver
+  bool has_machine_code;  // generates or ships machine code of GPUs for the driver
 };
 
 constexpr char kJaxAdvice[] =
     "pip uninstall nvidia-cuda-nvcc nvidia-nvjitlink and put a ptxas that leaves PTX as it is on "
     "PATH, or set JAX_PLATFORMS=cpu";
 
-// In the order in which machine code is blamed on them.
+// The order is that in which packages are blamed for machine code.
 constexpr PythonPackage kPackages[] = {
     {"triton/", "have TRITON_PTXAS_PATH name a ptxas that leaves PTX as it is", true},
     {"jaxlib/", kJaxAdvice, true},
@@ -38,7 +38,7 @@ constexpr PythonPackage kPackages[] = {
     {"tensorflow/", "use TensorFlow's device \"/CPU:0\"", false},
 };
 
-/// A path behind the folder of a Python's packages.
+/// The part of a path below the folder of a Python's packages.
 std::optional<std::string_view> below_packages(std::string_view path) {
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
     const size_t at = path.rfind(folder);
@@ -54,7 +54,7 @@ const PythonPackage* find_package(std::string_view below) {
   return found == std::end(kPackages) ? nullptr : found;
 }
 
-/// Keeps the package of the least place in the table that makes machine code and is loaded.
+/// Keeps the first package of the table, in its order, that has machine code and is loaded.
 int keep_first(dl_phdr_info* object, size_t, void* kept) {
   const std::optional<std::string_view> below = below_packages(object->dlpi_name);
   const PythonPackage* const package = below ? find_package(*below) : nullptr;

@@ -1,5 +1,5 @@
-// Python packages that bring CUDA code of their own, and what people who installed them by pip can
-// do when it does not run here: they build nothing.
+// Python packages that ship their own CUDA code, with advice for people who installed them by pip
+// and cannot rebuild them.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace km {
 
-/// The advice for a file of a Python package, by its path; empty: it lies in no Python environment.
+/// The advice for a file of a Python package, by its path; empty if it is in no Python environment.
 std::string advice_for_python_file(std::string_view path);
 
-/// The advice for machine code of GPUs that a Python package of this process has made or brought;
-/// empty: none that is known is loaded.
+/// The advice for GPU machine code that a Python package of this process generated or shipped;
+/// empty if no known one is loaded.
 std::string advice_for_python_machine_code();
 
 }  // namespace km

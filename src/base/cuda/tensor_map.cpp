@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kLine = 16;
 constexpr uint64_t kMostSize = uint64_t{1} << 32, kMostStride = (uint64_t{1} << 40) - 1;
 constexpr uint32_t kMostBox = 256, kMostStep = 8, kMostChannels = 256, kMostPixels = 1024;
-constexpr uint64_t kMostBoxBytes = 256 << 10;  // shared memory of a block, rounded up
+constexpr uint64_t kMostBoxBytes = 256 << 10;  // the limit of a block's shared memory, rounded up
 
 using Problem = TensorMapProblem;
 using Result = TensorMapCheck;
@@ -46,7 +46,7 @@ Result check_tensor(const TensorMap& map) {
 Result check_pixels(const TensorMap& map) {
   constexpr uint32_t kFewestDimensions = 3;
   if (map.rank() < kFewestDimensions) return {Problem::rank, map.rank()};
-  constexpr int32_t kCorners[] = {32768, 128, 16};  // by the number of pixel dimensions
+  constexpr int32_t kCorners[] = {32768, 128, 16};  // by the number of spatial dimensions
   const uint32_t dimensions = map.rank() - 2;
   const int32_t most = kCorners[dimensions - 1];
   for (uint32_t i = 0; i < dimensions; ++i) {
@@ -110,7 +110,8 @@ uint64_t TensorMap::row_bytes() const {
 uint64_t TensorMap::box_bytes() const {
   uint64_t bytes = row_bytes();
   if (mode == static_cast<uint8_t>(TensorMode::im2col)) return bytes * pixels;
-  for (uint32_t i = 1; i < rank(); ++i) bytes *= box_count(i);  // below 2^48
+  // This cannot overflow: the size is below 2^48.
+  for (uint32_t i = 1; i < rank(); ++i) bytes *= box_count(i);
   return bytes;
 }
 

@@ -1,13 +1,13 @@
 // The content of a tensor map: 128 bytes that cuTensorMapEncode* makes, tensormap.replace changes
-// and cp.async.bulk.tensor reads. CUDA leaves it open. Whoever reads one checks it first: programs
-// can put anything into its place.
+// and cp.async.bulk.tensor reads. CUDA does not document the layout, so this one is our own. Every
+// reader checks it first, because programs can overwrite it with anything.
 #pragma once
 
 #include <cstdint>
 
 namespace km {
 
-/// The numbers are those of tensormap.replace's .elemtype (PTX ISA).
+/// The values are those of tensormap.replace's .elemtype (PTX ISA).
 enum class TensorElement : uint8_t {
   u8,
   u16,
@@ -27,7 +27,7 @@ constexpr uint32_t kTensorElements = 13;
 uint32_t bytes_of(TensorElement element);
 constexpr bool is_float(TensorElement element) { return element >= TensorElement::f16; }
 
-/// The numbers of these three are those of the CUDA driver and of tensormap.replace.
+/// The values of these three enumerations are those of the CUDA driver and of tensormap.replace.
 enum class TensorInterleave : uint8_t { none, bytes_16, bytes_32 };
 enum class TensorSwizzle : uint8_t { none, bytes_32, bytes_64, bytes_128 };
 enum class TensorFill : uint8_t { zeros, nans };
@@ -37,38 +37,38 @@ enum class TensorMode : uint8_t { tiled, im2col };
 constexpr uint32_t kMostTensorDimensions = 5;
 constexpr uint32_t kMostPixelDimensions = 3;  // width, height, depth
 
-/// Dimension 0 is the innermost one, whose elements lie side by side.
+/// Dimension 0 is the innermost one, whose elements are contiguous.
 struct alignas(64) TensorMap {
   static constexpr uint32_t kMark = 0x4b6d546d;
 
   uint64_t address;
-  uint64_t strides_bytes[kMostTensorDimensions - 1];  // of dimensions 1 on
-  uint64_t sizes[kMostTensorDimensions];              // elements
-  uint32_t mark;                                      // kMark; 0 before anything was written
-  uint16_t box[kMostTensorDimensions];                // tiled: elements of a copy
-  uint8_t steps[kMostTensorDimensions];               // from one element of a copy to the next
+  uint64_t strides_bytes[kMostTensorDimensions - 1];  // of dimensions 1 and up
+  uint64_t sizes[kMostTensorDimensions];              // in elements
+  uint32_t mark;                                      // kMark once the map is encoded
+  uint16_t box[kMostTensorDimensions];                // tiled: elements of a copy per dimension
+  uint8_t steps[kMostTensorDimensions];               // distance of a copy's elements, in elements
   uint8_t last_dimension;                             // the rank less one
-  // Stored as numbers, which may be none of the enumerations'.
+  // They are plain numbers because a program can store values that no enumerator has.
   uint8_t element, interleave, swizzle, swizzle_atomicity, fill, mode;
-  // im2col: where boxes may begin, relative to the first and the last pixel.
+  // im2col: the range of box positions, relative to the first and the last pixel.
   int16_t lower_corner[kMostPixelDimensions], upper_corner[kMostPixelDimensions];
-  uint16_t channels, pixels;  // of a copy
+  uint16_t channels, pixels;  // per copy
 
   uint32_t rank() const { return last_dimension + 1U; }
   TensorElement element_type() const { return static_cast<TensorElement>(element); }
   uint32_t element_bytes() const { return bytes_of(element_type()); }
-  /// Elements of a copy along a dimension of a tiled map.
+  /// The number of elements that a copy of a tiled map has along a dimension.
   uint32_t box_count(uint32_t dimension) const;
-  /// The bytes of a copy's innermost row.
+  /// The size of a copy's innermost row.
   uint64_t row_bytes() const;
-  /// The bytes that a copy writes to shared memory, or reads there.
+  /// The size of a copy in shared memory.
   uint64_t box_bytes() const;
-  /// The bytes within which 16-byte pieces change places; 16: none do.
+  /// The span within which the swizzle permutes 16-byte pieces; 16: no swizzle.
   uint32_t swizzle_bytes() const;
 };
 static_assert(sizeof(TensorMap) == 128);
 
-/// Why a tensor map cannot be used.
+/// The reason why a tensor map cannot be used.
 enum class TensorMapProblem : uint8_t {
   none,
   no_map,
@@ -96,12 +96,12 @@ enum class TensorMapProblem : uint8_t {
 };
 struct TensorMapCheck {
   TensorMapProblem problem = TensorMapProblem::none;
-  uint64_t value = 0;  // that is wrong
+  uint64_t value = 0;  // the wrong value
 };
-/// The first thing that is wrong, as the CUDA driver's documentation of cuTensorMapEncodeTiled and
-/// cuTensorMapEncodeIm2col has the rules.
+/// The first violation of the rules in the CUDA driver's documentation of cuTensorMapEncodeTiled
+/// and cuTensorMapEncodeIm2col.
 TensorMapCheck check(const TensorMap& map);
-/// A text that names the problem and what is expected, as the end of a sentence.
+/// The end of a sentence that names the problem and the expected value.
 const char* text_of(TensorMapProblem problem);
 
 }  // namespace km

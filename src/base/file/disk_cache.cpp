@@ -22,16 +22,16 @@ namespace km {
 namespace {
 
 constexpr uint64_t kDefaultMebibytes = 512;
-constexpr time_t kStaleSeconds = 3600;  // for a temporary file
+constexpr time_t kStaleSeconds = 3600;  // age at which a temporary file counts as left behind
 
-/// In front of each file: then the key and the content follow.
+/// The beginning of each file; the key and the content follow it.
 struct Header {
   char magic[8] = {'K', 'M', 'C', 'A', 'C', 'H', 'E', '2'};
   uint64_t key_bytes = 0, content_bytes = 0;
-  Hash128 hash;  // of the content
+  Hash128 hash;  // hash of the content
 };
 
-/// Nobody else can have put anything there.
+/// True if only this user can have created or changed the file.
 bool is_own(const struct stat& about) {
   return about.st_uid == geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -41,7 +41,7 @@ Error folder_error(const std::string& folder, const char* why) {
                     folder.c_str(), why);
 }
 
-/// The folder and those above it; existing ones are left as they are.
+/// Creates the folder and its missing parents; existing ones stay unchanged.
 void make_folders(const std::string& path) {
   for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
     mkdir(path.substr(0, end).c_str(), 0700);
@@ -70,14 +70,15 @@ DiskCache* open_instance() {
   }
   auto cache = DiskCache::open(folder, *mebibytes << 20);
   if (cache) return *cache;
-  const LogLevel level = named ? LogLevel::kWarn : LogLevel::kInfo;  // nobody asked for the default
+  // A failure of the default folder, which nobody asked for, is no warning.
+  const LogLevel level = named ? LogLevel::kWarn : LogLevel::kInfo;
   log(level, "cache", "no code cache: %s", cache.error().message.c_str());
   return nullptr;
 }
 
 std::string name_of(std::string_view key) { return hash128(key).text(); }
 
-/// True if name_of() could have given it: files of others are left alone.
+/// True if name_of() can have produced the name, so that eviction leaves foreign files alone.
 bool is_name(std::string_view name) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
 }
@@ -138,7 +139,7 @@ std::optional<std::vector<uint8_t>> DiskCache::find(std::string_view key) const 
     log(LogLevel::kInfo, "cache", "%s is damaged, and made again", name.c_str());
     return std::nullopt;
   }
-  futimens(file.get(), nullptr);  // the ones used longest ago go first
+  futimens(file.get(), nullptr);  // eviction removes the files with the oldest access times first
   return content;
 }
 
@@ -166,7 +167,8 @@ void DiskCache::keep(std::string_view key, std::span<const uint8_t> content) {
   note_written(content.size());
 }
 
-/// Looks through the folder at the first write, and whenever an eighth of the limit has come.
+/// Evicts at the first write and whenever an eighth of the limit was written since, because looking
+/// through the folder takes time.
 void DiskCache::note_written(uint64_t size_bytes) {
   std::lock_guard lock(mutex_);
   const bool first = unchecked_bytes_ == UINT64_MAX;
@@ -176,7 +178,7 @@ void DiskCache::note_written(uint64_t size_bytes) {
   evict();
 }
 
-/// Down to three quarters of the limit, once it is passed.
+/// Evicts down to three quarters of the limit if it is exceeded.
 void DiskCache::evict() const {
   const int again = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (again < 0) return;

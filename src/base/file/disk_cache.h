@@ -1,6 +1,6 @@
-// Results kept on disk between processes, each under a key that holds everything that changes it.
-// The folder is the user's own: its contents are executed. What does not look right in it is
-// ignored and replaced; many processes may use it at once.
+// Results kept on disk between processes, each under a key that contains everything that affects
+// it. The folder must be the user's own, because its contents are executed. Invalid files are
+// ignored and replaced; several processes may use the folder at once.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,21 @@ namespace km {
 
 class DiskCache {
  public:
-  /// The cache of this process; null where KM_CACHE_DIR says off, where there is no folder for it
-  /// that only this user can write, and in setuid programs.
+  /// The cache of this process; null if KM_CACHE_DIR is off, if there is no folder that only this
+  /// user can write, and in setuid programs.
   static DiskCache* instance();
 
-  /// Makes the folder if it is not there. `limit_bytes`: what all files together may take.
+  /// Opens a cache and creates its folder if it is missing. `limit_bytes` limits all files
+  /// together.
   static Result<DiskCache*> open(const std::string& folder, uint64_t limit_bytes);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  /// The content that was kept under the key; nothing when it is not there or damaged.
+  /// The content stored under the key; nothing if it is missing or damaged.
   std::optional<std::vector<uint8_t>> find(std::string_view key) const;
-  /// Never fails: what cannot be written is not kept.
+  /// Stores the content under the key. It never fails: content that cannot be written is not
+  /// stored.
   void keep(std::string_view key, std::span<const uint8_t> content);
 
  private:
@@ -40,10 +42,10 @@ class DiskCache {
   void note_written(uint64_t size_bytes);
   void evict() const;
 
-  const int folder_;  // open
+  const int folder_;  // descriptor of the folder
   const uint64_t limit_bytes_;
   std::mutex mutex_;
-  uint64_t unchecked_bytes_ = UINT64_MAX;  // written since the folder was last looked through
+  uint64_t unchecked_bytes_ = UINT64_MAX;  // bytes written since the last eviction
 };
 
 }  // namespace km

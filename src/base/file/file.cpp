@@ -35,8 +35,8 @@ Error too_large(const std::string& path, uint64_t max_bytes) {
   return error;
 }
 
-/// Appends to `text` until the file ends. False, with errno, when reading fails; EFBIG past the
-/// limit.
+/// Appends to `text` until the end of the file. Returns false with errno if reading fails, EFBIG
+/// past the limit.
 bool read_to_end(int file, uint64_t max_bytes, std::string* text) {
   for (;;) {
     const size_t before = text->size();
@@ -113,7 +113,7 @@ WriteSignalGuard::~WriteSignalGuard() {
 
 Result<File> open_file(const std::string& path) {
   struct stat about{};
-  // A look before the open: opening alone makes some devices act.
+  // stat() comes before open(), because opening alone has effects on some devices.
   if (stat(path.c_str(), &about) != 0) return file_error("open", path, errno);
   if (!S_ISREG(about.st_mode)) return not_regular("open", path, about.st_mode);
   File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -196,7 +196,8 @@ bool has_fixed_size(int file) {
 Result<File> open_memory_file(int process, int descriptor) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);
-  // The link is the system's own, and says what kind of file is behind it before that is opened.
+  // The link is in /proc, so it cannot be planted; stat() shows the kind of file before it is
+  // opened.
   struct stat info{};
   if (stat(path, &info) != 0) return file_error("open", path, errno);
   if (!S_ISREG(info.st_mode)) return file_error("open", path, EINVAL);

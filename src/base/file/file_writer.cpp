@@ -21,19 +21,20 @@ namespace km {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 16;
-constexpr int kMaxLinks = 40;  // as the kernel has it
+constexpr int kMaxLinks = 40;  // the kernel's own limit
 constexpr int kMaxNames = 16;
 constexpr mode_t kModeBits = 07777;
 
-/// "a/b" -> "a/", "b" -> "".
+/// "a/b" gives "a/", "b" gives "".
 std::string folder_part(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-/// ".kernelmill-" and 32 digits that nobody can foresee.
+/// ".kernelmill-" and 32 random digits, so that nobody can plant the file.
 std::string temporary_name() {
   static std::atomic<uint64_t> count{0};
   uint64_t random[2] = {};
   if (getrandom(random, sizeof random, GRND_NONBLOCK) != sizeof random) {
-    // The kernel has no randomness yet. O_EXCL keeps the file safe; the name need only be new.
+    // Fallback if the kernel has no randomness yet. O_EXCL keeps the file safe, so the name only
+    // has to be new.
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
     random[0] = static_cast<uint64_t>(now.tv_sec) << 30 ^ static_cast<uint64_t>(now.tv_nsec);
@@ -45,8 +46,8 @@ std::string temporary_name() {
   return std::string(kTemporaryPrefix) + digits;
 }
 
-/// The target of one symbolic link, as a path from the current folder. Empty, with errno, when
-/// there is none.
+/// The target of one symbolic link, as a path from the current folder. Empty with errno if it
+/// cannot be read.
 std::string link_target(const std::string& link) {
   std::string target(4096, '\0');
   const ssize_t size = readlink(link.c_str(), target.data(), target.size());
@@ -56,12 +57,12 @@ std::string link_target(const std::string& link) {
   return target.front() == '/' ? target : folder_part(link) + target;
 }
 
-/// FileWriter's way of writing a path.
+/// The resolved path of a file to be written, and the way to write it.
 struct Destination {
   bool exists = false;
-  bool is_replaced = true;  // by a new file; false: written through
+  bool is_replaced = true;  // by a new file; false: the file is written in place
   struct stat about{};
-  std::string path;  // of the file itself, after all links
+  std::string path;  // after all links
 };
 
 std::string folder_of(const std::string& path) {
@@ -69,15 +70,15 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// Links of /proc, such as /dev/stdout, stand for an open file, which is to stay that one.
+/// Links in /proc, such as /dev/stdout, refer to an open file, which must be written itself.
 bool is_in_proc(const std::string& link) {
   const File folder(open(folder_of(link).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct statfs about{};
   return folder && fstatfs(folder.get(), &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
 }
 
-/// Follows the links of the last component, up to one of /proc. False, with errno, when one cannot
-/// be read.
+/// Follows the links of the last component, but not those of /proc. Returns false with errno if one
+/// cannot be read.
 bool follow_links(std::string* path, struct stat* about) {
   for (int i = 0; i < kMaxLinks; ++i) {
     if (lstat(path->c_str(), about) != 0) return errno == ENOENT;
@@ -91,7 +92,8 @@ bool follow_links(std::string* path, struct stat* about) {
 Result<Destination> find_destination(const std::string& path) {
   const auto failed = [&path](int code) { return file_error("write", path, code, KM_ERROR_IO); };
   Destination found;
-  // The kernel follows the links first: it refuses those that others have planted.
+  // stat() comes first because the kernel then follows the links, and refuses links that others
+  // have planted.
   found.exists = stat(path.c_str(), &found.about) == 0;
   if (!found.exists && errno != ENOENT) return failed(errno);
   if (found.exists && !S_ISREG(found.about.st_mode)) {
@@ -105,7 +107,7 @@ Result<Destination> find_destination(const std::string& path) {
   struct stat last{};
   if (found.is_replaced && !follow_links(&found.path, &last)) return failed(errno);
   if (!found.exists && (path.empty() || found.path.back() == '/')) return failed(ENOENT);
-  // A link of /proc was not followed: it is another file than the one that it stands for.
+  // A link of /proc was not followed, so lstat() describes the link and not the file behind it.
   if (found.exists && found.is_replaced) {
     found.is_replaced = last.st_dev == found.about.st_dev && last.st_ino == found.about.st_ino;
   }
@@ -115,7 +117,7 @@ Result<Destination> find_destination(const std::string& path) {
   return found;
 }
 
-/// The folder without the slash at its end, for messages.
+/// The folder without its trailing slash, for messages.
 std::string shown_folder(const std::string& path) {
   std::string folder = folder_of(path);
   if (folder.size() > 1 && folder.back() == '/') folder.pop_back();
@@ -174,7 +176,8 @@ Status FileWriter::open_temporary(int folder, mode_t mode) {
   return failed(errno);
 }
 
-/// Without O_NONBLOCK the open would wait for a pipe's reader; writing then does wait for it.
+/// Without O_NONBLOCK the open would wait for a pipe's reader. Writing may wait, so the flag is
+/// cleared afterwards.
 Status FileWriter::open_through() {
   constexpr int kFlags = O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   file_ = File(::open(path_.c_str(), kFlags));
@@ -243,8 +246,8 @@ Status FileWriter::commit() {
   return replace();
 }
 
-/// Only root may give files away. Without the old owner the special bits go; without the old group
-/// its members get no more than all others.
+/// Only root may give files away. If the old owner cannot be kept, the special bits are dropped; if
+/// the old group cannot be kept, the new group gets no more rights than everyone.
 bool FileWriter::take_over() const {
   mode_t mode = old_.mode;
   if (fchown(file_.get(), old_.user, old_.group) != 0) {

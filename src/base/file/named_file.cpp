@@ -11,10 +11,10 @@
 namespace km {
 namespace {
 
-/// Files of a folder that are looked at; who has more knows their names.
+/// Limit of the directory entries that are compared; it bounds the time in huge folders.
 constexpr size_t kMostFiles = 10000;
 
-/// " Did you mean 'scale.cu'?"; empty when no name is near, or the folder cannot be read.
+/// " Did you mean 'scale.cu'?"; empty if no name is similar or the folder cannot be read.
 std::string nearest_file(const std::string& path) {
   const std::filesystem::path wanted(path);
   std::error_code failure;

@@ -1,4 +1,4 @@
-// Files that a person names, and may have misspelled.
+// Files that a user names, possibly with a typing error.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace km {
 
-/// read_file() for a path that somebody wrote: when nothing is there, the message has the name of
-/// the folder's file that is nearest.
+/// Like read_file(), for a path from the user: if the file is missing, the message suggests the
+/// most similar name in the folder.
 Result<std::string> read_named_file(const std::string& path, uint64_t max_bytes = kMaxTextBytes);
 
 }  // namespace km

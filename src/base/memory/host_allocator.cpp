@@ -12,10 +12,10 @@
 namespace km {
 namespace {
 
-// Lies before every allocation.
+// Precedes every allocation.
 struct alignas(16) Header {
   const HostAllocator* allocator;  // null: malloc
-  uint32_t offset_bytes;           // from the beginning of what the allocator gave
+  uint32_t offset_bytes;           // from the start of the underlying allocation
   uint32_t reserved;
 };
 constexpr size_t kHeaderBytes = sizeof(Header);
@@ -28,7 +28,7 @@ __thread void (*t_when_exhausted)() = nullptr;
 
 constexpr size_t kReserveBytes = 1 << 20;
 constexpr long kPauseNs = 1'000'000;
-alignas(16) char g_reserved[kReserveBytes];  // takes no pages until it is used
+alignas(16) char g_reserved[kReserveBytes];  // zero pages cost no memory until they are used
 
 constinit MemoryReserve g_reserve(g_reserved, kReserveBytes);
 constinit MemoryReserve g_code_reserve;
@@ -45,7 +45,8 @@ void* take(const HostAllocator* allocator, size_t size_bytes) {
   return memory;
 }
 
-/// Memory for a thread that cannot go on without, when the allocator has none.
+/// Allocates for a thread that cannot handle a failure: from the reserve, or after waiting until
+/// the allocator has memory again.
 void* take_needed(const HostAllocator** allocator, size_t size_bytes) {
   if (t_when_exhausted != nullptr) t_when_exhausted();
   for (bool waits = false;; sleep_uncancelled(kPauseNs)) {
@@ -60,8 +61,8 @@ void* take_needed(const HostAllocator** allocator, size_t size_bytes) {
   }
 }
 
-/// An allocator that was set. Blocks name theirs for as long as they live, so that none goes; the
-/// chain keeps it in sight of hosts that look for leaks.
+/// An allocator that was set. Each allocation refers to its allocator for life, so records are
+/// never freed; the chain keeps them reachable, for hosts that check for leaks.
 struct SetAllocator {
   HostAllocator allocator;
   SetAllocator* earlier;
@@ -90,7 +91,7 @@ bool set_host_allocator(km_allocate_callback allocate, km_free_callback release,
 }
 
 void* host_allocate(size_t size_bytes, size_t align_bytes) noexcept {
-  // malloc gives memory that is aligned to 16; a larger alignment is found within it.
+  // malloc aligns to 16 bytes; larger alignments need room to align within the allocation.
   const size_t more = kHeaderBytes + (align_bytes > kHeaderBytes ? align_bytes : 0);
   size_t total = 0;
   if (__builtin_add_overflow(size_bytes, more, &total)) return nullptr;

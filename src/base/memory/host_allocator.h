@@ -1,5 +1,5 @@
-// The source of this library's own allocations: malloc, or the functions that the host program
-// gave. operator new and delete of the library and its plugins lead here
+// The source of the library's own allocations: malloc, or the functions that the host program has
+// set. operator new and delete of the library and its plugins call these functions
 // (base/operators/operator_new.cpp).
 #pragma once
 
@@ -11,27 +11,28 @@
 
 namespace km {
 
-/// Functions of the host program. A record lives for ever, because memory that came from it may.
+/// The allocation functions of the host program. A record is never freed, because allocations refer
+/// to it.
 struct HostAllocator {
   km_allocate_callback allocate;
   km_free_callback release;
   void* user_data;
 };
-/// A pointer to the record in use; null there: malloc and free. A plugin uses its host's.
+/// A pointer to the current record; null means malloc and free. A plugin uses its host's cell.
 using HostAllocatorCell = const HostAllocator*;
 
 HostAllocatorCell* host_allocator_cell();
 void use_host_allocator_cell(HostAllocatorCell* cell);
-/// From now on allocations come from these; null for malloc and free. What was allocated before
-/// goes back to where it came from. False when there is no memory for the record.
+/// Sets the functions for later allocations; null for malloc and free. Earlier allocations are
+/// freed by the functions that made them. Returns false if there is no memory for the record.
 bool set_host_allocator(km_allocate_callback allocate, km_free_callback release, void* user_data);
 
-/// Null when there is no memory, which a thread that needs it (HostMemoryNeeded) does not see:
-/// there is a reserve for it, and when that is used up, it waits. `align_bytes` is a power of two.
+/// Returns null if there is no memory, except on a thread with HostMemoryNeeded: that gets memory
+/// from a reserve, and waits if the reserve is used up. `align_bytes` is a power of two.
 void* host_allocate(size_t size_bytes, size_t align_bytes) noexcept;
 void host_release(void* pointer) noexcept;
 
-/// For the time of work whose failed allocations nobody can answer.
+/// A scope whose failed allocations nobody can handle.
 class HostMemoryNeeded {
  public:
   HostMemoryNeeded();
@@ -40,7 +41,7 @@ class HostMemoryNeeded {
   HostMemoryNeeded& operator=(const HostMemoryNeeded&) = delete;
 };
 
-/// For the time of work that can do without memory, on a thread that needs it otherwise.
+/// A scope that can handle failed allocations, within a scope of HostMemoryNeeded.
 class HostMemoryOptional {
  public:
   HostMemoryOptional();
@@ -52,18 +53,19 @@ class HostMemoryOptional {
   const uint32_t before_;
 };
 
-/// The code generator's reserve, for the malloc of its own library (operators/reserved_malloc.cpp).
+/// The code generator's reserve, for the wrapped malloc of the plugin
+/// (operators/reserved_malloc.cpp).
 MemoryReserve& code_reserve();
-/// This thread generates code.
+/// True if this thread generates code.
 bool may_use_code_reserve();
 
-/// For the time that a thread generates code: the code generator's reserve is for it, and
-/// `when_exhausted`, which does not return, is called for an allocation that has come to its end.
+/// A scope in which this thread generates code: failed allocations use the code generator's
+/// reserve, and if that is used up, `when_exhausted` is called, which must not return.
 class CodeGeneratorMemory {
  public:
   explicit CodeGeneratorMemory(void (*when_exhausted)());
   ~CodeGeneratorMemory();
-  /// Ends the scope of this thread, which will not come to its end.
+  /// Ends this thread's scope without its destructor, for a thread that leaves by a jump.
   static void abandon();
   CodeGeneratorMemory(const CodeGeneratorMemory&) = delete;
   CodeGeneratorMemory& operator=(const CodeGeneratorMemory&) = delete;

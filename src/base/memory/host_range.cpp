@@ -12,10 +12,10 @@ HostRange look_at_host_range(const void* pointer, uint64_t size_bytes) {
   if (maps == nullptr) return {};
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   const uint64_t end = begin + std::min(size_bytes, UINT64_MAX - begin);
-  uint64_t seen_to = begin;  // all before it is mapped
+  uint64_t seen_to = begin;  // all memory below this address is mapped
   HostRange range{false, true};
   char line[512];
-  bool is_line_start = true;  // long paths make lines of several pieces
+  bool is_line_start = true;  // long paths make lines of several reads
   while (seen_to < end && std::fgets(line, sizeof line, maps) != nullptr) {
     uint64_t from = 0, to = 0;
     char mode[5] = "";

@@ -1,4 +1,4 @@
-// The process's own view of a range of its memory.
+// The mappings of a range of the process's memory.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 namespace km {
 
 struct HostRange {
-  bool is_mapped = false;    // all of it, and readable
-  bool is_writable = false;  // all of it
+  bool is_mapped = false;    // the whole range, and readable
+  bool is_writable = false;  // the whole range
 };
 
-/// Reads the process's list of mappings; nothing is known where there is no such list.
+/// Reads /proc/self/maps; every answer is false if that is not available.
 HostRange look_at_host_range(const void* pointer, uint64_t size_bytes);
 
 }  // namespace km

@@ -3,7 +3,7 @@
 namespace km {
 namespace {
 
-// Before each piece.
+// Precedes each piece.
 struct alignas(16) Header {
   size_t size_bytes;
 };

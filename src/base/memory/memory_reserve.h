@@ -1,4 +1,4 @@
-// Memory set aside for allocations that nobody could answer if they failed.
+// Memory that is reserved for allocations whose failure nobody could handle.
 #pragma once
 
 #include <atomic>
@@ -7,28 +7,28 @@
 
 namespace km {
 
-/// Hands out pieces of a block of memory one after the other, and begins again when all pieces are
-/// back. Any thread may call anything.
+/// A bump allocator: hands out pieces of one block and starts again when all of them are returned.
+/// All functions are thread-safe.
 class MemoryReserve {
  public:
   constexpr MemoryReserve() = default;
-  /// Uses `memory`, which is aligned to 16 bytes.
+  /// Uses `memory`, which must be aligned to 16 bytes.
   constexpr MemoryReserve(char* memory, size_t size_bytes)
       : begin_(memory), end_(memory + size_bytes), next_(memory) {}
   MemoryReserve(const MemoryReserve&) = delete;
   MemoryReserve& operator=(const MemoryReserve&) = delete;
 
-  /// Uses other memory. Nothing has been handed out.
+  /// Replaces the block of memory. No piece may be in use.
   void open(void* memory, size_t size_bytes);
-  /// Gives the block up where no piece of it is in use; null: one is.
+  /// Detaches and returns the block if no piece of it is in use, otherwise returns null.
   void* close();
 
-  /// Aligned to 16 bytes; null when the rest is too small.
+  /// A piece aligned to 16 bytes; null if the rest of the block is too small.
   void* allocate(size_t size_bytes) noexcept;
   void release(void* piece) noexcept;
-  /// Bytes of a piece, at least those that were asked for.
+  /// The usable size of a piece, at least the size requested.
   static size_t size_of(const void* piece);
-  /// Bytes that allocate() has left.
+  /// The bytes that allocate() has left.
   size_t left_bytes();
 
   bool owns(const void* address) const {
@@ -39,7 +39,7 @@ class MemoryReserve {
 
  private:
   std::mutex mutex_;
-  std::atomic<char*> begin_{nullptr}, end_{nullptr};  // written under mutex_
+  std::atomic<char*> begin_{nullptr}, end_{nullptr};  // written under mutex_, read without
   char* next_ = nullptr;
   size_t pieces_ = 0;
 };

@@ -1,5 +1,5 @@
-// operator new and delete of a library that links the C++ runtime statically: hidden, so that they
-// are its own and nobody else's. Nothing else may be linked with this file.
+// operator new and delete of a library that links the C++ runtime statically. They are hidden, so
+// that they serve this library only. Programs must not link this file.
 #include <new>
 
 #include "base/memory/host_allocator.h"

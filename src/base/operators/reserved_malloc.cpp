@@ -1,6 +1,6 @@
-// malloc of a library that is linked with --wrap=malloc and its kin: on threads that may use the
-// reserve of the code generator, what malloc does not have comes from there. LLVM calls malloc
-// beside operator new, and ends the process where it gets nothing.
+// The malloc family of a library that is linked with --wrap=malloc and similar options: on threads
+// that may use the code generator's reserve, allocations that malloc refuses come from there. LLVM
+// calls malloc directly, besides operator new, and ends the process if it returns null.
 #include <malloc.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Thread-local objects of a shared library that links this file are destroyed in the process that
-// made them only. The compiler registers their destructors with __cxa_thread_atexit; the definition
-// below, which nothing outside the library sees, takes the place of the C++ runtime's. A child that
-// fork() made runs the destructors of the thread that forked when it exits, with locks that other
-// threads of its parent had taken: it would wait for them for ever.
+// Destroys thread-local objects of a shared library that links this file only in the process that
+// created them. The compiler registers their destructors with __cxa_thread_atexit; the hidden
+// definition below replaces the C++ runtime's. Otherwise a child of fork() would run the
+// destructors of the forking thread at its exit and wait forever for locks that other threads of
+// its parent held.
 #include <cstdlib>
 
 #include "base/process/fork.h"
@@ -20,7 +20,7 @@ struct Registered {
 
 void destroy(void* registered) {
   const auto* const record = static_cast<const Registered*>(registered);
-  if (!record->maker.is_here()) return;  // the child ends soon, and its memory with it
+  if (!record->maker.is_here()) return;  // the child ends soon and frees its memory with it
   record->destroy(record->object);
   std::free(registered);
 }

@@ -14,8 +14,8 @@ struct Registered {
   Registered* next;
 };
 
-// All records. The C library forgets each before it calls it; hosts that look for leaks at their
-// end, as those under AddressSanitizer do, would take it for lost.
+// All records. The C library forgets a record before it calls it, so leak checkers of hosts, such
+// as AddressSanitizer's, would report it without this list.
 std::atomic<Registered*> g_last_registered{nullptr};
 
 void call(int status, void* argument) {
@@ -29,7 +29,7 @@ bool run_at_exit(void (*function)(int status)) {
   auto* const registered = static_cast<Registered*>(std::malloc(sizeof(Registered)));
   if (registered == nullptr) return false;
   *registered = {function, getpid(), nullptr};  // lives until the process ends
-  // atexit() would go through __cxa_atexit, which does nothing in this library.
+  // atexit() would use __cxa_atexit, which this library replaces by a function that does nothing.
   if (on_exit(call, registered) != 0) {
     std::free(registered);
     return false;

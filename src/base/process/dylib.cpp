@@ -22,9 +22,8 @@ std::string real_path(const char* path) {
   return real ? std::string(real.get()) : std::string(path);
 }
 
-// The loader's flag by which a library finds its own symbols first. The runtime of a sanitizer, the
-// host's or our own build's, ends the process where it is given: there, a library that the host has
-// loaded globally counts.
+// RTLD_DEEPBIND, with which a library finds its own symbols first, or 0 under a sanitizer, whose
+// runtime ends the process if the flag is set.
 int own_symbols_first() {
   for (const char* runtime : {"__asan_init", "__hwasan_init", "__msan_init", "__tsan_init"}) {
     if (dlsym(RTLD_DEFAULT, runtime) != nullptr) return 0;
@@ -45,7 +44,7 @@ Status copy_file(const std::string& path, int to) {
   return {};
 }
 
-/// The loader opens what it is given, and waits for ever for the writer of a pipe.
+/// The loader would open the path and, if it is a pipe, wait forever for its writer.
 Status check_not_special(const std::string& path) {
   struct stat about{};
   if (path.find('/') == std::string::npos || stat(path.c_str(), &about) != 0) return {};
@@ -60,14 +59,16 @@ Error loader_error(const std::string& path) {
                     reason != nullptr ? reason : "unknown reason");
 }
 
-/// Opens the library in a file that has no path; `path` is its name in messages.
+/// Opens the library in a file without a path; `path` is its name in messages.
 Result<void*> open_memory_file(File& file, const std::string& path) {
-  // Not /proc/self: debuggers open the name in a process of their own.
+  // The name has the process id, because debuggers open it in their own process, where /proc/self
+  // differs.
   const std::string name =
       "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get());
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
   if (handle == nullptr) return loader_error(path);
-  // The descriptor stays open: the loader takes another file of this name for the same library.
+  // The descriptor stays open so that its number is not reused: the loader would take another file
+  // of this name for this library.
   file.release();
   return handle;
 }
@@ -75,7 +76,7 @@ Result<void*> open_memory_file(File& file, const std::string& path) {
 }  // namespace
 
 Result<Dylib> Dylib::open_private(const std::string& path) {
-  // Another file: the loader tells libraries apart by that.
+  // A copy has another inode, by which the loader tells libraries apart.
   KM_ASSIGN(File copy, create_memory_file("kernelmill-private-library"));
   KM_TRY(copy_file(path, copy.get()));
   KM_ASSIGN(void* const handle, open_memory_file(copy, path));
@@ -85,7 +86,7 @@ Result<Dylib> Dylib::open_private(const std::string& path) {
 Result<Dylib> Dylib::open_overriding(const std::string& path,
                                      std::span<const ImportOverride> overrides) {
   KM_TRY(check_not_special(path));
-  // The loader replaces what follows a '$' in the name of a library that another one needs.
+  // The loader expands '$' in the name of a library that another one needs.
   if (own_symbols_first() == 0 || path.find('$') != std::string::npos) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "%s: its imports cannot be replaced", path.c_str());
   }
@@ -146,7 +147,7 @@ struct Imports {
 
   explicit Imports(const link_map& map) {
     for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
-      // The loader has made addresses of them.
+      // The loader has relocated these entries to addresses.
       const auto* const place = reinterpret_cast<const char*>(entry->d_un.d_ptr);
       if (entry->d_tag == DT_JMPREL) relocations = reinterpret_cast<const ElfW(Rela)*>(place);
       if (entry->d_tag == DT_PLTRELSZ) size_bytes = entry->d_un.d_val;
@@ -155,7 +156,7 @@ struct Imports {
     }
   }
 
-  /// The place that holds the address of an imported function; null: it is not imported.
+  /// The slot with the address of an imported function; null if it is not imported.
   void** slot_of(const char* name, const link_map& map) const {
     if (relocations == nullptr || symbols == nullptr || names == nullptr) return nullptr;
     for (size_t i = 0; i < size_bytes / sizeof *relocations; ++i) {
@@ -172,7 +173,7 @@ struct Place {
   bool is_read_only;
 };
 
-/// Finds out if the loader has made a place of a library read-only after it had filled it in.
+/// Finds out whether the loader made a range of a library read-only after its relocation (RELRO).
 int find_read_only(dl_phdr_info* object, size_t, void* argument) {
   auto* const place = static_cast<Place*>(argument);
   if (object->dlpi_addr != place->base) return 0;

@@ -1,4 +1,5 @@
-// Shared libraries opened at run time. They are never closed: threads of theirs may still run.
+// Shared libraries that are opened at run time. They are never closed, because threads may still
+// run in them.
 #pragma once
 
 #include <span>
@@ -12,29 +13,30 @@ namespace km {
 
 class Dylib {
  public:
-  /// Opens `path` (a name without '/' goes through the loader's search path) with local symbols,
-  /// all of them resolved. The error text is the loader's.
+  /// Opens `path` with local symbols, all of them resolved; a name without '/' is looked up in the
+  /// loader's search path. The error's text is the loader's.
   static Result<Dylib> open(const std::string& path);
 
-  /// Opens a copy of its own of the library in file `path`, whatever the host program has loaded:
-  /// its state is not shared with anybody, and its symbols come first for itself. The copy takes
-  /// memory of the file's size.
+  /// Opens a private copy of the library in file `path`, even if the host program has loaded the
+  /// library: the copy shares no state, and finds its own symbols first. It takes memory of the
+  /// file's size.
   static Result<Dylib> open_private(const std::string& path);
 
-  /// Opens `path` like open(), with `overrides` in place of functions that the library imports, for
-  /// its constructors too. A library that the process has loaded already keeps its imports.
-  /// KM_ERROR_NOT_SUPPORTED where the loader cannot do that.
+  /// Opens `path` like open(), with `overrides` replacing functions that the library imports,
+  /// already for its constructors. A library that the process has loaded before keeps its imports.
+  /// KM_ERROR_NOT_SUPPORTED if the loader cannot do that.
   static Result<Dylib> open_overriding(const std::string& path,
                                        std::span<const ImportOverride> overrides);
 
-  /// The symbol's address, null where the library does not export it.
+  /// The symbol's address; null if the library does not export it.
   void* symbol(const char* name) const;
   template <class Function>
   Function function(const char* name) const {
     return reinterpret_cast<Function>(symbol(name));
   }
-  /// Has the library call `function` where it calls the imported function `name`; nobody else's
-  /// calls change. False when it imports no such function, or its tables cannot be written.
+  /// Redirects the library's calls of the imported function `name` to `function`; other libraries'
+  /// calls do not change. Returns false if the library does not import it or its tables cannot be
+  /// written.
   bool replace_import(const char* name, void* function) const;
   /// The path at which the loader found the library.
   std::string path() const;
@@ -44,19 +46,18 @@ class Dylib {
   void* handle_;
 };
 
-/// The folders in which the loader looks for libraries, but for its cache.
+/// The folders in which the loader looks for libraries, apart from its cache.
 std::vector<std::string> loader_folders();
 
-/// The files of the shared libraries that the process has loaded, by the names that they have
-/// there.
+/// The paths of the shared libraries that the process has loaded, as the loader names them.
 std::vector<std::string> loaded_libraries();
 
-/// The file of the shared library or program that holds `address`; empty when unknown.
+/// The path of the shared library or program that contains `address`; empty if unknown.
 std::string file_of_code(const void* address);
-/// The folder of the shared library or program that holds `address`; empty when unknown.
+/// The folder of the shared library or program that contains `address`; empty if unknown.
 std::string folder_of_code(const void* address);
 
-/// A function or variable of the program or of the libraries that all of it sees; null: none.
+/// A global function or variable of the program or its global libraries; null if there is none.
 void* symbol_of_process(const char* name);
 
 }  // namespace km

@@ -14,7 +14,7 @@ namespace km {
 namespace {
 
 constexpr const char* kName = "kernelmill-exec";
-constexpr const char* kLink = "/memfd:kernelmill-exec (deleted)";  // as /proc shows it
+constexpr const char* kLink = "/memfd:kernelmill-exec (deleted)";  // the name in /proc
 
 ExecReport* map_report(int file) {
   void* const mapped =
@@ -22,7 +22,7 @@ ExecReport* map_report(int file) {
   return mapped != MAP_FAILED ? static_cast<ExecReport*>(mapped) : nullptr;
 }
 
-/// Numbers of processes and descriptors are used again: only a file of the right name counts.
+/// Process ids and descriptors are reused, so only a file of the right name is accepted.
 bool is_report(const std::string& path) {
   char target[64];
   const ssize_t length = readlink(path.c_str(), target, sizeof target);
@@ -35,7 +35,7 @@ ExecReportOwner::ExecReportOwner() {
   Result<File> file = create_memory_file(kName);
   if (!file || !resize_file(file->get(), sizeof(ExecReport))) return;
   file_ = std::move(*file);
-  report_ = map_report(file_.get());  // zeros
+  report_ = map_report(file_.get());  // memory is zeroed
 }
 
 ExecReportOwner::~ExecReportOwner() {

@@ -1,6 +1,6 @@
-// The report of programs that `kernelmill exec` runs to the command: a few words of memory that the
-// driver library in those programs finds by the variable KM_EXEC_REPORT. No file is involved that
-// could be left behind, and no descriptor that a program could close or take for its own.
+// The report from programs that `kernelmill exec` runs back to the command: a few words of shared
+// memory, which the driver library finds by the variable KM_EXEC_REPORT. There is no file that
+// could be left behind, and no descriptor that a program could close or mistake for its own.
 #pragma once
 
 #include <atomic>
@@ -11,24 +11,24 @@
 
 namespace km {
 
-/// Shared by the command and all its programs.
+/// The words shared by the command and all its programs.
 struct ExecReport {
-  std::atomic<uint32_t> opened;  // a program has loaded the driver library
-  std::atomic<uint32_t> failed;  // the reason of a failed call has been shown
+  std::atomic<uint32_t> opened;  // a program loaded the driver library
+  std::atomic<uint32_t> failed;  // a failed call's reason was shown
 };
 
-/// The command's end.
+/// The command's side of the report.
 class ExecReportOwner {
  public:
-  /// Makes the shared memory. Without it the command learns nothing, and that is no error.
+  /// Creates the shared memory. A failure is not an error: the command then has no report.
   ExecReportOwner();
   ~ExecReportOwner();
   ExecReportOwner(const ExecReportOwner&) = delete;
   ExecReportOwner& operator=(const ExecReportOwner&) = delete;
 
-  /// The value of KM_EXEC_REPORT for the programs; empty: there is no shared memory.
+  /// The value of KM_EXEC_REPORT for the programs; empty if there is no shared memory.
   std::string name() const;
-  /// True if it is known that no program has loaded the driver library.
+  /// True if it is certain that no program has loaded the driver library.
   bool is_unopened() const { return report_ != nullptr && report_->opened.load() == 0; }
 
  private:
@@ -36,7 +36,7 @@ class ExecReportOwner {
   ExecReport* report_ = nullptr;
 };
 
-/// A program's end, mapped until the process ends; null where KM_EXEC_REPORT names none.
+/// The report of a program, mapped until the process ends; null if KM_EXEC_REPORT names none.
 ExecReport* find_exec_report();
 
 }  // namespace km

@@ -1,5 +1,5 @@
-// Children of this process. One that fork() made has copies of all objects of the library and none
-// of its threads, and what they had locked stays locked: nothing there may wait.
+// Children of fork(). A child has copies of all objects of the library, but none of its threads,
+// and locks that other threads held stay locked, so nothing in it may wait.
 #pragma once
 
 #include <sys/types.h>
@@ -13,20 +13,20 @@ namespace detail {
 extern std::atomic<bool> forked;
 }
 
-/// From now on is_forked() is true in children. Called by each library before its first use of what
-/// others lock.
+/// Makes is_forked() true in later children. Each library calls it before its first use of a lock
+/// that other threads take.
 void watch_for_fork();
 
-/// True if this process is the child of one that used this library. Costs one load.
+/// True if this process is a child of one that used this library. It costs one load.
 inline bool is_forked() { return detail::forked.load(std::memory_order_relaxed); }
 
-/// The process that made an object: for what runs at the end of threads and of the process, and
-/// after functions of the host's, which may fork. It knows children of any call, also of those that
-/// run no handlers, and costs a system call.
+/// Identifies the process that created the object, for code that runs at the end of threads and
+/// processes and after host functions, which may fork. Unlike is_forked() it detects children of
+/// any system call, such as those that run no fork handlers, and costs a system call.
 class ProcessMark {
  public:
   ProcessMark() : process_(getpid()) {}
-  /// False in a child that has a copy of the object.
+  /// False in a child, which has a copy of the object.
   bool is_here() const { return process_ == getpid(); }
 
  private:

@@ -17,20 +17,20 @@ constexpr ElfW(Half) kMachine = EM_X86_64;
 #elif defined(__aarch64__)
 constexpr ElfW(Half) kMachine = EM_AARCH64;
 #endif
-constexpr size_t kPageBytes = 65536;  // the largest of the pages that a machine may have
+constexpr size_t kPageBytes = 65536;  // the largest page size of any supported machine
 
-/// The loader's own parts of the image, in the order in which they lie in it. They are one segment,
-/// because the loader writes into the dynamic table.
+/// The image's tables for the loader, in memory order. They share one segment, because the loader
+/// writes into the dynamic table.
 struct Head {
   ElfW(Ehdr) file = {};
   ElfW(Phdr) segments[3] = {};
   ElfW(Dyn) dynamic[7] = {};
 };
 
-/// The names of the symbols, and of the library that is needed.
+/// The string table: the names of the symbols and of the needed library.
 class Names {
  public:
-  /// Returns the place of a name.
+  /// Adds a name and returns its offset.
   size_t add(const std::string& name) {
     const size_t place = text_.size();
     text_.append(name).push_back('\0');
@@ -42,9 +42,9 @@ class Names {
   std::string text_ = std::string(1, '\0');
 };
 
-/// Absolute symbols: the loader takes their values for addresses.
+/// The overrides as absolute symbols, whose values the loader uses as addresses.
 std::vector<ElfW(Sym)> symbols_of(std::span<const ImportOverride> overrides, Names& names) {
-  std::vector<ElfW(Sym)> symbols(1);  // the first is none
+  std::vector<ElfW(Sym)> symbols(1);  // symbol 0 is reserved
   for (const ImportOverride& override : overrides) {
     ElfW(Sym) symbol = {};
     symbol.st_name = static_cast<ElfW(Word)>(names.add(override.name));
@@ -56,7 +56,7 @@ std::vector<ElfW(Sym)> symbols_of(std::span<const ImportOverride> overrides, Nam
   return symbols;
 }
 
-/// A hash table of one bucket: the loader compares all names.
+/// A hash table with one bucket, so the loader compares every name.
 std::vector<ElfW(Word)> hash_table_of(size_t symbol_count) {
   const auto count = static_cast<ElfW(Word)>(symbol_count);
   std::vector<ElfW(Word)> table = {1, count, count > 1 ? 1U : 0U};
@@ -123,7 +123,8 @@ Result<std::vector<char>> image_of_overrides(const std::string& needed,
   head.file = file_header();
   head.segments[0] = segment(PT_LOAD, 0, end, kPageBytes);
   head.segments[1] = segment(PT_DYNAMIC, offsetof(Head, dynamic), sizeof head.dynamic, 8);
-  head.segments[2] = segment(PT_GNU_STACK, 0, 0, 16);  // without it, stacks become executable
+  // Without this header, the loader makes stacks executable.
+  head.segments[2] = segment(PT_GNU_STACK, 0, 0, 16);
   const std::pair<ElfW(Sxword), size_t> dynamic[] = {
       {DT_NEEDED, needed_name},
       {DT_HASH, hashes_at},

@@ -6,8 +6,8 @@
 
 namespace km {
 
-/// Postpones the cancellation of this thread (pthread_cancel) for as long as it lives. What the
-/// system calls cancellation points would unwind the library's frames.
+/// Postpones the cancellation of this thread (pthread_cancel) for the object's lifetime. Otherwise
+/// system calls that are cancellation points would unwind the library's frames.
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -19,7 +19,7 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-/// Sleeps for less than a second, and is no cancellation point.
+/// Sleeps for less than a second without being a cancellation point.
 inline void sleep_uncancelled(long sleep_ns) {
   const NoCancellation postponed;
   const timespec sleep{0, sleep_ns};

@@ -5,9 +5,10 @@
 
 namespace km {
 
-/// Gives the calling thread, until it is destroyed, the mask that threads of the library have, for
-/// a new thread inherits it: signals for the process are the host's, whose handlers run on its own
-/// threads only; those that a thread raises itself, by a fault or abort(), always arrive.
+/// Sets the signal mask for new threads of the library on the calling thread, and restores the old
+/// one when destroyed; new threads inherit it. It blocks signals for the process, so that the
+/// host's handlers run only on the host's threads. Signals that a thread raises itself, by a fault
+/// or abort(), are not blocked.
 class LibraryThreadSignals {
  public:
   LibraryThreadSignals();
