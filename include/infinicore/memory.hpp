@@ -76,7 +76,7 @@ class PinnableBlockAllocator {
   explicit PinnableBlockAllocator(std::shared_ptr<const km::pool> pool) noexcept
       : pool_(std::move(pool)) {}
 
-  /// A block of so many bytes. KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room.
+  /// A block of `size` bytes. KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room.
   km::slice<std::byte> allocate(std::size_t size) {
     auto block = pool_->allocate<std::byte>(size);
     const std::lock_guard<std::mutex> lock(mutex_);

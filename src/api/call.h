@@ -1,4 +1,4 @@
-// One call across the boundary: its handles, its failure.
+// The state of one call across the boundary: its handles and its failure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace km {
 
-/// Resolves the handles of a call and keeps their objects in place until the call returns.
+/// Resolves the handles of a call and pins their objects until the call returns.
 class Call {
  public:
   explicit Call(const char* function) : function_(function) {}
@@ -21,8 +21,8 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// The live object of a handle, or null with the reason in take_error(). `parameter` names the
-  /// handle in that.
+  /// The live object of a handle, or null; take_error() then has the reason, which names
+  /// `parameter`.
   template <class Handle>
   typename HandleTraits<Handle>::Target* get(Handle handle, const char* parameter) {
     using Target = typename HandleTraits<Handle>::Target;
@@ -37,12 +37,12 @@ class Call {
     return target;
   }
 
-  /// Why the last get() gave null.
+  /// The reason why the last get() returned null.
   Error take_error() { return std::move(error_); }
   /// The error for an id that is not a live handle of this type.
   static Error not_live(ObjectType type, uint64_t id, const char* parameter);
 
-  /// Tells the thread and the context of the call about a failure, and returns its status.
+  /// Records a failure for the calling thread and for the call's context, and returns its status.
   km_status fail(const Error& error) noexcept;
   km_status fail(km_status status, const char* text) noexcept;
 

@@ -1,4 +1,4 @@
-// The frame around every exported function: no exception leaves it, every failure has its text.
+// The frame around every exported function: it keeps exceptions in and sets the text of failures.
 #pragma once
 
 #include <new>
@@ -11,7 +11,7 @@
 
 namespace km {
 
-/// Runs the body of an exported function, also in a forked child: only for calls that use no
+/// Runs the body of an exported function, also in a forked child. It is only for calls that use no
 /// object and no thread of the library.
 template <class Body>
 km_status guard_anywhere(const char* function, Body&& body) noexcept {
@@ -31,8 +31,9 @@ km_status guard_anywhere(const char* function, Body&& body) noexcept {
   }
 }
 
-/// Runs the body of an exported function that reaches no cancellation point, or postpones
-/// cancellation itself where it does: for calls that take less than a microsecond.
+/// Runs the body of an exported function without postponing cancellation, which costs too much in
+/// calls that take less than a microsecond. The body must not reach a cancellation point, or must
+/// postpone cancellation itself.
 template <class Body>
 km_status guard_light(const char* function, Body&& body) noexcept {
   if (is_forked()) [[unlikely]] {
@@ -50,8 +51,8 @@ km_status guard(const char* function, Body&& body) noexcept {
   return guard_light(function, std::forward<Body>(body));
 }
 
-/// Ends an exported function within which callbacks may run on the caller's thread, and begin to
-/// end it: the one kind that is not noexcept.
+/// Ends an exported function within which callbacks may run on the caller's thread and begin to end
+/// it. Only such functions are not noexcept, because ending the thread unwinds the caller.
 inline km_status then_end_thread(km_status status) {
   end_thread_if_begun();
   return status;
@@ -59,7 +60,7 @@ inline km_status then_end_thread(km_status status) {
 
 }  // namespace km
 
-/// Declares `variable`, the object of `handle`, or returns why there is none.
+/// Declares `variable` as the object of `handle`, or returns from the function with the reason.
 #define KM_GET(variable, call, handle)                \
   auto* const variable = (call).get(handle, #handle); \
   if (variable == nullptr) return (call).take_error()

@@ -9,7 +9,7 @@ using namespace km;
 
 namespace {
 
-// Raw addresses: the allocation is looked up, checked, and kept in place until the call returns.
+// The allocation of a raw address, pinned until the call returns.
 struct FoundPlace {
   FoundMemory memory;
   DevicePlace place;
@@ -27,7 +27,8 @@ Result<FoundPlace> find_place(Stream& stream, uint64_t address, uint64_t size_by
   return find_place(stream.context(), address, size_bytes, what);
 }
 
-/// find_place() for one side of a copy. An address and an offset beyond 64 bits lie nowhere.
+/// Finds the place of one side of a copy. An address whose sum with its offset exceeds 64 bits is
+/// in no allocation.
 Result<FoundPlace> find_place_3d(Stream& stream, uint64_t address, const Copy3d& shape,
                                  const Layout3d& layout, const char* what) {
   uint64_t first = 0;

@@ -12,7 +12,7 @@ using namespace km;
 
 namespace {
 
-/// Block sizes of an object file; each costs tens of milliseconds for each kernel.
+/// Limits the block sizes of an object file, since each costs tens of milliseconds per kernel.
 constexpr uint64_t kMaxBlockSizes = 4096;
 
 }  // namespace

@@ -59,7 +59,7 @@ Result<std::string_view> take_text(const char* text, uint64_t size_bytes, const 
   }
   if (size_bytes == 0) return text != nullptr ? std::string_view(text) : std::string_view();
   std::string_view taken(text, size_bytes);
-  // Sizes that count the closing zero are common: NVRTC's do.
+  // A size that includes the closing zero is common, for example NVRTC's.
   if (taken.back() == '\0') taken.remove_suffix(1);
   return taken;
 }

@@ -1,4 +1,4 @@
-// How results reach the caller: only at the very end of a call that succeeded.
+// Returns results to the caller, only at the end of a call that succeeded.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace km {
 
-/// A new handle for an object that has one reference to give away.
+/// Makes a handle for an object and transfers one reference to it.
 template <class Handle>
 Status give_handle(Ref<typename HandleTraits<Handle>::Target> object, Handle* out_handle) {
   constexpr ObjectType kType = HandleTraits<Handle>::kType;
@@ -24,7 +24,7 @@ Status give_handle(Ref<typename HandleTraits<Handle>::Target> object, Handle* ou
   return {};
 }
 
-/// Ends a handle. Null is fine; what is not live is an error without effect.
+/// Destroys a handle. Null is fine; a value that is not a live handle is an error without effect.
 template <class Handle>
 Status destroy_handle(Handle handle, const char* parameter) {
   constexpr ObjectType kType = HandleTraits<Handle>::kType;
@@ -33,10 +33,10 @@ Status destroy_handle(Handle handle, const char* parameter) {
   return Call::not_live(kType, id, parameter);
 }
 
-/// Demands that there is room for struct_size at least.
+/// Requires that the structure is large enough for struct_size itself.
 Status require_struct_size(uint32_t struct_size, const char* parameter);
 
-/// Fills a caller's structure as far as its struct_size says that it goes.
+/// Fills a caller's structure up to its struct_size.
 template <class Struct>
 Status give_struct(const Struct& value, Struct* out_struct, const char* parameter) {
   constexpr size_t kHead = sizeof value.struct_size;
@@ -47,8 +47,8 @@ Status give_struct(const Struct& value, Struct* out_struct, const char* paramete
   return {};
 }
 
-/// Copies as many as there is room for into an array, whose structures all have the size that the
-/// first one says. `info_of(value)` is the structure for a value.
+/// Copies up to `capacity` elements into an array, whose structures all have the struct_size of the
+/// first. `info_of(value)` makes the structure for a value.
 template <class Values, class Struct, class InfoOf>
 Status give_structs(const Values& values, uint64_t capacity, Struct* out_structs,
                     const char* parameter, InfoOf&& info_of) {
@@ -64,19 +64,19 @@ Status give_structs(const Values& values, uint64_t capacity, Struct* out_structs
   return {};
 }
 
-/// An array that is null may only be asked for its count.
+/// Requires that an array is not null unless its capacity is 0, which asks for the count.
 Status require_room(const void* pointer, uint64_t capacity, const char* parameter);
 
-/// Copies a text out. A null buffer with capacity 0 asks for the size only, which counts the
-/// closing zero; out_size may be null when there is a buffer.
+/// Copies a text out. A null buffer with capacity 0 asks for the size only, including the closing
+/// zero; out_size may be null if there is a buffer.
 Status give_text(std::string_view text, char* buffer, uint64_t capacity_bytes,
                  uint64_t* out_size_bytes);
 
-/// The bytes of `flags` must all be among `known`.
+/// Requires that all bits of `flags` are among `known`.
 Status check_flags(uint32_t flags, uint32_t known);
 
-/// A text argument with a size, which may count the closing zero; size 0 is up to that zero. Null
-/// with size 0 is an empty text.
+/// A text argument with its size, which may include the closing zero; size 0 means up to that zero.
+/// Null with size 0 is an empty text.
 Result<std::string_view> take_text(const char* text, uint64_t size_bytes, const char* parameter);
 
 }  // namespace km

@@ -1,5 +1,5 @@
-// The places that calls name by slices: what streams' calls and graphs' nodes check alike. The
-// call keeps the slices.
+// The memory ranges that calls name by slices, with the checks that streams' calls and graphs'
+// nodes share. The call pins the slices.
 #pragma once
 
 #include "api/guard.h"
@@ -37,7 +37,7 @@ inline Result<CopyPlaces> copy_places(Call& call, Context& context, km_slice des
   return CopyPlaces{to_place, from_place};
 }
 
-/// The sides of a copy between contexts.
+/// Both sides of a copy between contexts.
 inline Result<CopyPlaces> peer_places(Call& call, km_slice destination,
                                       uint64_t destination_offset_bytes, km_slice source,
                                       uint64_t source_offset_bytes, uint64_t size_bytes) {
@@ -58,7 +58,7 @@ inline Result<DevicePlace> fill_place(Call& call, Context& context, km_slice sli
   return place_in_slice(context, *target, offset_bytes, size_bytes, "slice");
 }
 
-/// A copy of rows with its side on the device.
+/// A copy of rows and its device side.
 struct RowsPlace {
   Copy3d shape;
   DevicePlace place;

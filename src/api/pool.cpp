@@ -9,7 +9,7 @@ using namespace km;
 
 namespace {
 
-// Zeroing memory that was used before may wait where there is no stream to do it in.
+// Without a stream, zeroing reused memory may wait, which callbacks must not do.
 Status check_allocation(km_slice_flags flags, bool has_stream) {
   KM_TRY(check_flags(flags, KM_SLICE_ZEROED));
   if (!has_stream && flags != KM_SLICE_DEFAULT) KM_TRY(require_may_block());

@@ -107,7 +107,8 @@ km_status km_stream_wait_value(km_stream stream, km_slice slice, uint64_t offset
                         condition);
     }
     const auto kind = static_cast<kmb_memory_op_kind>(
-        KMB_MEMORY_WAIT_GEQ + condition - KM_WAIT_CONDITION_GREATER_EQUAL);  // in the same order
+        // Both enumerations have the same order.
+        KMB_MEMORY_WAIT_GEQ + condition - KM_WAIT_CONDITION_GREATER_EQUAL);
     return submit_value(*target, *place, offset_bytes, kind, value, value_size_bytes);
   });
 }

@@ -86,7 +86,7 @@ km_status km_tune_run(km_tune tune, const char* problem, km_tune_run_flags flags
     KM_GET(target, call, tune);
     KM_REQUIRE(out_candidate);
     KM_TRY(check_flags(flags, KM_TUNE_RUN_AGAIN));
-    KM_TRY(require_may_block());  // its launches are waited for
+    KM_TRY(require_may_block());  // its launches block
     KM_ASSIGN(*out_candidate,
               target->run(problem != nullptr ? problem : "", (flags & KM_TUNE_RUN_AGAIN) != 0));
     return {};

@@ -1,17 +1,20 @@
-/* The vtable a backend implements: the only thing core knows of it, and the ABI between
- * libkernelmill.so and a plugin. C, so that neither side sees the other's C++ types.
+/* The table of functions that a backend implements. Core knows nothing else of a backend, and
+ * the table is the ABI between libkernelmill.so and a plugin. It is C, so that neither side
+ * depends on the other's C++ types.
  *
  * Rules for every entry:
- *  - Returns a km_status; on failure fills *error (never null) and leaves out-parameters untouched.
+ *  - It returns a km_status; on failure it fills *error (never null) and leaves out-parameters
+ *  unchanged.
  *  - Core has validated handles, null pointers, bounds of allocations and argument sizes; the
- *    backend validates what only it knows (block size of a kernel, memory, PTX).
- *  - Thread-safe unless said otherwise. Objects stay valid while a call on them runs: core holds
- *    references. Entries that enqueue return at once; only entries marked BLOCKING wait.
+ *  backend validates what only it knows (block size of a kernel, memory, PTX).
+ *  - It is thread-safe unless its comment says otherwise. Objects stay valid while a call on
+ *  them runs: core holds references. Entries that enqueue return at once; only entries marked
+ *  BLOCKING wait.
  *  - A context that has failed asynchronously is sticky: every entry that allocates, enqueues or
- *    waits returns that status and its full text until context_reset.
- *  - `out_ticket`: every enqueued operation gets its stream's next ticket (1, 2, 3 ...). A free
- *    takes the tickets of the last uses; the backend frees when all of them have completed.
- */
+ *  waits returns that status and its full text until context_reset.
+ *  - `out_ticket`: every enqueued operation gets its stream's next ticket (1, 2, 3 ...). An
+ *  entry that frees memory takes the tickets of the last uses; the backend frees it when all of
+ *  them have completed. */
 #ifndef KERNELMILL_BACKEND_INTERFACE_H
 #define KERNELMILL_BACKEND_INTERFACE_H
 
@@ -37,21 +40,21 @@ typedef struct kmb_blas kmb_blas;
 
 typedef struct kmb_error {
   int64_t native_code;
-  char message[4096]; /* zero-terminated, cut where longer */
+  char message[4096]; /* zero-terminated, truncated if longer */
 } kmb_error;
 
-/* The services of the host that a backend may use. */
+/* The services of the library that a backend may use. */
 typedef struct kmb_host {
   uint32_t size;
   uint32_t reserved;
   const char* build_id;
   void (*log)(int32_t level, const char* area, const char* text); /* 1 error ... 4 debug */
-  /* Points to the km_set_allocator functions in use (base/memory/host_allocator.h), null there:
-   * malloc. */
+  /* Points to the current km_set_allocator functions (base/memory/host_allocator.h); a null
+   * there means malloc. */
   void* allocator_cell;
-  /* True if a callback has begun to end the calling thread (pthread_exit) instead of returning; the
-   * request is forgotten. A backend asks after each callback on a thread of its own, and lets that
-   * thread end; callbacks themselves always come back. */
+  /* True if a callback has begun to end the calling thread (pthread_exit) instead of returning;
+   * the call clears that state. A backend asks after each callback on its own threads, and then
+   * ends the thread; the callback itself always returns. */
   uint32_t (*take_thread_end)(void);
 } kmb_host;
 
@@ -60,9 +63,9 @@ typedef struct kmb_use {
   uint64_t ticket;
 } kmb_use;
 
-/* Called at most once, on the caller's thread, before an entry waits for what it queues: with the
- * operation's ticket, or with 0 where a library queues it while the entry waits, so that the ticket
- * is known at the end only. */
+/* Called at most once, on the caller's thread, before an entry waits for the operation that it
+ * queues: with the operation's ticket, or with 0 if a library queues it while the entry waits,
+ * so that the ticket is known only at the end. */
 typedef struct kmb_queued {
   void (*call)(void* user_data, uint64_t ticket);
   void* user_data;
@@ -70,13 +73,13 @@ typedef struct kmb_queued {
 
 typedef struct kmb_memory_info {
   uint64_t address;   /* device address */
-  void* host_pointer; /* null where the host cannot reach it */
+  void* host_pointer; /* null if the host cannot access it */
   uint64_t size_bytes;
-  uint64_t ready_ticket; /* of the stream that it was made on: other streams may use the memory when
-                          * that is over; 0: at once */
+  uint64_t ready_ticket; /* of the stream that it was made on: when it completes, other streams may
+                            use the memory; 0: at once */
 } kmb_memory_info;
 
-/* Memory that lies in a file: the file stays open while the memory lives. */
+/* Memory backed by a file, which stays open while the memory exists. */
 typedef struct kmb_shared_memory {
   int32_t file; /* a descriptor; the backend closes it */
   uint64_t file_size_bytes, offset_bytes;
@@ -92,12 +95,12 @@ typedef struct kmb_param {
 } kmb_param;
 
 typedef struct kmb_function_info {
-  const char* name; /* lives as long as the module */
+  const char* name; /* valid as long as the module */
   uint32_t param_count;
   uint32_t launches_grids; /* its threads may launch kernels, copies or fills */
-  const kmb_param* params; /* lives as long as the module */
+  const kmb_param* params; /* valid as long as the module */
   uint64_t param_bytes;    /* size of the argument buffer */
-  const char* refusal;     /* why the device cannot run it, null: it can; lives as long */
+  const char* refusal; /* why the device cannot run it; null: it can; valid as long as the module */
 } kmb_function_info;
 
 typedef struct kmb_global_info {
@@ -114,11 +117,11 @@ typedef struct kmb_launch {
   uint64_t shared_bytes;
   const void* arguments; /* laid out at kmb_param.offset_bytes; copied before the call returns */
   uint64_t arguments_size_bytes;
-  uint32_t cluster[3];     /* blocks of a cluster, all 0: as the kernel says */
-  uint32_t is_cooperative; /* its blocks may wait for each other: they fit the device */
+  uint32_t cluster[3];     /* blocks of a cluster; all 0: the kernel's own size */
+  uint32_t is_cooperative; /* its blocks may wait for each other, so all must fit the device */
 } kmb_launch;
 
-/* The space in which an address of a kmb_copy_3d lies. */
+/* The address space of an address in a kmb_copy_3d. */
 enum { KMB_SPACE_DEVICE = 0, KMB_SPACE_HOST = 1, KMB_SPACE_HOST_PINNED = 2 };
 typedef struct kmb_copy_3d {
   uint64_t destination, source; /* of the first byte */
@@ -141,23 +144,23 @@ typedef enum kmb_blas_routine {
 } kmb_blas_routine;
 
 typedef struct kmb_blas_array {
-  uint64_t address; /* of the first element in memory, also where the increment is negative */
+  uint64_t address; /* of the first element in memory, even if the increment is negative */
   int64_t step;     /* leading dimension of a matrix (0: packed), increment of a vector */
   uint64_t stride;  /* elements from one matrix of a batch to the next */
 } kmb_blas_array;
 
-/* Scalars in device memory, in the type of the call (of f16 and bf16: f32), which are read when the
+/* Scalars in device memory, of the call's type (f32 for f16 and bf16), which are read when the
  * call runs; 0: the call has the value. Backends may return KM_ERROR_NOT_SUPPORTED for them. */
 typedef struct kmb_blas_device_scalars {
   uint64_t alpha, beta;
-  uint64_t rotation[2];                   /* c and s; of ROTM all parameters, at the first */
-  uint32_t has_real_alpha, has_real_beta; /* of a complex call: that scalar is one real number */
-  uint32_t is_overwritten;                /* what the call writes has some of them */
+  uint64_t rotation[2]; /* c and s; for ROTM the first has the address of all parameters */
+  uint32_t has_real_alpha, has_real_beta; /* complex calls only: that scalar is one real number */
+  uint32_t is_overwritten;                /* the call's own results overwrite some of them */
   uint32_t reserved;
 } kmb_blas_device_scalars;
 
-/* One call, checked: what the routine has no use for is 0. Scalars of f16 and bf16 are f32. cuBLAS
- * knows columns only: by rows, it is asked for the transposed problem. */
+/* One checked call. Members that the routine does not use are 0. Scalars of f16 and bf16 are
+ * f32. cuBLAS has column order only, so a call by rows becomes the transposed problem. */
 typedef struct kmb_blas_call {
   kmb_blas_routine routine;
   km_data_type type;
@@ -166,17 +169,17 @@ typedef struct kmb_blas_call {
   km_blas_triangle triangle;
   km_blas_diagonal diagonal;
   km_blas_side side;
-  uint64_t m, n, k;      /* of vectors: n */
+  uint64_t m, n, k;      /* for vectors, n is the length */
   uint64_t lower, upper; /* diagonals of a band */
   uint64_t batch_count;
   double alpha[2], beta[2];               /* real and imaginary part */
   double rotation[5];                     /* c and s, or the parameters of ROTM */
-  kmb_blas_device_scalars device_scalars; /* in place of the ones above */
-  kmb_blas_array a, b, c; /* vectors x and y: b and c; results: c, and of DOT x and y: a and b */
+  kmb_blas_device_scalars device_scalars; /* these replace the values above */
+  kmb_blas_array a, b, c; /* x is b and y is c; results are c, but for DOT x is a and y is b */
 } kmb_blas_call;
 
-/* An operation of a stream on one number in memory, aligned to its 4 or 8 bytes. Comparisons are of
- * unsigned numbers of that size; GEQ goes round: the difference is not negative as a signed one. */
+/* An operation of a stream on one number in memory, aligned to its size of 4 or 8 bytes.
+ * Comparisons are unsigned; GEQ is cyclic: the difference as a signed number is not negative. */
 typedef enum kmb_memory_op_kind {
   KMB_MEMORY_WRITE = 1,
   KMB_MEMORY_WAIT_GEQ = 2,
@@ -191,29 +194,28 @@ typedef struct kmb_memory_op {
   uint32_t value_size_bytes; /* 4 or 8 */
 } kmb_memory_op;
 
-/* Kinds of nodes beside km_graph_node_kind, which the C ABI has no calls for. */
+/* Kinds of nodes beyond km_graph_node_kind, for which the C ABI has no calls. */
 enum {
   KMB_GRAPH_NODE_EVENT_RECORD = 65, /* counts as recorded from the launch on */
-  KMB_GRAPH_NODE_EVENT_WAIT = 66,   /* for what was recorded before the launch */
+  KMB_GRAPH_NODE_EVENT_WAIT = 66,   /* waits for the recording before the launch */
   KMB_GRAPH_NODE_BRANCH = 67
 };
 
-/* The node at which a graph continues after a node. In graphs with branches each node depends on
- * the one before. CUDA: cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, whose parts these are.
- */
+/* Branches to another node. In graphs with branches each node depends on the one before. CUDA:
+ * cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, which is lowered to branches. */
 typedef struct kmb_branch {
-  uint64_t address; /* of 32 bits that decide when the graph is there; 0: the branch is taken */
+  uint64_t address; /* of 32 bits that are tested when the graph arrives here; 0: always taken */
   uint32_t value;
-  uint32_t if_equal; /* taken where the bits are `value`, 0: where they are not */
-  uint64_t target;   /* the index of a node, or how many there are: the graph is over */
+  uint32_t if_equal; /* 1: taken if the bits are `value`; 0: taken if not */
+  uint64_t target;   /* the index of a node; the number of nodes: the graph ends */
 } kmb_branch;
 
-/* The operations of nodes, in the union of kmb_graph_node: `kind` says which member holds. */
+/* The operations of nodes, in the union of kmb_graph_node; `kind` selects the member. */
 typedef struct kmb_kernel_node {
   kmb_function* function;
   kmb_launch launch;      /* arguments are copied */
-  uint64_t update_handle; /* by which kernels change the node; 0: none does */
-  uint32_t is_off;        /* of nodes with a handle: it does nothing until a kernel turns it on */
+  uint64_t update_handle; /* the handle by which kernels change the node; 0: none does */
+  uint32_t is_off;        /* nodes with a handle: no launch until a kernel turns it on */
   uint32_t reserved;
 } kmb_kernel_node;
 typedef struct kmb_copy_node {
@@ -228,9 +230,9 @@ typedef struct kmb_fill_node {
   uint32_t value, value_size_bytes;
 } kmb_fill_node;
 typedef struct kmb_host_node {
-  km_host_callback callback; /* once for each launch, as stream_add_callback says */
+  km_host_callback callback; /* once per launch, like stream_add_callback */
   void* user_data;
-  km_release_callback release; /* of user_data, once: when the node is not used any more */
+  km_release_callback release; /* called once with user_data, when the node is not used any more */
 } kmb_host_node;
 typedef struct kmb_blas_node {
   kmb_blas* blas;
@@ -241,7 +243,7 @@ typedef struct kmb_memory_ops_node {
   uint64_t count;
 } kmb_memory_ops_node;
 
-/* One node of a graph, with all operands resolved. Child graphs are part of their parents here.
+/* One node of a graph, with all operands resolved. Child graphs are expanded into their parents.
  * backend/graph_node.h visits the operation by its type. */
 typedef struct kmb_graph_node {
   km_graph_node_kind kind;
@@ -260,47 +262,47 @@ typedef struct kmb_graph_node {
     kmb_memory_ops_node memory_ops; /* KM_GRAPH_NODE_MEMORY_OPS */
     kmb_event* event;  /* KMB_GRAPH_NODE_EVENT_*; valid while graphs with it are launched */
     kmb_branch branch; /* KMB_GRAPH_NODE_BRANCH */
-  }; /* KM_GRAPH_NODE_EMPTY has none */
+  }; /* KM_GRAPH_NODE_EMPTY has no member */
 } kmb_graph_node;
 
-/* One operation that is over. Members that a kind of operation does not have are 0. */
+/* One completed operation. Members that its kind does not use are 0. */
 typedef struct kmb_profile_record {
-  km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE: the backend has compiled a kernel */
-  float occupancy;           /* of a kernel: the part of the device that worked on it, 0 to 1 */
-  const char* name;          /* of a kernel, for the time of the call; else null */
-  const void* stream;        /* null: a thread of the host did it */
-  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC, as all times */
+  km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE: a kernel's compilation in the backend */
+  float occupancy;           /* of a kernel: mean share of the device that worked on it, 0 to 1 */
+  const char* name;          /* of a kernel, valid during the call; otherwise null */
+  const void* stream;        /* null: a thread of the host did the work */
+  uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC, like all times */
   uint64_t size_bytes;       /* of copies and fills */
-  uint64_t operations;       /* of floating point, of a BLAS call */
-  uint64_t call_begin_ns, call_end_ns; /* of the host's call that queued it; 0: not known */
-  uint32_t host_thread;                /* that made the call or compiled, as gettid has it */
-  uint32_t is_of_graph;                /* the call launched a graph */
-  uint32_t grid[3], block[3];          /* of a kernel, but for BLAS */
-  uint64_t shared_bytes;               /* dynamic, of a kernel */
+  uint64_t operations;       /* floating-point operations of a BLAS call */
+  uint64_t call_begin_ns, call_end_ns; /* of the host's call that queued it; 0: unknown */
+  uint32_t host_thread;       /* the thread of that call or of the compilation, by gettid */
+  uint32_t is_of_graph;       /* the call launched a graph */
+  uint32_t grid[3], block[3]; /* of a kernel; 0 for BLAS */
+  uint64_t shared_bytes;      /* dynamic shared memory of a kernel */
 } kmb_profile_record;
-/* Called on any thread, several at a time. */
+/* Called on any thread, possibly several at a time. */
 typedef void (*kmb_profile_callback)(void* user_data, const kmb_profile_record* record);
 
 typedef struct kmb_backend {
   uint32_t abi_major, abi_minor;
-  uint64_t size;    /* of this table; members beyond it count as null */
+  uint64_t size;    /* size of this table; members beyond it count as null */
   const char* name; /* "cpu" */
   const char* build_id;
 
-  /* Called once, before anything else. A backend that cannot work here says why. */
+  /* Called once, before any other entry. A backend that cannot work here returns the reason. */
   km_status (*initialize)(const kmb_host* host, kmb_error* error);
   km_status (*device_count)(uint32_t* out_count, kmb_error* error);
   km_status (*device_open)(uint32_t ordinal, kmb_device** out_device, kmb_error* error);
   void (*device_close)(kmb_device* device);
   km_status (*device_info)(kmb_device* device, km_device_info* out_info, kmb_error* error);
-  /* KM_DEVICE_ATTRIBUTE_CUDA + n for all that CUDA has too (cuDeviceGetAttribute), and
+  /* KM_DEVICE_ATTRIBUTE_CUDA + n for all attributes of CUDA (cuDeviceGetAttribute), and
    * KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY, _STREAM_PRIORITY_LEAST and _GREATEST
    * (cuCtxGetStreamPriorityRange). */
   km_status (*device_attribute)(kmb_device* device, km_device_attribute attribute,
                                 int64_t* out_value, kmb_error* error);
 
   km_status (*context_create)(kmb_device* device, kmb_context** out_context, kmb_error* error);
-  /* Work still queued goes on to its end; memory goes when its last use is over. */
+  /* Queued work still runs; memory is freed after its last use. */
   void (*context_destroy)(kmb_context* context);
   km_status (*context_synchronize)(kmb_context* context, kmb_error* error); /* BLOCKING */
   km_status (*context_memory_info)(kmb_context* context, uint64_t* out_free_bytes,
@@ -308,22 +310,23 @@ typedef struct kmb_backend {
   /* Stops running kernels, drops queued work (callbacks get the status), clears the sticky error.
    * The kmb_ objects of the context stay valid until core destroys them. BLOCKING */
   km_status (*context_reset)(kmb_context* context, kmb_error* error);
-  /* The sticky status (KM_SUCCESS: none) with its text in *error. Never fails. */
+  /* The sticky status (KM_SUCCESS: none) with its text in *error. It never fails. */
   km_status (*context_status)(kmb_context* context, kmb_error* error);
-  /* Receives device printf; null: stdout. Called by one thread at a time, at synchronise. */
+  /* Receives device printf; null: stdout. It is called by one thread at a time, during
+   * synchronisation. */
   km_status (*context_set_output)(kmb_context* context, km_output_callback callback,
                                   void* user_data, kmb_error* error);
 
   km_status (*stream_create)(kmb_context* context, km_stream_flags flags, int32_t priority,
                              kmb_stream** out_stream, kmb_error* error);
-  /* Queued work goes on; the backend lets go of the stream when it is drained. */
+  /* Queued work still runs; the backend frees the stream when it is drained. */
   void (*stream_destroy)(kmb_stream* stream);
-  /* Waits at most timeout_ns (KMB_WAIT_FOREVER: no limit); KM_TIMEOUT when it passes; with 0 it
-   * is a query. BLOCKING */
+  /* Waits at most timeout_ns (KMB_WAIT_FOREVER: no limit) and returns KM_TIMEOUT after that; 0
+   * only queries. BLOCKING */
   km_status (*stream_synchronize)(kmb_stream* stream, uint64_t timeout_ns, kmb_error* error);
-  /* The event may be of another context and of another device of this backend. */
+  /* The event may belong to another context or device of this backend. */
   km_status (*stream_wait_event)(kmb_stream* stream, kmb_event* event, kmb_error* error);
-  /* Runs on a thread that is not a worker, exactly once, after errors too. */
+  /* The callback runs exactly once, also after errors, on a thread that is not a worker. */
   km_status (*stream_add_callback)(kmb_stream* stream, km_host_callback callback, void* user_data,
                                    kmb_error* error);
 
@@ -332,12 +335,13 @@ typedef struct kmb_backend {
   void (*event_destroy)(kmb_event* event);
   km_status (*event_record)(kmb_event* event, kmb_stream* stream, kmb_error* error);
   km_status (*event_synchronize)(kmb_event* event, uint64_t timeout_ns, kmb_error* error);
-  /* KM_NOT_READY while either has not completed; KM_ERROR_INVALID_ARGUMENT when never recorded. */
+  /* KM_NOT_READY while either has not completed; KM_ERROR_INVALID_ARGUMENT if one was never
+   * recorded. */
   km_status (*event_elapsed)(kmb_event* start, kmb_event* end, int64_t* out_elapsed_ns,
                              kmb_error* error);
 
   /* stream null: usable at once. Zeroed: filled with zeros before any later use. Managed
-   * (cuMemAllocManaged): without a stream, and the host reaches it at the device's address. */
+   * (cuMemAllocManaged): without a stream, and the host uses it at the device's address. */
   km_status (*memory_create)(kmb_context* context, kmb_stream* stream, uint64_t size_bytes,
                              km_slice_flags flags, kmb_memory** out_memory,
                              kmb_memory_info* out_info, kmb_error* error);
@@ -345,12 +349,13 @@ typedef struct kmb_backend {
                                 km_release_callback release, void* user_data,
                                 kmb_memory** out_memory, kmb_memory_info* out_info,
                                 kmb_error* error);
-  /* Moves memory of memory_create() into a file that other processes can map, at the same addresses
-   * and while it is in use. KM_ERROR_NOT_SUPPORTED where the backend has no such memory. */
+  /* Moves memory of memory_create() into a file that other processes can map; its addresses
+   * stay, even while it is in use. KM_ERROR_NOT_SUPPORTED if the backend has no such memory. */
   km_status (*memory_share)(kmb_memory* memory, kmb_shared_memory* out_shared, kmb_error* error);
-  /* Frees when all uses have completed; release callbacks run then, off the workers. */
+  /* Frees the memory when all uses have completed; release callbacks then run on a thread that
+   * is not a worker. */
   void (*memory_destroy)(kmb_memory* memory, const kmb_use* uses, uint64_t use_count);
-  /* Page-locked host memory; address valid on the device where it can be. */
+  /* Page-locked host memory; its address is valid on the device if the hardware allows it. */
   km_status (*host_memory_create)(kmb_context* context, uint64_t size_bytes,
                                   kmb_memory** out_memory, kmb_memory_info* out_info,
                                   kmb_error* error);
@@ -358,10 +363,10 @@ typedef struct kmb_backend {
                                     kmb_memory** out_memory, kmb_memory_info* out_info,
                                     kmb_error* error);
 
-  /* Host to device, device to host, device to device, by address. `pinned`: the host side is known
-   * to be page-locked, so the copy is asynchronous; otherwise the source has been read, or the
-   * destination written, when the call returns (it may wait: BLOCKING beyond 64 KiB). Where the
-   * entry may wait and `queued` is not null, it calls that before. */
+  /* Host to device, device to host, device to device, by address. `pinned`: the host side is
+   * known to be page-locked, so the copy is asynchronous; otherwise the source has been read, or
+   * the destination written, when the call returns (BLOCKING beyond 64 KiB). An entry that may
+   * wait calls `queued` before, if it is not null. */
   km_status (*copy_to_device)(kmb_stream* stream, uint64_t destination, const void* source,
                               uint64_t size_bytes, uint32_t pinned, const kmb_queued* queued,
                               uint64_t* out_ticket, kmb_error* error);
@@ -370,7 +375,7 @@ typedef struct kmb_backend {
                             uint64_t* out_ticket, kmb_error* error);
   km_status (*copy_on_device)(kmb_stream* stream, uint64_t destination, uint64_t source,
                               uint64_t size_bytes, uint64_t* out_ticket, kmb_error* error);
-  /* value_size_bytes: 1, 2 or 4. */
+  /* value_size_bytes is 1, 2 or 4. */
   km_status (*fill)(kmb_stream* stream, uint64_t destination, uint32_t value,
                     uint32_t value_size_bytes, uint64_t count, uint64_t* out_ticket,
                     kmb_error* error);
@@ -392,50 +397,51 @@ typedef struct kmb_backend {
   km_status (*launch)(kmb_stream* stream, kmb_function* function, const kmb_launch* launch,
                       uint64_t* out_ticket, kmb_error* error);
 
-  /* Optional (null: core synchronises the stream instead). A ticket that completes when everything
-   * enqueued so far has, waits for events included; works in a failed context too. Frees memory in
-   * stream order. */
+  /* Optional (null: core synchronises the stream instead). A ticket that completes when all
+   * operations enqueued so far have, including waits for events; it works in a failed context
+   * too. Core uses it to free memory in stream order. */
   km_status (*stream_ticket)(kmb_stream* stream, uint64_t* out_ticket, kmb_error* error);
-  /* Optional (null: nothing to prepare). Makes the code for blocks of this size. */
+  /* Optional (null: nothing to prepare). Generates the code for blocks of this size. */
   km_status (*function_prepare)(kmb_function* function, const uint32_t block[3], kmb_error* error);
 
   /* Memory. All optional. */
 
-  /* Asks if the operation with this ticket is over: KM_SUCCESS or KM_NOT_READY; works in a failed
-   * context too (null: core asks for the whole stream). Pools reuse blocks by it. CUDA:
-   * cuEventQuery on the event behind the ticket. */
+  /* Queries the operation with this ticket: KM_SUCCESS or KM_NOT_READY; it works in a failed
+   * context too (null: core queries the whole stream). Pools use it to reuse blocks. CUDA:
+   * cuEventQuery on the event recorded after the operation. */
   km_status (*stream_query_ticket)(kmb_stream* stream, uint64_t ticket, kmb_error* error);
 
-  /* Optional, all of them (null: there are no graphs). Nodes come after those that they depend on.
-   * What the nodes use, core keeps until the tickets of all launches are complete. When
-   * graph_create and graph_update fail, nothing is released or changed.
-   * CUDA: cuGraphCreate, cuGraphAdd*Node and cuGraphInstantiate; host nodes' data as a user object
-   * (cuUserObjectCreate, cuGraphRetainUserObject). Capturing is core's own, so that it works alike
-   * everywhere; work that a library queues by itself (cuBLAS) can be captured into nodes by
-   * cuStreamBeginCapture on a stream of the backend. */
+  /* Graphs. All optional (null: no graphs). Nodes follow those that they depend on. Core keeps
+   * everything that the nodes use until the tickets of all launches are complete. When
+   * graph_create and graph_update fail, nothing is released or changed. CUDA: cuGraphCreate,
+   * cuGraphAdd*Node and cuGraphInstantiate; host nodes' data as a user object
+   * (cuUserObjectCreate, cuGraphRetainUserObject). Core implements capturing itself, so that it
+   * works alike on all backends; work that a library queues itself (cuBLAS) can be captured into
+   * nodes by cuStreamBeginCapture on a stream of the backend. */
   km_status (*graph_create)(kmb_context* context, const kmb_graph_node* nodes, uint64_t node_count,
                             kmb_graph** out_graph, kmb_error* error);
-  /* Launches under way go on. CUDA: cuGraphExecDestroy. */
+  /* Launches under way still complete. CUDA: cuGraphExecDestroy. */
   void (*graph_destroy)(kmb_graph* graph);
   /* New parameters for nodes [indices], of the same kinds and dependencies, for later launches.
    * CUDA: cuGraphExecKernelNodeSetParams, cuGraphExecMemcpyNodeSetParams and so on. */
   km_status (*graph_update)(kmb_graph* graph, const uint32_t* indices, const kmb_graph_node* nodes,
                             uint64_t count, kmb_error* error);
-  /* Core orders the launches of a graph one after the other. CUDA: cuGraphLaunch. */
+  /* Core serialises the launches of a graph. CUDA: cuGraphLaunch. */
   km_status (*graph_launch)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                             kmb_error* error);
-  /* Optional (null: kernels launch no graphs). Lets kernels launch the graph by `handle` as these
-   * nodes say: all of its own, those that are off as empty ones. Replaces what was uploaded before;
-   * graph_destroy withdraws it. CUDA: cuGraphUpload of a graph for device launch. */
+  /* Optional (null: kernels launch no graphs). Lets kernels launch the graph by `handle` with
+   * these nodes: all nodes of the graph, disabled ones as empty nodes. Replaces an earlier
+   * upload; graph_destroy withdraws it. CUDA: cuGraphUpload of a graph for device launch. */
   km_status (*graph_upload)(kmb_graph* graph, uint64_t handle, const kmb_graph_node* nodes,
                             uint64_t node_count, kmb_error* error);
-  /* Optional (null: kernels change no nodes, and update_handle is 0). Queues that nodes which
-   * graph_update has changed since the last launch are as it says, without what kernels changed
-   * before; a launch does so, too. Core orders it among the launches. CUDA: cuGraphUpload. */
+  /* Optional (null: kernels change no nodes, and update_handle is 0). Queues a reset of the
+   * nodes that graph_update has changed since the last launch, which discards changes that
+   * kernels made before; a launch does so too. Core orders it among the launches. CUDA:
+   * cuGraphUpload. */
   km_status (*graph_restore)(kmb_graph* graph, kmb_stream* stream, uint64_t* out_ticket,
                              kmb_error* error);
-  /* Core has checked bounds and overlaps. A pageable host side behaves as in copy_to_device and
-   * copy_to_host, `queued` too. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
+  /* Core has checked bounds and overlaps. A pageable host side and `queued` are treated as in
+   * copy_to_device and copy_to_host. CUDA: cuMemcpy3DAsync, cuMemcpy2DAsync. */
   km_status (*copy_3d)(kmb_stream* stream, const kmb_copy_3d* copy, const kmb_queued* queued,
                        uint64_t* out_ticket, kmb_error* error);
   /* CUDA: cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
@@ -445,72 +451,72 @@ typedef struct kmb_backend {
   /* CUDA: cuDeviceCanAccessPeer. */
   km_status (*device_can_access_peer)(kmb_device* device, kmb_device* peer,
                                       uint32_t* out_can_access, kmb_error* error);
-  /* Kernels of `context` may use memory of `peer`, or no longer. CUDA: cuCtxEnablePeerAccess,
+  /* Allows or forbids kernels of `context` to use memory of `peer`. CUDA: cuCtxEnablePeerAccess,
    * cuCtxDisablePeerAccess. */
   km_status (*context_set_peer_access)(kmb_context* context, kmb_context* peer, uint32_t enabled,
                                        kmb_error* error);
-  /* Works without peer access too. CUDA: cuMemcpyPeerAsync. */
+  /* Works with and without peer access. CUDA: cuMemcpyPeerAsync. */
   km_status (*copy_peer)(kmb_stream* stream, kmb_context* destination_context, uint64_t destination,
                          kmb_context* source_context, uint64_t source, uint64_t size_bytes,
                          uint64_t* out_ticket, kmb_error* error);
 
   /* Compiled modules. Both optional. */
 
-  /* A module from what module_save_object gave. CUDA: cuModuleLoadDataEx with a cubin. */
+  /* Loads a module from data of module_save_object. CUDA: cuModuleLoadDataEx with a cubin. */
   km_status (*module_load_object)(kmb_context* context, const void* data, uint64_t size_bytes,
                                   const char* name, kmb_module** out_module, kmb_error* error);
-  /* Code for these block sizes (three numbers each) and for any: all of it to `receive`, in one
-   * piece, before the call returns. CUDA: the cubin of cuLinkComplete. */
+  /* Generates code for these block sizes (three numbers each) and for any size, and passes all
+   * of it to `receive` in one piece before the call returns. CUDA: the cubin of cuLinkComplete. */
   km_status (*module_save_object)(kmb_module* module, const uint32_t* blocks, uint64_t block_count,
                                   void (*receive)(void* user_data, const void* data,
                                                   uint64_t size_bytes),
                                   void* user_data, kmb_error* error);
 
-  /* Optional (null: no times). Turns the records of operations on or off. The first call says where
-   * they go for the whole life of the context; user_data is released at its end. While it is off,
-   * launches cost what they cost without it. CUDA: cuEventRecord around each operation, read when
-   * the stream is synchronised (cuEventElapsedTime), or CUPTI's activity records. */
+  /* Optional (null: no times). Turns the recording of operations on or off. The first call sets
+   * the callback for the whole life of the context; user_data is released at its end. While it
+   * is off, launches cost nothing more. CUDA: cuEventRecord around each operation, read when the
+   * stream is synchronised (cuEventElapsedTime), or CUPTI's activity records. */
   km_status (*context_profile)(kmb_context* context, uint32_t on, kmb_profile_callback callback,
                                void* user_data, km_release_callback release, kmb_error* error);
 
-  /* Limits. Both optional (null: there are none). KM_ERROR_NOT_SUPPORTED for those that the device
-   * does not have. CUDA: cuCtxGetLimit, cuCtxSetLimit. */
+  /* Limits. Both optional (null: none). KM_ERROR_NOT_SUPPORTED for limits that the device does
+   * not have. CUDA: cuCtxGetLimit, cuCtxSetLimit. */
   km_status (*context_limit_get)(kmb_context* context, km_context_limit limit, uint64_t* out_value,
                                  kmb_error* error);
   km_status (*context_limit_set)(kmb_context* context, km_context_limit limit, uint64_t value,
                                  kmb_error* error);
-  /* BLAS. Optional, all of them (null: there is none). */
+  /* BLAS. All optional (null: none). */
 
-  /* CUDA: cublasCreate, with cublasSetPointerMode. A library that is not there may be an error here
-   * or in the calls that need it (KM_ERROR_BLAS_UNAVAILABLE). */
+  /* CUDA: cublasCreate, with cublasSetPointerMode. A missing library may be an error here or in
+   * the calls that need it (KM_ERROR_BLAS_UNAVAILABLE). */
   km_status (*blas_create)(kmb_context* context, kmb_blas** out_blas, kmb_error* error);
   void (*blas_destroy)(kmb_blas* blas);
   /* CUDA: cublasSetStream, then the function that backend/blas.def names. */
   km_status (*blas_submit)(kmb_blas* blas, kmb_stream* stream, const kmb_blas_call* call,
                            uint64_t* out_ticket, kmb_error* error);
 
-  /* Optional (null: streams have no such operations). One after the other; a wait keeps nothing but
-   * this stream from going on, until the host, a kernel or another stream has written the value.
-   * CUDA: cuStreamBatchMemOp. */
+  /* Optional (null: streams have no such operations). The operations run one after the other; a
+   * wait holds up only this stream, until the host, a kernel or another stream has written the
+   * value. CUDA: cuStreamBatchMemOp. */
   km_status (*stream_memory_ops)(kmb_stream* stream, const kmb_memory_op* ops, uint64_t count,
                                  uint64_t* out_ticket, kmb_error* error);
 
-  /* Optional (null: there are no contexts with KM_CONTEXT_ORDERED). What is queued in `stream` from
-   * now on waits until the operation of `other` with this ticket is over; a backend may have it
-   * wait for later ones too, and gives the ticket of the last one back. `other` may be of another
-   * context and device of this backend; in a context that failed or was reset everything is over.
-   * CUDA: cuEventRecord on `other` and cuStreamWaitEvent. */
+  /* Optional (null: no contexts with KM_CONTEXT_ORDERED). Makes later work of `stream` wait
+   * until the operation of `other` with this ticket has completed. A backend may wait for later
+   * operations too, and returns the ticket of the last one. `other` may belong to another
+   * context or device of this backend; in a context that failed or was reset, every operation
+   * counts as complete. CUDA: cuEventRecord on `other` and cuStreamWaitEvent. */
   km_status (*stream_wait_ticket)(kmb_stream* stream, kmb_stream* other, uint64_t* inout_ticket,
                                   kmb_error* error);
 
-  /* Optional (null: accesses of kernels are not tested). Says of a new context, before anything is
-   * made of it, whether each access of its kernels is to be tested; *out_is_checked tells if it
-   * will be, since the environment may decide otherwise. CUDA: compute-sanitizer, from outside. */
+  /* Optional (null: accesses of kernels are not checked). Sets for a new context, before it has
+   * any objects, whether each access of its kernels is checked; *out_is_checked is the mode in
+   * effect, since the environment may override it. CUDA: compute-sanitizer, from outside. */
   km_status (*context_set_checked)(kmb_context* context, uint32_t wanted, uint32_t* out_is_checked,
                                    kmb_error* error);
 } kmb_backend;
 
-/* The table without its optional entries. */
+/* The size of the table without its optional entries. */
 #define KMB_REQUIRED_SIZE offsetof(kmb_backend, stream_ticket)
 
 /* A plugin exports it as `km_backend_plugin`. */

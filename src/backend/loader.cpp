@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kEntryPoint = "km_backend_plugin";
 
-// Entries are pointers in a row, from the first to the optional ones at the end.
+// The entries are consecutive pointers, from the first to the optional ones at the end.
 constexpr size_t kFirstEntry = offsetof(kmb_backend, initialize);
 static_assert((KMB_REQUIRED_SIZE - kFirstEntry) % sizeof(void*) == 0);
 
@@ -40,7 +40,7 @@ std::string plugin_path(const std::string& name) {
   }
   const std::string own = folder_of_code(reinterpret_cast<const void*>(&plugin_path));
   const std::string installed = own + "/kernelmill-" KM_VERSION_STRING "/" + file;
-  // The CUDA driver lies in a folder among the plugins.
+  // The CUDA driver library is in a subfolder of the plugins' folder.
   const std::string beside = own + "/../" + file;
   return access(installed.c_str(), F_OK) != 0 && access(beside.c_str(), F_OK) == 0 ? beside
                                                                                    : installed;

@@ -1,4 +1,4 @@
-// Finds a backend's plugin and makes sure that it belongs to this library.
+// Finds a backend's plugin and checks that it belongs to this library.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 
 namespace km {
 
-/// The file of plugin `name`: in KM_PLUGIN_DIR, or in kernelmill-<version> beside this library.
+/// The path of plugin `name`: in KM_PLUGIN_DIR if that is set, otherwise in kernelmill-<version>
+/// beside this library.
 std::string plugin_path(const std::string& name);
 
-/// Opens the plugin and takes its table. KM_ERROR_BACKEND_UNAVAILABLE where there is none or it
-/// cannot be loaded.
+/// Opens the plugin and returns its table. KM_ERROR_BACKEND_UNAVAILABLE if it is missing or cannot
+/// be loaded.
 Result<const kmb_backend*> load_plugin(const std::string& name);
 
-/// Copies a table after checking its ABI, its build and that no entry is missing.
+/// Checks a table's ABI version, build id and required entries, and copies it.
 Status check_table(const kmb_backend& found, kmb_backend* out_table);
 
-/// Gives the backend its host and lets it say whether it works here.
+/// Passes the backend its host services and lets it report whether it works here.
 Status initialize_backend(const kmb_backend& table);
 
 }  // namespace km

@@ -14,7 +14,7 @@ Error start(const kmb_backend* found, kmb_backend* out_table) {
   return {KM_SUCCESS, {}, 0};
 }
 
-/// A graphics interface that could run kernels, or seems to, and the reason that no build has it.
+/// A graphics interface that a device name may ask for, and the reason why no build supports it.
 struct UnsupportedBackend {
   const char* name;
   const char* reason;
@@ -28,7 +28,7 @@ constexpr UnsupportedBackend kUnsupported[] = {
     {"webgl2", "WebGL 2 has no compute shaders, so no build on any platform can have it"},
 };
 
-/// The reason that no build has a backend of this name; null when the name is unknown.
+/// The reason why no build has a backend of this name; null if the name is unknown.
 const char* reason_for_none(const std::string& name) {
   for (const UnsupportedBackend& each : kUnsupported) {
     if (name == each.name) return each.reason;
@@ -65,14 +65,15 @@ Registry::Entry* Registry::entry(uint32_t index) const {
   return entries_[index].get();
 }
 
-/// Fills in the outcome.
+/// Loads and initialises the backend, and stores the outcome in the entry.
 void Registry::load(Entry& entry) {
   const kmb_backend* table = entry.builtin;
   if (table == nullptr) {
     Result<const kmb_backend*> loaded = load_plugin(entry.name);
     if (!loaded) {
       entry.failure = std::move(loaded.error());
-      // The loader does not tell a file that is damaged from a system that is short of something.
+      // The loader's errors do not distinguish a damaged file from a lack of memory or descriptors,
+      // so such an outcome is not final.
       entry.is_final.store(entry.failure.status != KM_ERROR_BACKEND_UNAVAILABLE);
       return;
     }

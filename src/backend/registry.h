@@ -1,4 +1,4 @@
-// Which backends there are, and which of them work here.
+// The backends of this build and their state.
 #pragma once
 
 #include <atomic>
@@ -13,30 +13,30 @@
 
 namespace km {
 
-/// The backends in the order in which "auto" tries them. A backend is loaded when it is first
-/// asked for. What could not be loaded for want of memory or descriptors is tried again the next
-/// time; every other outcome holds for the life of the process.
+/// The backends in the order in which "auto" tries them. A backend is loaded at its first use. A
+/// load that failed for lack of memory or descriptors is tried again the next time; every other
+/// outcome is final for the life of the process.
 class Registry {
  public:
-  /// A backend that is linked into this library.
+  /// Adds a backend that is linked into this library.
   void add_builtin(const kmb_backend& table);
-  /// A backend in a plugin of its own: libkernelmill-<name>.so.
+  /// Adds a backend in its own plugin: libkernelmill-<name>.so.
   void add_plugin(const std::string& name);
 
   uint32_t count() const;
-  /// The name of backend `index`, which is below count().
+  /// The name of backend `index`, which must be below count().
   std::string name(uint32_t index) const;
-  /// The backend, loaded and initialised, or why it cannot be used.
+  /// The loaded and initialised backend, or the reason why it cannot be used.
   Result<const kmb_backend*> get(uint32_t index);
   /// The backend of this name; KM_ERROR_UNSUPPORTED_BACKEND for a known one that no build has,
-  /// KM_ERROR_BACKEND_UNAVAILABLE for other names that do not exist.
+  /// KM_ERROR_BACKEND_UNAVAILABLE for unknown names.
   Result<const kmb_backend*> get(const std::string& name);
 
  private:
   struct Entry {
     std::string name;
     const kmb_backend* builtin = nullptr;  // null: a plugin
-    std::mutex mutex;                      // guards what follows until the outcome is final
+    std::mutex mutex;                      // guards the members below until the outcome is final
     kmb_backend table{};
     Error failure{KM_SUCCESS, {}, 0};
     std::atomic<bool> is_final{false};
@@ -50,7 +50,7 @@ class Registry {
 };
 
 /// Adds the backends of this build, in the order in which "auto" tries them. It is defined in
-/// src/backends/register.cpp, so that no layer below has to know a backend by name.
+/// src/backends/register.cpp, so that lower layers need not know backends by name.
 void register_backends(Registry& registry);
 
 }  // namespace km

@@ -37,7 +37,7 @@ class Approx {
 
   F32 rsqrt(F32 x, bool ftz) { return o.div(o.f(1.0f), o.sqrt(flush(x, ftz))); }
 
-  /// The quotient, but that of a number by one beyond 2^126 is zero.
+  /// The quotient; a divisor with a magnitude above 2^126 gives zero, as the ISA specifies.
   F32 div(F32 a, F32 b, bool ftz) {
     b = flush(b, ftz);
     I32 word = o.bits(b);
@@ -52,10 +52,11 @@ class Approx {
   F32 sin(F32 x, bool ftz) { return sine(flush(x, ftz), 0); }
   F32 cos(F32 x, bool ftz) { return sine(flush(x, ftz), 1); }
 
-  /// 2^x = 2^k * 2^f with |f| <= 1/2. Without subnormal results the exponents are added, which is
-  /// exact; a subnormal argument gives 1, flushed or not.
+  /// 2^x = 2^k * 2^f with |f| <= 1/2. Without subnormal results, the exponents are added, which is
+  /// exact. A subnormal argument gives 1, whether it is flushed or not.
   F32 ex2(F32 x, bool ftz) {
-    // Beyond the limits the result is zero or infinity all the same; NaN stays.
+    // Clamping the argument changes no result, which is zero or infinity beyond these limits; NaN
+    // stays NaN.
     Bool vanishes = o.less(x, o.f(ftz ? -126.0f : -160.0f));
     if (!ftz) x = o.select(vanishes, o.f(-160.0f), x);
     x = o.select(o.less(o.f(128.0f), x), o.f(128.0f), x);
@@ -68,17 +69,17 @@ class Approx {
     p = o.fma(p, f, o.f(0x1.ebfbdcp-3f));
     p = o.fma(p, f, o.f(0x1.62e43p-1f));
     p = o.fma(p, f, o.f(1.0f));
-    I32 whole = o.to_int(k);  // NaN's, shifted, is zero
+    I32 whole = o.to_int(k);  // NaN: its mantissa bits are shifted out
     if (ftz) {
       I32 product = o.iadd(o.bits(p), o.shl(whole, 23));
       return o.real(o.select(vanishes, o.i(0), product));
     }
-    // In two steps, so that neither factor overflows and only the last one rounds.
+    // The scaling has two steps, so that neither factor overflows and only the second step rounds.
     I32 half = o.sar(whole, 1);
     return o.mul(o.mul(p, power_of_two(half)), power_of_two(o.isub(whole, half)));
   }
 
-  /// log2(x) = e + log2(1 + t) with 1 + t between sqrt(1/2) and sqrt(2).
+  /// log2(x) = e + log2(1 + t), with 1 + t between sqrt(1/2) and sqrt(2).
   F32 lg2(F32 x, bool ftz) {
     x = flush(x, ftz);
     Bool small = o.less(x, o.f(0x1p-126f));
@@ -97,12 +98,12 @@ class Approx {
     p = o.fma(p, t, o.f(-0x1.715472p-1f));
     p = o.fma(p, t, o.f(0x1.715476p+0f));
     F32 result = o.fma(t, p, e);
-    result = o.select(o.less(x, infinity()), result, x);  // infinity and NaN are their own
+    result = o.select(o.less(x, infinity()), result, x);  // infinity and NaN are returned unchanged
     result = o.select(o.equal(x, o.f(0.0f)), o.f(-kInfinity), result);
     return o.select(o.less(x, o.f(0.0f)), nan(), result);
   }
 
-  /// A rational function below 5, from there on 1.
+  /// A rational function below 5; 1 from there on.
   F32 tanh(F32 x) {
     F32 u = o.mul(x, x);
     F32 above = o.fma(o.f(0x1.aed26cp-10f), u, o.f(0x1.de1376p-4f));
@@ -119,7 +120,7 @@ class Approx {
  private:
   F32 flush(F32 x, bool ftz) { return ftz ? o.flush(x) : x; }
 
-  static constexpr float kMagic = 0x1.8p23f;  // added, it leaves an integer in the low bits
+  static constexpr float kMagic = 0x1.8p23f;  // adding it leaves an integer in the low bits
   static constexpr uint32_t kSqrtHalfBits = 0x3f3504f3;
   static constexpr float kInfinity = __builtin_inff();
 
@@ -129,8 +130,8 @@ class Approx {
   /// 2^k for -126 <= k <= 127.
   F32 power_of_two(I32 k) { return o.real(o.shl(o.iadd(k, o.i(127)), 23)); }
 
-  /// The sine `quarters` quarter turns on. The argument is reduced in quarter turns, which keeps
-  /// the result within [-1, 1] for every finite argument.
+  /// The sine of x plus `quarters` quarter turns. The argument is reduced by quarter turns, which
+  /// keeps the result within [-1, 1] for every finite argument.
   F32 sine(F32 x, uint32_t quarters) {
     F32 q = o.mul(x, o.f(0x1.45f306p-1f));  // 2 / pi
     F32 k = o.add(o.round(q), o.f(0.0f));   // never -0, so that -0 stays -0 below
@@ -152,7 +153,7 @@ class Approx {
   Ops& o;
 };
 
-/// The two f64 forms that work on the upper word alone, and rsqrt.approx.f64.
+/// The two f64 forms that use only the upper word, and rsqrt.approx.f64.
 template <class Ops>
 class Approx64 {
  public:
@@ -164,7 +165,7 @@ class Approx64 {
   F64 rcp_ftz(F64 x) { return coarse(o.div(o.d(1.0), coarse_source(x))); }
   F64 rsqrt_ftz(F64 x) { return coarse(o.div(o.d(1.0), o.sqrt(coarse_source(x)))); }
 
-  /// Two roundings, and one Newton step that takes back most of their error.
+  /// Two roundings, and one Newton step that removes most of their error.
   F64 rsqrt(F64 x) {
     F64 y = o.div(o.d(1.0), o.sqrt(x));
     F64 root = o.mul(x, y);
@@ -172,7 +173,8 @@ class Approx64 {
     F64 rest = o.fma(root, o.sub(o.d(0.0), y), o.d(1.0));  // 1 - root * y
     rest = o.sub(rest, o.mul(root_error, y));
     F64 better = o.fma(o.mul(y, o.d(0.5)), rest, y);
-    return o.select(o.equal(better, better), better, y);  // zero, infinity: their steps are NaN
+    // Zero and infinity: the Newton step gives NaN.
+    return o.select(o.equal(better, better), better, y);
   }
 
  private:
@@ -180,7 +182,7 @@ class Approx64 {
 
   F64 coarse_source(F64 x) { return o.flush(o.real(o.iand(o.bits(x), o.i64(kUpper)))); }
 
-  /// Rounded to the upper word; what NaN gives is the ISA's.
+  /// Rounds to the upper word; the NaN result is the ISA's.
   F64 coarse(F64 result) {
     I64 rounded = o.iand(o.iadd(o.bits(o.flush(result)), o.i64(0x80000000)), o.i64(kUpper));
     auto number = o.equal(result, result);

@@ -38,7 +38,7 @@ std::string_view take_until(std::string_view& text, std::string_view stops) {
   return word;
 }
 
-/// Compiles the patterns of one row; what it cannot read goes to `errors`.
+/// Compiles the patterns of one row; faults of the row go to `errors`.
 class FormBuilder {
  public:
   FormBuilder(const Row& row, std::vector<std::string>& errors) : row_(row), errors_(errors) {}
@@ -262,7 +262,7 @@ uint32_t vector_modifier(const Instruction& instruction) {
   return instruction.has(Modifier::v8) ? 8 : 1;
 }
 
-/// The space that a modifier names; generic: none.
+/// The state space that a modifier names; generic if it names none.
 Space space_of(Modifier modifier) {
   switch (modifier) {
 #define KM_PTX_SPACE(name, text)

@@ -1,4 +1,4 @@
-// instructions.def compiled: patterns of modifiers and operands, ready to be matched.
+// The table instructions.def, compiled to patterns of modifiers and operands that can be matched.
 #pragma once
 
 #include <array>
@@ -16,12 +16,13 @@ namespace km::ptx {
 constexpr unsigned kMaxOperands = std::tuple_size_v<decltype(Instruction::operands)>;
 constexpr unsigned kMaxTypes = std::tuple_size_v<decltype(Instruction::types)>;
 
-/// The newest target that the front end reads; forms beyond it are known by name only.
+/// The newest target that the front end supports; newer forms are only recognised, to be refused.
 constexpr uint16_t kNewestSm = 90;
 
 enum class OperandShape : uint8_t { value, address, tuple, label, table, call };
 
-/// How an operand's type follows from the instruction (the letters of instructions.def).
+/// The rule by which an operand's type follows from the instruction (the letters of
+/// instructions.def).
 enum class TypeRule : uint8_t {
   fixed,      // u32, f16x2 ...
   same,       // tN
@@ -30,7 +31,7 @@ enum class TypeRule : uint8_t {
   vector,     // vN
   split,      // sN
   immediate,  // imm
-  pointer,    // addr: 32 or 64 bits of an address
+  pointer,    // addr: an address of 32 or 64 bits
 };
 
 enum class CountRule : uint8_t { one, exact, any, shape_n };
@@ -50,7 +51,7 @@ struct OperandSpec {
   bool may_be_symbol = false;
   bool pair = false;
   bool pair_optional = false;
-  std::optional<Modifier> needs;  // there exactly when this modifier is
+  std::optional<Modifier> needs;  // the operand exists exactly if the instruction has this modifier
 };
 
 /// One `.word`, `.{a,b}` or `.{a,b}?` of a syntax pattern.
@@ -72,51 +73,52 @@ struct Form {
   bool fixed_count = true;  // no optional or conditional operand
 };
 
-/// A family has the code that lowers its forms: one value per row of families.def.
+/// A family of forms has its own lowering code; families.def has one row per family.
 enum class Family : uint8_t {
 #define KM_PTX_FAMILY(name) name,
 #include "ptx/families.def"
 #undef KM_PTX_FAMILY
 };
 
-/// The family of the row of instructions.def that the instruction is of.
+/// The family of the instruction's form, from its row of instructions.def.
 Family family_of(const Instruction& instruction);
 
-/// True if the parser makes instructions of other forms of it: moves of vectors.
+/// True if the parser replaces instructions of this form by other forms, as it does for moves of
+/// vectors.
 bool is_rewritten(const Form& form);
 
 /// All forms, in the order of the table. Instruction::form is an index into it.
 std::span<const Form> all_forms();
 
-/// The range of all_forms() indices with this opcode.
+/// The indices in all_forms() of the forms with this opcode.
 std::span<const uint16_t> forms_of(Opcode opcode);
 
-/// The faults of instructions.def itself; empty when it is sound. A test holds it so.
+/// The faults of instructions.def itself; a test checks that there are none.
 std::vector<std::string> table_errors();
 
-/// Puts `modifiers` into the order of the form's syntax; nothing where they do not match it.
+/// Sorts `modifiers` into the order of the form's syntax; nothing if they do not match it.
 std::optional<std::vector<Modifier>> match_syntax(const Form& form, std::span<const Type> types,
                                                   std::span<const Modifier> modifiers);
 
-/// Which spec of the form each operand of the instruction meets, by number and modifiers alone.
+/// The spec that each operand of the instruction matches, judged by number and modifiers only.
 using Assignment = std::array<const OperandSpec*, kMaxOperands>;
 std::optional<Assignment> assign_operands(const Form& form, const Instruction& instruction);
 
-/// The type that the spec gives an operand of this instruction. For a split vector it is the
-/// type of one of `elements` parts.
+/// The operand type that the spec requires in this instruction. For a split vector it is the type
+/// of one of `elements` parts.
 Type operand_type(const OperandSpec& spec, const Instruction& instruction, uint32_t elements = 1);
 
-/// How many elements a vector operand must have; 0: any number, 1: a plain register.
+/// The number of elements that a vector operand must have; 0: any number, 1: a plain register.
 uint32_t element_count(const OperandSpec& spec, const Instruction& instruction);
 
 /// True if the modifier is a state space: global, shared::cta ...
 bool is_space(Modifier modifier);
 
-/// The state space that the modifiers name (ld.shared, atom.global ...), else generic.
+/// The state space that the modifiers name (ld.shared, atom.global ...), otherwise generic.
 Space space_of(const Instruction& instruction);
 
-/// integral_rounding() is the direction (rn, rz, rm or rp) in which an instruction rounds to an
-/// integral number; nothing if it does not.
+/// The direction (rn, rz, rm or rp) in which an instruction rounds to an integral number; nothing
+/// if it does not round that way.
 std::optional<Modifier> integral_rounding(const Instruction& instruction);
 
 /// "2 or 3" operands.
@@ -125,7 +127,7 @@ std::string operand_count_text(const Form& form, const Instruction& instruction)
 /// "add.{u16,u32}" for messages.
 std::string form_text(const Form& form);
 
-/// Text and operands: what tells a row of the table from all others, for lists of forms.
+/// Text and operands, which together identify a row of the table in lists of forms.
 std::string form_key(const Form& form);
 
 }  // namespace km::ptx

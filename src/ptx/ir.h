@@ -1,5 +1,6 @@
-// The typed form of a PTX module: what the parser makes, the verifier checks, the printer prints
-// and the engine reads. Plain data, no behaviour beyond look-ups; nothing here knows LLVM.
+// The typed form of a PTX module: the parser builds it, the verifier checks it, the printer prints
+// it and the engine compiles it. It is plain data with look-up functions and does not depend on
+// LLVM.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ uint32_t size_bits(Type type);
 inline uint32_t size_bytes(Type type) { return (size_bits(type) + 7) / 8; }
 std::string_view text_of(Type type);  // "f32", without the dot
 bool is_signed(Type type);
-bool is_packed_integer(Type type);  // two numbers: u16x2, s16x2
+bool is_packed_integer(Type type);  // a pair of 16-bit integers: u16x2, s16x2
 bool is_integer(Type type);         // one number: signed, unsigned or bits
 bool is_float(Type type);           // f16, bf16, f32, f64, packed and narrow forms
 
@@ -64,7 +65,7 @@ struct Location {
   uint32_t column = 0;  // from 1
 };
 
-/// A source position that `.loc` gave: file index of Module::files, line, column.
+/// A source position from `.loc`: file index in Module::files, line, column.
 struct SourceLine {
   uint32_t file = 0, line = 0, column = 0;
 };
@@ -72,11 +73,11 @@ struct SourceLine {
 struct Operand {
   enum class Kind : uint8_t {
     none,
-    reg,          // a register; `negated` for !%p and -%r where the form allows it
+    reg,          // a register; `negated` for !%p and -%r if the form allows it
     immediate,    // `bits` holds the value already converted to the operand's type
     symbol,       // the address of a variable or function, plus `offset` (mov %r, var+4)
     special,      // a special register
-    address,      // [reg+offset], [symbol+offset], [reg+reg] never; [imm] has base none
+    address,      // [reg+offset] or [symbol+offset], never [reg+reg]; [imm] has no base
     vector,       // {a, b, c, d}; `elements` indexes Instruction::operand_pool
     label,        // a branch target
     sink,         // _
@@ -101,19 +102,19 @@ struct Operand {
   uint32_t first = 0, count = 0;  // vector, pair, list: slice of Function::operand_pool
 };
 
-/// A `call` is always {list of results, callee (symbol or reg), list of arguments} and, for an
-/// indirect one, a prototype or target list as the fourth operand; lists may be empty.
+/// A `call` always has the operands {list of results, callee (symbol or reg), list of arguments};
+/// an indirect call has a prototype or target list as the fourth. Lists may be empty.
 struct Instruction {
   Opcode opcode{};
   uint16_t form = 0;            // row of instructions.def that matched
   bool guard_negated = false;   // @!%p
   RegisterId guard = kNone;     // predicate register, kNone: always
-  std::array<Type, 4> types{};  // in the order written; unused ones are none
+  std::array<Type, 4> types{};  // in the order written; unused entries are none
   uint8_t type_count = 0;
   uint8_t operand_count = 0;
   std::array<Operand, 10> operands{};  // destination first, as written
   std::vector<Modifier> modifiers;     // in the order of the form's syntax
-  uint64_t modifier_bits[8] = {};      // the same as a set, for has()
+  uint64_t modifier_bits[8] = {};      // the modifiers as a set, for has()
   Location location;
   uint32_t source_line = kNone;  // index into Function::source_lines
 
@@ -129,7 +130,7 @@ struct Register {
   Type type = Type::none;
 };
 
-/// An address inside initialised data: 8 (or 4) bytes at `offset` hold &symbol + addend.
+/// An address within initial data: 8 (or 4) bytes at `offset` hold &symbol + addend.
 struct Relocation {
   uint64_t offset = 0;
   SymbolId symbol = kNone;
@@ -141,7 +142,7 @@ struct Relocation {
 
 enum class Linkage : uint8_t { internal, visible, external, weak, common };
 
-/// A variable in any space, a parameter or a function name.
+/// A variable in any state space, a parameter or a function name.
 struct Symbol {
   std::string name;
   bool is_function = false;
@@ -161,12 +162,12 @@ struct Symbol {
   RegisterId reg = kNone;            // parameters in .reg space
   bool managed = false;              // .attribute(.managed)
   std::vector<uint64_t> dimensions;  // of an array, outermost first
-  std::vector<uint8_t> data;         // initial bytes; what lies beyond them is zero
+  std::vector<uint8_t> data;         // initial bytes; the rest of the variable is zero
   std::vector<Relocation> relocations;
   Location location;
 };
 
-/// A label marks the instruction it precedes; the end of the body is code.size().
+/// A label marks the instruction that follows it; code.size() is the end of the body.
 struct Label {
   std::string name;
   uint32_t instruction = 0;
@@ -205,7 +206,7 @@ struct Function {
   std::array<uint32_t, 3> reqnctapercluster{};
   uint32_t minnctapersm = 0, maxnreg = 0, maxclusterrank = 0;
   bool explicitcluster = false;
-  uint32_t alias_of = kNone;  // .alias: index of the function that this name stands for
+  uint32_t alias_of = kNone;  // .alias: index of the aliased function
   std::vector<std::string> pragmas;
   Location location;
 };

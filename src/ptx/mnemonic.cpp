@@ -23,7 +23,7 @@ std::string quoted(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
-/// All words that some form of the opcode knows.
+/// All words that occur in some form of the opcode.
 std::vector<std::string_view> words_of(Opcode opcode) {
   std::vector<std::string_view> words;
   auto add = [&](std::string_view word) {
@@ -65,11 +65,12 @@ std::string unknown_word(Opcode opcode, std::string_view word) {
   return text + (hint.empty() ? ", expected one of " + list_of(words) : hint);
 }
 
-/// How far the words are from a form: words it does not take plus groups it misses.
+/// The distance of the words from a form: the number of words that it does not have plus that of
+/// required groups without a word.
 struct Misfit {
   size_t score = 0;
-  const Word* extra = nullptr;           // the first word that has no place
-  const SyntaxGroup* missing = nullptr;  // the first group that must be there
+  const Word* extra = nullptr;           // the first word that the form does not have
+  const SyntaxGroup* missing = nullptr;  // the first required group without a word
 };
 
 Misfit misfit_of(const Form& form, const std::vector<Word>& words) {
@@ -128,7 +129,7 @@ void explain_no_form(Mnemonic& mnemonic, const std::vector<Word>& words, std::st
   }
 }
 
-/// Splits at the dots and looks every word up; false (with the error set) on an unknown one.
+/// Splits at the dots and looks up every word; returns false with the error set for an unknown one.
 bool read_words(std::string_view text, Mnemonic& mnemonic, std::vector<Word>& words) {
   size_t at = text.find('.');
   while (at < text.size()) {
@@ -151,7 +152,7 @@ bool read_words(std::string_view text, Mnemonic& mnemonic, std::vector<Word>& wo
   return true;
 }
 
-/// True if the instruction accesses memory by an address of any state space.
+/// True if the instruction accesses memory without naming a state space, so by a generic address.
 bool names_no_space(Opcode opcode, const std::vector<Modifier>& modifiers) {
   const bool accesses = opcode == Opcode::ld || opcode == Opcode::st || opcode == Opcode::atom ||
                         opcode == Opcode::red;
@@ -160,7 +161,8 @@ bool names_no_space(Opcode opcode, const std::vector<Modifier>& modifiers) {
          });
 }
 
-/// The part of a product is a piece of the instruction's name: it comes first.
+/// True if .lo, .hi or .wide of a product comes first, as it must, since it is part of the
+/// instruction's name.
 bool leads_with_part(Opcode opcode, const std::vector<Word>& words) {
   const bool product = opcode == Opcode::mul || opcode == Opcode::mad || opcode == Opcode::madc ||
                        opcode == Opcode::mul24 || opcode == Opcode::mad24;

@@ -1,4 +1,4 @@
-// From the written mnemonic ("ld.global.nc.v4.f32") to the forms it may mean.
+// Finds the possible forms of a written mnemonic ("ld.global.nc.v4.f32").
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Mnemonic {
     uint16_t form = 0;
     std::vector<Modifier> modifiers;  // in the order of the form's syntax
   };
-  std::string_view text;  // as written; whoever keeps the mnemonic keeps the text, too
+  std::string_view text;  // a view of the caller's text, which must outlive the mnemonic
   Opcode opcode{};
   bool is_generic = false;  // accesses memory without naming a state space
   std::array<Type, kMaxTypes> types{};
@@ -23,7 +23,7 @@ struct Mnemonic {
   std::array<uint64_t, 8> modifier_bits{};
   std::vector<Candidate> candidates;  // at least one
 
-  // The reason why the text means nothing, and the offset in it.
+  // The reason why the mnemonic is invalid, and its offset in the text.
   std::string error;
   size_t error_offset = 0;
 
@@ -33,7 +33,7 @@ struct Mnemonic {
   }
 };
 
-/// Reads a mnemonic. On failure `error` says what was found and what was expected.
+/// Reads a mnemonic. On failure `error` has the word found and the words expected.
 Mnemonic read_mnemonic(std::string_view text);
 
 }  // namespace km::ptx

@@ -107,7 +107,7 @@ auto look_up(const Map& map, std::string_view text) -> std::optional<typename Ma
 
 constexpr auto kIdentity = [](std::string_view text) { return text; };
 
-/// Edit distance with transpositions left out; words longer than 40 are never near.
+/// The edit distance without transpositions; words longer than 40 are never similar.
 size_t distance(std::string_view a, std::string_view b) {
   constexpr size_t kLongest = 40;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;

@@ -1,4 +1,4 @@
-// Words of the PTX language and what they stand for, both ways.
+// Look-up tables between words of the PTX language and enumerators, in both directions.
 #pragma once
 
 #include <optional>
@@ -23,17 +23,17 @@ std::optional<Modifier> find_modifier(std::string_view text);
 std::optional<Opcode> find_opcode(std::string_view text);
 std::optional<SpecialRegister> find_special_register(std::string_view text);  // "tid"
 
-/// The modifiers whose text matches `glob`, where one `*` stands for digits.
+/// The modifiers whose text matches `glob`, in which one `*` matches digits.
 std::vector<Modifier> find_modifiers(std::string_view glob);
 
-/// ", did you mean 'x'?" for the nearest word, or nothing where none is near.
+/// ", did you mean 'x'?" with the most similar word; empty if none is similar.
 std::string suggest_opcode(std::string_view word);
 std::string suggest_directive(std::string_view word);
 std::string suggest_special_register(std::string_view word);  // without %
 std::string suggest_among(std::string_view word, const std::vector<std::string_view>& candidates,
                           std::string_view prefix);
 
-/// The bits of type `Type` in a word as wide: .f32 gives .b32, .u16 gives .b16.
+/// The untyped type of a width: .b32 for 32 bits.
 Type bits_type(uint32_t size_bits);
 
 }  // namespace km::ptx

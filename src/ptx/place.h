@@ -1,4 +1,4 @@
-// Places in a module, for messages.
+// Source positions of a module, for messages.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace km::ptx {
 
-/// A place in a module's text: "sobel.ptx:41:3". A module that is made of CUDA C++ has the name of
-/// its source, of which the line is none: "PTX line 41, column 3 of sobel.cu".
+/// A position in a module's text: "sobel.ptx:41:3". A module compiled from CUDA C++ has the name of
+/// its source, in which the line does not exist: "PTX line 41, column 3 of sobel.cu".
 std::string text_place(const std::string& module_name, Location location);
 
-/// The line of the source that became the instruction, where `.loc` says so: "scale.cu:12"; empty
-/// where it does not.
+/// The source line of an instruction according to `.loc`: "scale.cu:12"; empty without `.loc`.
 std::string source_place(const Module& module, const Function& function,
                          const Instruction& instruction);
 

@@ -1,4 +1,4 @@
-// Modules back to text: parse(print(m)) is m again.
+// Prints modules as text, so that parse(print(m)) equals m.
 #include <algorithm>
 
 #include "ptx/checks/verifier.h"
@@ -101,7 +101,7 @@ void Printer::print_module() {
   }
 }
 
-/// True if some function is named before its body: then all of them are declared first.
+/// True if a function is referred to before its body; all functions are then declared first.
 bool Printer::refers_forward() const {
   for (const Symbol& symbol : module_.symbols) {
     for (const Relocation& relocation : symbol.relocations) {
@@ -173,7 +173,7 @@ void Printer::print_data(const Symbol& symbol) {
   }
 }
 
-/// The braces of one level, down to where the initial data ends.
+/// Prints the braces of one level, up to the end of the initial data.
 void Printer::print_values(const Symbol& symbol, size_t level, uint64_t begin) {
   uint64_t elements = symbol.data.size() / size_bytes(symbol.type);
   uint64_t step = extents_[level + 1];
@@ -279,7 +279,7 @@ void Printer::print_registers(const Function& function) {
   for (; i < function.registers.size(); ++i) {
     const Register& reg = function.registers[i];
     size_t dot = reg.name.find('.');
-    if (dot != std::string::npos) {  // .reg .v4: its components follow one another
+    if (dot != std::string::npos) {  // .reg .v4: its components are consecutive
       auto stem = std::string_view(reg.name).substr(0, dot + 1);
       size_t end = i;
       while (end < function.registers.size() && function.registers[end].name.starts_with(stem)) {
@@ -303,7 +303,7 @@ void Printer::print_registers(const Function& function) {
   if (open != Type::none) add(";\n");
 }
 
-/// Lists of targets and prototypes, ahead of the code that names them.
+/// Prints lists of targets and prototypes before the code that refers to them.
 void Printer::print_targets(const Function& function) {
   for (const Prototype& prototype : function.prototypes) {
     add(prototype.name, ": .callprototype ");
@@ -373,7 +373,7 @@ void Printer::print_mnemonic(const Instruction& instruction) {
       bool here =
           std::find(group.modifiers.begin(), group.modifiers.end(), next) != group.modifiers.end();
       if (!here) continue;
-      if (next != Modifier::unified) add(".", text_of(next));  // it stands after the address
+      if (next != Modifier::unified) add(".", text_of(next));  // printed after the address
       ++modifier;
     }
   }
@@ -429,7 +429,7 @@ void Printer::print_operand(const Operand& operand, Type type) {
       print_elements(operand, type);
       break;
     case Kind::list:
-      break;  // of a call only, printed there
+      break;  // only of a call, which prints it
     case Kind::tuple:
       add("[");
       print_elements(operand, Type::b32);

@@ -1,4 +1,4 @@
-// Part selects of video instructions: r.b0, r.h1, r.h10, r.b3210 and the like, as 16 bits.
+// Part selects of video instructions (r.b0, r.h1, r.h10, r.b3210), encoded in 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace km::ptx {
 
-/// Bit 15: there is one. Bit 14: half-words, else bytes. Bits 12-13: digits - 1. Then three bits
-/// a digit, the last written one lowest. 0 means the whole register.
+/// Bit 15: present. Bit 14: half-words instead of bytes. Bits 12-13: number of digits - 1. Then
+/// three bits per digit, the last written one lowest. 0 means the whole register.
 constexpr uint16_t kSelectorPresent = 0x8000, kSelectorHalves = 0x4000;
 
 constexpr unsigned selector_digits(uint16_t selector) { return (selector >> 12 & 3) + 1; }
 
-/// The part that byte or half `index` of the result comes from; `index` counts from the low end.
+/// The source part of byte or half-word `index` of the result; `index` counts from the low end.
 constexpr unsigned selector_digit(uint16_t selector, unsigned index) {
   return selector >> (3 * index) & 7;
 }
 
-/// "b0", "h10" ... without the dot.
+/// Reads "b0", "h10" ... without the dot.
 inline std::optional<uint16_t> read_selector(std::string_view text) {
   if (text.size() < 2 || text.size() > 5 || (text[0] != 'b' && text[0] != 'h')) {
     return std::nullopt;

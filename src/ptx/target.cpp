@@ -7,7 +7,7 @@ namespace km::ptx {
 namespace {
 
 struct Row {
-  uint16_t number, min_isa, min_isa_arch, min_isa_family;  // 0: there is none with that suffix
+  uint16_t number, min_isa, min_isa_arch, min_isa_family;  // 0: no target with that suffix
 };
 
 constexpr Row kTargets[] = {

@@ -21,9 +21,9 @@ constexpr Shape kShapes[] = {
 
 constexpr uint32_t kLanes = 32;
 
-/// Registers of a lane for `elements` of a matrix.
+/// The number of registers per lane that hold `elements` of a matrix.
 uint32_t registers_of(uint32_t elements, Type type, bool is_factor) {
-  // Every lane has each row or column of a half matrix twice.
+  // Two lanes hold each row or column of an f16 factor, so it takes twice the registers.
   if (type == Type::f16 && is_factor) return 8;
   const uint32_t register_bits = type == Type::f64 ? 64 : 32;
   return std::max(1u, elements * size_bits(type) / kLanes / register_bits);
@@ -44,7 +44,7 @@ uint32_t wmma_count(const Instruction& instruction, unsigned index) {
     return registers_of(is_a ? a : is_b ? b : c, type, is_a || is_b);
   }
   if (index > 3) return 0;
-  // d, a, b, c; of half matrices only the types of d and c are written.
+  // The operands are d, a, b, c. Products of f16 matrices write only the types of d and c.
   const bool halves = instruction.type_count == 2;
   const Type types[] = {instruction.types[0], halves ? Type::f16 : instruction.types[1],
                         halves ? Type::f16 : instruction.types[2],

@@ -1,4 +1,4 @@
-// How many registers the fragments of wmma have.
+// The number of registers in the fragments of wmma.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace km::ptx {
 
-/// Elements of the vector that operand `index` of a wmma must be; 0: it is no fragment.
+/// The number of elements that vector operand `index` of a wmma must have; 0: it is not a fragment.
 uint32_t wmma_count(const Instruction& instruction, unsigned index);
 
 }  // namespace km::ptx

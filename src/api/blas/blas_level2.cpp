@@ -8,8 +8,8 @@ namespace {
 
 bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
 
-/// Multiplies x with a triangular matrix, or solves for x; the matrix is stored in whole, as a
-/// band, or packed.
+/// Multiplies x by a triangular matrix or solves for x. The matrix is stored in full, as a band, or
+/// packed.
 Status triangular(BlasRequest&& request, km_blas_triangle triangle, km_blas_operation operation,
                   km_blas_diagonal diagonal, uint64_t n, const km_blas_matrix* a,
                   const km_blas_vector* x) {

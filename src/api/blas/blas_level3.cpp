@@ -54,7 +54,7 @@ BlasRequest& rank_2k(BlasRequest& request, km_blas_triangle triangle, km_blas_op
       .b(b, is_plain(operation) ? n : k, is_plain(operation) ? k : n);
 }
 
-/// Multiplies b with a triangular matrix, or solves for b.
+/// Multiplies b by a triangular matrix or solves for b.
 Status triangular(BlasRequest&& request, km_blas_side side, km_blas_triangle triangle,
                   km_blas_operation operation, km_blas_diagonal diagonal, uint64_t m, uint64_t n,
                   const void* alpha, const km_blas_matrix* a, const km_blas_matrix* b) {

@@ -12,7 +12,7 @@
 namespace km {
 namespace {
 
-/// The largest size that BLAS libraries take.
+/// BLAS libraries use 32-bit signed sizes.
 constexpr uint64_t kMost = INT32_MAX;
 
 constexpr const char* kTypeNames[] = {"", "f32", "f64", "c32", "c64", "f16", "bf16"};
@@ -224,7 +224,8 @@ BlasRequest& BlasRequest::vector(const char* name, const km_blas_vector* given, 
   }
   const auto distance = static_cast<uint64_t>(std::abs(increment));
   if (work_.call.routine == KMB_BLAS_DOT || work_.call.routine == KMB_BLAS_DOTC) {
-    array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;  // c: the result
+    // DOT has its result in c, so x and y move to a and b.
+    array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;
   }
   BlasRegion region;
   region.lines = distance == 1 ? std::min<uint64_t>(count, 1) : count;

@@ -1,4 +1,4 @@
-// The arguments of one BLAS call, checked one after the other: the first that is wrong counts.
+// The arguments of one BLAS call, checked in their order; the first error is reported.
 #pragma once
 
 #include <array>
@@ -18,13 +18,14 @@ class BlasRequest {
 
   BlasRequest& operation(const char* name, km_blas_operation value,
                          km_blas_operation kmb_blas_call::* member);
-  /// The one of routines that know two: plain, or this one (for real types both transpositions).
+  /// For routines that know only two operations: none, or `transposition` (for real types, both
+  /// transpositions).
   BlasRequest& operation_or(km_blas_operation value, km_blas_operation transposition);
   BlasRequest& triangle(km_blas_triangle value);
   BlasRequest& diagonal(km_blas_diagonal value);
   BlasRequest& side(km_blas_side value);
 
-  // Sizes. Where m, n or batch_count is 0, there is nothing to do.
+  // Sizes. If m, n or batch_count is 0, the call does nothing.
   BlasRequest& m(uint64_t value) { return size("m", value, &kmb_blas_call::m); }
   BlasRequest& n(uint64_t value) { return size("n", value, &kmb_blas_call::n); }
   BlasRequest& k(uint64_t value) { return further_size("k", value, &kmb_blas_call::k); }
@@ -33,14 +34,14 @@ class BlasRequest {
     return size("batch_count", count, &kmb_blas_call::batch_count);
   }
 
-  /// A scalar of the type, or of its real part's.
+  /// A scalar of the call's type; the real variants have the type of its real part.
   BlasRequest& alpha(const void* value) { return scalar("alpha", value, false, work_.call.alpha); }
   BlasRequest& beta(const void* value) { return scalar("beta", value, false, work_.call.beta); }
   BlasRequest& real_alpha(const void* value) {
     return scalar("alpha", value, true, work_.call.alpha);
   }
   BlasRequest& real_beta(const void* value) { return scalar("beta", value, true, work_.call.beta); }
-  /// `count` of them from `first` on.
+  /// `count` numbers, stored from index `first` on.
   BlasRequest& rotation(const char* name, const void* values, uint32_t first, uint32_t count);
 
   BlasRequest& x(const km_blas_vector* x, uint64_t count) {
@@ -55,7 +56,8 @@ class BlasRequest {
   BlasRequest& y_written(const km_blas_vector* y, uint64_t count) {
     return vector("y", y, count, &kmb_blas_call::c, true);
   }
-  /// One element: of the type, of its real part's, or of 8 bytes; written also where n is 0.
+  /// A result of one element: of the type, of its real part's type, or of 8 bytes; it is written
+  /// even if n is 0.
   BlasRequest& result(const km_blas_vector* place) { return one_result(place, element_bytes_); }
   BlasRequest& real_result(const km_blas_vector* place) { return one_result(place, real_bytes_); }
   BlasRequest& index_result(const km_blas_vector* place) { return one_result(place, 8); }
@@ -75,14 +77,14 @@ class BlasRequest {
   BlasRequest& c_written(const km_blas_matrix* c, uint64_t rows, uint64_t columns) {
     return matrix("c", c, rows, columns, &kmb_blas_call::c, true);
   }
-  /// `width` elements for each row or column.
+  /// A band matrix with `width` elements per row or column.
   BlasRequest& band_a(const km_blas_matrix* a, uint64_t rows, uint64_t columns, uint64_t width);
   BlasRequest& packed_a(const km_blas_matrix* a, uint64_t order, bool is_written);
 
   Status submit();
 
  private:
-  /// The part that km_blas_vector and km_blas_matrix have in common.
+  /// The fields that km_blas_vector and km_blas_matrix share.
   struct Place {
     uint64_t slice, address, offset;
   };
@@ -109,7 +111,7 @@ class BlasRequest {
   Call& call_;
   Blas* blas_ = nullptr;
   BlasWork work_;
-  std::array<FoundMemory, 3> found_;  // of raw addresses, kept in place until the call returns
+  std::array<FoundMemory, 3> found_;  // allocations of raw addresses, pinned until the call returns
   uint32_t element_bytes_ = 0, real_bytes_ = 0;
   bool is_empty_ = false;
   Status status_;

@@ -11,7 +11,7 @@ using namespace km;
 
 namespace {
 
-// Numbers to the caller. With a buffer that is too small, nothing is written.
+// Returns a list of node numbers. If the buffer is too small, nothing is written.
 Status give_list(const std::vector<uint64_t>& list, uint64_t* nodes, uint64_t capacity,
                  uint64_t* out_count) {
   if (capacity != 0) KM_REQUIRE(nodes);
@@ -25,7 +25,7 @@ Status give_list(const std::vector<uint64_t>& list, uint64_t* nodes, uint64_t ca
   return {};
 }
 
-/// The node's work, which must have an operation of type T.
+/// The node's work if its operation has type T, otherwise an error.
 template <class T>
 Result<SharedWork> work_with(const Graph& graph, uint64_t node) {
   KM_ASSIGN(GraphNode found, graph.node(node));
@@ -35,7 +35,7 @@ Result<SharedWork> work_with(const Graph& graph, uint64_t node) {
                     graph_node_kind_name(T::kind()));
 }
 
-/// Writes the parameters of an operation that node infos have.
+/// Fills the members of km_graph_node_info that the operation has.
 void give_parameters(const GraphOperation& operation, km_graph_node_info* info) {
   match(
       operation,
@@ -85,7 +85,7 @@ km_graph_node_info info_of(const GraphNode& node, uint64_t dependent_count) {
   return info;
 }
 
-/// The rows of a copy or fill.
+/// The rows of a node that is a copy or fill of rows.
 Result<km_copy_3d> rows_of(const GraphNode& node) {
   if (const auto* copy = node.work->as<RowsCopyOperation>()) {
     const kmb_copy_3d& rows = copy->rows;

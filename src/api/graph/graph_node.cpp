@@ -1,4 +1,4 @@
-// Nodes of graphs: the same checks for adding one and for setting its parameters.
+// Calls that add nodes of graphs and set their parameters, with the same checks for both.
 #include "core/graph/graph_work.h"
 
 #include "api/graph/graph_target.h"

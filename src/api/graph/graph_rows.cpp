@@ -1,4 +1,4 @@
-// Nodes of graphs that copy and fill rows, or copy between contexts.
+// Nodes that copy and fill rows, or copy between contexts.
 #include "api/graph/graph_target.h"
 #include "api/places.h"
 #include "core/graph/graph_work.h"

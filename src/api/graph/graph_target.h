@@ -1,4 +1,4 @@
-// Adding a node and setting its parameters take the same checks.
+// One target for adding a node and for setting its parameters, so that both share their checks.
 #pragma once
 
 #include "api/guard.h"
@@ -6,7 +6,7 @@
 
 namespace km {
 
-/// The target of work: a new node, or one that is there.
+/// The destination of an operation: a new node or an existing one.
 class GraphTarget {
  public:
   GraphTarget(const uint64_t* dependencies, uint64_t dependency_count, uint64_t* out_node)

@@ -13,7 +13,8 @@ namespace {
 
 Error wrong_size(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
-  // A C structure ends with padding where its last member is small; the parameters do not.
+  // The C structure of the arguments ends with padding if its last member is small; the kernel's
+  // parameters do not.
   const bool is_padding = kernel.arguments_size_bytes == (info.param_bytes + 7) / 8 * 8;
   return make_error(KM_ERROR_INVALID_LAUNCH,
                     "arguments_size_bytes is %" PRIu64 "; kernel '%s' takes %s for %s%s%s",
@@ -24,7 +25,7 @@ Error wrong_size(const KernelCall& kernel) {
                     is_padding ? "; leave out the padding at the structure's end" : "");
 }
 
-/// The fault of a call that is not sound.
+/// The error of a call for which is_sound() is false.
 Status explain_kernel_call(const KernelCall& kernel) {
   const kmb_function_info& info = kernel.function.info();
   KM_TRY(require_same_context(kernel.context, kernel.function.context(), "function"));
@@ -64,7 +65,7 @@ Error explain(const km_launch_operand& entry, uint64_t index) {
   return bad_access("operands[" + std::to_string(index) + "].access", entry.access);
 }
 
-/// Entries come in any order, but no parameter comes twice.
+/// Checks the entries' parameters. Entries may have any order, but no parameter may appear twice.
 template <class Entry>
 Status check_entry(const Entry* entries, uint64_t index) {
   const Entry& entry = entries[index];
@@ -114,7 +115,7 @@ void KernelArguments::make_room() {
   }
 }
 
-/// Puts the addresses of the slices into the arguments.
+/// Writes the addresses of the slices into the arguments.
 template <class Entry>
 Status KernelArguments::resolve(Call& call) {
   if (!kernel_.is_sound()) [[unlikely]] {

@@ -8,7 +8,7 @@ using namespace km;
 
 namespace {
 
-/// Slice: the form that the slices have.
+/// Slice is the type of the slices' entries.
 template <class Slice>
 [[gnu::always_inline]] inline Status launch_kernel(Call& call, Stream& stream,
                                                    const KernelCall& kernel) {

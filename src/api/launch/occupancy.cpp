@@ -11,7 +11,7 @@ using namespace km;
 
 namespace {
 
-/// A kernel on its device.
+/// A kernel and the limits of its device.
 struct Question {
   MultiprocessorLimits limits;
   KernelNeeds needs;

@@ -18,7 +18,7 @@ namespace {
 using Kind = Operand::Kind;
 
 struct Feature {
-  std::optional<Opcode> opcode;  // nothing: all
+  std::optional<Opcode> opcode;  // nothing: all opcodes
   Modifier modifier;
   uint16_t min_isa, min_sm;
 };
@@ -59,7 +59,7 @@ class Rules {
   }
 
  private:
-  /// Rules of what is written.
+  /// Checks the combination of modifiers.
   std::string check_form() const {
     switch (it_.opcode) {
       case Opcode::shfl:
@@ -103,7 +103,7 @@ class Rules {
     }
   }
 
-  /// Ranges of constants.
+  /// Checks the ranges of constants.
   std::string check_constants() const {
     constexpr uint64_t kMostByte = 255, kMostEvent = 15, kLine = 128;
     switch (it_.opcode) {
@@ -153,7 +153,8 @@ class Rules {
     return "a number of registers must be a multiple of 8, found " + std::to_string(*count);
   }
 
-  /// mad.f32 of the first GPUs rounds in a way of its own.
+  /// Only sm_1x has mad.f32 without a rounding modifier, which truncates the product; it is refused
+  /// since PTX 3.2 for sm_20 and later.
   std::string check_rounding() const {
     constexpr uint32_t kFirstIsa = 32, kFirstTarget = 20;
     const bool rounds = has_any({Modifier::rn, Modifier::rz, Modifier::rm, Modifier::rp});
@@ -164,7 +165,7 @@ class Rules {
     return "'mad.f32' without a rounding ended with PTX 3.1 on sm_20 and later: write 'mad.rn.f32'";
   }
 
-  /// sm_89 has floats of eight bits since PTX 8.1, sm_90 since 7.8.
+  /// 8-bit floats exist on sm_89 since PTX 8.1 and on sm_90 since PTX 7.8.
   std::string check_bytes() const {
     constexpr uint32_t kFirstIsa = 81, kFirstTarget = 90;
     const auto is_byte_pair = [](Type type) {
@@ -175,7 +176,8 @@ class Rules {
     return needs_version("this form of 'cvt'", kFirstIsa) + ", or '.target sm_90'";
   }
 
-  /// Textures and surfaces in registers, and whether a texel is resident.
+  /// Checks textures and surfaces in registers, and the predicate that tells whether a texel is
+  /// resident.
   std::string check_image() const {
     constexpr uint32_t kIndirectIsa = 31, kResidentIsa = 71, kResidentTarget = 60;
     const Operand& first = it_.operands[0];
@@ -198,7 +200,8 @@ class Rules {
     return "";
   }
 
-  /// Formatted texels are words; of 64 bits there are sums, and since PTX 8.1 the least and most.
+  /// Formatted texels are 32-bit words; for 64 bits there is the sum and, since PTX 8.1, minimum
+  /// and maximum.
   std::string check_texel_operation() const {
     constexpr uint32_t kWideIsa = 81, kWideTarget = 50;
     const Type type = it_.type();
@@ -215,7 +218,7 @@ class Rules {
     return good ? "" : "'." + std::string(text_of(type)) + "' is no type of this operation";
   }
 
-  /// The types of a bulk copy's operation; in shared memory there are fewer.
+  /// The operation of a bulk copy restricts its type, and more so in shared memory.
   std::string check_reduction() const {
     if (!it_.has(Modifier::reduce) || it_.has(Modifier::tensor)) return "";
     const Type type = it_.type();
@@ -275,7 +278,7 @@ class Rules {
     return "";
   }
 
-  /// Volta and later have no operations of warps without a mask.
+  /// sm_70 and later have no warp operations without a member mask.
   std::string check_synchronous() const {
     constexpr uint32_t kFirstIsa = 64, kFirstTarget = 70;
     if (it_.has(Modifier::sync) || isa() < kFirstIsa || module_.target_sm < kFirstTarget) return "";
@@ -325,7 +328,7 @@ class Rules {
                     Modifier::L2_256B});
   }
 
-  /// Hints for caches are for global memory.
+  /// Cache hints apply to global memory only.
   std::string check_hint_space() const {
     const Space space = space_of(it_);
     if (!has_hint() || space == Space::global || space == Space::generic) return "";
@@ -365,7 +368,7 @@ class Rules {
     return it_.operand_count > (hinted ? 4u : 3u) ? check_range(3, 0, *size) : "";
   }
 
-  /// Bulk copies move lines of 16 bytes.
+  /// The size of a bulk copy is a multiple of 16 bytes.
   std::string check_bulk_size() const {
     constexpr uint64_t kLine = 16;
     if (has_any({Modifier::tensor, Modifier::wait_group, Modifier::commit_group})) return "";
@@ -389,8 +392,8 @@ class Rules {
     return "";
   }
 
-  /// The second operation of a video instruction and its third source need each other; a part of
-  /// the result has no second operation.
+  /// A video instruction with a second operation, or with a part of a register as its result, needs
+  /// a third source; it cannot have both.
   std::string check_video() const {
     switch (it_.opcode) {
       case Opcode::vadd:
@@ -441,7 +444,7 @@ class Rules {
     return "";
   }
 
-  /// Both factors of a product of halves have one type; the selector of sparse ones names lanes
+  /// Both factors of an f16 product have one type; the selector of sparse products names the lanes
   /// that hold metadata.
   std::string check_matrices() const {
     const Type a = it_.types[1], b = it_.types[2];
@@ -459,8 +462,8 @@ class Rules {
     return check_range(kSelector, 0, whole ? 0 : pair ? 1 : 3);
   }
 
-  /// `.aligned` came with PTX 6.3, and must be there since. Sums of floats lost `.satfinite` with
-  /// PTX 6.5, and both factors of integers have one type.
+  /// `.aligned` is required since PTX 6.3 and unknown before. `.satfinite` of floating-point sums
+  /// was removed in PTX 6.5; both integer factors must have one type.
   std::string check_product() const {
     constexpr uint32_t kAlignedIsa = 63, kNoSatIsa = 65;
     const bool aligned = it_.has(Modifier::aligned);
@@ -474,7 +477,7 @@ class Rules {
     return alike ? "" : "both factors must have the same type";
   }
 
-  /// The types that a fragment of the shape can have in memory.
+  /// Checks the types that a fragment of the shape can have in memory.
   std::string check_fragment_type() const {
     if (it_.has(Modifier::mma)) return "";
     const Type type = it_.type();

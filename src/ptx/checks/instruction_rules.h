@@ -1,5 +1,5 @@
-// Rules of instructions that the table does not tell: which modifiers go together, what came later
-// than its form, ranges of constants.
+// Rules of instructions that instructions.def cannot express: combinations of modifiers, modifiers
+// newer than their form, ranges of constants.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace km::ptx {
 
-/// The rule that the instruction breaks, as a message; empty if there is none.
+/// The message for the rule that the instruction breaks; empty if it breaks none.
 std::string broken_rule(const Module& module, const Function& function,
                         const Instruction& instruction);
 

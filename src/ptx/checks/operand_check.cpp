@@ -13,9 +13,9 @@ using Kind = Operand::Kind;
 
 std::string dotted(Type type) { return "." + std::string(text_of(type)); }
 
-/// The ISA's table of operand types: bits go with everything of their size, integers with
-/// integers, floats with themselves; ld, st and cvt also take wider registers. Formats that no
-/// register is declared with are kept in bits.
+/// The ISA's rules for operand types: bits match everything of their size, integers match integers,
+/// floats match only themselves; ld, st and cvt also accept wider registers. Formats that no
+/// register can be declared with are kept in untyped registers.
 bool compatible(Type found, Type wanted, bool may_be_wider) {
   if (found == wanted) return true;
   if (found == Type::pred || wanted == Type::pred) return false;
@@ -35,7 +35,7 @@ class OperandChecker {
   OperandChecker(const Module& module, const Function& function, const Instruction& instruction)
       : module_(module), function_(function), instruction_(instruction) {}
 
-  /// The fault of the operand, empty if there is none.
+  /// The message for the operand's fault; empty if there is none.
   std::string check(const OperandSpec& spec, const Operand& operand) {
     switch (spec.shape) {
       case OperandShape::address:
@@ -123,7 +123,7 @@ class OperandChecker {
     return plain && !instruction_.has(Modifier::async) && !instruction_.has(Modifier::bulk);
   }
 
-  /// ld.shared needs a variable in .shared; without a space the address is a generic one.
+  /// ld.shared requires a variable in .shared; without a space the address is generic.
   std::string check_space(const Operand& operand) const {
     const Symbol& symbol = symbol_of(module_, function_, operand);
     if (symbol.is_function) return quote(symbol.name) + " is a function, not a variable";
@@ -229,7 +229,7 @@ class OperandChecker {
     }
   }
 
-  /// True if a single result may be thrown away.
+  /// True if a single result may be discarded (_).
   bool may_discard() const {
     switch (instruction_.opcode) {
       case Opcode::setp:
@@ -266,7 +266,8 @@ class OperandChecker {
     }
     Type found = function_.registers[operand.reg].type;
     bool relaxed = spec.rule == TypeRule::relaxed || spec.rule == TypeRule::vector;
-    // ptxas takes registers of two halves for 32-bit integers, and for two of 16 bits.
+    // Like ptxas, f16x2 registers are accepted for 32-bit integers and for pairs of 16-bit
+    // integers.
     const bool halves = found == Type::f16x2 && spec.rule != TypeRule::fixed;
     if (halves && kind_of(wanted) != TypeKind::floating &&
         (is_integer(wanted) || is_packed_integer(wanted)) &&
@@ -288,7 +289,7 @@ class OperandChecker {
     if (found == Type::pred || wanted == Type::pred) {
       return found == wanted ? "" : mismatch(operand, expected_text(spec, wanted));
     }
-    // The lower half of a word can be moved, as it could when these registers had 16 bits.
+    // The lower half of a special register can be moved, because these registers had 16 bits once.
     const bool half = info_of(operand.special).components > 1 && size_bits(wanted) == 16;
     const bool relaxed = instruction_.opcode == Opcode::cvt;
     const bool grid = operand.special == SpecialRegister::gridid && size_bits(wanted) >= 16;
@@ -307,7 +308,7 @@ class OperandChecker {
     return good ? check_named(operand, width) : mismatch(operand, expected_text(spec, wanted));
   }
 
-  /// The address of a variable as a value.
+  /// Checks the address of a variable that is used as a value.
   std::string check_named(const Operand& operand, uint32_t width) const {
     const Symbol& symbol = symbol_of(module_, function_, operand);
     const bool opaque = kind_of(symbol.type) == TypeKind::opaque;

@@ -11,7 +11,7 @@
 namespace km::ptx {
 namespace {
 
-/// Sizes of variables that lie one behind the other, those with the strictest alignment first.
+/// Computes the total size of variables that are laid out in order of decreasing alignment.
 class Packing {
  public:
   void add(const Symbol& symbol) { symbols_.push_back(&symbol); }
@@ -90,7 +90,8 @@ class ProgramChecker {
                       static_cast<unsigned long long>(kMostConstantBytes));
   }
 
-  /// Most modules need no look at each kernel.
+  /// True if all shared variables of the module fit together, which saves most modules the check of
+  /// each kernel.
   bool all_shared_fit() const {
     Packing shared;
     for (const Symbol& symbol : module_.symbols) {
@@ -149,8 +150,8 @@ class ProgramChecker {
     return {};
   }
 
-  /// Static shared variables of a kernel: all that it declares, and those of the module that it or
-  /// a function that it calls names.
+  /// Checks a kernel's static shared memory: its own variables, and those of the module that it or
+  /// a function that it calls refers to.
   Status check_shared(uint32_t entry) {
     Packing shared;
     std::vector<uint32_t> open{entry};
@@ -193,7 +194,7 @@ class ProgramChecker {
   }
 
   const Module& module_;
-  std::vector<uint32_t> function_seen_, symbol_seen_;  // by which kernel, last
+  std::vector<uint32_t> function_seen_, symbol_seen_;  // the last kernel that reached each
 };
 
 }  // namespace

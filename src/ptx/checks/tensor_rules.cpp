@@ -39,7 +39,7 @@ class TensorRules {
     return false;
   }
 
-  /// Constants must be one of these.
+  /// Requires a constant operand within [low, high].
   std::string check_constant(unsigned index, int64_t low, int64_t high) const {
     const Operand& operand = it_.operands[index];
     const std::string place = "operand " + std::to_string(index + 1);
@@ -84,7 +84,7 @@ class TensorRules {
     return check_scales(next + 1);
   }
 
-  /// Scales are 1 or -1; what says if a matrix is transposed is 0 or 1.
+  /// Scales must be 1 or -1, and the flags for transposed matrices 0 or 1.
   std::string check_scales(unsigned first) const {
     for (unsigned i = first; i < it_.operand_count; ++i) {
       const bool is_scale = i < first + 2;
@@ -115,7 +115,7 @@ class TensorRules {
   std::string check_copy() const {
     if (has_any({Modifier::tile_gather4, Modifier::tile_scatter4, Modifier::im2col_w,
                  Modifier::im2col_w_128})) {
-      return "";  // of later devices
+      return "";  // only on newer devices
     }
     const unsigned rank = dimensions();
     const bool stores = it_.has(Modifier::bulk_group);

@@ -1,4 +1,4 @@
-// The rules of wgmma, tensor maps and multimem that the table of instructions does not tell.
+// Rules of wgmma, tensor maps and multimem that instructions.def cannot express.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace km::ptx {
 
-/// The first rule that the instruction breaks, as a message; empty: none. ptxas refuses the same.
+/// The message for the first rule that the instruction breaks; empty if it breaks none. ptxas has
+/// the same rules.
 std::string broken_tensor_rule(const Function& function, const Instruction& instruction);
 
 }  // namespace km::ptx

@@ -69,7 +69,7 @@ class Verifier {
     return {};
   }
 
-  /// 4,352 bytes of parameters, and 32,764 from PTX 8.1 and sm_70 on.
+  /// Parameters are limited to 4,352 bytes, and to 32,764 since PTX 8.1 with sm_70.
   Status check_parameters() const {
     if (!function_->is_entry) return {};
     constexpr uint64_t kMost = 32764, kMostBefore = 4352;
@@ -143,7 +143,7 @@ class Verifier {
     return result;
   }
 
-  /// Vectors of 256 bits came with sm_100.
+  /// Vectors of 256 bits require sm_100.
   Status check_vector_width() const {
     Opcode op = instruction_->opcode;
     if (op != Opcode::ld && op != Opcode::st) return {};

@@ -1,4 +1,4 @@
-// The checks of one instruction's operands, which the parser and verify() share.
+// The checks of an instruction's operands that the parser and verify() share.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace km::ptx {
 
 struct OperandProblem {
   unsigned operand = 0;
-  std::string message;  // what was found and what was expected
+  std::string message;  // the operand found and the one expected
 };
 
 /// Checks kinds, counts and types of operands against the form's specs.
@@ -20,14 +20,15 @@ std::optional<OperandProblem> find_operand_problem(const Module& module, const F
                                                    const Instruction& instruction,
                                                    const Assignment& assignment);
 
-/// The declared type of a call's argument or result, .b64 where it is not known.
+/// The declared type of a call's argument or result; .b64 if it is unknown.
 Type argument_type(const Module& module, const Function& function, const Instruction& call,
                    bool is_result, uint32_t index);
 
-/// verify() without the operand checks, which the parser has made with better positions.
+/// Like verify(), without the operand checks, which the parser has made already with better
+/// positions.
 Status verify_structure(const Module& module);
 
-/// The symbol that an operand of kind symbol or address names.
+/// The symbol that an operand of kind symbol or address refers to.
 const Symbol& symbol_of(const Module& module, const Function& function, const Operand& operand);
 
 }  // namespace km::ptx

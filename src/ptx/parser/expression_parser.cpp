@@ -22,7 +22,7 @@ int precedence_of(const Token& token) {
   return op == "||" ? 1 : 0;
 }
 
-/// Counts how deep expressions nest for as long as it lives.
+/// Counts the nesting depth of expressions for its lifetime, which bounds the recursion.
 class DepthGuard {
  public:
   explicit DepthGuard(uint32_t& depth) : depth_(depth) { ++depth_; }

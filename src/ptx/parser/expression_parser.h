@@ -1,4 +1,4 @@
-// Constant expressions: the operators and precedences of C on 64-bit integers and doubles.
+// Constant expressions with the operators and precedences of C, on 64-bit integers and doubles.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace km::ptx {
 
-/// ExpressionParser reads constant expressions and bounds how deep they nest.
+/// A recursive-descent parser of constant expressions with a bounded nesting depth.
 class ExpressionParser {
  public:
-  /// The expressions are those of `tokens`, which must outlive the parser.
+  /// The expressions are read from `tokens`, which must outlive the parser.
   explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
 
-  /// parse_constant() reads an expression.
+  /// A whole expression. The token after it becomes the current one, here and below.
   Result<Constant> parse_constant();
 
-  /// parse_offset() reads `+4`, `+-8`, `+4*2` or nothing: the rest of an address after its base.
+  /// The offset of an address after its base: `+4`, `+-8`, `+4*2` or nothing (0).
   Result<int64_t> parse_offset();
 
-  /// take_number() reads an expression that is an integer in a range; errors call it `what`.
+  /// An integer expression within [least, most]; errors call it `what`.
   Result<uint64_t> take_number(uint64_t least, uint64_t most, std::string_view what);
 
  private:
-  /// parse_binary() reads operators that bind at least as tightly as `least_precedence`.
+  /// Binary operators of at least precedence `least_precedence` (precedence climbing).
   Result<Constant> parse_binary(int least_precedence);
 
-  /// parse_unary() reads an operand with the operators before it.
+  /// An operand with its prefix operators.
   Result<Constant> parse_unary();
 
-  /// parse_primary() reads a number, a cast or an expression in brackets.
+  /// A number, a cast or an expression in parentheses.
   Result<Constant> parse_primary();
 
   TokenStream& tokens_;

@@ -11,7 +11,8 @@
 namespace km::ptx {
 namespace {
 
-// Before 1.4, kernels have no parameter lists, and modifiers that are left out mean something else.
+// Versions before 1.4 are refused: their kernels have no parameter lists, and omitted modifiers
+// have other defaults.
 constexpr uint32_t kOldest = 14;
 
 bool read_number(std::string_view text, uint32_t& value) {

@@ -1,4 +1,4 @@
-// HeaderParser: the directives that begin a module.
+// The directives at the start of a module.
 #pragma once
 
 #include "base/result.h"
@@ -8,27 +8,24 @@
 
 namespace km::ptx {
 
-/// HeaderParser reads `.version`, `.target` and `.address_size`.
+/// Parses `.version`, `.target` and `.address_size`.
 class HeaderParser {
  public:
-  /// The header goes to `module`.
+  /// The results are stored in `module`.
   HeaderParser(TokenStream& tokens, ExpressionParser& expressions, ModuleBuilder& module)
       : tokens_(tokens), expressions_(expressions), module_(module) {}
 
-  /// parse() reads the whole header.
+  /// Parses the header; the first token after it becomes the current one.
   Status parse();
 
  private:
-  /// parse_version() reads the number after `.version`.
   Status parse_version();
 
-  /// parse_target() reads the architecture after `.target` and its options.
+  /// Parses the architecture and its options.
   Status parse_target();
 
-  /// parse_target_option() reads one option of `.target`.
   Status parse_target_option();
 
-  /// parse_address_size() reads the number after `.address_size`.
   Status parse_address_size();
 
   TokenStream& tokens_;

@@ -1,4 +1,4 @@
-// PTX text to tokens, on demand. Tokens are views into the text.
+// Splits PTX text into tokens on demand. Tokens are views of the text.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct Token {
     real,
     string,  // text without the quotes
     punctuation,
-    bad,  // `text` is what cannot be read, problem() why
+    bad,  // `text` cannot be read; problem() has the reason
   };
   Kind kind = Kind::end;
-  char symbol = 0;  // punctuation: the first character; two-character operators by text
+  char symbol = 0;  // punctuation: its first character; `text` has two-character operators
   std::string_view text;
   uint32_t line = 1, column = 1;
 
@@ -33,7 +33,7 @@ struct Token {
 /// "'foo'" or "end of file", for messages.
 std::string describe(const Token& token);
 
-/// Any text in quotes, shortened and with unprintable characters escaped.
+/// Quotes any text, shortened and with unprintable characters escaped.
 std::string quote(std::string_view text);
 
 class Lexer {
@@ -42,16 +42,17 @@ class Lexer {
 
   Token next();
 
-  /// True if the next token is a ':' that is not part of '::': the token before is a label.
+  /// True if the next token is a ':' that is not part of '::', so that the token before it is a
+  /// label.
   bool at_label_colon() const;
 
-  /// `token`, just read, starts an instruction: extends it over its modifiers.
+  /// Extends `token`, the first word of an instruction, which was just read, over its modifiers.
   Token extend_mnemonic(const Token& token);
 
-  /// Skips to behind the '}' that closes a '{' just read; false where the text ends first.
+  /// Skips past the '}' that closes a '{' just read; false if the text ends first.
   bool skip_block();
 
-  /// Why the last `bad` token is bad.
+  /// The reason why the last `bad` token is bad.
   std::string_view problem() const { return problem_; }
 
  private:

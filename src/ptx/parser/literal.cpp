@@ -18,8 +18,8 @@ Constant make_integer(uint64_t bits, bool is_unsigned) {
   return {is_unsigned ? Constant::Kind::u64 : Constant::Kind::s64, bits};
 }
 
-// The two conversions are done on the bits: the process may have set its
-// threads to flush subnormals, and the hardware quiets signalling NaNs.
+// The two conversions work on the bits, because the process may have set its threads to flush
+// subnormals, and the hardware quiets signalling NaNs.
 
 uint64_t widen(uint32_t bits) {
   uint64_t sign = uint64_t{bits >> 31} << 63;
@@ -35,7 +35,7 @@ uint64_t widen(uint32_t bits) {
   return sign | uint64_t{exponent + 1023 - 127} << 52 | fraction << 29;
 }
 
-/// To nearest, ties to even.
+/// Rounds to nearest, ties to even.
 uint32_t narrow(uint64_t bits) {
   auto sign = static_cast<uint32_t>(bits >> 63) << 31;
   auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
@@ -48,7 +48,7 @@ uint32_t narrow(uint64_t bits) {
   exponent -= 1023 - 127;
   if (exponent >= 0xff) return sign | 0x7f800000u;
   uint32_t drop = 29;
-  if (exponent <= 0) {  // subnormal as a float, or zero
+  if (exponent <= 0) {  // subnormal in f32, or zero
     if (exponent < -24) return sign;
     fraction |= uint64_t{1} << 52;
     drop += static_cast<uint32_t>(1 - exponent);
@@ -59,7 +59,7 @@ uint32_t narrow(uint64_t bits) {
   uint64_t half = uint64_t{1} << (drop - 1);
   uint32_t result = static_cast<uint32_t>(exponent) << 23 | static_cast<uint32_t>(kept);
   bool up = rest > half || (rest == half && (kept & 1));
-  return sign | (result + (up ? 1 : 0));  // a carry runs into the exponent, as it should
+  return sign | (result + (up ? 1 : 0));  // a carry into the exponent is correct
 }
 
 std::optional<Constant> apply_float(std::string_view op, double a, double b) {
@@ -118,7 +118,7 @@ std::optional<Constant> apply_integer(std::string_view op, Constant left, Consta
   return std::nullopt;
 }
 
-/// True if a decimal number beyond the range of double is too small for it, not too large.
+/// True if a decimal number outside the range of double underflows instead of overflowing.
 bool is_tiny(std::string_view text) {
   const size_t mark = std::min(text.find_first_of("eE"), text.size());
   const std::string_view digits = text.substr(0, mark);

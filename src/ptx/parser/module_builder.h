@@ -1,4 +1,4 @@
-// ModuleBuilder: the module that the parser fills, and the names of its symbols.
+// The module under construction and its symbol table.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,42 @@
 
 namespace km::ptx {
 
-/// ModuleNames maps the names of variables and functions, which are views of the text.
+/// Maps names of variables and functions, which are views of the text, to symbols.
 using ModuleNames = std::unordered_map<std::string_view, SymbolId>;
 
-/// ModuleBuilder owns a module while it grows, and finds its symbols by name.
+/// Owns a module under construction, and finds its symbols by name.
 class ModuleBuilder {
  public:
-  /// The module begins empty.
+  /// Creates an empty module with this name.
   explicit ModuleBuilder(std::string_view name);
 
-  /// module() is the module as far as it has been read.
+  /// The module as far as it has been parsed.
   Module& module() { return *module_; }
   const Module& module() const { return *module_; }
 
-  /// share() hands the module to the caller.
+  /// Shares the module's ownership with the caller.
   std::shared_ptr<Module> share() const { return module_; }
 
-  /// isa_version() is the version of PTX, 83 for 8.3.
+  /// The PTX version, 83 for 8.3.
   uint32_t isa_version() const { return 10 * module_->version_major + module_->version_minor; }
 
-  /// names() has the names of all symbols, for those who must avoid them.
+  /// All names in use at module level.
   const ModuleNames& names() const { return names_; }
 
-  /// find() is the symbol of a name.
+  /// The symbol with this name; nothing if there is none.
   std::optional<SymbolId> find(std::string_view name) const;
 
-  /// find_function() is the symbol of a name that is a function's.
+  /// Like find(), but only for functions.
   std::optional<SymbolId> find_function(std::string_view name) const;
 
-  /// symbol() is a symbol of the module.
+  /// The symbol with this id; the reference is valid until a symbol is added.
   Symbol& symbol(SymbolId id) { return module_->symbols[id]; }
   const Symbol& symbol(SymbolId id) const { return module_->symbols[id]; }
 
-  /// reserve() gives a name that is not in use to the symbol that will be added next.
+  /// Binds a new name to the symbol that will be added next, and returns its id.
   SymbolId reserve(std::string_view name);
 
-  /// add_function() adds a function of a fresh name with its symbol and returns its index.
+  /// Adds a function under a new name, together with its symbol, and returns the function's index.
   uint32_t add_function(Function&& function, std::string_view name);
 
  private:

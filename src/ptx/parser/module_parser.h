@@ -1,4 +1,4 @@
-// ModuleParser: text to Module.
+// The parser of whole modules.
 #pragma once
 
 #include <memory>
@@ -16,35 +16,34 @@
 
 namespace km::ptx {
 
-/// ModuleParser reads a whole text and owns the parsers of its parts.
+/// Parses a whole text; it owns the parsers of its parts.
 class ModuleParser {
  public:
-  /// The text must outlive the parser; `name` stands in errors and is the module's.
+  /// The text must outlive the parser. `name` appears in errors and becomes the module's name.
   ModuleParser(std::string_view text, std::string_view name);
 
-  /// run() reads the text, once.
+  /// Parses the text. It may be called once.
   Result<std::shared_ptr<Module>> run();
 
  private:
-  /// parse_item() reads what stands at module level: a directive, a variable or a function.
+  /// Parses a directive, a variable or a function at module level.
   Status parse_item();
 
-  /// parse_linked_item() reads a variable or a function with the linkage before it.
+  /// Parses a variable or a function with its linkage directive.
   Status parse_linked_item();
 
-  /// parse_linkage() reads `.extern` and its like, or nothing.
+  /// Parses an optional linkage directive (`.extern`, `.visible` ...).
   Linkage parse_linkage();
 
-  /// parse_variables() reads the declaration of one or more variables.
   Status parse_variables(Linkage linkage, bool managed);
 
-  /// parse_variable() reads a name of such a declaration, with its size and initial value.
+  /// Parses one declarator of such a declaration, with its size and initial value.
   Status parse_variable(const Symbol& specifiers);
 
-  /// find_declared() finds an earlier `.extern` declaration that `symbol` may follow.
+  /// Finds the earlier `.extern` declaration that `symbol` completes; an incompatible one is an
+  /// error.
   Result<std::optional<SymbolId>> find_declared(const Symbol& symbol, const Token& name) const;
 
-  /// parse_alias() reads `.alias`.
   Status parse_alias();
 
   TokenStream tokens_;

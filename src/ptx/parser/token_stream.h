@@ -1,4 +1,4 @@
-// TokenStream: the tokens of a text one after another, and errors that name a place in it.
+// The tokens of a text in sequence, and the errors that refer to their positions.
 #pragma once
 
 #include <cstdint>
@@ -10,69 +10,67 @@
 
 namespace km::ptx {
 
-/// TokenStream holds the current token of a text and makes all errors of the parser.
+/// Holds the current token of a text, and builds all errors of the parser.
 class TokenStream {
  public:
-  /// The first token is the current one; `name` stands in front of each error's place.
+  /// Makes the first token current. Errors begin with `name`.
   TokenStream(std::string_view text, std::string_view name);
 
-  /// current() is the token that has been read last and not yet taken.
+  /// The token that was read last and is not consumed yet.
   const Token& current() const { return token_; }
 
-  /// at() tells the kind of the current token, or its one character.
+  /// True if the current token has this kind, or is this character.
   bool at(Token::Kind kind) const { return token_.kind == kind; }
   bool at(char symbol) const { return token_.is(symbol); }
 
-  /// at_dotted() tells if the current token is `.word`.
+  /// True if the current token is `.word`.
   bool at_dotted(std::string_view word) const { return token_.is_dotted(word); }
 
-  /// at_label() tells if a ':' follows the current token.
+  /// True if a ':' follows the current token, which is then a label.
   bool at_label() const { return lexer_.at_label_colon(); }
 
-  /// at_name() tells if the current token is an identifier that is no constant.
+  /// True if the current token is an identifier that is not a numeric constant.
   bool at_name() const { return is_name(token_); }
 
-  /// is_name() tells if a token is an identifier that is no constant.
+  /// True if a token is an identifier that is not a numeric constant.
   static bool is_name(const Token& token) {
     return token.kind == Token::Kind::identifier && token.text != "WARP_SZ";
   }
 
-  /// peek() reads the token after the current one and leaves both where they are.
+  /// The token after the current one, without consuming any.
   Token peek() const;
 
-  /// advance() makes the next token the current one.
+  /// Consumes the current token.
   void advance() { token_ = lexer_.next(); }
 
-  /// accept() takes the current token if it is `symbol`, accept_dotted() if it is `.word`.
+  /// Consumes the current token if it is `symbol`, or `.word`; returns whether it did.
   bool accept(char symbol);
   bool accept_dotted(std::string_view word);
 
-  /// expect() takes `symbol`, whose lack is an error that says `where` it belongs.
+  /// Consumes `symbol`; otherwise the error tells `where` it is missing.
   Status expect(char symbol, std::string_view where);
 
-  /// take_identifier() takes an identifier, which errors call `what`.
+  /// Consumes an identifier, which errors call `what`.
   Result<Token> take_identifier(std::string_view what);
 
-  /// take_integer() takes a number as it is written, where PTX has no expression.
+  /// Consumes an integer literal within [least, most], where PTX allows no expression.
   Result<uint64_t> take_integer(uint64_t least, uint64_t most, std::string_view what);
 
-  /// take_mnemonic() takes the current token with the modifiers that follow without a blank.
+  /// Consumes the current token with the modifiers that follow it without a blank.
   Token take_mnemonic();
 
-  /// skip_block() skips a block whose '{' is the current token; a block without an end is the
-  /// error `problem`.
+  /// Skips a block whose '{' is the current token; `problem` is the error if the block never ends.
   Status skip_block(const std::string& problem);
 
-  /// error_here() is an error at the current token, error_at() at another one, or at a line and a
-  /// column.
+  /// Errors at the current token, at another token, or at a line and column.
   Error error_here(const std::string& message) const { return error_at(token_, message); }
   Error error_at(const Token& token, const std::string& message) const;
   Error error_at(uint32_t line, uint32_t column, const std::string& message) const;
 
-  /// unexpected() is the error that the current token is not what was `expected`.
+  /// The error for a current token that is not what was `expected`.
   Error unexpected(std::string_view expected) const;
 
-  /// text_bytes() is the length of the whole text.
+  /// The length of the whole text, to which memory use is kept proportional.
   uint64_t text_bytes() const { return text_bytes_; }
 
  private:

@@ -1,4 +1,4 @@
-// DirectiveParser: the directives that stand at module level and in functions alike.
+// The directives that are allowed both at module level and in functions.
 #pragma once
 
 #include <string>
@@ -12,24 +12,23 @@
 
 namespace km::ptx {
 
-/// DirectiveParser reads debug information and pragmas; the directive is the current token.
+/// Parses debug information and pragmas, beginning at the directive itself.
 class DirectiveParser {
  public:
-  /// The names of files go to `module`.
+  /// File names are stored in `module`.
   DirectiveParser(TokenStream& tokens, ExpressionParser& expressions, ModuleBuilder& module)
       : tokens_(tokens), expressions_(expressions), module_(module) {}
 
-  /// parse_file() reads `.file 1 "name", time, size`.
+  /// Parses `.file 1 "name", time, size`.
   Status parse_file();
 
-  /// parse_section() skips `.section .debug_info {...}`: nothing here reads DWARF.
+  /// Skips `.section .debug_info {...}`, because the engine does not use DWARF.
   Status parse_section();
 
-  /// parse_pragma() appends the strings of `.pragma "a", "b";`.
+  /// Parses `.pragma "a", "b";` and appends the strings.
   Status parse_pragma(std::vector<std::string>& pragmas);
 
-  /// parse_location() reads `.loc file line column[, function_name label[+offset], inlined_at file
-  /// line column]`.
+  /// Parses `.loc file line column[, function_name label[+offset], inlined_at file line column]`.
   Result<SourceLine> parse_location();
 
  private:

@@ -10,8 +10,8 @@
 namespace km::ptx {
 namespace {
 
-/// Initial data that is no longer than this is always accepted; beyond it must be in proportion
-/// to the text, so that a few brackets cannot ask for all memory.
+/// Initial data up to this size is always accepted. Beyond it, the size must be in proportion to
+/// the text, so that a few brackets cannot exhaust the memory.
 constexpr uint64_t kFreeDataBytes = uint64_t{64} << 20;
 constexpr uint64_t kDataBytesPerTextByte = 16;
 
@@ -24,7 +24,7 @@ bool is_byte_mask(uint64_t mask) {
 
 Status InitialiserParser::parse() {
   Token at = tokens_.current();
-  if (kind_of(symbol_.type) == TypeKind::opaque) {  // the engine has its own defaults
+  if (kind_of(symbol_.type) == TypeKind::opaque) {  // the engine uses its own defaults
     if (!tokens_.at('{')) return tokens_.unexpected("'{'");
     return tokens_.skip_block("this initialiser has no end");
   }

@@ -1,4 +1,4 @@
-// InitialiserParser: the initial value of a variable, numbers, nested lists and addresses.
+// The initial values of variables: numbers, nested lists and addresses.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace km::ptx {
 
-/// InitialiserParser reads the initial value of one variable.
+/// Parses the initial value of one variable.
 class InitialiserParser {
  public:
-  /// The value goes to `symbol`. `itself` is the id of a variable at module level, whose own
-  /// address it cannot hold; kNone stands for a variable in a function.
+  /// The value is stored in `symbol`. `itself` is the id of a module-level variable, whose own
+  /// address cannot be its value; kNone for a variable in a function.
   InitialiserParser(TokenStream& tokens, ExpressionParser& expressions, const ModuleBuilder& module,
                     Symbol& symbol, SymbolId itself)
       : tokens_(tokens),
@@ -26,36 +26,33 @@ class InitialiserParser {
         symbol_(symbol),
         itself_(itself) {}
 
-  /// parse() reads the value; an array without a size gets one.
+  /// Parses the value; an array without a size gets its size from it.
   Status parse();
 
  private:
-  /// check_symbol() refuses variables that cannot have an initial value.
+  /// Refuses variables that cannot have an initial value.
   Status check_symbol() const;
 
-  /// set_extents() computes extents_ from the dimensions of the variable.
+  /// Computes extents_ from the variable's dimensions.
   void set_extents();
 
-  /// parse_list() reads `{...}` of one dimension, whose first element is number `begin`: values, or
-  /// the braces of the next dimension. Elements left out at the end are zero, but for components of
-  /// a vector.
+  /// Parses `{...}` of one dimension, whose first element is number `begin`: values, or the lists
+  /// of the next dimension. Missing elements at the end are zero, but the components of a vector
+  /// must be complete.
   Status parse_list(size_t level, uint64_t begin);
 
-  /// parse_value() reads the value of one element.
+  /// Parses the value of element number `element`.
   Status parse_value(uint64_t element);
 
-  /// parse_address() reads `symbol`, `symbol+8` or `generic(symbol)+8`, of which `mask` selects the
-  /// bytes.
+  /// Parses `symbol`, `symbol+8` or `generic(symbol)+8`; `mask` selects the bytes of the address.
   Status parse_address(uint64_t offset, uint64_t mask);
 
-  /// find_addressable() finds the variable or function whose address an initialiser holds; its
-  /// declaration must precede the use.
+  /// Finds the variable or function whose address is used; its declaration must precede the use.
   Result<SymbolId> find_addressable(const Token& name, bool generic) const;
 
-  /// store_bits() stores the bits of an element of the variable's type.
   Status store_bits(const Token& token, uint64_t offset, uint64_t bits);
 
-  /// reserve_data() extends the data of the variable to `end` bytes.
+  /// Extends the variable's data to `end` bytes, within the limit for the text's size.
   Status reserve_data(const Token& token, uint64_t end);
 
   TokenStream& tokens_;
@@ -63,8 +60,9 @@ class InitialiserParser {
   const ModuleBuilder& module_;
   Symbol& symbol_;
   SymbolId itself_;
-  std::vector<uint64_t> extents_;  // elements of one entry at each level; [0] is all of it
-  uint64_t written_end_ = 0;       // elements reached so far
+  // Number of elements per entry at each level; [0] is the whole variable.
+  std::vector<uint64_t> extents_;
+  uint64_t written_end_ = 0;  // end of the elements that have a value so far
 };
 
 }  // namespace km::ptx

@@ -1,4 +1,4 @@
-// BodyParser: the statements of a function's body.
+// The statements of a function's body.
 #pragma once
 
 #include "base/result.h"
@@ -13,17 +13,17 @@
 
 namespace km::ptx {
 
-/// FunctionParsers are the parsers that bodies and signatures share.
+/// The parsers that bodies and signatures share.
 struct FunctionParsers {
   DirectiveParser& directives;
   SignatureParser& signatures;
   FunctionDirectiveParser& function_directives;
 };
 
-/// BodyParser reads one body, from '{' to '}'.
+/// Parses one body, from '{' to '}'.
 class BodyParser {
  public:
-  /// The body goes to the function of `context`.
+  /// The statements are added to the function of `context`.
   BodyParser(TokenStream& tokens, const ModuleBuilder& module, const FunctionParsers& parsers,
              LocalDeclarationParser& declarations, InstructionParser& instructions,
              FunctionContext& context)
@@ -34,31 +34,28 @@ class BodyParser {
         instructions_(instructions),
         context_(context) {}
 
-  /// parse() reads the body, whose '{' is the current token.
+  /// Parses the body; its '{' must be the current token.
   Status parse();
 
  private:
-  /// parse_statement() reads an instruction, a directive or a label.
+  /// Parses an instruction, a directive or a label.
   Status parse_statement();
 
-  /// parse_directive() reads a statement that begins with a dot.
+  /// Parses a statement that starts with a dot.
   Status parse_directive();
 
-  /// parse_pragma() reads `.pragma`; "used_bytes_mask 0xF0F" says which bytes of what the next load
-  /// reads are used.
+  /// Parses `.pragma`. "used_bytes_mask 0xF0F" marks the bytes of the next load that are used.
   Status parse_pragma();
 
-  /// parse_label() reads a label with its colon and what belongs to it.
+  /// Parses a label with its colon and the list or prototype that may follow.
   Status parse_label();
 
-  /// parse_targets() reads `a, b;` after `label: .branchtargets` or, if `calls`, `.calltargets`.
+  /// Parses `a, b;` after `label: .branchtargets` or, if `calls`, `.calltargets`.
   Status parse_targets(const Token& label, bool calls);
 
-  /// parse_target() reads one name of such a list.
   Status parse_target(TargetList& list, uint32_t index, bool calls);
 
-  /// parse_prototype() reads `(.param .b32 _) _ (.param .b64 _) .noreturn;` after `label:
-  /// .callprototype`.
+  /// Parses `(.param .b32 _) _ (.param .b64 _) .noreturn;` after `label: .callprototype`.
   Status parse_prototype(const Token& label);
 
   TokenStream& tokens_;

@@ -1,4 +1,4 @@
-// ForwardReferences: labels and their like that a body uses before it declares them.
+// Uses of labels, target lists and prototypes before their declaration.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,29 @@
 
 namespace km::ptx {
 
-/// ForwardReferences keeps each use of a name until the scope closes that declares the name.
+/// Keeps each use of a name until the scope that declares the name is closed.
 class ForwardReferences {
  public:
-  /// Use tells what holds the name: a branch, a list of targets, or a branch or call by a list.
+  /// The kind of the use: in a branch, in a list of targets, or a branch or call by a list.
   enum class Use : uint8_t { branch, table, call_target_list };
 
-  /// The names are those of `scopes`, and the uses are in `function`.
+  /// Names are looked up in `scopes`; the uses are in `function`.
   ForwardReferences(const TokenStream& tokens, Function& function, FunctionScopes& scopes)
       : tokens_(tokens), function_(function), scopes_(scopes) {}
 
-  /// add() notes that `name` is used by an instruction's operand, or by an element of a list.
+  /// Records that operand or list element `element` of item `index` uses `name`.
   void add(Use use, const Token& name, uint32_t index, uint32_t element);
 
-  /// open_scope() begins a scope of names.
+  /// Opens a scope of names.
   void open_scope();
 
-  /// close_scope() ends it: names that it has declared get their meaning; the others wait for the
-  /// outer one.
+  /// Closes the innermost scope: uses of names that it declares are resolved, all others move to
+  /// the outer scope.
   Status close_scope();
 
  private:
-  /// Reference is one use; `index` is an instruction's or a list's, `element` an operand of the
-  /// former or an element of the latter.
+  /// One use; `index` is that of an instruction or a list, `element` that of an operand or list
+  /// element.
   struct Reference {
     Use use = Use::branch;
     Token token;
@@ -42,14 +42,14 @@ class ForwardReferences {
     uint32_t element = 0;
   };
 
-  /// resolve() stores the meaning of a name where it is used.
+  /// Stores the entity where the name is used.
   Status resolve(const Reference& reference, const Entity& entity);
 
   const TokenStream& tokens_;
   Function& function_;
   FunctionScopes& scopes_;
   std::vector<Reference> references_;
-  std::vector<size_t> starts_;  // of each open scope, in references_
+  std::vector<size_t> starts_;  // first reference of each open scope, in references_
 };
 
 }  // namespace km::ptx

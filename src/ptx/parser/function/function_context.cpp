@@ -40,7 +40,7 @@ Error FunctionContext::undefined(const Token& name) const {
   if (!name.text.starts_with('%')) {
     return tokens_.error_at(name, "undefined name " + quote(name.text));
   }
-  constexpr size_t kTooShortToGuess = 5;  // %r7 is near many names
+  constexpr size_t kTooShortToGuess = 5;  // short names such as %r7 are similar to too many others
   bool guess = name.text.size() >= kTooShortToGuess;
   return tokens_.error_at(name, "undefined register " + quote(name.text) +
                                     (guess ? suggest_special_register(name.text.substr(1)) : ""));

@@ -1,4 +1,4 @@
-// FunctionContext: the function whose body is being read, with the meaning of names in it.
+// The function whose body is being parsed, with its names.
 #pragma once
 
 #include <cstdint>
@@ -14,66 +14,65 @@
 
 namespace km::ptx {
 
-/// FunctionContext owns the names of a function's body and adds to the function's tables.
+/// Owns the names of a function's body, and adds to the function's tables.
 class FunctionContext {
  public:
-  /// `index` is the function's in `module`, which gets no other function meanwhile.
+  /// `index` is that of the function in `module`; no other function may be added meanwhile.
   FunctionContext(const TokenStream& tokens, ModuleBuilder& module, uint32_t index);
 
   FunctionContext(const FunctionContext&) = delete;
   FunctionContext& operator=(const FunctionContext&) = delete;
 
-  /// module() is the module of the function.
+  /// The module that contains the function.
   const Module& module() const { return module_.module(); }
 
-  /// function() is the function as far as it has been read.
+  /// The function as far as it has been parsed.
   Function& function() { return function_; }
   const Function& function() const { return function_; }
 
-  /// scopes() has the names of the body, references() those that await their declaration.
+  /// The names of the body, and the uses that precede their declaration.
   FunctionScopes& scopes() { return scopes_; }
   ForwardReferences& references() { return references_; }
 
-  /// declare() gives a name to an entity of the innermost scope; `what` is the error's word for a
-  /// name that is taken.
+  /// Declares a name for an entity in the innermost scope; `what` describes a name that is taken in
+  /// the error.
   Status declare(const Token& name, const Entity& entity, std::string_view what);
 
-  /// declare_label() gives a name to number `id` of the entities of a kind that labels stand
-  /// before.
+  /// Declares the label of entity `id`, a label, target list or prototype.
   Status declare_label(const Token& name, Entity::Kind kind, uint32_t id);
 
-  /// find() is the entity that a name means here: one of the body or a symbol of the module.
+  /// The entity that a name refers to here, in the body or the module; nothing if it is undefined.
   std::optional<Entity> find(std::string_view name);
 
-  /// undefined() is the error that a name means nothing.
+  /// The error for an undefined name.
   Error undefined(const Token& name) const;
 
-  /// next_instruction() is the index of the instruction that will be added next.
+  /// The index of the instruction that will be added next.
   uint32_t next_instruction() const { return static_cast<uint32_t>(function_.code.size()); }
 
-  /// temporary() is a fresh register that no name reaches.
+  /// A new register, which no name in the text refers to.
   Operand temporary(Type type);
 
-  /// register_type() is the type of a register.
+  /// The declared type of a register.
   Type register_type(RegisterId id) const { return function_.registers[id].type; }
 
-  /// is_predicate() tells if an operand is a register of type .pred.
+  /// True if an operand is a register of type .pred.
   bool is_predicate(const Operand& operand) const;
 
-  /// symbol_of() is the symbol that an operand of kind symbol or address names.
+  /// The symbol that an operand of kind symbol or address refers to.
   const Symbol& symbol_of(const Operand& operand) const;
 
-  /// pooled() is an operand that consists of others, elements() are those.
+  /// An operand made of other operands, which are copied to the pool; elements() returns them.
   Operand pooled(Operand::Kind kind, const std::vector<Operand>& elements);
   std::vector<Operand> elements(const Operand& operand) const;
 
-  /// element() is number `index` of the operands that `operand` consists of.
+  /// Element number `index` of a compound operand.
   Operand& element(const Operand& operand, uint32_t index) {
     return function_.operand_pool[operand.first + index];
   }
 
-  /// add_source_line() makes a place in the source that of the instructions to come, source_line()
-  /// is its index in the function's table.
+  /// Sets the source position of the following instructions; source_line() is its index in the
+  /// function's table.
   void add_source_line(const SourceLine& line);
   uint32_t source_line() const { return source_line_; }
 

@@ -1,4 +1,4 @@
-// FunctionDirectiveParser: the directives between the signature of a function and its body.
+// The directives between the signature of a function and its body.
 #pragma once
 
 #include <array>
@@ -12,32 +12,31 @@
 
 namespace km::ptx {
 
-/// begins_module_item() tells if the token begins an item at module level.
+/// True if the token can begin an item at module level, so that a declaration ends before it.
 bool begins_module_item(const Token& token);
 
-/// FunctionDirectiveParser reads directives such as `.maxntid 256, 1, 1` and `.noreturn`.
+/// Parses directives such as `.maxntid 256, 1, 1` and `.noreturn`.
 class FunctionDirectiveParser {
  public:
-  /// The version and target of `module` say which directives there are.
+  /// The version and target of `module` determine the available directives.
   FunctionDirectiveParser(TokenStream& tokens, DirectiveParser& directives,
                           const ModuleBuilder& module)
       : tokens_(tokens), directives_(directives), module_(module) {}
 
-  /// parse() reads all directives of a function.
+  /// Parses all directives of a function.
   Status parse(Function& function);
 
  private:
-  /// parse_directive() reads one directive; false if there is none.
+  /// Parses one directive; false if the current token is none.
   Result<bool> parse_directive(Function& function);
 
-  /// parse_entry_directive() reads one that kernels have; false if it is none.
+  /// Parses one directive of kernels; false if the current token is none.
   Result<bool> parse_entry_directive(Function& function);
 
-  /// parse_dimensions() reads up to three numbers; those left out are 1.
+  /// Parses up to three numbers; omitted ones are 1.
   Status parse_dimensions(std::array<uint32_t, 3>& sizes);
 
-  /// check() refuses directives that the version or the target does not know, or that contradict
-  /// each other.
+  /// Refuses directives that the version or target does not have, and contradictory ones.
   Status check(const Function& function, const Token& at) const;
 
   TokenStream& tokens_;

@@ -50,7 +50,7 @@ Status FunctionParser::parse(Linkage linkage, bool is_entry) {
   KM_ASSIGN(Token name, signatures_.parse(fresh, parameters));
   KM_TRY(function_directives_.parse(fresh));
   bool has_body = tokens_.at('{');
-  // Compilers of CUDA 3 and 4 left out the semicolon of a declaration.
+  // CUDA 3 and 4 generated declarations without a semicolon.
   const bool open_end =
       !is_entry && (tokens_.at(Token::Kind::end) || begins_module_item(tokens_.current()));
   if (!has_body && !open_end && !tokens_.at(';')) {

@@ -1,4 +1,4 @@
-// FunctionParser: `.entry` and `.func`, declared or defined.
+// Declarations and definitions of functions: `.entry` and `.func`.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,24 @@
 
 namespace km::ptx {
 
-/// FunctionParser reads functions and adds them to the module.
+/// Parses functions and adds them to the module.
 class FunctionParser {
  public:
-  /// The functions go to `module`.
+  /// The functions are added to `module`.
   FunctionParser(TokenStream& tokens, ExpressionParser& expressions,
                  DeclarationParser& declarations, DirectiveParser& directives,
                  ModuleBuilder& module);
 
-  /// parse() reads a function from its signature on.
+  /// Parses a function, beginning at its signature.
   Status parse(Linkage linkage, bool is_entry);
 
  private:
-  /// add() adds a function to the module, or completes an earlier declaration of it, and returns
-  /// its index.
+  /// Adds a function to the module, or completes its earlier declaration, and returns its index.
   Result<uint32_t> add(Function&& fresh, const Token& name);
 
-  /// check_redeclaration() refuses a second body, and a declaration that differs from another.
+  /// Refuses a second body, and declarations that differ.
   Status check_redeclaration(const Function& old, const Function& fresh, const Token& name) const;
 
-  /// parse_body() reads the body of the function `index`.
   Status parse_body(uint32_t index, const std::vector<WrittenParameter>& parameters);
 
   TokenStream& tokens_;

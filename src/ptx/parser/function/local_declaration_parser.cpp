@@ -96,7 +96,7 @@ Status LocalDeclarationParser::parse_register(const Symbol& specifiers) {
   }
   if (name.text == "_") return tokens_.error_at(name, "'_' cannot be the name of a register");
   if (tokens_.accept('<')) {
-    // Not a constant expression: '>' would be its operator.
+    // The count is not parsed as an expression, because '>' would be taken as an operator.
     auto count =
         tokens_.at(Token::Kind::integer) ? read_integer(tokens_.current().text) : std::nullopt;
     if (!count || count->bits > UINT32_MAX) return tokens_.unexpected("the number of registers");

@@ -1,4 +1,4 @@
-// LocalDeclarationParser: variables, registers and parameters that a body declares.
+// The variables, registers and parameters that a body declares.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@
 
 namespace km::ptx {
 
-/// LocalDeclarationParser declares the names of one function that are not labels.
+/// Declares all names of one function except its labels.
 class LocalDeclarationParser {
  public:
-  /// The names go to `context`; initial values may name symbols of `module`.
+  /// The names are added to `context`; initial values may refer to symbols of `module`.
   LocalDeclarationParser(TokenStream& tokens, ExpressionParser& expressions,
                          DeclarationParser& declarations, const ModuleBuilder& module,
                          FunctionContext& context)
@@ -27,24 +27,23 @@ class LocalDeclarationParser {
         module_(module),
         context_(context) {}
 
-  /// declare_parameters() makes the parameters the outermost names of the body; those in .reg
-  /// become registers.
+  /// Declares the parameters in the outermost scope of the body; parameters in .reg become
+  /// registers.
   Status declare_parameters(const std::vector<WrittenParameter>& written);
 
-  /// parse_variables() reads `.param`, `.shared`, `.local`, `.global` or `.const` and what follows.
+  /// Parses a declaration in `.param`, `.shared`, `.local`, `.global` or `.const`.
   Status parse_variables(Space space);
 
-  /// parse_registers() reads `.reg` and what follows.
+  /// Parses a `.reg` declaration.
   Status parse_registers();
 
  private:
-  /// declare_parameter() makes a register of the parameter `id` if it is in .reg.
+  /// Makes a register of parameter `id` if it is in .reg.
   Status declare_parameter(SymbolId id, const WrittenParameter& written);
 
-  /// parse_variable() reads one variable of a declaration.
   Status parse_variable(const Symbol& specifiers);
 
-  /// parse_register() reads one register of a declaration, or a range such as `%r<10>`.
+  /// Parses one register, or a range such as `%r<10>`.
   Status parse_register(const Symbol& specifiers);
 
   TokenStream& tokens_;

@@ -68,7 +68,7 @@ const Entity* FunctionScopes::find_innermost(std::string_view name) const {
   return entity.depth == depth_ ? &entity : nullptr;
 }
 
-/// %r12 may be number 12 of %r<n>, or number 2 of %r1<n>: every split of the digits is tried.
+/// %r12 may be number 12 of %r<n> or number 2 of %r1<n>, so every split of the digits is tried.
 std::optional<Entity> FunctionScopes::find_in_range(std::string_view name, uint32_t least_depth) {
   constexpr size_t kMostDigits = 10;
   size_t split = name.size();
@@ -125,7 +125,7 @@ std::string FunctionScopes::unique(std::string_view name) {
     candidate = std::string(name) + "$" + std::to_string(uses);
     bool free = !module_names_.contains(candidate);
     if (free && used_names_.try_emplace(candidate, 1).second) return candidate;
-    // `uses` stays valid: the map's nodes do not move.
+    // The reference `uses` stays valid, because the map's nodes do not move.
     ++uses;
   }
 }

@@ -1,5 +1,5 @@
-// Names inside a function: nested scopes with shadowing, parameterised registers expanded on
-// first use, and names made unique so that the flat tables of ir.h can hold them.
+// Names inside a function: nested scopes with shadowing, register ranges whose registers are
+// created at their first use, and unique names for the flat tables of ir.h.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Entity {
   uint32_t id = 0;
   uint32_t count = 0;
   uint32_t depth = 0;
-  uint32_t previous = kNone;  // what this one shadows
+  uint32_t previous = kNone;  // the entity that this one shadows
 };
 
 class FunctionScopes {
@@ -42,24 +42,24 @@ class FunctionScopes {
   void open() { scope_starts_.push_back(undo_.size()), ++depth_; }
   void close();
 
-  /// Declares a name in the innermost scope; false where that scope has it already.
+  /// Declares a name in the innermost scope; false if that scope already has it.
   bool declare(std::string_view name, Entity entity);
 
-  /// Declares %r<count>, of vectors of `width` components where that is not 1.
+  /// Declares %r<count>; `width` is the number of components of vector registers, otherwise 1.
   bool declare_range(std::string_view prefix, Type type, uint8_t width, uint32_t count);
 
-  /// The entity that a name means here, expanding a parameterised register on first use.
+  /// The entity that a name refers to here. It creates a register of a range at its first use.
   std::optional<Entity> find(std::string_view name);
 
-  /// Only what the innermost scope itself declares.
+  /// Like find(), but only in the innermost scope.
   const Entity* find_innermost(std::string_view name) const;
 
   RegisterId add_register(std::string_view name, Type type);
 
-  /// The first register of a vector, whose components follow one another.
+  /// Adds a vector register with consecutive components and returns the first.
   RegisterId add_vector(std::string_view name, Type type, uint8_t width);
 
-  /// `name`, or `name$2` and so on where the function or the module has used it before.
+  /// `name`, or `name$2` and so on if the function or the module uses it already.
   std::string unique(std::string_view name);
 
  private:

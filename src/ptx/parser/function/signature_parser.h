@@ -1,4 +1,4 @@
-// SignatureParser: the name, parameters and results of a function.
+// The names, parameters and results of functions.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,37 @@
 
 namespace km::ptx {
 
-/// WrittenParameter tells how a parameter was written, for each symbol of a signature. A parameter
-/// that is a vector of registers has a symbol for each component.
+/// The written form of a parameter, for each symbol of a signature. A parameter that is a vector of
+/// registers has one symbol per component.
 struct WrittenParameter {
   Token name;
-  uint8_t components = 1;  // of the vector that begins here; 0: a later component of one
+  // Number of components of the vector that begins here; 0: a later component.
+  uint8_t components = 1;
 };
 
-/// SignatureParser reads signatures of functions, and of prototypes of calls.
+/// Parses the signatures of functions and of call prototypes.
 class SignatureParser {
  public:
-  /// `declarations` reads each parameter.
+  /// `declarations` parses each parameter.
   SignatureParser(TokenStream& tokens, DeclarationParser& declarations)
       : tokens_(tokens), declarations_(declarations) {}
 
-  /// parse() reads `(results) name (parameters)` and returns the name. The parameters as written
-  /// go to `written`, one for each of the function's symbols.
+  /// Parses `(results) name (parameters)` and returns the name. `written` gets one entry per symbol
+  /// of the function.
   Result<Token> parse(Function& function, std::vector<WrittenParameter>& written);
 
-  /// parse_unnamed() reads `(parameters)` of a prototype.
+  /// Parses `(parameters)` of a prototype.
   Result<std::vector<Symbol>> parse_unnamed();
 
  private:
-  /// parse_parameters() reads a list whose '(' is the current token; `list` gets its symbols' ids.
+  /// Parses a list whose '(' is the current token; the symbols' ids go to `list`.
   Status parse_parameters(Function& function, std::vector<SymbolId>& list,
                           std::vector<WrittenParameter>& written);
 
-  /// parse_parameter() reads one parameter.
   Status parse_parameter(Function& function, std::vector<SymbolId>& list,
                          std::vector<WrittenParameter>& written);
 
-  /// check_parameter() refuses what can be declared, but not as a parameter of `function`.
+  /// Refuses declarations that are not allowed as a parameter of `function`.
   Status check_parameter(const Function& function, const Symbol& symbol, const Token& name) const;
 
   TokenStream& tokens_;

@@ -60,7 +60,7 @@ Status BranchParser::parse_list(Instruction& instruction) {
   while (!tokens_.at(')')) {
     if (elements.size() == kMostArguments) return tokens_.error_here("too many arguments");
     KM_ASSIGN(Operand element, operands_.parse_simple());
-    if (element.kind == Operand::Kind::vector) {  // a vector register is its parts
+    if (element.kind == Operand::Kind::vector) {  // a vector register counts as its components
       const std::vector<Operand> parts = context_.elements(element);
       elements.insert(elements.end(), parts.begin(), parts.end());
     } else {

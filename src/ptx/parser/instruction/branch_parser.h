@@ -1,4 +1,4 @@
-// BranchParser: the operands of branches and calls.
+// The operands of branches and calls.
 #pragma once
 
 #include "base/result.h"
@@ -11,38 +11,37 @@
 
 namespace km::ptx {
 
-/// BranchParser reads operands that are labels, functions, and lists of them or of arguments.
+/// Parses operands that are labels, functions, or lists of these or of arguments.
 class BranchParser {
  public:
-  /// `operands` reads indices and arguments.
+  /// `operands` parses indices and arguments.
   BranchParser(TokenStream& tokens, FunctionContext& context, OperandParser& operands,
                FormChooser& forms, const WrittenInstruction& written)
       : tokens_(tokens), context_(context), operands_(operands), forms_(forms), written_(written) {}
 
-  /// parse_branch() reads the label of a bra.
+  /// Parses the label of a bra.
   Status parse_branch(Instruction& instruction);
 
-  /// parse_indexed_branch() reads the index and the list of targets of a brx.
+  /// Parses the index and the target list of a brx.idx.
   Status parse_indexed_branch(Instruction& instruction);
 
-  /// parse_call() reads `(results), callee, (arguments), targets` of a call; everything but the
-  /// callee may be left out.
+  /// Parses `(results), callee, (arguments), targets` of a call; only the callee is required.
   Status parse_call(Instruction& instruction);
 
  private:
-  /// parse_list() reads results or arguments in brackets.
+  /// Parses results or arguments in parentheses.
   Status parse_list(Instruction& instruction);
 
-  /// add_empty_list() adds results or arguments that are left out.
+  /// Adds an empty list for omitted results or arguments.
   Status add_empty_list(Instruction& instruction);
 
-  /// parse_callee() reads the name of a function, or of a register with the address of one.
+  /// Parses the name of a function, or of a register with a function's address.
   Status parse_callee(Instruction& instruction);
 
-  /// parse_call_targets() reads the prototype or the list of functions of an indirect call.
+  /// Parses the prototype or the function list of an indirect call.
   Status parse_call_targets(Instruction& instruction);
 
-  /// add_reference() adds an operand whose name may be declared later.
+  /// Adds an operand whose name may be declared later.
   Status add_reference(Instruction& instruction, Operand::Kind kind, const Token& name);
 
   TokenStream& tokens_;

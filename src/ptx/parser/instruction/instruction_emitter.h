@@ -1,4 +1,4 @@
-// InstructionEmitter: instructions, written or made by the parser, appended to their function.
+// Appends instructions to their function, both written and synthesized ones.
 #pragma once
 
 #include <initializer_list>
@@ -15,25 +15,25 @@
 
 namespace km::ptx {
 
-/// InstructionEmitter appends what one written instruction becomes.
+/// Appends the instructions for one written instruction.
 class InstructionEmitter {
  public:
-  /// Errors stand at the operands of `written`.
+  /// Errors refer to the operands' positions in `written`.
   InstructionEmitter(MnemonicTable& mnemonics, FormChooser& forms, FunctionContext& context,
                      const WrittenInstruction& written)
       : mnemonics_(mnemonics), forms_(forms), context_(context), written_(written) {}
 
-  /// emit() chooses the form of an instruction and appends it.
+  /// Selects the form of an instruction and appends it.
   Status emit(Instruction&& instruction, const Mnemonic& mnemonic);
 
-  /// choose_form() chooses the form of an instruction and appends nothing.
+  /// Selects the form of an instruction without appending it.
   Status choose_form(Instruction& instruction, const Mnemonic& mnemonic);
 
-  /// emit_helper() appends an instruction in front of the one being read; its errors stand at the
-  /// operand that needs it. `text` is a literal.
+  /// Appends an instruction before the current one, whose operand needs it; errors refer to that
+  /// operand. `text` must be a string literal.
   Status emit_helper(std::string_view text, std::initializer_list<Operand> operands);
 
-  /// find_made() is the mnemonic of a text that the parser has put together.
+  /// The mnemonic for a text that the parser has composed.
   Result<const Mnemonic*> find_made(std::string text);
 
  private:

@@ -1,4 +1,4 @@
-// InstructionParser: an instruction from its guard to its semicolon.
+// The parser of instructions, from the guard to the semicolon.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@
 
 namespace km::ptx {
 
-/// InstructionParser reads the instructions of one function and owns the parsers of their parts.
+/// Parses the instructions of one function; it owns the parsers of their parts.
 class InstructionParser {
  public:
-  /// The instructions go to the function of `context`.
+  /// The instructions are appended to the function of `context`.
   InstructionParser(TokenStream& tokens, ExpressionParser& expressions, MnemonicTable& mnemonics,
                     FunctionContext& context);
 
   InstructionParser(const InstructionParser&) = delete;
   InstructionParser& operator=(const InstructionParser&) = delete;
 
-  /// parse() reads an instruction.
+  /// Parses one instruction and appends it.
   Status parse();
 
-  /// note_used_bytes() says which bytes of what the next load reads are used.
+  /// Sets the bytes that are used of the next load's result (pragma used_bytes_mask).
   void note_used_bytes(uint64_t mask) { used_bytes_ = mask; }
 
  private:
-  /// parse_guard() reads `@%p` or `@!%p`.
+  /// Parses `@%p` or `@!%p`.
   Status parse_guard(Instruction& instruction);
 
-  /// parse_operands() reads the operands by the kind of the instruction.
+  /// Parses the operands, depending on the opcode.
   Status parse_operands(Instruction& instruction);
 
-  /// emit() appends what the instruction becomes.
+  /// Appends the parsed instruction, rewritten if necessary.
   Status emit(Instruction& instruction, const Mnemonic* mnemonic);
 
   TokenStream& tokens_;

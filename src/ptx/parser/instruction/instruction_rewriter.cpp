@@ -11,7 +11,7 @@
 namespace km::ptx {
 namespace {
 
-/// "ld.global.v4.f32" with the type `type` and without the vector.
+/// The mnemonic "ld.global.v4.f32" with another type and without the vector modifier.
 std::string scalar_text(std::string_view mnemonic, const std::string& type) {
   std::string text;
   for (size_t at = 0; at < mnemonic.size();) {
@@ -31,7 +31,7 @@ Space space_of(const Mnemonic& mnemonic) {
   return km::ptx::space_of(instruction);
 }
 
-/// The lowest `count` bits set.
+/// A mask of the lowest `count` bits.
 uint64_t low_bits(uint64_t count) { return count >= 64 ? UINT64_MAX : (uint64_t{1} << count) - 1; }
 
 }  // namespace

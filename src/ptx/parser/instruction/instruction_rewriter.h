@@ -1,4 +1,4 @@
-// InstructionRewriter: written forms that become other instructions of the typed form.
+// Rewrites written forms that the typed form does not have.
 #pragma once
 
 #include <cstdint>
@@ -15,56 +15,55 @@
 
 namespace km::ptx {
 
-/// InstructionRewriter rewrites elements of arrays as operands, addresses without a state space,
-/// moves of vectors, and loads of which a part is used.
+/// Rewrites array elements as operands, addresses without a state space, moves of vectors, and
+/// loads whose result is only partly used.
 class InstructionRewriter {
  public:
-  /// `emitter` gets the instructions.
+  /// New instructions are appended by `emitter`.
   InstructionRewriter(const TokenStream& tokens, FunctionContext& context,
                       InstructionEmitter& emitter, WrittenInstruction& written)
       : tokens_(tokens), context_(context), emitter_(emitter), written_(written) {}
 
-  /// rewrite_operands() takes off braces around a single register, and makes addresses of elements
-  /// of arrays.
+  /// Removes braces around a single register, and replaces array elements by their addresses.
   Status rewrite_operands(Instruction& instruction, const Mnemonic& mnemonic);
 
-  /// name_space() gives an address without a state space that of the variable that it names.
+  /// Gives an address without a state space the space of the variable that it names.
   Status name_space(Instruction& instruction, const Mnemonic*& mnemonic);
 
-  /// split_vector_move() makes moves of elements of mov.v2 and mov.v4: all elements are read before
-  /// the first one is written.
+  /// Splits mov.v2 and mov.v4 into moves of their elements; all sources are read before the first
+  /// destination is written.
   Status split_vector_move(const Instruction& instruction, const Mnemonic& mnemonic);
 
-  /// split_load() makes loads of those elements of which `used_bytes` names a byte, so that the
-  /// others may lie outside of memory.
+  /// Splits a load into loads of the elements with a byte in `used_bytes`, because the other
+  /// elements may be outside of allocated memory.
   Status split_load(const Instruction& instruction, const Mnemonic& mnemonic, uint64_t used_bytes);
 
  private:
-  /// Copy is a register that a part of a load goes to first.
+  /// The register that first receives a part of a load.
   struct Copy {
     Operand target, copy;
   };
 
-  /// unwrap() makes `%r` of `{%r}`.
+  /// Replaces `{%r}` by `%r`.
   void unwrap(Operand& operand) const;
 
-  /// is_plain_move() is true if braces around operand `index` of a mov stand around a register, and
-  /// a register is on the other side.
+  /// True if operand `index` of a mov is a single register in braces, and the other operand is a
+  /// register.
   bool is_plain_move(const Instruction& instruction, unsigned index) const;
 
-  /// negate_predicate() reads `!%p` by an instruction of its own.
+  /// Computes `!%p` with an instruction of its own.
   Status negate_predicate(Operand& operand);
 
-  /// widen_base() widens the base of an address that is a register of 8 or 16 bits.
+  /// Widens the base register of an address if it has 8 or 16 bits.
   Status widen_base(Operand& address);
 
-  /// address_element() makes an address of the current operand, an element of an array.
+  /// Replaces an array element, the current operand, by its address.
   Status address_element(Operand& operand, const Mnemonic& mnemonic);
 
-  /// make_generic() makes a generic address in a register of the address of a variable.
+  /// Converts the address of a variable to a generic one in a register.
   Status make_generic(Operand& address);
 
-  /// load_part() loads the used bytes of one element and returns the register that has them.
+  /// Loads the used bytes of one element and returns the register with them.
   Result<Operand> load_part(const Instruction& load, const Mnemonic& mnemonic, uint32_t element,
                             uint64_t used, RegisterId target);
 

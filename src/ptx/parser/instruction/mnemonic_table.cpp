@@ -7,7 +7,7 @@ namespace km::ptx {
 Result<const Mnemonic*> MnemonicTable::take(Token& token) {
   token = tokens_.take_mnemonic();
   if (!tokens_.at(Token::Kind::dotted)) return find(token, token.text);
-  std::string joined(token.text);  // blanks before a modifier
+  std::string joined(token.text);  // PTX allows blanks before a modifier
   constexpr size_t kLongest = 1024;
   while (tokens_.at(Token::Kind::dotted) && joined.size() < kLongest) {
     joined.append(".").append(tokens_.current().text);

@@ -1,4 +1,4 @@
-// MnemonicTable: the mnemonics of a module, each of which is read once.
+// A cache of the mnemonics of a module, which are read once each.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,19 @@
 
 namespace km::ptx {
 
-/// MnemonicTable owns mnemonics; they live as long as it does.
+/// Owns mnemonics for its lifetime.
 class MnemonicTable {
  public:
-  /// The mnemonics and the places of errors are those of `tokens`.
+  /// Mnemonics and the positions of errors come from `tokens`.
   explicit MnemonicTable(TokenStream& tokens) : tokens_(tokens) {}
 
-  /// take() takes a mnemonic with all its modifiers; `token` becomes its place.
+  /// Consumes a mnemonic with all its modifiers; `token` is set to its position.
   Result<const Mnemonic*> take(Token& token);
 
-  /// find() is the mnemonic of a text that outlives the table; errors stand at `token`.
+  /// The mnemonic for a text that outlives the table; errors refer to `token`.
   Result<const Mnemonic*> find(const Token& token, std::string_view text);
 
-  /// find_made() is the mnemonic of a text that the parser has put together.
+  /// Like find(), for a text that the parser has composed.
   Result<const Mnemonic*> find_made(const Token& token, std::string text);
 
  private:

@@ -1,4 +1,4 @@
-// WrittenInstruction: the text of an instruction, as far as its typed form does not hold it.
+// Details of an instruction's text that its typed form does not hold.
 #pragma once
 
 #include <array>
@@ -9,23 +9,23 @@
 
 namespace km::ptx {
 
-/// OperandNote tells how an operand was written.
+/// The written form of one operand.
 struct OperandNote {
-  bool is_sum = false;           // %r+1: no place for a result
+  bool is_sum = false;           // %r+1, which cannot be a result
   bool is_element = false;       // name[index]: an address without brackets
-  Space space = Space::generic;  // of an element whose address is in a register
+  Space space = Space::generic;  // state space of an array element with its address in a register
 };
 
-/// WrittenInstruction is the instruction being read: its mnemonic, and the place of each operand.
+/// The current instruction: its mnemonic, and the position of each operand.
 struct WrittenInstruction {
   Token mnemonic_token;
   const Mnemonic* mnemonic = nullptr;
   std::array<Token, kMaxOperands> operand_tokens;
   std::array<OperandNote, kMaxOperands> notes;
-  unsigned current_operand = 0;  // the one being read or rewritten
+  unsigned current_operand = 0;  // index of the operand that is parsed or rewritten
   bool has_unified_address = false;
 
-  /// note() is the note on the current operand.
+  /// The note on the current operand.
   OperandNote& note() { return notes[current_operand]; }
 };
 
