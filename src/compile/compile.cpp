@@ -26,7 +26,7 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// NVRTC takes C strings and would silently compile what stands before a zero byte.
+/// NVRTC takes C strings, so it would silently ignore the text after a zero byte.
 Status check_no_zero(const std::string& text, const char* what) {
   const size_t position = text.find('\0');
   if (position == std::string::npos) return {};
@@ -44,7 +44,7 @@ Status check_input(const CompileInput& input) {
   return {};
 }
 
-/// One nvrtcProgram; lives on the compiler thread.
+/// Owns one nvrtcProgram. It is used on the compiler thread only.
 class Program {
  public:
   explicit Program(const NvrtcApi& api) : api_(api) {}
@@ -130,7 +130,7 @@ Result<std::string> Program::lowered_name(const std::string& expression) const {
   return std::string(name);
 }
 
-/// The line of the log that people need to see first, without the line end.
+/// The most relevant line of the log, without its line end: the first error.
 std::string first_error(const std::string& log) {
   size_t start = log.find("error");
   if (start == std::string::npos) start = log.find_first_not_of('\n');
@@ -140,7 +140,7 @@ std::string first_error(const std::string& log) {
   return log.substr(begin, log.find('\n', start) - begin);
 }
 
-/// "; NVRTC 13.5 compiles for 75, 80 ..." where that is what went wrong.
+/// "; NVRTC 13.5 compiles for 75, 80 ..." if the architecture was the problem.
 std::string architecture_hint(const std::string& text, const NvrtcInfo& info) {
   if (text.find("gpu-architecture") == std::string::npos || info.architectures.empty()) return {};
   std::string hint =
@@ -197,8 +197,8 @@ Status compile_with_types(const Nvrtc& nvrtc, const CompileInput& input,
   return {};
 }
 
-/// Compiles once as a rule. Kernels that are asked for and are not there (conditions and macros
-/// hide them) cost two compilations more.
+/// Compiles, usually once. If requested kernels are missing because conditions or macros hide them,
+/// two more compilations follow.
 Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
                     const std::vector<std::string>& options, CompileOutput& output) {
   const std::vector<KernelName> kernels = kernels_to_ask_for(input, options);
@@ -217,7 +217,7 @@ Status compile_here(const Nvrtc& nvrtc, const CompileInput& input,
   return {};
 }
 
-/// The failure with advice, if the source is none that NVRTC takes.
+/// Adds advice to the failure if the source is one that NVRTC cannot compile.
 Error with_advice(const CompileInput& input, const std::string& log, Error failure) {
   const std::string advice = whole_program_advice(input.source, log);
   if (!advice.empty() && failure.status == KM_ERROR_COMPILATION_FAILED) {
@@ -226,8 +226,8 @@ Error with_advice(const CompileInput& input, const std::string& log, Error failu
   return failure;
 }
 
-/// Sources that include headers which NVRTC lacks and device_headers.h has are compiled again with
-/// these.
+/// If a source includes headers that NVRTC lacks and device_headers.h has, it is compiled again
+/// with these.
 Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
                          const std::vector<std::string>& options, CompileOutput& output) {
   Status status;
@@ -242,7 +242,7 @@ Status compile_on_thread(const Nvrtc& nvrtc, const CompileInput& input,
   return status ? status : with_advice(input, output.log, status.error());
 }
 
-/// NVRTC names each file by its whole path. Those below the current folder are named from there, so
+/// NVRTC writes the full path of each file. Files below the current folder get relative paths, so
 /// that the same source gives the same PTX, and the same cached code, in every folder.
 void name_files_from_here(std::string* ptx) {
   std::error_code failure;
@@ -272,7 +272,7 @@ Status compile_cuda(const CompileInput& input, CompileOutput& output) {
   KM_ASSIGN(const bool has_line_info, env_flag(EnvVar::KM_LINE_INFO, true));
   if (has_line_info) add_line_info(&options);
   const char* const name = input.name.empty() ? kDefaultName : input.name.c_str();
-  // Without a cache the key is of no use, and making it costs.
+  // The key is costly and only useful with a cache.
   const std::optional<std::string> key =
       DiskCache::instance() != nullptr ? ptx_key(input, options, loaded->info) : std::nullopt;
   if (std::optional<CompileOutput> kept = key ? find_ptx(*key) : std::nullopt) {

@@ -18,21 +18,22 @@ namespace km {
 namespace {
 
 constexpr size_t kStackBytes = size_t{64} << 20;
-/// Exceptions masked, round to nearest, subnormals kept: what folding constants relies on.
+/// Exceptions masked, round to nearest, subnormals kept: NVRTC's constant folding relies on these
+/// modes.
 constexpr unsigned kDefaultMxcsr = 0x1F80;
-/// At the end of the process: the longest wait for a compilation.
+/// The longest time that the end of the process waits for a compilation.
 constexpr std::chrono::seconds kExitPatience{10};
 constexpr std::chrono::milliseconds kExitPause{1};
 
 std::mutex one_at_a_time;
 std::atomic<bool> process_exits{false};
-/// True in a child whose parent was compiling when it forked: the lock, and those of NVRTC, belong
-/// to a thread that the child does not have.
+/// True in a child of fork() whose parent was compiling: the lock and NVRTC's own locks are held by
+/// a thread that the child does not have.
 std::atomic<bool> is_stuck{false};
 
 struct Job {
   const std::function<void()>& work;
-  std::exception_ptr thrown;  // no exception may leave a thread
+  std::exception_ptr thrown;  // rethrown by the caller, since it must not leave the thread
 };
 
 void* thread_main(void* argument) {
@@ -61,8 +62,8 @@ int start(pthread_t& thread, Job& job) {
   return failure;
 }
 
-/// Nothing is compiled after this, because NVRTC's static objects may be destroyed. The lock is
-/// tried again and again: ThreadSanitizer does not see locks with a time limit.
+/// Prevents later compilations, because NVRTC's static objects may be destroyed. It polls the lock,
+/// because ThreadSanitizer does not see locks with a time limit.
 void before_exit(int) {
   process_exits.store(true);
   const auto end = std::chrono::steady_clock::now() + kExitPatience;
@@ -73,7 +74,7 @@ void before_exit(int) {
   one_at_a_time.unlock();
 }
 
-/// Registered once: a child finds out if somebody compiled.
+/// Registers a fork handler, by which a child learns that a compilation was running.
 void watch_for_children() {
   const auto in_child = [] {
     if (one_at_a_time.try_lock()) {
@@ -90,7 +91,8 @@ Error no_longer() {
   return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "the process exits: NVRTC compiles nothing more");
 }
 
-/// Runs before the destructors of all that NVRTC has made until now.
+/// Registers before_exit() so that it runs before the destructors of all objects that NVRTC has
+/// created so far.
 Status watch_for_exit() {
   if (run_at_exit(before_exit)) return {};
   return make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "the host is out of memory");
@@ -99,7 +101,8 @@ Status watch_for_exit() {
 }  // namespace
 
 Status run_on_compiler_thread(const std::function<void()>& work) {
-  constexpr unsigned kFirstRuns = 2;  // the library is loaded, and compiles
+  // The library is loaded in the first, and compiles in the second.
+  constexpr unsigned kFirstRuns = 2;
   static unsigned run_count = 0;
   if (process_exits.load()) return no_longer();
   if (is_stuck.load()) {
@@ -119,7 +122,7 @@ Status run_on_compiler_thread(const std::function<void()>& work) {
                       std::strerror(failure));
   }
   pthread_join(thread, nullptr);
-  // Once more, after what it has made.
+  // It is registered again, because NVRTC has created more objects.
   if (run_count++ < kFirstRuns) KM_TRY(watch_for_exit());
   if (job.thrown) std::rethrow_exception(job.thrown);
   return {};

@@ -36,7 +36,7 @@ std::string_view missing_name(std::string_view log) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The source with comments and literals blank.
+/// The source with comments and literals replaced by blanks.
 std::string code_of(const std::string& source) {
   std::string code;
   for (size_t i = 0; i < source.size();) {
@@ -63,7 +63,7 @@ std::string code_of(const std::string& source) {
   return code;
 }
 
-/// True if `int main (` stands in the code.
+/// True if the code contains `int main (`.
 bool has_main(std::string_view code) {
   for (size_t at = code.find("main"); at != std::string_view::npos;
        at = code.find("main", at + 1)) {
@@ -114,8 +114,8 @@ const std::string& device_headers_hash() {
 
 namespace {
 
-/// True if the errors are those that code of the host has: NVRTC knows none of its functions.
-/// Launches alone prove nothing, since kernels may launch others.
+/// True if the errors are typical of host code: NVRTC knows none of its functions. Launches alone
+/// prove nothing, since kernels may launch others.
 bool blames_host_code(const std::string& log) {
   for (const char* sign : {"host functions are not allowed", "__host__ function",
                            "identifier \"cuda", "cannot open source file"}) {

@@ -19,10 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How far above our own folder a checkout may begin: build/<preset>/stage/lib is four below it.
+/// The number of levels that are searched upwards from the library's folder for a checkout:
+/// build/<preset>/stage/lib is four below it.
 constexpr int kCheckoutDepth = 4;
 
-/// The folders below a toolkit, a wheel, or a folder of wheels in which the library lies.
+/// The subfolders of a toolkit, a wheel or a folder of wheels that may contain the library.
 constexpr std::array kLibraryFolders = {
     ".",
     "lib64",
@@ -43,7 +44,7 @@ bool exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-/// The paths that match `pattern` below `root`, newest first.
+/// The paths below `root` that match `pattern`, newest version first.
 std::vector<std::string> glob_below(const std::string& root, const std::string& pattern) {
   std::string escaped;
   for (const char c : root) {
@@ -63,8 +64,8 @@ std::vector<std::string> glob_below(const std::string& root, const std::string& 
   return paths;
 }
 
-/// True if nobody else could have put files there, as in /tmp: others' libraries are not loaded
-/// into this process.
+/// True if only this user or root can have created the files: libraries of others, for example in
+/// /tmp, are never loaded into this process.
 bool is_trusted(const std::string& folder) {
   struct stat status{};
   if (stat(folder.c_str(), &status) != 0) return false;
@@ -111,13 +112,14 @@ void add_packages(const std::string& packages, NvrtcSearch& search) {
   add_libraries_below(packages, search.candidates);
 }
 
-/// Our own wheel lies in site-packages/kernelmill/lib; the wheels that it needs lie beside it.
+/// Kernelmill's own wheel is in site-packages/kernelmill/lib, and the wheels that it requires are
+/// in its site-packages.
 void add_packages_around(const std::string& code_folder, NvrtcSearch& search) {
   const fs::path packages = fs::path(code_folder).parent_path().parent_path();
   if (is_package_folder(packages)) add_packages(packages.string(), search);
 }
 
-/// The folder of Python packages that the file lies in; empty: it lies in none.
+/// The folder of Python packages that contains the file; empty if there is none.
 std::string package_folder_of(const std::string& file) {
   for (fs::path at(file); at.has_relative_path(); at = at.parent_path()) {
     if (is_package_folder(at)) return at.string();
@@ -141,7 +143,8 @@ NvrtcSearch search_named(const std::string& km_nvrtc) {
   return search;
 }
 
-/// The virtual environment whose python the program is, called by its path; empty: it is in none.
+/// The virtual environment whose python is the running program, by its path; empty if there is
+/// none.
 std::string virtual_environment_of_program() {
   const fs::path program(program_invocation_name);
   if (!program.has_parent_path()) return {};
@@ -179,7 +182,8 @@ NvrtcSurroundings nvrtc_surroundings() {
   std::error_code ignored;
   add_if_unique(result.code_folders,
                 fs::read_symlink("/proc/self/exe", ignored).parent_path().string());
-  // A virtual environment's Python runs without VIRTUAL_ENV, too.
+  // A virtual environment's Python may also run without VIRTUAL_ENV, so its loaded packages are
+  // searched.
   result.package_folders = loaded_package_folders();
   if (const std::string prefix = virtual_environment_of_program(); !prefix.empty()) {
     result.python_prefixes.push_back(prefix);
@@ -190,7 +194,7 @@ NvrtcSurroundings nvrtc_surroundings() {
   const auto home = foreign_env("HOME");
   const auto data = foreign_env("XDG_DATA_HOME");
   if (home) result.python_prefixes.push_back(*home + "/.local");
-  // `kernelmill setup` makes the folder nvrtc; users may have a virtual environment beside it.
+  // `kernelmill setup` creates the folder nvrtc; users may have a virtual environment beside it.
   if (data && data->starts_with('/')) result.data_folders.push_back(*data + "/kernelmill");
   if (home) add_if_unique(result.data_folders, *home + "/.local/share/kernelmill");
   result.python_prefixes.insert(result.python_prefixes.end(), result.data_folders.begin(),
@@ -246,13 +250,14 @@ std::vector<std::string> cuda_include_dirs(const std::string& library_path) {
   }
   std::error_code ignored;
   const fs::path folder = fs::weakly_canonical(library_path, ignored).parent_path();
-  // A wheel or toolkit, Debian's /usr/lib/<triplet>, the separate wheels of CUDA 11 and 12.
+  // The layouts of a wheel or toolkit, of Debian's /usr/lib/<triplet>, and of the separate wheels
+  // of CUDA 11 and 12.
   for (const char* relative : {"../include", "../../include", "../../cuda_runtime/include",
                                "../../cuda_cccl/include", "../../../include"}) {
     const fs::path dir = (folder / relative).lexically_normal();
     if (!has_cuda_headers(dir)) continue;
     add_if_unique(dirs, dir.string());
-    // From CUDA 13 on <cuda/std/...> lies one level down.
+    // Since CUDA 13, <cuda/std/...> is one level down.
     if (has_cuda_headers(dir / "cccl")) add_if_unique(dirs, (dir / "cccl").string());
   }
   return dirs;

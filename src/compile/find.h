@@ -6,15 +6,15 @@
 
 namespace km {
 
-/// The surroundings that the search reads; kept apart from the search so that tests can make their
-/// own.
+/// The environment that the search depends on, separate from the search so that tests can set it.
 struct NvrtcSurroundings {
-  std::string km_nvrtc;                      ///< a library or a folder; then nothing else counts
+  /// A library or a folder, to which the search is then limited.
+  std::string km_nvrtc;
   std::vector<std::string> code_folders;     ///< of this library and of the program
-  std::vector<std::string> package_folders;  ///< Python's, of libraries that the process has loaded
-  std::vector<std::string> python_prefixes;  ///< environments that may hold the wheels
-  std::vector<std::string> data_folders;     ///< folders kernelmill of the user's data
-  std::vector<std::string> toolkits;         ///< folders of CUDA toolkits, the preferred one first
+  std::vector<std::string> package_folders;  ///< Python's package folders with loaded libraries
+  std::vector<std::string> python_prefixes;  ///< environments that may contain the wheels
+  std::vector<std::string> data_folders;     ///< the kernelmill folders of the user's data
+  std::vector<std::string> toolkits;         ///< folders of CUDA toolkits in order of preference
   bool use_loader_path = true;
 };
 NvrtcSurroundings nvrtc_surroundings();
@@ -22,12 +22,13 @@ NvrtcSurroundings nvrtc_surroundings();
 std::vector<std::string> loaded_package_folders();
 
 struct NvrtcSearch {
-  std::vector<std::string> candidates;  ///< files that exist, then names for the loader
-  std::string looked_at;                ///< the places, for people
+  std::vector<std::string> candidates;  ///< existing files, then names for the loader
+  std::string looked_at;                ///< the searched places, for messages
 };
 NvrtcSearch search_nvrtc(const NvrtcSurroundings& surroundings);
 
-/// The folders of CUDA headers that belong to an NVRTC: KM_CUDA_INCLUDE, then those beside it.
+/// The folders of the CUDA headers that belong to an NVRTC: KM_CUDA_INCLUDE first, then those
+/// beside the library.
 std::vector<std::string> cuda_include_dirs(const std::string& library_path);
 
 }  // namespace km

@@ -31,7 +31,7 @@ bool take(std::string_view* text, std::string_view word) {
   return true;
 }
 
-/// `<name>` or `"name"` at the front.
+/// Takes `<name>` or `"name"` from the front of the text.
 std::optional<std::string> take_name(std::string_view text, bool* is_quoted) {
   skip_blanks(&text);
   if (text.empty() || (text.front() != '<' && text.front() != '"')) return std::nullopt;
@@ -56,7 +56,7 @@ class Scanner {
     for (const CompileHeader& header : input_.headers) {
       if (!scan(header.source, folder_of(header.name))) return false;
     }
-    // Files found meanwhile are appended; their texts stay where they are.
+    // The loop also visits files that are appended meanwhile; their texts do not move.
     for (size_t i = 0; i < open_.size(); ++i) {
       const SourceFile file = std::move(open_[i]);
       if (!scan(file.text, folder_of(file.path))) return false;
@@ -80,14 +80,15 @@ class Scanner {
     return scan_directives(text, folder) && scan_questions(text, folder);
   }
 
-  /// Every line that begins with '#', also within comments and strings: too many do no harm.
+  /// Scans every line that begins with '#', even within comments and strings: a file too many is
+  /// harmless.
   bool scan_directives(std::string_view text, const std::string& folder) {
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());
       std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       if (!scan_line(line, folder)) return false;
-      // A directive may follow a comment, too.
+      // A directive may also follow a comment on its line.
       for (size_t at = line.find("*/"); at != std::string_view::npos; at = line.find("*/")) {
         line.remove_prefix(at + 2);
         if (!scan_line(line, folder)) return false;
@@ -111,7 +112,7 @@ class Scanner {
       return false;
     }
     const auto* const end = std::find_if_not(line.begin(), line.end(), is_word);
-    if (end != line.end() && *end == '\\') return false;  // a word that goes on in the next line
+    if (end != line.end() && *end == '\\') return false;  // the word continues on the next line
     if (!take(&line, "include")) return true;
     bool is_quoted = false;
     const std::optional<std::string> name = take_name(line, &is_quoted);
@@ -134,7 +135,8 @@ class Scanner {
     return true;
   }
 
-  /// Wherever the compiler may look for it, so that the order in which it does is of no concern.
+  /// Adds the file in every folder in which the compiler may look, so that the order of the search
+  /// does not matter.
   bool add(const std::string& name, bool is_quoted, const std::string& folder) {
     if (name.starts_with('/')) return add_file(name);
     if (is_quoted && (!add_file(folder + "/" + name) || !add_file("./" + name))) return false;

@@ -46,7 +46,8 @@ Result<Nvrtc> find_and_load() {
       return loaded;
     }
     log(LogLevel::kDebug, "compile", "NVRTC: %s", loaded.error().message.c_str());
-    // A bare name that the loader does not know is no news; a file that is there but fails is.
+    // It is normal that the loader does not know a bare name, but an existing file that fails is
+    // reported.
     if (candidate.find('/') != std::string::npos) failures += "; " + loaded.error().message;
   }
   return make_error(
@@ -61,8 +62,8 @@ Result<Nvrtc> find_and_load() {
 
 namespace {
 
-/// NVRTC opens its helper by name, which fails where the loader does not look into its folder
-/// (under AddressSanitizer, for one): what is loaded already is found by any name.
+/// NVRTC loads its helper library by name, which fails if the loader does not search its folder,
+/// for example under AddressSanitizer. A library that is already loaded is found by any name.
 void load_builtins(const NvrtcInfo& info) {
   const std::string folder = info.path.substr(0, info.path.find_last_of('/') + 1);
   static_cast<void>(Dylib::open(folder + "libnvrtc-builtins.so." + std::to_string(info.major) +
@@ -75,9 +76,9 @@ namespace {
 
 int forget_destructor(void (*)(void*), void*, void*) { return 0; }
 
-/// NVRTC's constructors, and later its compilations, register destructors with the process, which
-/// exit() runs while the compiler's thread may be at work. They are not registered: what a process
-/// leaves behind goes with it. Memory stays the host program's own, if it has replaced malloc().
+/// NVRTC's constructors and compilations register destructors, which exit() would run while the
+/// compiler's thread may still be working. The overrides drop these registrations; the memory ends
+/// with the process. malloc stays the host program's own if it has replaced it.
 std::vector<ImportOverride> nvrtc_overrides() {
   std::vector<ImportOverride> overrides = {
       {"__cxa_atexit", reinterpret_cast<const void*>(&forget_destructor)}};
@@ -95,8 +96,9 @@ Result<Dylib> open_nvrtc(const std::string& path) {
   return Dylib::open(path);
 }
 
-/// Does what is left to do for a library that was opened without the overrides, here or by the host
-/// program: its constructors have registered destructors, its compilations do not.
+/// Applies what is still possible to a library that was opened without the overrides, here or by
+/// the host program: destructors of its constructors are registered already, those of its
+/// compilations will not be.
 void keep_static_objects(const Dylib& library) {
   if (library.replace_import("__cxa_atexit", reinterpret_cast<void*>(&forget_destructor))) return;
   log(LogLevel::kDebug, "compile", "NVRTC's destructors stay registered");
@@ -130,7 +132,7 @@ Result<Nvrtc> load_nvrtc(const std::string& path) {
 
 namespace {
 
-/// Not on the caller's thread, whose stack may be small.
+/// Runs on the compiler thread, because the caller's stack may be small.
 Result<Nvrtc> load_on_thread() {
   std::optional<Result<Nvrtc>> loaded;
   KM_TRY(run_on_compiler_thread([&] { loaded = find_and_load(); }));

@@ -7,7 +7,7 @@
 
 namespace km {
 
-/// The results that are told apart; the numbers are NVRTC's.
+/// The results that need separate treatment; the values are NVRTC's.
 enum NvrtcResult : int {
   kNvrtcSuccess = 0,
   kNvrtcOutOfMemory = 1,
@@ -23,16 +23,17 @@ struct NvrtcApi {
 #undef X
 };
 
-/// One loaded NVRTC.
+/// A loaded NVRTC with its functions.
 struct Nvrtc {
   NvrtcApi api;
   NvrtcInfo info;
 };
 
-/// Loads the library at `path` (or by that name from the loader's path) and asks for its version.
+/// Loads the library at `path`, or by that name from the loader's search path, and queries its
+/// version.
 Result<Nvrtc> load_nvrtc(const std::string& path);
 
-/// The NVRTC of this process, found on first use.
+/// The NVRTC of this process, found and loaded at the first call.
 Result<const Nvrtc*> nvrtc();
 
 }  // namespace km

@@ -15,7 +15,7 @@
 namespace km {
 namespace {
 
-/// Parts with their sizes before them, so that no two lists of parts read the same.
+/// Appends a part with its size before it, so that different lists of parts give different texts.
 void append(std::string_view part, std::string* text) {
   *text += std::to_string(part.size());
   *text += ':';
@@ -34,7 +34,7 @@ bool take(std::string_view* text, std::string* part) {
   return true;
 }
 
-/// Options that read or write files of their own, or bring in the time of the day.
+/// Options that read or write files themselves, or depend on the time of day.
 bool is_beyond_the_key(const std::string& option) {
   constexpr std::string_view kParts[] = {"pre-include", "-include", "pch",      "time",
                                          "@",           "__DATE__", "__TIME__", "__TIMESTAMP__"};
@@ -43,7 +43,7 @@ bool is_beyond_the_key(const std::string& option) {
                      [&](std::string_view part) { return option.find(part) != std::string::npos; });
 }
 
-/// The library's version alone does not tell builds apart.
+/// The library's version alone does not distinguish builds.
 std::optional<std::string> identity_of(const NvrtcInfo& info) {
   struct stat status{};
   if (stat(info.path.c_str(), &status) != 0) return std::nullopt;
@@ -74,7 +74,8 @@ std::optional<std::string> ptx_key(const CompileInput& input,
     append(header.source, &all);
   }
   for (const std::string& expression : input.name_expressions) append(expression, &all);
-  return "ptx with types\n" + hash128(all).text();  // an older form has no types
+  // Keeps older entries, which have no types, apart.
+  return "ptx with types\n" + hash128(all).text();
 }
 
 std::optional<CompileOutput> find_ptx(const std::string& key) {

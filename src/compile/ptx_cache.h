@@ -1,4 +1,4 @@
-// Compiled PTX kept on disk: what was compiled before needs no compiler.
+// Compiled PTX kept on disk, so that a source is compiled only once.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace km {
 
-/// Everything that changes a compilation: source, headers, options, name expressions, the files
-/// that are included, and the compiler itself. Nothing where that is not known; then nothing is
-/// kept.
+/// A key with everything that affects a compilation: source, headers, options, name expressions,
+/// included files, and the compiler itself. Nothing if that cannot be determined; the result is
+/// then not cached.
 std::optional<std::string> ptx_key(const CompileInput& input,
                                    const std::vector<std::string>& options, const NvrtcInfo& info);
 
-/// The output that was kept under a key; nothing when it is not there or there is no cache.
+/// The output stored under a key; nothing if it is missing or there is no cache.
 std::optional<CompileOutput> find_ptx(const std::string& key);
 void keep_ptx(const std::string& key, const CompileOutput& output);
 

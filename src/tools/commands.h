@@ -1,4 +1,4 @@
-// The subcommands. Each adds itself to the parser, and runs when it was the one asked for.
+// The subcommands. Each registers itself with the parser and runs if it was selected.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@ namespace km::tools {
 class Command {
  public:
   virtual ~Command() = default;
-  /// The exit code.
+  /// Runs the command; returns the exit code.
   virtual int run() = 0;
   bool is_chosen() const { return parser_->parsed(); }
 
@@ -28,7 +28,8 @@ std::unique_ptr<Command> make_exec(CLI::App& app);
 std::unique_ptr<Command> make_tune(CLI::App& app);
 std::unique_ptr<Command> make_setup(CLI::App& app);
 std::unique_ptr<Command> make_wrap(CLI::App& app);
-/// `help [COMMAND]` says what `COMMAND --help` says. Made last: it knows the others.
+/// `help [COMMAND]` prints the text of `COMMAND --help`. It is made last, because it refers to the
+/// others.
 std::unique_ptr<Command> make_help(CLI::App& app);
 
 }  // namespace km::tools

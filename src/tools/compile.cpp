@@ -1,4 +1,4 @@
-// kernelmill compile: CUDA C++ to PTX, and either to object code for CPUs.
+// kernelmill compile: compiles CUDA C++ to PTX, and either of them to object code for CPUs.
 #include "base/printable.h"
 #include "tools/arrays/argument.h"
 #include "tools/commands.h"

@@ -1,4 +1,4 @@
-// kernelmill exec: runs a program that uses the CUDA driver or runtime on our own instead.
+// kernelmill exec: runs a program that uses the CUDA driver or runtime on Kernelmill's libraries.
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,7 +42,8 @@ class ExecCommand : public Command {
   std::vector<std::string> words_;
 };
 
-/// Refuses sizes below 0: the readers of numbers take -1 for the largest one.
+/// Refuses negative sizes, because the parser of unsigned numbers would turn -1 into the largest
+/// value.
 std::string refuse_minus(const std::string& text) {
   return text.starts_with('-') ? in_quotes(text) + " is no size; give one such as 8G"
                                : std::string();
@@ -55,7 +56,7 @@ ExecCommand::ExecCommand(CLI::App& app)
   parser_->add_option("--cc", capability_, "Their compute capability (default 8.9)");
   parser_->add_option("--memory", memory_bytes_, "Their memory together, such as 8G (default all)")
       ->transform(CLI::AsSizeValue(false))
-      ->transform(CLI::Validator(refuse_minus, ""));  // runs first
+      ->transform(CLI::Validator(refuse_minus, ""));  // runs before the conversion
   parser_->add_flag("--unchecked", unchecked_,
                     "Kernels run at full speed; their wild stores may then destroy other memory");
   parser_->add_flag("--log", log_, "Show every call of the CUDA driver");
@@ -65,13 +66,13 @@ ExecCommand::ExecCommand(CLI::App& app)
       ->required();
 }
 
-/// The folder of libcuda.so.1: among the plugins.
+/// The folder of libcuda.so.1, next to the plugins.
 std::string driver_folder() {
   const std::string own = folder_of_code(reinterpret_cast<const void*>(&km_version));
   return own + "/kernelmill-" KM_VERSION_STRING "/cuda";
 }
 
-/// The folder of the NVRTC that KM_NVRTC names, a file or a folder; empty: it names none.
+/// The folder that KM_NVRTC selects, directly or by a file in it; empty if it is unset.
 std::string nvrtc_folder() {
   const char* const named = std::getenv("KM_NVRTC");
   if (named == nullptr || *named == '\0') return {};
@@ -80,8 +81,8 @@ std::string nvrtc_folder() {
   return std::filesystem::is_directory(path, none) ? path.string() : path.parent_path().string();
 }
 
-/// The folders in which programs find the driver, the libraries beside it and those of either
-/// version, and NVRTC.
+/// The folders in which the dynamic linker finds the driver library, the other CUDA libraries for
+/// each CUDA version, and NVRTC.
 std::string library_path(const std::string& folder) {
   std::string path = folder + ":" + folder + "/13:" + folder + "/12";
   if (const std::string nvrtc = nvrtc_folder(); !nvrtc.empty()) path += ":" + nvrtc;
@@ -95,7 +96,8 @@ Status set(const char* name, const std::string& value) {
   return error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory");
 }
 
-/// Checks options that the devices would refuse later, in the words of their variables.
+/// Checks early the options that the devices would refuse later, with messages that name their
+/// variables.
 Status ExecCommand::check_options() const {
   if (parser_->count("--devices") != 0 && (devices_ < 1 || devices_ > kMostDevices)) {
     return usage_error("--devices is " + std::to_string(devices_) + "; give 1 to " +
@@ -131,7 +133,8 @@ Status ExecCommand::prepare(const ExecReportOwner& shared) const {
   }
   KM_TRY(set("LD_LIBRARY_PATH", library_path(folder)));
   KM_TRY(set("KM_EXEC_REPORT", shared.name()));
-  // Header-only annotations of NVTX load what this names, unless the program has its own tool.
+  // NVTX's header-only annotations load the library in this variable, unless the user has set it
+  // for a tool.
   constexpr const char* kInjection = "NVTX_INJECTION64_PATH";
   const std::string injected = folder + "/libnvToolsExt.so.1";
   if (std::getenv(kInjection) == nullptr && access(injected.c_str(), F_OK) == 0) {
@@ -140,7 +143,8 @@ Status ExecCommand::prepare(const ExecReportOwner& shared) const {
   return set_options();
 }
 
-/// Names libraries that the dynamic linker has not found: it ends the program with 127.
+/// Names the libraries that the dynamic linker did not find, in which case the program ended with
+/// 127.
 bool ExecCommand::tell_missing_libraries(int code) const {
   constexpr int kNotStarted = 127;
   if (code != kNotStarted) return false;
@@ -152,7 +156,7 @@ bool ExecCommand::tell_missing_libraries(int code) const {
 
 int ExecCommand::run() {
   if (const Status checked = check_options(); !checked) return report(checked.error());
-  ExecReport* const outer = find_exec_report();  // of an exec that runs this one
+  ExecReport* const outer = find_exec_report();  // the report of an enclosing exec
   const ExecReportOwner shared;
   const Status ready = prepare(shared);
   if (!ready) return report(ready.error());

@@ -34,7 +34,7 @@ Status write_output(const std::string& path, const std::string& content) {
   if (path != "-") return write_file(path, content);
   const WriteSignalGuard guard;
   const bool is_printed = std::fwrite(content.data(), 1, content.size(), stdout) == content.size();
-  // Output that the system has not taken by now is reported now, not lost at exit.
+  // Flushing now reports a failed write, which would be lost at exit.
   if (is_printed && std::fflush(stdout) == 0) return {};
   return error(KM_ERROR_IO,
                std::string("cannot write to standard output: ") + std::strerror(errno));

@@ -10,20 +10,20 @@ namespace km::tools {
 /// Replaces the file; "-" is standard output.
 Status write_output(const std::string& path, const std::string& content);
 
-/// Tests if `path` could be written, without touching it.
+/// Checks whether `path` could be written, without changing anything.
 Status check_output(const std::string& path);
-/// Makes the folders that the path of an output leads through; check_output says what is wrong
-/// where that cannot be.
+/// Creates the folders of an output path. Failures are ignored here, since check_output reports
+/// them.
 void make_folder_of(const std::string& path);
 
-/// The most that an array's file may have: what fits into memory.
+/// The size limit of an array's file, from the machine's memory.
 uint64_t max_array_bytes();
 
-/// Arrays are read in the format that the name ends with: .npy, .png, .jpg or .jpeg, and written as
-/// .npy or .png; "-" writes text on standard output.
+/// The format follows from the name's ending: arrays are read from .npy, .png, .jpg or .jpeg and
+/// written as .npy or .png; "-" prints text.
 Result<Array> read_array(const std::string& path);
 Status write_array(const std::string& path, const Array& array);
-/// Tests if an array of this type and shape can be written under that name.
+/// Checks whether an array of this type and shape can be written under that name.
 Status check_array_file(const std::string& path, ElementType type,
                         const std::vector<uint64_t>& shape);
 bool is_png(const std::string& path);

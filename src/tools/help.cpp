@@ -1,4 +1,4 @@
-// kernelmill help [COMMAND]: what `kernelmill COMMAND --help` prints.
+// kernelmill help [COMMAND]: prints the text of `kernelmill COMMAND --help`.
 #include <cstdio>
 #include <string_view>
 
@@ -37,7 +37,7 @@ int HelpCommand::run() {
     return report(usage_error("unknown command '" + command_ + "'." +
                               suggestion(command_, candidates) + " The commands are " + list));
   }
-  // App::help() would explain the subcommand that was chosen, which is this one.
+  // App::help() would print the help of the selected subcommand, which is `help` itself.
   const std::string name = chosen == &app_ ? "kernelmill" : "kernelmill " + chosen->get_name();
   const auto formatter = chosen->get_formatter();
   std::fputs(formatter->make_help(chosen, name, CLI::AppFormatMode::Normal).c_str(), stdout);

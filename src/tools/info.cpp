@@ -1,4 +1,4 @@
-// kernelmill info: what this machine can run, and why not where it cannot.
+// kernelmill info: lists the devices and backends of this machine, with reasons for missing ones.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -63,7 +63,7 @@ Json device_json(const km_device_info& info) {
           {"memory_bus_width_bits", info.memory_bus_width_bits}};
 }
 
-/// A device that cannot be opened is listed with the reason: `info` itself never fails for it.
+/// A device that cannot be opened is listed with the reason, so that `info` itself never fails.
 Json devices_json(const Json& backends) {
   Json list = Json::array();
   for (const Json& backend : backends) {
@@ -80,7 +80,7 @@ Json devices_json(const Json& backends) {
   return list;
 }
 
-/// The device that "auto" opens, and the reasons against the others.
+/// The device that "auto" opens, and the reasons against the other candidates.
 Json auto_json() {
   constexpr const char* kOutcomes[] = {"", "chosen", "refused", "not tried"};
   Json list = Json::array();
@@ -120,7 +120,7 @@ Json environment_json() {
   return list;
 }
 
-/// Values of variables may be anything; what is not UTF-8 is replaced.
+/// Values of variables may contain any bytes, so invalid UTF-8 is replaced.
 void print_json(const Json& json) {
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
@@ -135,12 +135,12 @@ void print_heading(const char* text) {
 
 std::string not_usable() { return painted(Colour::yellow, "not usable:", stdout); }
 
-/// The first line or sentence of a reason; what comes after it is advice.
+/// The first line or sentence of a reason; the rest is advice.
 std::string first_sentence(const std::string& reason) {
   return reason.substr(0, std::min(reason.find('\n'), reason.find("; ")));
 }
 
-/// One line on a compiler that cannot be used; all places that were looked at are in the long form.
+/// One line about a missing compiler; the long form lists all searched places.
 std::string nvrtc_advice(const Json& nvrtc) {
   if (text_of(nvrtc, "status") != "KM_ERROR_NVRTC_UNAVAILABLE") {
     return not_usable() + " " + first_sentence(text_of(nvrtc, "reason"));
@@ -166,7 +166,8 @@ std::string device_line(const Json& device) {
   return text + memory + ", compute capability " + text_of(device, "compute_capability");
 }
 
-/// A line for each device and for each backend without one, the compiler, and what is set.
+/// One line for each device and each backend without a device, for the compiler, and for set
+/// variables.
 void print_short(const Json& all, const Json& environment) {
   std::string chosen;
   for (const Json& candidate : all["auto"]) {

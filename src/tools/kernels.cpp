@@ -1,4 +1,4 @@
-// kernelmill kernels: what a file has to launch, and how it is called.
+// kernelmill kernels: lists the kernels of a file with their parameters.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -57,7 +57,7 @@ std::string function_name(km_module module, uint32_t index) {
   });
 }
 
-/// "const float*", or "8 bytes" where neither the source nor the name tells the type.
+/// "const float*", or "8 bytes" if neither the source nor the name determines the type.
 Result<std::string> type_text(km_function function, uint32_t index) {
   km_param_signature signature{};
   signature.struct_size = sizeof signature;
@@ -70,7 +70,7 @@ Result<std::string> type_text(km_function function, uint32_t index) {
          (signature.kind == KM_SIGNATURE_KIND_POINTER ? "*" : "");
 }
 
-/// The names that the source gives to the parameters; empty ones where there is no source.
+/// The source's names of the parameters; empty names without a source.
 std::vector<std::string> parameter_names(const Wrapper& described, const std::string& symbol,
                                          uint32_t count) {
   std::vector<std::string> names(count);
@@ -102,7 +102,7 @@ Result<Json> describe(km_function function, const std::string& symbol, const Wra
   return Json{{"name", source_name(symbol)}, {"symbol", symbol}, {"parameters", parameters}};
 }
 
-/// Adds what launches are limited by and what the kernel uses; a device may not know all.
+/// Adds the launch limits and resources of the kernel that the device reports.
 void add_resources(km_function function, Json* kernel) {
   constexpr std::pair<const char*, km_function_attribute> kShown[] = {
       {"max_threads_per_block", KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
@@ -133,7 +133,7 @@ void print_kernel(const Json& kernel) {
     parameters += (parameters.empty() ? "" : ", ") + text_of(parameter, "type");
     if (parameter.contains("name")) parameters += " " + text_of(parameter, "name");
   }
-  // The name of an overload or of an instance of a template may have its parameters already.
+  // The name of an overload or template instance may include its parameters already.
   const std::string name = text_of(kernel, "name");
   std::printf("%s(%s)\n", painted(Colour::bold, name, stdout).c_str(), parameters.c_str());
   if (name != text_of(kernel, "symbol")) {
@@ -155,7 +155,7 @@ void print_kernel(const Json& kernel) {
   std::printf("\n");
 }
 
-/// The module; of CUDA C++ also what its source calls the parameters.
+/// Loads the module; for CUDA C++ also describes the source's parameters.
 Result<Module> KernelsCommand::load(km_context context, Wrapper* described) const {
   KM_ASSIGN(std::string text, read_named_file(file_));
   Module module;

@@ -15,7 +15,8 @@ namespace {
 
 bool is_json_wanted = false;  // set before the command runs
 
-/// The library's text begins with the function that failed; users of the command never called it.
+/// Removes the failed function's name from the library's text, because users of the command never
+/// called it.
 std::string without_function(const std::string& text) {
   const size_t colon = text.find(": ");
   const bool is_prefixed = text.starts_with("km_") && text.find(' ') == colon + 1;

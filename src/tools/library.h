@@ -1,4 +1,4 @@
-// The library's C calls as the command uses them: owned handles, failures with their text.
+// Wrappers for the library's C calls: owned handles, and failures with their texts.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace km::tools {
 
-/// The failure of a call with the library's own text, which is complete.
+/// The failure of a call, with the library's text.
 Status check(km_status status);
 
-/// A handle, destroyed with its scope.
+/// A handle that is destroyed with its scope.
 template <class Handle, km_status (*Destroy)(Handle)>
 class Owned {
  public:
@@ -24,7 +24,7 @@ class Owned {
   }
 
   Handle get() const { return handle_; }
-  /// For out-parameters; only while the handle is still null.
+  /// The address for out-parameters; the handle must still be null.
   Handle* out() { return &handle_; }
 
  private:
@@ -42,7 +42,7 @@ using Function = Owned<km_function, km_function_destroy>;
 using Tune = Owned<km_tune, km_tune_destroy>;
 using Launch = Owned<km_launch, km_launch_destroy>;
 
-/// The text that a copy-out call `call(buffer, capacity, &size)` gives; empty if it fails.
+/// The text of a call `call(buffer, capacity, &size)`; empty if it fails.
 template <class Call>
 std::string copy_text(Call call) {
   uint64_t size = 0;

@@ -24,7 +24,7 @@ constexpr const char* kFooter =
     "With --json, a failure is on standard output, too: {\"error\": {\"message\": ...}}.\n"
     "'kernelmill help COMMAND' explains a command; see also kernelmill(1).";
 
-/// " Did you mean '--grid'?", or where the option of a program to run belongs.
+/// " Did you mean '--grid'?", or advice to move an option that belongs to the program to run.
 std::string option_advice(const CLI::App& command, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -37,8 +37,8 @@ std::string option_advice(const CLI::App& command, const std::string& word) {
   return " Options of the program stand behind '--'.";
 }
 
-/// The mistake in a command line that did not parse. An option that is not known explains why
-/// others are missing, so it comes first.
+/// The error of a command line that did not parse. An unknown option comes first, because it
+/// explains why others are missing.
 std::string mistake_text(const CLI::App& app, const CLI::ParseError& mistake) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen[0];
@@ -56,7 +56,7 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& mistake) {
   return "unknown command '" + words[0] + "'." + suggestion(words[0], candidates);
 }
 
-/// Help and version go to standard output: they were asked for. Mistakes do not.
+/// Help and version were requested and go to standard output; errors go to standard error.
 int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
   if (mistake.get_exit_code() == 0) return app.exit(mistake);
   std::string command = "kernelmill";
@@ -69,8 +69,8 @@ int report_parse(const CLI::App& app, const CLI::ParseError& mistake) {
   return kExitUsage;
 }
 
-/// Tells if JSON is asked for, also in a line that does not parse. Behind '--' words are a
-/// program's.
+/// True if JSON is requested, even if the command line does not parse. Words after '--' belong to
+/// the program to run.
 bool asks_for_json(int argc, char** argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
     if (std::string_view(argv[i]) == "--json") return true;

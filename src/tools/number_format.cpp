@@ -7,7 +7,7 @@
 namespace km::tools {
 namespace {
 
-/// A format of 16 bits with a sign, an exponent and a fraction.
+/// A 16-bit format with a sign, an exponent and a fraction.
 struct Format {
   int fraction_bits, bias;
 };
@@ -21,13 +21,13 @@ uint16_t encode(double value, const Format& format) {
   }
   const double magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return sign | infinity;
-  // The weight of the last bit of the fraction: subnormal numbers share the least.
+  // The weight of the fraction's last bit; subnormal numbers have the minimum.
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   const int least = 1 - format.bias;
   const int last = std::max(exponent - 1, least) - format.fraction_bits;
-  const double scaled = std::nearbyint(std::ldexp(magnitude, -last));  // exact but for this
-  // A fraction that was rounded up to a power of two carries into the exponent by itself.
+  const double scaled = std::nearbyint(std::ldexp(magnitude, -last));  // the only inexact step
+  // A fraction rounded up to a power of two carries into the exponent, which is correct.
   const auto digits = static_cast<uint64_t>(scaled);
   const int biased = std::max(exponent - 1, least) + format.bias - 1;
   const uint64_t bits = (static_cast<uint64_t>(biased) << format.fraction_bits) + digits;

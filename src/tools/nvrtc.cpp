@@ -10,7 +10,7 @@
 namespace km::tools {
 namespace {
 
-/// Keeps the name of the loaded library that is NVRTC.
+/// Stores the path of the loaded library that is NVRTC.
 int keep_nvrtc(dl_phdr_info* object, size_t, void* path) {
   const std::string_view name = object->dlpi_name;
   if (name.find("/libnvrtc.so") == std::string_view::npos) return 0;
@@ -18,7 +18,7 @@ int keep_nvrtc(dl_phdr_info* object, size_t, void* path) {
   return 1;
 }
 
-/// The release in the header of PTX: "... release 13.5, V13.5.37".
+/// The release in the header of PTX that NVRTC made: "... release 13.5, V13.5.37".
 std::string release_of(const std::string& ptx) {
   constexpr std::string_view kMark = ", V";
   const size_t mark = ptx.find(kMark, ptx.find("release"));

@@ -13,8 +13,7 @@ struct NvrtcFound {
   std::string path;     ///< the library's file
 };
 
-/// Finds NVRTC by compiling nothing with it. The library's error says where it
-/// looked.
+/// Finds NVRTC by compiling an empty source. The library's error lists the places it searched.
 Result<NvrtcFound> find_nvrtc();
 
 }  // namespace km::tools

@@ -43,7 +43,7 @@ class RunCommand : public Command {
 
  private:
   void add_options();
-  /// Checks everything that can be checked before anything runs.
+  /// Checks as much as possible before anything runs.
   Status prepare(SessionInput& input) const;
 
   std::string file_;
@@ -124,7 +124,8 @@ void print_times(const SessionTimes& times) {
                kernel.c_str());
 }
 
-/// The array's numbers, up to those that "print:" prints; infinities and NaN are strings.
+/// The array's numbers, up to the limit of "print:"; infinities and NaN are strings, since JSON has
+/// no such numbers.
 Json values_of(const Argument& argument) {
   Json values = Json::array();
   std::istringstream words(
@@ -163,7 +164,8 @@ void print_json(const SessionInput& input, const SessionTimes& times) {
 }
 
 int RunCommand::run() {
-  // Accesses are checked: this command is for trying kernels, not for measuring peak speed.
+  // Accesses are checked by default, because this command is for trying kernels, not for
+  // measurements.
   if (!is_object(file_)) set_default_env(EnvVar::KM_CPU_MEMORY, "checked");
   SessionInput input;
   if (const Status ready = prepare(input); !ready) return report(ready.error());

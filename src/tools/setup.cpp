@@ -1,5 +1,5 @@
-// kernelmill setup: brings NVRTC, which compiles CUDA C++, into a folder of the user's own. The
-// system's Python is not touched: pip unpacks into that folder.
+// kernelmill setup: installs NVRTC, which compiles CUDA C++, in a folder of the user's. pip unpacks
+// into that folder, so the system's Python is not changed.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,7 @@ their checksums are compared with those of the packages that this version was te
 in the folder kernelmill/nvrtc of $XDG_DATA_HOME (~/.local/share), where every program that uses
 Kernelmill finds them.)";
 
-/// The lines of a requirements file: each package with its only version and checksum.
+/// The lines of a requirements file: each package with its exact version and checksum.
 std::string requirements() {
   std::string text;
   for (const Wheel& wheel : kWheels) {
@@ -46,7 +46,7 @@ std::string requirements() {
   return text;
 }
 
-/// The folder kernelmill of the user's data.
+/// The folder "kernelmill" of the user's data.
 Result<fs::path> data_folder() {
   const auto data = foreign_env("XDG_DATA_HOME");
   if (data && data->starts_with('/')) return fs::path(*data) / "kernelmill";
@@ -56,8 +56,8 @@ Result<fs::path> data_folder() {
                "there is no folder for NVRTC: set HOME or XDG_DATA_HOME to an absolute path");
 }
 
-/// Runs a program whose output goes to standard error, or nowhere. pip before 22.1 ignores the
-/// variable and has no option for it.
+/// Runs a program whose output goes to standard error, or is dropped. pip before 22.1 ignores the
+/// environment variable for quiet operation and has no option for it.
 Result<int> run_aside(bool is_quiet, const std::vector<std::string>& words) {
   const std::string run = "export PIP_ROOT_USER_ACTION=ignore; exec \"$@\" ";
   std::vector<std::string> all = {"sh", "-c", run + (is_quiet ? ">/dev/null 2>&1" : ">&2"), "sh"};
@@ -70,7 +70,7 @@ bool works(const std::vector<std::string>& words) {
   return code && *code == 0;
 }
 
-/// The words of an installer of Python packages that is there.
+/// The command line of an available installer of Python packages.
 Result<std::vector<std::string>> find_installer() {
   for (const char* python : {"python3", "/usr/bin/python3", "python"}) {
     if (!works({python, "-m", "pip", "--version"})) continue;
@@ -86,7 +86,7 @@ Result<std::vector<std::string>> find_installer() {
       "CUDA toolkit");
 }
 
-/// Programs link no archives of the compiler, which are most of its size.
+/// Removes the static archives, most of the compiler's size, because nothing links them.
 void remove_archives(const fs::path& folder) {
   std::error_code ignored;
   std::vector<fs::path> archives;
@@ -97,7 +97,7 @@ void remove_archives(const fs::path& folder) {
   for (const fs::path& archive : archives) fs::remove(archive, ignored);
 }
 
-/// A folder that goes with the object, whatever is in it.
+/// A folder that is removed with the object, including its contents.
 class WorkFolder {
  public:
   explicit WorkFolder(fs::path path) : path_(std::move(path)) {}
@@ -186,13 +186,13 @@ Status SetupCommand::bring() const {
   note("bringing NVRTC by %s", installer[0].c_str());
   KM_TRY(install(std::move(installer), data, from_.empty() ? from_ : fs::absolute(from_).string()));
   note("NVRTC lies in %s; the one that programs find is", (data / "nvrtc").c_str());
-  // This process may have looked already; a new one finds what is there now.
+  // This process may have searched already and cached the outcome, so a new one checks.
   KM_ASSIGN(const int code, run_program({"/proc/self/exe", "setup", "--check"}));
   return code == 0 ? Status()
                    : error(KM_ERROR_NVRTC_UNAVAILABLE, "NVRTC was brought but not found");
 }
 
-/// Says which NVRTC this process found, or why there is none.
+/// Prints the NVRTC that this process found, or the reason why there is none.
 int report_found(const Result<NvrtcFound>& found) {
   if (!found) return report(found.error());
   std::printf("NVRTC %s: %s\n", found->release.c_str(), found->path.c_str());

@@ -1,4 +1,4 @@
-// kernelmill trace: runs a program and has the library write down what it did.
+// kernelmill trace: runs a program while the library records a trace.
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -32,7 +32,7 @@ TraceCommand::TraceCommand(CLI::App& app)
       ->required();
 }
 
-/// The file that is behind a path: a trace is a new file each time.
+/// Identifies the file behind a path, because each trace is a new file.
 struct Identity {
   explicit Identity(const std::string& path) {
     struct stat about{};
@@ -49,7 +49,7 @@ struct Identity {
   ino_t number = 0;
 };
 
-/// Says what became of the trace. Pipes and devices do not show whether they were written.
+/// Prints whether the trace was written. For pipes and devices that cannot be observed.
 void print_outcome(const std::string& shown, const Identity& before, const Identity& after,
                    int code) {
   if (after.is_there && !after.is_regular) return;

@@ -1,4 +1,4 @@
-// kernelmill tune: the fastest of several ways to launch a kernel.
+// kernelmill tune: finds the fastest of several ways to launch a kernel.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,17 +26,17 @@ using Json = nlohmann::ordered_json;
 
 struct Candidate {
   std::array<uint32_t, 3> block{};
-  std::string options;  // one a line
+  std::string options;  // one per line
   std::string text;     // "64,1,1 TILE=8"
 };
 
-/// The milliseconds of a tuning; 0 when a choice was remembered.
+/// The milliseconds of a tuning; 0 if a stored choice was used.
 struct TuneTimes {
   double trying_ms = 0, measuring_ms = 0;
 };
 
-/// The two parts of a tuning: each candidate is compiled and tried, then all are measured. A line
-/// on terminals says which one it is.
+/// The phases of a tuning: each candidate is compiled and tried, then all are measured. A line on
+/// terminals shows the phase.
 class Phases {
  public:
   Phases() { shown_.emplace("compiling and trying candidates"); }
@@ -52,7 +52,7 @@ class Phases {
     shown_->set(done, count);
     if (done != count) return;
     tried_ms_ = watch_.elapsed_ms();
-    shown_.reset();  // one at a time
+    shown_.reset();  // only one may exist at a time
     shown_.emplace("measuring " + counted(count, "candidate"));
   }
 
@@ -61,7 +61,7 @@ class Phases {
   std::optional<Progress> shown_;
 };
 
-/// A candidate as it is printed.
+/// A candidate's row of the output.
 struct Outcome {
   std::string name, why;
   km_tune_result result{};
@@ -82,8 +82,8 @@ std::vector<Outcome> outcomes_of(km_tune tune, const std::vector<Candidate>& all
       return km_tune_result_message(tune, i, buffer, capacity, size);
     });
   }
-  // Times from the fastest launch to the median are usual ones: where these of two candidates
-  // overlap, another measurement may turn them round.
+  // The range from the fastest launch to the median contains half of the launches: if those of two
+  // candidates overlap, another measurement may reverse their order.
   const uint64_t usual_ns = outcomes[best].result.median_ns;
   for (Outcome& each : outcomes) {
     each.is_as_good = outcomes[best].is_measured() && each.is_measured() && !each.is_best &&
@@ -279,7 +279,7 @@ Status TuneCommand::add_arguments(km_tune tune, const std::vector<Argument>& arg
   return {};
 }
 
-/// The kernel's parameters are known when a candidate has been compiled.
+/// The parameters' types are known once a candidate has been compiled.
 Status TuneCommand::check_types(km_device device, km_tune tune, uint32_t candidate,
                                 const std::vector<Argument>& arguments) const {
   Context context;
@@ -351,7 +351,7 @@ Status TuneCommand::tune() {
 }
 
 int TuneCommand::run() {
-  // An include of a file beside the source is found as the compiler would find it.
+  // Adds the source's folder, so that its includes are found as the compiler would find them.
   const size_t slash = file_.rfind('/');
   options_.include_dirs.push_back(slash == std::string::npos ? "." : file_.substr(0, slash + 1));
   if (is_ptx(file_)) options_ = {};

@@ -1,4 +1,4 @@
-// kernelmill wrap: typed functions in C, C++, Rust, Go or Zig for the kernels of a file.
+// kernelmill wrap: generates typed functions in C, C++, Rust, Go or Zig for the kernels of a file.
 #include "tools/arrays/argument.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -78,7 +78,8 @@ std::string WrapCommand::module_name() const {
   return safe_name(plain) == plain ? plain : plain + "_cu";
 }
 
-/// The command without the folders of this machine.
+/// The command line with file names reduced to their last component, since the folders are this
+/// machine's.
 std::string WrapCommand::command_text() const {
   const size_t slash = file_.rfind('/');
   std::string text = "kernelmill wrap " +

@@ -10,8 +10,8 @@ namespace {
 struct Scalar {
   km_element_type type;
   uint32_t size_bytes;
-  const char* name;    // of one
-  const char* vector;  // of several, before their number; null: there are none
+  const char* name;    // name of the scalar
+  const char* vector;  // name of a vector without its number; null: no vectors
 };
 
 constexpr Scalar kScalars[] = {
@@ -61,7 +61,7 @@ const Scalar* find_scalar(km_element_type type) {
   return found == std::end(kScalars) ? nullptr : found;
 }
 
-/// The vector that a name such as "ulonglong3" stands for; `long` is as long as `long long`.
+/// The vector type of a name such as "ulonglong3"; `long` has the size of `long long`.
 const Scalar* find_vector(std::string_view stem) {
   if (stem == "long") stem = "longlong";
   if (stem == "ulong") stem = "ulonglong";

@@ -13,8 +13,8 @@ bool is_in_word(char letter) {
   return starts_word(letter) || std::isdigit(static_cast<unsigned char>(letter)) != 0;
 }
 
-/// Tokens of CUDA C++: words, texts in quotes, single characters. Comments, blanks and directives
-/// are left out.
+/// Splits CUDA C++ into words, quoted texts and single characters; skips comments, blanks and
+/// directives.
 class Tokens {
  public:
   explicit Tokens(std::string_view source) : left_(source) {}
@@ -25,7 +25,7 @@ class Tokens {
   bool skip_blank();
   bool skip_comment();
   bool skip_directive();
-  /// To the end of the line, which goes on after a backslash.
+  /// Skips to the end of the line, including lines continued by a backslash.
   void skip_line();
   std::string_view take(size_t size) {
     is_line_start_ = false;
@@ -73,7 +73,7 @@ bool Tokens::skip_directive() {
   return true;
 }
 
-/// The size of the text or character in quotes that the rest begins with.
+/// The size of the quoted text or character at the front.
 size_t Tokens::quoted_size() const {
   const char quote = left_[0];
   size_t end = 1;
@@ -83,7 +83,7 @@ size_t Tokens::quoted_size() const {
   return end + 1;
 }
 
-/// The size of R"delimiter(...)delimiter", after a word of `prefix` letters.
+/// The size of R"delimiter(...)delimiter" at the front, after a word of `prefix` letters.
 size_t Tokens::raw_size(size_t prefix) const {
   const size_t open = left_.find('(', prefix);
   if (open == std::string_view::npos) return left_.size();
@@ -107,18 +107,18 @@ std::string_view Tokens::next() {
   return take(is_raw ? raw_size(size) : size);
 }
 
-/// The brackets that a place lies in, and the declaration that it is part of.
+/// Tracks the enclosing brackets and the declaration at the current token.
 class Scanner {
  public:
   explicit Scanner(std::string_view source) : tokens_(source) {}
   std::vector<KernelName> scan();
-  /// After that.
+  /// The result, after the scan.
   std::vector<KernelParameters> take_parameters() { return std::move(parameters_); }
 
  private:
   struct Scope {
-    std::string name;  // of a namespace
-    bool is_code;      // a function or type: no kernel is declared in it
+    std::string name;  // name of a namespace
+    bool is_code;      // a function or type, in which no kernel is declared
     bool is_c;
   };
 
@@ -163,7 +163,7 @@ void Scanner::close() {
 }
 
 bool Scanner::is_kernel_declaration() const {
-  // __launch_bounds__ and attributes have parentheses, too.
+  // __launch_bounds__ and attributes also have parentheses, which are not parameters.
   const bool is_attribute = last_word_.empty() || last_word_.starts_with("__launch_bounds__") ||
                             last_word_ == "__attribute__" || last_word_ == "__cluster_dims__" ||
                             last_word_ == "__block_size__" || last_word_ == "__maxnreg__";
@@ -184,7 +184,7 @@ void Scanner::note_kernel() {
   if (std::find(found_.begin(), found_.end(), name) == found_.end()) found_.push_back(name);
 }
 
-/// One parameter while its tokens come.
+/// Collects the tokens of one parameter.
 class Parameter {
  public:
   void add(std::string_view token) {
@@ -203,7 +203,7 @@ class Parameter {
     }
     was_colon_ = token == ":";
   }
-  /// Empty if it has none.
+  /// The parameter's name; empty if it has none.
   std::string name() const { return has_pointer_ || type_words_ > 1 ? name_ : std::string(); }
   bool is_empty() const { return type_words_ == 0 && !has_pointer_; }
 
@@ -224,12 +224,13 @@ class Parameter {
   }
 
   std::string name_;
-  size_t type_words_ = 0;  // and the name
+  size_t type_words_ = 0;  // including the name
   int brackets_ = 0;
   bool has_pointer_ = false, was_colon_ = false, has_value_ = false;
 };
 
-/// To the parenthesis that ends them. Function pointers and packs are not told apart.
+/// Reads the parameters up to the closing parenthesis. Function pointers and packs are not
+/// supported.
 void Scanner::read_parameters() {
   KernelParameters kernel{qualified_name(), {}};
   Parameter parameter;
@@ -303,7 +304,7 @@ std::vector<KernelName> Scanner::scan() {
 }  // namespace
 
 std::vector<KernelName> find_c_kernels(std::string_view source) {
-  // Most sources have none: they need no look at each token.
+  // Most sources have no extern "C" and need no scan of their tokens.
   if (source.find("extern") == std::string_view::npos) return {};
   return Scanner(source).scan();
 }

@@ -1,5 +1,5 @@
-// The kernels of a CUDA C++ source: those whose names in the PTX do not tell their types, and the
-// names of all their parameters.
+// Finds the kernels of a CUDA C++ source: those whose names in the PTX do not encode their types,
+// and the parameter names of all.
 #pragma once
 
 #include <string>
@@ -9,25 +9,25 @@
 
 namespace km {
 
-/// One `extern "C"` kernel: its name with its namespaces before it ("ns::saxpy"), and without.
+/// One `extern "C"` kernel: its name with its namespaces ("ns::saxpy") and without.
 struct KernelName {
   std::string qualified;
   std::string plain;
   bool operator==(const KernelName&) const = default;
 };
 
-/// The `extern "C"` kernels that a source seems to have, each once, by its tokens alone: no macro
-/// is expanded and no condition evaluated, so the compiler has to confirm them.
+/// The `extern "C"` kernels that the tokens of a source suggest, each once. No macro is expanded
+/// and no condition evaluated, so the compiler has to confirm them.
 std::vector<KernelName> find_c_kernels(std::string_view source);
 
-/// A kernel of a source with the names of its parameters; empty: it has none.
+/// A kernel of a source with the names of its parameters; an empty name means none.
 struct KernelParameters {
   std::string qualified;
   std::vector<std::string> names;
 };
 
-/// All kernels that a source seems to have, templates too, by its tokens alone. One whose
-/// parameters cannot be told apart is left out.
+/// All kernels, including templates, that the tokens of a source suggest. A kernel whose parameters
+/// cannot be separated is left out.
 std::vector<KernelParameters> find_kernel_parameters(std::string_view source);
 
 }  // namespace km

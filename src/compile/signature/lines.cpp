@@ -1,5 +1,5 @@
-// Signatures as lines of comment in PTX: "// kernelmill.signature KERNEL NAME", the
-// name being that of an instance (signature_of_instance).
+// Signatures as comment lines in PTX: "// kernelmill.signature KERNEL NAME", where NAME is the
+// mangled name of an instance (signature_of_instance).
 #include "compile/signature/signature.h"
 
 namespace km {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kMark = "// kernelmill.signature ";
 
-/// No line of the writer is longer; one that is was not written by it.
+/// The writer never makes longer lines, so a longer one is not the writer's.
 constexpr size_t kMaxLineBytes = 64 << 10;
 
 bool is_word(std::string_view text) {

@@ -1,5 +1,5 @@
-// Itanium names to signatures, by LLVM's parser of such names: its headers alone, nothing of LLVM
-// is linked.
+// Decodes Itanium names to signatures with LLVM's demangler. Only its headers are used; nothing of
+// LLVM is linked.
 #include <llvm/Demangle/ItaniumDemangle.h>
 
 #include <cstddef>
@@ -15,19 +15,21 @@ namespace demangle = llvm::itanium_demangle;
 using demangle::Node;
 using demangle::NodeArray;
 
-/// A name that is longer is not looked at.
+/// Longer names are ignored.
 constexpr size_t kMaxNameBytes = 16 << 10;
-/// Productions of the grammar within each other, and nodes below each other.
+/// Limits the recursion: nested productions of the grammar, and levels of nodes.
 constexpr uint32_t kMaxDepth = 48;
-/// Nodes of a type, those that are used repeatedly counted each time: names grow by doubling.
+/// Limits the nodes of a type, with repeated uses counted each time, since substitutions let names
+/// grow exponentially.
 constexpr uint32_t kMaxWeight = 2048;
 
-/// The facts about a node that lie in front of it.
+/// Facts about a node, stored in front of it.
 struct alignas(16) Facts {
   uint32_t weight = 1;
   uint32_t depth = 1;
-  bool has_template_parameter = false;  // it uses one by its place, "T_"
-  bool is_dependent = false;            // a look-up in such a type decides what it is
+  bool has_template_parameter = false;  // it refers to a template parameter by position ("T_")
+  // Its meaning depends on a look-up in a template parameter's type.
+  bool is_dependent = false;
 };
 
 Facts& facts_of(const Node* node) {
@@ -49,7 +51,7 @@ template <class Other>
   requires(!std::is_convertible_v<Other, const Node*>)
 void add_facts(const Other&, Facts*) {}
 
-/// The allocator of one parse: all memory goes with it, as nodes have nothing to destroy.
+/// The allocator of one parse. Nodes have no destructors, so the memory is freed at once.
 class Nodes {
  public:
   template <class T, class... Arguments>
@@ -92,15 +94,15 @@ class Nodes {
   size_t left_ = 0;
 };
 
-/// LLVM's parser with the recursion bounded. Expressions and lambdas, which no kernel's parameter
-/// needs, are refused: the productions of those call each other without asking this class.
+/// LLVM's parser with bounded recursion. Expressions and lambdas, which no kernel's parameter
+/// needs, are refused, because their productions recurse without calling this class.
 class Parser final : public demangle::AbstractManglingParser<Parser, Nodes> {
  public:
   using Base = demangle::AbstractManglingParser<Parser, Nodes>;
   explicit Parser(std::string_view name) : Base(name.data(), name.data() + name.size()) {}
 
   Node* parseType() {
-    // "u": types of vendors, with arguments in a recursion of their own.
+    // "u" introduces vendor types, whose arguments recurse separately.
     return look() == 'u' ? nullptr : bounded([&] { return Base::parseType(); });
   }
   Node* parseEncoding(bool parse_params = true) {
@@ -114,11 +116,11 @@ class Parser final : public demangle::AbstractManglingParser<Parser, Nodes> {
   }
   Node* parseExpr() { return nullptr; }
   Node* parseUnnamedTypeName(NameState*) { return nullptr; }
-  /// Names declared in a function are refused as well.
+  /// Names declared in a function are refused too.
   Node* parseLocalName(NameState*) { return nullptr; }
 
-  /// A parameter by its place is a node of its own, so that what uses it can be told from what has
-  /// the same argument written out.
+  /// A reference to a template parameter becomes a node of its own, so that it differs from the
+  /// same argument written out.
   Node* parseTemplateParam() {
     Node* const argument = Base::parseTemplateParam();
     if (argument == nullptr) return nullptr;
@@ -140,7 +142,7 @@ class Parser final : public demangle::AbstractManglingParser<Parser, Nodes> {
   uint32_t depth_ = 0;
 };
 
-/// The child of a qualified type; several may lie around each other.
+/// The unqualified type; qualifiers may be nested.
 const Node* without_qualifiers(const Node* node, bool* is_const) {
   while (node->getKind() == Node::KQualType) {
     const auto* const type = static_cast<const demangle::QualType*>(node);
@@ -182,12 +184,12 @@ ElementType element_type(const Node* node) {
   std::string name = print(node);
   if (name == "_Float16") return element_of(KM_ELEMENT_TYPE_F16, 1);
   if (name == "std::bfloat16_t") return element_of(KM_ELEMENT_TYPE_BF16, 1);
-  // Only at the global scope are the names those of CUDA's own types.
+  // Only names in the global scope are CUDA's own types.
   if (kind == Node::KNameType) return element_named(name);
   return {KM_ELEMENT_TYPE_NAMED, 1, std::move(name)};
 }
 
-/// Null: none of both.
+/// The target type of a pointer or reference; null for other types.
 const Node* target_of(const Node* node) {
   const Node* target = nullptr;
   if (node->getKind() == Node::KPointerType) {
@@ -222,14 +224,14 @@ ParamType param_type(const Node* node) {
 std::optional<Signature> signature(NodeArray params) {
   Signature types;
   for (const Node* param : params) {
-    // One node stands for any number of parameters then.
+    // A pack expansion is one node for any number of parameters.
     if (param->getKind() == Node::KParameterPackExpansion) return std::nullopt;
     types.push_back(param_type(param));
   }
   return types;
 }
 
-/// Null: there is not exactly one.
+/// The single argument of a template; null if there is not exactly one.
 const Node* only_argument(Node* arguments) {
   if (arguments == nullptr || arguments->getKind() != Node::KTemplateArgs) return nullptr;
   const NodeArray list = static_cast<demangle::TemplateArgs*>(arguments)->getParams();

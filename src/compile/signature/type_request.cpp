@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kTemplate =
     "\ntemplate <class T> __device__ int km_signature;  // asks for the types of kernels\n";
 constexpr std::string_view kVariable = "km_signature";
-/// In front of the type in the name of an instance.
+/// The part before the type in the name of an instance.
 constexpr std::string_view kNameStart = "_Z12km_signatureI";
 
 bool is_other_output(const std::string& option) {
@@ -45,7 +45,7 @@ size_t count_parameters(std::string_view list) {
   return count;
 }
 
-/// The names of a kernel's parameters, unless there are none, or two that may be meant.
+/// The parameter names of a kernel; null if there are none or two candidates differ.
 const std::vector<std::string>* names_of(const std::string& kernel, size_t count,
                                          const std::vector<KernelParameters>& all) {
   const std::string name = source_name(kernel);
@@ -85,7 +85,8 @@ CompileInput with_type_requests(const CompileInput& input, const std::vector<Ker
 }
 
 bool mentions_type_requests(const std::string& log) {
-  constexpr std::string_view kNames = "__nv_name_map";  // NVRTC's file of name expressions
+  // The file name that NVRTC gives to name expressions.
+  constexpr std::string_view kNames = "__nv_name_map";
   return log.find(kVariable) != std::string::npos || log.find(kNames) != std::string::npos;
 }
 

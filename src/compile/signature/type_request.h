@@ -1,5 +1,5 @@
-// How the types of `extern "C"` kernels are found: the compiler is asked for the names of instances
-// of a variable template, one for the type of each kernel.
+// Determines the types of `extern "C"` kernels: the compiler is asked for the names of instances of
+// a variable template, one with the type of each kernel.
 #pragma once
 
 #include <string>
@@ -10,26 +10,27 @@
 
 namespace km {
 
-/// The kernels of a source and its headers whose types have to be asked for; none where the options
-/// make something else than plain PTX.
+/// The kernels of a source and its headers whose types must be requested; none if the options
+/// produce anything but plain PTX.
 std::vector<KernelName> kernels_to_ask_for(const CompileInput& input,
                                            const std::vector<std::string>& options);
 
-/// The input with the template after the source and the requests after the name expressions.
+/// The input with the template after the source, and one name expression per kernel.
 CompileInput with_type_requests(const CompileInput& input, const std::vector<KernelName>& kernels);
 
-/// True if the log of a failed compilation is about the requests, and not about the source alone.
+/// True if the log of a failed compilation mentions the requests, so that they may have caused the
+/// failure.
 bool mentions_type_requests(const std::string& log);
 
-/// Takes the answers out of the names, and the variables out of the PTX, and puts the types into
-/// lines of comment at its end.
+/// Removes the answers from the lowered names and the variables from the PTX, and appends the types
+/// to the PTX as comment lines.
 void take_type_answers(const std::vector<KernelName>& kernels, CompileOutput* output);
 
-/// Puts the names that the source has for the kernels' parameters into lines of comment at the end
-/// of the PTX, where sources and PTX agree on their number.
+/// Appends the source's names of kernels' parameters to the PTX as comment lines, if source and PTX
+/// agree on their number.
 void add_parameter_names(const CompileInput& input, CompileOutput* output);
 
-/// The kernels that are in the PTX.
+/// The kernels of the list that the PTX really has.
 std::vector<KernelName> confirmed_kernels(const std::vector<KernelName>& kernels,
                                           const std::string& ptx);
 

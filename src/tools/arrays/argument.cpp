@@ -31,7 +31,7 @@ std::optional<uint64_t> parse_count(std::string_view text) {
   return value;
 }
 
-/// The array behind "@K" in `text`, which ends at the point or with the text.
+/// The array of "@K" in `text`, which ends at a dot or at the end.
 Result<const Array*> referenced(const std::string& text, const Arguments& before) {
   const size_t point = std::min(text.find('.'), text.size());
   const auto index = parse_count(std::string_view(text).substr(1, point - 1));

@@ -18,22 +18,22 @@
 namespace km::tools {
 
 struct Argument {
-  std::string spec;  ///< as it was typed, for messages
+  std::string spec;  ///< as given by the user, for messages
   bool is_buffer = false;
-  std::vector<std::byte> scalar;  ///< the value, where it is no buffer
+  std::vector<std::byte> scalar;  ///< the value of an argument that is not a buffer
   ElementType scalar_type = ElementType::kU8;
-  Array array;                ///< what a buffer holds before each launch
-  std::string output;         ///< where it goes afterwards; empty: nowhere
-  bool is_shortened = false;  ///< printed up to kMaxPrinted numbers
+  Array array;                ///< the contents of a buffer before each launch
+  std::string output;         ///< destination after the launches; empty: none
+  bool is_shortened = false;  ///< only the first kMaxPrinted numbers are printed
 };
 
-/// The most numbers that "print:" prints.
+/// The limit of numbers that "print:" prints.
 constexpr uint64_t kMaxPrinted = 4096;
 
-/// Reads what is to be read, and checks that what is to be written can be.
+/// Parses the arguments, reads their input files and checks that their outputs can be written.
 Result<std::vector<Argument>> parse_arguments(const std::vector<std::string>& specs);
 
-/// "X[,Y[,Z]]", each >= 1 and within 32 bits; `what` for messages.
+/// Parses "X[,Y[,Z]]", each from 1 to 2^32 - 1; messages call it `what`.
 Result<std::array<uint32_t, 3>> parse_dimensions(const std::string& text, const char* what);
 
 }  // namespace km::tools

@@ -18,7 +18,7 @@ struct TypeRow {
   const char* name;
   uint64_t size;
 };
-// In the order of ElementType.
+// The order is that of ElementType.
 constexpr std::array<TypeRow, 12> kTypes = {{{"i8", 1},
                                              {"u8", 1},
                                              {"i16", 2},
@@ -32,7 +32,7 @@ constexpr std::array<TypeRow, 12> kTypes = {{{"i8", 1},
                                              {"f32", 4},
                                              {"f64", 8}}};
 
-/// A number of 16 bits, as its bits.
+/// The bits of a 16-bit floating-point number.
 struct Half {
   uint16_t bits = 0;
   static Half of(double value) { return {half_from_double(value)}; }
@@ -46,7 +46,7 @@ struct Bfloat16 {
 template <class T>
 constexpr bool kIsSmallFloat = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
 
-/// Calls `work` with a value of the C++ type that `type` stands for.
+/// Calls `work` with a value of the C++ type for `type`.
 template <class Work>
 auto with_type(ElementType type, Work work) {
   switch (type) {
@@ -89,7 +89,7 @@ std::from_chars_result parse(std::string_view text, T& value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     return std::from_chars(text.data(), end, value);
   } else if (text.starts_with("0x") || text.starts_with("0X")) {
-    // Bit patterns: 0xffffffff is a fine i32.
+    // Hexadecimal numbers are bit patterns: 0xffffffff is a valid i32.
     std::make_unsigned_t<T> bits{};
     const auto result = std::from_chars(text.data() + 2, end, bits, 16);
     value = static_cast<T>(bits);
@@ -131,7 +131,7 @@ std::string element_type_names() {
 }
 
 Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shape) {
-  // Far above any memory, far below any overflow.
+  // A limit far above any memory and far below any overflow.
   constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
   uint64_t size = element_size(type);
   for (const uint64_t extent : shape) {

@@ -1,4 +1,4 @@
-// Arrays in host memory, as `kernelmill run` reads, passes and writes them.
+// Arrays in host memory, for reading, printing and as buffers of `kernelmill run`.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ enum class ElementType : uint8_t {
 /// True for f16, bf16, f32 and f64.
 constexpr bool is_float(ElementType type) { return type >= ElementType::kF16; }
 
-/// "f32" and so on; nothing for any other word.
+/// The type named "f32" and so on; nothing for any other word.
 std::optional<ElementType> element_type(std::string_view name);
 const char* element_type_name(ElementType type);
 uint64_t element_size(ElementType type);
@@ -46,17 +46,17 @@ struct Array {
   uint64_t element_count() const { return bytes.size() / element_size(type); }
 };
 
-/// The size of an array; fails where it is empty or beyond what any memory holds.
+/// The size of an array in bytes; an error if it is empty or too large for any memory.
 Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shape);
 /// A zeroed array.
 Result<Array> make_array(ElementType type, std::vector<uint64_t> shape);
 
-/// Appends the bytes of `text`, one number, as `type`; hexadecimal integers are fine. Numbers of 16
-/// bits are read as f64 and rounded from there.
+/// Appends one number, `text`, as `type`; integers may be hexadecimal. 16-bit formats are rounded
+/// from f64.
 Status append_number(ElementType type, const std::string& text, std::vector<std::byte>& out);
 
-/// The array as text: one line per row, numbers that read back to the same bits. At most
-/// `max_count` numbers, of which the last ends its line.
+/// The array as text, one line per row; the numbers read back to the same bits. At most `max_count`
+/// numbers are printed, the last of which ends its line.
 std::string array_text(const Array& array, uint64_t max_count = UINT64_MAX);
 
 }  // namespace km::tools

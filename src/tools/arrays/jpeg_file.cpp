@@ -11,7 +11,7 @@
 namespace km::tools {
 namespace {
 
-/// libjpeg's state of one image. Its error handler may not return: it jumps back to decode().
+/// libjpeg's state of one image. Its error handler must not return, so it jumps back to decode().
 struct Decoder {
   jpeg_decompress_struct image{};
   jpeg_error_mgr errors{};
@@ -26,7 +26,7 @@ struct Decoder {
       common->err->format_message(common, self->message);
       std::longjmp(self->failed, 1);
     };
-    // A warning means that data is damaged or cut off; pixels would be guesses.
+    // A warning means damaged or truncated data, so pixels would be guesses; it counts as an error.
     errors.emit_message = [](j_common_ptr common, int level) {
       if (level < 0) common->err->error_exit(common);
     };
@@ -36,7 +36,8 @@ struct Decoder {
   Decoder& operator=(const Decoder&) = delete;
 };
 
-/// False with a message. Nothing between here and the calls of libjpeg has a destructor.
+/// Returns false with a message. No frame up to libjpeg's calls may have destructors, since errors
+/// jump over them.
 bool read_header(Decoder* decoder, const std::string& file) {
   if (setjmp(decoder->failed) != 0) return false;
   jpeg_create_decompress(&decoder->image);

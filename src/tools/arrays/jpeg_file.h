@@ -6,7 +6,7 @@
 
 namespace km::tools {
 
-/// u8[height, width, channels], 1 channel for grey images and 3 for others.
+/// The image as u8[height, width, channels], with 1 channel for grey and 3 for other images.
 Result<Array> read_jpeg(const std::string& path);
 
 }  // namespace km::tools

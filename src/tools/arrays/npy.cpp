@@ -15,7 +15,7 @@ constexpr size_t kAlignment = 64;
 
 struct Descriptor {
   ElementType type;
-  const char* text;  // what NumPy writes
+  const char* text;  // NumPy's spelling
 };
 constexpr Descriptor kDescriptors[] = {
     {ElementType::kI8, "|i1"},  {ElementType::kU8, "|u1"},   {ElementType::kI16, "<i2"},
@@ -45,7 +45,7 @@ std::optional<ElementType> parse_descriptor(std::string_view header) {
   return std::nullopt;
 }
 
-/// "(3, 4)", "(3,)", "()".
+/// Parses "(3, 4)", "(3,)", "()".
 std::optional<std::vector<uint64_t>> parse_shape(std::string_view header) {
   std::string_view value = value_of(header, "shape");
   const size_t end = value.find(')');
@@ -63,7 +63,7 @@ std::optional<std::vector<uint64_t>> parse_shape(std::string_view header) {
   }
 }
 
-/// Puts elements that lie column by column row by row.
+/// Converts elements from column-major to row-major order.
 std::vector<std::byte> to_rows(const std::vector<std::byte>& columns,
                                const std::vector<uint64_t>& shape, uint64_t size) {
   std::vector<std::byte> rows(columns.size());
@@ -110,7 +110,7 @@ Result<Array> read_npy(const std::string& path) {
   }
   std::optional<std::vector<uint64_t>> shape = parse_shape(layout->header);
   if (!shape) return file_error(path, "its header has no shape");
-  // Before anything is allocated: what a header promises may be anything.
+  // The size is checked before the allocation, because the header may claim any size.
   const Result<uint64_t> size = array_bytes(*type, *shape);
   if (!size) return file_error(path, size.error().message);
   const uint64_t held = file.size() - layout->data_offset;

@@ -1,6 +1,6 @@
-// Arrays in NumPy's .npy format. Debian has no library for it that C++ could use, and what is
-// needed of the format is this small: little-endian numbers. bf16 has the type V2, as the package
-// ml_dtypes saves it. Arrays in Fortran order are put in C order.
+// Arrays in NumPy's .npy format, limited to little-endian numbers. The reader is our own because
+// Debian has no C++ library for the format. bf16 has the type V2, as the package ml_dtypes saves
+// it. Arrays in Fortran order are converted to C order.
 #pragma once
 
 #include <string>

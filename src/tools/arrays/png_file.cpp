@@ -11,7 +11,7 @@
 namespace km::tools {
 namespace {
 
-/// libpng's state of one image; its message lives in it.
+/// libpng's state of one image, which owns the error message.
 class PngImage {
  public:
   PngImage() {

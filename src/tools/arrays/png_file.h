@@ -7,7 +7,7 @@
 
 namespace km::tools {
 
-/// Palettes are expanded, 16-bit samples reduced to 8.
+/// Reads an image; palettes are expanded and 16-bit samples reduced to 8 bits.
 Result<Array> read_png(const std::string& path);
 Status write_png(const std::string& path, const Array& image);
 

@@ -1,5 +1,5 @@
-// kernelmill corpus: what of a folder of kernels compiles, loads and becomes machine code. Every
-// file is examined by a process of its own, so that none can spoil the others.
+// kernelmill corpus: reports which kernels of a folder compile, load and become machine code. Each
+// file is examined in its own process, so that a crash affects no other.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 namespace km::tools {
 namespace {
 
-/// A process that examines one file; its answer comes through a pipe.
+/// A process that examines one file and sends its result through a pipe.
 struct Job {
   std::string path;
   pid_t process = -1;
@@ -72,7 +72,7 @@ CorpusCommand::CorpusCommand(CLI::App& app)
   parser_->add_option("--seconds", seconds_, "Time limit per file (default 60)")
       ->type_name("N")
       ->check(CLI::Range(1u, 100000u));
-  parser_->add_flag("--one", one_)->group("");  // DIR is a file: examine it in this process
+  parser_->add_flag("--one", one_)->group("");  // DIR is a single file, examined in this process
   add_compile_options(*parser_, options_);
 }
 
@@ -139,7 +139,7 @@ Json failed_file(const std::string& path, const std::string& reason) {
           {"forms", Json::array()}, {"kernels", Json::array()}, {"reason", reason}};
 }
 
-/// True when the job is done: then `result` is its answer.
+/// Reads from the job's pipe; true if the job is done, with its answer in `result`.
 bool CorpusCommand::advance(Job& job, Json& result) const {
   char buffer[1 << 16];
   pollfd ready{job.pipe, POLLIN, 0};
@@ -188,7 +188,7 @@ Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
 }
 
 int CorpusCommand::run() {
-  set_default_env(EnvVar::KM_CACHE_DIR, "off");  // times are those of the compiler
+  set_default_env(EnvVar::KM_CACHE_DIR, "off");  // times must be the compiler's
   if (one_) return examine_one();
   const Result<std::vector<std::string>> paths = find_files();
   if (!paths) return report(paths.error());

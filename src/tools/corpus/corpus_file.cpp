@@ -1,4 +1,4 @@
-// One file of a corpus: compiled, loaded, and machine code made for each of its kernels.
+// Examines one file of a corpus: compiles it, loads it, and generates machine code for each kernel.
 #include <algorithm>
 #include <ctime>
 #include <set>
@@ -25,7 +25,7 @@ Result<Target> open_target(const std::string& uri) {
   return target;
 }
 
-/// "add.s32" of "@%p1 add.s32 %r1, ...": what begins with a letter, behind a guard and a label.
+/// "add.s32" of "@%p1 add.s32 %r1, ...": the first word after a label and a guard.
 std::string form_of(const std::string& line) {
   std::istringstream words(line);
   std::string word;
@@ -62,10 +62,10 @@ int64_t attribute_of(km_function function, km_function_attribute attribute) {
   return km_function_attribute_get(function, attribute, &value) == KM_SUCCESS ? value : 0;
 }
 
-/// The time of all threads of this process, which examines one file.
+/// The processor time of this process, which examines one file only.
 double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Kernels with launch bounds get blocks that they allow.
+/// Examines a kernel, with a block size that its launch bounds allow.
 Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
   Json result;
   const std::string name = copy_text([&](char* buffer, uint64_t capacity, uint64_t* size) {
@@ -81,7 +81,8 @@ Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
     const auto threads = std::min(block_size, static_cast<uint32_t>(std::max<int64_t>(most, 1)));
     status = check(km_function_prepare(function.get(), threads, 1, 1));
     const bool wrong_shape = !status && status.error().status == KM_ERROR_INVALID_LAUNCH;
-    if (wrong_shape) status = {};  // .reqntid: nothing is wrong with the kernel
+    // .reqntid excludes the block size, which is no fault of the kernel.
+    if (wrong_shape) status = {};
     result["mode"] = attribute_of(function.get(), KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE);
   }
   result["made"] = static_cast<bool>(status);

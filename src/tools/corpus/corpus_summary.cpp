@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kReasonsShown = 20;
 
-/// Without places, names and numbers, so that equal reasons look equal.
+/// Removes positions, names and numbers from a reason, so that equal reasons compare equal.
 std::string general(const std::string& reason) {
   std::string text;
   bool in_quotes = false, in_number = false;
@@ -81,7 +81,7 @@ struct Totals {
   }
 };
 
-/// Files and kernels by the reason of their failure.
+/// Maps the reason of a failure to the affected files and kernels.
 using Failures = std::map<std::string, std::vector<std::string>>;
 
 Failures failures_of(const std::vector<Json>& files) {
@@ -90,7 +90,7 @@ Failures failures_of(const std::vector<Json>& files) {
     const auto name = file["file"].get<std::string>();
     if (file.contains("reason")) {
       const auto reason = file["reason"].get<std::string>();
-      // Failures in PTX begin with their place, which names the file.
+      // Failures in PTX start with their position, which includes the file.
       failures[general(reason)].push_back(reason.starts_with(name) ? reason : name + ": " + reason);
     }
     for (const Json& kernel : file["kernels"]) {

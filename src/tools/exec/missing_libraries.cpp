@@ -16,7 +16,7 @@
 namespace km::tools {
 namespace {
 
-/// The folders of a list with colons between them.
+/// The folders of a colon-separated list.
 std::vector<std::string> folders_of(const std::string& list) {
   std::vector<std::string> folders;
   std::istringstream rest(list);
@@ -40,7 +40,7 @@ std::string path_of(const std::string& program) {
   return find_in(list != nullptr ? list : "", program, X_OK).value_or(program);
 }
 
-/// Reads of a file's bytes that may lie outside of them.
+/// Bounds-checked access to a file's bytes.
 class Bytes {
  public:
   explicit Bytes(const std::string& all) : all_(all) {}
@@ -80,7 +80,7 @@ uint64_t file_place_of(const std::vector<Elf64_Phdr>& segments, uint64_t address
   return UINT64_MAX;
 }
 
-/// The names of the libraries that the file asks the dynamic linker for.
+/// The names of the libraries that the file requires (DT_NEEDED).
 std::vector<std::string> needed_by(const Bytes& bytes) {
   const std::vector<Elf64_Phdr> segments = segments_of(bytes);
   std::vector<uint64_t> places;

@@ -1,13 +1,13 @@
-// NVIDIA's libraries that a program asks for and Kernelmill does not have.
+// NVIDIA's libraries that a program requires and Kernelmill does not have.
 #pragma once
 
 #include <string>
 
 namespace km::tools {
 
-/// One sentence that names the libraries and says what to do; empty if the program, found as shells
-/// find it, is no ELF file or needs none. Libraries that lie in a folder of `library_path` (folders
-/// with colons between them) do not count.
+/// One sentence that names the libraries and the remedy; empty if the program, looked up as shells
+/// do, is not an ELF file or requires none. Libraries in a folder of `library_path` (separated by
+/// colons) do not count as missing.
 std::string missing_libraries(const std::string& program, const std::string& library_path);
 
 }  // namespace km::tools

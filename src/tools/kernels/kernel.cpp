@@ -32,7 +32,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return list + ".";
 }
 
-/// Templates become kernels when they are named with their arguments.
+/// Advice for a template, which becomes a kernel only if it is named with its arguments.
 std::string template_advice(const Source& source, const std::string& wanted) {
   const bool is_one = is_cuda(source.path) && !is_template(wanted) &&
                       source.text.find("template") != std::string::npos;

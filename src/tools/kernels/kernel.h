@@ -1,4 +1,4 @@
-// The kernel that `kernelmill run` was asked for: its file loaded, its name found.
+// The kernel that `kernelmill run` launches: loads its file and looks up its name.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace km::tools {
 struct Kernel {
   Module module;
   Function function;
-  std::string name;       ///< as it stands in the PTX
-  double compile_ms = 0;  ///< CUDA C++ to PTX; 0 for PTX
+  std::string name;       ///< name in the PTX
+  double compile_ms = 0;  ///< time from CUDA C++ to PTX; 0 for PTX
   double load_ms = 0;
 };
 
-/// Loads `source` (CUDA C++, or PTX where the path ends in .ptx) and finds `name`: the name in the
-/// PTX, the name in the source, or an instance of a template such as scale<float>. An empty name is
+/// Loads `source` (CUDA C++, or PTX if the path ends in .ptx) and looks up `name`: a name in the
+/// PTX, a name in the source, or a template instance such as scale<float>. An empty name selects
 /// the only kernel of the file.
 Result<Kernel> load_kernel(km_context context, const Source& source, const CompileOptions& options,
                            const std::string& name);

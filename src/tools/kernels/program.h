@@ -8,7 +8,8 @@
 
 namespace km::tools {
 
-/// Runs a program, found as shells find it, to its end; gives its exit code as shells do.
+/// Runs a program, looked up as shells do, to its end; returns its exit code by the shells'
+/// convention.
 Result<int> run_program(std::vector<std::string> words);
 
 }  // namespace km::tools

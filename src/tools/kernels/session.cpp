@@ -89,7 +89,7 @@ Result<Launch> build_launch(const Objects& objects, const Kernel& kernel, const 
   return launch;
 }
 
-/// One launch on fresh data; its time on the device in ms.
+/// Launches once on fresh data; returns the device time in ms.
 Result<double> launch_once(const Objects& objects, const SessionInput& input, const Launch& launch,
                            const std::vector<Slice>& slices) {
   km_stream stream = objects.stream.get();
@@ -103,7 +103,7 @@ Result<double> launch_once(const Objects& objects, const SessionInput& input, co
   return static_cast<double>(elapsed_ns) / 1e6;
 }
 
-/// The times of all launches. The line about them is gone before outputs are printed.
+/// The times of all launches. The progress line is erased before outputs are printed.
 Result<std::vector<double>> launch_all(const Objects& objects, const Kernel& kernel,
                                        const SessionInput& input, const Launch& launch,
                                        const std::vector<Slice>& slices) {
@@ -117,7 +117,7 @@ Result<std::vector<double>> launch_all(const Objects& objects, const Kernel& ker
   return times_ms;
 }
 
-/// Prints the first numbers of an array, and on standard error how many it leaves out.
+/// Prints the first numbers of an array, and on standard error the number of the others.
 Status print_array(size_t index, const Argument& argument) {
   KM_TRY(write_output("-", array_text(argument.array, kMaxPrinted)));
   const uint64_t count = argument.array.element_count();

@@ -1,4 +1,5 @@
-// One `kernelmill run`: device, kernel, data in, launches, data out.
+// One `kernelmill run`: opens the device, loads the kernel, copies data in, launches, copies data
+// out.
 #pragma once
 
 #include <array>
@@ -20,15 +21,15 @@ struct SessionInput {
   uint64_t shared_bytes = 0;
   std::vector<Argument> arguments;
   uint32_t repeat = 1;
-  bool prints = true;  ///< arrays for standard output are written there, else only kept
+  bool prints = true;  ///< prints arrays for standard output; false: only keeps them
 };
 
 struct SessionTimes {
   std::string device;  ///< "cpu:0, <name> (avx512)"
-  std::string kernel;  ///< as it stands in the PTX
+  std::string kernel;  ///< name in the PTX
   double compile_ms = 0;
   double load_ms = 0;
-  std::vector<double> kernel_ms;  ///< by the device's clock, one per launch
+  std::vector<double> kernel_ms;  ///< device time of each launch
 };
 
 Result<SessionTimes> run_session(SessionInput& input);

@@ -34,7 +34,7 @@ std::string parameter_list(const std::vector<km_param_info>& params) {
   return list;
 }
 
-/// "f32:2" for "i32:2": how the numbers of `spec` are written for a parameter of this type.
+/// "f32:2" for "i32:2": the numbers of `spec` in the parameter's type.
 std::string respelled(const std::string& spec, const km_param_info& param) {
   const bool is_number = param.size_bytes == 1 || param.size_bytes == 2 || param.size_bytes == 4 ||
                          param.size_bytes == 8;

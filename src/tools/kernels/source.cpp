@@ -18,7 +18,7 @@ std::string architecture_option(const std::string& architecture) {
   return "--gpu-architecture=" + (is_number ? "compute_" : std::string()) + architecture;
 }
 
-/// The user's folders before the file's own, where quoted includes are expected to work from.
+/// The user's include folders come before the file's own, where quoted includes are looked up.
 std::vector<std::string> option_list(const Source& source, const CompileOptions& options) {
   std::vector<std::string> list;
   if (!options.architecture.empty()) list.push_back(architecture_option(options.architecture));
@@ -55,7 +55,7 @@ Result<Compiled> compile(const Source& source, const CompileOptions& options,
   return result;
 }
 
-/// Prints the lines; those of errors and warnings have colours on terminals.
+/// Prints the log; on terminals, errors and warnings are coloured.
 void print_log(const std::string& log) {
   for (size_t from = 0; from < log.size();) {
     const size_t end = std::min(log.find('\n', from), log.size());
@@ -70,13 +70,13 @@ void print_log(const std::string& log) {
   }
 }
 
-/// The advice about a header that the compiler does not find.
+/// Advice for a header that the compiler does not find; empty for other errors.
 std::string header_advice(const std::string& log) {
   const bool is_missing = log.find("cannot open source file") != std::string::npos;
   return is_missing ? "; name the folder of that header with -I DIR" : "";
 }
 
-/// The text of the first error, without the place; empty: there is none.
+/// The text of the first error without its position; empty if there is none.
 std::string first_error(const std::string& log) {
   constexpr std::string_view kMark = "error: ";
   const size_t found = log.find(kMark);
@@ -128,7 +128,7 @@ Result<Program> compile_source(const Source& source, const CompileOptions& optio
   print_log(compiled->log);
   const Status& status = compiled->status;
   if (status) return std::move(compiled->program);
-  // The log has said it all, but for the advice behind the last ';'.
+  // The log was printed, so only the advice after the last ';' remains.
   if (status.error().status == KM_ERROR_COMPILATION_FAILED) {
     const std::string& message = status.error().message;
     const size_t advice = std::min(message.find("; the file is a whole program"),

@@ -28,8 +28,8 @@ bool is_leftover(const std::string& name, std::string_view prefix) {
   return name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
 }
 
-/// The names of what lies in the place of NVRTC and was not put there by this command, which brings
-/// packages of NVIDIA's only; empty: nothing.
+/// The names in NVRTC's folder that this command did not put there, since it installs only packages
+/// of NVIDIA; empty if there are none.
 std::string foreign_content(const fs::path& place) {
   std::error_code failure;
   const fs::file_type type = fs::symlink_status(place, failure).type();
@@ -48,7 +48,7 @@ std::string foreign_content(const fs::path& place) {
   return names.empty() ? names : "it holds " + names;
 }
 
-/// Asks on the terminal. False where there is none.
+/// Asks on the terminal; false without a terminal.
 bool is_agreed_to(const std::string& question) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return false;
   std::fprintf(stderr, "kernelmill: %s [y/N] ", printable(question).c_str());

@@ -1,4 +1,4 @@
-// The folder of the user's data in which `kernelmill setup` puts NVRTC, and what may lie there.
+// The folder in which `kernelmill setup` installs NVRTC, and its expected contents.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace km::tools {
 
-/// One setup of a folder at a time. The lock ends with its process, however that ends.
+/// Serialises setups of a folder. The lock ends with its process, even if that is killed.
 class SetupLock {
  public:
-  /// Makes the folder. Fails when another process has the lock; a file system without locks counts
-  /// as one that nobody else uses.
+  /// Creates the folder and takes the lock. Fails if another process holds it; a file system
+  /// without locks is used without one.
   static Result<SetupLock> take(const std::filesystem::path& data);
   ~SetupLock();
   SetupLock(SetupLock&& other) noexcept;
@@ -22,18 +22,18 @@ class SetupLock {
   int folder_;  // -1: none
 };
 
-/// Removes the work folders of runs that were killed. The only copy of NVRTC, which one of them had
-/// moved aside, goes back to its place. The lock is held.
+/// Removes the work folders of killed runs. If one of them had moved the only copy of NVRTC aside,
+/// the copy is moved back. The caller must hold the lock.
 void remove_leftovers(const std::filesystem::path& data);
 
-/// Fails unless the place of NVRTC is free, holds what this command puts there, or may be replaced:
-/// it was agreed to, or the user agrees on the terminal.
+/// Fails unless NVRTC's folder is free, has only contents of this command, or may be replaced: by
+/// `is_agreed` or by the user's answer on the terminal.
 Status check_place(const std::filesystem::path& data, bool is_agreed);
 
-/// The name of a work folder of this process.
+/// The path for a new work folder of this process.
 std::filesystem::path new_folder(const std::filesystem::path& data);
 
-/// Puts the new folder in the place of NVRTC, whose old one processes may be using.
+/// Replaces NVRTC's folder by the new one; running processes may still use the old one.
 Status replace_nvrtc(const std::filesystem::path& data, const std::filesystem::path& made);
 
 }  // namespace km::tools

@@ -1,4 +1,4 @@
-// Colour on terminals.
+// Colours on terminals.
 #pragma once
 
 #include <cstdio>
@@ -8,11 +8,11 @@ namespace km::tools {
 
 enum class Colour { bold, red, green, yellow, dim };
 
-/// True if TERM names no terminal that can erase a line.
+/// True if TERM names a terminal that cannot erase a line.
 bool is_dumb_terminal();
-/// True if `stream` is a terminal that shows colours, unless NO_COLOR is set.
+/// True if `stream` is a terminal with colours and NO_COLOR is unset.
 bool has_colours(FILE* stream);
-/// The text, made printable, in a colour when `stream` has colours, else without one.
+/// The text, made printable, and coloured if `stream` has colours.
 std::string painted(Colour colour, const std::string& text, FILE* stream);
 
 }  // namespace km::tools

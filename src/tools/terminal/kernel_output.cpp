@@ -17,7 +17,7 @@ KernelOutput::KernelOutput(bool moved) {
 
 KernelOutput::~KernelOutput() {
   if (output_ < 0) return;
-  // Text that standard error does not take is lost, which is no failure of standard output.
+  // A failure of standard error loses text, but must not count as one of standard output.
   std::fflush(stdout);
   if (!had_failed_) std::clearerr(stdout);
   dup2(output_, STDOUT_FILENO);

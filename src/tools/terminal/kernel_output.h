@@ -1,22 +1,22 @@
-// The way of kernels' text while a program reads the command's own result.
+// Keeps kernels' output out of the command's own result.
 #pragma once
 
 namespace km::tools {
 
-/// Standard output of the process leads to standard error as long as the object lives: what
-/// kernels print does not mix with a result that the command prints as JSON afterwards. One at a
-/// time, made before and destroyed after a Progress.
+/// Redirects the process's standard output to standard error for the object's lifetime, so that
+/// kernels' output does not mix with a result that the command prints as JSON afterwards. Only one
+/// may exist at a time; it must be created before a Progress and destroyed after it.
 class KernelOutput {
  public:
-  /// Without effect if `moved` is false, or if the process has no standard output.
+  /// Does nothing if `moved` is false, or if the process has no standard output.
   explicit KernelOutput(bool moved);
-  /// Passes on the text that is there; standard output is as before.
+  /// Flushes the buffered text and restores standard output.
   ~KernelOutput();
   KernelOutput(const KernelOutput&) = delete;
   KernelOutput& operator=(const KernelOutput&) = delete;
 
  private:
-  int output_ = -1;  // standard output as it was; -1: not moved
+  int output_ = -1;  // the original standard output; -1: not redirected
   bool had_failed_ = false;
 };
 

@@ -36,7 +36,7 @@ std::string shortened(const std::string& text, size_t room) {
 
 }  // namespace
 
-/// Draws from a thread of its own, since the work may be one call of the library.
+/// Draws on its own thread, since the work may be one long call of the library.
 class Progress::Line {
  public:
   Line(const std::string& what, std::unique_ptr<TerminalLine> line, int end)
@@ -45,7 +45,7 @@ class Progress::Line {
         end_(end),
         thread_([this] { run(); }) {}
   ~Line() {
-    std::fflush(stdout);  // as long as the thread reads what is written
+    std::fflush(stdout);  // while the thread still reads the pipe
     constexpr uint64_t kOver = 1;
     if (write(end_, &kOver, sizeof kOver) == sizeof kOver) thread_.join();
     close(end_);
@@ -66,10 +66,10 @@ class Progress::Line {
   const std::string what_;
   const Stopwatch watch_;
   const std::unique_ptr<TerminalLine> line_;
-  const int end_;     // an eventfd: the work is over
-  std::mutex mutex_;  // guards what follows
+  const int end_;     // an eventfd, signalled when the work is over
+  std::mutex mutex_;  // guards the members below
   size_t done_ = 0, all_ = 0;
-  std::thread thread_;  // the last member: it uses the others
+  std::thread thread_;  // the last member, because it uses the others
 };
 
 void Progress::Line::run() {
@@ -87,7 +87,7 @@ void Progress::Line::run() {
   }
 }
 
-/// The line: no wider than the terminal, or it would take two lines, one of which would stay.
+/// The text is no wider than the terminal: a second line could not be erased.
 std::string Progress::Line::text() {
   constexpr size_t kBarWidth = 30, kLeastColumns = 60;
   const size_t columns = line_->columns();

@@ -1,4 +1,4 @@
-// Bars for what takes long.
+// Progress bars for long work.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,23 @@
 
 namespace km::tools {
 
-/// A line on standard error, where that is a terminal, about work that takes more than two seconds:
-/// a bar as long as the share that is done is known, else the time so far. It is gone afterwards,
-/// and makes room for all that the process writes to the terminal meanwhile. One at a time.
+/// A line on standard error, if that is a terminal, about work that takes more than two seconds: a
+/// bar if the share done is known, otherwise the elapsed time. It is erased at the end, and while
+/// the process writes other text to the terminal. Only one may exist at a time.
 class Progress {
  public:
-  /// `what` is being done: "compiling scale.cu".
+  /// `what` describes the work: "compiling scale.cu".
   explicit Progress(const std::string& what);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` of `all` are over.
+  /// Reports that `done` of `all` parts are complete. Any thread may call it.
   void set(size_t done, size_t all);
 
  private:
   class Line;
-  std::unique_ptr<Line> line_;  // null: nobody would see it
+  std::unique_ptr<Line> line_;  // null: standard error is not a terminal
 };
 
 }  // namespace km::tools

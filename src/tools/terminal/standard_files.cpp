@@ -14,7 +14,8 @@ namespace km::tools {
 void open_standard_files() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // Opened the other way round, so that its use fails. The system gives the lowest free number.
+    // The file is opened in the wrong direction, so that its use fails. The system assigns the
+    // lowest free descriptor.
     const int mode = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (open("/dev/null", mode) != descriptor) return;
   }

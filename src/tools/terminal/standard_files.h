@@ -5,12 +5,12 @@
 
 namespace km::tools {
 
-/// Opens those that the process was started without, so that no file of the command gets their
-/// number, and what is printed for people with it. Reads and writes of them fail as before.
+/// Opens the standard files that the process was started without, so that no other file gets their
+/// descriptors and with them the output for users. Reads and writes of them still fail.
 void open_standard_files();
 
-/// Writes what is left for standard output. Fails if any of it could not be written, now or before:
-/// a full disk, a pipe that nobody reads, a file that is not open.
+/// Flushes standard output. Fails if any output could not be written, now or before: a full disk, a
+/// pipe without a reader, a closed file.
 Status finish_output();
 
 }  // namespace km::tools

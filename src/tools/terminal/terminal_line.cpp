@@ -21,12 +21,12 @@ namespace {
 constexpr std::string_view kErase = "\r\x1b[K";
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP};
 
-// The handler of signals knows the one TerminalLine by these.
+// The signal handler accesses the only TerminalLine by these.
 std::atomic<int> g_terminal{-1}, g_reader{-1};
-std::atomic<bool> g_takes_output{false};  // standard output is the same terminal
+std::atomic<bool> g_takes_output{false};  // standard output is also the terminal
 std::atomic<bool> g_is_drawn{false};
 
-/// May be called by a handler of signals, like all of this file that it calls.
+/// Async-signal-safe, like everything in this file that it calls.
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = write(descriptor, text.data(), text.size());
@@ -44,7 +44,7 @@ void erase_line(int terminal) {
   if (g_is_drawn.exchange(false)) write_all(terminal, kErase);
 }
 
-/// The last byte that was passed on, or `last` if there was none.
+/// Returns the last byte that it passed on, or `last` if there was none.
 char pass_on(int reader, int terminal, char last) {
   char buffer[4096];
   for (;;) {
@@ -79,7 +79,7 @@ void on_signal(int number) {
   errno = error_before;
 }
 
-/// Handles the signals that would end or stop the process; those that it ignores stay ignored.
+/// Handles the signals that would end or stop the process, except those that it ignores.
 void take_signals() {
   struct sigaction ours{};
   ours.sa_handler = on_signal;
@@ -120,7 +120,7 @@ std::unique_ptr<TerminalLine> TerminalLine::open() {
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   std::fflush(stdout);
   g_takes_output = is_same_file(STDOUT_FILENO, STDERR_FILENO);
-  // Standard output would else see that it is a pipe now, and keep lines for longer.
+  // Through the pipe, standard output would be fully buffered instead of line-buffered.
   if (g_takes_output) std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   g_reader = ends[0];
   g_terminal = terminal;
@@ -152,7 +152,7 @@ void TerminalLine::forward() {
 
 void TerminalLine::draw(std::string_view text) {
   if (is_within_text_) return;
-  // The cursor is left at the line's beginning.
+  // The cursor stays at the beginning of the line.
   const std::string line = "\r" + std::string(text) + "\x1b[K\r";
   g_is_drawn = true;
   write_all(terminal_, line);

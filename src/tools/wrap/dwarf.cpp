@@ -7,8 +7,8 @@
 namespace km::tools {
 namespace {
 
-/// The bytes of a section, which PTX writes as lists of numbers and symbols. A symbol is an address
-/// that is not known here: zeros of its size.
+/// The bytes of a section, which PTX writes as lists of numbers and symbols. Symbols have unknown
+/// addresses, so they become zeros of their size.
 std::string section_bytes(std::string_view ptx, std::string_view name) {
   const std::string head = "\t.section\t" + std::string(name) + "\n";
   size_t at = ptx.find(head);
@@ -26,7 +26,7 @@ std::string section_bytes(std::string_view ptx, std::string_view name) {
     if (code != std::errc() || bits > 64) continue;
     line.remove_prefix(static_cast<size_t>(stop - line.data()));
     while (!line.empty()) {
-      line.remove_prefix(1);  // the blank or comma
+      line.remove_prefix(1);  // skips the blank or comma
       const std::string_view word = line.substr(0, line.find(','));
       line.remove_prefix(word.size());
       uint64_t value = 0;
@@ -37,7 +37,7 @@ std::string section_bytes(std::string_view ptx, std::string_view name) {
   return bytes;
 }
 
-/// Reads numbers from bytes; what lies beyond the end is 0, and is_good() says so.
+/// Reads numbers from bytes; beyond the end they are 0, and is_good() is false.
 class Cursor {
  public:
   explicit Cursor(std::string_view data) : data_(data) {}
@@ -123,7 +123,7 @@ struct Value {
   std::string_view block;
 };
 
-/// Nothing: a form that is not known, after which nothing can be read.
+/// Nothing for an unknown form, after which the rest cannot be read.
 std::optional<Value> read_value(uint64_t form, Cursor* cursor) {
   switch (form) {
     case 0x01:
@@ -226,7 +226,7 @@ DebugInfo DebugInfo::read(std::string_view ptx) {
     for (const Attribute& attribute : found->second.attributes) {
       const std::optional<Value> value = read_value(attribute.form, &cursor);
       if (!value) return info;
-      // The name of a kernel in the PTX is the one that linkers see.
+      // DW_AT_MIPS_linkage_name is the kernel's name in the PTX.
       if (attribute.name == 0x2007) info.kernels_.emplace(value->text, offset);
       take(attribute.name, *value, &entry);
     }

@@ -1,5 +1,4 @@
-// Debug information in PTX: layouts of structures and names of parameters, as the compiler has
-// them.
+// Debug information in PTX: layouts of structures and names of parameters.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct DebugEntry {
   std::vector<uint64_t> children;
 };
 
-/// DWARF's numbers of the tags and encodings that are looked at.
+/// DWARF's numbers of the tags and encodings that are used.
 enum DebugTag : uint64_t {
   kTagArray = 0x01,
   kTagClass = 0x02,
@@ -54,11 +53,12 @@ enum DebugEncoding : uint64_t {
 
 class DebugInfo {
  public:
-  /// Reads what PTX of `-G` holds; damaged or missing sections give no entries.
+  /// Reads the debug information in PTX compiled with `-G`; damaged or missing sections give no
+  /// entries.
   static DebugInfo read(std::string_view ptx);
-  /// Null: there is none at this offset.
+  /// The entry at an offset; null if there is none.
   const DebugEntry* entry(uint64_t offset) const;
-  /// The entry of a kernel by its name in the PTX; null: there is none.
+  /// The entry of a kernel by its name in the PTX; null if there is none.
   const DebugEntry* kernel(const std::string& symbol) const;
 
  private:

@@ -1,11 +1,11 @@
-// C: a header with a structure for slices of each type and a function for each kernel.
+// C: a header with a structure for slices of each element type and a function for each kernel.
 #include "tools/wrap/emit.h"
 #include "tools/wrap/emit_c_types.h"
 
 namespace km::tools {
 namespace {
 
-/// The structure that slices of a type are: C tells structures apart, not handles.
+/// The structure for slices of a type; C can tell structures apart, but not handles.
 std::string slice_name(const Wrapper& wrapper, const WrapType& type, const CStyle& style) {
   if (type.kind == WrapType::Kind::any) return "km_slice";
   if (type.kind == WrapType::Kind::address) return style.prefix + "address_slice";
@@ -87,7 +87,7 @@ std::string object_text(const Wrapper& wrapper, const CStyle& style) {
          style.prefix + "object[] = {\n" + byte_lines(wrapper.object, "    ") + "\n};\n\n";
 }
 
-/// The module: of object code if there is some that the library takes, else of PTX.
+/// Loads the module from object code if there is some that the library accepts, otherwise from PTX.
 std::string module_text(const Wrapper& wrapper, const CStyle& style) {
   const std::string end = ", \"" + wrapper.module + "\", &module);\n";
   const std::string ptx = "km_module_load_ptx(context, " + style.prefix + "ptx, sizeof " +

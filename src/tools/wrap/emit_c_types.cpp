@@ -31,7 +31,7 @@ std::string scalar_name(km_element_type type, const CStyle& style) {
   return kNames.names[type];
 }
 
-/// The first lane alone is aligned: an attribute before a list would hold for all of it.
+/// Only the first lane gets the alignment attribute; before the list it would apply to all lanes.
 std::string vector_text(const WrapType& type, const CStyle& style) {
   constexpr const char* kLanes[] = {"", "", "y", "y, z", "y, z, w"};
   const std::string name = style.prefix + vector_name(type);
@@ -46,7 +46,7 @@ std::string vector_text(const WrapType& type, const CStyle& style) {
 std::string structure_text(const Wrapper& wrapper, const WrapStructure& structure,
                            const CStyle& style) {
   const std::string name = style.prefix + safe_name(structure.name);
-  // Nothing else is known: a type that slices are told apart by.
+  // An incomplete type still distinguishes slices of it.
   if (structure.size_bytes == 0) {
     return "/* " + structure.cuda_name + ", whose members are not known */\ntypedef struct " +
            name + " {\n  unsigned char unknown;\n} " + name + ";\n";

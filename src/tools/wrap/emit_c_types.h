@@ -1,4 +1,4 @@
-// The declarations of types that C and C++ have in common.
+// The type declarations that C and C++ share.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace km::tools {
 
-/// How the names of types begin: with the module's in C, which has no namespaces.
+/// The prefix of type names: the module's name in C, which has no namespaces.
 struct CStyle {
-  std::string prefix;     // "saxpy_", or nothing
+  std::string prefix;     // "saxpy_", or empty
   const char* assertion;  // "_Static_assert", or "static_assert"
 };
 
 std::string c_type_name(const Wrapper& wrapper, const WrapType& type, const CStyle& style);
-/// Numbers without a type of their own, vectors and structures.
+/// Declarations of numbers without a native type, vectors and structures.
 std::string c_type_texts(const Wrapper& wrapper, const CStyle& style);
-/// True for numbers that C has no type of its own for, so that wrappers declare one.
+/// True for numbers without a native C type, which wrappers declare themselves.
 bool is_own_scalar(km_element_type type);
-/// The text in quotes, a line each.
+/// The text as string literals, one per line.
 std::string c_literal(const std::string& text);
 
 }  // namespace km::tools

@@ -1,4 +1,4 @@
-// C++: a header with a class on kernelmill.hpp that has a method for each kernel.
+// C++: a header with a class, based on kernelmill.hpp, that has a method for each kernel.
 #include "tools/wrap/emit.h"
 #include "tools/wrap/emit_c_types.h"
 
@@ -31,7 +31,7 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel, const 
          arguments + ");\n  }\n";
 }
 
-/// Has launches check slices of the types that the wrapper declares.
+/// Specialisations by which launches check slices of the declared types.
 std::string device_types(const Wrapper& wrapper, const CStyle& style) {
   std::string text;
   for (const WrapType& type : element_types(wrapper)) {
@@ -57,7 +57,8 @@ std::string object_text(const Wrapper& wrapper) {
          byte_lines(wrapper.object, "    ") + "\n};\n\n";
 }
 
-/// The module's constructor: of object code if there is some that the library takes, else of PTX.
+/// The constructor, which loads object code if there is some that the library accepts, otherwise
+/// PTX.
 std::string load_text(const Wrapper& wrapper) {
   const std::string ptx = "km::module::load_ptx(context, ptx, \"" + wrapper.module + "\")";
   if (wrapper.object.empty()) return "    return " + ptx + ";\n";

@@ -28,7 +28,7 @@ std::string type_name(const Wrapper& wrapper, const WrapType& type) {
   }
 }
 
-/// True for elements that kernelmill.Slice has no type parameter for.
+/// True for elements that cannot be the type parameter of kernelmill.Slice.
 bool is_compound(const WrapType& type) {
   return type.kind == WrapType::Kind::structure ||
          (type.kind == WrapType::Kind::scalar &&
@@ -44,7 +44,7 @@ std::string slice_name(const Wrapper& wrapper, const WrapType& type) {
   return camel_name(vector_name(type)) + "Slice";
 }
 
-/// Members of a structure, their types one below the other as gofmt has them.
+/// Members of a structure with their types aligned in gofmt's way.
 std::string member_lines(const std::vector<std::pair<std::string, std::string>>& members) {
   size_t width = 0;
   for (const auto& [name, type] : members) width = std::max(width, name.size());
@@ -84,7 +84,7 @@ std::string scalar_types(const Wrapper& wrapper) {
   return text;
 }
 
-/// The lines that have launches check a new slice; one that they cannot check is closed.
+/// The lines that make launches check a new slice; a slice without a possible check is closed.
 std::string set_type(const SliceType& kind) {
   if (kind.element.empty()) return {};
   return "\tif err == nil {\n\t\tif err = bytes.SetElementType(kernelmill.Element" +
@@ -155,7 +155,7 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel) {
          ").Submit()\n}\n";
 }
 
-/// The text in Go's quotes.
+/// The text as a Go string literal.
 std::string literal(const std::string& text) {
   std::string quoted = "`";
   for (const char letter : text) {
@@ -176,7 +176,7 @@ std::string object_text(const Wrapper& wrapper) {
          byte_escapes(wrapper.object, "") + "\"\n";
 }
 
-/// The module: of object code if there is some that the library takes, else of PTX.
+/// Loads the module from object code if there is some that the library accepts, otherwise from PTX.
 std::string load_text(const Wrapper& wrapper) {
   const std::string ptx = "context.LoadPTX(PTX, \"" + wrapper.module + "\")\n";
   if (wrapper.object.empty()) return "\tmodule, err := " + ptx;

@@ -50,7 +50,7 @@ std::string member_type(const Wrapper& wrapper, const WrapMember& member) {
   return text;
 }
 
-/// Has a type be the element of slices, which launches check.
+/// Makes a type an element type of slices, which launches check.
 std::string pod_text(const std::string& name, const SliceType& kind) {
   const std::string start = "unsafe impl kernelmill::Pod for " + name + " {";
   if (kind.element.empty()) return start + "}\n";
@@ -62,7 +62,7 @@ std::string pod_text(const std::string& name, const SliceType& kind) {
          ";\n}\n";
 }
 
-/// Numbers that Rust has no type for, as types of their bits.
+/// Types for numbers that Rust lacks, which hold their bits.
 std::string scalar_types(const Wrapper& wrapper) {
   struct Own {
     km_element_type type;
@@ -98,7 +98,7 @@ std::string structure_text(const Wrapper& wrapper, const WrapStructure& structur
     checks += "    assert!(offset_of!(" + name + ", " + member_name +
               ") == " + decimal(member.offset_bytes) + ");\n";
   }
-  if (structure.size_bytes == 0) {  // nothing else is known: a type that slices are told apart by
+  if (structure.size_bytes == 0) {  // an incomplete type still distinguishes slices of it
     return text + "    never: std::convert::Infallible,\n}\n// SAFETY: there are no values.\n" +
            pod_text(name, kind);
   }
@@ -166,7 +166,7 @@ std::string object_text(const Wrapper& wrapper) {
          byte_escapes(wrapper.object, "\\\n    ") + "\";\n";
 }
 
-/// The module: of object code if there is some that the library takes, else of PTX.
+/// Loads the module from object code if there is some that the library accepts, otherwise from PTX.
 std::string load_text(const Wrapper& wrapper) {
   if (wrapper.object.empty()) return "        let module = context.load_ptx(PTX)?;\n";
   return "        use kernelmill::Status;\n"
@@ -181,7 +181,7 @@ std::string load_text(const Wrapper& wrapper) {
          "            made => made?,\n        };\n";
 }
 
-/// The text in quotes with so many # that it does not end before its end.
+/// A raw string literal with enough # that the text does not end it.
 std::string raw_literal(const std::string& text) {
   std::string marks = "##";
   while (text.find('"' + marks) != std::string::npos) marks += '#';

@@ -26,7 +26,7 @@ std::string type_name(const Wrapper& wrapper, const WrapType& type) {
   }
 }
 
-/// The declaration that has launches check slices of a type.
+/// The declaration by which launches check slices of a type.
 std::string device_type(const SliceType& kind) {
   if (kind.element.empty()) return {};
   std::string element;
@@ -57,7 +57,7 @@ std::string structure_text(const Wrapper& wrapper, const WrapStructure& structur
   const std::string declared = signature.empty() ? "" : "\n" + device_type({"NAMED", 1, signature});
   std::string text =
       "\n/// " + structure.cuda_name + ".\npub const " + name + " = extern struct {\n";
-  if (structure.size_bytes == 0) {  // nothing else is known: a type that slices are told apart by
+  if (structure.size_bytes == 0) {  // an incomplete type still distinguishes slices of it
     return text + "    unknown: u8,\n" + declared + "};\n";
   }
   std::string checks =
@@ -100,12 +100,12 @@ std::string kernel_text(const Wrapper& wrapper, const WrapKernel& kernel) {
          arguments + (arguments.empty() ? "" : " ") + "});\n    }\n";
 }
 
-/// The text as lines of a Zig string.
+/// The text as a multi-line Zig string literal.
 std::string literal(const std::string& text) {
   std::string lines = "    \\\\";
   for (const char letter : text) {
     if (letter == '\t') {
-      lines += "  ";  // Zig takes no tabs in such lines
+      lines += "  ";  // Zig forbids tabs in such lines
     } else if (letter == '\n') {
       lines += "\n    \\\\";
     } else {
@@ -122,7 +122,7 @@ std::string object_text(const Wrapper& wrapper) {
          byte_escapes(wrapper.object, "") + "\";\n";
 }
 
-/// The module: of object code if there is some that the library takes, else of PTX.
+/// Loads the module from object code if there is some that the library accepts, otherwise from PTX.
 std::string load_text(const Wrapper& wrapper) {
   const std::string ptx = "km.Module.loadPtx(context, ptx, \"" + wrapper.module + "\")";
   if (wrapper.object.empty()) return "        const module = try " + ptx + ";\n";

@@ -20,7 +20,7 @@ namespace {
 
 using InstanceNames = std::vector<std::pair<std::string, std::string>>;  // symbol, expression
 
-/// One kernel of the loaded module, on its way into the model.
+/// Builds the model of one kernel of the loaded module.
 class Inspector {
  public:
   Inspector(const DebugInfo& info, Wrapper* wrapper)
@@ -66,7 +66,7 @@ Result<WrapParam> Inspector::param(km_function function, uint32_t index, const D
   param.size_bytes = found.size_bytes;
   param.offset_bytes = found.offset_bytes;
   param.is_const = found.is_const != 0;
-  // An address is all that a type of 8 bytes which nobody knows can be given for.
+  // An unknown parameter of 8 bytes is taken as an address.
   const bool is_unknown = found.kind == KM_SIGNATURE_KIND_UNKNOWN;
   param.is_pointer =
       found.kind == KM_SIGNATURE_KIND_POINTER || (is_unknown && found.size_bytes == 8);
@@ -107,7 +107,7 @@ Result<WrapKernel> Inspector::kernel(km_function function, const std::string& sy
   return kernel;
 }
 
-/// PTX with debug information; empty where the compiler makes none.
+/// PTX with debug information; empty if the compiler produces none.
 Result<std::string> debug_ptx(const Source& source, CompileOptions options,
                               const std::vector<std::string>& instances) {
   options.nvrtc.push_back("--device-debug");
@@ -145,7 +145,7 @@ Status add_kernels(km_module module, const DebugInfo& info, const InstanceNames&
   return {};
 }
 
-/// A path for a file that nobody else knows.
+/// A path for a temporary file, unique to this process.
 std::string temporary_path() {
   std::error_code code;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(code);
@@ -155,7 +155,7 @@ std::string temporary_path() {
   return ((code ? std::filesystem::path(".") : folder) / (name + "object.kmo")).string();
 }
 
-/// The code that the library makes for this machine's CPU, by way of a file.
+/// The object code for this machine's CPU, which the library writes to a temporary file.
 Result<std::string> object_code(km_module module, const std::vector<uint32_t>& blocks) {
   const std::string path = temporary_path();
   const Status saved =

@@ -1,4 +1,4 @@
-// Kernels described for wrappers: from their signatures and the compiler's debug information.
+// Describes kernels for the wrappers, from their signatures and the compiler's debug information.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace km::tools {
 
-/// Object code that is embedded.
+/// Options for embedded object code.
 struct ObjectOptions {
   bool is_asked_for = false;
-  std::vector<uint32_t> blocks;  // three numbers each
+  std::vector<uint32_t> blocks;  // three numbers per block size
 };
 
-/// Compiles a CUDA C++ source, twice: as it is embedded, and with debug information. PTX has the
-/// types that its names and comments tell, and no structures.
+/// Compiles a CUDA C++ source twice: for embedding, and with debug information. For PTX, types come
+/// from names and comments only, without structures.
 Result<Wrapper> inspect_kernels(const Source& source, const CompileOptions& options,
                                 const std::vector<std::string>& instances,
                                 const ObjectOptions& object);
 
-/// A name of letters, digits and underscores made of another: "ns::W<float>" gives "ns_W_float".
+/// A name of letters, digits and underscores derived from another: "ns::W<float>" gives
+/// "ns_W_float".
 std::string plain_name(const std::string& name);
 
 }  // namespace km::tools

@@ -10,10 +10,10 @@
 namespace km::tools {
 namespace {
 
-/// Structures within each other, or in a circle of damaged entries.
+/// Limits nested structures, which damaged entries can make cyclic.
 constexpr int kMaxDepth = 32;
 
-/// Fills the gap up to `end` with bytes.
+/// Fills the gap up to `end` with an array of bytes.
 void fill_gap(uint64_t end, WrapStructure* structure) {
   uint64_t used = 0;
   if (!structure->members.empty()) {
@@ -31,7 +31,8 @@ void fill_gap(uint64_t end, WrapStructure* structure) {
   structure->members.push_back(gap);
 }
 
-/// A structure whose members cannot be named one by one (bit fields, unions) is an array of words.
+/// Represents a structure whose members cannot be named individually (bit fields, unions) as an
+/// array of words.
 void make_opaque(WrapStructure* structure) {
   structure->members.clear();
   const bool has_words = structure->size_bytes % 4 == 0;
@@ -45,12 +46,12 @@ void make_opaque(WrapStructure* structure) {
   structure->members.push_back(all);
 }
 
-/// Types of the compiler that the debug information has as structures.
+/// The compiler's types that the debug information shows as structures.
 struct BuiltIn {
   std::string_view stem;
   km_element_type type;
   uint64_t size_bytes;  // of one lane
-  bool is_whole;        // the stem is a name; else a number of lanes follows
+  bool is_whole;        // the stem is the whole name; false: a number of lanes follows
 };
 constexpr BuiltIn kBuiltIns[] = {
     {"__half", KM_ELEMENT_TYPE_F16, 2, true},
@@ -73,7 +74,7 @@ constexpr BuiltIn kBuiltIns[] = {
     {"double", KM_ELEMENT_TYPE_F64, 8, false},
 };
 
-/// The type that such a structure is, by its name and size; one of no size if it is another.
+/// The built-in type for a structure's name and size; a type of size 0 if there is none.
 WrapType built_in(std::string_view name, uint64_t size_bytes) {
   for (const BuiltIn& each : kBuiltIns) {
     const uint64_t lanes = size_bytes / each.size_bytes;
@@ -87,7 +88,7 @@ WrapType built_in(std::string_view name, uint64_t size_bytes) {
   return {};
 }
 
-/// Names that wrappers declare themselves in a language where names begin with capitals.
+/// Names that wrappers declare themselves in languages whose names start with capitals.
 constexpr std::string_view kOwnNames[] = {"Kernels", "PTX",    "Ptx",    "Object", "OBJECT",
                                           "Load",    "Half",   "Bf16",   "Bool",   "BFloat16",
                                           "F8E4M3",  "F8E5M2", "Module", "Error"};
@@ -247,7 +248,7 @@ bool Layouts::read_members(const DebugEntry& entry, WrapStructure* structure) {
   });
   uint64_t used = 0;
   for (WrapMember& member : members) {
-    if (member.offset_bytes < used) return false;  // a union, or empty members at one place
+    if (member.offset_bytes < used) return false;  // a union, or empty members at the same offset
     fill_gap(member.offset_bytes, structure);
     used = member.offset_bytes + member.size_bytes();
     structure->align_bytes = std::max(structure->align_bytes, align_of(member.type, *structures_));
@@ -273,7 +274,7 @@ WrapType Layouts::structure(uint64_t offset, const DebugEntry& entry,
     type.structure = found->second;
     return type;
   }
-  // Members come first: a structure stands after those that it holds.
+  // Members' types come first, so that a structure follows those that it contains.
   WrapStructure made{cuda_name, "", entry.size_bytes, 1, "", {}};
   if (entry.tag == kTagUnion || !read_members(entry, &made)) make_opaque(&made);
   made.name = unused_name(cuda_name);

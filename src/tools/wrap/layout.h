@@ -1,4 +1,4 @@
-// Structures of CUDA C++ as members without gaps.
+// CUDA C++ structures as lists of members without gaps.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 
 namespace km::tools {
 
-/// Collects the structures that parameters use, each once.
+/// Collects the structures that parameters use, each one once.
 class Layouts {
  public:
   Layouts(const DebugInfo& info, std::vector<WrapStructure>* structures)
       : info_(info), structures_(structures) {}
 
-  /// The type that the entry at an offset describes. `cuda_name` is the name to show for it.
+  /// The type of the entry at an offset; `cuda_name` is its name for display.
   WrapType type_at(uint64_t offset, const std::string& cuda_name);
-  /// The type with a name that a parameter has, which takes so many bytes.
+  /// The named type of a parameter with this size.
   WrapType value(uint64_t offset, const std::string& cuda_name, uint64_t size_bytes);
-  /// The type with a name that a pointer points to: always a structure, so that slices of it are
-  /// told apart. Enumerations are structures of one number.
+  /// The named target type of a pointer, always a structure so that its slices are distinct.
+  /// Enumerations become structures of one number.
   WrapType pointed_to(uint64_t offset, const std::string& cuda_name);
-  /// The type that a pointer's entry points to, or the offset itself; 0: it is not known.
+  /// The target type's offset of a pointer's entry; for other entries the offset itself; 0 if
+  /// unknown.
   uint64_t target_of(uint64_t offset) const;
 
  private:
-  /// Skips typedefs and qualifiers.
+  /// The offset without typedefs and qualifiers.
   uint64_t plain(uint64_t offset) const;
-  /// A type of which only the name is known, as one without members.
+  /// A type without members, for one whose name only is known.
   WrapType named(const std::string& cuda_name, uint64_t size_bytes);
   WrapType enumeration(const std::string& cuda_name, const WrapType& number);
   WrapType base_type(const DebugEntry& entry) const;

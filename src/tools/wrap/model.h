@@ -1,4 +1,4 @@
-// The kernels of a file as wrappers need them: names, types, structures.
+// The description of a file's kernels for the wrappers: names, types, structures.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace km::tools {
 
-/// A type of a value, an element or a member.
+/// The type of a value, element or member.
 struct WrapType {
   enum class Kind {
-    bytes,      // nothing more is known
-    scalar,     // `scalar`, of which `lanes` make a vector
+    bytes,      // of unknown type
+    scalar,     // `lanes` of `scalar`, a vector if there are several
     structure,  // structures[structure]
-    address,    // a pointer in a structure, or an array of them
+    address,    // a pointer in a structure, or an array of pointers
     any,        // elements of any type: void
   };
   Kind kind = Kind::bytes;
   km_element_type scalar = KM_ELEMENT_TYPE_UNKNOWN;
   uint32_t lanes = 1;
   size_t structure = 0;
-  uint64_t size_bytes = 0;  // of one; 0: not known
+  uint64_t size_bytes = 0;  // of one element; 0: unknown
 };
 
 struct WrapMember {
@@ -38,13 +38,13 @@ struct WrapMember {
   }
 };
 
-/// A structure that kernels take by value or by address, with its gaps as members of bytes.
+/// A structure that kernels take by value or by address; its gaps are members of bytes.
 struct WrapStructure {
   std::string cuda_name;    // "ns::Point<int>"
   std::string name;         // "ns_Point_int"
-  uint64_t size_bytes = 0;  // 0: only its name is known
+  uint64_t size_bytes = 0;  // 0: only the name is known
   uint64_t align_bytes = 1;
-  /// The name that signatures have for it, for slices; empty: no parameter points to it.
+  /// Its name in signatures, for slices; empty: no parameter points to it.
   std::string signature_name;
   std::vector<WrapMember> members;  // by offset, without gaps between them
 };
@@ -59,17 +59,17 @@ struct WrapParam {
 };
 
 struct WrapKernel {
-  std::string symbol;  // in the PTX
-  std::string name;    // of the function
+  std::string symbol;  // name in the PTX
+  std::string name;    // name of the function
   std::string cuda_name;
   std::vector<WrapParam> params;
 };
 
 struct Wrapper {
-  std::string module;   // a name made of the file's
-  std::string command;  // how it is made, for the comment at the top
+  std::string module;   // derived from the file's name
+  std::string command;  // the command line, for the comment at the top
   std::string ptx;
-  std::string object;  // for the CPU; empty: not asked for
+  std::string object;  // object code for the CPU; empty: not requested
   std::vector<WrapStructure> structures;
   std::vector<WrapKernel> kernels;
 };
