@@ -25,10 +25,26 @@ class Instructions {
   std::vector<MemoryForm> memory_;
 };
 
-class Generator {
+/// What a generator draws, in the order of its calls: the seed decides all of it.
+class Draws {
+ protected:
+  explicit Draws(uint64_t seed) : random_(seed) {}
+
+  uint64_t below(uint64_t bound) { return random_.below(bound); }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  template <class... T>
+  std::string one_of(T... texts) {
+    const char* const all[] = {texts...};
+    return all[below(sizeof...(texts))];
+  }
+
+  reference::Random random_;
+};
+
+class Generator : private Draws {
  public:
   Generator(const Instructions& instructions, uint64_t seed)
-      : instructions_(instructions), random_(seed) {}
+      : Draws(seed), instructions_(instructions) {}
 
   Kernel kernel(const std::string& name);
 
@@ -40,14 +56,6 @@ class Generator {
     unsigned depth = 0;
   };
   using Bodies = std::vector<Statement::Body>;
-
-  uint64_t below(uint64_t bound) { return random_.below(bound); }
-  bool chance(unsigned percent) { return below(100) < percent; }
-  template <class... T>
-  std::string one_of(T... texts) {
-    const char* const all[] = {texts...};
-    return all[below(sizeof...(texts))];
-  }
 
   std::string reg(char kind);
   std::string guard();
@@ -130,7 +138,6 @@ class Generator {
   Statement rounds(const Place& place);
 
   const Instructions& instructions_;
-  reference::Random random_;
   bool exits_ = false;         // some threads may exit early
   bool partial_warp_ = false;  // the last warp lacks lanes
   unsigned masks_ = 0;         // registers for masks of lanes so far
