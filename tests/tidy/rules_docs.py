@@ -23,6 +23,10 @@ SOURCES = re.compile(r"^(src|dropin|gen|include|tests)/")
 # A name of code in the manual: `call()`, `Class::member`, `snake_case`, `CamelCase`, `KM_MACRO`.
 CODE_NAME = re.compile(r"`([A-Za-z_]\w*(?:::~?\w+)*)(\(\))?`")
 LOOKS_LIKE_CODE = re.compile(r"\w+::|\w*[a-zA-Z0-9]_\w|[A-Za-z]*[a-z][A-Z]|[A-Z]+[a-z]")
+# `name()` (`file.cpp`, `other.h`): where it is.
+PLACED = re.compile(
+    r"`(?:\w+::)*(\w+)(?:\(\))?`\s+\(((?:`[\w./-]+\.(?:cpp|h|def|inc|S)`(?:,\s+)?)+)\)"
+)
 WORD = re.compile(r"[A-Za-z_]\w*")
 SPEAKS = TABLES | SCRIPTS | {".txt", ".in"}  # of identifiers, besides code
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:cpp|h|def|inc|S|py|md|ptx))`")
@@ -119,6 +123,26 @@ def code_names(file, words: list, known: set) -> list:
     ]
 
 
+def placed_names(file, files: list) -> list:
+    """A name that the manual places in a file is a word of it, or of its header or source."""
+    if not file.path.startswith(MANUAL):
+        return []
+
+    def is_there(name: str, places: str) -> bool:
+        stems = [place.rpartition(".")[0] for place in re.findall(r"`([^`]+)`", places)]
+        homes = [other for other in files for stem in stems
+                 if f"/{stem}." in f"/{other.path}"]
+        return any(re.search(rf"(?<!\w){name}(?!\w)", home.text) for home in homes)
+
+    text = without(FENCE, file.text)
+    return [
+        Finding("named", file.path, text.count("\n", 0, match.start()) + 1,
+                f"{match[1]} is not in {match[2]}")
+        for match in PLACED.finditer(text)
+        if not is_there(match[1], match[2])
+    ]
+
+
 def rooted_paths(file, paths: set) -> list:
     """Files and folders that the manual names from the root, also in its examples."""
     if not file.path.startswith(MANUAL):
@@ -177,7 +201,7 @@ def run(files: list) -> list:
         if file.suffix == ".md":
             found += links(file, by_path, folders) + named_files(file, endings)
             found += rooted_paths(file, set(by_path) | folders)
-            found += code_names(file, words, known)
+            found += code_names(file, words, known) + placed_names(file, files)
         else:
             found += named_pages(file, by_path) + commented_files(file, endings, folders)
     return found

@@ -362,6 +362,18 @@ class Docs(unittest.TestCase):
             found = Tree({**sources, page: f"A\n{bad}\n"}).rules()
             self.assertEqual([("named", page)], [f for f in found if f[0] == "named"], bad)
 
+    def test_the_manual_names_the_file_of_a_name(self):
+        page = "docs/internals/a.md"
+        sources = {"src/base/a.h": "void do_it();\n", "src/base/b.h": "void other();\n",
+                   "src/base/a.cpp": '#include "base/a.h"\n#include "base/b.h"\nint more;\n'}
+        for good in ("`do_it()` (`a.cpp`)", "`do_it()` (`base/b.h`, `src/base/a.h`)",
+                     "`more` (`a.h`)"):
+            found = Tree({**sources, page: good + "\n"}).rules()
+            self.assertEqual([], [f for f in found if f[0] == "named"], good)
+        for bad in ("`do_it()` (`b.h`)", "`other()`\n(`src/base/a.cpp`)"):
+            found = Tree({**sources, page: bad + "\n"}).rules()
+            self.assertEqual([("named", page)], [f for f in found if f[0] == "named"], bad)
+
     def test_comments_name_files_that_are_there(self):
         for text, rules in (("// As base/x.h says.\n", []), ("/* See\n base/y.h. */\n", ["named"]),
                             ("// In src/core/x.h.\n", ["named"]), ("// In llvm/y.h.\n", []),
