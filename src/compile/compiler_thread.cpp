@@ -101,7 +101,7 @@ Status watch_for_exit() {
 }  // namespace
 
 Status run_on_compiler_thread(const std::function<void()>& work) {
-  // The library is loaded in the first, and compiles in the second.
+  // The first run loads the library, the second compiles.
   constexpr unsigned kFirstRuns = 2;
   static unsigned run_count = 0;
   if (process_exits.load()) return no_longer();

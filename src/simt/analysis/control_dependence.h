@@ -1,4 +1,4 @@
-// Which branches decide whether a block is executed.
+// Control dependence: the branches that decide whether a block is executed.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace km::simt {
 
-/// For each node of `graph`, the nodes that its branch decides on: they are executed after one of
-/// its sides and not after another (Ferrante, Ottenstein, Warren 1987). `post`: post_dominators of
-/// the same graph.
+/// For each node of `graph`, the nodes that are control dependent on its branch: they are executed
+/// on one of its sides and not on another (Ferrante, Ottenstein, Warren 1987). `post` must be the
+/// post_dominators of the same graph.
 std::vector<std::vector<NodeId>> control_dependents(const Graph& graph, const DominatorTree& post);
 
 }  // namespace km::simt

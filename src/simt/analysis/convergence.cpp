@@ -17,22 +17,23 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 
-/// Nodes that a search has seen; the next search begins without a pass over all nodes.
+/// The nodes that a search has visited. A new search starts in constant time, without a pass over
+/// all nodes.
 class Seen {
  public:
   explicit Seen(size_t size) : search_(size) {}
 
   void begin() { ++current_; }
-  /// False: this search has seen it before.
+  /// Returns false if this search has visited the node before.
   bool add(NodeId node) { return std::exchange(search_[node], current_) != current_; }
 
  private:
-  std::vector<uint32_t> search_;  // by node: the last one that saw it
+  std::vector<uint32_t> search_;  // by node: number of the last search that visited it
   uint32_t current_ = 0;
 };
 
-/// Marks what lies between a branch and the place where its sides have met again; `block_of` names
-/// the blocks of the graph's nodes, those beyond it are none.
+/// Marks the blocks between a branch and its reconvergence point; `block_of` maps the graph's nodes
+/// to blocks, and nodes beyond its end are not blocks.
 void mark_diverged(const Graph& graph, const DominatorTree& post, NodeId branch,
                    const std::vector<BlockId>& block_of, Seen& seen, BlockSet& result) {
   const NodeId meet = post.parent(branch);
@@ -47,9 +48,9 @@ void mark_diverged(const Graph& graph, const DominatorTree& post, NodeId branch,
   }
 }
 
-/// Blocks that lie strictly between a divergent branch and the place where its sides have met
-/// again, among the blocks of `within` only: what has left those never comes back to a target.
-/// Sides that meet in another iteration of a loop only have not met in this one.
+/// The blocks strictly between a divergent branch and its reconvergence point. Only blocks of
+/// `within` count, because lanes that have left those never return to a target. Sides that meet
+/// only in a later iteration of a loop have not reconverged in this one.
 BlockSet diverged_blocks(const Kernel& kernel, const LoopForest& loops, const BlockSet& branches,
                          const BlockSet& within) {
   Graph graph(kernel.blocks.size());
@@ -98,7 +99,7 @@ class Classifier {
   }
 
  private:
-  /// No cause can change the mode any more, nor the reason.
+  /// True if no further cause can change the mode or its reason.
   bool is_decided() const { return result_.mode == Mode::independent_threads; }
 
   void require(Mode mode, const Instruction* cause, const char* reason) {
@@ -149,7 +150,7 @@ class Classifier {
       target[block] = 1;
       const BlockSet within = reaching(kernel_, target);
       entry = diverged_blocks(kernel_, shapes_.loops, shapes_.divergent_branch, within);
-      // A branch one of whose sides never comes here: its lanes must be exiting, not waiting.
+      // If a side of the branch never reaches this point, its lanes must be exiting, not waiting.
       for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
         if (!shapes_.divergent_branch[b]) continue;
         const auto& succs = kernel_.blocks[b].succs;
@@ -177,7 +178,8 @@ class Classifier {
     return !lanes_diverged_before(block)[block];
   }
 
-  /// Made by activemask, a ballot or a match: lanes that are here, by construction.
+  /// True if the mask is the result of activemask, a ballot or a match, which consists of active
+  /// lanes by construction.
   bool names_active_lanes(ValueId value, unsigned depth) const {
     const Value& v = kernel_.values[value];
     if (v.block == kNone || v.instruction == kNone || depth > 4) return false;
@@ -195,17 +197,17 @@ class Classifier {
     }
   }
 
-  /// A loop may wait for another lane, warp or block when its exit depends on a poll; or, where
-  /// compilers fold a spin loop into the one around it, when some way round the loop passes no
-  /// exit that does not.
+  /// A loop may wait for another lane, warp or block if its exit depends on a poll. Compilers may
+  /// also fold a spin loop into the enclosing one: then some path around the loop passes no exit
+  /// that is independent of polls.
   void check_loops() {
     if (shapes_.loops.loops.empty()) return;
     const ValueUses uses(kernel_);
     const Graph graph = kernel_.graph();
     for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
       const LoopPolls polls(kernel_, graph, shapes_, uses, l);
-      std::map<BlockId, const Inst*> waits;     // branches, and what they wait for
-      BlockSet bounded(kernel_.blocks.size());  // exits that do not wait
+      std::map<BlockId, const Inst*> waits;     // branches, and the polls that they wait for
+      BlockSet bounded(kernel_.blocks.size());  // exits that do not depend on polls
       for (BlockId b : shapes_.loops.loops[l].nodes) {
         const BasicBlock& block = kernel_.blocks[b];
         if (block.condition == kNone) continue;
@@ -235,7 +237,8 @@ class Classifier {
     }
   }
 
-  /// No way round the loop avoids a barrier of the block, at which other warps and lanes go on.
+  /// True if every path around the loop passes a barrier of the block, at which other warps and
+  /// lanes make progress.
   bool meets_each_round(uint32_t loop) const {
     const Loop& l = shapes_.loops.loops[loop];
     const auto passes = [&](BlockId b) {
@@ -249,14 +252,15 @@ class Classifier {
                         [&](BlockId latch) { return round[latch] && passes(latch); });
   }
 
-  /// True if the loop waits for other warps: lanes of its own warp that are not in it have nothing
-  /// to do before the lanes in it leave.
+  /// True if the loop waits only for other warps: lanes of its own warp that are outside have
+  /// nothing to do before the lanes inside leave.
   bool waits_together(uint32_t loop) {
     const BlockId header = shapes_.loops.loops[loop].header;
     const BlockSet within = reaching(kernel_, only(header));
     const BlockSet before = reaching_forward(header);
-    std::array<BlockSet, 2> changing;          // by whether the branch lies in the loop
-    BlockSet suspects(kernel_.blocks.size());  // branches both of whose sides reach the loop
+    // Blocks that change memory, by whether the branch is in the loop.
+    std::array<BlockSet, 2> changing;
+    BlockSet suspects(kernel_.blocks.size());  // branches whose sides both reach the loop
     bool is_suspect = false;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!shapes_.divergent_branch[b]) continue;
@@ -272,8 +276,8 @@ class Classifier {
     return !is_suspect || diverged_blocks(kernel_, shapes_.loops, suspects, within)[header] == 0;
   }
 
-  /// True if the loop waits for other blocks: no other packet of the block changes memory between
-  /// the barrier before the loop and the barrier after it.
+  /// True if the loop waits for other blocks only: no other packet of this block changes memory
+  /// between the barrier before the loop and the barrier after it.
   bool waits_for_other_blocks(uint32_t loop, const Inst& awaited) const {
     const auto& block = shapes_.options.block;
     if (block[0] == 0) return false;
@@ -316,7 +320,7 @@ class Classifier {
     return true;
   }
 
-  /// The outermost block around `target` that threads of one packet at most come to; kNone: none.
+  /// The outermost block around `target` that only the threads of one packet reach; kNone: none.
   BlockId one_packet_part(BlockId target) const {
     const ThreadIndexEvaluator values(kernel_, shapes_.options.block);
     BlockId result = kNone;
@@ -331,7 +335,7 @@ class Classifier {
     const BasicBlock& block = kernel_.blocks[from];
     if (block.terminator != Terminator::branch || block.succs[0] == block.succs[1]) return false;
     const bool when = (block.succs[0] == to) != block.condition_negated;
-    uint32_t taken = kNone;  // the packet
+    uint32_t taken = kNone;  // number of the packet
     for (uint32_t thread = 0; thread < values.thread_count(); ++thread) {
       const auto condition = values.of(block.condition, thread);
       if (!condition) return false;
@@ -343,7 +347,7 @@ class Classifier {
     return true;
   }
 
-  /// The basic blocks that warps may run between the same two barriers as `target`.
+  /// The basic blocks that warps may execute between the same two barriers as `target`.
   BlockSet between_barriers(BlockId target) const {
     auto passes = [&](BlockId block) {
       return kernel_.blocks[block].terminator != Terminator::barrier;
@@ -358,16 +362,16 @@ class Classifier {
                    [&](BlockId block, BlockId) { return passes(block); });
   }
 
-  /// Blocks from which `target` is reached without going round any loop again.
+  /// The blocks from which `target` is reached without another iteration of any loop.
   BlockSet reaching_forward(BlockId target) const {
     return reached(only(target), preds_in(kernel_), [&](BlockId block, BlockId pred) {
       return !shapes_.dominators.dominates(block, pred);
     });
   }
 
-  /// Blocks from which lanes that take another way than into the loop (`inside`: that leave it
-  /// before others) come to something that changes memory before they wait for the others. Blocks
-  /// in `before` are done before the loop begins.
+  /// The blocks from which lanes that do not enter the loop (with `inside`: that leave it before
+  /// others) reach a change of memory before they wait for the other lanes. Blocks in `before` are
+  /// complete before the loop begins.
   BlockSet changing_beside(uint32_t loop, bool inside, const BlockSet& before) {
     if (memory_effects_.empty()) find_memory_effects();
     const BlockId header = shapes_.loops.loops[loop].header;
@@ -380,10 +384,11 @@ class Classifier {
     });
   }
 
-  /// The effect of a block on lanes that enter it, up to an instruction that holds the whole warp.
+  /// The effect of a block on the lanes that enter it, up to an instruction that waits for the
+  /// whole warp.
   struct MemoryEffect {
-    bool changes = false;  // memory
-    bool holds = false;    // the whole warp
+    bool changes = false;  // changes memory
+    bool holds = false;    // waits for the whole warp
   };
 
   void find_memory_effects() {
@@ -398,7 +403,7 @@ class Classifier {
     }
   }
 
-  /// No lane gets past it before all lanes of the warp have come.
+  /// True if no lane passes the instruction before all lanes of the warp have reached it.
   static bool holds_whole_warp(const Instruction& instruction) {
     if (is_barrier(instruction)) return !instruction.has(Modifier::arrive);
     if (!has_member_mask(instruction)) return false;
@@ -406,7 +411,7 @@ class Classifier {
     return mask.kind == Operand::Kind::immediate && static_cast<uint32_t>(mask.bits) == UINT32_MAX;
   }
 
-  /// From the branch back to it inside the loop, past no block of `avoided`.
+  /// True if a path leads from the branch around the loop back to it without a block of `avoided`.
   bool goes_round(uint32_t loop, BlockId branch, const BlockSet& avoided) {
     seen_.begin();
     std::vector<BlockId> stack{branch};
@@ -427,7 +432,7 @@ class Classifier {
   Classification result_;
   std::map<BlockId, BlockSet> diverged_before_;
   Seen seen_;
-  std::vector<MemoryEffect> memory_effects_;  // by block, made when asked for
+  std::vector<MemoryEffect> memory_effects_;  // by block, computed on demand
 };
 
 }  // namespace

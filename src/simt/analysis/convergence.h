@@ -1,4 +1,4 @@
-// Which of the three execution modes a kernel needs.
+// Determines the execution mode (a, b or c) that a kernel needs.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace km::simt {
 
 struct Classification {
   Mode mode = Mode::run_to_completion;
-  std::string reason;                       // why not mode a
-  const ptx::Instruction* cause = nullptr;  // the instruction behind it
-  std::vector<uint8_t> spin_loop;           // by loop: its end may depend on other threads
+  std::string reason;                       // why mode a is not enough
+  const ptx::Instruction* cause = nullptr;  // the instruction that is the reason
+  std::vector<uint8_t> spin_loop;           // by loop: its exit may depend on other threads
 };
 
 Classification classify(const Kernel& kernel, const Shapes& shapes);

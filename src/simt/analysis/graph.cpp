@@ -35,7 +35,7 @@ std::vector<NodeId> reverse_postorder(const Graph& graph, NodeId entry) {
   return order;
 }
 
-// Kosaraju: backwards from the nodes in reverse postorder.
+// Kosaraju's algorithm: backward searches from the nodes in reverse postorder.
 std::vector<uint32_t> components(const Graph& graph, NodeId entry) {
   const std::vector<NodeId> order = reverse_postorder(graph, entry);
   std::vector<uint8_t> reached(graph.size());
@@ -62,8 +62,8 @@ std::vector<uint32_t> components(const Graph& graph, NodeId entry) {
 
 namespace {
 
-/// Nodes in the order of a depth-first search, and what Lengauer and Tarjan keep of each: all by
-/// that order, so that node 0 is the entry.
+/// The state of Lengauer and Tarjan's algorithm. Its arrays are indexed by depth-first order, so
+/// node 0 is the entry.
 class Semidominators {
  public:
   Semidominators(const Graph& graph, NodeId entry) : graph_(graph), place_(graph.size(), kNoNode) {
@@ -92,7 +92,7 @@ class Semidominators {
     }
   }
 
-  /// Calls `set(node, its immediate dominator)` for all nodes that the entry reaches but itself.
+  /// Calls `set(node, immediate dominator)` for all reachable nodes except the entry.
   template <class Set>
   void for_each(Set set) const {
     for (uint32_t w = 1; w < nodes_.size(); ++w) set(nodes_[w], nodes_[dominator_[w]]);
@@ -120,7 +120,7 @@ class Semidominators {
     }
   }
 
-  /// The node with the least semidominator on the way up from `v`, with the way made shorter.
+  /// The node with the smallest semidominator on the path up from `v`, with path compression.
   uint32_t eval(uint32_t v) {
     if (ancestor_[v] == kNoNode) return label_[v];
     std::vector<uint32_t>& way = way_;
@@ -182,7 +182,7 @@ std::optional<std::vector<std::vector<NodeId>>> DominatorTree::frontiers(
     if (!reachable(node)) continue;
     for (NodeId pred : graph.preds[node]) {
       if (!reachable(pred)) continue;
-      // A node that has noted this one has made all those above note it.
+      // A node that has recorded this frontier entry has made all those above record it.
       for (NodeId runner = pred; runner != kNoNode && runner != parent_[node] &&
                                  (result[runner].empty() || result[runner].back() != node);
            runner = parent_[runner]) {
@@ -231,7 +231,8 @@ DominatorTree post_dominators(const Graph& graph) {
 
 namespace {
 
-/// `collected[node]`: the last loop that has the node, by the number of its header.
+/// Collects a loop's nodes; `collected[node]` is the last loop that has the node, by its header's
+/// number.
 void collect_loop(const Graph& graph, const DominatorTree& dominators, Loop& loop,
                   std::vector<NodeId>& collected) {
   collected[loop.header] = loop.header;
@@ -249,14 +250,14 @@ void collect_loop(const Graph& graph, const DominatorTree& dominators, Loop& loo
   }
 }
 
-/// Outer loops come before inner ones, so counting backwards and numbering forwards takes no stack.
+/// Outer loops precede inner ones, so counting backwards and numbering forwards needs no recursion.
 void number_trees(std::vector<Loop>& loops) {
   std::vector<uint32_t> size(loops.size(), 1);
   for (size_t l = loops.size(); l-- > 0;) {
     if (loops[l].parent != UINT32_MAX) size[loops[l].parent] += size[l];
   }
   uint32_t next_root = 0;
-  std::vector<uint32_t> next(loops.size());  // number for the next loop inside
+  std::vector<uint32_t> next(loops.size());  // next free number inside each loop
   for (size_t l = 0; l < loops.size(); ++l) {
     uint32_t& place = loops[l].parent == UINT32_MAX ? next_root : next[loops[l].parent];
     loops[l].first = place;

@@ -1,5 +1,5 @@
-// Directed graphs over small integers, and what is computed on them: orders, dominators,
-// natural loops. Used for kernels, for their barrier regions and for call graphs alike.
+// Directed graphs over small integers, and algorithms on them: orders, dominators, natural loops.
+// They serve kernels, their barrier regions and call graphs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace km::simt {
 using NodeId = uint32_t;
 constexpr NodeId kNoNode = UINT32_MAX;
 
-/// Node 0 is the entry. Parallel edges are kept (a branch whose two targets are one block).
+/// Node 0 is the entry. Parallel edges are kept, for branches whose two targets are the same block.
 struct Graph {
   std::vector<std::vector<NodeId>> succs, preds;
 
@@ -26,11 +26,11 @@ struct Graph {
   Graph reversed() const;
 };
 
-/// Nodes reachable from the entry, each before its successors except along back edges.
+/// The nodes reachable from the entry, each before its successors except along back edges.
 std::vector<NodeId> reverse_postorder(const Graph& graph, NodeId entry = 0);
 
-/// The strongly connected component of each node that the entry reaches; kNoNode: it does not. An
-/// edge from one component to another leads to the larger number.
+/// The strongly connected component of each reachable node; kNoNode for others. Components are in
+/// topological order: an edge leads to the same or a larger number.
 std::vector<uint32_t> components(const Graph& graph, NodeId entry = 0);
 
 class DominatorTree {
@@ -45,8 +45,8 @@ class DominatorTree {
     return reachable(above) && reachable(below) && first_[above] <= first_[below] &&
            last_[below] <= last_[above];
   }
-  /// Dominance frontier of every node, in ascending order. Nothing: they have more than so many
-  /// entries in all.
+  /// The dominance frontier of every node, in ascending order; nothing if the frontiers have more
+  /// than `limit` entries in all.
   std::optional<std::vector<std::vector<NodeId>>> frontiers(const Graph& graph,
                                                             uint64_t most_entries) const;
 
@@ -59,8 +59,8 @@ class DominatorTree {
   NodeId entry_ = 0;
 };
 
-/// Post-dominators: a virtual exit (node graph.size()) follows every node without successors, and
-/// one node of each endless loop, so that every node has a post-dominator.
+/// The post-dominator tree. A virtual exit (node graph.size()) succeeds every node without
+/// successors and one node of each endless loop, so that every node has a post-dominator.
 DominatorTree post_dominators(const Graph& graph);
 
 struct Loop {
@@ -69,13 +69,14 @@ struct Loop {
   uint32_t depth = 1;
   std::vector<NodeId> nodes;     // header first; nodes of inner loops included
   std::vector<NodeId> latches;   // sources of back edges
-  uint32_t first = 0, last = 0;  // numbers of the loops inside, its own first, in an order of trees
+  uint32_t first = 0, last = 0;  // preorder range of the loop and its inner loops in the loop tree
 };
 
 struct LoopForest {
   std::vector<Loop> loops;          // outer loops before inner ones
   std::vector<uint32_t> innermost;  // loop of each node, UINT32_MAX: none
-  NodeId irreducible = kNoNode;     // a node entered from outside a cycle that it does not head
+  // A node that is entered from outside a cycle that it does not head.
+  NodeId irreducible = kNoNode;
 
   bool contains(uint32_t loop, NodeId node) const {
     const uint32_t inner = innermost[node];
@@ -89,41 +90,43 @@ struct LoopForest {
 
 LoopForest find_loops(const Graph& graph, const DominatorTree& dominators);
 
-/// The place of each node in a list, found in logarithmic time and space that depends on the list.
+/// Maps the nodes of a list to their indices, in logarithmic time and space proportional to the
+/// list.
 class NodeNumbers {
  public:
   NodeNumbers() = default;
   explicit NodeNumbers(const std::vector<NodeId>& nodes);
-  /// kNoNode: the node is not in the list.
+  /// The index; kNoNode if the node is not in the list.
   uint32_t of(NodeId node) const;
 
  private:
   std::vector<std::pair<NodeId, uint32_t>> sorted_;
 };
 
-/// One iteration of a loop: its nodes, numbered as in Loop::nodes, and last a node for what comes
-/// after, be it another iteration or what lies behind the loop.
+/// One iteration of a loop as a graph: its nodes, numbered as in Loop::nodes, and a last node for
+/// everything after it: the next iteration or the code after the loop.
 Graph iteration_graph(const Graph& graph, const LoopForest& loops, uint32_t loop);
 
-/// Reconvergence within one iteration of all loops around: post-dominance, in which a node that
-/// only the next iteration reaches does not count. Keeps references.
+/// Reconvergence within one iteration of all enclosing loops: post-dominance that ignores nodes
+/// reached only by the next iteration. It keeps references to its arguments.
 class Reconvergence {
  public:
   Reconvergence(const Graph& graph, const LoopForest& loops);
 
-  /// Every way from `from` leads to `to`, in the same iteration of each loop that holds both.
+  /// True if every path from `from` leads to `to` in the same iteration of each loop that contains
+  /// both.
   bool always_reaches(NodeId from, NodeId to);
 
  private:
   struct Iteration {
-    NodeNumbers index;  // of a node in Loop::nodes
+    NodeNumbers index;  // index of a node in Loop::nodes
     DominatorTree post;
   };
 
   const Graph& graph_;
   const LoopForest& loops_;
   DominatorTree whole_;
-  std::vector<std::unique_ptr<Iteration>> iterations_;  // by loop, made when asked for
+  std::vector<std::unique_ptr<Iteration>> iterations_;  // by loop, computed on demand
 };
 
 }  // namespace km::simt

@@ -1,4 +1,4 @@
-// Which blocks are reached from others, along edges that count.
+// Reachability of blocks along selected edges.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace km::simt {
 
 using BlockSet = std::vector<uint8_t>;
 
-/// The blocks of `from` and all that are reached from them: `next_of(block)` are a block's
-/// neighbours, of which those count that `goes(block, neighbour)` lets through.
+/// The blocks of `from` and all that are reached from them. `next_of(block)` returns a block's
+/// neighbours, and `goes(block, neighbour)` selects edges.
 template <typename Next, typename Goes>
 BlockSet reached(const BlockSet& from, Next next_of, Goes goes) {
   BlockSet result = from;
@@ -43,7 +43,7 @@ inline auto succs_in(const Kernel& kernel) {
   };
 }
 
-/// The blocks of `targets`, and all that lead to them.
+/// The blocks of `targets` and all blocks from which these are reached.
 inline BlockSet reaching(const Kernel& kernel, const BlockSet& targets) {
   return reached(targets, preds_in(kernel), [](BlockId, BlockId) { return true; });
 }

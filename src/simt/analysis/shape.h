@@ -1,9 +1,9 @@
-// How a value varies over the lanes of a packet. A value is
+// The shape of a value: its variation over the lanes of a packet. A value is
 //   uniform   one scalar for all lanes,
-//   offset    base + offset[lane], the offsets known at compile time (tid.x and all addresses made
-//             of it), kept as a scalar base,
+//   offset    base + offset[lane] with offsets known at compile time (tid.x and addresses computed
+//             from it), held as a scalar base,
 //   varying   a vector.
-// Uniform values are also block-uniform or not: barriers split code only where control is.
+// Uniform values are block-uniform or not: barriers split code only where control flow is.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct Shape {
   enum class Kind : uint8_t { unknown, uniform, offset, varying };
   Kind kind = Kind::unknown;
   bool block_uniform = false;  // uniform only
-  /// The base form holds only where a 32-bit expression did not wrap; code tests that at run time.
+  /// The base form is valid only if a 32-bit expression did not wrap; code checks that at run time.
   bool speculative = false;
   uint8_t align = 0;     // known trailing zero bits of the scalar (64: it is zero)
   uint32_t offsets = 0;  // index into Shapes::offsets, 0 = all zero
-  /// The value is congruent (modulo 2^bits) to some integer in [low, high], and lane by lane so.
+  /// In each lane the value is congruent (modulo 2^bits) to some integer in [low, high].
   bool bounded = false;
   int64_t low = 0, high = 0;
 
@@ -55,18 +55,18 @@ struct Shape {
   static Shape of_constant(int64_t value);
 };
 
-/// The facts that the analysis starts from.
+/// The assumptions of the analysis.
 struct ShapeOptions {
   std::array<uint32_t, 3> block{};  // 0: unknown
-  uint32_t lanes = kWarpLanes;      // of a packet: 1, 8, 16 or 32
+  uint32_t lanes = kWarpLanes;      // lanes of a packet: 1, 8, 16 or 32
   bool assume_no_wrap = true;
-  /// Mode c: lanes run the same code at different times, so only what is the same whenever it is
-  /// computed is uniform.
+  /// Mode c: lanes execute the same code at different times, so only values that are the same
+  /// whenever they are computed are uniform.
   bool independent_threads = false;
-  /// Leave out what lies behind branches that always go to one side.
+  /// Ignores code behind branches that always take the other side.
   bool decide_branches = false;
-  uint64_t local_stride_bytes = 0;       // between the local memories of neighbouring lanes
-  const MemoryLayout* layout = nullptr;  // where variables of shared memory lie; null: anywhere
+  uint64_t local_stride_bytes = 0;       // distance of the local memories of adjacent lanes
+  const MemoryLayout* layout = nullptr;  // positions of shared variables; null: unknown
 };
 
 class OffsetTable {
@@ -80,7 +80,7 @@ class OffsetTable {
   std::map<Offsets, uint32_t> index_;
 };
 
-/// Result of the analysis of one kernel under one set of options.
+/// The result of the analysis of one kernel with one set of options.
 struct Shapes {
   ShapeOptions options;
   OffsetTable offsets;
@@ -88,44 +88,44 @@ struct Shapes {
   LoopForest loops;
   DominatorTree dominators;
   enum class Side : uint8_t { both, first, second };
-  /// The side to which a block's branch goes for every thread, by block. Shapes of blocks that are
-  /// not reached then are unknown, so a kernel with such branches is to be pruned and analysed
-  /// again.
+  /// The side that a block's branch takes for every thread, by block. Shapes in blocks that become
+  /// unreachable are unknown, so a kernel with such branches has to be pruned and analysed again.
   std::vector<Side> sides;
-  std::vector<uint8_t> divergent_branch;  // by block: lanes of a packet may part at its end
-  std::vector<uint8_t> warp_branch;       // by block: warps of a block may part (not block-uniform)
-  std::vector<uint8_t> divergent_join;    // by block: diverged lanes meet here
+  std::vector<uint8_t> divergent_branch;  // lanes may diverge at the block's end
+  // Indexed by block: its warps may diverge at its end (not block-uniform).
+  std::vector<uint8_t> warp_branch;
+  std::vector<uint8_t> divergent_join;  // by block: diverged lanes reconverge here
   std::vector<uint8_t> warp_join;
-  std::vector<uint8_t> divergent_loop;  // by loop: lanes leave at different iterations
+  std::vector<uint8_t> divergent_loop;  // by loop: lanes leave in different iterations
   std::vector<uint8_t> warp_loop;
-  /// 32-bit values whose widening is taken not to wrap, and parameters that are taken to be aligned
-  /// pointers; Code::assumptions_hold proves them.
+  /// Assumptions: 32-bit values whose widening does not wrap, and parameters that are aligned
+  /// pointers. Code::assumptions_hold checks them at launch.
   struct Assumption {
     ValueId value = kNone;
-    bool is_unsigned = false;  // widened by zeros: no lane's value may be negative either
-    uint8_t align_bits = 0;    // of a parameter, so many low bits of which are zero
+    bool is_unsigned = false;  // widened by zero extension: no lane's value may be negative either
+    uint8_t align_bits = 0;    // for a parameter: number of low bits that are zero
     friend auto operator<=>(const Assumption&, const Assumption&) = default;
   };
   std::vector<Assumption> assumptions;
   std::vector<uint8_t> wanted_alignments;  // wanted_alignments() of the kernel
   std::vector<uint8_t> hoistable;          // hoistable_bounds() of the kernel
 
-  /// The number that an operand is for every thread: an immediate, or a register of which that is
-  /// known.
+  /// The value that an operand has in every thread: that of an immediate, or of a register that is
+  /// known to be constant.
   std::optional<int64_t> constant(const Inst& inst, const ptx::Operand& operand) const;
-  /// The value as `block` sees it: varying where a divergent loop lies between.
+  /// The shape of a value as seen by `block`: varying if a divergent loop was left in between.
   Shape at(const Kernel& kernel, ValueId value, BlockId block) const;
-  /// The outermost divergent loop that holds the definition but not `block`; UINT32_MAX: none.
+  /// The outermost divergent loop that contains the definition but not `block`; UINT32_MAX: none.
   uint32_t loop_left(const Kernel& kernel, ValueId value, BlockId block) const;
 };
 
 Shapes analyse_shapes(const Kernel& kernel, const ShapeOptions& options);
 
-// Transfer functions (shape_transfer.cpp).
+// The transfer functions of the analysis (shape_transfer.cpp).
 class ShapeTransfer {
  public:
   ShapeTransfer(const Kernel& kernel, Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
-  /// The shape of the value that `inst` writes to `reg`, its operands being shaped already.
+  /// The shape of the value that `inst` writes to `reg`; its operands must have shapes.
   Shape result(const Inst& inst, BlockId block, ptx::RegisterId reg);
   Shape join(const Shape& a, const Shape& b) const;
 
@@ -159,7 +159,7 @@ class ShapeTransfer {
   Shapes& shapes_;
 };
 
-// Steps and distances, modulo 2^64 as addresses go.
+// A step times a factor, modulo 2^64 like addresses.
 constexpr int64_t scaled(int64_t step, int64_t factor) {
   return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(factor));
 }
@@ -167,8 +167,8 @@ constexpr int64_t added(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-/// A flag for each value: the launch can evaluate its bounds beforehand, since it is made of
-/// parameters, constants and indices by add, sub, mul, mad, shl and moves only.
+/// A flag for each value whose bounds a launch can evaluate in advance, because it is computed from
+/// parameters, constants and indices with add, sub, mul, mad, shl and moves only.
 std::vector<uint8_t> hoistable_bounds(const Kernel& kernel);
 
 }  // namespace km::simt

@@ -1,4 +1,4 @@
-// One transfer function a family of instructions: shapes of operands in, shape of the result out.
+// One transfer function per family of instructions, from shapes of operands to that of the result.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -38,13 +38,13 @@ bool fits_unsigned(const Shape& shape, uint32_t bits) {
   return bits >= 63 || shape.high < (int64_t{1} << bits);
 }
 
-/// Every value within the bounds is one of the type.
+/// True if all values within the bounds are values of the type.
 bool fits(const Shape& shape, Type type) {
   const uint32_t bits = ptx::size_bits(type);
   return ptx::is_signed(type) ? fits_signed(shape, bits) : fits_unsigned(shape, bits);
 }
 
-/// Bounds of a sum or product, dropped when they leave 62 bits.
+/// Sets the bounds of a sum or product, or drops them if they exceed 62 bits.
 void set_bounds(Shape& shape, __int128 low, __int128 high) {
   const __int128 limit = __int128{1} << 62;
   shape.bounded = low > -limit && high < limit;
@@ -85,7 +85,7 @@ Shape ShapeTransfer::join(const Shape& a, const Shape& b) const {
   return result;
 }
 
-/// Gives a base-and-offsets result its canonical form: lane 0 has offset 0.
+/// Normalises a base-and-offsets result, so that lane 0 has offset 0.
 Shape ShapeTransfer::normalised(Shape shape, Offsets offsets, Type type) {
   const uint32_t bits = ptx::size_bits(type);
   bool zero = true;
@@ -132,7 +132,7 @@ Shape ShapeTransfer::shared_address(const Operand& operand) const {
   return shape;
 }
 
-/// Local memory of lane l lies l strides behind that of lane 0; a stride is a multiple of 16.
+/// The local memory of lane l is l strides behind that of lane 0; a stride is a multiple of 16.
 Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
   Offsets offsets{};
   for (uint32_t l = 0; l < shapes_.options.lanes; ++l) {
@@ -146,13 +146,13 @@ Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
 Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg) {
   Shape shape = compute(inst, block);
   if (const auto constant = shape.constant()) shape.align = trailing_zeros(*constant);
-  // A float register holds no base to which offsets are added.
+  // Floating-point registers cannot hold a base with integer offsets.
   const ptx::Type type = kernel_.values[inst.written(reg)].type;
   if (shape.is_offset() && ptx::is_float(type)) shape = Shape::varying();
   const auto& destination = inst.ptx->operands[0];
   bool several = inst.writes.size() > 1;
   if (several && destination.kind == Operand::Kind::pair) {
-    // The second of d|p is a predicate of its own.
+    // The second destination of d|p is a predicate of its own.
     const auto& second = kernel_.function->operand_pool[destination.first + 1];
     bool setp = inst.ptx->opcode == Opcode::setp;
     if (second.reg == reg && !setp && shape.is_offset()) shape = Shape::varying();
@@ -170,7 +170,7 @@ Shape ShapeTransfer::result(const Inst& inst, BlockId block, ptx::RegisterId reg
     if (guard.kind == Shape::Kind::unknown) merged = Shape{};
     shape = merged;
   }
-  // One lane cannot differ from others.
+  // With one lane per packet, every value is uniform.
   if (shapes_.options.lanes == 1 && shape.is_varying()) return Shape::uniform(false);
   return shape;
 }
@@ -195,13 +195,14 @@ Shape ShapeTransfer::generic(const Inst& inst, BlockId block, bool keeps_block_u
 
 namespace {
 
-/// Lanes with other membermasks make other groups, with other results.
+/// The result of a warp operation: lanes with other membermasks form other groups, with other
+/// results.
 Shape of_groups(const Shape& members) {
   if (members.kind == Shape::Kind::unknown) return {};
   return members.is_uniform() ? Shape::uniform(false) : Shape::varying();
 }
 
-/// Each lane has a result of its own, whatever the operands are.
+/// True if each lane has its own result, whatever the operands are.
 bool differs_by_lane(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::mbarrier:
@@ -267,7 +268,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
       if (type == Type::pred) return logic(inst, block);
       return bitwise(ptx.opcode, source(1, type), source(2, type), type);
     case Opcode::cvt:
-      if (ptx.operand_count != 2) break;  // packs several sources
+      if (ptx.operand_count != 2) break;  // packing several sources
       return convert(inst, source(1, ptx.types[1]));
     case Opcode::setp:
       if (ptx.operand_count != 3) break;
@@ -300,13 +301,13 @@ Shape ShapeTransfer::lane_offsets(const Offsets& offsets, uint8_t align, int64_t
   return normalised(shape, offsets, Type::u32);
 }
 
-/// %tid.x/y/z from the packet's first linear thread index, a multiple of the packet's lanes.
+/// %tid.x/y/z, computed from the packet's first linear thread index, a multiple of the lane count.
 Shape ShapeTransfer::thread_index(unsigned dimension) {
   const auto& block = shapes_.options.block;
   const uint32_t lanes = shapes_.options.lanes;
   if (block[dimension] == 1) return Shape::of_constant(0);
   if (block[1] == 0) return Shape::varying();
-  // An unknown number of threads in one dimension counts as the largest possible one.
+  // An unknown extent of one dimension counts as the largest possible one.
   const uint64_t row = block[0] == 0 ? kMaxBlockThreads : block[0], plane = row * block[1];
   const uint64_t threads = plane * block[2];
   const auto lane_bits = static_cast<uint8_t>(std::countr_zero(lanes));
@@ -319,7 +320,8 @@ Shape ShapeTransfer::thread_index(unsigned dimension) {
   }
   const uint64_t below = dimension == 0 ? 1 : dimension == 1 ? row : plane;
   if (dimension > 0 && below % lanes == 0) return Shape::bounded_uniform(false, 0, last);
-  const uint64_t size = below * block[dimension];  // linear threads until this index starts again
+  // Number of linear threads after which this index repeats.
+  const uint64_t size = below * block[dimension];
   bool whole = size % lanes == 0 || lanes % size == 0 || size == threads;
   bool aligned = lanes % below == 0;
   if (!whole || !aligned) return Shape::varying();
@@ -446,7 +448,7 @@ Shape ShapeTransfer::multiply_add(const Inst& inst, BlockId block) {
   return ptx.opcode == Opcode::mul ? product : add(product, source(3, to), to, false);
 }
 
-/// The smaller or larger of two numbers.
+/// The minimum or maximum of two numbers.
 Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, const Shape& b) {
   const Type type = inst.ptx->type();
   const bool plain =
@@ -464,10 +466,10 @@ Shape ShapeTransfer::extreme(const Inst& inst, BlockId block, const Shape& a, co
   return result;
 }
 
-/// and, or of predicates: one may decide for both.
+/// and, or of predicates: one operand may decide the result for both.
 Shape ShapeTransfer::logic(const Inst& inst, BlockId block) {
   const Opcode opcode = inst.ptx->opcode;
-  // Code computes in lanes what an operand has in lanes, even where the other one decides.
+  // The generated code computes in lanes if one operand has lanes, even if the other one decides.
   const Shape shape = generic(inst, block, true);
   if (!shape.is_uniform() || opcode == Opcode::xor_) return shape;
   const auto known = [&](unsigned i) {
@@ -480,7 +482,8 @@ Shape ShapeTransfer::logic(const Inst& inst, BlockId block) {
   return shape;
 }
 
-/// base and offsets occupy different bits, so bitwise operations act on each alone.
+/// True if base and offsets occupy different bits, so that bitwise operations act on each
+/// separately.
 bool ShapeTransfer::no_carry(const Shape& shape) const {
   if (!shape.is_offset() && !shape.is_uniform()) return false;
   const uint8_t bits = std::min<uint8_t>(shape.align, 62);
@@ -490,8 +493,8 @@ bool ShapeTransfer::no_carry(const Shape& shape) const {
   return true;
 }
 
-/// The sign of a thread's index, which division by a power of two asks for, is taken to be zero
-/// where the launch can prove it.
+/// True if the value is the sign of a thread's index, which division by a power of two needs. It is
+/// assumed to be zero if the launch can prove that.
 bool ShapeTransfer::is_zero_sign(const Inst& inst, const Shape& shape) {
   const auto& ptx = *inst.ptx;
   const Operand &source = ptx.operands[1], &count = ptx.operands[2];
@@ -527,7 +530,7 @@ Shape ShapeTransfer::shift_right(const Shape& a, const Shape& b, Type type) {
     return result;
   }
   if (!known || !no_carry(a) || a.speculative) return Shape::varying();
-  // Offsets lie in bits where the base has zeros, whatever its sign is.
+  // The offsets occupy bits in which the base has zeros, whatever its sign.
   Shape result;
   result.align = a.align > *count ? static_cast<uint8_t>(a.align - *count) : 0;
   if (a.align == 64) result.align = 64;
@@ -570,7 +573,7 @@ Shape ShapeTransfer::bitwise(Opcode opcode, const Shape& a, const Shape& b, Type
   const int64_t low_mask = (int64_t{1} << low_bits) - 1;
   Offsets offsets = shapes_.offsets[a.offsets];
   Shape result;
-  if (opcode == Opcode::and_ && (*mask & ~low_mask) == 0) {  // only the offsets' bits remain
+  if (opcode == Opcode::and_ && (*mask & ~low_mask) == 0) {  // only bits of the offsets remain
     result = Shape::of_constant(0);
     result.high = *mask;
     for (auto& offset : offsets) offset &= *mask;
@@ -591,14 +594,14 @@ Shape ShapeTransfer::bitwise(Opcode opcode, const Shape& a, const Shape& b, Type
   }
   if ((*mask & ~low_mask) != 0) return Shape::varying();
   for (auto& offset : offsets) offset = opcode == Opcode::or_ ? offset | *mask : offset ^ *mask;
-  const int64_t first = offsets[0];  // lane 0 keeps offset 0: its part moves into the base
+  const int64_t first = offsets[0];  // lane 0 keeps offset 0, so its part moves to the base
   for (auto& offset : offsets) offset -= first;
   result.align = std::min(a.align, trailing_zeros(first));
   if (a.bounded && a.low >= 0) set_bounds(result, a.low, __int128{a.high} + *mask);
   return normalised(result, offsets, type);
 }
 
-/// A 32-bit operand read as 64 bits: only without wrap does base + offset stay base + offset.
+/// A 32-bit operand read as 64 bits stays base + offset only if the sum does not wrap.
 Shape ShapeTransfer::widen(const Shape& a, Type from, const Inst& inst, const Operand& source) {
   if (a.kind == Shape::Kind::unknown || a.is_varying()) return a;
   const uint32_t bits = ptx::size_bits(from);
@@ -634,11 +637,12 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
   if (to_bits > from_bits && !fits(a, from)) {
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
-  if (to_bits < from_bits && to_bits < 32) {  // registers are wider than the type: value changes
+  // Registers are wider than the type, so the value changes.
+  if (to_bits < from_bits && to_bits < 32) {
     if (fits(a, to)) return a;
     return a.is_uniform() ? Shape::uniform(a.block_uniform) : Shape::varying();
   }
-  if (a.speculative && to_bits < from_bits) {  // modulo 2^32 the wrap does not matter any more
+  if (a.speculative && to_bits < from_bits) {  // modulo 2^32 a wrap does not matter any more
     Shape result = a;
     result.speculative = false;
     result.bounded = false;
@@ -651,7 +655,7 @@ Shape ShapeTransfer::convert(const Inst& inst, const Shape& a) {
   return result;
 }
 
-/// The result of a comparison, if it is one for all pairs of numbers within the bounds.
+/// The result of a comparison if it is the same for all pairs of values within the bounds.
 std::optional<bool> ShapeTransfer::decided(const ptx::Instruction& ptx, const Shape& a,
                                            const Shape& b) {
   const Type type = ptx.types[0];
@@ -703,7 +707,7 @@ Shape ShapeTransfer::compare(const Inst& inst, const Shape& a, const Shape& b) {
   const auto has = [&](Modifier m) { return inst.ptx->has(m); };
   bool exclusive = has(Modifier::lt) || has(Modifier::ge) || has(Modifier::lo) || has(Modifier::hs);
   bool inclusive = has(Modifier::gt) || has(Modifier::le) || has(Modifier::hi) || has(Modifier::ls);
-  // All lanes lie in [base, base + unit): a bound at a multiple of unit parts none of them.
+  // All lanes are in [base, base + unit), so a bound that is a multiple of unit separates none.
   if (exclusive && *b.constant() % unit == 0) return Shape::uniform(false);
   if (inclusive && (*b.constant() + 1) % unit == 0) return Shape::uniform(false);
   return Shape::varying();
@@ -722,7 +726,7 @@ Shape ShapeTransfer::memory(const Inst& inst, BlockId block) {
     bool parameter = symbol.space == ptx::Space::param;
     if (parameter && !kernel_.function->is_entry) return Shape::varying();
     if (parameter && !kernel_.is_parameter(address))
-      return Shape::varying();  // a call's parameter block
+      return Shape::varying();  // the parameter block of a call
   }
   const bool one_access = !ptx.has(Modifier::volatile_) || !shapes_.options.independent_threads;
   if (is_local || !shape.is_uniform() || !one_access) return Shape::varying();

@@ -1,5 +1,5 @@
-// Divergence of lanes and of warps: the fixpoint over shapes of values, branches that part lanes,
-// joins where diverged lanes meet, and loops that lanes leave at different times.
+// Divergence of lanes and of warps: a fixpoint over shapes of values, divergent branches, joins at
+// which diverged lanes meet, and loops that lanes leave in different iterations.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -12,19 +12,19 @@ namespace km::simt {
 
 namespace {
 
-/// Blocks where paths from different successors of one branch meet (joins), by spreading the
-/// successors as labels in topological order. Back edges end the spreading, except that labels
-/// which reach the header over them show that lanes part between iterations; that is the business
-/// of divergent loops.
+/// Finds joins, the blocks where paths from different successors of one branch meet, by propagating
+/// the successors as labels in topological order. Back edges stop the propagation; labels that
+/// reach the header over them show that lanes diverge between iterations, which is the case of
+/// divergent loops.
 class JoinFinder {
  public:
   explicit JoinFinder(const Kernel& kernel)
       : kernel_(kernel), label_(kernel.blocks.size(), kNone), open_(kernel.blocks.size()) {}
 
-  /// Blocks are numbered in reverse postorder, so a forward edge goes to a higher number. Calls
+  /// Blocks are numbered in reverse postorder, so forward edges lead to higher numbers. Calls
   /// `join` for every block at which paths join and `touch` for every block between branch and
-  /// reconvergence, but for those that `passed` says have been touched with all that follow. Where
-  /// the branches of a kernel lie in each other too deep, all blocks count as both.
+  /// reconvergence, except those that are marked in `passed`, whose successors were touched before.
+  /// If the branches of a kernel are nested too deeply, all blocks count as both.
   template <class Join, class Touch>
   void find(BlockId branch, std::vector<uint8_t>& passed, Join join, Touch touch) {
     if (steps_ > kMostSteps) return give_up(passed, join, touch);
@@ -32,7 +32,8 @@ class JoinFinder {
     const bool leaves_by_back_edge =
         std::any_of(succs.begin(), succs.end(), [&](BlockId s) { return s <= branch; });
     auto block = static_cast<BlockId>(kernel_.blocks.size());
-    // Sides are no block's number: a successor that is the join itself must not pass for joined.
+    // Labels of sides differ from block numbers: a successor that is the join itself must not count
+    // as joined.
     BlockId side = block;
     for (BlockId succ : succs) {
       if (succ > branch) reach(side, succ, join);
@@ -43,7 +44,7 @@ class JoinFinder {
       ++steps_;
       if (!open_[block]) continue;
       open_[block] = 0;
-      if (--open_count_ == 0) {  // what follows has one label
+      if (--open_count_ == 0) {  // all further blocks have one label
         if (leaves_by_back_edge || branch_side_open(branch, block)) pass(block, passed, touch);
         break;
       }
@@ -59,9 +60,10 @@ class JoinFinder {
   }
 
  private:
-  /// Blocks between branches and reconvergence in all: half a second's work.
+  /// The limit of visited blocks, about half a second.
   static constexpr uint64_t kMostSteps = 100'000'000;
-  static constexpr uint8_t kGivenUp = 2;  // in `passed`, at the entry, which is no successor
+  // The mark in `passed` at the entry, which is no successor.
+  static constexpr uint8_t kGivenUp = 2;
 
   template <class Join>
   void reach(BlockId from_label, BlockId to, Join join) {
@@ -76,7 +78,7 @@ class JoinFinder {
     }
   }
 
-  /// All that a block leads to by forward edges.
+  /// Touches all blocks that a block leads to by forward edges.
   template <class Touch>
   void pass(BlockId from, std::vector<uint8_t>& passed, Touch touch) {
     std::vector<BlockId> stack{from};
@@ -115,13 +117,13 @@ class JoinFinder {
   uint64_t steps_ = 0;
 };
 
-/// Blocks that are to be looked at, from the first to the last and then again.
+/// The worklist of blocks, processed in ascending order, repeatedly.
 class BlockQueue {
  public:
   explicit BlockQueue(size_t blocks) : words_((blocks + 63) / 64) {}
 
   void add(BlockId block) { words_[block / 64] |= uint64_t{1} << (block % 64); }
-  /// Takes the first one from `block` on; kNone: there is none.
+  /// Takes the first block from `block` on; kNone if there is none.
   BlockId take_from(BlockId block) {
     for (size_t w = block / 64; w < words_.size(); ++w) {
       uint64_t bits = words_[w];
@@ -138,7 +140,7 @@ class BlockQueue {
   std::vector<uint64_t> words_;
 };
 
-/// The blocks that read each value: their instructions, their ends and their phis.
+/// The blocks that read each value: in instructions, at their ends and in phis.
 class Users {
  public:
   struct User {
@@ -177,7 +179,7 @@ class Users {
     }
   }
 
-  std::vector<uint32_t> first_;  // by value, and one more: where its users begin
+  std::vector<uint32_t> first_;  // by value: index of its first user, with an end marker
   std::vector<User> list_;
 };
 
@@ -221,7 +223,7 @@ class Analysis {
     ending_loops_.resize(blocks);
     for (uint32_t l = 0; l < shapes_.loops.loops.size(); ++l) {
       auto& nodes = shapes_.loops.loops[l].nodes;
-      std::sort(nodes.begin() + 1, nodes.end());  // the header comes first, as in the order
+      std::sort(nodes.begin() + 1, nodes.end());  // the header stays first, as in the order
       ending_loops_[nodes.back()].push_back(l);
     }
     for (BlockId b = 0; b < blocks; ++b) queue_.add(b);
@@ -248,7 +250,7 @@ class Analysis {
       fresh = Shape::varying();  // only downwards in the lattice
     }
     if (fresh == shape) return false;
-    if (++phi_updates_[value] > 6) {  // bounds in a loop may grow for ever
+    if (++phi_updates_[value] > 6) {  // bounds in a loop may grow forever
       fresh.bounded = false;
       fresh.low = fresh.high = 0;
       if (fresh.align > 0 && phi_updates_[value] > 12) fresh.align = 0;
@@ -259,11 +261,12 @@ class Analysis {
     return true;
   }
 
-  /// Branches, joins and loops at which lanes, or warps, part.
+  /// The branches, joins and loops at which lanes, or warps, diverge.
   struct Divergence {
-    std::vector<uint8_t>&branch, &join, &loop;  // of the result
+    std::vector<uint8_t>&branch, &join, &loop;  // arrays of the result
     std::vector<uint8_t> region, passed;        // by block, see JoinFinder
-    std::vector<uint8_t> left_loop;  // by block: reached from a loop that they leave apart
+    // Indexed by block: reached from a loop that lanes leave in different iterations.
+    std::vector<uint8_t> left_loop;
   };
 
   void mark_users(ValueId value, BlockId now) {
@@ -272,8 +275,8 @@ class Analysis {
     }
   }
 
-  /// Each block of which something that it depends on has changed, once and in order. False: there
-  /// was none.
+  /// Recomputes each block whose dependencies have changed, once and in order. Returns false if
+  /// there was none.
   bool values_pass(ShapeTransfer& transfer) {
     bool any = false;
     for (BlockId b = queue_.take_from(0); b != kNone; b = queue_.take_from(b + 1)) {
@@ -293,7 +296,8 @@ class Analysis {
     return any;
   }
 
-  /// Divergence at this branch, as far as is known; so what follows need not be looked at twice.
+  /// Records the divergence of this branch, as far as it is known, so that its successors need not
+  /// be visited twice.
   void note_control(BlockId b) {
     if (ends_in_branch(b)) diverge_at(b, false);
     for (uint32_t l : ending_loops_[b]) {
@@ -303,7 +307,7 @@ class Analysis {
 
   static constexpr uint8_t kFirstSide = 1, kSecondSide = 2, kAllSides = 3;
 
-  /// The ways out of a block that some thread may take, as far as is known.
+  /// The sides of a block's branch that some thread may take, as far as is known.
   uint8_t ways_out(BlockId b) const {
     const BasicBlock& block = kernel_.blocks[b];
     if (block.terminator != Terminator::branch) return kAllSides;
@@ -348,7 +352,7 @@ class Analysis {
     }
   }
 
-  /// In mode c a value must be the same whenever its instruction runs.
+  /// In mode c a uniform value must be the same at every execution of its instruction.
   Shape lasting(const Shape& shape, const Inst& inst) const {
     if (!shapes_.options.independent_threads || shape.kind == Shape::Kind::unknown) return shape;
     using ptx::Opcode;
@@ -369,7 +373,8 @@ class Analysis {
       result = transfer.join(result, shapes_.at(kernel_, phi.inputs[i], preds[i]));
     }
     if (result.kind == Shape::Kind::unknown) return result;
-    if (same) return shapes_.at(kernel_, phi.inputs[0], block);  // of its own round in each lane
+    // Each lane has the value of its own iteration.
+    if (same) return shapes_.at(kernel_, phi.inputs[0], block);
     if (shapes_.options.independent_threads) return Shape::varying();
     if (shapes_.divergent_join[block] || lanes_.left_loop[block]) return Shape::varying();
     if (shapes_.warp_join[block] && result.is_uniform()) result.block_uniform = false;
@@ -381,7 +386,7 @@ class Analysis {
     return terminator == Terminator::branch || terminator == Terminator::table;
   }
 
-  /// Once values change no more: divergence, that of blocks that nothing is known of included.
+  /// Updates the divergence once the values are stable, including blocks without known values.
   bool control_pass() {
     if (shapes_.options.independent_threads) return false;
     bool changed = false;
@@ -422,7 +427,7 @@ class Analysis {
   bool note_loop(Divergence& divergence, uint32_t loop) {
     if (divergence.loop[loop] || !leaves_apart(divergence, loop)) return false;
     divergence.loop[loop] = 1;
-    // Lanes leave the loop apart, so its values vary at every exit from now on.
+    // Lanes leave the loop in different iterations, so its values vary at every exit from now on.
     for (BlockId b : shapes_.loops.loops[loop].nodes) {
       for (BlockId succ : kernel_.blocks[b].succs) {
         if (shapes_.loops.contains(loop, succ)) continue;
@@ -449,12 +454,13 @@ class Analysis {
                        [&](BlockId succ) { return !shapes_.loops.contains(loop, succ); });
   }
 
-  /// Lanes leave a loop apart if an exit lies at a divergent branch, or between such a
-  /// branch and its reconvergence inside the loop.
+  /// Lanes leave a loop in different iterations if an exit is at a divergent branch, or between
+  /// such a branch and its reconvergence point inside the loop.
   bool leaves_apart(const Divergence& divergence, uint32_t loop) {
     const auto& nodes = shapes_.loops.loops[loop].nodes;
-    std::vector<BlockId> diverged;              // branches so far
-    std::vector<uint32_t> above(nodes.size());  // by node: how many of them dominate it
+    std::vector<BlockId> diverged;  // divergent branches so far
+    // The number of these branches that dominate a node, indexed by node.
+    std::vector<uint32_t> above(nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i) {
       const BlockId b = nodes[i];
       if (i != 0) {
@@ -471,11 +477,11 @@ class Analysis {
     return false;
   }
 
-  /// Lanes that part at one of these branches, which dominate the block, all come to it
-  /// before the iteration ends: those of the first one in each loop around the block, and so those
-  /// of the others there.
+  /// True if lanes that diverge at one of these branches, which dominate the block, all reach it
+  /// before the iteration ends. It suffices to check the first branch in each loop around the
+  /// block.
   bool reached_by_all(const std::vector<BlockId>& diverged, uint32_t loop, BlockId block) {
-    BlockId end = block;  // of the part of the loop that is still to be looked at
+    BlockId end = block;  // end of the part of the loop that is still to be checked
     for (uint32_t l = shapes_.loops.innermost[block];; l = shapes_.loops.loops[l].parent) {
       const BlockId header = shapes_.loops.loops[l].header;
       const auto first = std::lower_bound(diverged.begin(), diverged.end(), header);
@@ -493,12 +499,12 @@ class Analysis {
   Divergence lanes_{
       shapes_.divergent_branch, shapes_.divergent_join, shapes_.divergent_loop, {}, {}, {}};
   Divergence warps_{shapes_.warp_branch, shapes_.warp_join, shapes_.warp_loop, {}, {}, {}};
-  std::vector<std::vector<uint32_t>> ending_loops_;  // by block: loops of which it is the last
+  std::vector<std::vector<uint32_t>> ending_loops_;  // by block: loops whose last block it is
   const Users users_;
   BlockQueue queue_;
   JoinFinder finder_;
   std::vector<uint16_t> phi_updates_;
-  std::vector<uint8_t> reached_, taken_;  // by block; the latter bits of sides
+  std::vector<uint8_t> reached_, taken_;  // by block; the second has bits of sides
 };
 
 }  // namespace
@@ -551,7 +557,7 @@ bool is_index_register(const ptx::Operand& operand) {
           operand.special == Special::ctaid || operand.special == Special::nctaid);
 }
 
-/// A 32-bit load of one of the kernel's parameters.
+/// True for a 32-bit load of one of the kernel's parameters.
 bool loads_word_parameter(const Kernel& kernel, const ptx::Instruction& ptx) {
   const auto& address = ptx.operands[1];
   return ptx.has(ptx::Modifier::param) && address.reg == ptx::kNone && kernel.function->is_entry &&
@@ -576,8 +582,8 @@ bool is_index_arithmetic(const ptx::Instruction& ptx) {
 constexpr uint8_t kNotHoistable = UINT8_MAX;
 constexpr uint8_t kDeepestBounds = 16;
 
-/// How many instructions lie above each other in the expression that an instruction makes;
-/// kNotHoistable: too many, or others than bounds are known of. `depths`: of the values it reads.
+/// The depth of the expression that an instruction computes; kNotHoistable if it is too deep or
+/// contains instructions without known bounds. `depths` has those of the values read.
 uint8_t depth_of_bounds(const Kernel& kernel, const Inst& inst,
                         const std::vector<uint8_t>& depths) {
   const auto& ptx = *inst.ptx;
@@ -607,7 +613,7 @@ uint8_t depth_of_bounds(const Kernel& kernel, const Inst& inst,
 
 std::vector<uint8_t> hoistable_bounds(const Kernel& kernel) {
   std::vector<uint8_t> depths(kernel.values.size(), kNotHoistable);
-  for (const BasicBlock& block : kernel.blocks) {  // definitions come before uses, phis aside
+  for (const BasicBlock& block : kernel.blocks) {  // definitions precede uses, except for phis
     for (const Inst& inst : block.insts) {
       const uint8_t depth = depth_of_bounds(kernel, inst, depths);
       for (const auto& write : inst.writes) depths[write.second] = depth;

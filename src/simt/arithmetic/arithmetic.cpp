@@ -8,7 +8,7 @@ namespace {
 
 using arithmetic::Handler;
 
-/// The handler of the instruction; null: its family has none for this form, or is no arithmetic.
+/// The handler of the instruction; null if its family is not arithmetic or has none for the form.
 Handler find(const ptx::Instruction& instruction) {
   switch (ptx::family_of(instruction)) {
     case ptx::Family::integer:

@@ -1,5 +1,5 @@
-// Arithmetic of PTX on LLVM values: one instruction at a time, on scalars (uniform values) and on
-// vectors (one element a lane) alike. Knows nothing of blocks, masks, registers or memory.
+// Lowers PTX arithmetic to LLVM values, one instruction at a time, for scalars (uniform values) and
+// vectors (one element per lane). It does not depend on blocks, masks, registers or memory.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,30 +12,31 @@
 
 namespace km::simt {
 
-/// The LLVM type that holds a PTX type: i1 for predicates, float, double, iN for everything else
-/// (f16, bf16 and packed types are kept as their bits).
+/// The LLVM type for a PTX type: i1 for predicates, float, double, and iN for all others (f16, bf16
+/// and packed types are held as their bits).
 llvm::Type* llvm_type(llvm::LLVMContext& context, ptx::Type type);
 
 class Arithmetic {
  public:
   Arithmetic(llvm::IRBuilderBase& builder, Isa isa) : b_(builder), isa_(isa) {}
 
-  /// True if lower() handles this instruction, modifiers and types included.
+  /// True if lower() can handle this instruction with its modifiers and types.
   static bool supports(const ptx::Instruction& instruction);
 
-  /// The type in which operand `index` (as in Instruction::operands, destination is 0) is read or,
-  /// for destinations, delivered; `element` tells d from p in d|p.
+  /// The type of source operand `index` (numbered as in Instruction::operands), or of the result if
+  /// `index` is 0; `element` selects d or p of d|p.
   static ptx::Type operand_type(const ptx::Instruction& instruction, unsigned index,
                                 unsigned element = 0);
 
-  /// Sources in operand order, each of llvm_type(operand_type(...)) or a vector of it; all scalars
-  /// or all vectors of one length. Results: d, or d and p of d|p. Lanes that are inactive hold any
-  /// (frozen) value and must not trap.
+  /// Lowers an instruction. Sources are in operand order, each of llvm_type(operand_type(...)) or a
+  /// vector of it; either all are scalars, or all are vectors of one length. Results are d, or d
+  /// and p of d|p. Inactive lanes hold arbitrary (frozen) values, so no operation may trap.
   std::vector<llvm::Value*> lower(const ptx::Instruction& instruction,
                                   std::span<llvm::Value* const> sources);
 
-  /// NaNs made canonical (f32 0x7fffffff; f64 0xfff8000000000000, CUDA's CUDART_NAN and what x86
-  /// makes itself); other values unchanged. f16 and bf16 results are canonical (0x7fff) already.
+  /// Replaces NaNs by the canonical one (f32 0x7fffffff; f64 0xfff8000000000000, which is
+  /// CUDART_NAN and x86's own result); other values are unchanged. f16 and bf16 results are
+  /// canonical (0x7fff) already.
   llvm::Value* canonical_nan(llvm::Value* value);
 
  private:

@@ -11,13 +11,13 @@ using ptx::Modifier;
 using ptx::Opcode;
 namespace I = llvm::Intrinsic;
 
-/// A position or length: its low byte in a word of 32 bits, and all of it in one of 64, as GPUs do
-/// beyond the 255 that the manual permits.
+/// A position or length operand: the low byte of a 32-bit word, but all bits of a 64-bit one, which
+/// is how GPUs treat values beyond 255, the limit of the manual.
 V extent(Lanes& l, V word, V given) {
   return Lanes::width(word) == 32 ? l.b.CreateAnd(given, l.constant(32, 0xff)) : given;
 }
 
-/// The lowest `length` bits set, all from `width` on.
+/// A mask of the lowest `length` bits; all bits if `length` is at least `width`.
 V low_mask(Lanes& l, unsigned width, V length) {
   V ones = l.all_ones(l.constant(width, 0));
   return l.b.CreateNot(l.shl(ones, length));
@@ -28,10 +28,10 @@ Values bfe_unsigned(Lanes& l, const Instruction&, std::span<V const> s) {
   return {l.b.CreateAnd(l.lshr(s[0], position), low_mask(l, Lanes::width(s[0]), length))};
 }
 
-/// The field is moved to the top, then down again with its sign.
+/// Shifts the field to the top, then arithmetically down, which extends its sign.
 Values bfe_signed(Lanes& l, const Instruction&, std::span<V const> s) {
   V width = l.constant(32, Lanes::width(s[0]));
-  // Beyond the width nothing differs, and their sum fits in 32 bits.
+  // Positions beyond the width all give the same result, and clamping keeps the sum within 32 bits.
   V position = l.call(I::umin, extent(l, s[0], s[1]), width);
   V length = l.call(I::umin, extent(l, s[0], s[2]), width);
   V end = l.call(I::umin, l.b.CreateAdd(position, length), width);
@@ -63,7 +63,7 @@ Values szext(Lanes& l, const Instruction& in, std::span<V const> s) {
   V length = s[1];
   if (in.has(Modifier::wrap)) length = b.CreateAnd(length, l.constant(32, 31));
   if (!ptx::is_signed(in.type())) return {b.CreateAnd(s[0], low_mask(l, 32, length))};
-  // Beyond 32 bits the value stays; no bits at all give zero.
+  // From 32 bits on the value stays unchanged; a length of zero gives zero.
   V up = b.CreateSub(l.constant(32, 32), l.call(I::umin, length, l.constant(32, 32)));
   V extended = l.ashr(l.shl(s[0], up), up);
   return {l.select(b.CreateICmpEQ(length, l.zero(length)), l.zero(extended), extended)};
@@ -106,10 +106,10 @@ Values shf(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {l.select(whole_word, left ? s[0] : s[1], shifted)};
 }
 
-/// The lowest n+1-th set bit as its position, all ones where there is none.
+/// The position of the n+1-th set bit from below; all ones if there is none.
 V nth_set_bit(Lanes& l, V mask, V n) {
   auto& b = l.b;
-  // Skip by halves: 16, 8, 4, 2, 1 bits at a time while they hold too few set bits.
+  // A binary search skips 16, 8, 4, 2 and 1 bits if they contain too few set bits.
   V position = l.constant(32, 0), left = n, rest = mask;
   for (unsigned step = 16; step > 0; step /= 2) {
     V low = b.CreateAnd(rest, l.constant(32, (uint64_t{1} << step) - 1));
@@ -137,7 +137,7 @@ Values fns(Lanes& l, const Instruction&, std::span<V const> s) {
   V at_base = l.select(b.CreateICmpEQ(here, one), base, l.all_ones(base));
   V searched = l.select(b.CreateICmpSGT(offset, l.zero(offset)), forward, backward);
   V found = l.select(b.CreateICmpEQ(offset, l.zero(offset)), at_base, searched);
-  // GPUs find nothing from a base on that is no bit's position.
+  // On GPUs a base that is not a bit position finds nothing.
   return {l.select(b.CreateICmpULT(s[1], l.constant(32, 32)), found, l.all_ones(found))};
 }
 

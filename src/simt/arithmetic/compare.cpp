@@ -41,7 +41,7 @@ constexpr Comparison kComparisons[] = {
     {Modifier::nan, kNone, kNone, CmpInst::FCMP_UNO},
 };
 
-/// The LLVM predicate of the instruction on operands of `type`.
+/// The LLVM comparison predicate of the instruction for operands of `type`.
 CmpInst::Predicate predicate_of(const Instruction& in, Type type) {
   for (const Comparison& comparison : kComparisons) {
     if (!in.has(comparison.modifier)) continue;
@@ -66,7 +66,7 @@ V combine(Lanes& l, const Instruction& in, V truth, V other) {
   return l.b.CreateXor(truth, other);
 }
 
-/// The elements of packed lanes with even (0) or odd (1) positions.
+/// Every second element of packed lanes, starting at 0 or 1.
 V every_second(Lanes& l, V packed, unsigned from) {
   if (l.count() == 0) return l.b.CreateExtractElement(packed, uint64_t{from});
   std::vector<int> indices(l.count());
@@ -74,7 +74,7 @@ V every_second(Lanes& l, V packed, unsigned from) {
   return l.b.CreateShuffleVector(packed, indices);
 }
 
-/// setp on packed halves: p is the low half's result, q the high half's.
+/// setp on packed halves: p has the result of the low half, q that of the high half.
 Values setp_packed(Lanes& l, const Instruction& in, std::span<V const> s) {
   Lanes halves = l.halves();
   V truth = compare(halves, in, element_of(in.type()), l.split_halves(s[0]), l.split_halves(s[1]));
@@ -94,7 +94,7 @@ Values setp(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {combine(l, in, truth, s[2]), combine(l, in, opposite, s[2])};
 }
 
-/// The bits that `set` delivers for true: 1.0 or all ones.
+/// The value of `set` for true: 1.0 or all ones.
 V truth_value(Lanes& l, Type type) {
   switch (type) {
     case Type::f32:
@@ -108,7 +108,7 @@ V truth_value(Lanes& l, Type type) {
   }
 }
 
-/// A predicate of whole lanes, for both halves of each.
+/// Duplicates each lane's predicate for both halves.
 V doubled(Lanes& l, V condition) {
   if (l.count() == 0) return l.b.CreateVectorSplat(2, condition);
   std::vector<int> indices(2 * l.count());
@@ -139,7 +139,7 @@ Values selp(Lanes& l, const Instruction&, std::span<V const> s) {
 }
 
 Values slct(Lanes& l, const Instruction& in, std::span<V const> s) {
-  // Flushing a subnormal to a zero of its sign makes negative ones count as zero.
+  // Flushing turns a negative subnormal into -0, which compares as not below zero.
   V c = l.flush_if(in.has(Modifier::ftz), s[2]);
   V zero = l.zero(c);
   V first = Lanes::is_f32(c) ? l.b.CreateFCmpOGE(c, zero) : l.b.CreateICmpSGE(c, zero);

@@ -1,4 +1,4 @@
-// cvt between integers and floating point. The real-to-integer half is in to_integer.cpp.
+// cvt between integers and floating point. to_integer.cpp has the conversions from real to integer.
 #include <llvm/IR/Intrinsics.h>
 
 #include <optional>
@@ -34,7 +34,7 @@ uint64_t most_of(Type type) {
   return bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
 }
 
-/// Clamps an integer of type `from` to what `to` holds, in the width of `from`.
+/// Clamps an integer of type `from` to the range of `to`, in the width of `from`.
 V clamp_integer(Lanes& l, V value, Type from, Type to) {
   unsigned width = ptx::size_bits(from), to_width = ptx::size_bits(to);
   bool from_signed = ptx::is_signed(from), to_signed = ptx::is_signed(to);
@@ -57,7 +57,7 @@ Values integer_to_integer(Lanes& l, const Instruction& in, std::span<V const> s)
 
 // ---- From a number in f32 or f64 to any floating-point type.
 
-/// Infinities of a half become its largest numbers.
+/// Replaces infinities of a half by its largest finite numbers.
 V finite_half(Lanes& l, Type type, V half) {
   auto& b = l.b;
   V infinity = l.constant(16, type == Type::f16 ? 0x7c00 : 0x7f80);
@@ -65,7 +65,7 @@ V finite_half(Lanes& l, Type type, V half) {
   return l.select(infinite, b.CreateSub(half, l.constant(16, 1)), half);
 }
 
-/// Rounds `real`, which is the exact value or that rounded to odd.
+/// Rounds `real`, which is either exact or rounded to odd, to the destination type.
 V deliver(Lanes& l, const Instruction& in, Type to, V real, Round round) {
   if (in.has(Modifier::sat)) real = l.saturate(real);
   if (in.has(Modifier::relu)) {
@@ -83,7 +83,7 @@ V deliver(Lanes& l, const Instruction& in, Type to, V real, Round round) {
 
 // ---- Integer to real.
 
-/// The two halves of a 64-bit integer as f64, whose sum it is.
+/// Splits a 64-bit integer into two f64 whose sum it is.
 std::pair<V, V> halves_of(Lanes& l, V value, bool is_signed) {
   auto& b = l.b;
   V half = l.constant(64, 32);
@@ -102,7 +102,8 @@ Values integer_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
   auto direct = [&](llvm::Type* type) {
     return is_signed ? b.CreateSIToFP(s[0], type) : b.CreateUIToFP(s[0], type);
   };
-  // 64-bit lanes are converted by AVX-512 only; elsewhere LLVM would take them apart.
+  // Only AVX-512 converts vectors of 64-bit integers; otherwise LLVM would scalarise the
+  // conversion.
   bool nearest = round == Round::rn && (bits < 64 || l.count() == 0 || l.has_avx512());
   V real = nullptr;
   if (bits <= 16) {
@@ -125,13 +126,13 @@ std::optional<Round> integral_round(const Instruction& in) {
   return direction ? std::optional(round_of(*direction)) : std::nullopt;
 }
 
-/// A source as f32 or f64. By the ISA .ftz concerns f32 only.
+/// The source as f32 or f64. By the ISA, .ftz applies to f32 only.
 V source_of(Lanes& l, const Instruction& in, Type from, V value) {
   if (is_half(from)) return half_to_f32(l, from, value);
   return l.flush_if(in.has(Modifier::ftz), value);
 }
 
-/// The NaN of a half with the sign and the upper payload of an f64's, made quiet.
+/// The NaN of a half that has the sign and the upper payload of an f64 NaN, quieted.
 V narrowed_nan(Lanes& l, Type half, V nan64) {
   auto& b = l.b;
   const unsigned fraction_bits = half == Type::f16 ? 10 : 7;
@@ -148,7 +149,7 @@ V narrowed_nan(Lanes& l, Type half, V nan64) {
 Values real_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
   const Type to = in.type(0), from = in.type(1);
   V real = source_of(l, in, from, s[0]);
-  // GPUs flush by an operation in f32, whose NaNs have fixed bits.
+  // On GPUs the flush is an operation in f32, whose NaN results have fixed bits.
   if (in.has(Modifier::ftz) && from == Type::f32 && to == Type::f64) real = l.canonical_nan(real);
   V source = real;
   if (auto round = integral_round(in)) real = to_integral(l, real, *round);

@@ -1,6 +1,6 @@
-// Integer division and remainder. By PTX the result of a zero divisor is the machine's: ours is all
-// ones for quotient and remainder, of every width and sign, as NVIDIA's code sequences give.
-// The least signed value divided by -1 is itself, remainder 0.
+// Integer division and remainder. PTX leaves the result of a zero divisor to the machine: here it
+// is all ones for quotient and remainder of every width and sign, like NVIDIA's code sequences. The
+// minimum divided by -1 is the minimum, with remainder 0.
 #include <llvm/IR/Intrinsics.h>
 
 #include "simt/arithmetic/lanes.h"
@@ -12,15 +12,15 @@ using ptx::Instruction;
 using ptx::Opcode;
 namespace I = llvm::Intrinsic;
 
-/// Quotient of 32-bit lanes in f64, which holds both operands exactly: the quotient of integers
-/// below 2^32 is at least 2^-32 away from the next integer, so rounding never reaches it.
+/// Divides 32-bit lanes in f64, which represents both operands exactly. Unless it is an integer,
+/// the quotient is at least 2^-32 away from the next integer, so rounding cannot reach that.
 V quotient_32(Lanes& l, V a, V c, bool is_signed) {
   auto& b = l.b;
   auto widen = [&](V x) {
     return is_signed ? b.CreateSIToFP(x, l.f64()) : b.CreateUIToFP(x, l.f64());
   };
   V whole = l.call(I::trunc, b.CreateFDiv(widen(a), widen(c)));
-  // Adding 1.5 * 2^52 leaves the integer, modulo 2^32, in the low bits.
+  // After adding 1.5 * 2^52 the low bits contain the integer modulo 2^32.
   return l.zext(l.bits(b.CreateFAdd(whole, l.real64(0x1.8p52))), 32);
 }
 

@@ -16,7 +16,7 @@ bool signed_lanes(const Instruction& in) {
   return ptx::is_signed(in.type()) || in.type() == Type::s16x2;
 }
 
-/// Runs `f` on lanes of the instruction's element type: 16-bit ones for packed types.
+/// Applies `f` to lanes of the instruction's element type, which has 16 bits for packed types.
 template <class F>
 Values on_elements(Lanes& l, const Instruction& in, std::span<V const> s, F f) {
   if (!ptx::is_packed_integer(in.type())) return {f(l, s)};
@@ -52,8 +52,8 @@ Values maximum(Lanes& l, const Instruction& in, std::span<V const> s) {
   });
 }
 
-/// High half of the product of 32-bit lanes: even and odd lanes as 64-bit products, which every
-/// vector instruction set has.
+/// The high half of the product of 32-bit lanes: even and odd lanes are multiplied as 64-bit
+/// products, for which every vector instruction set has an instruction.
 V high_half_32(Lanes& l, V a, V c, bool is_signed) {
   Lanes pairs(l.b, l.isa(), l.count() / 2);
   auto& b = l.b;
@@ -72,7 +72,7 @@ V high_half_32(Lanes& l, V a, V c, bool is_signed) {
   return b.CreateShuffleVector(low_lanes, high_lanes, blend);
 }
 
-/// High half of the product of 64-bit vector lanes, from 32-bit halves.
+/// The high half of the product of 64-bit vector lanes, computed from 32-bit halves.
 V high_half_64(Lanes& l, V a, V c, bool is_signed) {
   auto& b = l.b;
   V mask = l.constant(64, 0xffffffff), half = l.constant(64, 32);
@@ -149,7 +149,7 @@ Values absolute(Lanes& l, const Instruction&, std::span<V const> s) {
 
 Values negate(Lanes& l, const Instruction&, std::span<V const> s) { return {l.b.CreateNeg(s[0])}; }
 
-/// The sum of products of the parts of a (each `a_bits` wide) with bytes of c from `first` on.
+/// The dot product of the parts of `a` (each `a_bits` wide) with the bytes of `c` from `first` on.
 V dot(Lanes& l, const Instruction& in, std::span<V const> s, unsigned a_bits, unsigned first) {
   auto& b = l.b;
   auto part = [&](V x, unsigned position, unsigned bits, bool is_signed) {

@@ -19,10 +19,10 @@ namespace {
 
 constexpr uint32_t kExponent = 0x7f800000;
 constexpr unsigned kFlushDepth = 3;
-constexpr char kNumber[] = "km.number";  // metadata of what is known to be no NaN
+constexpr char kNumber[] = "km.number";  // metadata that marks values that are never NaN
 
-/// True if an f32 is seen to be the result of flush(), or of an operation that makes no subnormals
-/// of other numbers.
+/// True if an f32 is known to be the result of flush(), or of operations that cannot turn normal
+/// numbers into subnormal ones.
 bool never_subnormal(V value, unsigned depth) {
   using namespace llvm::PatternMatch;
   V word = nullptr, x = nullptr, y = nullptr;
@@ -140,7 +140,7 @@ V Lanes::flush(V value) const {
   V word = bits(value);
   V exponent = b.CreateAnd(word, constant(32, kExponent));
   V zero = b.CreateICmpEQ(exponent, constant(32, 0));
-  V cleared = b.CreateLShr(sext(zero, 32), constant(32, 1));  // all but the sign
+  V cleared = b.CreateLShr(sext(zero, 32), constant(32, 1));  // all bits except the sign
   return as_real(b.CreateAnd(word, b.CreateNot(cleared)));
 }
 
@@ -153,7 +153,7 @@ V Lanes::saturate(V value) const {
 bool Lanes::is_saturated(V value) {
   using namespace llvm::PatternMatch;
   V inner = nullptr;
-  // flush() takes bits away, which makes a number from 0 to 1 no larger.
+  // flush() only clears bits, so a number from 0 to 1 does not grow.
   if (match(value, m_BitCast(m_And(m_BitCast(m_Value(inner)), m_Value())))) value = inner;
   llvm::FCmpInst::Predicate above, below;
   auto positive =
@@ -190,7 +190,7 @@ V Lanes::chunk(V value, unsigned first, unsigned width) const {
     return b.CreateInsertElement(Constant::getNullValue(wide), value, uint64_t{0});
   }
   if (count_ == width) return value;
-  // Lanes beyond the end are zeros, so that nothing undefined gets in.
+  // Lanes beyond the end are zeros, because undefined lanes would make results undefined.
   std::vector<int> indices(width);
   for (unsigned i = 0; i < width; ++i) {
     indices[i] = static_cast<int>(std::min(first + i, count_));

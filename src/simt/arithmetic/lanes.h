@@ -1,5 +1,5 @@
-// The tools that families of arithmetic build with: an IRBuilder that knows how many lanes a value
-// has, and the operations that PTX defines and LLVM lacks (wide shifts, ftz, exact fma ...).
+// An IRBuilder that knows the number of lanes, with the operations that PTX defines and LLVM lacks
+// (wide shifts, ftz, exact fma ...). All families of arithmetic use it.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -19,15 +19,15 @@ namespace km::simt::arithmetic {
 using V = llvm::Value*;
 using Values = std::vector<V>;
 
-// NaN results of PTX. f32 and f16 are the ISA's; f64 is CUDA's own constant (CUDART_NAN), which is
-// also what x86 makes of an invalid operation.
+// The NaN results of PTX. Those of f32 and f16 are the ISA's; that of f64 is CUDART_NAN, which x86
+// also produces for invalid operations.
 constexpr uint16_t kNan16 = 0x7fff;
 constexpr uint32_t kNan32 = 0x7fffffff;
 constexpr uint64_t kNan64 = 0xfff8000000000000;
 
 class Lanes {
  public:
-  /// `count` lanes; 0: scalars.
+  /// Builds for `count` lanes; 0: for scalars.
   Lanes(llvm::IRBuilderBase& builder, Isa isa, unsigned count)
       : b(builder), isa_(isa), count_(count) {}
 
@@ -38,7 +38,7 @@ class Lanes {
   bool has_fma() const { return isa_ != Isa::x86_64_v2; }
   bool has_avx512() const { return isa_ == Isa::avx512; }
 
-  // Types, of a lane given and of all lanes returned.
+  // The types of all lanes, given the type of one.
   llvm::Type* all(llvm::Type* lane) const;
   llvm::Type* integer(unsigned bits) const { return all(b.getIntNTy(bits)); }
   llvm::Type* f32() const { return all(b.getFloatTy()); }
@@ -47,7 +47,7 @@ class Lanes {
   static bool is_f32(V value) { return value->getType()->getScalarType()->isFloatTy(); }
   static bool is_f64(V value) { return value->getType()->getScalarType()->isDoubleTy(); }
 
-  // Constants in all lanes.
+  // Constants with the same value in all lanes.
   V constant(unsigned bits, uint64_t value) const;
   V real32(float value) const;
   V real64(double value) const;
@@ -56,10 +56,10 @@ class Lanes {
   V constant_like(V like, uint64_t value) const { return constant(width(like), value); }
   V all_ones(V like) const { return llvm::Constant::getAllOnesValue(like->getType()); }
   V zero(V like) const { return llvm::Constant::getNullValue(like->getType()); }
-  /// The value that all lanes have, where it is known now.
+  /// The constant that all lanes have; nothing if the value is not a known constant.
   static std::optional<uint64_t> known(V value);
 
-  // Bits.
+  // Reinterprets bits.
   V bits(V real) const;        // of f32 or f64
   V as_real(V integer) const;  // f32 or f64 of these bits
   V zext(V value, unsigned bits) const { return b.CreateZExtOrTrunc(value, integer(bits)); }
@@ -73,26 +73,27 @@ class Lanes {
   V call(llvm::Intrinsic::ID id, V a) const { return b.CreateUnaryIntrinsic(id, a); }
   V call(llvm::Intrinsic::ID id, V a, V c) const { return b.CreateBinaryIntrinsic(id, a, c); }
 
-  // Shifts by any unsigned amount: beyond the width nothing (or the sign) is left.
+  // Shifts by any unsigned amount; beyond the width the result is 0, or the sign.
   V shl(V value, V amount) const;
   V lshr(V value, V amount) const;
   V ashr(V value, V amount) const;
 
-  // Floating point; f32 and f64 alike unless said otherwise.
+  // Floating-point operations, for f32 and f64 unless the comment says otherwise.
   V is_nan(V value) const { return b.CreateFCmpUNO(value, value); }
   V fabs(V value) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value); }
   V sqrt(V value) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, value); }
   V canonical_nan(V value) const;
-  /// `value`, which is never a NaN: canonical_nan() leaves it alone.
+  /// Marks `value` as never NaN, so that canonical_nan() leaves it unchanged.
   static V number(V value);
   static bool is_number(V value);
   V nan_like(V value) const;
-  /// Subnormal f32 become zeros of the same sign; f64 stay. What is flushed already is left alone.
+  /// Replaces subnormal f32 by zeros of the same sign; f64 are unchanged. Does nothing for a value
+  /// that is known to be flushed.
   V flush(V value) const;
   V flush_if(bool ftz, V value) const { return ftz ? flush(value) : value; }
-  /// Clamped to [+0, 1]; NaN gives +0.
+  /// Clamps to [+0, 1]; NaN gives +0.
   V saturate(V value) const;
-  /// True if `value` is seen to be the result of saturate(), flushed or not.
+  /// True if `value` is known to be the result of saturate(), possibly flushed.
   static bool is_saturated(V value);
   /// The magnitude of `magnitude` with the sign of `sign`.
   V copysign(V magnitude, V sign) const;
@@ -101,12 +102,12 @@ class Lanes {
   V to_f64(V f32) const { return b.CreateFPExt(f32, f64()); }
   V to_f32(V f64) const { return b.CreateFPTrunc(f64, f32()); }
 
-  // Packed halves: every 32-bit lane as two of 16 bits, the low one first.
+  // The packed halves: each 32-bit lane as two 16-bit lanes, the low one first.
   Lanes halves() const { return Lanes(b, isa_, 2 * std::max(count_, 1u)); }
   V split_halves(V value) const;
   V join_halves(V value) const;
 
-  /// Applies `f`, which works on vectors of exactly `width` lanes, to all lanes.
+  /// Applies `f`, which handles vectors of exactly `width` lanes, to all lanes in chunks.
   using Chunk = std::function<V(std::span<V const>)>;
   V in_chunks(unsigned width, std::initializer_list<V> values, const Chunk& f) const;
 
@@ -118,19 +119,19 @@ class Lanes {
   unsigned count_;
 };
 
-/// Gives a function that is made here its attributes: never inlined, no effects.
+/// Sets the attributes of a generated helper function: never inlined, no side effects.
 void make_helper(llvm::Function& function);
 
-/// Calls a function of the module, made by `body` on first use, that computes on whole values of
-/// one type and shape: for sequences too long to repeat.
+/// Calls a function of the module that computes on whole values of one type and shape; `body`
+/// generates it at the first use. It is for sequences that are too long to repeat.
 V out_of_line(Lanes& l, const char* name, std::initializer_list<V> values,
               const std::function<V(Lanes&, std::span<V const>)>& body);
 
-/// Builds one form of instruction: sources in, results out.
+/// Builds one form of an instruction from its sources and returns its results.
 using Handler = Values (*)(Lanes&, const ptx::Instruction&, std::span<V const>);
 
-// One per family of ptx/families.def: the handler of an instruction of that family, or null if it
-// has none for the form.
+// The handler of an instruction, or null if the family has none for its form. ptx/families.def has
+// one such function per family.
 Handler find_integer(const ptx::Instruction& instruction);
 Handler find_division(const ptx::Instruction& instruction);
 Handler find_bits(const ptx::Instruction& instruction);

@@ -1,4 +1,4 @@
-// Control flow inside functions that lowering makes.
+// Emits loops inside functions that lowering generates.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

@@ -16,7 +16,7 @@ namespace I = llvm::Intrinsic;
 
 // ---- prmt
 
-/// Selectors of the four values that the two low bits of the control can have.
+/// The selectors of the four values that the two low bits of the control can take.
 struct Mode {
   Modifier modifier;
   std::array<uint16_t, 4> selectors;
@@ -38,7 +38,7 @@ const Mode* mode_of(const Instruction& in) {
   return nullptr;
 }
 
-/// A byte shuffle within each lane; bit 3 of a selector nibble replicates the byte's sign.
+/// A byte shuffle within each lane; bit 3 of a selector's nibble replicates the byte's sign.
 V permute_vector(Lanes& l, V a, V c, unsigned selector) {
   auto& b = l.b;
   unsigned bytes = 4 * l.count();
@@ -59,7 +59,7 @@ V permute_vector(Lanes& l, V a, V c, unsigned selector) {
   return b.CreateBitCast(picked, l.integer(32));
 }
 
-/// One byte of {c, a} by selector nibble `i`; the general form.
+/// One byte of {c, a} selected by nibble `i` of the selector, when that is not constant.
 V permuted_byte(Lanes& l, V a, V c, V selector, unsigned i) {
   auto& b = l.b;
   V nibble = b.CreateLShr(selector, l.constant(32, 4 * i));
@@ -98,7 +98,8 @@ Values prmt(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 // ---- lop3
 
-/// How to build each of the 256 functions of three bits from the fewest two-input operations.
+/// For each of the 256 functions of three bits, the construction from the fewest two-input
+/// operations.
 class Recipes {
  public:
   enum class Kind : uint8_t { unknown, given, and_, and_not, or_, xor_, not_ };

@@ -1,4 +1,4 @@
-// The new value that an atomic operation makes of the old one.
+// The operations of atomics: a new value from the old one and the operand.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -8,7 +8,7 @@ namespace km::simt::arithmetic {
 
 using Op = llvm::AtomicRMWInst::BinOp;
 
-/// For integers.
+/// The operation on integers.
 llvm::Value* plain_operation(llvm::IRBuilder<>& b, Op op, llvm::Value* old, llvm::Value* value);
 
 }  // namespace km::simt::arithmetic

@@ -1,4 +1,4 @@
-// Video instructions (PTX ISA 9.7.17): parts of words, picked by selectors, as wide integers.
+// Video instructions (PTX ISA 9.7.17): selected parts of words, computed as wide integers.
 #include "ptx/selector.h"
 #include "simt/arithmetic/lanes.h"
 
@@ -11,21 +11,21 @@ using ptx::Type;
 
 namespace {
 
-constexpr unsigned kWide = 64;       // holds every sum and difference of two words
-constexpr unsigned kVeryWide = 128;  // and every product and shifted word
+constexpr unsigned kWide = 64;       // holds each sum and difference of two words
+constexpr unsigned kVeryWide = 128;  // holds each product and each shifted word
 
 bool sets(const Instruction& in) {
   return in.opcode == Opcode::vset || in.opcode == Opcode::vset2 || in.opcode == Opcode::vset4;
 }
 
-/// vset names no type for its result, which is u32.
+/// vset has no type for its result, which is u32.
 bool source_is_signed(const Instruction& in, unsigned source) {
   return ptx::is_signed(in.type(sets(in) ? source : source + 1));
 }
 
 bool result_is_signed(const Instruction& in) { return !sets(in) && ptx::is_signed(in.type(0)); }
 
-/// Bits from `first` on of a word, as a number of `wide` bits.
+/// The bits from `first` on of a word, extended to `wide` bits.
 V field(Lanes& l, V word, unsigned first, unsigned bits, unsigned wide, bool is_signed) {
   V low = first == 0 ? word : l.b.CreateLShr(word, l.constant(l.width(word), first));
   return l.extend(l.b.CreateTrunc(low, l.integer(bits)), wide, is_signed);
@@ -102,7 +102,7 @@ V compute(Lanes& l, const Instruction& in, V a, V c) {
   }
 }
 
-/// Saturation, then the second operation with c, or the merge into it.
+/// Saturates, then applies the second operation with c or merges into it.
 Values finish(Lanes& l, const Instruction& in, std::span<V const> s, V value) {
   const uint16_t selector = in.operands[0].selector;
   const Part part = part_of(selector);
@@ -140,7 +140,7 @@ Values lower_shift(Lanes& l, const Instruction& in, std::span<V const> s) {
   return finish(l, in, s, moved);
 }
 
-/// A negated c is its complement, and one is added.
+/// The negation of c is its complement plus one.
 Values lower_vmad(Lanes& l, const Instruction& in, std::span<V const> s) {
   const bool minus_product = in.operands[1].negated != in.operands[2].negated;
   const bool minus_c = in.operands[3].negated;
@@ -160,7 +160,7 @@ Values lower_vmad(Lanes& l, const Instruction& in, std::span<V const> s) {
 
 // ---- Two halves or four bytes at once.
 
-/// Element `i`, which the selector picks among those of both sources.
+/// Element `i` of an operand, selected among the elements of both sources.
 V element(Lanes& l, const Instruction& in, std::span<V const> s, unsigned operand, unsigned i,
           unsigned bits) {
   const unsigned count = 32 / bits;
@@ -201,7 +201,7 @@ Values lower_bytes(Lanes& l, const Instruction& in, std::span<V const> s) {
 }
 
 Handler find_packed(const Instruction& in) {
-  // The manual gives .min and .max, and sums of what is saturated, no meaning.
+  // The manual does not define .min and .max here, nor sums of saturated results.
   if (in.has(Modifier::min) || in.has(Modifier::max)) return nullptr;
   if (in.has(Modifier::sat) && in.has(Modifier::add)) return nullptr;
   switch (in.opcode) {

@@ -10,8 +10,8 @@ using ptx::Opcode;
 
 namespace {
 
-/// Beyond any program: what is asked of all nodes of all loops takes so many times a kernel's
-/// length.
+/// A limit beyond any real program: analyses of all nodes of all loops take time proportional to
+/// the depth times the kernel's length.
 constexpr uint32_t kDeepestLoops = 256;
 
 class BasicBlockBuilder {
@@ -46,7 +46,7 @@ class BasicBlockBuilder {
     return static_cast<uint32_t>(blocks_.size() - 1);
   }
 
-  /// Closes `block` with a jump to a new one.
+  /// Terminates `block` with a jump to a new block.
   uint32_t next(uint32_t block) {
     uint32_t fresh = open();
     blocks_[block].terminator = Terminator::jump;
@@ -61,7 +61,7 @@ class BasicBlockBuilder {
     return fresh;
   }
 
-  /// Turns a guard into a branch: returns the block where the guarded instruction goes.
+  /// Turns a guard into a branch; returns the block for the guarded instruction.
   uint32_t guard(const Instruction& instruction, uint32_t current, uint32_t* out_after) {
     uint32_t body = open(), after = open();
     auto& block = blocks_[current];
@@ -75,7 +75,7 @@ class BasicBlockBuilder {
   }
 
   Result<uint32_t> add(const Instruction& instruction, uint32_t current) {
-    if (closed_) {  // code after an unconditional jump that no label reaches
+    if (closed_) {  // unreachable code after an unconditional jump
       closed_ = false;
       current = open();
     }
@@ -179,9 +179,9 @@ class BasicBlockBuilder {
   const ptx::Function& function_;
   const bool independent_threads_;
   std::vector<RawBasicBlock> blocks_;
-  std::vector<uint32_t> starts_;  // block that begins at an instruction with a label
+  std::vector<uint32_t> starts_;  // by instruction with a label: the block that begins there
   std::vector<Fix> fixes_;
-  bool closed_ = false;  // the current block has its end; only a label opens the next
+  bool closed_ = false;  // the current block is terminated, so only a label opens the next
 };
 
 Graph graph_of(const std::vector<RawBasicBlock>& blocks) {
@@ -214,7 +214,7 @@ void make_exits_private(std::vector<RawBasicBlock>& blocks) {
   }
 }
 
-/// Drops unreachable blocks and numbers the others in reverse postorder.
+/// Removes unreachable blocks and numbers the others in reverse postorder.
 void renumber(std::vector<RawBasicBlock>& blocks) {
   auto order = reverse_postorder(graph_of(blocks));
   std::vector<uint32_t> number(blocks.size(), kNone);
@@ -253,7 +253,7 @@ void merge_latches(std::vector<RawBasicBlock>& blocks) {
   }
 }
 
-/// The first one from a block on: a block without one only jumps.
+/// The first instruction from a block on, for messages: a block without instructions only jumps.
 const Instruction* instruction_from(const std::vector<RawBasicBlock>& blocks, uint32_t block) {
   for (uint32_t b = block; b < blocks.size(); ++b) {
     if (!blocks[b].insts.empty()) return blocks[b].insts[0];

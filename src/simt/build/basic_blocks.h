@@ -1,4 +1,4 @@
-// The first half of build_kernel(): basic blocks without SSA.
+// The first half of build_kernel(): basic blocks without SSA form.
 #pragma once
 
 #include "simt/kernel.h"
@@ -18,8 +18,9 @@ struct RawBasicBlock {
 Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
                                                       const ptx::Function& function,
                                                       bool independent_threads);
-/// One latch per loop, an entry without predecessors, a private block for every plain return.
-/// Gives an instruction near a loop that is entered at more than one place, null: there is none.
+/// Normalises the control-flow graph: one latch per loop, an entry without predecessors, and a
+/// separate block for every plain return. Returns an instruction near an irreducible loop, which
+/// has several entries; null if there is none.
 Result<const ptx::Instruction*> normalise_basic_blocks(const ptx::Module& module,
                                                        std::vector<RawBasicBlock>& blocks);
 

@@ -1,5 +1,5 @@
-// The second half of build_kernel(): registers become values, with phis where definitions meet
-// (pruned: only where the register is live).
+// The second half of build_kernel(): converts registers to SSA values, with phis where definitions
+// meet (pruned SSA: only for live registers).
 #include <algorithm>
 
 #include "simt/build/basic_blocks.h"
@@ -42,10 +42,10 @@ void collect(const ptx::Function& function, const Operand& operand, bool written
   }
 }
 
-/// Inputs of phis, of registers that are dead as well: 200 MB of them.
+/// A limit for the inputs of all phis, those of dead registers included, which is 200 MB.
 constexpr uint64_t kMostPhis = 20'000'000;
 
-/// Which phis are read: what each register holds is followed down the dominator tree.
+/// Finds the phis that are read, by tracking the value of each register down the dominator tree.
 class PhiReaders {
  public:
   PhiReaders(const std::vector<std::vector<RegisterId>>& phi_registers, size_t registers)
@@ -73,7 +73,7 @@ class PhiReaders {
   void write(BlockId block, RegisterId reg) {
     if (held_[reg] != kNone) hold(block, reg, kNone);
   }
-  /// At the end of a predecessor of `block`.
+  /// Called at the end of each predecessor of `block`: its phis read the registers' values.
   void read_by_phis(BlockId block) {
     for (size_t p = 0; p < phi_registers_[block].size(); ++p) {
       const uint32_t held = held_[phi_registers_[block][p]];
@@ -109,7 +109,7 @@ class PhiReaders {
   const std::vector<std::vector<RegisterId>>& phi_registers_;  // by block
   std::vector<uint32_t> first_;                                // number of a block's first phi
   uint32_t count_ = 0;
-  std::vector<uint32_t> held_;  // by register: the phi whose value it has; kNone: another value
+  std::vector<uint32_t> held_;  // by register: the phi that is its current value; kNone: not a phi
   std::vector<std::vector<std::pair<RegisterId, uint32_t>>> undo_;  // by block
   std::vector<uint8_t> is_read_;                                    // by phi
   std::vector<std::vector<uint32_t>> sources_;                      // by phi: phis among its inputs
@@ -168,7 +168,7 @@ class Builder {
     return inst.ptx->guard != ptx::kNone && !has_effects(*inst.ptx);
   }
 
-  /// Calls `read(register)` and `write(register)` for what an instruction does, in order.
+  /// Calls `read(register)` and `write(register)` for an instruction's accesses, in order.
   template <class Read, class Write>
   void visit_registers(BlockId b, uint32_t i, Read read, Write write) const {
     const RegisterUse& use = registers_[b][i];
@@ -180,7 +180,7 @@ class Builder {
     for (RegisterId reg : use.writes) write(reg);
   }
 
-  /// Registers that some block reads before it writes them: others need no phis.
+  /// The registers that some block reads before it writes them; others need no phis.
   std::vector<uint8_t> read_across_blocks() const {
     std::vector<uint8_t> result(function_.registers.size());
     std::vector<BlockId> written_in(function_.registers.size(), kNone);
@@ -193,7 +193,8 @@ class Builder {
     return result;
   }
 
-  /// At every block where definitions of a register may meet. False: there are too many.
+  /// Places phis at every block where definitions of a register may meet. Returns false if there
+  /// are too many.
   bool place_phis() {
     const auto frontiers = dominators_.frontiers(graph_, kMostPhis);
     if (!frontiers) return false;
@@ -229,8 +230,8 @@ class Builder {
     return true;
   }
 
-  /// Keeps the phis whose value some instruction or branch reads, by way of other phis or not:
-  /// those of registers that are live there.
+  /// Removes phis whose value no instruction or branch reads, directly or through other phis. The
+  /// rest are those of live registers.
   void drop_unread_phis() {
     PhiReaders readers(phi_registers_, function_.registers.size());
     walk_dominators([&](BlockId b) { note_readers(b, readers); },
@@ -259,7 +260,7 @@ class Builder {
     for (BlockId succ : raw_[b].targets) readers.read_by_phis(succ);
   }
 
-  /// Each block between those that dominate it and those that it dominates.
+  /// Visits the dominator tree: `enter` before a block's children, `leave` after them.
   template <class Enter, class Leave>
   void walk_dominators(Enter enter, Leave leave) const {
     std::vector<std::pair<BlockId, size_t>> stack{{0, 0}};
@@ -342,7 +343,8 @@ class Builder {
   Graph graph_;
   DominatorTree dominators_;
   std::vector<std::vector<RegisterUse>> registers_;
-  std::vector<std::vector<uint32_t>> slots_of_edges_;  // among the successor's predecessors
+  // Index of an edge among the successor's predecessors.
+  std::vector<std::vector<uint32_t>> slots_of_edges_;
   std::vector<std::vector<RegisterId>> phi_registers_;
   std::vector<std::vector<ValueId>> stacks_;
 };
@@ -387,7 +389,7 @@ std::vector<std::vector<uint32_t>> Kernel::edge_slots() const {
       edges[b].emplace_back(blocks[b].succs[i], i);
     std::sort(edges[b].begin(), edges[b].end());
   }
-  // Blocks are looked at in the order in which each predecessor's edges are sorted.
+  // The edges of each predecessor are sorted in the order in which blocks are visited.
   for (BlockId b = 0; b < blocks.size(); ++b) {
     for (uint32_t slot = 0; slot < blocks[b].preds.size(); ++slot) {
       const BlockId pred = blocks[b].preds[slot];

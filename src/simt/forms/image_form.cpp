@@ -31,10 +31,10 @@ bool set_geometry(const Instruction& instruction, ImageForm* form) {
     form->is_cube = each.is_cube;
     return true;
   }
-  return false;  // several samples: no such image can be made
+  return false;  // multi-sample images, which cannot be created here
 }
 
-/// Reads the operands after level and gradients: offsets, and a reference to compare with.
+/// Reads the operands after level and gradients: offsets, and the reference value of a comparison.
 bool set_rest(const Instruction& instruction, unsigned first, ImageForm* form) {
   for (unsigned i = first; i < instruction.operand_count; ++i) {
     const bool is_vector = instruction.operands[i].kind == Operand::Kind::vector;
@@ -45,7 +45,7 @@ bool set_rest(const Instruction& instruction, unsigned first, ImageForm* form) {
   return true;
 }
 
-/// With a sampler of its own the tuple has three elements.
+/// With a separate sampler the tuple has three elements.
 bool has_plain_place(const Instruction& instruction, unsigned index) {
   return instruction.operands[index].kind == Operand::Kind::tuple &&
          instruction.operands[index].count == 2;

@@ -1,4 +1,4 @@
-// The instructions of textures and surfaces as data.
+// Decodes the instructions of textures and surfaces to data.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace km::simt::arithmetic {
 
-/// The meaning of an instruction of the family `image`; none: a form that this engine does not run.
+/// The meaning of an instruction of the family `image`; none for a form that is not supported.
 std::optional<ImageForm> image_form(const ptx::Instruction& instruction);
 
-/// The index of the operand that names the image.
+/// The index of the operand that has the image's handle.
 unsigned image_operand(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::arithmetic

@@ -8,10 +8,10 @@
 
 namespace km::simt::arithmetic {
 
-/// none: no type of matrix elements.
+/// The element type of matrices for a PTX type; `none` if there is none.
 MmaType mma_type(ptx::Type type);
 
-/// The numbers of m16n8k16.
+/// The numbers in m16n8k16.
 struct MmaShape {
   unsigned m = 0, n = 0, k = 0;
 };

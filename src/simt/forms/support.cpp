@@ -76,7 +76,7 @@ bool copy_is_supported(const Instruction& instruction) {
   }
 }
 
-/// Eight rows of 16 bytes: what there is up to sm_90.
+/// Up to sm_90, matrices have eight rows of 16 bytes.
 bool matrix_is_supported(const Instruction& instruction) {
   return instruction.has(Modifier::m8n8) && instruction.type() == Type::b16;
 }

@@ -1,4 +1,4 @@
-// The set of instructions that this engine can lower, asked before any code is made.
+// The set of instructions that the engine can lower, checked before any code is generated.
 #pragma once
 
 #include "base/result.h"
@@ -6,7 +6,7 @@
 
 namespace km::simt {
 
-/// KM_ERROR_UNSUPPORTED_PTX names the first instruction that cannot run here, with its line.
+/// KM_ERROR_UNSUPPORTED_PTX names the first unsupported instruction with its line.
 Status check_supported(const ptx::Module& module, const ptx::Function& function);
 
 }  // namespace km::simt

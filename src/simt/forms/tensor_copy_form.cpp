@@ -33,7 +33,7 @@ uint8_t rank_of(const Instruction& instruction) {
   return 0;
 }
 
-/// Forms of later devices.
+/// True for forms of newer devices.
 bool is_newer(const Instruction& instruction) {
   for (Modifier m : {Modifier::tile_gather4, Modifier::tile_scatter4, Modifier::im2col_w,
                      Modifier::im2col_w_128, Modifier::cta_group_1, Modifier::cta_group_2}) {

@@ -1,4 +1,4 @@
-// The instructions of tensor maps as data.
+// Decodes the instructions of tensor maps to data.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace km::simt::arithmetic {
 
-/// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor; none: a form that compute capability 9.0
-/// lacks, or a prefetch.
+/// Decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor; none for prefetches and forms that
+/// compute capability 9.0 lacks.
 std::optional<TensorCopyForm> tensor_copy_form(const ptx::Instruction& instruction);
 
-/// The part of the map that a tensormap.replace writes.
+/// The field of the map that a tensormap.replace writes.
 TensorMapField tensor_map_field(const ptx::Instruction& instruction);
 
 /// True if TensorCopies lowers the instruction.

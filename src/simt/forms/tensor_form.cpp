@@ -61,14 +61,14 @@ uint8_t registers_of(const Operand& operand) {
   return static_cast<uint8_t>(operand.kind == Operand::Kind::vector ? operand.count : 1);
 }
 
-/// The rounding mode in MXCSR's numbers.
+/// The rounding mode in MXCSR's encoding.
 uint8_t rounding_of(const Instruction& instruction) {
   if (instruction.has(Modifier::rm)) return 1;
   if (instruction.has(Modifier::rp)) return 2;
   return instruction.has(Modifier::rz) ? 3 : 0;
 }
 
-/// d, a, b, c as written; wmma of f16 names d and c only.
+/// The types of d, a, b, c as written; wmma of f16 has only those of d and c.
 bool take_types(const Instruction& instruction, MmaForm* form) {
   form->d = mma_type(instruction.types[0]);
   if (instruction.type_count == 2) {
@@ -83,7 +83,7 @@ bool take_types(const Instruction& instruction, MmaForm* form) {
          form->d != MmaType::none;
 }
 
-/// The layouts of A and B in their order.
+/// Reads the layouts of A and B, in this order.
 void take_layouts(const Instruction& instruction, MmaForm* form) {
   unsigned index = 0;
   for (Modifier modifier : instruction.modifiers) {
@@ -148,7 +148,7 @@ WmmaPieces::WmmaPieces(const WmmaFragment& of) : fragment(of), registers(of.regi
     size_bytes = element_bits(fragment.type) / 8;
     parts = elements_per_register(fragment.type);
   }
-  // A lane holds two neighbours of a row of sums, in one register or in two.
+  // A lane holds two adjacent elements of a row of sums, in one register or in two.
   const bool sums = fragment.matrix == WmmaFragment::Matrix::sums;
   if (sums && elements_per_register(fragment.type) == 1) group = 2;
 }
@@ -172,7 +172,7 @@ std::optional<WmmaFragment> wmma_fragment(const Instruction& instruction) {
   fragment.matrix = WmmaFragment::Matrix::sums;
   if (instruction.has(Modifier::a)) fragment.matrix = WmmaFragment::Matrix::a;
   if (instruction.has(Modifier::b)) fragment.matrix = WmmaFragment::Matrix::b;
-  // Elements smaller than a byte have no address of their own.
+  // Elements smaller than a byte are not addressable.
   if (element_bits(fragment.type) < 8 && !fragment.is_contiguous()) return std::nullopt;
   return fragment;
 }

@@ -1,4 +1,4 @@
-// The instruction wgmma as data.
+// Decodes the instruction wgmma to data.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,17 @@
 
 namespace km::simt::arithmetic {
 
-/// The operands of wgmma.mma_async by their indices; 0: the form has none of this kind.
+/// The operand indices of wgmma.mma_async; 0: the form does not have the operand.
 struct WgmmaOperands {
   unsigned metadata = 0, selector = 0, scale_d = 0, scale_a = 0, scale_b = 0;
   unsigned transpose_a = 0, transpose_b = 0;
 };
 WgmmaOperands wgmma_operands(const ptx::Instruction& instruction);
 
-/// wgmma.mma_async; none: a form that this engine does not run.
+/// Decodes wgmma.mma_async; none for a form that is not supported.
 std::optional<WgmmaForm> wgmma_form(const ptx::Instruction& instruction);
 
-/// True if WarpgroupMatrices lowers the instruction.
+/// True if WarpgroupMatrices can lower the instruction.
 bool wgmma_is_supported(const ptx::Instruction& instruction);
 
 }  // namespace km::simt::arithmetic

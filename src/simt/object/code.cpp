@@ -23,7 +23,7 @@ Error memory_error(const char* what, uint64_t size_bytes) {
   return error;
 }
 
-/// Pages for an image: written once, then instructions become executable and the rest readable.
+/// The pages of an image: written once, then instructions become executable and the rest read-only.
 class Pages {
  public:
   static Result<Pages> allocate(uint64_t size_bytes) {
@@ -95,7 +95,7 @@ class LoadedCode final : public Code {
   uint8_t* entry_ = nullptr;
   uint8_t* assumptions_ = nullptr;
   uint64_t code_bytes_ = 0;
-  // For position_of: read from the object when somebody asks.
+  // Kept for position_of, which reads the line table only on demand.
   Object object_;
   std::vector<ElfImage::Section> sections_;
   mutable std::once_flag lines_once_;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace llvm::ELF;
 
-constexpr uint8_t kBreakpoint = 0xCC;  // int3 between functions
+constexpr uint8_t kBreakpoint = 0xCC;  // int3, which fills the gaps between functions
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxStackBytes = uint64_t{1} << 30;
 
@@ -23,8 +23,7 @@ Error bad(const std::string& what) {
 
 Error bad(llvm::Error error) { return bad(llvm::toString(std::move(error))); }
 
-/// Adds up the frames in a section of pairs: a function's address and, in LEB128, the size of its
-/// frame.
+/// Adds the frame sizes in a section of pairs of a function's address and its frame size in LEB128.
 Result<uint64_t> sum_of_frames(llvm::ArrayRef<uint8_t> pairs) {
   constexpr size_t kAddressBytes = 8;
   uint64_t sum = 0;
@@ -71,7 +70,7 @@ Status ElfImage::read_sections() {
     const Elf::Shdr& header = headers_[i];
     const bool has_addends = header.sh_type == SHT_RELA;
     if (has_addends || header.sh_type == SHT_REL) {
-      // Readers of debug information divide by it.
+      // The entry size is checked because readers of debug information divide by it.
       const uint64_t entry_bytes = has_addends ? sizeof(Elf::Rela) : sizeof(Elf::Rel);
       if (header.sh_entsize != entry_bytes) {
         return bad("section " + std::to_string(i) + " has relocations of " +
@@ -108,7 +107,7 @@ Status ElfImage::lay_out() {
       const uint64_t align = headers_[section.index].sh_addralign;
       section.offset = round_up(end, align == 0 ? 1 : align);
       end = section.offset + section.size_bytes;
-      // Sections of a corrupt file may overlap, so their sum knows no bound of its own.
+      // Sections of a corrupt file may overlap, so their total size needs a limit of its own.
       if (end > kMaxImageBytes) return bad("more than 1 GiB of code");
     }
     end = round_up(end, kPageBytes);
@@ -192,7 +191,7 @@ Status ElfImage::place(uint8_t* memory) const {
 
 Status ElfImage::relocate_section(uint8_t* memory, const Elf::Shdr& relocations) const {
   const Section* target = section_at(relocations.sh_info);
-  if (!target) return {};  // debug information
+  if (!target) return {};  // of debug information
   if (relocations.sh_type == SHT_REL) return bad("relocations without addends");
   llvm::Expected<Elf::RelaRange> list = file_.relas(relocations);
   if (!list) return bad(list.takeError());

@@ -1,5 +1,5 @@
-// The parts of a relocatable object that belong into memory: where each lies in one contiguous
-// image, instructions first, and how they refer to each other. Trusts nothing in the file.
+// The sections of a relocatable object that are loaded into memory: their offsets in one contiguous
+// image, instructions first, and their relocations. It does not trust the file.
 #pragma once
 
 #include <llvm/Object/ELF.h>
@@ -18,33 +18,33 @@ constexpr uint64_t kPageBytes = 4096;
 class ElfImage {
  public:
   struct Symbol {
-    uint64_t offset = 0;       // in the image
-    uint64_t bytes_after = 0;  // to the end of its section
+    uint64_t offset = 0;       // offset in the image
+    uint64_t bytes_after = 0;  // distance to the end of its section
     bool is_code = false;
   };
   struct Section {
-    uint32_t index = 0;  // in the file
+    uint32_t index = 0;  // index in the file
     uint64_t offset = 0, size_bytes = 0;
     bool is_code = false;
   };
 
-  /// Keeps referring to `object`. KM_ERROR_COMPILER for anything that is not a closed x86-64
-  /// relocatable object without writable data.
+  /// Parses an object, which must outlive the image. KM_ERROR_COMPILER for anything that is not a
+  /// closed x86-64 relocatable object without writable data.
   static Result<ElfImage> parse(std::span<const uint8_t> object);
 
-  /// Pages of instructions come first, pages of constants after them.
+  /// The image's size: pages of instructions, followed by pages of constants.
   uint64_t size_bytes() const { return size_bytes_; }
   uint64_t code_bytes() const { return code_bytes_; }  // a multiple of the page size
   std::span<const Section> sections() const { return sections_; }
 
-  /// Copies the sections to `memory` (zeroed, size_bytes() long) and makes their references valid
-  /// for that address.
+  /// Copies the sections to `memory` (zeroed, size_bytes() long) and relocates them for that
+  /// address.
   Status place(uint8_t* memory) const;
 
-  /// A global symbol; KM_ERROR_NOT_FOUND where the object does not define it.
+  /// A global symbol; KM_ERROR_NOT_FOUND if the object does not define it.
   Result<Symbol> find(std::string_view name) const;
 
-  /// The stack that all functions take together: enough for all calls that are not recursive.
+  /// The sum of the stack frames of all functions, which is enough for any calls without recursion.
   Result<uint64_t> stack_bytes() const;
 
  private:

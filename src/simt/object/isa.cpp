@@ -1,4 +1,4 @@
-// Which vector instruction sets there are, what this machine can run, and KM_CPU_ISA.
+// The vector instruction sets, detection of those that this machine has, and KM_CPU_ISA.
 #include <llvm/ADT/StringMap.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -14,7 +14,7 @@ namespace {
 struct Level {
   Isa isa;
   std::string_view name;
-  std::span<const char* const> features;  // beyond those of the level before
+  std::span<const char* const> features;  // in addition to those of the level before
 };
 
 constexpr const char* kV2[] = {"cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"};
@@ -27,8 +27,8 @@ constexpr std::array<Level, 3> kLevels{{
     {Isa::avx512, "avx512", kV4},
 }};
 
-/// Levels that this machine runs: 0 where it lacks even x86-64-v2. LLVM's look at cpuid takes in
-/// whether the operating system saves the wide registers.
+/// The number of levels that this machine supports, 0 if it lacks even x86-64-v2. LLVM's detection
+/// by cpuid includes whether the operating system saves the wide registers.
 size_t count_levels() {
   const auto have = llvm::sys::getHostCPUFeatures();
   size_t count = 0;

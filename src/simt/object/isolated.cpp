@@ -25,13 +25,14 @@ namespace {
 
 constexpr size_t kStackBytes = size_t{64} << 20;
 constexpr unsigned kDefaultMxcsr = 0x1F80;
-/// Address space that has to be there before code is generated, for when memory runs out then.
+/// The size of a mapping that is reserved before code is generated, for when memory runs out.
 constexpr size_t kReserveBytes = size_t{64} << 20;
 
-constexpr std::chrono::milliseconds kPollTime{10};  // between looks at a caller's interruption
+// Interval at which a caller's interruption is polled.
+constexpr std::chrono::milliseconds kPollTime{10};
 
-/// The code generator's reserve, there while anything is generated: LLVM's state is of no more use
-/// when it has got no memory in the middle of something.
+/// The code generator's reserve, which exists while code is generated: LLVM's state is unusable if
+/// an allocation fails in the middle of an operation.
 class Reserve {
  public:
   Status enter();
@@ -46,7 +47,7 @@ class Reserve {
 };
 
 Status Reserve::open() {
-  if (is_open_) {  // pieces of it are in use since memory ran out
+  if (is_open_) {  // pieces are in use since memory ran out
     if (code_reserve().left_bytes() >= kReserveBytes / 2) return {};
     return Error{KM_ERROR_OUT_OF_HOST_MEMORY,
                  "the code generator's reserve is used up since the host was out of memory: "
@@ -82,7 +83,7 @@ void Reserve::leave() {
   is_open_ = false;
 }
 
-/// Leaves the reserve that was entered before.
+/// Releases its use of the reserve when destroyed.
 class ReserveUse {
  public:
   explicit ReserveUse(Reserve& reserve) : reserve_(reserve) {}
@@ -98,11 +99,11 @@ struct QueuedJob {
   Job work;
   Status status;
   bool done = false;
-  std::atomic<bool> is_abandoned{false};  // nobody waits for it
-  std::optional<ReserveUse> reserve;      // until it is done
+  std::atomic<bool> is_abandoned{false};  // no caller waits for it any more
+  std::optional<ReserveUse> reserve;      // held until the job is done
 };
 
-/// For a job, while it runs.
+/// The interruption given to a running job; it fails when the job is abandoned.
 class JobInterruption final : public Interruption {
  public:
   explicit JobInterruption(const QueuedJob& job) : job_(job) {}
@@ -118,7 +119,7 @@ class JobInterruption final : public Interruption {
 class Pool {
  public:
   Status run(Job work, const Interruption* interruption);
-  /// On one of this pool's threads: gives the job up and never returns.
+  /// Called on a thread of this pool: ends the job with an error and never returns.
   [[noreturn]] void park(QueuedJob& job, Error why);
 
   const pid_t process = getpid();
@@ -144,7 +145,7 @@ class Pool {
 thread_local Pool* this_pool = nullptr;
 thread_local QueuedJob* this_job = nullptr;
 
-/// Memory may have run out: then the text is left away.
+/// If memory has run out, the text is omitted.
 Error llvm_error(const char* reason) {
   const HostMemoryOptional optional;
   try {
@@ -164,7 +165,7 @@ Error out_of_memory() {
 }
 
 void on_fatal_error(void*, const char* reason, bool) {
-  // Elsewhere than on our threads LLVM does what it always does.
+  // On other threads LLVM's default behaviour applies.
   if (this_pool && this_job) this_pool->park(*this_job, llvm_error(reason));
 }
 
@@ -185,9 +186,9 @@ void install_handlers() {
   static_cast<void>(installed);
 }
 
-/// The pool of this process: a forked child has none of its parent's threads and starts its own.
-/// Pools are never destroyed: their threads go on while the process exits, and so do the calls that
-/// wait for them.
+/// The pool of this process. A forked child has none of its parent's threads and starts its own
+/// pool. Pools are never destroyed: their threads, and calls that wait for them, continue while the
+/// process exits.
 Pool& pool() {
   Pool* found = current_pool.load(std::memory_order_acquire);
   while (!found || found->process != getpid()) {
@@ -272,17 +273,19 @@ bool Pool::replace_thread() {
   try {
     return static_cast<bool>(add_thread());
   } catch (const std::bad_alloc&) {
-    return false;  // for the text of why
+    return false;  // the error was stored already
   }
 }
 
 void* Pool::thread_main(void* pool) {
   pthread_setname_np(pthread_self(), "km-compile");
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // the allocator may know this thread
-  // The creator may have flush-to-zero set, and LLVM folds constants with the host's arithmetic.
+  // The allocator may refer to this thread.
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  // The creating thread may have flush-to-zero set, and LLVM folds constants with the host's
+  // arithmetic.
   _mm_setcsr(kDefaultMxcsr);
   this_pool = static_cast<Pool*>(pool);
-  const HostMemoryNeeded needed;  // nobody is there to tell that there is none
+  const HostMemoryNeeded needed;  // a failed allocation could not be reported here
   this_pool->serve();
   return nullptr;
 }
@@ -322,7 +325,7 @@ void Pool::park(QueuedJob& job, Error why) {
   {
     std::lock_guard lock(mutex_);
     --threads_;
-    // Another takes this one's place, or nobody would serve those who wait.
+    // Another thread replaces this one, otherwise nobody would serve the queue.
     if (!queue_.empty() && !replace_thread() && threads_ == 0) {
       fail_queue(Error{KM_ERROR_OUT_OF_HOST_MEMORY, {}, 0});
     }

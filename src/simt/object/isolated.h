@@ -1,5 +1,5 @@
-// LLVM ends the process where it cannot go on. Here it runs on threads of our own, which are
-// parked for ever instead, and the caller gets an error.
+// Isolates LLVM, which ends the process on fatal errors. It runs on the engine's own threads; on a
+// fatal error the thread is parked forever and the caller gets an error.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ namespace km::simt {
 namespace internal {
 using Job = std::function<void(const Interruption&)>;
 /// Runs `job` on an engine thread and waits for it, or until `interruption` ends the wait. The job
-/// is given an interruption of its own, which fails once nobody waits for it.
+/// gets its own interruption, which fails once the caller does not wait any more.
 Status run_on_engine_thread(Job job, const Interruption* interruption);
 }  // namespace internal
 
 /// Runs `function`, which returns a Result<T>, on an engine thread with a 64 MiB stack and the
-/// default floating-point environment, and waits for it. KM_ERROR_COMPILER with LLVM's text where
-/// LLVM hits a fatal error: that thread, its stack and what it had allocated are then lost, so
-/// `function` should own the LLVM objects it works on. KM_ERROR_OUT_OF_HOST_MEMORY when no thread
-/// can be made or memory runs out. Called on an engine thread it just runs the function.
+/// default floating-point environment, and waits for it. KM_ERROR_COMPILER with LLVM's text if LLVM
+/// has a fatal error: the thread, its stack and its allocations are then leaked, so `function`
+/// should own the LLVM objects that it uses. KM_ERROR_OUT_OF_HOST_MEMORY if no thread can be
+/// created or memory runs out. On an engine thread it calls the function directly.
 template <class Function>
 std::invoke_result_t<Function&> run_isolated(Function&& function) {
   using R = std::invoke_result_t<Function&>;
@@ -34,9 +34,9 @@ std::invoke_result_t<Function&> run_isolated(Function&& function) {
   return std::move(**slot);
 }
 
-/// Runs a function that takes an Interruption and has to look at it several times a second.
-/// Returns the error of `interruption`, null: none, as soon as that fails. The function, which must
-/// own all that it works on, then runs to its next look.
+/// Runs a function that takes an Interruption and must poll it several times per second. If
+/// `interruption` (null: none) fails, its error is returned at once. The function then runs on
+/// until its next poll, so it must own everything that it uses.
 template <class Function>
 std::invoke_result_t<Function&, const Interruption&> run_isolated(
     Function function, const Interruption* interruption) {

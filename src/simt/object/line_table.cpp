@@ -32,7 +32,7 @@ std::vector<LineRow> read(std::span<const uint8_t> object,
     llvm::consumeError(file.takeError());
     return rows;
   }
-  // Faulty debug information is no reason for a message.
+  // Faults in debug information are ignored, because it only serves messages.
   const auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
   auto context = llvm::DWARFContext::create(
       **file, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "", ignore, ignore);
@@ -45,7 +45,8 @@ std::vector<LineRow> read(std::span<const uint8_t> object,
       add_rows(**table, sections, rows);
     }
   }
-  // The beginning of a sequence counts if another one ends there; else the later row does.
+  // If one sequence begins where another ends, the beginning takes precedence; otherwise the later
+  // row.
   std::sort(rows.begin(), rows.end(), [](const LineRow& a, const LineRow& b) {
     return std::tuple(a.offset, !a.is_end, a.sequence) <
            std::tuple(b.offset, !b.is_end, b.sequence);
@@ -57,7 +58,7 @@ std::vector<LineRow> read(std::span<const uint8_t> object,
 
 std::vector<LineRow> read_line_table(std::span<const uint8_t> object,
                                      std::span<const ElfImage::Section> sections) {
-  // LLVM's reader of debug information has fatal errors of its own.
+  // LLVM's reader of debug information may have fatal errors, so it is isolated.
   auto rows =
       run_isolated([&]() -> Result<std::vector<LineRow>> { return read(object, sections); });
   return rows ? std::move(*rows) : std::vector<LineRow>();

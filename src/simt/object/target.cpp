@@ -25,7 +25,8 @@
 #include "simt/passes/pipeline.h"
 #include "simt/stage_dump.h"
 
-// Declared here and not by llvm/Support/TargetSelect.h's loops: X86 is the one target we link.
+// X86 is the only target that is linked, so its functions are declared here instead of by the loops
+// in llvm/Support/TargetSelect.h.
 extern "C" {
 void LLVMInitializeX86AsmPrinter();
 void LLVMInitializeX86Target();
@@ -38,8 +39,8 @@ namespace {
 
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 
-/// The scheduler compares the memory accesses of a block with each other, which takes the third
-/// power of their number: beyond so many, the older half is done before the younger one.
+/// LLVM's scheduler compares all memory accesses of a block with each other, which takes cubic
+/// time. Beyond this number it processes the older half first.
 constexpr const char* kAccessesOption = "dag-maps-huge-region";
 constexpr unsigned kAccessesCompared = 100;
 
@@ -75,7 +76,7 @@ const char* cpu_of(Isa isa) {
   return nullptr;
 }
 
-/// Collects what LLVM complains of; the default handler prints and ends the process.
+/// Collects LLVM's diagnostics; the default handler prints them and ends the process.
 class Complaints : public llvm::DiagnosticHandler {
  public:
   explicit Complaints(std::string* text) : text_(text) {}
@@ -93,7 +94,7 @@ class Complaints : public llvm::DiagnosticHandler {
   std::string* text_;
 };
 
-/// Puts Complaints into a context for as long as it lives.
+/// Installs Complaints in a context for its lifetime.
 class ComplaintScope {
  public:
   explicit ComplaintScope(llvm::LLVMContext& context)
@@ -113,9 +114,9 @@ class ComplaintScope {
 };
 
 void set_attributes(llvm::Function& function, bool wide) {
-  // Nothing unwinds through generated code, and without tables it is smaller.
+  // Nothing unwinds through generated code, and without unwind tables it is smaller.
   function.addFnAttr(llvm::Attribute::NoUnwind);
-  // Big frames touch each page in turn, so that an overflow hits the guard page.
+  // Large frames are probed page by page, so that an overflow hits the guard page.
   function.addFnAttr("probe-stack", "inline-asm");
   function.addFnAttr("frame-pointer", "none");
   if (wide) {
@@ -124,7 +125,8 @@ void set_attributes(llvm::Function& function, bool wide) {
   }
 }
 
-/// Everything is defined here and reached relative to the program counter: no GOT, no PLT.
+/// Makes all symbols local and addresses relative to the program counter, so that the object needs
+/// no GOT and no PLT.
 Status make_closed(llvm::Module& module, const llvm::TargetMachine& machine) {
   const bool wide = machine.getTargetCPU() == cpu_of(Isa::avx512);
   for (llvm::Function& function : module) {
@@ -149,22 +151,23 @@ Status check_module(const llvm::Module& module) {
                     module.getName().str().c_str(), out.str().c_str());
 }
 
-/// Passes of LLVM that cost more time than they bring here. Reassociation for instruction-level
-/// parallelism finds nothing in code that computes four registers a value; nobody debugs variables.
+/// Removes LLVM passes that cost more time than they gain. Reassociation for instruction-level
+/// parallelism finds nothing in code that computes four registers per value, and nobody debugs
+/// variables.
 void drop_passes(llvm::TargetPassConfig& config) {
   config.disablePass(&llvm::MachineCombinerID);
   config.disablePass(&llvm::LiveDebugValuesID);
 }
 
-/// LLVM's register allocator looks at the whole function for every value: a millisecond for each
-/// instruction where thousands live at the same time. Beyond so many instructions, registers are
-/// given out block by block, and what lives longer lies in memory.
+/// LLVM's register allocator considers the whole function for every value, which takes a
+/// millisecond per instruction if thousands of values are live. Above this number of instructions,
+/// registers are allocated per block, and values that live longer are in memory.
 constexpr unsigned kAllocatedTogether = 16'000;
-/// Beyond so many, instructions are not combined either.
+/// Above this number of instructions, instruction combining is disabled too.
 constexpr unsigned kCombined = 60'000;
 
-/// The size of the largest function; parts of one that was cut count together if they are beyond
-/// kCombined, since the time they take is that of their sum.
+/// The size of the largest function. The parts of a function that was split count together if they
+/// exceed kCombined, since the compile time is that of their sum.
 unsigned largest_function(const llvm::Module& module) {
   unsigned largest = 0, parts = 0;
   for (const llvm::Function& function : module) {
@@ -175,7 +178,7 @@ unsigned largest_function(const llvm::Module& module) {
   return parts > kCombined ? parts : largest;
 }
 
-/// Does the work of addPassesToEmitFile(), with a say in the passes.
+/// Does the work of addPassesToEmitFile(), but can change the passes.
 Status run_codegen(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
                    llvm::raw_pwrite_stream& out, const Interruption* interruption) {
   auto& code_generator = static_cast<llvm::LLVMTargetMachine&>(machine);
@@ -225,7 +228,8 @@ Status dump_assembly(const llvm::Module& module, llvm::TargetMachine& machine,
   return {};
 }
 
-/// Instruction selection may call library functions on its own (memcpy, fmaf ...).
+/// Checks for undefined symbols, because instruction selection may introduce library calls (memcpy,
+/// fmaf ...).
 Status check_no_undefined(llvm::StringRef bytes) {
   auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(bytes, ""));
   if (!object) {
@@ -262,7 +266,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.TrapUnreachable = true;
   options.EmitStackSizeSection = true;
-  // x86-64-v4 means Skylake to LLVM, which avoids 512-bit registers.
+  // LLVM tunes x86-64-v4 for Skylake, which avoids 512-bit registers; this feature allows them.
   const char* const features = isa == Isa::avx512 ? "-prefer-256-bit" : "";
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_,

@@ -1,4 +1,4 @@
-// LLVM's part after the module is built: target machine, passes, object bytes.
+// LLVM's part after the module is built: target machine, passes, object code.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -12,21 +12,22 @@
 namespace km::simt {
 
 /// A target machine for `isa`: PIC, small code model, no frame pointer, no fast-math, no
-/// contraction (FPOpFusion::Strict), O2. Never the host's CPU name: the code is cached and must
-/// not depend on more than `isa` says.
+/// contraction (FPOpFusion::Strict), O2. The host's CPU name is never used: the code is cached and
+/// must not depend on anything but `isa`.
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa);
 
-/// Sets data layout, triple and per-function target attributes; before code is built.
+/// Sets the data layout, triple and per-function target attributes; it must be called before code
+/// is built.
 void prepare_module(llvm::Module& module, llvm::TargetMachine& machine);
 
 /// Runs the pass pipeline (mem2reg, simplification, GVN, LICM, bounded unrolling; no loop or SLP
 /// vectoriser, no library-call recognition) and emits an object without undefined symbols.
-/// KM_ERROR_COMPILER names an undefined symbol or a verifier complaint. `interruption` is asked
+/// KM_ERROR_COMPILER names an undefined symbol or a verifier error. `interruption` is polled
 /// between passes and functions.
 Result<Object> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
                            const Interruption* interruption = nullptr);
 
-/// Symbols every object defines; Code::load reads them.
+/// The symbols that every object defines and Code::load reads.
 constexpr const char* kEntrySymbol = "km_entry";  // GridEntry or FiberEntry
 constexpr const char* kAssumptionsSymbol =
     "km_assumptions_hold";                      // bool(const LaunchRecord*), optional
@@ -36,7 +37,7 @@ struct ObjectMeta {
   uint32_t magic = kMagic;
   uint32_t mode = 0;  // Mode
   uint64_t scratch_bytes = 0;
-  uint32_t stack_bytes = 0;         // besides the frames of its functions
+  uint32_t stack_bytes = 0;         // in addition to the frames of its functions
   uint32_t waits = 0;               // CodeInfo::waits
   uint32_t nontemporal_stores = 0;  // CodeInfo::nontemporal_stores
   uint32_t reads_block = 0;         // CodeInfo::reads_block

@@ -51,7 +51,7 @@ class Rewriter {
     code_.push_back(make_instruction(mnemonic, operands, *like_));
   }
 
-  /// A new register that holds the result of `mnemonic`.
+  /// Emits `mnemonic` and returns the new register with its result.
   Operand value(const std::string& mnemonic, Type type, Operand a) {
     Operand result = register_operand(make_register(type));
     emit(mnemonic, {result, a});
@@ -85,8 +85,9 @@ class Rewriter {
     }
   }
 
-  /// In 64 bits; the flag is what leaves the lower half. A difference is a sum with 2^32 - b, so
-  /// that its flag is set if nothing was borrowed. Operands of 16 bits read the flag alone.
+  /// The sum is computed in 64 bits, and the flag is the carry out of the lower half. A difference
+  /// adds 2^32 - b, so that its flag is set if nothing was borrowed. Operands of 16 bits only read
+  /// the flag.
   void rewrite_32(const Instruction& in, Operand a, Operand b, bool subtract) {
     constexpr uint64_t kTwo32 = uint64_t{1} << 32;
     const bool short_ones = ptx::size_bits(in.type()) == 16;
@@ -101,7 +102,7 @@ class Rewriter {
     if (in.has(Modifier::cc)) emit("shr.u64", {carry(), sum, immediate_operand(32)});
   }
 
-  /// The flag is set if one of the two steps wraps: a sum is below an addend then.
+  /// The flag is set if one of the two additions wraps, in which case the sum is below an addend.
   void add_64(const Instruction& in, Operand a, Operand b) {
     Operand sum = value("add.u64", Type::u64, a, b);
     Operand flag = one_if("setp.lt.u64", sum, a);
@@ -114,7 +115,7 @@ class Rewriter {
     if (in.has(Modifier::cc)) emit("mov.b64", {carry(), flag});
   }
 
-  /// The flag is set if neither step borrows.
+  /// The flag is set if neither subtraction borrows.
   void subtract_64(const Instruction& in, Operand a, Operand b) {
     Operand difference = value("sub.u64", Type::u64, a, b);
     Operand flag = one_if("setp.ge.u64", a, b);

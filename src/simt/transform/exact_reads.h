@@ -1,5 +1,6 @@
-// The values that speculative values (see Shape) are made of: code that makes a speculative value
-// lane by lane, because its base form does not hold, reads them wherever the value itself is read.
+// The operands of speculative values (see Shape). If a speculative value's base form does not hold,
+// code computes it lane by lane from these operands at each of its uses, so they must be live
+// there.
 #pragma once
 
 #include <vector>
@@ -9,12 +10,11 @@
 
 namespace km::simt {
 
-/// The values that a speculative one is computed from, none of them speculative; of other values:
-/// none.
+/// The non-speculative values that a speculative value is computed from; none for other values.
 std::vector<ValueId> exact_reads(const Kernel& kernel, const Shapes& shapes, ValueId value);
 
-/// Adds to what each region finds in the block's context what the speculative values there are made
-/// of.
+/// Adds the operands of a region's speculative live-in values to the values that the region finds
+/// in the block's context.
 void keep_exact_reads(const Kernel& kernel, const Shapes& shapes, Regions& regions);
 
 }  // namespace km::simt

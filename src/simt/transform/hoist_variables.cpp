@@ -30,7 +30,7 @@ void hoist(ptx::Module& module, ptx::Function& function) {
     if (!is_storage(function.symbols[id])) continue;
     moved[id] = static_cast<SymbolId>(module.symbols.size());
     module.symbols.push_back(function.symbols[id]);
-    // No name of PTX has a colon, and scopes may repeat a name.
+    // The colon keeps the name unique: no PTX name contains one, while scopes may repeat names.
     module.symbols.back().name =
         function.name + "::" + function.symbols[id].name + "#" + std::to_string(id);
   }

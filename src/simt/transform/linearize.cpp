@@ -9,8 +9,8 @@ namespace km::simt {
 
 namespace {
 
-constexpr unsigned kSpeculationLimit = 8;  // instructions run under a mask that may be empty
-/// Steps in sets of waiting lanes that are looked at in all: a second's work.
+constexpr unsigned kSpeculationLimit = 8;  // instructions that may run under an empty mask
+/// Limits the steps visited in sets of waiting lanes, about a second's work.
 constexpr uint64_t kMostWork = 20'000'000;
 
 class Linearizer {
@@ -82,8 +82,8 @@ class Linearizer {
     loops_ = find_loops(graph_, dominators_);
   }
 
-  /// A topological order in which the nodes that a node dominates directly follow it, and the
-  /// nodes of a loop lie together.
+  /// Sorts nodes topologically, such that the nodes that a node immediately dominates follow it,
+  /// and the nodes of a loop are contiguous.
   void order_nodes() {
     auto rpo = reverse_postorder(graph_);
     rpo_position_.assign(graph_.size(), 0);
@@ -116,8 +116,8 @@ class Linearizer {
     }
   }
 
-  /// Children in the dominator tree, each before those that its own subtree leads to. Reverse
-  /// postorder has that property for the children themselves.
+  /// Children in the dominator tree, each before the ones that its subtree leads to. Reverse
+  /// postorder already has that property for the children.
   std::vector<NodeId> sorted_children(NodeId node) const {
     std::vector<NodeId> children = dominators_.children(node);
     std::sort(children.begin(), children.end(),
@@ -125,7 +125,7 @@ class Linearizer {
     return children;
   }
 
-  /// Moves nodes that an inner node dominates but that lie outside the loop behind it.
+  /// Moves nodes that are dominated by the loop but are outside of it to the end of the loop.
   void gather(uint32_t loop) {
     uint32_t first = UINT32_MAX, last = 0;
     for (NodeId node : loops_.loops[loop].nodes) {
@@ -138,7 +138,7 @@ class Linearizer {
     for (uint32_t i = first; i <= last; ++i) place_[order_[i]] = i;
   }
 
-  /// From here on nodes are steps.
+  /// Renumbers nodes in the new order; from here on they are steps.
   void rebuild_in_order() {
     std::vector<BlockId> nodes;
     for (const Step& step : plan_.steps) nodes.push_back(step.block);
@@ -169,7 +169,7 @@ class Linearizer {
   using Pending = PendingSteps::Set;
 
   bool is_pending(uint32_t step) const { return pending_[step] != PendingSteps::kEmpty; }
-  /// The step, or the end of the region, at which lanes wait that run next after a step.
+  /// The step (or the end of the region) with waiting lanes that runs next after a step.
   uint32_t next_pending(uint32_t step) const {
     return is_pending(step) ? sets_.first(pending_[step]) : kEndOfRegion;
   }
@@ -184,7 +184,8 @@ class Linearizer {
 
   uint32_t latch_of(uint32_t loop) const { return loops_.loops[loop].latches[0]; }
 
-  /// Notes that lanes leave every divergent loop between `from` and `to`; true if there is one.
+  /// Records that lanes leave every divergent loop between `from` and `to`; returns whether there
+  /// is one.
   bool leave_loops(uint32_t from, uint32_t to) {
     bool left = false;
     uint32_t target = to;
@@ -254,9 +255,9 @@ class Linearizer {
     }
   }
 
-  /// The steps of a set after the latch that lie outside its loop.
+  /// The steps of a set after the latch that are outside of its loop.
   Pending behind_loop(Pending waiting, uint32_t latch, uint32_t loop) {
-    // A loop's steps lie together: after the first one outside all are.
+    // The steps of a loop are contiguous, so all steps after the first one outside are outside too.
     const auto is_behind = [&](uint32_t step) {
       return step > latch && !loops_.contains(loop, step);
     };
@@ -287,7 +288,7 @@ class Linearizer {
     step.next = {follow(after)};
   }
 
-  /// Tables of facts that are asked of many steps.
+  /// Precomputes facts that are needed for many steps.
   void measure_steps() {
     const auto count = static_cast<uint32_t>(plan_.steps.size());
     instructions_before_.assign(count + 1, 0);
@@ -307,7 +308,7 @@ class Linearizer {
     }
   }
 
-  /// A step has the lanes of its dominator where all of them come to it in the same iteration.
+  /// A step has the mask of its dominator if all lanes reach it in the same iteration.
   void assign_masks() {
     Reconvergence reconvergence(graph_, loops_);
     WaitingSteps waiting(static_cast<uint32_t>(plan_.steps.size()));
@@ -346,8 +347,8 @@ class Linearizer {
     step.mask_step = plan_.steps[source].mask_step;
   }
 
-  /// The step whose mask is this step's own too: control comes only straight from steps with that
-  /// mask, by branches that do not part lanes. kEndOfRegion: there is none.
+  /// The step whose mask is also this step's: control comes only directly from steps with that
+  /// mask, over branches that are not divergent. kEndOfRegion if there is none.
   uint32_t undivided_source(uint32_t i, const WaitingSteps& waiting) const {
     uint32_t source = kEndOfRegion;
     for (const auto& [j, slot] : ways_to_[i]) {
@@ -358,13 +359,14 @@ class Linearizer {
       source = from.mask_step;
     }
     if (ways_to_[i].size() != graph_.preds[i].size() || source == kEndOfRegion) return kEndOfRegion;
-    // Not where lanes may leave for good in between: control then comes past the step that they
-    // would have come to next, here or to those that have this step's mask.
+    // No step qualifies if lanes may exit in between: control would then skip the step that they
+    // would have reached next, here or in steps with the same mask.
     if (waiting.some_after(source)) return kEndOfRegion;
     return is_left(source, i) ? kEndOfRegion : source;
   }
 
-  /// `from` lies in a loop that ends before `i`: its mask is that of the last iteration.
+  /// True if `from` is in a loop that ends before `i`, so that its mask is that of the last
+  /// iteration.
   bool is_left(uint32_t from, uint32_t i) const {
     const uint32_t l = loops_.innermost[from];
     return l != UINT32_MAX && !loops_.contains(l, i);
@@ -413,11 +415,12 @@ class Linearizer {
     return above == kNoNode ? i : above;
   }
 
-  /// Control arrives at a step from the body of another or, where that was not run, from its test.
+  /// The way control arrives at a step: from the body of another step or, if that was skipped, from
+  /// its test.
   struct Arrival {
     uint32_t from;
     bool is_skip;
-    bool is_direct;  // by an edge of the graph that carries all lanes
+    bool is_direct;  // over an edge of the graph that carries all lanes
   };
 
   std::vector<std::vector<Arrival>> forward_arrivals() const {
@@ -435,13 +438,13 @@ class Linearizer {
     return arrivals;
   }
 
-  /// Finds the step to which control goes if no lane comes to a step: past all steps that have its
-  /// mask.
+  /// Finds the step that control goes to if no lane reaches a step: the first after all steps with
+  /// its mask.
   void find_skips() {
     skips_.assign(plan_.steps.size(), kEndOfRegion);
     for (auto i = static_cast<uint32_t>(plan_.steps.size()); i-- > 0;) {
       const Step& step = plan_.steps[i];
-      // At a latch nobody is left for another round.
+      // At a latch no lane is left for another iteration.
       const uint32_t next = step.repeat != kEndOfRegion ? step.next[0] : next_pending(i);
       const bool is_passed = next != kEndOfRegion &&
                              plan_.steps[next].mask_step == step.mask_step &&
@@ -450,9 +453,9 @@ class Linearizer {
     }
   }
 
-  /// A step whose mask may be empty tests it, unless it may run under an empty mask. Lanes are
-  /// known to be there (filled) when every way leads here by a uniform edge from a filled step, or
-  /// when the mask is that of a filled step whose body every way leads through.
+  /// A step whose mask may be empty tests it, unless it may run under an empty mask. A mask is
+  /// known not to be empty (filled) if every path leads here over a uniform edge from a filled
+  /// step, or if it is the mask of a filled step whose body is on every path.
   void assign_guards() {
     std::vector<std::vector<Arrival>> arrivals = forward_arrivals();
     std::vector<uint8_t> filled(plan_.steps.size());
@@ -479,7 +482,8 @@ class Linearizer {
     }
   }
 
-  /// True if long code follows a step for the same lanes: a test here saves those further in.
+  /// True if much code follows a step for the same lanes, so that one test here saves tests further
+  /// on.
   bool leads_to_work(uint32_t i) const {
     constexpr size_t kMuch = 32;
     const uint32_t end = std::min<uint32_t>(skips_[i], plan_.steps.size());
@@ -517,16 +521,15 @@ class Linearizer {
   LoopForest loops_;
   std::vector<uint32_t> rpo_position_;
   std::vector<NodeId> order_;
-  std::vector<uint32_t> place_;  // by node: in order_
+  std::vector<uint32_t> place_;  // by node: index in order_
   PendingSteps sets_;
-  std::vector<Pending> pending_;     // by step: where lanes wait when control comes to it
+  std::vector<Pending> pending_;     // by step: the steps with waiting lanes when control arrives
   std::vector<Pending> loop_exits_;  // by loop
-  // Entries for each step, once all are connected.
+  // The arrays below have an entry for each step, after all are connected.
   std::vector<uint64_t> instructions_before_;
   std::vector<uint8_t> is_trivial_;
   std::vector<uint32_t> next_test_;  // the next step that is not trivial
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>>
-      ways_to_;  // steps and slots that lead here
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> ways_to_;  // arrivals at each step
   std::vector<uint32_t> skips_;
   LinearPlan plan_;
 };

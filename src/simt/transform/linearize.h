@@ -1,5 +1,5 @@
-// Partial linearisation (after Moll and Hack, PLDI 2018): branches on which lanes part become a
-// line of blocks that run one after another under masks; uniform branches stay branches.
+// Partial linearisation (Moll and Hack, PLDI 2018): divergent branches become a sequence of blocks
+// that run one after another under masks; uniform branches stay branches.
 #pragma once
 
 #include <optional>
@@ -9,55 +9,61 @@
 
 namespace km::simt {
 
-constexpr uint32_t kEndOfRegion = UINT32_MAX;  // as a step: this packet has finished the region
+// The pseudo-step at which the packet has finished the region.
+constexpr uint32_t kEndOfRegion = UINT32_MAX;
 
 struct Step {
   BlockId block = 0;
-  /// Lanes part here, or lanes wait elsewhere: control goes to next[0] whatever the condition.
+  /// The branch is divergent, or other lanes wait elsewhere: control goes to next[0] for either
+  /// condition.
   bool linear = false;
-  /// The mask may be empty on arrival and the block must not run then: test, or go to `skip`.
+  /// The mask may be empty on arrival and the block must not run then, so code tests it and skips
+  /// to `skip`.
   bool guard = false;
   uint32_t skip = kEndOfRegion;
-  /// Step that follows, by successor slot of the block; one entry when linear.
+  /// The following step for each successor of the block; one entry if linear.
   std::vector<uint32_t> next;
-  /// Latch of a divergent loop: back to the header while any lane goes round, then next[0].
+  /// Latch of a divergent loop: control goes back to the header while any lane repeats, then to
+  /// next[0].
   uint32_t repeat = kEndOfRegion;
 
   enum class Mask : uint8_t {
     entry,     // the region's own entry mask
-    same,      // that of the block `mask_block`
-    variable,  // gathered from incoming edges
+    same,      // the mask of the block `mask_block`
+    variable,  // accumulated from incoming edges
   };
   Mask mask = Mask::variable;
   BlockId mask_block = 0;
-  /// The step at which the chain of `same` masks begins: this one when the mask is its own.
+  /// The first step of the chain of `same` masks; this step if it has its own mask.
   uint32_t mask_step = 0;
-  /// More than one contribution: the variable starts at zero and edges are or-ed into it.
+  /// The mask has several contributions, so its variable is cleared first and edges are or-ed into
+  /// it.
   bool mask_accumulates = false;
-  /// Steps whose mask variables start at zero when this step (a loop header) begins an iteration.
+  /// The steps whose mask variables are cleared when this step, a loop header, begins an iteration.
   std::vector<uint32_t> clear_masks;
 };
 
 struct LinearPlan {
   std::vector<Step> steps;               // steps[0] is the region's entry
-  std::vector<uint32_t> step_of;         // by block, kEndOfRegion: not in the region
-  std::vector<uint32_t> clear_at_start;  // steps whose masks start at zero with the region
-  LoopForest loops;                      // of the region, by step
+  std::vector<uint32_t> step_of;         // by block; kEndOfRegion: not in the region
+  std::vector<uint32_t> clear_at_start;  // steps whose masks are cleared when the region begins
+  LoopForest loops;                      // of the region; nodes are steps
   std::vector<uint8_t> divergent_loop;   // by loop
-  /// A barrier that some lanes of the warp pass by while they wait elsewhere; kNone: none.
+  /// A barrier that some lanes of the warp skip because they wait elsewhere; kNone if there is
+  /// none.
   BlockId barrier_with_waiting_lanes = kNone;
 };
 
-/// `splits_at_barriers`: a barrier ends the region (mode a); otherwise it is an instruction like
-/// others. Nothing: lanes wait at too many steps at the same time.
+/// Linearises a region. `splits_at_barriers`: a barrier ends the region (mode a); otherwise it is
+/// an ordinary instruction. Nothing if lanes wait at too many steps at the same time.
 std::optional<LinearPlan> linearize(const Kernel& kernel, const Shapes& shapes,
                                     const Region& region, bool splits_at_barriers);
 
-/// Only the order of linearize(), for mode c: a block comes before those it leads to, the blocks
-/// of a loop lie together. Steps have a block and nothing else.
+/// Like linearize(), but only the order, for mode c: a block precedes its successors, and the
+/// blocks of a loop are contiguous. Steps have only their block.
 LinearPlan order_blocks(const Kernel& kernel, const Shapes& shapes, const Region& region);
 
-/// The text KM_DUMP=masks prints.
+/// The text of KM_DUMP=masks.
 std::string dump(const Kernel& kernel, const LinearPlan& plan);
 
 }  // namespace km::simt

@@ -4,7 +4,7 @@ namespace km::simt {
 
 namespace {
 
-/// Calls `use(value, block)` for all that is read in a block or at its end.
+/// Calls `use(value, block)` for each value that is read in a block or at its end.
 template <class Use>
 void visit_uses(const Kernel& kernel, Use use) {
   for (BlockId b = 0; b < kernel.blocks.size(); ++b) {

@@ -1,5 +1,5 @@
-// Blocks in which values are live, found value by value: one that lives in one block takes no time,
-// and nobody needs a table of all values and blocks.
+// Live ranges in units of blocks, computed value by value: local values cost no time, and no table
+// of all values and blocks is needed.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class LiveRanges {
  public:
   explicit LiveRanges(const Kernel& kernel);
 
-  /// Calls `visit(block)` for each block at whose beginning the value is live, in any order, until
-  /// that gives false. A value that a phi reads is live to the end of the predecessor it comes
-  /// from. False: `visit` gave that.
+  /// Calls `visit(block)` for each block in which the value is live-in, in any order, until `visit`
+  /// returns false; then it returns false. A value that a phi reads is live to the end of the
+  /// corresponding predecessor.
   template <class Visit>
   bool for_each_block(ValueId value, Visit visit) {
     const BlockId home = kernel_.values[value].block;
@@ -40,9 +40,9 @@ class LiveRanges {
 
  private:
   const Kernel& kernel_;
-  std::vector<uint32_t> first_use_;  // by value, and one more: where its uses_ begin
-  std::vector<BlockId> uses_;        // in other blocks than the value's own
-  std::vector<uint32_t> seen_;       // by block: the round that came to it last
+  std::vector<uint32_t> first_use_;  // by value: start of its uses in uses_, with an end marker
+  std::vector<BlockId> uses_;        // blocks with uses, other than the value's own
+  std::vector<uint32_t> seen_;       // by block: the last query that reached it
   uint32_t round_ = 0;
   std::vector<BlockId> open_;
 };

@@ -14,10 +14,10 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
 
-/// All sets together have at most 256 MiB.
+/// Limits all sets together to 256 MiB.
 constexpr uint64_t kMostBits = uint64_t{1} << 31;
 
-/// A set of registers and variables.
+/// A bit set of registers and variables.
 class Bits {
  public:
   explicit Bits(size_t count = 0) : words_((count + 63) / 64) {}
@@ -27,7 +27,7 @@ class Bits {
   void add(const Bits& other) {
     for (size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
   }
-  /// Calls `visit(item)` for each item, in order.
+  /// Calls `visit(item)` for each item in ascending order.
   template <class Visit>
   void for_each(Visit visit) const {
     for (size_t w = 0; w < words_.size(); ++w) {
@@ -41,7 +41,7 @@ class Bits {
   std::vector<uint64_t> words_;
 };
 
-/// A stretch of code without labels and jumps inside.
+/// A range of instructions without labels and jumps inside, like a basic block.
 struct Stretch {
   uint32_t begin = 0, end = 0;
   std::vector<uint32_t> succs;
@@ -89,7 +89,7 @@ class Liveness {
            function_.symbols[operand.symbol].space == ptx::Space::param;
   }
 
-  /// Variables whose address is known: accesses through it have no name.
+  /// Finds variables whose address is taken, because accesses through it do not name them.
   void find_taken() {
     for (const Instruction& in : function_.code) {
       if (in.opcode == Opcode::call) continue;
@@ -146,8 +146,8 @@ class Liveness {
     }
   }
 
-  /// The values that are live at the beginning of the stretch; `out_calls`: those live across its
-  /// calls, last first.
+  /// The values that are live at the beginning of the range; `out_calls` gets those live across its
+  /// calls, last call first.
   Bits backwards(const Stretch& stretch, std::vector<LiveValues>* out_calls) const {
     Bits live(items_);
     for (uint32_t succ : stretch.succs) live.add(stretches_[succ].live_in);
@@ -161,7 +161,7 @@ class Liveness {
         out_calls->push_back(values_of(live));
       }
       for (ptx::RegisterId reg : use.reads) live.add(reg);
-      // Under a guard what is written may keep its old value.
+      // Under a guard the destination may keep its old value, so it stays live.
       if (in.guard != ptx::kNone) {
         live.add(in.guard);
         for (ptx::RegisterId reg : use.writes) live.add(reg);
@@ -225,7 +225,7 @@ class Liveness {
 
   const Function& function_;
   const size_t items_;
-  std::vector<uint32_t> starts_;  // of stretches
+  std::vector<uint32_t> starts_;  // starts of the ranges
   std::vector<Stretch> stretches_;
   std::vector<uint32_t> taken_;
 };

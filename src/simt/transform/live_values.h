@@ -1,5 +1,5 @@
-// The values that a function still needs after a call: they are put aside if the call may come back
-// to the function itself.
+// Liveness across calls: the values that a function still needs after a call have to be saved if
+// the call may be recursive.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@ namespace km::simt {
 
 struct LiveValues {
   std::vector<ptx::RegisterId> registers;
-  std::vector<ptx::SymbolId> variables;  // in .param space: arguments, parameters, results
+  // Variables in .param space: arguments, parameters, results.
+  std::vector<ptx::SymbolId> variables;
 };
 
-/// For each instruction of the function that is a call, in order: what is read after it and not
-/// written by it or in between. Nothing: the function has too many registers and labels.
+/// For each call instruction of the function, in order: the values that are read after it and not
+/// written by it or in between. Nothing if the function has too many registers and labels.
 std::optional<std::vector<LiveValues>> live_across_calls(const ptx::Function& function);
 
 }  // namespace km::simt

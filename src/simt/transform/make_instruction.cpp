@@ -13,7 +13,7 @@ using ptx::Type;
 
 namespace {
 
-/// Takes modifiers, types and form from the mnemonic; the operands must be there already.
+/// Sets modifiers, types and form from the mnemonic; the operands must be set already.
 void spell(Instruction& instruction, std::string_view mnemonic) {
   const ptx::Mnemonic known = ptx::read_mnemonic(mnemonic);
   instruction.opcode = known.opcode;
@@ -42,7 +42,7 @@ Instruction make_instruction(std::string_view mnemonic, std::initializer_list<Op
   return instruction;
 }
 
-// The reason lies where an operand would be, but does not count as one: PTX knows a plain trap.
+// The fault is stored in an unused operand: PTX's own trap has none.
 Instruction make_trap(FaultKind reason, const Instruction& like) {
   Instruction trap = make_instruction("trap", {}, like);
   trap.guard = ptx::kNone;
@@ -89,7 +89,7 @@ Operand address_operand(ptx::SymbolId symbol, int64_t offset) {
 std::string move_mnemonic(Type to, Type from) {
   const bool exact = to == from && (to == Type::f32 || to == Type::f64 || to == Type::pred);
   if (exact) return "mov." + std::string(ptx::text_of(to));
-  // Registers of 8 bits exist, but mov does not take them.
+  // 8-bit registers exist, but mov does not accept them.
   if (ptx::size_bits(to) == 8) return "cvt.u8.u8";
   return "mov." + std::string(bits_type_text(ptx::size_bytes(to)));
 }

@@ -1,5 +1,5 @@
-// Sets of steps that lanes wait at, as linearisation hands them from step to step. Equal sets are
-// one list, and sets that differ in their first steps share the rest.
+// Sets of steps with waiting lanes, for linearisation. Equal sets are one list, and sets that
+// differ only in their first steps share the rest.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PendingSteps {
   Set without_first(Set set) const { return nodes_[set].rest; }
   Set with(Set set, uint32_t step);
   Set merged(Set a, Set b);
-  /// Steps looked at so far, over all calls.
+  /// The number of steps visited so far, over all calls, to bound the work.
   uint64_t work() const { return work_; }
 
  private:
@@ -32,8 +32,8 @@ class PendingSteps {
   Set prepended(Set rest);
 
   std::vector<Node> nodes_;
-  std::unordered_map<uint64_t, Set> known_;  // by step and rest
-  std::vector<uint32_t> before_;  // while a set is made: steps that come before the shared rest
+  std::unordered_map<uint64_t, Set> known_;  // by first step and rest
+  std::vector<uint32_t> before_;             // while a set is built: steps before the shared rest
   uint64_t work_ = 0;
 };
 

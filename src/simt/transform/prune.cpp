@@ -29,10 +29,10 @@ class Pruner {
   }
 
  private:
-  /// Predecessors that have gone, or reach a block once where they reached it twice.
+  /// Removes edges from predecessors that were removed, and duplicate edges that became one.
   void drop_edges() {
     kept_.resize(kernel_.blocks.size());
-    for (BlockId b : reverse_postorder(kernel_.graph())) kept_[b] = 1;  // by successors alone
+    for (BlockId b : reverse_postorder(kernel_.graph())) kept_[b] = 1;  // reached along successors
     std::map<std::pair<BlockId, BlockId>, uint32_t> edges;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
       if (!kept_[b]) continue;
@@ -46,7 +46,7 @@ class Pruner {
     }
   }
 
-  /// `takes(pred)`: there is one more edge from there.
+  /// Removes predecessors' edges and phi inputs for which `takes(pred)` finds no edge.
   template <class Takes>
   void drop_edges_to(BlockId target, Takes takes) {
     BasicBlock& block = kernel_.blocks[target];
@@ -63,7 +63,7 @@ class Pruner {
     for (Phi& phi : block.phis) keep(phi.inputs);
   }
 
-  /// A phi with one input is that input.
+  /// Replaces a phi with one input by that input.
   void replace_copies() {
     copy_of_.assign(kernel_.values.size(), kNone);
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
@@ -92,13 +92,13 @@ class Pruner {
     while (value != kNone && copy_of_[value] != kNone) value = copy_of_[value];
   }
 
-  /// Nobody reads it any more.
+  /// Marks the value as having no reader any more.
   void forget(ValueId value) {
     Value& forgotten = kernel_.values[value];
     forgotten.block = forgotten.instruction = forgotten.phi = kNone;
   }
 
-  /// Drops blocks; the others stay in their order, which is a reverse postorder still.
+  /// Removes blocks; the others keep their order, which is still a reverse postorder.
   void drop_blocks() {
     std::vector<BlockId> number(kernel_.blocks.size(), kNone);
     std::vector<BasicBlock> blocks;

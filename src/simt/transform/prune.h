@@ -1,4 +1,4 @@
-// Takes out of a kernel what no thread reaches under the options of an analysis.
+// Removes code from a kernel that no thread reaches under the options of an analysis.
 #pragma once
 
 #include "simt/analysis/shape.h"
@@ -6,8 +6,9 @@
 
 namespace km::simt {
 
-/// Analyses `kernel`, and takes out the sides of branches that the analysis has decided, until none
-/// is left. `kernel` then is what the shapes are of: still what it was, or `storage`.
+/// Analyses `kernel` and removes the sides of branches that the analysis has decided, repeatedly,
+/// until none is left. `kernel` then points to the kernel that the returned shapes describe: the
+/// original or `storage`.
 Shapes analyse_and_prune(const Kernel*& kernel, Kernel& storage, const ShapeOptions& options);
 
 }  // namespace km::simt

@@ -9,12 +9,13 @@ namespace km::simt {
 namespace {
 
 constexpr uint32_t kMostRegisters = 255;
-/// Blocks in the live ranges of all values that are kept over barriers: half a second's work.
+/// Limits the blocks in the live ranges of all values kept across barriers, about half a second's
+/// work.
 constexpr uint64_t kMostLiveSteps = 50'000'000;
-/// Values that are kept over barriers, for all regions together.
+/// Limits the values kept across barriers, for all regions together.
 constexpr uint64_t kMostKept = 1'000'000;
 
-/// Follows control from barrier to barrier, up to a number of instructions in all.
+/// Follows control flow from barrier to barrier, up to a total number of instructions.
 class RegionFinder {
  public:
   RegionFinder(const Kernel& kernel, bool splits_at_barriers, uint64_t most_instructions)
@@ -23,8 +24,8 @@ class RegionFinder {
         left_(most_instructions),
         seen_(kernel.blocks.size(), kNone) {}
 
-  /// The blocks that `entry` leads to without passing a barrier, in ascending order. False: they
-  /// have too many instructions.
+  /// The blocks reachable from `entry` without passing a barrier, in ascending order. Returns false
+  /// if they have too many instructions.
   bool find(BlockId entry, std::vector<BlockId>& result) {
     std::vector<BlockId> stack{entry};
     seen_[entry] = entry;
@@ -50,7 +51,7 @@ class RegionFinder {
   const Kernel& kernel_;
   const bool splits_at_barriers_;
   uint64_t left_;
-  std::vector<BlockId> seen_;  // by block: the entry from which it was found last
+  std::vector<BlockId> seen_;  // by block: the last entry from which it was reached
 };
 
 }  // namespace
@@ -72,8 +73,8 @@ uint32_t max_live_registers(const Kernel& kernel) {
 
 namespace {
 
-/// True for instructions as cheap as keeping the result: moves, and steps from an index to an
-/// address.
+/// True for instructions that cost no more than a reload of their result: moves, and computations
+/// of an address from an index.
 bool is_cheap(const ptx::Instruction& instruction) {
   using ptx::Modifier;
   using ptx::Opcode;
@@ -128,7 +129,7 @@ bool is_rematerialised(const Kernel& kernel, ValueId value, unsigned depth) {
 
 namespace {
 
-/// Values that regions find in the block's context. False: to find them all takes too long.
+/// Finds the live-in values of all regions. Returns false if that takes too long.
 bool find_live_values(const Kernel& kernel, Regions& regions) {
   std::vector<uint32_t> region_at(kernel.blocks.size(), kNone);
   for (uint32_t r = 1; r < regions.list.size(); ++r) region_at[regions.list[r].entry] = r;

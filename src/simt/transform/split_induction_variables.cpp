@@ -14,10 +14,11 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::RegisterId;
 
-/// `address = phi(first, next)` with `next = address + step`.
+/// An induction variable: `address = phi(first, next)` with `next = address + step`.
 struct Moving {
   BlockId header;
-  size_t phi, latch;  // indices of the phi in the header, of the back edge among its predecessors
+  // Index of the phi in the header; index of the back edge among its predecessors.
+  size_t phi, latch;
   ValueId address, first, next;
 };
 
@@ -65,7 +66,8 @@ class StepParter {
     return moving;
   }
 
-  /// `address` and what is the same for all threads, in all rounds.
+  /// True if the instruction adds a value that is uniform over all threads and iterations to
+  /// `address`.
   bool is_step(const Inst& inst, ValueId address, uint32_t loop) const {
     const auto& ptx = *inst.ptx;
     const bool plain = ptx.opcode == Opcode::add && ptx::is_integer(ptx.type()) &&
@@ -83,8 +85,8 @@ class StepParter {
            is_same_for_all(step, kDepth);
   }
 
-  /// True if the value is made of values that are the same for all threads; shapes would be those
-  /// of one block size.
+  /// True if the value is computed from values that are the same for all threads. Shapes are not
+  /// used, since they are those of one block size.
   bool is_same_for_all(ValueId value, unsigned depth) const {
     if (kernel_.values[value].block == kNone) return true;
     const Inst* const inst = kernel_.instruction_of(value);
@@ -116,7 +118,7 @@ class StepParter {
     }
   }
 
-  /// Registers are looked at by their values.
+  /// Operands that are registers are checked by their values.
   static bool is_same_for_all(const Operand& operand) {
     if (operand.kind == Operand::Kind::special) {
       return operand.special == ptx::SpecialRegister::ntid ||
@@ -126,7 +128,8 @@ class StepParter {
     return operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::immediate;
   }
 
-  /// The address in the loop alone; the next one where it is made, or by the phi.
+  /// True if only the loop uses the address, and its next value is used only at its definition or
+  /// through the phi.
   bool is_used_well(const Moving& moving, uint32_t loop) const {
     const BlockId home = kernel_.values[moving.next].block;
     for (BlockId b = 0; b < kernel_.blocks.size(); ++b) {
@@ -136,7 +139,7 @@ class StepParter {
     return true;
   }
 
-  /// True if the block's instructions read the value, or a phi behind it other than the address.
+  /// True if the block's instructions read the value, or a phi of it other than the address.
   bool is_used(const Moving& moving, ValueId value, BlockId block) const {
     bool used = false;
     visit_uses(kernel_, moving, block, [&](const ValueId& use) { used |= use == value; });
@@ -165,7 +168,8 @@ class StepParter {
     const auto reg = static_cast<RegisterId>(function_.registers.size());
     function_.registers.push_back({"%step" + std::to_string(reg), type});
     const BlockId home = kernel_.values[moving.next].block;
-    const ValueId none = add_value({type, reg, kNone, kNone, kNone});  // undefined registers are 0
+    // An undefined register reads as 0.
+    const ValueId none = add_value({type, reg, kNone, kNone, kNone});
     const auto phi_index = static_cast<uint32_t>(moving.phi);
     const ValueId distance = add_value({type, reg, moving.header, kNone, phi_index});
     const ValueId moved = add_value({type, reg, home, 0, kNone});
@@ -189,7 +193,7 @@ class StepParter {
     forgotten.block = forgotten.instruction = forgotten.phi = kNone;
   }
 
-  /// The step adds to the distance; to the address only where somebody reads that.
+  /// Adds the step to the distance; also to the address, but only in blocks that read it.
   void count_steps(const Moving& moving, ValueId distance, ValueId moved) {
     const BlockId home = kernel_.values[moving.next].block;
     const uint32_t index = kernel_.values[moving.next].instruction;
@@ -239,7 +243,7 @@ class StepParter {
     }
   }
 
-  static constexpr unsigned kDepth = 8;  // of the operations that a step comes from
+  static constexpr unsigned kDepth = 8;  // maximum depth of the expression of a step
 
   Kernel& kernel_;
   ptx::Function& function_;

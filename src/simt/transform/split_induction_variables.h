@@ -1,14 +1,15 @@
-// Additions of each round of a loop are counted once for all threads if they are the same for all.
+// Splits induction variables, so that a step that is the same for all threads is added once for all
+// of them.
 #pragma once
 
 #include "simt/kernel.h"
 
 namespace km::simt {
 
-/// In loops with barriers, where values are kept from one barrier to the next: an address that
-/// each round moves on by a step that is the same for all threads becomes a sum of where it begins,
-/// which no round changes, and of how far it has come, which is the same for all threads.
-/// Adds registers to `function`, which the kernel was built from.
+/// For loops with barriers, in which values are kept across barriers: an address that each
+/// iteration advances by a step that is the same for all threads becomes the sum of its initial
+/// value, which is loop-invariant, and of the distance, which is the same for all threads. Adds
+/// registers to `function`, from which the kernel was built.
 void split_induction_variables(Kernel& kernel, ptx::Function& function);
 
 }  // namespace km::simt

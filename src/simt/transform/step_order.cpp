@@ -50,7 +50,8 @@ void WayTree::add(uint32_t parent) {
     jump_.push_back(node);
     return;
   }
-  // The jump goes twice as far as the parent's, if the parent's goes as far as the one before.
+  // A skip-list ancestor: the jump is twice as long as the parent's if the parent's two jumps have
+  // equal length.
   const uint32_t above = jump_[parent];
   const bool is_even = depth_[parent] - depth_[above] == depth_[above] - depth_[jump_[above]];
   jump_.push_back(is_even ? jump_[above] : parent);

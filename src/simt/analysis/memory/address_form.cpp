@@ -12,13 +12,13 @@ using ptx::Type;
 
 namespace {
 
-constexpr unsigned kMostValues = 256;  // that are looked at for one question
+constexpr unsigned kMostValues = 256;  // limit of values visited per question
 
 bool immediate_has_zeros(const Operand& operand, uint32_t bits) {
   return (operand.bits & ((uint64_t{1} << bits) - 1)) == 0;
 }
 
-/// Integer arithmetic whose result's low bits depend on low bits only.
+/// True for integer arithmetic in which the low bits of the result depend on low bits only.
 bool is_plain(const ptx::Instruction& ptx) {
   for (const Modifier modifier : {Modifier::sat, Modifier::cc, Modifier::hi}) {
     if (ptx.has(modifier)) return false;
@@ -34,7 +34,7 @@ bool widens_integer(const ptx::Instruction& ptx) {
          ptx::size_bits(ptx.types[1]) >= 16;
 }
 
-/// cvta of addresses that are the same in both spaces.
+/// True for a cvta between spaces in which the address is the same.
 bool keeps_address(const ptx::Instruction& ptx) {
   return ptx.opcode == Opcode::cvta && ptx.has(Modifier::global);
 }
@@ -48,7 +48,7 @@ bool copies(const ptx::Instruction& ptx) {
 
 }  // namespace
 
-/// The instruction that makes a value without a guard, and nothing else; null: a phi, or others.
+/// The instruction that computes a value without a guard; null for phis and others.
 const Inst* AddressForms::plain_source(ValueId value) const {
   const Value& v = kernel_.values[value];
   if (v.block == kNone || v.instruction == kNone) return nullptr;
@@ -68,8 +68,9 @@ bool AddressForms::is_uniform(const Inst& inst, const Operand& operand, BlockId 
 
 // ---- Trailing zeros.
 
-/// True if a value has at least that many trailing zero bits in every lane. All values that it asks
-/// for must have them, so a value that was asked for already may be taken to have them.
+/// True if a value has at least `bits` trailing zero bits in every lane. The result requires them
+/// of all values that it depends on, so a value that was visited already may be assumed to have
+/// them.
 bool AddressForms::find_zeros(ValueId value, uint32_t bits, Seen& seen) {
   if (bits == 0) return true;
   const Shape& shape = shapes_.values[value];
@@ -96,7 +97,7 @@ bool AddressForms::find_zeros(const Inst& inst, const Operand& operand, uint32_t
 bool AddressForms::find_zeros(const Inst& inst, uint32_t bits, Seen& seen) {
   const auto& ptx = *inst.ptx;
   const auto of = [&](unsigned i, uint32_t wanted) {
-    // A value asked for fewer bits than before is another question.
+    // A value that was visited for fewer bits must be visited again.
     if (wanted == bits) return find_zeros(inst, ptx.operands[i], bits, seen);
     Seen fresh;
     return find_zeros(inst, ptx.operands[i], wanted, fresh);
@@ -140,7 +141,7 @@ std::optional<ValueId> AddressForms::congruent(ValueId value, uint32_t bits, Blo
   return *roots.begin();
 }
 
-/// Follows the one term of each sum that has no trailing zeros.
+/// Follows the only term of each sum that does not have the trailing zeros.
 bool AddressForms::find_roots(ValueId value, uint32_t bits, BlockId block, Seen& seen,
                               Seen& roots) {
   Seen fresh;
@@ -233,11 +234,11 @@ bool AddressForms::add_widened(ValueId value, IndexedAddress& result) const {
     result.offset += static_cast<int64_t>(inst->ptx->operands[2].bits);
     inst = plain_source(*inst, inst->ptx->operands[1]);
   }
-  // mad.wide adds what is no part of the form: that has a base already.
+  // mad.wide would add a second base, but the form has one already.
   return inst != nullptr && inst->ptx->opcode != Opcode::mad && add_widened(*inst, result);
 }
 
-/// index * scale: mul.wide, mad.wide, or a shift of what cvt has widened.
+/// Matches index * scale: mul.wide, mad.wide, or a shift of a value widened by cvt.
 bool AddressForms::add_widened(const Inst& inst, IndexedAddress& result) const {
   const auto& ptx = *inst.ptx;
   const Inst* widening = &inst;

@@ -1,5 +1,5 @@
-// The parts of an address that each lane has of its own: its alignment, and whether it is an
-// element of an array by a 32-bit index.
+// Properties of per-lane addresses: their alignment, and whether they are array elements with a
+// 32-bit index.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace km::simt {
 
 /// A 64-bit value that is base + index * scale + offset in every lane.
 struct IndexedAddress {
-  ValueId base = kNone;            // the same for all lanes
+  ValueId base = kNone;            // uniform over the lanes
   const Inst* widening = nullptr;  // the instruction that reads the index...
-  ptx::Operand index;              // ... as this operand, of 32 bits
-  bool is_unsigned = false;        // how it is widened
+  ptx::Operand index;              // ... in this 32-bit operand
+  bool is_unsigned = false;        // widened by zero extension
   uint32_t scale = 1;              // 1, 2, 4 or 8
   int64_t offset = 0;
 };
@@ -24,10 +24,10 @@ class AddressForms {
  public:
   AddressForms(const Kernel& kernel, const Shapes& shapes) : kernel_(kernel), shapes_(shapes) {}
 
-  /// A value that is the same for all lanes, as `block` sees it, and congruent to `value` modulo
-  /// 2^bits in each; kNone stands for 0. Nothing where none is known.
+  /// A uniform value, as seen by `block`, that is congruent to `value` modulo 2^bits in every lane;
+  /// kNone means 0. Nothing if none is known.
   std::optional<ValueId> congruent(ValueId value, uint32_t bits, BlockId block);
-  /// For a value that varies, as `block` sees it.
+  /// The indexed form of a value that varies, as seen by `block`.
   std::optional<IndexedAddress> indexed(ValueId value, BlockId block) const;
 
  private:
@@ -46,7 +46,7 @@ class AddressForms {
 
   const Kernel& kernel_;
   const Shapes& shapes_;
-  unsigned left_ = 0;  // how many values may still be looked at for one question
+  unsigned left_ = 0;  // values that may still be visited for this question
 };
 
 }  // namespace km::simt

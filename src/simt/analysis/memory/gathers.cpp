@@ -9,7 +9,7 @@ namespace {
 using ptx::Modifier;
 using ptx::Opcode;
 
-/// Global memory, or what may be.
+/// True for an access to memory that is or may be global.
 bool is_global_access(const ptx::Instruction& ptx) {
   return !ptx.has(Modifier::shared) && !ptx.has(Modifier::shared_cta) &&
          !ptx.has(Modifier::shared_cluster) && !ptx.has(Modifier::local);
@@ -51,7 +51,7 @@ Counts counts_in(const Kernel& kernel, const Shapes& shapes, BlockId block) {
 }  // namespace
 
 bool is_bound_by_gathers(const Kernel& kernel, const Shapes& shapes) {
-  constexpr size_t kMostOthers = 4;  // instructions for each gather
+  constexpr size_t kMostOthers = 4;  // other instructions per gather
   const auto& loops = shapes.loops;
   if (std::find(shapes.divergent_loop.begin(), shapes.divergent_loop.end(), 1) ==
       shapes.divergent_loop.end()) {

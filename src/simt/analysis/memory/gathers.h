@@ -1,12 +1,12 @@
-// Loads at addresses of each lane's own, in loops that lanes leave at different times: vectors gain
-// little there, and the fewer lanes a packet has, the fewer wait for its last one.
+// Detects gathers in loops that lanes leave in different iterations: vectors gain little there, and
+// the fewer lanes a packet has, the fewer wait for the last one.
 #pragma once
 
 #include "simt/analysis/shape.h"
 
 namespace km::simt {
 
-/// True if the kernel's time goes to such loads, and it holds nothing but loads, stores and
+/// True if such loads dominate the kernel's time, and it contains only loads, stores and
 /// arithmetic.
 bool is_bound_by_gathers(const Kernel& kernel, const Shapes& shapes);
 

@@ -10,7 +10,7 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::SpecialRegister;
 
-constexpr unsigned kDepth = 32;  // of expressions that are looked at
+constexpr unsigned kDepth = 32;  // maximum depth of expressions
 
 using Stride = std::optional<int64_t>;
 
@@ -48,7 +48,7 @@ Stride IndexStrides::of(ValueId value, unsigned depth) {
   if (v.block == kNone) return 0;
   if (const auto known = known_.find(value); known != known_.end()) return known->second;
   if (depth > kDepth) return {};
-  known_[value] = {};  // of a value that depends on itself
+  known_[value] = {};  // ends the recursion of a value that depends on itself
   if (v.instruction == kNone) return known_[value] = of_phi(value, depth + 1);
   return known_[value] = of(kernel_.blocks[v.block].insts[v.instruction], depth + 1);
 }
@@ -108,7 +108,7 @@ Stride IndexStrides::product(const Inst& inst, unsigned depth) {
   return still ? Stride(0) : Stride();
 }
 
-/// A clamp: the side that moves.
+/// A clamp has the stride of the operand that moves.
 Stride IndexStrides::extreme(const Inst& inst, unsigned depth) {
   if (inst.ptx->operand_count != 3) return nothing_moves(inst, depth);
   const Stride a = operand(inst, 1, depth), b = operand(inst, 2, depth);

@@ -1,4 +1,4 @@
-// How a value moves on with an index: what it gains from one thread, or block, to the next.
+// The stride of a value: its difference from one thread, or block, to the next.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace km::simt {
 
-/// For one of %tid.x, %ctaid.y and so on. A guess good enough to choose an order by: that nothing
-/// wraps, and that clamps do not bind.
+/// Computes strides with respect to one of %tid.x, %ctaid.y and so on. They are estimates for the
+/// choice of an order: wraps and clamps are ignored.
 class IndexStrides {
  public:
   IndexStrides(const Kernel& kernel, const Shapes& shapes, ptx::SpecialRegister special,
                uint8_t dimension)
       : kernel_(kernel), shapes_(shapes), special_(special), dimension_(dimension) {}
 
-  /// Empty where the distance is no constant, or not known.
+  /// The stride; nothing if it is not constant or not known.
   std::optional<int64_t> of(ValueId value) { return of(value, 0); }
 
  private:

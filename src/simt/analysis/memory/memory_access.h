@@ -1,4 +1,4 @@
-// The memory that an instruction accesses, as its text says: the place, state space and size.
+// The memory access of an instruction as written: address operand, state space and size.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace km::simt {
 struct MemoryAccess {
   const ptx::Operand* place = nullptr;
   ptx::Space space = ptx::Space::generic;
-  uint64_t size_bytes = 0;  // of all elements
+  uint64_t size_bytes = 0;  // size of all elements together
   /// Bytes, from the first on, that must lie in an allocation. Programs do atomics of bytes and
   /// halves by compare-and-swap on the aligned word around them (cuda::atomic_ref does), so that of
   /// a strong access of one word the first byte is enough: allocations end at multiples of a word.
@@ -21,17 +21,18 @@ struct MemoryAccess {
   uint32_t line = 0;  // in the PTX text
 };
 
-/// The state space of an address operand, from the instruction's modifiers or the symbol it names.
+/// The state space of an address operand, from the instruction's modifiers or the symbol's
+/// declaration.
 ptx::Space space_of(const Kernel& kernel, const Inst& inst, const ptx::Operand& address);
 
-/// The access that an instruction makes; nothing if it is no load, store or atomic operation.
+/// The access of an instruction; nothing if it is not a load, store or atomic operation.
 std::optional<MemoryAccess> memory_access(const Kernel& kernel, const Inst& inst);
 
-/// True if the access lies within a parameter, or within the variable that it names: such an access
-/// needs no test of its range.
+/// True if the access is within a parameter or within the variable that it names, so that it needs
+/// no range check.
 bool is_within_symbol(const Kernel& kernel, const MemoryAccess& access);
 
-/// The lowest and the highest offset of the first `lanes` lanes; null: all offsets are 0.
+/// The lowest and the highest offset of the first `lanes` lanes; null means that all offsets are 0.
 std::pair<int64_t, int64_t> extremes_of(const Offsets* offsets, uint32_t lanes);
 
 /// True if the offsets of the first `lanes` lanes are multiples of the size.

@@ -12,8 +12,9 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-constexpr unsigned kMostSteps = 24;             // from an address to its root
-constexpr uint32_t kDynamicShared = kNone - 1;  // all names of dynamic shared memory are one place
+constexpr unsigned kMostSteps = 24;  // limit of steps from an address to its root
+// All names of dynamic shared memory mean the same place.
+constexpr uint32_t kDynamicShared = kNone - 1;
 
 class RootFinder {
  public:
@@ -43,8 +44,8 @@ class RootFinder {
   }
 
  private:
-  /// The value that the result of `inst` is counted from; none: the result is a root itself, or
-  /// `ref` has got a symbol.
+  /// The value that the result of `inst` is relative to; none if the result is a root itself or
+  /// `ref` got a symbol.
   std::optional<ValueId> step(const Inst& inst, MemoryRef& ref) {
     const auto& ptx = *inst.ptx;
     const Operand& source = ptx.operands[1];
@@ -81,7 +82,7 @@ class RootFinder {
     return std::nullopt;
   }
 
-  /// Takes the root over when it is a symbol: the other side of the sum is an index into it.
+  /// Makes a symbol the root; the other term of the sum is then an index into it.
   void look_for_symbol(const Inst& inst, const Operand& side, MemoryRef& ref) {
     MemoryRef inner;
     inner.space = ref.space;

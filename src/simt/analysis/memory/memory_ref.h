@@ -1,5 +1,5 @@
-// The memory that an instruction accesses, as far as it is known: its state space, and the variable
-// or value that its address is counted from.
+// The memory behind an address, as far as it is known: its state space, and the variable or value
+// that the address is relative to.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct MemoryRef {
   ptx::Space space = ptx::Space::generic;
   Root root = Root::unknown;
   uint32_t id = kNone;        // a ValueId or a SymbolId
-  bool local_symbol = false;  // `id` is one of the function's symbols, not of the module's
-  bool exact = false;         // the address is the root plus `offset`, else somewhere around it
+  bool local_symbol = false;  // `id` is a symbol of the function, not of the module
+  bool exact = false;         // the address is exactly root + `offset`; false: only near the root
   int64_t offset = 0;
   uint64_t size_bytes = 0;
 
@@ -25,15 +25,15 @@ struct MemoryRef {
   }
 };
 
-/// The memory behind an address operand of `inst`, of which `size_bytes` are accessed.
+/// The memory behind an address operand of `inst`, which accesses `size_bytes`.
 MemoryRef memory_ref(const Kernel& kernel, const Inst& inst, const ptx::Operand& address,
                      uint64_t size_bytes);
 
-/// True if two accesses surely touch the same bytes, given that values with one id are equal.
+/// True if two accesses certainly overlap, assuming that values with the same id are equal.
 bool surely_overlap(const MemoryRef& a, const MemoryRef& b);
 
-/// True if two accesses may touch the same bytes. `stable`: a value with one id is the same for
-/// both accesses (false if they may be of different iterations of a loop that makes the value).
+/// True if two accesses may overlap. `stable`: a value with one id is the same for both accesses
+/// (false if they may be in different iterations of a loop that computes the value).
 bool may_overlap(const MemoryRef& a, const MemoryRef& b, bool stable);
 
 }  // namespace km::simt

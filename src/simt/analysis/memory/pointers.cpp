@@ -30,8 +30,8 @@ class Pointers {
   }
 
  private:
-  /// From an address to the terms it is the sum of. What has been asked for as many bits before
-  /// needs no second look.
+  /// Follows an address to the terms of its sum. A value that was visited for as many bits before
+  /// is skipped.
   void follow(uint8_t bits) {
     while (!open_.empty()) {
       const ValueId value = open_.back();
@@ -59,7 +59,7 @@ class Pointers {
 
   void add_terms(const Inst& inst) {
     const auto& ptx = *inst.ptx;
-    unsigned first = 1, last = 0;  // none
+    unsigned first = 1, last = 0;  // an empty range
     if (ptx.opcode == Opcode::mov || ptx.opcode == Opcode::cvta) last = 1;
     if (ptx.opcode == Opcode::add) last = 2;
     if (ptx.opcode == Opcode::mad) first = last = 3;

@@ -1,4 +1,4 @@
-// Pointers that a kernel gets as parameters.
+// The alignment of pointers that a kernel gets as parameters.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace km::simt {
 
-/// The number of low bits, by value, that would have to be zero in a value loaded from a parameter
-/// so that accesses through it are aligned, as far as the parameter is a term of their addresses.
-/// It is a guess: other terms may make up for a parameter that is not aligned.
+/// The number of low bits, indexed by value, that must be zero in a value loaded from a parameter,
+/// so that accesses through it are aligned, considering only this term of their addresses. It is an
+/// estimate: other terms may compensate for an unaligned parameter.
 std::vector<uint8_t> wanted_alignments(const Kernel& kernel);
 
 }  // namespace km::simt

@@ -19,14 +19,15 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-constexpr unsigned kMostDepth = 8;     // of expressions that are looked into
-constexpr unsigned kMostValues = 256;  // of a branch's slice that is looked at as a whole
+constexpr unsigned kMostDepth = 8;     // maximum depth of expressions
+constexpr unsigned kMostValues = 256;  // limit for a branch's slice, which is examined as a whole
 
 bool is_private_or_constant(Space space) {
   return space == Space::local || space == Space::param || space == Space::constant;
 }
 
-/// Orders memory between threads: a fence, a barrier of some threads, a release or an acquire.
+/// True for instructions that order memory between threads: a fence, a barrier of some threads, a
+/// release or an acquire.
 bool orders_memory(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::membar:
@@ -97,7 +98,7 @@ ValueUses::ValueUses(const Kernel& kernel) : uses_(kernel.values.size()) {
   }
 }
 
-/// The spread of polls over the values of a loop.
+/// The propagation of polls through the values of a loop.
 class LoopPolls::Flow {
  public:
   Flow(const Kernel& kernel, const Graph& graph, const Shapes& shapes, const ValueUses& uses,
@@ -125,12 +126,12 @@ class LoopPolls::Flow {
  private:
   struct Source {
     const Inst* poll = nullptr;
-    bool is_strong = false;  // a strong load, from which the value comes through registers
+    bool is_strong = false;  // a strong load whose value is used through registers
   };
   struct Load {
     const Inst* inst = nullptr;
     MemoryRef ref;
-    bool is_reached = false;  // by a store of what depends on a poll
+    bool is_reached = false;  // by a store of a value that depends on a poll
   };
 
   // ---- What the loop does to memory.
@@ -161,8 +162,8 @@ class LoopPolls::Flow {
     return memory_ref(kernel_, inst, *place.operand, place.size_bytes);
   }
 
-  /// A compare-and-swap that expects exactly what its location was seen to hold lets some thread
-  /// through each time: it retries, it does not wait.
+  /// True for a compare-and-swap that expects exactly the value last seen in its location: some
+  /// thread always succeeds, so the loop retries instead of waiting.
   bool retries(const Inst& inst) const {
     if (inst.ptx->opcode != Opcode::atom || !inst.ptx->has(Modifier::cas)) return false;
     const Operand& expected = inst.ptx->operands[2];
@@ -171,7 +172,7 @@ class LoopPolls::Flow {
     return comes_from_location(inst.read(expected.reg), ref_of(inst), seen);
   }
 
-  /// A copy of a value that was loaded from `place`, whichever way it came.
+  /// True if the value is a copy of one that was loaded from `place`, on any path.
   bool comes_from_location(ValueId value, const MemoryRef& place,
                            std::unordered_set<ValueId>& seen) const {
     if (!seen.insert(value).second) return true;
@@ -210,7 +211,7 @@ class LoopPolls::Flow {
     return load.ref.space != Space::shared && is_one_place(load);
   }
 
-  /// The address is the same in all iterations.
+  /// True if the address is the same in all iterations.
   bool is_one_place(const Load& load) const {
     return std::all_of(load.inst->reads.begin(), load.inst->reads.end(),
                        [&](const auto& read) { return is_invariant(read.second); });
@@ -262,8 +263,8 @@ class LoopPolls::Flow {
     }
   }
 
-  /// Loads of the loop from the place of the store depend on the stored value, and on the condition
-  /// under which it is stored.
+  /// Loads of the loop from the store's location depend on the stored value and on the condition of
+  /// the store.
   void spread_store(const Inst& inst, const Source& source) {
     const auto store = stores_.find(&inst);
     if (store == stores_.end()) return;
@@ -278,7 +279,7 @@ class LoopPolls::Flow {
     return ref.root == MemoryRef::Root::value && is_invariant(ref.id);
   }
 
-  /// A branch within the loop chooses which blocks store, and between the inputs of phis. One that
+  /// A branch within the loop selects the blocks that store and the inputs of phis. A branch that
   /// leaves the loop has been found already.
   void spread_branch(BlockId branch, const Source& source) {
     if (leaves(branch)) return;
@@ -296,7 +297,7 @@ class LoopPolls::Flow {
     }
   }
 
-  /// The phis in front of which ways from `branch`, of which one ends in `b`, meet.
+  /// Spreads to the phis at which paths from `branch` meet, one of which ends in `b`.
   void spread_choice(BlockId b, BlockId branch, const Source& source) {
     for (BlockId succ : kernel_.blocks[b].succs) {
       if (succ == header() || !shapes_.loops.contains(loop_, succ)) continue;
@@ -307,8 +308,8 @@ class LoopPolls::Flow {
     }
   }
 
-  /// Some input is not computed in this iteration: a constant, or what was there before. Where all
-  /// are computed, the loop gets on whichever is chosen.
+  /// True if an input is not computed in this iteration: a constant, or the previous value. If all
+  /// are computed, the loop makes progress whichever is selected.
   bool keeps_a_value(const Phi& phi) const {
     return std::any_of(phi.inputs.begin(), phi.inputs.end(), [&](ValueId input) {
       const Value& v = kernel_.values[input];
@@ -338,8 +339,8 @@ class LoopPolls::Flow {
 
   // ---- Branches that no poll found so far decides.
 
-  /// A weak load of a slice without state, neither in registers nor in memory that the loop itself
-  /// changes: it gives the same in all iterations, but for other threads.
+  /// A weak load that decides the branch, if its slice has no state in registers or in memory that
+  /// the loop itself changes: without other threads it gives the same in all iterations.
   const Inst* poll_that_decides(ValueId condition) const {
     std::unordered_set<ValueId> seen;
     std::vector<ValueId> open{condition};
@@ -382,7 +383,7 @@ class LoopPolls::Flow {
     return load != nullptr && load->ref.space != Space::local;
   }
 
-  /// Its result changes from one iteration to the next by what the thread does.
+  /// True if the thread itself changes the result from one iteration to the next.
   bool has_own_state(const Inst& inst) const {
     if (inst.ptx->opcode == Opcode::atom || inst.ptx->opcode == Opcode::mbarrier) return true;
     if (reads_clock(*inst.ptx)) return true;
@@ -407,7 +408,7 @@ class LoopPolls::Flow {
             source.special == Special::globaltimer_lo);
   }
 
-  /// A comparison of which one side is a counter, so that the loop ends by itself.
+  /// True for a comparison with a counter, so that the loop ends by itself.
   bool is_counted(ValueId condition) const {
     const Inst* const inst = kernel_.instruction_of(condition);
     if (inst == nullptr || inst->ptx->opcode != Opcode::setp) return false;
@@ -415,7 +416,7 @@ class LoopPolls::Flow {
                        [&](const auto& read) { return is_counter(read.second, 0); });
   }
 
-  /// Advances by the same distance in each iteration.
+  /// True if the value advances by the same amount in each iteration.
   bool is_counter(ValueId value, unsigned depth) const {
     if (depth == kMostDepth) return false;
     if (const Phi* phi = kernel_.phi_of(value)) {
@@ -442,7 +443,7 @@ class LoopPolls::Flow {
     return true;
   }
 
-  /// `value` is `start` plus or minus what does not change in the loop.
+  /// True if `value` is `start` plus or minus a loop invariant.
   bool is_advanced(ValueId value, ValueId start, unsigned depth) const {
     const Inst* const inst = kernel_.instruction_of(value);
     if (inst == nullptr || inst->guard != kNone || depth == kMostDepth) return false;
@@ -473,10 +474,10 @@ class LoopPolls::Flow {
   const ValueUses& uses_;
   const uint32_t loop_;
   std::vector<const Inst*> strong_;
-  std::vector<Load> loads_;  // weak ones
+  std::vector<Load> loads_;  // weak loads
   std::unordered_map<const Inst*, MemoryRef> stores_;
   bool fenced_ = false, has_block_barrier_ = false;
-  std::unordered_map<ValueId, Source> sources_;  // the poll that a value depends on
+  std::unordered_map<ValueId, Source> sources_;  // the poll that each value depends on
   std::vector<ValueId> open_;
   std::unordered_map<BlockId, std::vector<NodeId>> dependents_;
 };

@@ -1,4 +1,4 @@
-// The approximate instructions: src/ptx/approx.h on lanes.
+// The approximate instructions: instantiates src/ptx/approx.h for lanes.
 #include "ptx/approx.h"
 
 #include <llvm/IR/Intrinsics.h>
@@ -15,7 +15,7 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Type;
 
-/// The operations that ptx::Approx is made of. Constants have the width of what stands beside them.
+/// The operations that ptx::Approx requires. Constants have the width of the other operand.
 struct LaneOps {
   using F32 = V;
   using F64 = V;
@@ -93,7 +93,7 @@ Values div_f32(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {in.has(Modifier::full) ? approx.div_full(s[0], s[1], ftz) : approx.div(s[0], s[1], ftz)};
 }
 
-/// ex2 and tanh of halves: in f32, then rounded. Halves of bf16 are flushed, those of f16 are not.
+/// ex2 and tanh of halves are computed in f32 and rounded. bf16 is flushed, f16 is not.
 Values on_halves(Lanes& l, const Instruction& in, std::span<V const> s) {
   Type type = element_of(in.type());
   bool packed = is_packed_half(in.type()), ftz = in.has(Modifier::ftz);

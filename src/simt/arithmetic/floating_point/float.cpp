@@ -11,10 +11,11 @@ namespace km::simt::arithmetic {
 V real_min_max(Lanes& l, bool maximum, bool propagate_nan, V a, V c) {
   auto& b = l.b;
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, c);
-  // MINPS and MAXPS give the second operand if the comparison fails, and so does this.
+  // MINPS and MAXPS return the second operand if the comparison fails; this form lets LLVM use
+  // them.
   V first = maximum ? b.CreateFCmpOGT(a, c) : b.CreateFCmpOLT(a, c);
   V result = l.select(first, a, c);
-  // Equal numbers differ in bits only when they are zeros: the sign decides.
+  // Equal numbers can only differ in bits if they are zeros, so the sign decides.
   auto fixed = Lanes::known(c);
   bool wins_ties = fixed && *fixed != (maximum ? uint64_t{1} << (Lanes::width(c) - 1) : 0);
   if (!wins_ties) {
@@ -42,7 +43,7 @@ using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Type;
 
-/// True if subnormals become 0: .ftz on f64, which rcp takes, changes nothing.
+/// True if subnormals become 0: .ftz on f64, which rcp accepts, has no effect.
 bool flushes(const Instruction& in) { return in.has(Modifier::ftz) && in.type() != Type::f64; }
 
 Values inputs(Lanes& l, const Instruction& in, std::span<V const> s) {
@@ -90,7 +91,7 @@ Values rcp(Lanes& l, const Instruction& in, std::span<V const> s) {
 }
 
 Values sqrt(Lanes& l, const Instruction& in, std::span<V const> s) {
-  return {rounded_sqrt(l, inputs(l, in, s)[0], round_of(in))};  // never subnormal
+  return {rounded_sqrt(l, inputs(l, in, s)[0], round_of(in))};  // a square root is never subnormal
 }
 
 Values absolute(Lanes& l, const Instruction& in, std::span<V const> s) {

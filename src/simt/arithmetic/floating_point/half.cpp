@@ -21,7 +21,7 @@ V flush_half(Lanes& l, Type type, V half) {
   return l.select(b.CreateICmpEQ(exponent, l.constant(16, 0)), sign, half);
 }
 
-/// f16 to f32 in integers and one exact multiplication.
+/// Converts f16 to f32 with integer operations and one exact multiplication.
 V widen_f16(Lanes& l, V half) {
   auto& b = l.b;
   V word = l.zext(half, 32);
@@ -33,7 +33,7 @@ V widen_f16(Lanes& l, V half) {
   return l.as_real(b.CreateOr(wide, sign));
 }
 
-/// True if a magnitude that was cut off goes one up.
+/// True if the truncated magnitude must be incremented in this rounding mode.
 V directed_up(Lanes& l, V inexact, V negative, Round round) {
   switch (round) {
     case Round::rp:
@@ -45,14 +45,14 @@ V directed_up(Lanes& l, V inexact, V negative, Round round) {
   }
 }
 
-/// The magnitude of an f16 from that of an f32, in integers; NaN is left to the caller.
+/// The magnitude of an f16 from that of an f32, with integer operations; the caller handles NaN.
 V narrow_f16_magnitude(Lanes& l, V magnitude, V negative, Round round) {
   auto& b = l.b;
   V small = b.CreateICmpULT(magnitude, l.constant(32, 113 << 23));
   V bias = l.constant(32, 112 << 10), infinity = l.constant(32, 0x7c00);
   V number = l.as_real(magnitude);
   if (round == Round::rn) {
-    // Beside 0.5 the last place of an f32 is that of a subnormal f16.
+    // Adding 0.5 aligns the f32's last place with that of a subnormal f16.
     V subnormal =
         b.CreateSub(l.bits(b.CreateFAdd(number, l.real32(0.5f))), l.constant(32, 126 << 23));
     V odd = b.CreateAnd(b.CreateLShr(magnitude, l.constant(32, 13)), l.constant(32, 1));
@@ -113,7 +113,7 @@ V narrow_bf16(Lanes& l, V real, Round round) {
 
 // ---- Instructions. Packed ones run on twice as many lanes.
 
-/// Runs `f` on halves: `f(lanes, type, halves)` gives halves.
+/// Applies `f(lanes, type, halves)`, which returns halves, to all halves.
 template <class F>
 Values on_halves(Lanes& l, const Instruction& in, std::span<V const> s, F f) {
   Type type = element_of(in.type());
@@ -128,7 +128,7 @@ Values on_halves(Lanes& l, const Instruction& in, std::span<V const> s, F f) {
   return {packed ? l.join_halves(result) : result};
 }
 
-/// Clamps, rounds and flushes a result, which f32 holds exactly or rounded to odd.
+/// Clamps, rounds and flushes a result that f32 holds exactly or rounded to odd.
 V finish(Lanes& l, const Instruction& in, Type type, V real) {
   if (in.has(Modifier::sat)) real = l.saturate(real);
   if (in.has(Modifier::relu)) {
@@ -141,7 +141,8 @@ V finish(Lanes& l, const Instruction& in, Type type, V real) {
 
 Values add_sub(Lanes& l, const Instruction& in, std::span<V const> s) {
   return on_halves(l, in, s, [&](Lanes& e, Type type, std::span<V const> x) {
-    // 24 bits are twice 11 and two more: rounding twice is rounding once.
+    // f32 has 24 bits, which is twice the 11 of a half plus two, so rounding twice equals rounding
+    // once.
     V a = half_to_f32(e, type, x[0]), c = half_to_f32(e, type, x[1]);
     V sum = in.opcode == Opcode::sub ? e.b.CreateFSub(a, c) : e.b.CreateFAdd(a, c);
     return finish(e, in, type, sum);
@@ -152,7 +153,7 @@ Values mul(Lanes& l, const Instruction& in, std::span<V const> s) {
   return on_halves(l, in, s, [&](Lanes& e, Type type, std::span<V const> x) {
     V a = half_to_f32(e, type, x[0]), c = half_to_f32(e, type, x[1]);
     if (type == Type::f16) return finish(e, in, type, e.b.CreateFMul(a, c));  // exact
-    V product = e.b.CreateFMul(e.to_f64(a), e.to_f64(c));  // f32 would lose bits of small ones
+    V product = e.b.CreateFMul(e.to_f64(a), e.to_f64(c));  // f32 would lose bits of small products
     return finish(e, in, type, narrow_to_odd(e, product));
   });
 }
@@ -168,7 +169,8 @@ Values fma(Lanes& l, const Instruction& in, std::span<V const> s) {
   return on_halves(l, in, s, [&](Lanes& e, Type type, std::span<V const> x) {
     V result = fused(e, in, type, x);
     if (!in.has(Modifier::oob)) return result;
-    // Tensor copies fill what is out of bounds with this NaN; a product with it counts nothing.
+    // Tensor copies fill elements out of bounds with this NaN; a product with it contributes
+    // nothing.
     V outside = e.constant(16, 0xffff);
     V any = e.b.CreateOr(e.b.CreateICmpEQ(x[0], outside), e.b.CreateICmpEQ(x[1], outside));
     return e.select(any, e.constant(16, 0), result);
@@ -184,7 +186,7 @@ Values min_max(Lanes& l, const Instruction& in, std::span<V const> s) {
   });
 }
 
-/// `result` of a half, or the canonical NaN where the half is a NaN: GPUs keep no payload here.
+/// `result`, or the canonical NaN if the half is NaN: GPUs keep no payload here.
 V unless_nan(Lanes& e, Type type, V half, V result) {
   V magnitude = e.b.CreateAnd(half, e.constant(16, 0x7fff));
   V infinity = e.constant(16, type == Type::f16 ? 0x7c00 : 0x7f80);

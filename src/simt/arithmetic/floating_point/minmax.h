@@ -5,12 +5,11 @@
 
 namespace km::simt::arithmetic {
 
-/// The smaller or larger number. A number wins over a NaN; two NaNs, or any NaN with
-/// `propagate_nan`, give a NaN (which the caller makes canonical before its bits escape). -0 is
-/// less than +0.
+/// The minimum or maximum. A number is preferred to a NaN; two NaNs, or any NaN with
+/// `propagate_nan`, give a NaN, which the caller has to make canonical. -0 is less than +0.
 V real_min_max(Lanes& l, bool maximum, bool propagate_nan, V a, V c);
 
-/// real_min_max() of the magnitudes, with the product of the signs (.xorsign.abs).
+/// real_min_max() of the magnitudes, with the xor of the signs (.xorsign.abs).
 V xorsign_min_max(Lanes& l, bool maximum, bool propagate_nan, V a, V c);
 
 }  // namespace km::simt::arithmetic

@@ -1,4 +1,4 @@
-// cvt of the 8-bit floating-point formats e4m3 and e5m2, which exist in pairs only.
+// cvt of the 8-bit floating-point formats e4m3 and e5m2, which exist only in pairs.
 #include <llvm/IR/Intrinsics.h>
 
 #include "simt/arithmetic/floating_point/half.h"
@@ -12,13 +12,13 @@ using ptx::Opcode;
 using ptx::Type;
 
 struct Format {
-  unsigned fraction;  // bits
+  unsigned fraction;  // number of fraction bits
   int bias;
-  uint32_t most;      // the largest finite number
-  uint32_t infinity;  // 0: none
+  uint32_t most;      // bits of the largest finite number
+  uint32_t infinity;  // bits of infinity; 0: none
 };
 
-// e4m3 has no infinity, and its one NaN is all ones, as PTX's NaN of e5m2 is.
+// e4m3 has no infinity. Its only NaN is all ones, like the NaN that PTX uses for e5m2.
 constexpr Format kE4m3{3, 7, 0x7e, 0}, kE5m2{2, 15, 0x7b, 0x7c};
 constexpr uint32_t kNan8 = 0x7f;
 
@@ -27,7 +27,7 @@ const Format* format_of(Type type) {
   return type == Type::e5m2x2 ? &kE5m2 : nullptr;
 }
 
-/// f32 to 8 bits, in 32-bit lanes: to nearest, beyond the range the largest number.
+/// Rounds f32 to 8 bits in 32-bit lanes, to nearest; numbers beyond the range become the largest.
 V narrow_8(Lanes& l, const Instruction& in, const Format& format, V real) {
   auto& b = l.b;
   V word = l.bits(real);
@@ -38,7 +38,7 @@ V narrow_8(Lanes& l, const Instruction& in, const Format& format, V real) {
   V carry = b.CreateAdd(odd, l.constant(32, (1u << (dropped - 1)) - 1));
   V normal = b.CreateLShr(b.CreateAdd(magnitude, carry), l.constant(32, dropped));
   normal = b.CreateSub(normal, l.constant(32, bias << format.fraction));
-  // Beside this power of two the last place of an f32 is that of a subnormal.
+  // Adding this power of two aligns the f32's last place with that of a subnormal.
   uint32_t beside = (bias + 1 + dropped) << 23;
   V sum = b.CreateFAdd(l.as_real(magnitude), l.as_real(l.constant(32, beside)));
   V subnormal = b.CreateSub(l.bits(sum), l.constant(32, beside));
@@ -74,12 +74,12 @@ Values from_f16x2(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {pack(l, narrow_8(l, in, format, upper), narrow_8(l, in, format, lower))};
 }
 
-/// One byte, in a 32-bit lane, to the bits of an f16 there.
+/// Converts a byte in a 32-bit lane to the bits of an f16 there.
 V widen_8(Lanes& l, const Instruction& in, const Format& format, V byte) {
   auto& b = l.b;
   V magnitude = b.CreateAnd(byte, l.constant(32, 0x7f));
   V sign = b.CreateShl(b.CreateAnd(byte, l.constant(32, 0x80)), l.constant(32, 24));
-  // An f32 with too small an exponent, which a multiplication puts right; subnormals too.
+  // The f32 has too small an exponent, which a multiplication corrects, for subnormals too.
   V unscaled = l.as_real(b.CreateShl(magnitude, l.constant(32, 23 - format.fraction)));
   V scale = l.as_real(l.constant(32, static_cast<uint64_t>(254 - format.bias) << 23));
   V real = l.as_real(b.CreateOr(l.bits(b.CreateFMul(unscaled, scale)), sign));

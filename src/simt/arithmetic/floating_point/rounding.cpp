@@ -11,7 +11,7 @@ namespace {
 
 namespace I = llvm::Intrinsic;
 
-/// The side on which the exact result lies, seen from the one rounded to nearest.
+/// The side of the nearest number on which the exact result lies.
 struct Side {
   V above;  // exact > nearest
   V below;
@@ -22,7 +22,7 @@ V sign_mask(Lanes& l, V word) {
   return l.b.CreateAShr(word, l.constant_like(word, Lanes::width(word) - 1));
 }
 
-/// `nearest` moved by one unit in the last place where `round` asks for the other neighbour.
+/// Moves `nearest` by one unit in the last place if `round` requires the other neighbour.
 V step(Lanes& l, V nearest, const Side& side, Round round) {
   auto& b = l.b;
   V word = l.bits(nearest), one = l.constant_like(word, 1), none = l.zero(word);
@@ -43,13 +43,13 @@ V step(Lanes& l, V nearest, const Side& side, Round round) {
   return nearest;
 }
 
-/// step() by the sign of exact - nearest.
+/// Like step(), with the sign of the error, exact - nearest.
 V step_by_error(Lanes& l, V nearest, V error, Round round) {
   V zero = l.zero(error);
   return step(l, nearest, {l.b.CreateFCmpOGT(error, zero), l.b.CreateFCmpOLT(error, zero)}, round);
 }
 
-/// Toward minus infinity a sum that is zero is negative unless both addends are +0.
+/// When rounding toward minus infinity, a sum that is zero is negative unless both addends are +0.
 V zero_sum_sign(Lanes& l, V sum, V a, V c, Round round) {
   if (round != Round::rm) return sum;
   auto& b = l.b;
@@ -59,7 +59,8 @@ V zero_sum_sign(Lanes& l, V sum, V a, V c, Round round) {
   return l.as_real(b.CreateOr(l.bits(sum), l.select(is_zero, sign, l.zero(sign))));
 }
 
-/// The error of a + c rounded to `sum`; -inf or +inf beside an overflow, NaN beside an infinity.
+/// The error of a + c rounded to `sum`; -inf or +inf if the sum overflowed, NaN if an operand is
+/// infinite.
 V sum_error(Lanes& l, V a, V c, V sum) {
   auto& b = l.b;
   V swap = b.CreateFCmpOLT(l.fabs(a), l.fabs(c));
@@ -67,7 +68,7 @@ V sum_error(Lanes& l, V a, V c, V sum) {
   return b.CreateFSub(small, b.CreateFSub(sum, large));
 }
 
-/// One AVX-512 instruction with its rounding mode in it.
+/// One AVX-512 instruction with an embedded rounding mode.
 V embedded(Lanes& l, I::ID for_f32, I::ID for_f64, std::initializer_list<V> values, Round round) {
   bool wide = Lanes::is_f64(*values.begin());
   V mode = l.b.getInt32(8 | static_cast<uint32_t>(round));
@@ -78,11 +79,12 @@ V embedded(Lanes& l, I::ID for_f32, I::ID for_f64, std::initializer_list<V> valu
   });
 }
 
-// Makes any error or sum of f32 operations in f64, at least 2^-330, visible in f32.
+// Scales each possible error or sum of f32 operations in f64, at least 2^-330, into the range of
+// f32.
 constexpr double kMagnify = 0x1p250;
 
-/// An f32 result given in f64, `error` being what that has lost (null: nothing): rounded in the
-/// mode. The step is made in f32, where the sign of the distance survives.
+/// Rounds an f32 result that is given in f64; `error` is the part that f64 lost (null: none). The
+/// step is made in f32, where the sign of the difference survives.
 V narrow_sum(Lanes& l, V wide, V error, Round round) {
   auto& b = l.b;
   V nearest = l.to_f32(wide);
@@ -92,14 +94,15 @@ V narrow_sum(Lanes& l, V wide, V error, Round round) {
   return step_by_error(l, nearest, sign, round);
 }
 
-/// The error of a + c rounded to `sum`, if none of the steps can overflow.
+/// Like sum_error(), if no intermediate result can overflow.
 V sum_error_in_range(Lanes& l, V a, V c, V sum) {
   auto& b = l.b;
   V part = b.CreateFSub(sum, a);
   return b.CreateFAdd(b.CreateFSub(a, b.CreateFSub(sum, part)), b.CreateFSub(c, part));
 }
 
-// Factors that keep error terms clear of underflow, and the magnitude below which they are needed.
+// Scale factors that keep error terms from underflowing, and the magnitude below which they are
+// needed.
 constexpr double kTiny = 0x1p-900, kScale = 0x1p600, kRootScale = 0x1p300;
 
 V scale_where(Lanes& l, V condition, double factor) {
@@ -118,7 +121,7 @@ V mul_f64(Lanes& l, V a, V c, Round round) {
 V div_f64(Lanes& l, V a, V c, Round round) {
   auto& b = l.b;
   V quotient = b.CreateFDiv(a, c);
-  // Beyond the second limit the quotient of a tiny dividend is zero: the error is the dividend.
+  // Beyond the second limit the quotient of a tiny dividend is zero, so the error is the dividend.
   V tiny = l.both(b.CreateFCmpOLT(l.fabs(a), l.real64(kTiny)),
                   b.CreateFCmpOLT(l.fabs(c), l.real64(0x1p400)));
   V k = scale_where(l, tiny, kScale);
@@ -136,8 +139,8 @@ V sqrt_f64(Lanes& l, V a, Round round) {
   return step_by_error(l, root, error, round);
 }
 
-/// True if x * factor + offset, for all x from 0 to 1, is between 2^23 and 2^24: there floats are
-/// the integers. CUDA's exponentials begin so.
+/// True if x * factor + offset is between 2^23 and 2^24 for all x from 0 to 1: in that range the
+/// floats are the integers. CUDA's exponentials start with such a sum.
 bool gives_integers(V x, V factor, V offset) {
   using namespace llvm::PatternMatch;
   const llvm::APFloat *scale = nullptr, *base = nullptr;
@@ -147,7 +150,8 @@ bool gives_integers(V x, V factor, V offset) {
   return most >= 1 && least >= 0x1p23 && least + most <= 0x1p24 - 1;
 }
 
-/// Such a sum, rounded in the mode. What it loses is seen exactly: its sum with the offset is.
+/// Rounds such a sum in the mode. Its error is computed exactly, because its difference to the
+/// offset is exact.
 V integer_sum(Lanes& l, V x, V factor, V offset, Round round) {
   auto& b = l.b;
   V nearest = l.fma(x, factor, offset), word = l.bits(nearest);
@@ -230,7 +234,7 @@ V rounded_mul(Lanes& l, V a, V c, Round round) {
     return embedded(l, I::x86_avx512_mul_ps_512, I::x86_avx512_mul_pd_512, {a, c}, round);
   }
   if (Lanes::is_f64(a)) return mul_f64(l, a, c, round);
-  V product = l.b.CreateFMul(l.to_f64(a), l.to_f64(c));  // 48 bits: exact
+  V product = l.b.CreateFMul(l.to_f64(a), l.to_f64(c));  // 48 bits, so exact
   return narrow_sum(l, product, nullptr, round);
 }
 
@@ -250,10 +254,10 @@ V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
   V error = sum_error_in_range(l, product, addend, sum);
   V rounded = narrow_sum(l, sum, error, round);
   if (round != Round::rm) return rounded;
-  // zero_sum_sign() of a product, whose sign is that of its factors, and a number.
+  // zero_sum_sign() with the sign of the product, which is that of its factors.
   V signs = b.CreateOr(b.CreateXor(l.bits(a), l.bits(c)), l.bits(d));
   V sign = b.CreateAnd(signs, l.constant(32, 0x80000000));
-  // Not the rounded sum: where that has underflowed its sign is right already.
+  // The rounded sum is not used: if it underflowed, its sign is right already.
   V magnified = l.to_f32(b.CreateFMul(sum, l.real64(kMagnify)));
   V is_zero = b.CreateFCmpOEQ(magnified, l.zero(magnified));
   return l.as_real(b.CreateOr(l.bits(rounded), l.select(is_zero, sign, l.zero(sign))));
@@ -265,7 +269,7 @@ V rounded_div(Lanes& l, V a, V c, Round round) {
     return embedded(l, I::x86_avx512_div_ps_512, I::x86_avx512_div_pd_512, {a, c}, round);
   }
   if (Lanes::is_f64(a)) return div_f64(l, a, c, round);
-  // A quotient of 24-bit numbers is no closer than 2^-49 (relatively) to another 24-bit number:
+  // A quotient of 24-bit numbers is at least 2^-49 (relative) from every other 24-bit number, so
   // rounding it to 53 bits keeps its side.
   return narrow_sum(l, l.b.CreateFDiv(l.to_f64(a), l.to_f64(c)), nullptr, round);
 }
@@ -276,13 +280,14 @@ V rounded_sqrt(Lanes& l, V a, Round round) {
     return embedded(l, I::x86_avx512_sqrt_ps_512, I::x86_avx512_sqrt_pd_512, {a}, round);
   }
   if (Lanes::is_f64(a)) return sqrt_f64(l, a, round);
-  return narrow_sum(l, l.sqrt(l.to_f64(a)), nullptr, round);  // as for quotients
+  // Exact for the same reason as quotients.
+  return narrow_sum(l, l.sqrt(l.to_f64(a)), nullptr, round);
 }
 
 V emulated_fma(const Lanes& lanes, V a, V c, V d) {
   Lanes caller = lanes;
   if (Lanes::is_f64(a)) return soft_fma(caller, a, c, d, Round::rn);
-  // Long for machines of this kind: once per module, not once per instruction.
+  // Without fma instructions the sequence is long, so it is emitted once per module.
   return out_of_line(caller, "km_fma_f32", {a, c, d}, [](Lanes& l, std::span<V const> x) {
     V product = l.b.CreateFMul(l.to_f64(x[0]), l.to_f64(x[1]));
     return l.to_f32(add_to_odd(l, product, l.to_f64(x[2])));

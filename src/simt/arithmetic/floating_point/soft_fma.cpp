@@ -10,11 +10,12 @@ namespace {
 namespace I = llvm::Intrinsic;
 
 constexpr const char* kName = "km_fma_f64";
-constexpr unsigned kWide = 256;  // bits of the exact sum: at most 217 are used
-constexpr int kBias = 1075;      // of the exponent, the fraction taken as an integer
+constexpr unsigned kWide = 256;  // width of the exact sum, of which at most 217 bits are used
+constexpr int kBias = 1075;      // exponent bias with the fraction as an integer
 constexpr int kLeastExponent = -1074;
 
-/// Builds the body. All on scalars; the rounding mode is an i32 argument (enum Round).
+/// Builds the function's body. All values are scalars; the rounding mode is an i32 argument (enum
+/// Round).
 class Body {
  public:
   Body(llvm::Function& function, Isa isa)
@@ -71,8 +72,8 @@ class Body {
     return {negative, l_.zext(low, kWide), b_.CreateAdd(a.exponent, c.exponent)};
   }
 
-  /// Both are brought to one exponent. What lies further apart than the limits can only break ties,
-  /// which it does as well from nearer by.
+  /// Aligns both to one exponent. If they are further apart than the limits, the smaller one can
+  /// only break ties, and it does that equally well at the limit.
   Sum add(const Sum& product, const Number& d) {
     V apart = b_.CreateSub(d.exponent, product.exponent);
     V up = b_.CreateICmpSGE(apart, i32(0));
@@ -80,7 +81,7 @@ class Body {
     V p_shift = l_.select(up, i32(0), l_.call(I::smin, b_.CreateNeg(apart), i32(110)));
     V x = b_.CreateShl(product.value, l_.zext(p_shift, kWide));
     V y = b_.CreateShl(d.fraction, l_.zext(d_shift, kWide));
-    // A product beside an addend of zero keeps its own exponent.
+    // If the addend is zero, the product keeps its own exponent.
     V from_d = b_.CreateSub(d.exponent, d_shift), from_p = b_.CreateSub(product.exponent, p_shift);
     V exponent = l_.select(b_.CreateAnd(up, b_.CreateNot(d.zero)), from_d, from_p);
     x = l_.select(product.negative, b_.CreateNeg(x), x);
@@ -120,7 +121,7 @@ class Body {
 
   V compose(const Sum& sum, const Rounded& rounded) {
     V field = l_.zext(b_.CreateSub(rounded.exponent, i32(kLeastExponent)), 64);
-    // The hidden bit of a normal fraction adds one to the exponent; a subnormal one has none.
+    // The hidden bit of a normal fraction increments the exponent; a subnormal one has none.
     V word = b_.CreateAdd(b_.CreateShl(field, i64(52)), rounded.fraction);
     V infinity = i64(0x7ff0000000000000);
     V outward = l_.select(sum.negative, is_mode(Round::rm), is_mode(Round::rp));
@@ -130,7 +131,7 @@ class Body {
     return b_.CreateOr(word, b_.CreateShl(l_.zext(sum.negative, 64), i64(63)));
   }
 
-  /// Zero made of nonzero numbers.
+  /// The zero of a sum whose nonzero terms cancel.
   V cancelled() { return b_.CreateShl(l_.zext(is_mode(Round::rm), 64), i64(63)); }
 
   V plain(const Number& a, const Number& c, const Number& d) {
@@ -138,9 +139,9 @@ class Body {
     return b_.CreateOr(b_.CreateNot(finite), b_.CreateOr(a.zero, c.zero));
   }
 
-  /// Products of zero, infinities and NaNs: nothing is rounded, but zeros have signs.
+  /// Results with zeros, infinities and NaNs, which need no rounding; zeros have signs.
   V without_rounding(const Number& a, const Number& c, const Number& d) {
-    // A finite product must not overflow beside an infinite addend.
+    // A finite product must not overflow if the addend is infinite.
     V finite = b_.CreateAnd(a.finite, c.finite);
     V only_d = b_.CreateAnd(finite, b_.CreateNot(d.finite));
     V sum = b_.CreateFAdd(l_.select(only_d, l_.real64(0.0), b_.CreateFMul(a_, c_)), d_);

@@ -10,7 +10,7 @@ namespace {
 
 namespace I = llvm::Intrinsic;
 
-/// One AVX-512 instruction with its rounding mode in it.
+/// One AVX-512 instruction with an embedded rounding mode.
 V embedded_convert(Lanes& l, I::ID id, V real, Round round) {
   auto& b = l.b;
   auto* none = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt32Ty(), 16));
@@ -25,7 +25,8 @@ V mask(Lanes& l, V condition) { return l.sext(condition, 32); }
 V f32_to_s32(Lanes& l, V real, Round round) {
   auto& b = l.b;
   V rounded = f32_to_int(l, real, round);
-  // 0x80000000 is right below the range; above it the inverse is, for NaN zero.
+  // The conversion gives 0x80000000, which is right below the range. Above the range its complement
+  // is right, and for NaN zero.
   V above = b.CreateFCmpOGE(real, l.real32(0x1p31f));
   V ordered = b.CreateFCmpORD(real, real);
   if (l.has_avx512()) {
@@ -38,7 +39,7 @@ V f32_to_s32(Lanes& l, V real, Round round) {
 V f32_to_u32(Lanes& l, V real, Round round) {
   auto& b = l.b;
   V positive = l.select(b.CreateFCmpOGT(real, l.real32(0.0f)), real, l.real32(0.0f));
-  if (l.has_avx512()) {  // all ones for whatever does not fit
+  if (l.has_avx512()) {  // gives all ones for values that do not fit
     return embedded_convert(l, I::x86_avx512_mask_cvtps2udq_512, positive, round);
   }
   V low = f32_to_int(l, positive, round);
@@ -68,7 +69,7 @@ V f32_to_small(Lanes& l, V real, const IntegerTarget& t, Round round) {
   return l.zext(kept, t.bits);
 }
 
-/// The result for NaN: zero for narrow targets of narrow sources, else the highest bit alone.
+/// The result for NaN: zero for narrow targets of narrow sources, otherwise only the highest bit.
 V nan_result(Lanes& l, const IntegerTarget& t) {
   bool zero = !t.from_f64 && t.bits < 64;
   return l.constant(t.bits, zero ? 0 : uint64_t{1} << (t.bits - 1));
@@ -77,12 +78,12 @@ V nan_result(Lanes& l, const IntegerTarget& t) {
 V f64_to_narrow(Lanes& l, V real, const IntegerTarget& t) {
   auto& b = l.b;
   V clamped = clamp(l, real, least_of(t), beyond(t) - 1);
-  // The sum's fraction holds the integer in its low bits, in two's complement.
+  // The low bits of the sum's fraction are the integer in two's complement.
   V low = l.zext(l.bits(b.CreateFAdd(clamped, l.real64(0x1.8p52))), t.bits);
   return l.select(l.is_nan(real), nan_result(l, t), low);
 }
 
-/// Two 32-bit digits, each read off the fraction of a sum.
+/// Two 32-bit digits, each extracted from the fraction of a sum.
 V f64_to_wide(Lanes& l, V real, const IntegerTarget& t) {
   auto& b = l.b;
   V high = l.call(I::floor, b.CreateFMul(real, l.real64(0x1p-32)));

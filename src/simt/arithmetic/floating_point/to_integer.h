@@ -1,5 +1,5 @@
-// Floating point to integers, saturating as PTX does and without LLVM's fptosi, whose result out of
-// range is undefined.
+// Converts floating point to integers with PTX's saturation. LLVM's fptosi is not used, because its
+// result is undefined outside of the range.
 #pragma once
 
 #include "simt/arithmetic/floating_point/rounding.h"
@@ -10,16 +10,17 @@ namespace km::simt::arithmetic {
 struct IntegerTarget {
   unsigned bits = 32;
   bool is_signed = true;
-  bool from_f64 = false;  // the instruction's source type, which decides what NaN gives
+  bool from_f64 = false;  // the source type is f64, which affects the result for NaN
 };
 
-/// To an integral value of the same type.
+/// Rounds to an integral value of the same type.
 V to_integral(Lanes& l, V real, Round round);
 
-/// An f32 to 32 bits with a sign as SSE and AVX convert: 0x80000000 for NaN and what does not fit.
+/// Converts f32 to a signed 32-bit integer like SSE and AVX: 0x80000000 for NaN and values out of
+/// range.
 V f32_to_int(Lanes& l, V real, Round round);
 
-/// `real` is f32 or f64.
+/// Converts `real`, which is f32 or f64.
 V to_integer(Lanes& l, V real, const IntegerTarget& target, Round round);
 
 }  // namespace km::simt::arithmetic

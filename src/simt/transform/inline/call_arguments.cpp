@@ -13,7 +13,8 @@ using ptx::Space;
 using ptx::Symbol;
 using ptx::SymbolId;
 
-/// Arguments and results are registers, constants or whole .param variables of this function.
+/// Checks that arguments and results are registers, constants or whole .param variables of this
+/// function.
 Status Inliner::check_lists(const Call& call) const {
   for (const Operand* list : {&call.copy.operands[0], &call.copy.operands[2]}) {
     for (uint32_t i = 0; i < list->count; ++i) {
@@ -28,8 +29,8 @@ Status Inliner::check_lists(const Call& call) const {
   return {};
 }
 
-/// A function's own variables, .shared ones above all, are the same at every call: a function that
-/// is not recursive has one activation at a time.
+/// The copies of a function's own variables are shared by all its calls (.shared variables above
+/// all), because a function that is not recursive has only one activation at a time.
 const std::vector<SymbolId>& Inliner::variables_of(uint32_t function) {
   auto [entry, is_new] = variables_.try_emplace(function);
   if (!is_new) return entry->second;
@@ -50,7 +51,7 @@ void Inliner::bind_variables(Frame& callee) {
   for (SymbolId id : callee.source->params) is_param[id] = 1;
   for (SymbolId id = 0; id < symbols.size(); ++id) {
     if (symbols[id].space == Space::param && is_param[id] == 0) {
-      callee.symbols[id] = add_param(symbols[id]);  // results, and variables of inner calls
+      callee.symbols[id] = add_param(symbols[id]);  // results, and variables of nested calls
     }
   }
 }
@@ -78,8 +79,8 @@ Status Inliner::bind_params(const Call& call, Frame& callee) {
 
 Status Inliner::bind_param(const Call& call, const Operand& argument, const Symbol& param,
                            Frame& callee, SymbolId& out_symbol) {
-  // A function reads its parameters only, so the caller's variable can stand for them. A kernel's
-  // own parameters are copied: the callee may take the address.
+  // A function only reads its parameters, so the caller's variable can be used directly. A kernel's
+  // own parameters are copied, because the callee may take the address.
   const bool is_own = argument.symbol < is_own_param_.size() && is_own_param_[argument.symbol] != 0;
   if (param.space != Space::reg && argument.kind == Operand::Kind::symbol && !is_own) {
     out_symbol = argument.symbol;
@@ -91,7 +92,7 @@ Status Inliner::bind_param(const Call& call, const Operand& argument, const Symb
   return {};
 }
 
-/// Pieces as large as the variable's alignment allows; without values.
+/// Splits a variable into pieces as large as its alignment allows, without values.
 std::vector<Inliner::Piece> Inliner::pieces_of(SymbolId variable) const {
   std::vector<Piece> pieces;
   const uint64_t size = out_.symbols[variable].size_bytes;
@@ -114,7 +115,7 @@ std::vector<Inliner::Piece> Inliner::read_variable(const Instruction& like, Symb
   return pieces;
 }
 
-/// An argument's value, in registers or constants; none for `_`.
+/// The value of an argument, in registers or constants; no pieces for `_`.
 Result<std::vector<Inliner::Piece>> Inliner::read_argument(const Call& call,
                                                            const Operand& argument,
                                                            const Symbol& param) {
@@ -131,7 +132,7 @@ Result<std::vector<Inliner::Piece>> Inliner::read_argument(const Call& call,
   return std::vector<Piece>{{0, param.size_bytes, reg}};
 }
 
-/// Into the variable, or where there is none into the callee's register.
+/// Writes a parameter to its variable or, if there is none, to the callee's register.
 void Inliner::write_param(const Call& call, const std::vector<Piece>& pieces, const Frame& callee,
                           SymbolId variable, ptx::RegisterId reg) {
   for (const Piece& piece : pieces) {
@@ -143,7 +144,7 @@ void Inliner::write_param(const Call& call, const std::vector<Piece>& pieces, co
   }
 }
 
-/// The caller's variable stands for the result, unless it is an argument too.
+/// The caller's variable is used directly for the result, unless it is an argument too.
 void Inliner::bind_results(const Call& call, Frame& callee) {
   const Operand &results = call.copy.operands[0], &arguments = call.copy.operands[2];
   for (uint32_t i = 0; i < results.count; ++i) {

@@ -13,7 +13,7 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Symbol;
 
-constexpr uint64_t kEndOfParameters = UINT64_MAX;  // no size
+constexpr uint64_t kEndOfParameters = UINT64_MAX;  // a marker that is no size
 
 bool is_call(const Instruction& instruction) { return instruction.opcode == Opcode::call; }
 
@@ -60,7 +60,8 @@ void CallGraph::note_address(const Symbol& symbol) {
   if (symbol.is_function) has_address_[resolved_[symbol.function]] = 1;
 }
 
-/// Only where there is a call through a pointer: modules with a thousand kernels have few.
+/// Only needed if there is a call through a pointer: modules with a thousand kernels rarely have
+/// one.
 void CallGraph::find_addresses() {
   if (!has_address_.empty()) return;
   has_address_.assign(module_.functions.size(), 0);
@@ -159,7 +160,8 @@ std::span<const uint32_t> CallGraph::targets(uint32_t caller, const Instruction&
   return set(set_of_signature_.at(signature_of(prototype)));
 }
 
-/// Components have numbers in the order of calls, callers first, from a node that calls all.
+/// Components are numbered in topological order, callers first, from a node that calls all
+/// functions.
 void CallGraph::find_cycles() {
   const auto count = static_cast<NodeId>(calls_.size());
   Graph graph(count + 1);

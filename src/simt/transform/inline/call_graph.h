@@ -1,5 +1,5 @@
-// Which functions the calls of a module reach, through pointers too. Made once for a module, in
-// time linear in its text: a call through a pointer leads to a node for all functions that fit.
+// The call graph of a module, including calls through pointers. It is built once per module in time
+// linear in its text: a call through a pointer leads to one node for all functions that fit.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace km::simt {
 
-/// The address of a function: a number that no variable's address equals, the same in all kernels
-/// of a module, as tables of pointers in memory need.
+/// The address of a function: a number that no variable's address equals, and that is the same in
+/// all kernels of a module, as tables of pointers in memory require.
 constexpr uint64_t function_address(uint32_t function) { return 16 * (uint64_t{function} + 1); }
 
-/// The function that `function` is another name for, else itself.
+/// The function that `function` is an alias of, otherwise itself.
 uint32_t resolve_alias(const ptx::Module& module, uint32_t function);
 
 class CallGraph {
@@ -25,23 +25,23 @@ class CallGraph {
   /// Keeps a reference to the module.
   explicit CallGraph(const ptx::Module& module);
 
-  /// Functions that a call in the body of `caller` may enter: one, or those in the call's list or
-  /// array, or those whose address is taken somewhere in the module and that have the parameters
-  /// and results of the call's prototype.
+  /// The functions that a call in the body of `caller` may enter: the named one, those in the
+  /// call's list or array, or all functions whose address is taken in the module and that have the
+  /// parameters and results of the call's prototype.
   std::span<const uint32_t> targets(uint32_t caller, const ptx::Instruction& call) const;
-  /// It can be called again before it has returned.
+  /// True if the function can be called again before it has returned.
   bool is_recursive(uint32_t function) const { return is_recursive_[function] != 0; }
-  /// The function is recursive, or some function that it reaches.
+  /// True if the function, or a function that it reaches, is recursive.
   bool reaches_recursion(uint32_t function) const { return reaches_recursion_[function] != 0; }
-  /// The callee, called by the other, may call it in turn.
+  /// True if the callee may call the caller in turn.
   bool comes_back(uint32_t caller, uint32_t callee) const {
     return is_recursive(caller) && component_[caller] == component_[callee];
   }
 
-  /// Functions have the numbers of the module; the nodes after them are sets of functions that one
-  /// pointer may hold. An edge for each call, and from a set to each of its functions.
+  /// Nodes are the module's functions, by their numbers, followed by sets of functions that one
+  /// pointer may hold. There is an edge for each call, and from a set to each of its functions.
   const std::vector<std::vector<NodeId>>& calls() const { return calls_; }
-  /// Functions and sets, each after those that it calls; those of a cycle in any order.
+  /// Functions and sets, each after those that it calls; within a cycle in any order.
   const std::vector<NodeId>& callees_first() const { return callees_first_; }
   const ptx::Module& module() const { return module_; }
 
@@ -64,12 +64,12 @@ class CallGraph {
 
   const ptx::Module& module_;
   std::vector<uint32_t> resolved_;    // aliases, by function
-  std::vector<uint8_t> has_address_;  // by function, once a pointer is called
+  std::vector<uint8_t> has_address_;  // by function; computed when the module calls a pointer
   std::map<Signature, std::vector<uint32_t>> by_signature_;  // functions with an address
   std::vector<std::vector<uint32_t>> sets_;
   std::map<Signature, NodeId> set_of_signature_;
   std::map<ListKey, NodeId> set_of_list_;
-  std::map<ptx::SymbolId, NodeId> set_of_table_;  // of arrays that a call names
+  std::map<ptx::SymbolId, NodeId> set_of_table_;  // arrays of functions that calls name
   std::vector<std::vector<NodeId>> calls_;
   std::vector<NodeId> callees_first_;
   std::vector<uint32_t> component_;                        // by node

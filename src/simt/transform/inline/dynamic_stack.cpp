@@ -17,10 +17,11 @@ using ptx::Type;
 
 constexpr const char* kStackName = "%stack";
 constexpr uint64_t kLeastAlignBytes = 8;
-// Makes sizes no powers of two: the threads' frames would all fall into the same sets of a cache.
+// Keeps frame sizes from being powers of two, for which all threads' frames would map to the same
+// cache sets.
 constexpr uint64_t kOddBytes = 64;
 
-/// With 64-bit addresses: local addresses are addresses of the host.
+/// Requires 64-bit addresses, because local addresses are addresses of the host.
 bool uses_stack(const Instruction& in) {
   switch (in.opcode) {
     case Opcode::alloca:
@@ -103,8 +104,8 @@ class Rewriter {
     }
   }
 
-  /// The stack grows downwards; the alignment may take up what is left of it. Under a guard that
-  /// does not hold `exceeds` stays what it was, which is false: true has trapped.
+  /// The stack grows downwards, and alignment may exhaust it. Under a false guard `exceeds` keeps
+  /// its value, which is false, since true has trapped.
   void allocate(const Instruction& in) {
     uint64_t align = kLeastAlignBytes;
     if (in.operand_count > 2) align = std::max(align, in.operands[2].bits);

@@ -1,15 +1,15 @@
-// alloca, stacksave and stackrestore become arithmetic on a stack pointer.
+// Lowers alloca, stacksave and stackrestore to arithmetic on a stack pointer.
 #pragma once
 
 #include "ptx/ir.h"
 
 namespace km::simt {
 
-/// True if the function has such instructions.
+/// True if the function contains such instructions.
 bool allocates_stack(const ptx::Function& function);
 
-/// Gives each thread of a function that has such instructions a stack in local memory; a kernel
-/// that needs more of it ends with a fault.
+/// Gives each thread of such a function a stack of `stack_bytes` in local memory; a kernel that
+/// exceeds it ends with a fault.
 void make_stack_explicit(ptx::Function& function, uint64_t stack_bytes);
 
 /// True if make_stack_explicit() has given the function's threads a stack.

@@ -1,7 +1,7 @@
-// PTX to PTX, before the engine sees blocks: calls of functions with a body are inlined (recursive
-// functions have one body, to which calls jump; of a pointer every function that fits is tried),
-// and .param variables of call sequences become registers (or local memory where their address or
-// an odd access needs it), and the carry flag becomes a register.
+// PTX to PTX, before basic blocks are built: calls of functions with a body are inlined (a
+// recursive function has one body, to which calls jump; for a pointer, every function that fits is
+// compared), .param variables of call sequences become registers (or local memory, if their address
+// is taken or an access is irregular), and the carry flag becomes a register.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace km::simt {
 
-/// A copy of function number `kernel` without calls to functions that have a body. What remains are
-/// calls of known externals (vprintf, __assertfail), whose operands are now lists of registers or
-/// immediates. KM_ERROR_UNSUPPORTED_PTX for unknown externals, variable arguments and kernels
-/// beyond a limit of size, each with the line of the call. `stack_bytes`: of a thread, for
+/// A copy of function number `kernel` without calls of functions that have a body. Only calls of
+/// known externals (vprintf, __assertfail) remain, with lists of registers or immediates as
+/// operands. KM_ERROR_UNSUPPORTED_PTX for unknown externals, variable arguments and kernels beyond
+/// a size limit, with the line of the call. `stack_bytes` is the size of a thread's stack for
 /// recursive calls and alloca.
 Result<std::unique_ptr<ptx::Function>> flatten(const InliningCosts& costs, uint32_t kernel,
                                                uint64_t stack_bytes);

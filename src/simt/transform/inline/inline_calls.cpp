@@ -42,7 +42,7 @@ Result<Function> Inliner::run() {
   out_.labels.clear();
   out_.target_lists.clear();
   out_.source_lines.clear();
-  out_.prototypes.clear();  // of indirect calls
+  out_.prototypes.clear();  // prototypes of indirect calls
   Frame frame;
   frame.source = &function_;
   frame.function = kernel_;
@@ -59,7 +59,7 @@ std::string Inliner::unique(const std::string& name) const {
   return copies_ == 0 ? name : name + "$in" + std::to_string(copies_);
 }
 
-/// Makes room for the body's registers, labels, lists and source lines.
+/// Allocates the body's registers, labels, lists and source lines in the copy.
 void Inliner::enter(Frame& frame) {
   const Function& source = *frame.source;
   frame.first_register = static_cast<RegisterId>(out_.registers.size());
@@ -100,7 +100,7 @@ Status Inliner::copy_body(Frame& frame) {
 Status Inliner::copy_instruction(Frame& frame, const Instruction& source, bool is_last) {
   if (source.opcode == Opcode::call) return expand_call(frame, source);
   if (source.opcode == Opcode::ret && frame.is_call) {
-    // The end follows anyway. Labels that nothing needs would only split blocks.
+    // The end follows directly, so no jump is emitted; an unnecessary label would split the block.
     if (is_last) return {};
     if (frame.end == kNone) frame.end = add_label(frame.source->name + "$end");
     const Instruction guarded = map(frame, source);
@@ -149,7 +149,7 @@ Operand Inliner::map(const Frame& frame, const Operand& operand, const Instructi
   return result;
 }
 
-/// A variable of one activation: its address is a sum.
+/// A variable of one activation has an address that is computed as a sum.
 Operand Inliner::map_local(const Frame& frame, const Operand& operand, const Instruction& at) {
   const int64_t offset =
       operand.offset + static_cast<int64_t>(frame.local_offsets.at(operand.symbol));
@@ -184,9 +184,9 @@ Instruction Inliner::map(const Frame& frame, const Instruction& instruction) {
   return result;
 }
 
-/// A .param address held in a register points into a parameter or a result of a function, and
-/// those lie in local memory once somebody takes their address; in the kernel itself it can also
-/// point to a parameter of the kernel, which is only read.
+/// A .param address in a register points to a parameter or result of a function, and these are in
+/// local memory once their address is taken. In the kernel itself it can also point to a parameter
+/// of the kernel, which is only read.
 void Inliner::map_space(const Frame& frame, Instruction& instruction) const {
   const bool by_register = std::none_of(
       instruction.operands.begin(), instruction.operands.begin() + instruction.operand_count,
@@ -231,7 +231,7 @@ Status Inliner::expand_target(const Call& call, uint32_t function) {
   return plan_.is_shared(function) ? jump_to_body(call, function) : expand_body(call, function);
 }
 
-/// The functions that the pointer may hold are tried one after the other.
+/// Compares the pointer with each function that it may hold, one after the other.
 Status Inliner::expand_pointer(const Call& call) {
   const Operand pointer = call.copy.operands[1];
   const uint32_t size = ptx::size_bytes(out_.registers[pointer.reg].type);
@@ -253,7 +253,8 @@ Status Inliner::expand_pointer(const Call& call) {
   return check_size(call.copy);
 }
 
-/// Variables become registers around the call, so that nothing but loads and stores knows them.
+/// Replaces variables by registers around the call, so that only loads and stores refer to
+/// variables.
 Status Inliner::expand_external(const Call& call, const Function& callee) {
   const Instruction& copy = call.copy;
   std::vector<std::pair<SymbolId, Operand>> results;
@@ -308,7 +309,7 @@ Status Inliner::expand_body(const Call& call, uint32_t function) {
 
 LabelId Inliner::add_label(const std::string& name) {
   const auto id = static_cast<LabelId>(out_.labels.size());
-  // Names of labels are never compared, but a printed kernel must read well.
+  // Labels' names are never compared; they only make a printed kernel readable.
   out_.labels.push_back({name + "$" + std::to_string(id), 0});
   return id;
 }
@@ -325,7 +326,7 @@ SymbolId Inliner::add_param(const Symbol& like) {
 
 RegisterId Inliner::add_register(ptx::Type type) {
   const auto id = static_cast<RegisterId>(out_.registers.size());
-  // No register is as narrow as a byte.
+  // Registers have at least 16 bits here.
   out_.registers.push_back(
       {"%arg$" + std::to_string(id), type == ptx::Type::b8 ? ptx::Type::b16 : type});
   return id;

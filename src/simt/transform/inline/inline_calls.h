@@ -1,5 +1,5 @@
 // The first half of flatten(): calls of functions with a body are replaced by the body, or by jumps
-// to the one body of a recursive function.
+// to the only body of a recursive function.
 #pragma once
 
 #include "base/result.h"
@@ -8,8 +8,8 @@
 
 namespace km::simt {
 
-/// A copy of function number `kernel` in which only known externals are called, with registers,
-/// immediates and .param variables as operands. Variables of call sequences stay in .param space.
+/// A copy of function number `kernel` that calls only known externals, with registers, immediates
+/// and .param variables as operands. Variables of call sequences stay in .param space.
 Result<ptx::Function> inline_calls(const InliningCosts& costs, uint32_t kernel);
 
 }  // namespace km::simt

@@ -1,5 +1,5 @@
-// The workings of inline_calls(): bodies copied into a kernel, where they are called or, for
-// recursive functions, once, with jumps to them and back.
+// The implementation of inline_calls(): bodies are copied into a kernel at each call or, for
+// recursive functions, once with jumps to and from the body.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace km::simt {
 
-/// One body being copied: how its numbers become numbers of the copy.
+/// One body that is being copied, with the mapping of its numbers to those of the copy.
 struct Frame {
   const ptx::Function* source = nullptr;
   uint32_t function = ptx::kNone;  // index in the module
@@ -22,28 +22,28 @@ struct Frame {
   uint32_t first_source_line = 0;
   uint32_t first_target_list = 0;
   std::vector<ptx::SymbolId> symbols;
-  bool is_call = false;           // else the kernel itself
-  ptx::LabelId end = ptx::kNone;  // where `ret` of a call goes, once there is one
-  // Used for recursive functions, whose activations have .local variables of their own.
+  bool is_call = false;           // false: the kernel itself
+  ptx::LabelId end = ptx::kNone;  // target of `ret` in a call, if it was needed
+  // For recursive functions, whose activations have separate .local variables.
   ptx::RegisterId locals = ptx::kNone;  // their address
   uint64_t locals_bytes = 0;
   std::map<ptx::SymbolId, uint64_t> local_offsets;
 };
 
-/// A body that is there once. Who jumps to it says in a register where to come back.
+/// A shared body. Its callers store the number of their return site in a register.
 struct SharedBody {
   Frame frame;
   ptx::LabelId entry = ptx::kNone;
-  ptx::RegisterId site = ptx::kNone;  // which of the places after calls comes next
-  uint32_t sites = ptx::kNone;        // the list of those places
-  // Recursive functions: the values live across each call, and which call an instruction is.
+  ptx::RegisterId site = ptx::kNone;  // register with the index of the return site
+  uint32_t sites = ptx::kNone;        // list of the return sites
+  // For recursive functions: the values live across each call, and the call that an instruction is.
   std::vector<LiveValues> live;
   std::vector<uint32_t> call_number;
 };
 
 class Inliner {
  public:
-  /// `kernel`: its number in the graph's module.
+  /// `kernel` is its number in the graph's module.
   Inliner(const CallGraph& graph, const InliningPlan& plan, uint32_t kernel)
       : module_(graph.module()),
         kernel_(kernel),
@@ -57,19 +57,20 @@ class Inliner {
   using Operand = ptx::Operand;
   using Instruction = ptx::Instruction;
 
-  /// A call being replaced: its operands are those of the copy, and it has no guard any more.
+  /// A call that is being replaced; its operands are already mapped to the copy, and its guard is
+  /// removed.
   struct Call {
     const Frame& caller;
     const Instruction& source;
     Instruction copy;
   };
-  /// Part of a variable or an argument, and its value on the way.
+  /// A part of a variable or argument, and its value while it is moved.
   struct Piece {
     uint64_t offset_bytes = 0, size_bytes = 0;
     Operand value;
   };
 
-  /// A register, or a part of a variable, and where its value lies while a call runs.
+  /// A register or a part of a variable, and the location of its saved value during a call.
   struct Kept {
     ptx::RegisterId reg = ptx::kNone;
     ptx::SymbolId variable = ptx::kNone;
@@ -77,7 +78,7 @@ class Inliner {
     uint64_t place_bytes = 0;
   };
 
-  // inline_calls.cpp: bodies and their instructions
+  // Defined in inline_calls.cpp: bodies and their instructions.
   Error error(const Instruction& at, const std::string& what) const;
   Status check_size(const Instruction& at);
   void enter(Frame& frame);
@@ -98,14 +99,14 @@ class Inliner {
   ptx::SymbolId add_param(const ptx::Symbol& like);
   std::string unique(const std::string& name) const;
 
-  // inline_calls.cpp: calls
+  // Defined in inline_calls.cpp: calls.
   Status expand_call(const Frame& frame, const Instruction& source);
   Status expand_target(const Call& call, uint32_t function);
   Status expand_pointer(const Call& call);
   Status expand_body(const Call& call, uint32_t function);
   Status expand_external(const Call& call, const ptx::Function& callee);
 
-  // call_arguments.cpp: arguments and results
+  // Defined in call_arguments.cpp: arguments and results.
   Status check_lists(const Call& call) const;
   Status check_signature(const Call& call, const ptx::Function& callee) const;
   const std::vector<ptx::SymbolId>& variables_of(uint32_t function);
@@ -128,7 +129,7 @@ class Inliner {
   void store(const Instruction& like, ptx::SymbolId to, uint64_t offset_bytes, const Operand& from,
              uint64_t size_bytes);
 
-  // shared_bodies.cpp
+  // Defined in shared_bodies.cpp.
   Result<SharedBody*> shared_body(uint32_t function);
   static void number_calls(SharedBody& body);
   void lay_out_locals(Frame& frame);
@@ -154,10 +155,10 @@ class Inliner {
   ptx::Function out_;
   std::vector<uint8_t> is_own_param_;  // by symbol of the kernel
   std::map<uint32_t, std::vector<ptx::SymbolId>> variables_;
-  uint32_t copies_ = 0;  // bodies copied so far, for names
+  uint32_t copies_ = 0;  // bodies copied so far, which makes names unique
   std::map<uint32_t, SharedBody> bodies_;
-  std::vector<uint32_t> pending_;      // shared bodies to be copied
-  ptx::RegisterId kept_ = ptx::kNone;  // address of what the latest call has put aside
+  std::vector<uint32_t> pending_;      // shared bodies that are not copied yet
+  ptx::RegisterId kept_ = ptx::kNone;  // address of the values that the latest call has saved
 };
 
 }  // namespace km::simt

@@ -6,18 +6,21 @@ namespace km::simt {
 
 namespace {
 
-constexpr uint64_t kFreeInstructions = 40'000;  // that a kernel may grow to by copies
-constexpr uint64_t kMostGrowth = 2;             // beyond, how many times what is there once
-constexpr uint64_t kHuge = uint64_t{1} << 40;   // sums of two such numbers do not wrap
-constexpr uint64_t kJumpInstructions = 4;       // to a shared body and back
-constexpr uint64_t kBodyInstructions = 8;       // what a copy takes even where its body is empty
-constexpr uint64_t kTestInstructions = 3;       // of a pointer, for each function it may hold
-constexpr uint64_t kPieceBytes = 8;             // of arguments and results, moved one by one
+constexpr uint64_t kFreeInstructions = 40'000;  // size up to which a kernel may grow by copies
+// Beyond that size, growth relative to the code without copies.
+constexpr uint64_t kMostGrowth = 2;
+constexpr uint64_t kHuge = uint64_t{1} << 40;  // so large that sums of two do not wrap
+constexpr uint64_t kJumpInstructions = 4;      // cost of a jump to a shared body and back
+constexpr uint64_t kBodyInstructions = 8;      // cost of a copy even if its body is empty
+// Cost of a comparison per function that a pointer may hold.
+constexpr uint64_t kTestInstructions = 3;
+// Arguments and results are moved in pieces of this size.
+constexpr uint64_t kPieceBytes = 8;
 
 uint64_t bounded(uint64_t size) { return std::min(size, kHuge); }
 
-/// Moves of arguments and results, the body itself, and tables of registers, labels and variables
-/// at a quarter of an instruction an entry.
+/// The cost of the body, the moves of arguments and results, and tables of registers, labels and
+/// variables at a quarter of an instruction per entry.
 uint64_t own_size(const ptx::Function& function) {
   uint64_t moves = 0;
   for (const auto* list : {&function.params, &function.returns}) {
@@ -83,7 +86,8 @@ void InliningPlan::find_reached(uint32_t kernel) {
   }
   std::sort(reached_.begin(), reached_.end(),
             [&](NodeId a, NodeId b) { return costs_.order[a] < costs_.order[b]; });
-  // A call through a pointer has a copy of each function of its set, so the set's sites are theirs.
+  // A call through a pointer copies each function of its set, so the set's call sites count as
+  // theirs.
   const size_t functions = costs_.graph.module().functions.size();
   for (auto node = reached_.rbegin(); node != reached_.rend(); ++node) {
     if (*node < functions) continue;
@@ -91,7 +95,8 @@ void InliningPlan::find_reached(uint32_t kernel) {
   }
 }
 
-/// Chooses what is shared when no copy may be larger than that, and gives the kernel's size.
+/// Selects the shared functions such that no copy is larger than `largest_copy`, and returns the
+/// kernel's size.
 uint64_t InliningPlan::size_with(uint64_t largest_copy) {
   const size_t functions = costs_.graph.module().functions.size();
   uint64_t bodies = 0;

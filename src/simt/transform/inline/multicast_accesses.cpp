@@ -14,7 +14,7 @@ using ptx::Type;
 
 namespace {
 
-/// ".relaxed.gpu.global.v4", as far as the instruction has them.
+/// The suffix ".relaxed.gpu.global.v4", with the parts that the instruction has.
 std::string shared_parts(const Instruction& instruction) {
   std::string text;
   for (Modifier modifier :
@@ -44,19 +44,19 @@ bool is_half(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
 }
 
-/// The reduction of one memory: it adds to it what the multicast one adds to all.
+/// The reduction of a single memory that replaces the reduction of all memories.
 std::string reduction(const Instruction& instruction) {
   const Type type = instruction.type();
   std::string text = reduction_part(instruction);
   if (is_half(type)) text += ".noftz";
   text += vector_part(instruction);
-  // Sums of signed and unsigned numbers have the same bits.
+  // Signed and unsigned sums have the same bits, so one type serves both.
   return text + "." +
          std::string(type == Type::s64 && instruction.has(Modifier::add) ? "u64"
                                                                          : ptx::text_of(type));
 }
 
-/// The mnemonic of the access; empty: there is none.
+/// The mnemonic of the replacement; empty if there is none.
 std::string access_of(const Instruction& instruction) {
   const std::string bits = "." + std::string(bits_type_text(ptx::size_bytes(instruction.type(0))));
   if (instruction.has(Modifier::bulk)) {

@@ -22,24 +22,25 @@ constexpr uint64_t kLargestVariable = 4096;
 constexpr uint8_t kNoCell = 0xFF;
 constexpr size_t kMostCells = kNoCell;
 
-/// Bytes of a variable that are always accessed within themselves: they share a register.
+/// Bytes of a variable that no access crosses the ends of, so they can share a register.
 struct Cell {
   uint64_t offset = 0, size = 0;
   bool is_stored_in_part = false;
-  bool is_whole = true;    // every access covers it
-  Type type = Type::none;  // of all registers that go in and out; none: they differ
+  bool is_whole = true;  // every access covers the whole cell
+  // Common type of the registers that are loaded and stored; none: they differ.
+  Type type = Type::none;
   bool has_type = false;
   RegisterId reg = ptx::kNone;
 
   uint64_t register_bytes() const {
-    return std::max<uint64_t>(size, is_stored_in_part ? 4 : 2);  // bfi takes 32 bits and more
+    return std::max<uint64_t>(size, is_stored_in_part ? 4 : 2);  // bfi requires at least 32 bits
   }
 };
 
 struct Access {
   uint64_t offset = 0, size = 0;
   bool is_store = false;
-  Type type = Type::none;  // of the register; none for constants
+  Type type = Type::none;  // type of the register; none for constants
 };
 
 struct Variable {
@@ -50,7 +51,7 @@ struct Variable {
   std::vector<uint8_t> cell_of_byte;
 };
 
-/// A load or store of one .param variable at a known offset.
+/// True for a load or store of one .param variable at a known offset.
 bool is_direct_access(const Instruction& instruction, unsigned operand) {
   const bool load = instruction.opcode == Opcode::ld && operand == 1;
   const bool store = instruction.opcode == Opcode::st && operand == 0;
@@ -173,7 +174,7 @@ void Promoter::decide(SymbolId symbol) {
   for (Cell& cell : variable.cells) choose_register(declared.name, cell);
 }
 
-/// Naturally aligned accesses nest, so the widest one at a place makes the cell.
+/// Naturally aligned accesses nest, so the widest access at a place determines the cell.
 bool Promoter::make_cells(Variable& variable) const {
   uint64_t end = 0;
   for (const Access& access : variable.accesses) end = std::max(end, access.offset + access.size);
@@ -215,7 +216,7 @@ void Promoter::choose_register(const std::string& name, Cell& cell) {
 }
 
 void Promoter::rewrite() {
-  // Variables that are stored piece by piece start with some value.
+  // Variables that are stored in parts need a defined initial value.
   for (const Variable& variable : variables_) {
     if (!variable.is_promoted) continue;
     for (const Cell& cell : variable.cells) {
@@ -356,7 +357,7 @@ RegisterId Promoter::add_register(Type type) {
   return id;
 }
 
-/// The bits in a register that integer instructions take.
+/// The register's bits in a type that integer instructions accept.
 Operand Promoter::integer_of(const Instruction& like, const Operand& reg) {
   const Type type = type_of(reg);
   if (ptx::is_integer(type)) return reg;

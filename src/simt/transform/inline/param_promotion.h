@@ -1,13 +1,13 @@
-// The second half of flatten(): variables of call sequences become registers.
+// The second half of flatten(): promotes variables of call sequences to registers.
 #pragma once
 
 #include "ptx/ir.h"
 
 namespace km::simt {
 
-/// Rewrites `function`, whose calls are inlined. A .param variable that is no parameter of the
-/// function itself becomes registers where every access has a known offset and natural alignment,
-/// else it moves to .local.
+/// Rewrites `function`, whose calls must be inlined. A .param variable that is not a parameter of
+/// the function itself becomes registers if every access has a known offset and natural alignment,
+/// otherwise it moves to .local.
 void promote_params(ptx::Function& function);
 
 }  // namespace km::simt

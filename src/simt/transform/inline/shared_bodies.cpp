@@ -1,6 +1,6 @@
-// Inliner: bodies that are there once. A call puts the number of its place into the body's
-// register and jumps; the body's end jumps back by a table of the places. Before a call that may
-// come back to the caller's own body, what the caller still needs goes to the thread's stack.
+// Inliner: shared bodies. A call stores its return site's number in the body's register and jumps;
+// the body's end jumps back by a table of return sites. Before a call that may recurse into the
+// caller's own body, the live values are saved on the thread's stack.
 #include <algorithm>
 
 #include "base/integers.h"
@@ -20,9 +20,9 @@ using ptx::Type;
 namespace {
 
 constexpr uint64_t kStackAlignBytes = 16;
-// The first fields of the record that a call puts aside.
-constexpr uint64_t kPreviousPlace = 0;  // where the call before has put its values
-constexpr uint64_t kStackPlace = 8;     // the top of the stack as it was
+// The first fields of the record that a call saves.
+constexpr uint64_t kPreviousPlace = 0;  // record of the enclosing call
+constexpr uint64_t kStackPlace = 8;     // stack pointer before the call
 constexpr uint64_t kFirstPlace = 16;
 
 Operand local_address(ptx::RegisterId base, uint64_t offset_bytes) {
@@ -153,7 +153,7 @@ Status Inliner::jump_to_body(const Call& call, uint32_t function) {
   return check_size(like);
 }
 
-/// Into registers of their own: the callee's parameters may be the caller's.
+/// Copies arguments to separate registers, because the callee's parameters may be the caller's.
 Result<std::vector<std::vector<Inliner::Piece>>> Inliner::read_arguments(
     const Call& call, const ptx::Function& callee) {
   std::vector<std::vector<Piece>> result;
@@ -235,7 +235,7 @@ void Inliner::take_back(const Instruction& like, const std::vector<Kept>& kept) 
   emit("stackrestore.u64", {top}, like);
 }
 
-/// A register of 128 bits as two.
+/// Splits a 128-bit register into two.
 Operand Inliner::halves() {
   Operand pair;
   pair.kind = Operand::Kind::vector;
