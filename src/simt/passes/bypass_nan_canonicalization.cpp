@@ -13,9 +13,9 @@ namespace {
 
 namespace patterns = llvm::PatternMatch;
 
-constexpr unsigned kMostSteps = 4;  // from the choice of the NaN to the arithmetic
+constexpr unsigned kMostSteps = 4;  // maximum distance from the select to the arithmetic
 
-/// The value that `value` is but for NaNs; null: it is no choice of a NaN.
+/// If `value` is a select that canonicalises NaNs, its input; otherwise null.
 llvm::Value* without_choice(llvm::Value* value) {
   auto* choice = llvm::dyn_cast<llvm::SelectInst>(value);
   if (choice == nullptr) return nullptr;
@@ -27,7 +27,7 @@ llvm::Value* without_choice(llvm::Value* value) {
   return is_test && patterns::match(choice->getTrueValue(), patterns::m_NaN()) ? raw : nullptr;
 }
 
-/// True if the call rounds to an integral number; it hands NaNs on.
+/// True if the call rounds to an integral number, which propagates NaNs.
 bool is_integral_rounding(const llvm::IntrinsicInst& call) {
   switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::roundeven:
@@ -42,8 +42,8 @@ bool is_integral_rounding(const llvm::IntrinsicInst& call) {
   }
 }
 
-/// Makes, in front of `user`, the part of the value before the choice that corresponds to `value`;
-/// null: there is none.
+/// Builds, before `user`, the part of the raw value that corresponds to `value`; null if there is
+/// none.
 llvm::Value* raw_of(llvm::Value* value, llvm::Instruction& user, unsigned steps = kMostSteps) {
   if (llvm::Value* raw = without_choice(value)) return raw;
   if (steps == 0) return nullptr;

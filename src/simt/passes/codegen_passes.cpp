@@ -16,7 +16,7 @@
 namespace km::simt {
 namespace {
 
-/// A block has no more instructions than these. Those of ordinary kernels have fewer.
+/// The maximum number of instructions of a block, above that of ordinary kernels.
 constexpr uint32_t kMostInstructions = 2'000;
 
 class CutBlocks final : public llvm::FunctionPass {
@@ -25,15 +25,15 @@ class CutBlocks final : public llvm::FunctionPass {
   CutBlocks() : FunctionPass(ID) {}
   llvm::StringRef getPassName() const override { return "Cut long blocks"; }
   void getAnalysisUsage(llvm::AnalysisUsage& usage) const override {
-    usage.addPreserved<llvm::StackProtector>();  // what it found, selection needs
+    usage.addPreserved<llvm::StackProtector>();  // instruction selection needs its results
   }
   bool runOnFunction(llvm::Function& function) override {
     return split_long_blocks(function, kMostInstructions);
   }
 };
 
-/// Instruction selection and what follows takes most of the time that code takes to make, and is
-/// done function by function.
+/// Instruction selection and later passes take most of the compile time and run per function, so
+/// emptying the remaining functions ends the compilation early.
 class EmptyUnwanted final : public llvm::FunctionPass {
  public:
   static inline char ID = 0;
@@ -57,7 +57,7 @@ class EmptyUnwanted final : public llvm::FunctionPass {
   const Interruption* const interruption_;
 };
 
-/// Empties functions between instruction selection and what follows, while no analysis is kept.
+/// Empties functions between instruction selection and later passes, when no analysis is preserved.
 class EmptyUnwantedCode final : public llvm::MachineFunctionPass {
  public:
   static inline char ID = 0;
@@ -84,7 +84,8 @@ class EmptyUnwantedCode final : public llvm::MachineFunctionPass {
 }  // namespace
 
 void add_codegen_passes(llvm::TargetPassConfig& config, const Interruption* interruption) {
-  // The last pass before instruction selection that is always there. The passes become LLVM's.
+  // The passes are inserted after the last pass before instruction selection that always runs. LLVM
+  // owns them.
   const llvm::AnalysisID last = &llvm::StackProtector::ID;
   config.insertPass(last, std::make_unique<CutBlocks>().release());
   if (interruption == nullptr) return;

@@ -1,4 +1,4 @@
-// Passes of our own right before instruction selection.
+// The engine's own passes directly before instruction selection.
 #pragma once
 
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -7,8 +7,8 @@
 
 namespace km::simt {
 
-/// Long blocks are cut into pieces, since scheduling and register allocation take the square of a
-/// block's length; and functions whose code nobody waits for any more are emptied.
+/// Splits long blocks, since scheduling and register allocation take time quadratic in a block's
+/// length, and empties functions once `interruption` fails.
 void add_codegen_passes(llvm::TargetPassConfig& config, const Interruption* interruption);
 
 }  // namespace km::simt

@@ -1,4 +1,4 @@
-// Memory that the engine keeps for packets: variables, and what lies between barriers.
+// The memory that the engine itself uses for packets: variables, and values kept across barriers.
 #pragma once
 
 #include <llvm/IR/Instruction.h>
@@ -6,7 +6,7 @@
 
 namespace km::simt {
 
-/// True if the access is to memory that the engine keeps for packets: CodeBuilder::in_context().
+/// True if the access is to such memory, by the metadata of CodeBuilder::in_context().
 inline bool is_in_context(const llvm::Instruction& access) {
   return access.getMetadata(llvm::LLVMContext::MD_alias_scope) != nullptr;
 }

@@ -12,7 +12,7 @@
 namespace km::simt {
 namespace {
 
-/// `base` + `offset` up to `size_bytes` further.
+/// The bytes from `base` + `offset` up to `size_bytes` further.
 struct Range {
   const llvm::Value* base = nullptr;
   int64_t offset = 0;
@@ -68,7 +68,7 @@ class Forwarder {
     return range;
   }
 
-  /// Memory of the engine's own is none that a kernel's accesses reach.
+  /// A kernel's accesses cannot reach the engine's own memory.
   void note(llvm::StoreInst& store) {
     if (store.getMetadata(llvm::LLVMContext::MD_alias_scope) != nullptr) return;
     llvm::Value* content = store.getValueOperand();
@@ -83,7 +83,7 @@ class Forwarder {
     }
   }
 
-  /// 0: none that lie side by side in memory.
+  /// The element size; 0 if the elements are not contiguous in memory.
   int64_t element_bytes(llvm::Type* type) const {
     const uint64_t bits = layout_.getTypeSizeInBits(type->getScalarType()).getFixedValue();
     return type->getScalarType()->isPointerTy() || bits % 8 != 0 ? 0
@@ -119,9 +119,9 @@ class Forwarder {
     return builder.CreateShuffleVector(content, indices);
   }
 
-  static constexpr uint64_t kFarthest = uint64_t{1} << 40;  // no sum of offsets wraps
+  static constexpr uint64_t kFarthest = uint64_t{1} << 40;  // sums of offsets cannot wrap below it
   const llvm::DataLayout& layout_;
-  std::vector<Stored> stores_;  // each the last to its range
+  std::vector<Stored> stores_;  // the last store to each range
 };
 
 }  // namespace

@@ -1,13 +1,13 @@
-// Loads of what the code before has stored.
+// Store-to-load forwarding for parts of vectors.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace km::simt {
 
-/// A load of some elements of a vector that was stored before in the same basic block takes them
-/// out of the register. LLVM does so for whole vectors; parts go through integers as wide as the
-/// vector there, and through memory where they do not begin with it.
+/// Replaces a load of some elements of a vector that was stored earlier in the same basic block by
+/// a shuffle of the stored value. LLVM only forwards whole vectors efficiently; it handles parts
+/// with integers of the vector's width, or through memory if they do not start at its beginning.
 class ForwardStores : public llvm::PassInfoMixin<ForwardStores> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

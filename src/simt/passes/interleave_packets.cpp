@@ -18,7 +18,7 @@ namespace km::simt {
 
 namespace {
 
-/// A block's instructions in their new order.
+/// Computes and applies the new order of a block's instructions.
 class Interleaver {
  public:
   Interleaver(llvm::BasicBlock& block, llvm::AAResults& aliases, unsigned kind)
@@ -43,7 +43,8 @@ class Interleaver {
     return each.getMetadata(kind_) != nullptr;
   }
 
-  /// How many woven instructions each one waits for. False: they do not wait for each other.
+  /// Computes the dependency depth of each marked instruction. Returns false if they do not depend
+  /// on each other.
   bool measure() {
     constexpr unsigned kLeastDepth = 4;
     for (llvm::Instruction* each : list_) {
@@ -55,13 +56,14 @@ class Interleaver {
     return deepest_ >= kLeastDepth;
   }
 
-  /// Loads come before all stores then.
+  /// True if all loads may come before all stores in the new order.
   bool may_move() {
     std::vector<llvm::MemoryLocation> stored;
     for (llvm::Instruction* each : list_) {
       if (auto* load = llvm::dyn_cast<llvm::LoadInst>(each)) {
         const auto from = llvm::MemoryLocation::get(load);
-        // A packet loads what it has kept before it stores any of that, and no other packet does.
+        // A packet loads its kept values before it stores any of them, and no other packet stores
+        // them.
         const bool is_stored =
             !is_in_context(*load) && std::any_of(stored.begin(), stored.end(), [&](const auto& to) {
               return !aliases_.isNoAlias(from, to);
@@ -77,7 +79,7 @@ class Interleaver {
     return true;
   }
 
-  /// At the end of what has been placed, behind what it uses.
+  /// Places an instruction at the end of the new order, after its operands.
   void place(llvm::Instruction* each) {
     if (!placed_.insert(each).second) return;
     for (llvm::Value* operand : each->operands()) {

@@ -1,4 +1,4 @@
-// Packets that run side by side between barriers take turns.
+// Interleaves the instructions of packets that run side by side between barriers.
 #pragma once
 
 #include <llvm/IR/Instruction.h>
@@ -6,15 +6,15 @@
 
 namespace km::simt {
 
-/// Names the metadata of arithmetic that InterleavePackets may take in turn.
+/// The metadata of arithmetic that InterleavePackets may reorder.
 constexpr const char* kInterleavedMetadata = "km.interleaved";
 
-/// Arithmetic of which each packet may have a chain.
+/// True for arithmetic of which each packet may have a dependency chain.
 bool is_interleaved_arithmetic(const llvm::Instruction& instruction);
 
-/// In straight code made of several packets each one's instructions come after those of the one
-/// before; where every one waits for the last, a processor sees too few packets at once. Takes
-/// instructions with kInterleavedMetadata in turn, by how many of them they wait for.
+/// In straight-line code for several packets, each packet's instructions follow those of the one
+/// before. If each packet has a dependency chain, the processor's window covers too few of them at
+/// once. The pass orders instructions with kInterleavedMetadata by their dependency depth.
 class InterleavePackets : public llvm::PassInfoMixin<InterleavePackets> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

@@ -23,8 +23,8 @@ bool has_constant(const llvm::Value* value) {
           llvm::isa<llvm::Constant>(and_->getOperand(1)));
 }
 
-/// Three-operand logic, or what the code generator may see as such: bits of one value and the
-/// other bits of another.
+/// Three-operand logic, or a pattern that the code generator may treat as such: bits of one value
+/// and the other bits of another.
 bool is_ternary(const llvm::Value* value) {
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value)) {
     const auto id = call->getIntrinsicID();
@@ -41,7 +41,7 @@ bool is_ternary(const llvm::Value* value) {
          has_constant(or_->getOperand(0)) && has_constant(or_->getOperand(1));
 }
 
-/// Passes a value through assembly, a register at a time.
+/// Passes a value through empty inline assembly, one register at a time.
 llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
   auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
   const unsigned count = type->getNumElements();
@@ -58,14 +58,14 @@ llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
   return llvm::concatenateVectors(b, parts);
 }
 
-/// In registers as it stands: not masks.
+/// True for types that are held in vector registers unchanged, which excludes masks.
 bool is_plain(const llvm::Type* type) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   return vector != nullptr && vector->getScalarSizeInBits() >= 8;
 }
 
-/// The operands that hold the two values of a choice between lanes; empty: the instruction is no
-/// choice. Choices by constant masks are shuffles.
+/// The operands of a select or shuffle that hold the two values; empty if the instruction is
+/// neither. A select by a constant mask is a shuffle.
 std::vector<unsigned> choices_of(const llvm::Instruction& instruction) {
   if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
     if (select->getCondition()->getType()->isVectorTy()) return {1, 2};

@@ -22,8 +22,8 @@ using arithmetic::Op;
 
 constexpr const char* kOperation = "km-reduction";
 constexpr const char* kExtent = "km-extent-bytes";
-constexpr size_t kMostSteps = 3;    // of each offset: more would cost what is saved
-constexpr size_t kMostMembers = 8;  // each one is there for every lane
+constexpr size_t kMostSteps = 3;    // per offset; more steps would cost more than the merge saves
+constexpr size_t kMostMembers = 8;  // limit of calls in a group; each adds an operation per lane
 
 enum Argument : unsigned { kMemory, kOffsets, kContent, kLanes };
 
@@ -38,13 +38,13 @@ bool is_reduction(const llvm::Instruction& instruction) {
   return call != nullptr && call->hasFnAttr(kOperation);
 }
 
-/// Null: not the same in all lanes, or not known.
+/// The constant that all lanes have; null if they differ or it is unknown.
 const llvm::APInt* number_in(const llvm::Value* value) {
   const llvm::APInt* number = nullptr;
   return llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(number)) ? number : nullptr;
 }
 
-/// The other operand of a step with a number; null: it is no such step.
+/// The variable operand of a step with a constant; null if the value is not such a step.
 llvm::Value* source_of(llvm::Value* value) {
   auto* step = llvm::dyn_cast<llvm::BinaryOperator>(value);
   if (step == nullptr) return nullptr;
@@ -52,7 +52,8 @@ llvm::Value* source_of(llvm::Value* value) {
   return number_in(step->getOperand(0)) != nullptr ? step->getOperand(1) : nullptr;
 }
 
-/// A call, and the values that its offsets come from, itself first.
+/// A call, with the chain of values from which its offsets are computed, beginning with the
+/// offsets.
 struct Member {
   llvm::CallInst* call = nullptr;
   std::vector<llvm::Value*> chain;
@@ -69,7 +70,7 @@ struct Member {
     return std::find(chain.begin(), chain.end(), source) != chain.end();
   }
 
-  /// True if the reduction cannot fault: its offsets are known to lie in its memory.
+  /// True if the reduction cannot fault, because its offsets are known to be within its memory.
   bool never_faults() const {
     const auto range = llvm::computeConstantRangeIncludingKnownBits(
         chain[0], /*ForSigned=*/false, llvm::SimplifyQuery(call->getModule()->getDataLayout()));
@@ -78,10 +79,10 @@ struct Member {
   }
 };
 
-/// Reductions that may become one.
+/// Reductions that can be merged.
 class Group {
  public:
-  /// False: `member` does something else, or elsewhere.
+  /// Returns false if `member` has another operation or memory.
   bool add(Member member) {
     if (!member.never_faults()) return false;
     const bool is_full = members_.size() == kMostMembers;
@@ -99,7 +100,7 @@ class Group {
     return true;
   }
 
-  /// Behind the last member. False: no other one can follow.
+  /// Passes an instruction after the last member. Returns false if no further member can follow it.
   bool pass(llvm::Instruction& other) {
     if (members_.empty()) return true;
     if (!other.mayHaveSideEffects() && !other.mayReadFromMemory()) return true;
@@ -129,7 +130,7 @@ class Group {
            call.getArgOperand(kLanes) == first.getArgOperand(kLanes);
   }
 
-  /// The function that does the work of all members, for all lanes and in a loop over some.
+  /// A function that performs all members, for all lanes or in a loop over the active ones.
   llvm::Function* function() const {
     llvm::CallInst& like = *members_[0].call;
     auto* function = llvm::Function::Create(
@@ -154,7 +155,7 @@ class Group {
     return function;
   }
 
-  /// Two elements leave the vector at a time.
+  /// Extracts two elements of the vector at a time.
   void reduce_all(llvm::IRBuilder<>& b, llvm::Function& in) const {
     llvm::Value* source = in.getArg(kOffsets);
     auto* type = llvm::cast<llvm::FixedVectorType>(source->getType());
@@ -167,20 +168,20 @@ class Group {
     }
   }
 
-  /// `word`, which LLVM would compute again, by a shift of 64 bits, wherever it is used: the bytes
-  /// of a register of its own have names.
+  /// Keeps `word` in a register of its own, whose bytes are addressable; otherwise LLVM would
+  /// recompute it at each use by a 64-bit shift.
   static llvm::Value* in_own_register(llvm::IRBuilder<>& b, llvm::Value* word) {
     auto* signature = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
     auto* nothing = llvm::InlineAsm::get(signature, "", "=Q,0", /*hasSideEffects=*/false);
     return b.CreateCall(signature, nothing, {word});
   }
 
-  /// Reduces for one lane, whose element of the source is `element`.
+  /// Performs the reductions of one lane; `element` is its element of the source.
   void reduce(llvm::IRBuilder<>& b, llvm::Function& in, llvm::Value* element) const {
     const auto operation = static_cast<Op>(number_of(*members_[0].call, kOperation));
     llvm::Value* content = in.getArg(kContent);
     for (const Member& each : members_) {
-      // Offsets are known not to be negative.
+      // The offsets are known not to be negative.
       llvm::Value* offset = b.CreateZExt(offset_of(b, each, element), b.getInt64Ty());
       llvm::Value* place = b.CreateGEP(b.getInt8Ty(), in.getArg(kMemory), offset);
       llvm::Value* old = b.CreateAlignedLoad(content->getType(), place, llvm::Align(4));
@@ -189,7 +190,7 @@ class Group {
     }
   }
 
-  /// The steps from the source to the offset, by scalars.
+  /// Computes the offset from the source with scalar steps.
   llvm::Value* offset_of(llvm::IRBuilder<>& b, const Member& member, llvm::Value* element) const {
     const auto& chain = member.chain;
     auto at = std::find(chain.begin(), chain.end(), source_);
@@ -207,7 +208,8 @@ class Group {
 
   llvm::Value* source_ = nullptr;
   std::vector<Member> members_;
-  llvm::SmallVector<llvm::Instruction*, kMostMembers> notes_, between_;  // of members; behind them
+  // The members' notes, and the instructions between them.
+  llvm::SmallVector<llvm::Instruction*, kMostMembers> notes_, between_;
 };
 
 std::vector<Group> groups_of(llvm::BasicBlock& block) {

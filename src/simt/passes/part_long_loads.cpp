@@ -9,9 +9,9 @@ namespace km::simt {
 namespace {
 
 constexpr uint64_t kRegisterBits = 256;
-constexpr uint64_t kMostRegisters = 128;  // that are loaded in one row
+constexpr uint64_t kMostRegisters = 128;  // loaded registers in one sequence
 
-/// Assembly of no instructions that has a place of its own among accesses to memory.
+/// An empty inline assembly that is ordered with accesses to memory.
 void add_mark(llvm::Instruction& before) {
   llvm::IRBuilder<> b(&before);
   auto* type = llvm::FunctionType::get(b.getVoidTy(), false);

@@ -1,13 +1,13 @@
-// Long rows of loads, cut into shorter ones.
+// Splits long sequences of loads.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace km::simt {
 
-/// Puts something between loads, if very many follow each other in a block, that LLVM keeps
-/// in its place. Instruction selection compares each vector that is loaded with all other loads and
-/// inputs of the block between which nothing else accesses memory: 800 of them take a second.
+/// Inserts a barrier, which LLVM keeps in place, between loads if very many follow each other in a
+/// block. Instruction selection compares each loaded vector with all other loads and inputs of the
+/// block up to the next access to memory: 800 of them take a second.
 struct PartLongLoads : llvm::PassInfoMixin<PartLongLoads> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };

@@ -31,7 +31,8 @@
 namespace km::simt {
 namespace {
 
-/// Analyses in the order in which they must be destroyed: the last one first.
+/// The analysis managers, in the order that their destructors require: the last one is destroyed
+/// first.
 struct Analyses {
   llvm::LoopAnalysisManager loop;
   llvm::FunctionAnalysisManager function;
@@ -85,7 +86,8 @@ llvm::FunctionPassManager function_passes(bool unroll) {
   passes.addPass(UnlessInMemory(
       llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true)));
   if (unroll) {
-    // A loop over packets has one way through where a condition is the same for all of them.
+    // Unswitching gives a loop over packets one version for each outcome of a condition that is the
+    // same for all of them.
     llvm::LoopPassManager unswitch;
     unswitch.addPass(llvm::SimpleLoopUnswitchPass(/*NonTrivial=*/true));
     passes.addPass(UnlessInMemory(

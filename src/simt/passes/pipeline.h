@@ -8,8 +8,8 @@
 
 namespace km::simt {
 
-/// Improves the module in place. Knows no library functions, vectorises nothing, and unrolls only
-/// loops whose metadata asks for it. Once `interruption` gives an error the passes that are left do
+/// Optimises the module in place. It knows no library functions, does not vectorise, and unrolls
+/// only loops whose metadata requests it. Once `interruption` fails, the remaining passes do
 /// nothing.
 void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
                 const Interruption* interruption = nullptr);

@@ -12,7 +12,7 @@ namespace {
 
 using Accesses = llvm::SmallVector<llvm::Instruction*, 16>;
 
-/// All loads and stores of a variable; empty when it is used in another way, too.
+/// All loads and stores of a variable; empty if it has other uses too.
 Accesses accesses_of(llvm::AllocaInst& variable) {
   Accesses found;
   llvm::Type* const type = variable.getAllocatedType();
@@ -28,7 +28,7 @@ Accesses accesses_of(llvm::AllocaInst& variable) {
   return found;
 }
 
-/// The store of a constant that comes before all else in the function's first block.
+/// The store of a constant that precedes all other accesses in the function's first block.
 llvm::StoreInst* first_store(const Accesses& accesses, const llvm::BasicBlock& entry) {
   llvm::Instruction* first = nullptr;
   for (llvm::Instruction* access : accesses) {
@@ -39,8 +39,8 @@ llvm::StoreInst* first_store(const Accesses& accesses, const llvm::BasicBlock& e
   return store && llvm::isa<llvm::Constant>(store->getValueOperand()) ? store : nullptr;
 }
 
-/// A block that is passed once, before all accesses other than `initial`; null where one of them
-/// cannot be reached.
+/// A block that is executed once, before all accesses except `initial`; null if one of them is
+/// unreachable.
 llvm::BasicBlock* place_before(const Accesses& accesses, const llvm::Instruction* initial,
                                const llvm::DominatorTree& tree, const llvm::LoopInfo& loops) {
   llvm::BasicBlock* place = nullptr;
@@ -57,8 +57,8 @@ llvm::BasicBlock* place_before(const Accesses& accesses, const llvm::Instruction
   return place;
 }
 
-/// To make a value of a variable, LLVM walks through all blocks that its first place dominates.
-/// Beyond so many steps, which take some seconds, the other variables stay in memory.
+/// To promote a variable, LLVM visits all blocks that its first store dominates. Beyond this many
+/// steps, which take some seconds, the other variables stay in memory.
 constexpr uint64_t kMostSteps = 4'000'000;
 
 class Budget {
@@ -84,7 +84,7 @@ llvm::PreservedAnalyses PromoteVariables::run(llvm::Function& function,
   auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
-  // A cycle that is no loop could pass the new place again.
+  // A cycle that is not a natural loop could execute the new position again.
   if (llvm::containsIrreducibleCFG<const llvm::BasicBlock*>(order, loops)) {
     return llvm::PreservedAnalyses::all();
   }

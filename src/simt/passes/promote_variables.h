@@ -1,4 +1,4 @@
-// Variables of the emitter become values.
+// Promotes the emitter's variables to SSA values.
 #pragma once
 
 #include <llvm/IR/Analysis.h>
@@ -7,8 +7,8 @@
 
 namespace km::simt {
 
-/// A function with so many blocks and variables that PromoteVariables left some in memory. Passes
-/// that would go through all of them again are not for it.
+/// The attribute of a function with so many blocks and variables that PromoteVariables left some in
+/// memory. Passes whose time depends on their number skip it.
 constexpr const char* kVariablesInMemory = "km-variables-in-memory";
 
 template <typename Pass>
@@ -25,9 +25,9 @@ class UnlessInMemory : public llvm::PassInfoMixin<UnlessInMemory<Pass>> {
   Pass pass_;
 };
 
-/// Does SROA's work for variables that are only loaded and stored. SROA costs variables times
-/// blocks if each variable is set to zero at the function's beginning, as the emitter's are; this
-/// pass moves that store to the first use, and looks no further.
+/// Does SROA's work for variables that are only loaded and stored. SROA takes time proportional to
+/// variables times blocks if each variable is cleared at the function's start, as the emitter's
+/// are; this pass first moves that store to the first use.
 struct PromoteVariables : llvm::PassInfoMixin<PromoteVariables> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
   static bool isRequired() { return true; }

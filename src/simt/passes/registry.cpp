@@ -17,7 +17,7 @@ void add(llvm::FunctionPassManager& passes) {
   passes.addPass(Pass());
 }
 
-/// For passes that would go through all variables that PromoteVariables left in memory.
+/// Adds a pass that skips functions in which PromoteVariables left variables in memory.
 template <typename Pass>
 void add_unless_in_memory(llvm::FunctionPassManager& passes) {
   passes.addPass(UnlessInMemory(Pass()));

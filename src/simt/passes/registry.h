@@ -1,4 +1,4 @@
-// The engine's own passes over functions, by name.
+// The engine's own function passes, by name.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -8,16 +8,16 @@
 
 namespace km::simt {
 
-/// One pass. Each lies in a file of its own with that name.
+/// One pass, which has a file of the same name.
 struct OwnPass {
   const char* name;
   void (*add)(llvm::FunctionPassManager& passes);
 };
 
-/// All of them, in alphabetical order.
+/// All passes, in alphabetical order.
 std::span<const OwnPass> own_passes();
 
-/// Adds the pass of that name; false: there is none.
+/// Adds the pass of that name; returns false if there is none.
 bool add_own_pass(llvm::FunctionPassManager& passes, llvm::StringRef name);
 
 }  // namespace km::simt

@@ -13,7 +13,7 @@
 namespace km::simt {
 namespace {
 
-/// Pairs of an access and a store that are compared, in a function.
+/// Limits the comparisons of an access with a store, per function.
 constexpr uint64_t kMostComparisons = 50'000;
 
 llvm::BasicBlock* block_of(const llvm::Use& use) {
@@ -43,7 +43,8 @@ class Sinker {
   }
 
  private:
-  /// From the last instruction to the first, so that what one of them reads can follow it.
+  /// Visits instructions from last to first, so that the operands of a sunk instruction can follow
+  /// it.
   bool run(llvm::BasicBlock& block) {
     writes_.clear();
     bool changed = false;
@@ -97,8 +98,8 @@ class Sinker {
     return true;
   }
 
-  /// No other way leads there, or at least none on which it was not made so far, or was made less
-  /// often.
+  /// True if the block is reached only from here, or only on paths on which the instruction was
+  /// executed at least as often.
   bool is_good_place(const llvm::Instruction& each, llvm::BasicBlock& to) const {
     if (to.getUniquePredecessor() == each.getParent()) return true;
     const bool reads =
@@ -112,7 +113,7 @@ class Sinker {
   llvm::DominatorTree& tree_;
   llvm::LoopInfo& loops_;
   llvm::AAResults& aliases_;
-  std::vector<llvm::Instruction*> writes_;  // of the block, after the instruction
+  std::vector<llvm::Instruction*> writes_;  // stores of the block after the instruction
   uint64_t comparisons_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace km::simt {
 
 namespace {
 
-/// A load or store that does as well in another order of blocks.
+/// True for a load or store that allows any order of blocks.
 bool is_plain_access(const Inst& inst, const MemoryAccess& access) {
   using ptx::Space;
   const bool moves = inst.ptx->opcode == ptx::Opcode::ld || inst.ptx->opcode == ptx::Opcode::ldu ||

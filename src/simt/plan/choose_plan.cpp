@@ -13,7 +13,8 @@ namespace km::simt {
 
 namespace {
 
-/// Barrier regions share blocks by copying them; beyond this, suspended warps are smaller.
+/// The limit for barrier regions, which duplicate the blocks they share; above it, fibers need less
+/// code.
 uint64_t most_instructions(const Kernel& kernel) {
   uint64_t once = 0;
   for (const BasicBlock& block : kernel.blocks) once += block.insts.size() + 1;
@@ -33,7 +34,7 @@ ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant)
   return options;
 }
 
-/// Mode c runs every kernel, in any block.
+/// The plan for mode c, which runs every kernel with any block size.
 Status plan_independent_threads(const ProgramImpl& program, const AnalysedKernel& analysed,
                                 Plan& plan, PlannedKernel& own) {
   KM_ASSIGN(own.independent_kernel, build_kernel(program.module(), *analysed.function, true));
@@ -57,8 +58,8 @@ bool has_spin_loop(const Classification& classification) {
   return std::find(loops.begin(), loops.end(), 1) != loops.end();
 }
 
-/// The function has bodies that calls jump to, and a stack: each lane soon is at a place of its
-/// own.
+/// True if the function has shared bodies, to which calls jump, and a stack: its lanes soon have
+/// different positions in the code.
 bool is_recursive(const Kernel& kernel) {
   const ptx::Function& function = *kernel.function;
   return has_stack(function) && std::any_of(function.code.begin(), function.code.end(),
@@ -67,9 +68,9 @@ bool is_recursive(const Kernel& kernel) {
                                             });
 }
 
-/// Loads at every lane's own address: with AVX-512 half as many lanes leave a loop sooner together;
-/// with AVX2 a thread on its own is quicker than vectors that are put together lane by lane, or as
-/// few as exchange data. A block of one thread is that thread. Measured in
+/// The number of lanes for a kernel with many gathers: with AVX-512, half as many lanes leave a
+/// loop sooner; with AVX2, single threads are faster than vectors assembled lane by lane, or as few
+/// lanes as exchange data. A block of one thread has one lane. Measured in
 /// bench/experiments/lanes-for-gathers.md.
 uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
   const uint32_t lanes = shapes.options.lanes;
@@ -84,7 +85,7 @@ uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Var
   return is_bound_by_gathers(kernel, shapes) ? fewer : lanes;
 }
 
-/// The shapes for as many lanes as suit the kernel.
+/// Analyses the kernel with the number of lanes that suits it.
 Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& options,
                           const Variant& variant) {
   Shapes shapes = analyse_and_prune(kernel, pruned, options);
@@ -97,8 +98,8 @@ Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& o
   return analyse_and_prune(kernel, pruned, options);
 }
 
-/// Decides mode, lanes and regions of a kernel whose lanes share control. False: only mode c runs
-/// it.
+/// Decides the mode, lanes and regions of a kernel whose lanes share control flow. Returns false if
+/// only mode c can run it.
 bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKernel& own) {
   Shapes& shapes = own.shapes;
   if (analysed.kernel.irreducible != nullptr ||
@@ -113,7 +114,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
   classification = classify(*plan.kernel, shapes);
   plan.spin_loop = &classification.spin_loop;
   if (classification.mode == Mode::fibers && threads <= kWarpLanes && options.lanes == kWarpLanes) {
-    classification.mode = Mode::run_to_completion;  // one warp waits for no other
+    classification.mode = Mode::run_to_completion;  // a single warp never waits for another
   }
   classification.mode = std::max(classification.mode, plan.variant.least_mode);
   plan.splits_at_barriers = false;
@@ -175,7 +176,7 @@ Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& v
 
 namespace {
 
-/// The sentence that names the instruction for which a more general mode than a was chosen.
+/// The sentence that names the instruction because of which mode a was not enough.
 std::string reason_of(const Plan& plan, const Classification& found, const KernelInfo& info) {
   if (plan.mode == Mode::run_to_completion) return "";
   if (!found.reason.empty() && found.mode == plan.mode) return found.reason;

@@ -1,4 +1,4 @@
-// All that is decided of a kernel variant before code is made: data, without LLVM.
+// All decisions about a kernel variant's code before it is generated, as data without LLVM.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@
 
 namespace km::simt {
 
-/// The parts that follow from a Plan, in the order in which each needs those before it. They refer
-/// to the plan and to each other, so that neither moves.
+/// The decisions that follow from a Plan, in the order of their dependencies. They refer to the
+/// plan and to each other, so neither can be moved.
 struct CodePlan {
   explicit CodePlan(const Plan& plan);
   CodePlan(const CodePlan&) = delete;
@@ -38,7 +38,7 @@ struct CodePlan {
   const bool side_by_side;  // runs_side_by_side()
 };
 
-/// The text that KM_DUMP=plan prints.
+/// The text of KM_DUMP=plan.
 std::string dump(const CodePlan& plan);
 
 }  // namespace km::simt

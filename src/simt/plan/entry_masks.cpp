@@ -20,7 +20,7 @@ void EntryMasks::find_after_barriers() {
     BlockId barrier;
     std::optional<bool> is_passed_by = {};
   };
-  std::vector<Way> ways;  // from region to region
+  std::vector<Way> ways;  // paths from region to region
   for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
     for (uint32_t s = 0; s < plan_.linear[r].steps.size(); ++s) {
       const BlockId b = plan_.linear[r].steps[s].block;
@@ -53,7 +53,7 @@ bool EntryMasks::step_is_masked(uint32_t region, uint32_t step) const {
   return source.mask != Step::Mask::entry || masked_[region] != 0;
 }
 
-/// A branch at which warps diverge leads some of them elsewhere in the region: to their end, since
+/// True if warps diverge at a branch to elsewhere in the region. These warps must be exiting, since
 /// others wait at this barrier.
 bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
   const auto& blocks = plan_.regions.list[region].blocks;
@@ -61,7 +61,7 @@ bool EntryMasks::is_passed_by(uint32_t region, BlockId barrier) const {
     return plan_.shapes->warp_branch[b] != 0 && b != barrier;
   };
   if (std::none_of(blocks.begin(), blocks.end(), diverges)) return false;
-  // Blocks that lead to the barrier, by place in `blocks`.
+  // Blocks from which the barrier is reached, by index in `blocks`.
   const auto place = [&](BlockId b) {
     const auto found = std::lower_bound(blocks.begin(), blocks.end(), b);
     return static_cast<size_t>(found - blocks.begin());

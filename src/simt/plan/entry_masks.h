@@ -1,4 +1,4 @@
-// The regions that may begin with lanes missing.
+// The regions that may be entered with inactive lanes.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace km::simt {
 
-/// For each region: must its packets begin under a mask. The first one must if the block has no
-/// whole number of packets; one after a barrier must if some lanes may not reach the barrier.
+/// For each region, whether its packets need an entry mask. The first one does if the block is not
+/// a multiple of the packet size; one after a barrier does if some lanes may not reach the barrier.
 class EntryMasks {
  public:
   explicit EntryMasks(const Plan& plan);
 
   bool is_masked(uint32_t region) const { return masked_[region] != 0; }
-  /// True if a region other than the first is masked.
+  /// True if a region other than the first needs a mask.
   bool is_any_after_barrier() const;
-  /// True if the step of a region may run with lanes missing.
+  /// True if a step of a region may run with inactive lanes.
   bool step_is_masked(uint32_t region, uint32_t step) const;
-  /// True if a barrier that not all lanes need reach ends the region.
+  /// True if the region ends at a barrier that some lanes may not reach.
   bool leads_to_masked(uint32_t region) const;
 
  private:

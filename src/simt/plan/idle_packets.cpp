@@ -12,7 +12,7 @@ namespace {
 
 enum class Order : uint8_t { less, other_than_less, zero, other_than_zero, unknown };
 
-/// The order that a comparison asks for, with a thread's index on its left.
+/// The order that a comparison tests, with the thread's index on the left.
 Order order_of(const ptx::Instruction& compare, const Operand& right) {
   const auto has = [&](Modifier a, Modifier b) { return compare.has(a) || compare.has(b); };
   const bool with_zero = right.kind == Operand::Kind::immediate && right.bits == 0;
@@ -34,7 +34,7 @@ void IdlePackets::begin(uint32_t region) {
   workers_ = find_workers();
 }
 
-/// The thread's index in a row that is the whole block.
+/// True for the thread's index, if the block is a single row.
 bool IdlePackets::is_thread_number(const Inst& inst, const Operand& operand) const {
   const auto& block = plan_.variant.block;
   if (operand.kind != Operand::Kind::reg || operand.negated || block[0] == 0 ||
@@ -57,8 +57,8 @@ bool IdlePackets::is_thread_number(const Inst& inst, const Operand& operand) con
   return false;
 }
 
-/// The threads for which the branch at the end of `block` goes to successor `slot`, where these are
-/// the ones below a number that is the same for the whole block.
+/// The threads for which the branch at the end of `block` takes successor `slot`, if these are the
+/// threads below a number that is uniform for the block.
 std::optional<IdlePackets::LowThreads> IdlePackets::low_threads(const BasicBlock& block,
                                                                 size_t slot) const {
   if (block.terminator != Terminator::branch || block.succs[0] == block.succs[1])
@@ -95,7 +95,7 @@ std::optional<IdlePackets::LowThreads> IdlePackets::low_threads(const BasicBlock
   return LowThreads{static_cast<uint64_t>(std::max<int64_t>(wide + (or_equal ? 1 : 0), 0))};
 }
 
-/// Steps [first, end) are those to which control comes by `first` only.
+/// The end of the steps [first, end) that control reaches only through `first`.
 uint32_t IdlePackets::end_of_run(uint32_t first) const {
   const LinearPlan& plan = plan_.linear[region_];
   uint32_t end = first + 1;
@@ -111,7 +111,7 @@ uint32_t IdlePackets::end_of_run(uint32_t first) const {
   return end;
 }
 
-/// Nothing happens there but that the packet goes on, as all others do.
+/// True if the block has no effect except to let the packet continue as all others do.
 bool IdlePackets::is_passive(BlockId b, bool may_part) const {
   const BasicBlock& block = plan_.kernel->blocks[b];
   if (!may_part && (plan_.shapes->divergent_branch[b] || plan_.shapes->warp_branch[b])) {
@@ -124,7 +124,7 @@ bool IdlePackets::is_passive(BlockId b, bool may_part) const {
   });
 }
 
-/// True if a packet must write slots of its own at a barrier that ends the region.
+/// True if a packet must write its own slots at a barrier that ends the region.
 bool IdlePackets::find_left_values() const {
   const Region& region = plan_.regions.list[region_];
   for (BlockId b : region.blocks) {
@@ -141,7 +141,7 @@ bool IdlePackets::leaves_values() {
   return *leaves_values_;
 }
 
-/// How many of the steps [first, end) do something, or part lanes or warps.
+/// The number of steps in [first, end) that have an effect or a divergent branch.
 uint32_t IdlePackets::active_steps(uint32_t first, uint32_t end) {
   const auto& steps = plan_.linear[region_].steps;
   if (active_before_.empty()) {
@@ -165,7 +165,7 @@ bool IdlePackets::is_rest_idle(uint32_t step) {
   const uint32_t branch = plan.step_of[preds[0]];
   const bool is_once = branch < step && plan.loops.innermost[branch] == UINT32_MAX;
   if (!is_once || !low_threads(from, slot)) return false;
-  // All else is passive, but that lanes diverge at the branch itself.
+  // Everything else must be passive, except that lanes diverge at the branch itself.
   const uint32_t end = end_of_run(step), count = static_cast<uint32_t>(plan.steps.size());
   const uint32_t others =
       active_steps(0, branch) + active_steps(branch + 1, step) + active_steps(end, count);

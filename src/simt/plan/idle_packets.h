@@ -1,5 +1,5 @@
-// Packets without work: between two barriers, what stands after `if (threadIdx.x < n)` is all that
-// is done, so that once a packet is beyond n, those that follow need not run at all.
+// Finds packets without work: if the code between two barriers is all under `if (threadIdx.x < n)`,
+// packets beyond n need not run at all.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,29 @@
 
 namespace km::simt {
 
-/// The only threads that have something to do in a region.
+/// The only threads with work in a region.
 struct Workers {
   BlockId branch = kNone;
-  size_t slot = 0;  // of the branch: where the work is
+  size_t slot = 0;  // successor slot of the branch that leads to the work
   uint32_t threads = 0;
 };
 
-/// Finds, for one region at a time, the steps after which no later packet has anything to do.
+/// Finds, for one region at a time, the steps after which no later packet has work.
 class IdlePackets {
  public:
   IdlePackets(const Plan& plan, const EntryMasks& masks, const SpillLayout& spills)
       : plan_(plan), masks_(masks), spills_(spills) {}
 
-  /// Begins with a region, to which all answers refer.
+  /// Selects the region to which all answers refer.
   void begin(uint32_t region);
-  /// Which threads have something to do in the region; nothing: not known beforehand.
+  /// The threads with work in the region; nothing if they are not known in advance.
   const std::optional<Workers>& workers() const { return workers_; }
-  /// True if, once no lane of a packet comes to `step`, no later packet has anything to do in the
-  /// region.
+  /// True if no later packet has work in the region once no lane of a packet reaches `step`.
   bool is_rest_idle(uint32_t step);
 
  private:
   struct LowThreads {
-    std::optional<uint64_t> count;  // if it is known
+    std::optional<uint64_t> count;  // the number, if it is a known constant
   };
 
   bool is_thread_number(const Inst& inst, const ptx::Operand& operand) const;
@@ -51,7 +50,7 @@ class IdlePackets {
   uint32_t region_ = 0;
   std::optional<Workers> workers_;
   std::optional<bool> leaves_values_;    // of the region
-  std::vector<uint32_t> active_before_;  // by step: how many before it do something
+  std::vector<uint32_t> active_before_;  // by step: number of earlier steps with an effect
 };
 
 }  // namespace km::simt

@@ -1,4 +1,4 @@
-// The decisions that a kernel variant's code follows: mode, lanes, regions, order of steps.
+// The decisions about a kernel variant's code: mode, lanes, regions, order of steps.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@
 
 namespace km::simt {
 
-/// The mode, the lanes of a packet and the regions of one kernel variant, with what they were found
-/// from. `choose_plan()` makes it; the parts of CodePlan follow from it.
+/// The mode, packet size and regions of one kernel variant, and the analyses behind them.
+/// `choose_plan()` makes it; CodePlan has the decisions that follow from it.
 struct Plan {
   const std::vector<uint8_t>* spin_loop = nullptr;  // Classification::spin_loop
   const Kernel* kernel = nullptr;
   const Shapes* shapes = nullptr;
   const MemoryLayout* layout = nullptr;
-  const std::vector<uint32_t>* variable_of_symbol = nullptr;  // module symbol -> Program variable
+  // Maps a module symbol to a Program variable.
+  const std::vector<uint32_t>* variable_of_symbol = nullptr;
   const std::vector<Param>* params = nullptr;
   Variant variant;
   Mode mode = Mode::run_to_completion;
-  bool waits = false;  // modes a and b: there are spin loops
+  bool waits = false;  // modes a and b: the kernel has spin loops
   uint32_t lanes = kWarpLanes;
-  uint32_t packets = 1;             // of a block, at most
+  uint32_t packets = 1;             // maximum number per block
   bool splits_at_barriers = false;  // barriers end regions
   Regions regions;
   std::vector<LinearPlan> linear;  // by region
 
-  /// Mode c: each lane has a place in the code of its own.
+  /// Mode c: each lane has its own position in the code.
   bool has_independent_threads() const { return mode == Mode::independent_threads; }
-  /// Barriers divide the kernel, and its blocks run one after the other.
+  /// True if barriers divide the kernel into regions that run one after the other.
   bool has_phases() const { return mode == Mode::run_to_completion && regions.list.size() > 1; }
   bool has_avx512() const { return variant.isa == Isa::avx512; }
-  /// True if the block lies in a loop that waits for other threads.
+  /// True if the block is in a loop that waits for other threads.
   bool is_in_spin_loop(BlockId block) const;
-  /// True if the edge leads back to the beginning of a loop that waits for other threads. Both
-  /// blocks are in the region.
+  /// True if the edge leads back to the header of a loop that waits for other threads. Both blocks
+  /// must be in the region.
   bool is_waiting_edge(uint32_t region, BlockId from, BlockId to) const;
 };
 

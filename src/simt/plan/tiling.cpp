@@ -12,8 +12,8 @@ constexpr uint32_t kTilePackets = 4;
 
 }  // namespace
 
-/// A short region of loads and arithmetic runs for several packets at a time: what they all load is
-/// loaded once, and what waits in one does not wait in the next.
+/// A short region of loads and arithmetic runs for several packets at a time: common loads are
+/// shared, and the latency of one packet is hidden by the next.
 bool Tiling::is_tiled(uint32_t region) const {
   constexpr size_t kMaxInstructions = 96;
   const uint64_t threads = plan_.variant.threads();
@@ -35,7 +35,7 @@ bool Tiling::is_tiled(uint32_t region) const {
   return plan_.linear[region].loops.loops.empty() && size <= kMaxInstructions;
 }
 
-/// True if a load of shared memory stays within the kernel's variables, for every thread.
+/// True if a load of shared memory is within the kernel's variables for every thread.
 bool Tiling::is_within_variables(const Inst& inst, BlockId block) const {
   const MemoryAccess access = *memory_access(*plan_.kernel, inst);
   const ptx::Operand& place = *access.place;
@@ -46,7 +46,7 @@ bool Tiling::is_within_variables(const Inst& inst, BlockId block) const {
   return shape.bounded && shape.low >= -place.offset && shape.high <= last - place.offset;
 }
 
-/// True if no lane's address is misaligned, as far as is known here.
+/// True if the analysis proves that every lane's address is aligned.
 bool Tiling::is_surely_aligned(const Inst& inst, BlockId block) const {
   const MemoryAccess access = *memory_access(*plan_.kernel, inst);
   const ptx::Operand& place = *access.place;
@@ -72,8 +72,8 @@ bool Tiling::is_interleaved(uint32_t region) const {
   return true;
 }
 
-/// A processor should see as many chains of 16 elements at once as its units have results under
-/// way.
+/// The tile should have as many independent chains of 16 elements as the processor's units have
+/// operations in flight.
 uint32_t Tiling::tile_packets(uint32_t region) const {
   const uint64_t packets = plan_.variant.threads() / plan_.lanes;
   const bool many = plan_.has_avx512() && plan_.lanes <= 16 && is_interleaved(region);

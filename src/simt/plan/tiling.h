@@ -1,4 +1,4 @@
-// Regions whose packets run several at a time.
+// Tiling: regions that execute several packets at a time.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace km::simt {
 
-/// Decides how many packets of a region its code is for. A short region of loads and arithmetic
-/// runs for several packets at a time: what they all load is loaded once, and what waits in one
-/// does not wait in the next.
+/// Decides the number of packets per iteration of a region's code. A short region of loads and
+/// arithmetic runs for several packets at a time: common loads are shared, and the latency of one
+/// packet is hidden by the next.
 class Tiling {
  public:
   Tiling(const Plan& plan, const EntryMasks& masks) : plan_(plan), masks_(masks) {}
 
-  /// True if packets take turns by instructions: nothing in the tile can fault, so no message needs
-  /// the running packet.
+  /// True if the packets' instructions are interleaved: nothing in the tile can fault, so no
+  /// message needs the number of the running packet.
   bool is_interleaved(uint32_t region) const;
-  /// How many packets in a row the code of a region's loop is for. `loads_tile`: it loads what a
-  /// later region works on; then a processor should see as many of its loads at once as it can,
-  /// with AVX-512 those of all packets, if these are few.
+  /// The number of consecutive packets that the code of a region's loop handles. `loads_tile`: the
+  /// region loads the data of a later one; then the processor should have as many of its loads in
+  /// flight as possible, with AVX-512 those of all packets if these are few.
   uint32_t packets_in_row(uint32_t region, bool loads_tile) const;
 
  private:

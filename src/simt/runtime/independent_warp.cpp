@@ -19,7 +19,7 @@ uint32_t lanes_in_state(const IndependentWarp& warp, uint32_t lanes, uint32_t st
   return here & lanes;
 }
 
-/// Those who wait in the same operation with the same members as `lane`.
+/// The lanes that wait in the same operation with the same members as `lane`.
 uint32_t companions(const IndependentWarp& warp, uint32_t lane) {
   uint32_t result = 0;
   for (uint32_t left = warp.waiting; left != 0; left &= left - 1) {
@@ -41,8 +41,8 @@ void complete(IndependentWarp* warp, uint32_t participants) {
   warp->ready |= participants;
 }
 
-/// Operations whose members have all come, or exited, are complete. Lanes that their own mask does
-/// not name take part when its members do, as in a warp whose lanes run side by side.
+/// Completes operations whose members have all arrived or exited. Lanes that their own mask does
+/// not name take part together with its members, as in a warp that runs in lockstep.
 void look_at_waiting(IndependentWarp* warp, uint32_t lanes) {
   for (uint32_t left = lanes & warp->waiting; left != 0;) {
     const uint32_t lane = lowest(left);
@@ -53,7 +53,7 @@ void look_at_waiting(IndependentWarp* warp, uint32_t lanes) {
   }
 }
 
-/// The lane that goes next: the one that waits longest, then the first in the code's order.
+/// The lane that runs next: the one that has waited longest, then the first in code order.
 uint32_t first_of(const IndependentWarp& warp, uint32_t lanes) {
   uint32_t best = lowest(lanes);
   for (uint32_t left = lanes & (lanes - 1); left != 0; left &= left - 1) {
@@ -73,7 +73,7 @@ void independent_begin(IndependentWarp* warp, uint32_t live) {
 }
 
 uint64_t independent_next(IndependentWarp* warp) {
-  if (warp->live != warp->checked_live) {  // who has exited is waited for no more
+  if (warp->live != warp->checked_live) {  // exited lanes are not waited for any more
     warp->checked_live = warp->live;
     look_at_waiting(warp, warp->waiting);
   }
@@ -90,7 +90,7 @@ uint64_t independent_next(IndependentWarp* warp) {
   }
   const uint32_t first = first_of(*warp, able);
   if (warp->stamp[first] > warp->entry_clock) {
-    if (warp->clock > UINT32_MAX / 2) {  // before it wraps
+    if (warp->clock > UINT32_MAX / 2) {  // renumbers before the clock wraps
       for (uint32_t& stamp : warp->stamp) stamp = 0;
       warp->clock = 0;
     }

@@ -6,7 +6,7 @@
 
 namespace km::simt {
 
-// From MMA-Sim (arXiv 2511.10909), which found these by probing devices.
+// The rules come from MMA-Sim (arXiv 2511.10909), which found them by probing devices.
 MmaRule mma_rule(uint32_t major, uint32_t minor, MmaType multiplicand) {
   if (major >= 9) return {25, 32, false};
   if (major == 8) {
@@ -47,9 +47,9 @@ void mma_in_memory(const MmaForm& form, const MmaRule& rule, const uint32_t* pla
 namespace tensor {
 namespace {
 
-/// The four bits for chunk `index` of row `row` of A. Lanes 4 * g to 4 * g + 3 hold rows g and
-/// g + 8 (PTX ISA 9.7.14.6.2): as halves of one word, or, of narrow elements, in words of their
-/// own.
+/// The four metadata bits for chunk `index` of row `row` of A. Lanes 4 * g to 4 * g + 3 hold rows g
+/// and g + 8 (PTX ISA 9.7.14.6.2): as halves of one word or, for narrow elements, in separate
+/// words.
 uint32_t metadata_of(const MmaForm& form, const uint32_t* metadata, uint32_t row, uint32_t index) {
   const uint32_t* group = metadata + 4 * (row % 8);
   const uint32_t low = row / 8;
@@ -62,7 +62,7 @@ uint32_t metadata_of(const MmaForm& form, const uint32_t* metadata, uint32_t row
   return group[lane % 4] >> (4 * (index % 8)) & 15;
 }
 
-/// The column of A where stored element `index` of a row belongs.
+/// The column of A that stored element `index` of a row belongs to.
 uint32_t column_of(const MmaForm& form, const uint32_t* metadata, uint32_t row, uint32_t index) {
   switch (element_bits(form.a)) {
     case 32:  // one of two

@@ -1,4 +1,4 @@
-// The matrix instructions mma and wmma.mma. docs/reference/accuracy.md says how they round.
+// The matrix instructions mma and wmma.mma. docs/reference/accuracy.md describes their rounding.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,25 @@
 
 namespace km::simt {
 
-/// How sums of f16, bf16, tf32 and fp8 products are made, which PTX leaves to the hardware: the
-/// terms of a step are aligned to the largest exponent, cut to `fraction_bits` and added up; the
-/// sum is rounded and enters the next step.
+/// The rule for sums of f16, bf16, tf32 and fp8 products, which PTX leaves to the hardware: the
+/// terms of a step are aligned to the largest exponent, truncated to `fraction_bits` and added; the
+/// sum is rounded and is a term of the next step.
 struct MmaRule {
   uint32_t fraction_bits = 25;
-  uint32_t step_bytes = 32;   // of a row of A that enter one step
-  bool short_result = false;  // f32 results keep 13 bits only
-  /// Instead of all this: a chain of fused multiply-adds in f32, in the order of k. Not for
-  /// mma.m8n8k4.
+  uint32_t step_bytes = 32;   // bytes of a row of A per step
+  bool short_result = false;  // f32 results have only 13 fraction bits
+  /// Instead: a chain of fused multiply-adds in f32, in the order of k. Not for mma.m8n8k4.
   bool fast = false;
 };
 
 /// The rule of a device of this compute capability.
 MmaRule mma_rule(uint32_t major, uint32_t minor, MmaType multiplicand);
 
-/// D = A * B + C of one warp. `operands` are the registers of A, B, C and the metadata in turn,
-/// each 32 lanes (of 64 bits for f64); `results` those of D.
+/// D = A * B + C of one warp. `operands` has the registers of A, B, C and the metadata in sequence,
+/// 32 lanes each (of 64 bits for f64); `results` has those of D.
 void mma(const MmaForm& form, const MmaRule& rule, const uint32_t* operands, uint32_t* results);
-/// mma() with registers that lie in `fragments`: those of A, B, C and the metadata each at its
-/// place, those of D one after the other at the last one. D may share places with operands.
+/// Like mma(), with registers in `fragments`: those of A, B, C and the metadata at their places,
+/// and those of D in sequence at the last place. D may share places with operands.
 void mma_in_memory(const MmaForm& form, const MmaRule& rule, const uint32_t* places,
                    uint8_t* fragments);
 

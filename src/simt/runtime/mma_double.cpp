@@ -64,7 +64,7 @@ KM_MMA_INLINE void chain(const MmaForm& form, Tile* tile) {
   }
 }
 
-// Not inlined: the arithmetic stays between the changes of the rounding mode.
+// It is not inlined, so that the arithmetic stays between the changes of the rounding mode.
 __attribute__((noinline)) KM_MMA_WIDE void chain_wide(const MmaForm& form, Tile* tile) {
   chain(form, tile);
 }

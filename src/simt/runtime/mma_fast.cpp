@@ -1,5 +1,5 @@
-// mma of f16, bf16, tf32 and fp8 as a CPU does it best: each element of D is a chain of fused
-// multiply-adds in f32 that begins with C and goes on in the order of k. The same on every
+// mma of f16, bf16, tf32 and fp8 in the fastest way on a CPU: each element of D is a chain of fused
+// multiply-adds in f32 that starts with C, in the order of k. Results are the same on every
 // processor.
 #include <immintrin.h>
 
@@ -18,8 +18,8 @@ struct FastTile {
   Columns columns;
 };
 
-/// Eight rows and columns from `row` and `column` on; all rows meet the same rows of B, or each of
-/// them its own.
+/// Computes eight rows and columns from `row` and `column` on. Without sparsity all rows use the
+/// same rows of B, otherwise each row its own.
 template <bool kSparse>
 KM_MMA_WIDE void sum_block(const MmaForm& form, FastTile* tile, uint32_t row, uint32_t column) {
   const uint32_t stored = form.stored_k(), n = form.n;

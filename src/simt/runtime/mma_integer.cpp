@@ -8,7 +8,8 @@
 namespace km::simt::tensor {
 namespace {
 
-/// Products and their sums stay below 2^24, so they are exact in f32, which is faster to multiply.
+/// Products and their sums stay below 2^24, so they are exact in f32, whose multiplication is
+/// faster.
 struct Tile {
   alignas(64) float a[kMaxStored];  // m x stored k
   alignas(64) float b[kMaxStored];  // k x n
@@ -102,7 +103,7 @@ void multiply_narrow(const MmaForm& form, const Registers& registers, Tile* tile
   multiply(form, registers, tile);
 }
 
-/// `sum(row, column)` on top of C.
+/// Adds `sum(row, column)` to C.
 template <class Sum>
 void add_to_c(const MmaForm& form, const uint32_t* c, uint32_t* results, Sum sum) {
   for (uint32_t r = 0; r < form.d_registers; ++r) {
@@ -120,12 +121,12 @@ void add_to_c(const MmaForm& form, const uint32_t* c, uint32_t* results, Sum sum
   }
 }
 
-/// A row of A against a column of B, 32 elements a word.
+/// The dot product of a row of A and a column of B, with 32 elements per word.
 KM_MMA_INLINE uint32_t count_bits(const MmaForm& form, const Registers& registers, uint32_t row,
                                   uint32_t column) {
   uint32_t count = 0;
   for (uint32_t word = 0; word < form.k / 32u; ++word) {
-    const uint32_t halves = form.m / 8;  // of A: rows g and g + 8 lie in neighbouring registers
+    const uint32_t halves = form.m / 8;  // of A: rows g and g + 8 are in adjacent registers
     const uint32_t a_register = word / 4 * halves + row / 8;
     const uint32_t a = registers.a[a_register * kWarpLanes + row % 8 * 4 + word % 4];
     const uint32_t b = registers.b[word / 4 * kWarpLanes + column * 4 + word % 4];

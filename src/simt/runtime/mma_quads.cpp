@@ -1,5 +1,6 @@
-// mma.m8n8k4 of f16, Volta's form: each quad pair of lanes makes a product of its own. Lanes 4 * q
-// to 4 * q + 3 and 16 above them are quad pair q; layouts as in PTX ISA 9.7.14.5.1.
+// mma.m8n8k4 of f16, Volta's form: each quad pair of lanes computes its own product. Quad pair q
+// consists of lanes 4 * q to 4 * q + 3 and the lanes 16 above them; layouts are those of PTX ISA
+// 9.7.14.5.1.
 #include "simt/runtime/mma_real_tile.h"
 
 namespace km::simt::tensor {
@@ -31,7 +32,7 @@ void load_multiplicands(const MmaForm& form, const Registers& registers, uint32_
   tile->special = !finite;
 }
 
-/// Which element of C or D the lane's element i is.
+/// The position in C or D of the lane's element i.
 uint32_t place_of_sum(MmaType type, uint32_t index, uint32_t i) {
   if (type == MmaType::f16) return index * kSide + i;
   const uint32_t lane = index % 4, upper = index / 4 * 4;

@@ -1,5 +1,5 @@
-// mma of f16, bf16, tf32 and fp8: products are exact, and all terms of a step, the accumulator
-// included, are aligned to the largest exponent and cut there, as tensor cores do.
+// mma of f16, bf16, tf32 and fp8: products are exact, and all terms of a step, including the
+// accumulator, are aligned to the largest exponent and truncated there, as in tensor cores.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ using Doubles [[gnu::vector_size(32)]] = double;
 using Longs [[gnu::vector_size(32)]] = int64_t;
 
 constexpr uint32_t kHalf = kBlockRows / 2;
-/// Terms that fit into a 32-bit sum: each is below 2^27.
+/// The number of terms that fit into a 32-bit sum: each is below 2^27.
 constexpr uint32_t kTermsAtOnce = 8;
 
 template <class Vector, class Element>
@@ -37,7 +37,7 @@ struct Step {
   KM_MMA_INLINE uint32_t b(uint32_t term) const { return columns[term] * n + first_column; }
 };
 
-/// The largest exponent of the terms and the accumulators.
+/// The largest exponent of terms and accumulators.
 template <class Real>
 KM_MMA_INLINE void find_top(const Step<Real>& step, const float* sums, int32_t* out_top) {
   Ints bits, top;
@@ -55,13 +55,13 @@ KM_MMA_INLINE void find_top(const Step<Real>& step, const float* sums, int32_t* 
   std::memcpy(out_top, &top, sizeof top);
 }
 
-/// Sums of terms cut to integers, in units of 2^(top - fraction_bits).
+/// Adds terms truncated to integers, in units of 2^(top - fraction_bits).
 KM_MMA_INLINE void add_terms(const Step<float>& step, const int32_t* tops, uint32_t first,
                              uint32_t last, int32_t* out_sums) {
   Ints top, sums = {};
   load(&top, tops);
   Ints exponent = static_cast<int32_t>(step.rule->fraction_bits) - top;
-  // Beyond this all products are zero.
+  // From this exponent on all products are zero.
   exponent = exponent > 127 ? Ints{} + 127 : exponent;
   const auto scale = (Floats)((exponent + 127) << 23);
   for (uint32_t t = first; t < last; ++t) {
@@ -97,7 +97,7 @@ KM_MMA_INLINE void add_terms(const Step<double>& step, const int32_t* tops, uint
   }
 }
 
-/// Toward zero, to 23 or `short_result` 13 bits; what is too large becomes infinite.
+/// Rounds toward zero, to 23 or (`short_result`) 13 fraction bits; overflow becomes infinity.
 KM_MMA_INLINE void round_to_f32(bool short_result, Doubles* value) {
   const Longs bits = (Longs)*value, sign = bits & INT64_MIN;
   const auto magnitude = (Doubles)(bits ^ sign);
@@ -111,12 +111,12 @@ KM_MMA_INLINE void round_to_f32(bool short_result, Doubles* value) {
   *value = is_small ? small : cut;
 }
 
-/// To the nearest f16, ties to even.
+/// Rounds to the nearest f16, ties to even.
 KM_MMA_INLINE void round_f16_nearest(Doubles* value) {
   const Longs bits = (Longs)*value, sign = bits & INT64_MIN;
   Longs exponent = (bits >> 52 & 2047) - 1023;
   exponent = exponent > -14 ? exponent : Longs{} - 14;
-  // Adding it leaves no bits below the last one of the result.
+  // Adding this number rounds away the bits below the last one of the result.
   const auto magic = (Doubles)(((exponent + 52 - 10 + 1023) << 52) | (int64_t{1} << 51));
   const Doubles magnitude = (Doubles)(bits ^ sign);
   Doubles rounded = (magnitude + magic) - magic;
@@ -124,7 +124,8 @@ KM_MMA_INLINE void round_f16_nearest(Doubles* value) {
   *value = (Doubles)((Longs)rounded | sign);
 }
 
-/// The result of a step with a term or accumulator that is not finite; kFinite: nothing special.
+/// The result of a step with a term or accumulator that is infinite or NaN; kFinite if there is
+/// none.
 template <class Real>
 Special special_sum(const Step<Real>& step, float sum, uint32_t column) {
   uint32_t seen = uint32_t{1} << special_of(std::bit_cast<uint32_t>(sum));

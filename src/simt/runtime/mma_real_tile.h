@@ -1,4 +1,4 @@
-// The operands of mma of f16, bf16, tf32 and fp8 as numbers and exponents.
+// The operands of mma of f16, bf16, tf32 and fp8, converted to numbers and exponents.
 #pragma once
 
 #include <algorithm>
@@ -9,33 +9,34 @@
 
 namespace km::simt::tensor {
 
-// Vectors of the compiler: only ever local, so that no ABI depends on them.
+// The compiler's vector types. They are used for local variables only, so that no ABI depends on
+// them.
 using Floats [[gnu::vector_size(32)]] = float;
 using Ints [[gnu::vector_size(32)]] = int32_t;
 
 constexpr uint32_t kMaxReals = 512;  // elements of A, of B
 
-// Exponents that are none; sums of them with any other stay below kLowestTop.
+// Pseudo-exponents; sums of them with any exponent stay below kLowestTop.
 constexpr int32_t kZero = -1000;
-constexpr int32_t kSpecial = -2000;  // less one of:
+constexpr int32_t kSpecial = -2000;  // marks infinity and NaN, by subtracting a Special:
 enum Special : int32_t { kFinite = 0, kPlusInfinity = 1, kMinusInfinity = 2, kNan = 3 };
 constexpr int32_t kLowestTop = -126;  // the exponent of a term that is zero
 
-/// Products of Real are exact: float holds those of f16 and fp8, bf16 and tf32 have too large a
-/// range for it.
+/// Products of Real are exact: float suffices for f16 and fp8, but not for the range of bf16 and
+/// tf32.
 template <class Real>
 struct RealTile {
-  static constexpr bool kExact = true;  // with exponents
+  static constexpr bool kExact = true;  // exponents are stored too
   alignas(64) Real a[kMaxReals];        // m x stored k
   alignas(64) Real b[kMaxReals];        // k x n
   alignas(64) int32_t a_exponent[kMaxReals];
   alignas(64) int32_t b_exponent[kMaxReals];
   alignas(64) float sums[kMaxSums];  // m x n
   Columns columns;
-  bool special = false;  // A or B holds what is not finite
+  bool special = false;  // A or B contains infinities or NaNs
 };
 
-/// The class of the number that the bits of an f32 stand for.
+/// The class of the number with the given f32 bits.
 inline Special special_of(uint32_t bits_f32) {
   if ((~bits_f32 & 0x7f800000) != 0) return kFinite;
   if ((bits_f32 & 0x7fffff) != 0) return kNan;
@@ -50,7 +51,7 @@ KM_MMA_INLINE uint32_t f16_to_f32(uint32_t half) {
   return bits | (half & 0x8000) << 16;
 }
 
-/// Number and exponent of an f16 element; false: it is not finite.
+/// Splits an f16 element into number and exponent; false if it is infinite or NaN.
 inline bool take_f16(uint32_t half, float* value, int32_t* exponent) {
   const uint32_t bits = f16_to_f32(half);
   const Special special = special_of(bits);
@@ -66,7 +67,7 @@ constexpr int32_t kLowestExponent = kType == MmaType::f16 || kType == MmaType::e
                                     : kType == MmaType::e4m3                        ? -6
                                                                                     : -126;
 
-/// Eight elements of a register over all lanes, as they are.
+/// Eight elements of a register over all lanes, unconverted.
 template <MmaType kType>
 KM_MMA_INLINE void load_raw(const uint32_t* lanes, uint32_t index, Ints* out_raw) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(lanes) + index * element_bits(kType) / 8;
@@ -85,7 +86,7 @@ KM_MMA_INLINE void load_raw(const uint32_t* lanes, uint32_t index, Ints* out_raw
   }
 }
 
-/// Their values as the bits of f32.
+/// The values of these elements as f32 bits.
 template <MmaType kType>
 KM_MMA_INLINE void widen(Ints* bits) {
   if constexpr (kType == MmaType::tf32) {
@@ -105,8 +106,8 @@ KM_MMA_INLINE void widen(Ints* bits) {
   }
 }
 
-/// Numbers and exponents of f32 bits. Subnormal numbers have the exponent of the smallest normal
-/// one. Where something is not finite, bits of *special are set.
+/// Numbers and exponents from f32 bits. Subnormal numbers have the exponent of the smallest normal
+/// number. Infinities and NaNs set bits of *special.
 template <MmaType kType>
 KM_MMA_INLINE void take(const Ints& bits, float* values, int32_t* exponents, Ints* special) {
   const Ints infinite = (bits & 0x7f800000) == 0x7f800000;
@@ -122,8 +123,8 @@ KM_MMA_INLINE void take(const Ints& bits, float* values, int32_t* exponents, Int
   std::memcpy(exponents, &exponent, sizeof exponent);
 }
 
-/// One register over all lanes: eight rows of kWidth elements; kExact: what is not finite is zero,
-/// and its exponent says so, else as it is.
+/// Converts one register over all lanes: eight rows of kWidth elements. kExact: infinities and NaNs
+/// become zero with a pseudo-exponent; otherwise they stay.
 template <MmaType kType, bool kExact>
 struct Block {
   static constexpr uint32_t kWidth = 4 * elements_per_register(kType);
@@ -187,7 +188,7 @@ KM_MMA_INLINE void load_b(const MmaForm& form, const uint32_t* words, Tile* tile
   }
 }
 
-/// The sums begin with C.
+/// Initialises the sums with C.
 inline void load_c(const MmaForm& form, const uint32_t* words, float* sums) {
   const bool packed = form.c == MmaType::f16;
   const uint32_t pairs = uint32_t{form.m} * form.n / 64;
@@ -226,7 +227,7 @@ KM_MMA_INLINE void by_type(MmaType type, Load load) {
   }
 }
 
-/// A and B.
+/// Loads A and B.
 template <class Tile>
 KM_MMA_INLINE void load_multiplicands(const MmaForm& form, const Registers& registers, Tile* tile) {
   by_type(form.a, [&]<MmaType kType>()
@@ -236,9 +237,9 @@ KM_MMA_INLINE void load_multiplicands(const MmaForm& form, const Registers& regi
 }
 
 void store_sums(const MmaForm& form, const float* sums, uint32_t* results);
-uint32_t f16_nearest(float value);  // its bits, ties to even
+uint32_t f16_nearest(float value);  // the nearest f16, ties to even
 
-/// Steps over all rows and columns, on top of the sums.
+/// Adds the products of all steps, rows and columns to the sums.
 void sum_reals(const MmaForm& form, const MmaRule& rule, RealTile<float>* tile);
 
 }  // namespace km::simt::tensor

@@ -1,4 +1,4 @@
-// Matrices out of fragments, shared by the families of mma.
+// Converts fragments to matrices, for all families of mma.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "simt/abi.h"
 #include "simt/runtime/mma.h"
 
-/// For a function that is compiled for several instruction sets: it becomes part of its callers.
+/// For functions that are compiled for several instruction sets: they become part of their callers.
 #define KM_MMA_INLINE inline __attribute__((always_inline))
 /// The instruction set of MmaForm::wide.
 #define KM_MMA_WIDE __attribute__((target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")))
@@ -28,16 +28,16 @@ inline Registers registers_of(const MmaForm& form, const uint32_t* operands) {
   return {operands, b, c, c + form.c_registers * words};
 }
 
-/// Which row of B each stored element of A meets: the same for all rows of A, or, in sparse forms,
-/// what the metadata say.
+/// The row of B that each stored element of A is multiplied with: the same for all rows of A or, in
+/// sparse forms, given by the metadata.
 struct Columns {
   uint8_t index[kMaxStored];
-  uint32_t stride = 0;  // from one row of A to the next
+  uint32_t stride = 0;  // distance between rows of A
   const uint8_t* row(uint32_t i) const { return index + i * stride; }
 };
 void find_columns(const MmaForm& form, const uint32_t* metadata, Columns* columns);
 
-// The families.
+// The products of each family of types.
 void multiply_reals(const MmaForm& form, const MmaRule& rule, const uint32_t* operands,
                     uint32_t* results);
 void multiply_fast(const MmaForm& form, const uint32_t* operands, uint32_t* results);

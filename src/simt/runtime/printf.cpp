@@ -1,4 +1,4 @@
-// The format of C, arguments as CUDA's vprintf lays them out in memory.
+// Device printf: C's format, with the arguments in the memory layout of CUDA's vprintf.
 #include "simt/runtime/printf.h"
 
 #include <locale.h>
@@ -17,10 +17,10 @@
 namespace km::simt {
 namespace {
 
-/// No output has more columns, and a kernel must not be able to exhaust memory.
+/// Limits widths and precisions, so that a kernel cannot exhaust memory.
 constexpr int kMostColumns = 1 << 16;
 
-/// Numbers look the same whatever locale the host program has set.
+/// Switches to the C locale, so that numbers do not depend on the host program's locale.
 class CLocaleScope {
  public:
   CLocaleScope() : old_(uselocale(c_locale())) {}
@@ -39,17 +39,17 @@ class CLocaleScope {
 enum class Length : uint8_t { none, hh, h, l, ll, L, z, j, t };
 
 struct Spec {
-  std::string_view text;  // all of it, from the % on
+  std::string_view text;  // the whole conversion, beginning with %
   std::string flags;
   int width = 0;
   bool star_width = false;
-  int precision = -1;  // -1: not given
+  int precision = -1;  // -1: none
   bool star_precision = false;
   Length length = Length::none;
-  char conversion = 0;  // 0: the format ends within
+  char conversion = 0;  // 0: the format ends within the conversion
 };
 
-/// The arguments, one after the other, each aligned to its size.
+/// Reads the arguments in sequence, each aligned to its size.
 class Arguments {
  public:
   explicit Arguments(const void* first) : at_(static_cast<const char*>(first)) {}
@@ -98,7 +98,7 @@ Length parse_length(const char*& at) {
   }
 }
 
-/// `at` is at a %; leaves it behind the conversion.
+/// `at` must be at a %; it is advanced past the conversion.
 Spec parse_spec(const char*& at) {
   const char* const first = at++;
   Spec spec;
@@ -125,7 +125,7 @@ Spec parse_spec(const char*& at) {
   return spec;
 }
 
-/// Flags that mean something for the conversion; the others would be undefined.
+/// The flags that are defined for the conversion; others would be undefined behaviour in C.
 std::string_view flags_of(char conversion) {
   switch (conversion) {
     case 'd':
@@ -173,7 +173,7 @@ bool is_known(const Spec& spec) {
   }
 }
 
-/// Calls `plain` with text to be copied and `convert` with conversions that take arguments.
+/// Calls `plain` with literal text and `convert` with conversions that have arguments.
 template <class Plain, class Convert>
 void for_each_part(const char* format, Plain plain, Convert convert) {
   for (const char* at = format; *at != 0;) {
@@ -265,7 +265,7 @@ void Formatter::convert(Spec spec) {
   }
 }
 
-/// "%-*.*lld": width and precision are always given, a precision of -1 counts as none.
+/// A format such as "%-*.*lld": width and precision are always passed; -1 means no precision.
 std::string Formatter::format_of(const Spec& spec, const char* length) const {
   return "%" + spec.flags + "*.*" + length + spec.conversion;
 }
@@ -311,7 +311,7 @@ void Formatter::convert_unsigned(const Spec& spec) {
 void Formatter::convert_string(const Spec& spec) {
   const char* text = arguments_.next<const char*>();
   if (!text) text = "(null)";
-  // Not beyond the precision: what follows need not be mapped.
+  // The string is read up to the precision only, since the memory behind it may be unmapped.
   const size_t most = spec.precision < 0 ? SIZE_MAX : static_cast<size_t>(spec.precision);
   pad(spec, {text, strnlen(text, most)});
 }

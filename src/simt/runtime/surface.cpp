@@ -10,15 +10,15 @@
 namespace km::simt {
 namespace {
 
-constexpr uint32_t kMostBytes = 32;  // of one access
+constexpr uint32_t kMostBytes = 32;  // size limit of one access
 
 struct Place {
-  uint8_t* address = nullptr;  // null: outside, and nothing is accessed
+  uint8_t* address = nullptr;  // null: outside of the surface, no access
   SurfaceFault fault = SurfaceFault::none;
 };
 
-/// Brings a coordinate into [0, size - count], as the form says, clamped to the last multiple of
-/// `count`; false: there is no access.
+/// Applies the form's mode to a coordinate, so that it is within [0, size - count]; clamping uses
+/// the last multiple of `count`. Returns false if there is no access.
 bool bound(const ImageForm& form, int64_t size, int64_t count, int64_t* inout, Place* out) {
   if (*inout >= 0 && *inout <= size - count) return true;
   switch (form.bounds) {
@@ -37,7 +37,7 @@ int64_t coordinate(const ImageSlot* slots, uint32_t slot, uint32_t lane) {
   return static_cast<int32_t>(slots[slot][lane]);
 }
 
-/// The bytes that the lane accesses.
+/// The address of the lane's access.
 Place find_place(const Image& image, const ImageForm& form, uint32_t lane, uint32_t size_bytes,
                  const ImageSlot* slots) {
   Place place;
@@ -68,7 +68,7 @@ Place find_place(const Image& image, const ImageForm& form, uint32_t lane, uint3
   return place;
 }
 
-/// An element takes one slot, or two when it has 64 bits.
+/// Loads the elements into one slot each, or two for 64 bits.
 void load_elements(const ImageForm& form, const uint8_t* from, uint32_t lane, ImageSlot* slots) {
   uint32_t slot = 0;
   for (uint32_t i = 0; i < form.elements; ++i) {
@@ -88,7 +88,7 @@ void store_elements(const ImageForm& form, uint8_t* to, uint32_t lane, const Ima
   }
 }
 
-/// sust.p: a word becomes a channel, saturated to its range.
+/// sust.p: converts a word to a channel, saturated to its range.
 uint32_t channel_of(ChannelKind kind, uint32_t word) {
   const auto number = static_cast<int32_t>(word);
   switch (kind) {
@@ -169,7 +169,7 @@ SurfaceFault access_surface(const Image& image, const ImageForm& form, uint32_t 
   } else if (place.address == nullptr) {
     return SurfaceFault::none;
   } else if (form.operation == ImageOperation::reduce) {
-    // Texels of less than a word have no reductions.
+    // There are no reductions of texels smaller than a word.
     if (reinterpret_cast<uint64_t>(place.address) % form.element_bytes != 0) {
       return SurfaceFault::misaligned;
     }
@@ -215,7 +215,7 @@ uint32_t query_image(const Image& image, ImageQuery query, uint32_t level) {
     case ImageQuery::samples:
       return 1;
     default:
-      return 0;  // memory_layout: there is one
+      return 0;  // memory_layout: only one exists
   }
 }
 

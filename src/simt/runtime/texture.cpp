@@ -9,7 +9,7 @@
 namespace km::simt {
 namespace {
 
-// In units of 2^-15.
+// The table is in units of 2^-15.
 constexpr uint16_t kSrgbSteps[256] = {
     0,     10,    20,    30,    40,    50,    60,    70,    80,    90,    100,   110,   120,
     132,   144,   156,   170,   184,   198,   214,   230,   246,   262,   280,   300,   318,
@@ -40,7 +40,7 @@ struct SrgbTable {
   }
 };
 
-/// A level of detail in steps of 1/256, cut off; NaN is the first level.
+/// A level of detail in steps of 1/256, truncated; NaN gives the first level.
 int32_t steps_of(float detail) {
   if (!(detail == detail)) return 0;
   return static_cast<int32_t>(std::clamp(detail, -256.0f, 256.0f) * kWeightOne);
@@ -52,7 +52,7 @@ float of_slot(const ImageSlot& slot, uint32_t lane) {
   return value;
 }
 
-/// log2 of the longer of two steps, in texels.
+/// The log2 of the longer gradient, in texels.
 float detail_of_gradients(const Image& image, const ImageForm& form, const ImageSlot* slots,
                           uint32_t lane) {
   const ImageLevel& level = image.levels[0];
@@ -82,7 +82,7 @@ void find_detail(const Image& image, const ImageForm& form, const ImageSlot* slo
       detail = of_slot(slots[image_slot::kLevel], lane);
     } else if (form.level == LevelChoice::gradients) {
       detail = detail_of_gradients(image, form, slots, lane);
-      up = detail > 0 ? 0.5f / kWeightOne : 0;  // the nearest step
+      up = detail > 0 ? 0.5f / kWeightOne : 0;  // rounds to the nearest step
     }
     const int32_t steps = steps_of(detail + up) + steps_of(image.level_bias);
     out[lane] = std::min(std::max(steps, least), most);
@@ -91,7 +91,7 @@ void find_detail(const Image& image, const ImageForm& form, const ImageSlot* slo
 
 float fraction_of(float value, float least) { return std::clamp(value, least, 1.0f); }
 
-/// A fraction as the format holds it; halves go down.
+/// A fraction rounded to the format's precision; ties go down.
 float stored_fraction(float value, float least, float whole) {
   return std::ceil(fraction_of(value, least) * whole - 0.5f) / whole + 0.0f;  // never -0
 }
@@ -140,7 +140,8 @@ void set_border(Image& image, const float (&color)[kChannels]) {
     if (image.kind != ChannelKind::f32 && image.kind != ChannelKind::f16) {
       const uint32_t width = 8 * bytes_of(image.kind);
       const bool is_signed = image.kind >= ChannelKind::s8;
-      if (image.read == ReadMode::element || width == 32) {  // words are no fractions
+      // 32-bit words are never read as fractions.
+      if (image.read == ReadMode::element || width == 32) {
         const uint32_t kept = width == 32 ? bits : bits & ((1U << width) - 1);
         const uint32_t sign = is_signed && width < 32 ? kept >> (width - 1) : 0;
         bits = sign != 0 ? kept | ~((1U << width) - 1) : kept;

@@ -5,12 +5,13 @@
 
 namespace km::simt {
 
-/// tex and tld4: reads coordinates from `slots` and writes up to four results per lane to its first
-/// slots. All lanes are computed, whatever their coordinates: none is read outside of the image.
+/// tex and tld4: reads coordinates from `slots` and writes up to four results per lane to the first
+/// slots. All lanes are computed, whatever their coordinates, but nothing outside of the image is
+/// read.
 void fetch_texture(const Image& image, const ImageForm& form, ImageSlot* slots);
 
-// One for each set of instructions; `detail`: the level of each lane in steps of 1/256, null where
-// there is one level.
+// The fetch for each instruction set; `detail` has each lane's level in steps of 1/256, or is null
+// for an image with one level.
 void fetch_texture_plain(const Image& image, const ImageForm& form, const int32_t* detail,
                          ImageSlot* slots);
 void fetch_texture_avx2(const Image& image, const ImageForm& form, const int32_t* detail,
@@ -18,10 +19,10 @@ void fetch_texture_avx2(const Image& image, const ImageForm& form, const int32_t
 void fetch_texture_avx512(const Image& image, const ImageForm& form, const int32_t* detail,
                           ImageSlot* slots);
 
-/// sRGB to linear light, as GPUs round it: halves of up to eight significant bits.
+/// sRGB to linear light with the rounding of GPUs: halves with at most eight significant bits.
 extern const float (&kLinearOfSrgb)[256];
 
-/// Converts a border colour to what a fetch of the image gives outside.
+/// Converts a border colour to the result of a fetch outside of the image.
 void set_border(Image& image, const float (&color)[kChannels]);
 
 }  // namespace km::simt

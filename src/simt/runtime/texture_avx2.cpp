@@ -1,4 +1,4 @@
-// Fetches with AVX2.
+// Texture fetches, compiled for AVX2.
 #if defined(__x86_64__)
 #include "simt/runtime/texture.h"
 

@@ -1,4 +1,4 @@
-// Fetches with AVX-512.
+// Texture fetches, compiled for AVX-512.
 #if defined(__x86_64__)
 #include "simt/runtime/texture.h"
 

@@ -1,4 +1,4 @@
-// Fetches with what every processor has.
+// Texture fetches, compiled for the baseline instruction set.
 #include "simt/runtime/texture.h"
 
 #define KM_TEXTURE_FETCH fetch_texture_plain

@@ -19,11 +19,11 @@ namespace km::simt {
 namespace {
 
 constexpr const char* kPartAttribute = "km-part";
-constexpr uint32_t kReturn = 0;  // given by a part when the function returns
+constexpr uint32_t kReturn = 0;  // result of a part when the function returns
 constexpr uint32_t kNoPart = UINT32_MAX;
-constexpr uint64_t kClearedBytes = 64;  // at once
+constexpr uint64_t kClearedBytes = 64;  // bytes cleared at once
 
-/// Every use is a load or store of the whole variable.
+/// True if every use is a load or store of the whole variable.
 bool is_plain_variable(const llvm::AllocaInst& variable) {
   const llvm::Type* const type = variable.getAllocatedType();
   return std::all_of(variable.user_begin(), variable.user_end(), [&](const llvm::User* user) {
@@ -39,7 +39,7 @@ bool is_plain_variable(const llvm::AllocaInst& variable) {
 struct Variable {
   llvm::AllocaInst* alloca = nullptr;
   bool is_plain = false;
-  bool is_kept = false;  // from one part to another, or to the next time: in the frame
+  bool is_kept = false;  // kept in the frame, for other parts or the next execution
   uint64_t offset = 0;
 };
 
@@ -47,11 +47,11 @@ struct Part {
   BlockList blocks;
   llvm::Function* function = nullptr;
   llvm::BasicBlock *prologue = nullptr, *leave = nullptr;
-  llvm::PHINode* next = nullptr;  // in `leave`: the number of what comes after
-  llvm::MapVector<llvm::BasicBlock*, uint32_t> entries;  // blocks that others go to, with numbers
-  llvm::MapVector<uint32_t, llvm::BasicBlock*> exits;    // by number of what comes after
-  std::vector<uint32_t> variables;                       // those used here
-  llvm::BitVector stored;                                // by place in `variables`
+  llvm::PHINode* next = nullptr;                         // in `leave`: the number of the next block
+  llvm::MapVector<llvm::BasicBlock*, uint32_t> entries;  // entry blocks, with their numbers
+  llvm::MapVector<uint32_t, llvm::BasicBlock*> exits;    // by number: exit to that block
+  std::vector<uint32_t> variables;                       // variables used in this part
+  llvm::BitVector stored;                                // by index in `variables`
 };
 
 class Cutter {
@@ -133,7 +133,7 @@ class Cutter {
     return offset;
   }
 
-  /// A pointer to a field of the frame, made at the builder's place in the part.
+  /// A pointer to a field of the frame, computed at the builder's position in the part.
   llvm::Value* field(llvm::IRBuilder<>& b, uint32_t p, uint64_t offset) {
     llvm::Value* frame =
         p == kNoPart ? static_cast<llvm::Value*>(frame_) : parts_[p].function->getArg(0);
@@ -159,7 +159,7 @@ class Cutter {
     return parts_[part_of(entry)].entries.find(entry)->second;
   }
 
-  /// The block of a part that leaves for what has the number.
+  /// The block by which a part leaves for the block with this number.
   llvm::BasicBlock* exit_to(Part& part, uint32_t number) {
     llvm::BasicBlock*& exit = part.exits[number];
     if (exit == nullptr) {
@@ -200,7 +200,7 @@ class Cutter {
 
   // ---- Values that several parts use.
 
-  /// Values that a phi gets from another part come through the frame.
+  /// Inputs of a phi from another part pass through the frame.
   void lower_phis() {
     for (Part& part : parts_) {
       llvm::SmallVector<llvm::BasicBlock*> entries;
@@ -240,7 +240,7 @@ class Cutter {
     part.blocks.push_back(arrival);
   }
 
-  /// Values that are used in another part than where they are made go through a variable.
+  /// Values used in another part than that of their definition pass through a variable.
   void keep_values() {
     llvm::SmallVector<llvm::Instruction*> crossing;
     for (llvm::BasicBlock& block : function_) {
@@ -302,12 +302,12 @@ class Cutter {
       for (uint32_t p : users) {
         if (p != kNoPart) parts_[p].variables.push_back(index);
       }
-      // The function's own blocks need no copies; a variable that is theirs alone is one as before.
+      // The function's own blocks need no copies; a variable that only they use stays as it is.
       is_used_by_core_.push_back(users.back() == kNoPart && is_read_by_core(*variable));
     }
   }
 
-  /// The instruction stores the zero that the frame holds from the start.
+  /// True if the instruction stores the zero that the frame contains initially.
   bool is_first_value(const llvm::Instruction& user) const {
     const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user);
     const auto* value = store ? llvm::dyn_cast<llvm::Constant>(store->getValueOperand()) : nullptr;
@@ -322,7 +322,8 @@ class Cutter {
     });
   }
 
-  /// Variables that a part may read before it writes them are kept, for itself or for the next.
+  /// Finds the variables that a part may read before it writes them; they must be kept in the
+  /// frame.
   void find_exposed(uint32_t p) {
     Part& part = parts_[p];
     const auto count = static_cast<unsigned>(part.variables.size());
@@ -353,7 +354,8 @@ class Cutter {
     }
   }
 
-  /// Backwards through the part, until `read` holds all that is read from each block on.
+  /// A backward data-flow analysis through the part; `read` gets the variables that are read from
+  /// each block on.
   void spread_reads(const Part& part, llvm::DenseMap<llvm::BasicBlock*, llvm::BitVector>& read,
                     llvm::DenseMap<llvm::BasicBlock*, llvm::BitVector>& written) const {
     std::vector<llvm::BasicBlock*> open(part.blocks.begin(), part.blocks.end());
@@ -365,7 +367,7 @@ class Cutter {
         if (at == read.end()) continue;
         llvm::BitVector more = read.find(block)->second;
         more.reset(written.find(pred)->second);
-        if (!more.test(at->second)) continue;  // all are known there
+        if (!more.test(at->second)) continue;  // nothing new for that block
         at->second |= more;
         open.push_back(pred);
       }
@@ -384,7 +386,8 @@ class Cutter {
     }
   }
 
-  /// A part works on copies, which become values; kept ones are fetched and put back.
+  /// A part works on local copies, which become SSA values; kept variables are loaded at entry and
+  /// stored at exits.
   void move_variables(Part& part) {
     llvm::IRBuilder<> b(part.prologue);
     llvm::IRBuilder<> leave(part.leave);
@@ -436,7 +439,7 @@ class Cutter {
     }
   }
 
-  /// Leaves the function its first blocks, and a loop that calls parts.
+  /// Reduces the function to its first blocks and a loop that calls parts.
   void drive() {
     llvm::IRBuilder<> b(context_);
     frame_bytes_ = (frame_bytes_ + kClearedBytes - 1) / kClearedBytes * kClearedBytes;
@@ -462,7 +465,8 @@ class Cutter {
     }
   }
 
-  /// Between the first two blocks: all zero, as variables are before they are written.
+  /// Clears the frame between the first two blocks, since variables are zero before they are
+  /// written.
   void clear_frame() {
     llvm::BasicBlock& entry = function_.getEntryBlock();
     llvm::BasicBlock* const start = entry.getSingleSuccessor();
@@ -493,7 +497,7 @@ class Cutter {
     for (const auto& entry : part.entries) table.addCase(b.getInt32(entry.second), block);
   }
 
-  /// From the first blocks to the driver.
+  /// Enters the driver loop from the first blocks.
   void start(llvm::BasicBlock& driver, llvm::PHINode& next) {
     for (llvm::BasicBlock& block : function_) {
       if (part_of(&block) != kNoPart || block.getTerminator() == nullptr) continue;
@@ -509,7 +513,8 @@ class Cutter {
     }
   }
 
-  /// Variables that are left to the function itself lie in the frame. Their first values are there.
+  /// Variables that the function itself still uses are moved to the frame, which has their initial
+  /// values.
   void drop_variables() {
     for (const Variable& variable : variables_) {
       for (llvm::User* user : llvm::make_early_inc_range(variable.alloca->users())) {
@@ -554,7 +559,8 @@ class Cutter {
   const llvm::DataLayout& layout_;
   llvm::Type *const word_, *const pointer_;
   std::vector<Part> parts_;
-  llvm::DenseMap<const llvm::BasicBlock*, uint32_t> part_of_;  // others are the function's own
+  // Blocks without an entry belong to the function itself.
+  llvm::DenseMap<const llvm::BasicBlock*, uint32_t> part_of_;
   std::vector<Variable> variables_;
   std::vector<uint8_t> is_used_by_core_;
   llvm::AllocaInst* frame_ = nullptr;

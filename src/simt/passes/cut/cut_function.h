@@ -1,7 +1,7 @@
-// A function of very many blocks becomes several, since the time of many of LLVM's passes grows
-// with the square of a function's size, and more. Each part is a function of some thousand
-// instructions. What several of them use lies in one frame in memory; the function itself calls one
-// part after the other, as each says when it returns.
+// Splits a function with very many blocks into several, because the time of many LLVM passes grows
+// at least quadratically with a function's size. Each part is a function of some thousand
+// instructions. Values that several parts use are in one frame in memory; the function calls one
+// part after the other, and each returns the number of the next.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -11,22 +11,21 @@
 namespace km::simt {
 
 struct CutLimits {
-  // A function is cut that has more blocks or instructions than these, or more than both of the
-  // following.
+  // A function is split if it exceeds one of these limits, or both of the following ones.
   uint32_t most_blocks = 800;
   uint32_t most_instructions = 500'000;
   uint32_t many_blocks = 300;
   uint32_t many_instructions = 30'000;
-  // A part has no more than so many instructions, blocks counted as kBlockInstructions each.
+  // The maximum number of instructions of a part; each block counts as kBlockInstructions more.
   uint32_t part_instructions = 12'000;
 };
 constexpr uint32_t kBlockInstructions = 128;
 
-/// Cuts the function if it is beyond the limits. Its first two blocks, which run once, stay. Gives
-/// how many parts there are, 0: it was left as it is.
+/// Splits the function if it exceeds the limits; its first two blocks, which run once, stay.
+/// Returns the number of parts; 0: unchanged.
 uint32_t cut_function(llvm::Function& function, const CutLimits& limits);
 
-/// The function is a part of one that was cut.
+/// True if the function is a part of a split function.
 bool is_part(const llvm::Function& function);
 
 }  // namespace km::simt

@@ -9,11 +9,11 @@
 namespace km::simt {
 namespace {
 
-/// A block, or a loop with what it holds, in the order of control.
+/// A block, or a loop with its contents, in control-flow order.
 struct Item {
   llvm::BasicBlock* block = nullptr;  // null: a loop
   uint32_t size = 0;
-  std::vector<uint32_t> items;  // of a loop: numbers of others
+  std::vector<uint32_t> items;  // contents of a loop, as item numbers
 };
 
 class Partitioner {
@@ -26,7 +26,7 @@ class Partitioner {
     const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function_);
     const llvm::BasicBlock* const first = &function_.getEntryBlock();
     const llvm::BasicBlock* const second = first->getSingleSuccessor();
-    // The first block of a loop in this order is its header, where the loop gets its place.
+    // The first block of a loop in this order is its header, which determines the loop's position.
     for (llvm::BasicBlock* block : order) {
       if (block == first || block == second) continue;
       const uint32_t item =
@@ -45,7 +45,8 @@ class Partitioner {
     return static_cast<uint32_t>(items_.size() - 1);
   }
 
-  /// The list of a loop's items; the loop itself is listed in the one around it.
+  /// The list that contains a loop's items; the loop itself is an item of the enclosing loop's
+  /// list.
   std::vector<uint32_t>& list_of(const llvm::Loop* loop, std::vector<uint32_t>& roots) {
     if (loop == nullptr) return roots;
     if (const auto known = loop_items_.find(loop); known != loop_items_.end()) {
@@ -57,7 +58,7 @@ class Partitioner {
     return items_[item].items;
   }
 
-  /// Items of a loop come after it.
+  /// Items of a loop follow it in the array.
   void measure(Item& item) {
     for (uint32_t inner : item.items) item.size += items_[inner].size;
   }
@@ -115,7 +116,7 @@ bool split_long_blocks(llvm::Function& function, uint32_t most_instructions) {
       if (llvm::isa<llvm::PHINode>(each) || each.isTerminator()) continue;
       if (++count % most_instructions == 0) cuts.push_back(&each);
     }
-    // The last cut first, since a cut moves all that follows it.
+    // The last cut comes first, since a cut moves everything after it.
     for (size_t i = cuts.size(); i-- > 0;) block->splitBasicBlock(cuts[i], "piece");
     changed |= !cuts.empty();
   }

@@ -1,4 +1,4 @@
-// Which blocks of a function that is cut go together.
+// Groups the blocks of a function into parts.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -14,11 +14,11 @@ namespace km::simt {
 
 using BlockList = std::vector<llvm::BasicBlock*>;
 
-/// The function's blocks but the first two, in parts: in the order of control, and with loops in
-/// one part each where they fit. Blocks that no control reaches are in none.
+/// The function's blocks except the first two, in parts: in control-flow order, and with each loop
+/// in one part if it fits. Unreachable blocks are in none.
 std::vector<BlockList> partition(llvm::Function& function, uint32_t part_instructions);
 
-/// Cuts blocks but the first into pieces of at most so many instructions. False: all were shorter.
+/// Splits blocks, except the first, that exceed `most_instructions`. Returns false if none does.
 bool split_long_blocks(llvm::Function& function, uint32_t most_instructions);
 
 }  // namespace km::simt

@@ -1,4 +1,4 @@
-// How addresses move in loops.
+// The advance of addresses in loops.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace km::simt {
 
-/// Finds how far a value goes from one round of a loop to the next.
+/// Determines the difference of a value from one iteration of a loop to the next.
 class AddressAdvance {
  public:
   enum class Kind : uint8_t { none, unknown_distance, other };

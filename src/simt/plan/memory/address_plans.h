@@ -1,4 +1,4 @@
-// The forms of addresses that vary from lane to lane.
+// Alternative forms of addresses that vary over the lanes.
 #pragma once
 
 #include <map>
@@ -10,21 +10,21 @@
 
 namespace km::simt {
 
-/// The other values from which code can make an address, or learn its alignment.
+/// Other values from which code can compute an address or its alignment.
 struct AddressPlan {
-  std::optional<ValueId> root;  // AddressForms::congruent, modulo the access's size
+  std::optional<ValueId> root;  // AddressForms::congruent, modulo the size of the access
   std::optional<IndexedAddress> indexed;
 };
 
-/// The forms of all addresses of a kernel that vary. In mode c, in which lanes part for good, none
-/// is known.
+/// The forms of all varying addresses of a kernel. None is known in mode c, in which lanes diverge
+/// for good.
 class AddressPlans {
  public:
   explicit AddressPlans(const Plan& plan);
 
-  /// The form of the address that an instruction accesses; null: none is known.
+  /// The form of the address that an instruction accesses; null if none is known.
   const AddressPlan* find(const Inst& inst) const;
-  /// The values that an access reads besides its operands.
+  /// The values that an access reads in addition to its operands.
   std::vector<ValueId> reads(const Inst& inst) const;
   size_t size() const { return plans_.size(); }
 

@@ -27,7 +27,7 @@ LaneRun LaneRuns::of(ValueId value, unsigned depth) {
   if (depth == 0) return {};
   const auto& info = plan_.kernel->values[value];
   if (info.block == kNone) return {};
-  runs_[value] = {};  // of a value that depends on itself
+  runs_[value] = {};  // ends the recursion of a value that depends on itself
   LaneRun run;
   if (const Phi* const phi = plan_.kernel->phi_of(value)) {
     run = of(phi->inputs[0], depth - 1);

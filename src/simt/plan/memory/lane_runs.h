@@ -1,5 +1,5 @@
-// Lanes in runs: several threads share a row of a matrix, say, each run of lanes has its row at an
-// address of its own, and the lanes of a run lie side by side.
+// Runs of lanes: if several threads share a row of a matrix, for example, each run of lanes has its
+// own row address, and the lanes of a run are contiguous.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 
 namespace km::simt {
 
-/// How a value differs between neighbours in runs of lanes that start at multiples of the length;
-/// one lane: in no known way.
+/// The difference of a value between adjacent lanes in runs that start at multiples of the length;
+/// length 1: no known difference.
 struct LaneRun {
   uint32_t lanes = 1;
-  int64_t step = 0;  // from a lane to the next
+  int64_t step = 0;  // difference from one lane to the next
 };
 
-/// The runs of known offsets.
+/// The runs of constant offsets.
 LaneRun run_of(const Offsets& offsets, uint32_t lane_count);
 
-/// Guesses the runs of values from the code's form: a loop's first value stands for all.
+/// Estimates the runs of values from the code's form; a loop's initial value is taken for all
+/// iterations.
 class LaneRuns {
  public:
   explicit LaneRuns(const Plan& plan) : plan_(plan) {}

@@ -20,12 +20,13 @@ bool is_plain_store(const ptx::Instruction& ptx) {
   return ptx.opcode == Opcode::st && !is_strong_access(ptx) && !ptx.has(Modifier::async);
 }
 
-/// Parameters that pointers were made of. A guess where several are terms of an address.
+/// Finds the parameters from which pointers are computed. It is an estimate if an address has
+/// several pointer terms.
 class Roots {
  public:
   explicit Roots(const Kernel& kernel) : kernel_(kernel) {}
 
-  /// kNone: not known.
+  /// The parameter; kNone if it is unknown.
   ptx::SymbolId of(ValueId value, unsigned depth = kDepth) {
     if (depth == 0 || kernel_.values[value].block == kNone) return ptx::kNone;
     const auto [known, fresh] = known_.try_emplace(value, ptx::kNone);
@@ -64,14 +65,14 @@ class Roots {
   std::map<ValueId, ptx::SymbolId> known_;
 };
 
-/// True if other blocks may rely, from this instruction on, on the accesses before it.
+/// True if other blocks may rely on earlier accesses once this instruction was executed.
 bool orders(const Inst& inst) {
   if (is_plain_store(*inst.ptx)) return false;
   const bool loads = inst.ptx->opcode == Opcode::ld || inst.ptx->opcode == Opcode::ldu;
   return loads ? is_strong_access(*inst.ptx) : !orders_nothing(*inst.ptx);
 }
 
-/// Blocks that lead to something that orders, or have it.
+/// The blocks that contain an ordering instruction or lead to one.
 BlockSet leading_to_order(const Kernel& kernel) {
   BlockSet having(kernel.blocks.size());
   for (BlockId b = 0; b < having.size(); ++b) {
@@ -104,7 +105,7 @@ NontemporalStores::NontemporalStores(const Plan& plan) {
     const bool is_ordered = std::any_of(block.succs.begin(), block.succs.end(),
                                         [&](BlockId succ) { return leading[succ] != 0; });
     if (is_ordered || plan.shapes->loops.innermost[b] != UINT32_MAX) continue;
-    // From its end on, as far as nothing orders.
+    // Visits the block backwards up to its last ordering instruction.
     for (size_t i = block.insts.size(); i-- > 0 && !orders(block.insts[i]);) {
       const Inst& inst = block.insts[i];
       const auto access = memory_access(kernel, inst);

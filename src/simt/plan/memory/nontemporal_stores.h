@@ -1,8 +1,8 @@
-// Stores past the caches. Where a launch stores more than the last cache holds, each line would be
-// read from memory first and push out another one, only to be written later. In kernels with
-// barriers a processor does not see those stores coming either: a block loads, works on what it has
-// loaded, and then stores all at once. Such stores come late for other threads, so nothing may
-// follow them that orders them: the thread makes them visible when its part of the launch is over.
+// Non-temporal stores, which bypass the caches. If a launch stores more than the last-level cache
+// holds, each ordinary store would first read its line from memory and evict another one, only for
+// a later write-back. In kernels with barriers hardware does not prefetch these lines either,
+// because a block stores all its results at once. Such stores become visible late, so nothing may
+// follow them that orders memory: the thread executes a fence when its part of the launch is over.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace km::simt {
 
-/// The stores that every thread makes at most once, to where the kernel does not load from: what
-/// has been loaded is in the cache.
+/// The stores that every thread executes at most once, to memory that the kernel does not load
+/// from, since loaded lines are in the cache already.
 class NontemporalStores {
  public:
   explicit NontemporalStores(const Plan& plan);
@@ -21,7 +21,7 @@ class NontemporalStores {
   bool is_empty() const { return stores_.empty(); }
   bool contains(const Inst& inst) const { return stores_.count(&inst) != 0; }
   size_t size() const { return stores_.size(); }
-  /// The bytes that a thread stores by them.
+  /// The number of bytes that a thread stores by them.
   uint64_t thread_bytes() const { return thread_bytes_; }
 
  private:

@@ -16,7 +16,7 @@ PrivatizedAtomics::PrivatizedAtomics(const Plan& plan, const ReadValues& reads)
 void PrivatizedAtomics::find() {
   const bool ends_alone = plan_.mode == Mode::run_to_completion && !plan_.waits;
   if (!ends_alone || plan_.variant.checked) return;
-  unsigned bits = 0;  // of all late sums
+  unsigned bits = 0;  // total width of the privatised sums
   for (BlockId b = 0; b < plan_.kernel->blocks.size(); ++b) {
     for (const Inst& inst : plan_.kernel->blocks[b].insts) {
       const auto access = memory_access(*plan_.kernel, inst);
@@ -32,7 +32,7 @@ void PrivatizedAtomics::find() {
   is_used_ = bits != 0;
 }
 
-/// An addition that may come late.
+/// True for an addition that may become visible late.
 bool PrivatizedAtomics::is_candidate(const Inst& inst) const {
   const auto& ptx = *inst.ptx;
   if (!is_atomic(inst) || !ptx.has(Modifier::add) || ptx.has(Modifier::async)) return false;

@@ -13,7 +13,7 @@ using ptx::Type;
 
 namespace {
 
-/// True if a conversion between equal types changes no bit.
+/// True if a conversion between equal types preserves all bits.
 bool moves_bits(const ptx::Instruction& ptx) {
   return !ptx.has(Modifier::ftz) && !ptx::integral_rounding(ptx);
 }
@@ -64,8 +64,8 @@ bool makes_float(const ptx::Instruction& ptx) {
 
 namespace {
 
-/// True if the instruction passes bits on; a shuffle does so only if lanes never part (not in mode
-/// c).
+/// True if the instruction copies bits; a shuffle does so only if lanes never diverge for good (not
+/// in mode c).
 bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
   if (ptx.opcode == Opcode::selp) return true;
   if (ptx.opcode == Opcode::shfl) return mode != Mode::independent_threads;
@@ -73,7 +73,7 @@ bool passes_bits(const ptx::Instruction& ptx, Mode mode) {
          ptx.operands[1].kind == Operand::Kind::reg;
 }
 
-/// True if this operand is passed on; the other operands of such an instruction are destinations or
+/// True if this operand is copied; the other operands of such an instruction are destinations or
 /// conditions.
 bool is_passed(const Inst& inst, ptx::RegisterId reg) {
   const auto& ptx = *inst.ptx;

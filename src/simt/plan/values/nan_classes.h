@@ -1,5 +1,5 @@
-// The kinds of NaN that values may hold: PTX gives a NaN of arithmetic its bits, and leaves the
-// bits of what is only moved as they are.
+// The kinds of NaN that values may hold: PTX specifies the bits of NaNs from arithmetic, and copies
+// must preserve all bits.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace km::simt {
 
-/// True if the instruction is a conversion that hands the sign and the payload of a NaN on, as GPUs
-/// do: from and to f64, and those to f32 that only move bits.
+/// True if the instruction is a conversion that preserves a NaN's sign and payload, as on GPUs:
+/// those from and to f64, and those to f32 that only copy bits.
 bool passes_nan(const ptx::Instruction& ptx);
 
 /// True if the instruction computes a number in f32 or f64, whose NaNs are the host's.
 bool makes_float(const ptx::Instruction& ptx);
 
-/// For each value: may it hold a NaN that arithmetic of the host made (its bits differ from PTX's),
-/// and may it hold bits that must stay as they are.
+/// For each value: whether it may hold a NaN from the host's arithmetic (whose bits differ from
+/// PTX's), and whether it may hold bits that must be preserved.
 class NanClasses {
  public:
   enum class Class : uint8_t { none, arithmetic, raw, mixed };
@@ -26,7 +26,7 @@ class NanClasses {
 
   Class of(ValueId value) const { return classes_[value]; }
   bool is_mixed(ValueId value) const { return of(value) == Class::mixed; }
-  /// True if the bits that an instruction passes on must be PTX's.
+  /// True if the bits that an instruction copies must have been canonicalised.
   bool has_mixed_result(const Inst& inst) const;
 
  private:

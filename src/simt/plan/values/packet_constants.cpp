@@ -10,8 +10,8 @@ bool is_integer_register(ptx::Type type) {
   return type != ptx::Type::f32 && type != ptx::Type::f64 && type != ptx::Type::none;
 }
 
-/// The constant in the form in which it is stored; nothing: packets differ, or it depends on more
-/// than the thread's index.
+/// The constant in its stored form; empty if packets differ or the value depends on more than the
+/// thread's index.
 std::vector<uint64_t> constant_of_packets(const Plan& plan, ValueId value) {
   const Shape& shape = plan.shapes->values[value];
   if (shape.speculative || !is_integer_register(plan.kernel->values[value].type)) return {};

@@ -1,4 +1,5 @@
-// Values that every packet of a block has alike, such as lane numbers and values made of them.
+// Values that are the same in every packet of a block, such as lane numbers and values computed
+// from them.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 
 namespace km::simt {
 
-/// The values that code at the beginning of a region finds as constants, and those that it must
-/// find in memory.
+/// For each region, the live-in values that are constants, and those that must be loaded from
+/// memory.
 class PacketConstants {
  public:
   explicit PacketConstants(const Plan& plan);
 
-  /// The value of each lane, or one number if it is the same for all; null: it is no constant.
+  /// The value of each lane, or a single number if all lanes agree; null if it is not constant.
   const std::vector<uint64_t>* find(ValueId value) const;
-  /// The values that a region begins with and that memory keeps for it.
+  /// The live-in values of a region that are kept in memory.
   const std::vector<ValueId>& kept(uint32_t region) const { return kept_[region]; }
   size_t size() const { return constants_.size(); }
 

@@ -1,4 +1,4 @@
-// The values that something reads.
+// The values that have readers.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace km::simt {
 
-/// For each value: does an instruction, a phi or a branch read it. Compilers leave it to the
-/// assembler to see that nobody reads the old value of an atomic operation.
+/// For each value: whether an instruction, a phi or a branch reads it. Compilers leave it to the
+/// assembler to detect atomic operations whose old value is not used.
 class ReadValues {
  public:
   explicit ReadValues(const Kernel& kernel);

@@ -8,15 +8,16 @@ namespace km::simt {
 
 namespace {
 
-constexpr size_t kPlacesTried = 256;  // for each value, when values share places
+// Limit of attempted places per value, when values share places.
+constexpr size_t kPlacesTried = 256;
 
 bool are_disjoint(const std::set<size_t>& a, const std::set<size_t>& b) {
   return std::none_of(a.begin(), a.end(), [&](size_t each) { return b.count(each) != 0; });
 }
 
-/// The offset in scratch memory at which the context begins. Scratch memory begins with a page, as
-/// shared memory does, and a processor takes a load for one of a value stored before if the lower
-/// 12 bits of the two addresses agree.
+/// The offset of the context in scratch memory. Scratch memory starts at a page boundary like
+/// shared memory, and a processor assumes that a load depends on an earlier store if the lower 12
+/// bits of the addresses agree (4K aliasing), so the offset avoids shared memory's.
 uint64_t beside_shared(uint64_t shared_bytes) {
   constexpr uint64_t kPageBytes = 4096;
   return (shared_bytes + 63) / 64 * 64 % kPageBytes;
@@ -35,13 +36,13 @@ SpillLayout::SpillLayout(const Plan& plan, const PacketConstants& constants,
       auto [slot, fresh] = slots_.try_emplace(key_at(value, r));
       regions[&slot->second].insert(r);
       const Shape shape = plan.shapes->at(kernel, value, entry);
-      // All threads that are left get a barrier's result, also behind a loop that some have left.
+      // All remaining threads get a barrier's result, even after a loop that some have left.
       const bool uniform = (shape.is_uniform() && shape.block_uniform) ||
                            (is_barrier_result(value) && slot->first.second == UINT32_MAX);
       slot->second.block_uniform = uniform && (fresh || slot->second.block_uniform);
     }
   }
-  std::vector<SpillSlot*> kept;  // by packets
+  std::vector<SpillSlot*> kept;  // slots kept per packet
   for (auto& [key, slot] : slots_) {
     choose_form(key, slot);
     if (!slot.block_uniform) kept.push_back(&slot);
@@ -57,12 +58,12 @@ SpillLayout::SpillLayout(const Plan& plan, const PacketConstants& constants,
   KM_ASSERT(holds_values(), "a region begins with a slot that does not hold its value");
 }
 
-/// The slot in which `region` finds a value when it begins.
+/// The slot that holds a value when `region` begins.
 SpillKey SpillLayout::key_at(ValueId value, uint32_t region) const {
   return {value, plan_.shapes->loop_left(*plan_.kernel, value, plan_.regions.list[region].entry)};
 }
 
-/// True for what bar.red gives, which the barrier makes after all packets have come to it.
+/// True for the result of bar.red, which is computed after all packets have reached the barrier.
 bool SpillLayout::is_barrier_result(ValueId value) const {
   const Value& made = plan_.kernel->values[value];
   const BasicBlock& block = plan_.kernel->blocks[made.block];
@@ -87,7 +88,7 @@ std::vector<SpillKey> SpillLayout::saves(uint32_t from, BlockId at) const {
   return keys;
 }
 
-/// True if no two values that packets keep for a region share bytes.
+/// True if no two values that packets keep for a region overlap.
 bool SpillLayout::has_distinct_bytes(uint32_t region) const {
   std::vector<const SpillSlot*> kept;
   for (ValueId value : constants_.kept(region)) {
@@ -105,8 +106,8 @@ bool SpillLayout::has_distinct_bytes(uint32_t region) const {
   return end <= live_offset_bytes_.value_or(packet_bytes_);
 }
 
-/// True if after the barrier `at` each slot that the next region begins with has been written there
-/// or was there when `from` began.
+/// True if each slot that the next region reads was written at the barrier `at`, or held its value
+/// already when `from` began.
 bool SpillLayout::is_filled(uint32_t from, BlockId at) const {
   const uint32_t to = plan_.regions.after_barrier[at];
   const std::vector<SpillKey> written = saves(from, at);
@@ -119,7 +120,7 @@ bool SpillLayout::is_filled(uint32_t from, BlockId at) const {
   });
 }
 
-/// The rule of the class, for all regions and barriers.
+/// Checks the invariant of the class for all regions and barriers.
 bool SpillLayout::holds_values() const {
   for (uint32_t r = 0; r < plan_.regions.list.size(); ++r) {
     if (r != 0 && !has_distinct_bytes(r)) return false;
@@ -132,7 +133,7 @@ bool SpillLayout::holds_values() const {
   return true;
 }
 
-/// Chooses the form in which a packet keeps a value: bits if it is a mask, else one number a lane
+/// Selects the form in which a packet keeps a value: bits for a mask, otherwise one number per lane
 /// or one for all.
 void SpillLayout::choose_form(const SpillKey& key, SpillSlot& slot) const {
   using Form = SpillSlot::Form;
@@ -147,7 +148,7 @@ void SpillLayout::choose_form(const SpillKey& key, SpillSlot& slot) const {
   }
 }
 
-/// Which regions make what they keep for others of values that are the same for the whole block.
+/// Determines which regions write the block-uniform values that others read.
 void SpillLayout::note_makers() {
   std::map<BlockId, std::vector<SpillKey>> made;
   for (const auto& [key, slot] : slots_) {
@@ -164,9 +165,9 @@ void SpillLayout::note_makers() {
   }
 }
 
-/// Places each value within a packet's context, the largest first. A packet has loaded all that its
-/// region begins with before it stores anything, so values of different regions share a place: the
-/// context should stay in the first cache.
+/// Assigns each value an offset in a packet's context, the largest first. A packet loads all
+/// live-in values of a region before it stores anything, so values of different regions can share a
+/// place, which keeps the context small enough for the L1 cache.
 void SpillLayout::place(std::vector<SpillSlot*> slots,
                         const std::map<SpillSlot*, std::set<size_t>>& regions) {
   struct Place {
@@ -177,7 +178,7 @@ void SpillLayout::place(std::vector<SpillSlot*> slots,
   std::stable_sort(slots.begin(), slots.end(), [](const SpillSlot* a, const SpillSlot* b) {
     return a->size_bytes > b->size_bytes;
   });
-  size_t first = 0;  // place of the size, or the last few of them
+  size_t first = 0;  // the place of the value's size, or the last few of them
   for (SpillSlot* slot : slots) {
     const auto& own = regions.at(slot);
     while (first < places.size() && places[first].size_bytes != slot->size_bytes) ++first;

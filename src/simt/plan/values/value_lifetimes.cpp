@@ -25,7 +25,7 @@ ValueLifetimes::ValueLifetimes(const Plan& plan, const AddressPlans& addresses)
   if (plan.has_independent_threads()) note_independent_threads(plan);
 }
 
-/// Notes that `value` is read in the block `at`.
+/// Records that `value` is read in block `at`.
 void ValueLifetimes::note(const Plan& plan, ValueId value, BlockId at) {
   const Kernel& kernel = *plan.kernel;
   const Shapes& shapes = *plan.shapes;
@@ -53,11 +53,11 @@ void ValueLifetimes::note_block(const Plan& plan, const AddressPlans& addresses,
     note_speculative(plan, inst);
   }
   note(plan, block.condition, b);
-  // The code that blends values after the branch reads its condition.
+  // The code that blends values after the branch reads its condition again.
   if (!plan.has_avx512() && diverges_at_end(plan, block)) cross_block_[block.condition] = 1;
 }
 
-/// Values that a speculative one is made of may be read wherever the speculative one is.
+/// The operands of a speculative value may be read wherever that value is read.
 void ValueLifetimes::note_speculative(const Plan& plan, const Inst& inst) {
   const bool speculative =
       std::any_of(inst.writes.begin(), inst.writes.end(),

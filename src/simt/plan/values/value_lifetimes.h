@@ -1,4 +1,4 @@
-// The values that outlive the basic block or the divergent loop in which they are made.
+// The values that outlive the basic block or the divergent loop of their definition.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace km::simt {
 
-/// True if the block ends in a branch on which lanes of a packet part.
+/// True if the block ends in a divergent branch.
 bool diverges_at_end(const Plan& plan, const BasicBlock& block);
 
-/// For each value: does code elsewhere read it, so that it needs a place of its own.
+/// For each value: whether code elsewhere reads it, so that it needs a variable.
 class ValueLifetimes {
  public:
   ValueLifetimes(const Plan& plan, const AddressPlans& addresses);
 
   /// True if a basic block other than the value's own may read it.
   bool is_cross_block(ValueId value) const { return cross_block_[value] != 0; }
-  /// The values of a divergent loop that code after the loop reads, in ascending order.
+  /// The values of a divergent loop that are read after the loop, in ascending order.
   const std::vector<ValueId>& left_by_loop(uint32_t loop) const { return loop_values_[loop]; }
 
  private:

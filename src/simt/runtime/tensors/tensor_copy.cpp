@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kLineBytes = 16, kLowLineBits = 7;
 constexpr uint64_t kBoxAlignment = 128;
 
-/// To the nearest tf32, ties to even.
+/// Rounds to the nearest tf32, ties to even.
 uint32_t round_to_tf32(uint32_t bits) {
   if ((bits & 0x7f800000) == 0x7f800000) {
     return (bits & 0x7fffff) != 0 ? 0x7fffffff : bits;
@@ -20,8 +20,8 @@ uint32_t round_to_tf32(uint32_t bits) {
   return (bits + 0xfff + (bits >> 13 & 1)) & ~uint32_t{0x1fff};
 }
 
-/// Moves one box between a tensor and shared memory, row by row. A row's elements lie side by side
-/// in shared memory.
+/// Moves one box between a tensor and shared memory, row by row. The elements of a row are
+/// contiguous in shared memory.
 class BoxCopy {
  public:
   BoxCopy(const TensorMap& map, TensorOperation operation, const TensorPlace& place)
@@ -32,7 +32,8 @@ class BoxCopy {
         row_bytes_(static_cast<uint32_t>(map.row_bytes())),
         swizzle_units_(map.swizzle_bytes() / kLineBytes) {}
 
-  /// Moves a row whose innermost elements begin at coordinates[0]; false: fault() says why.
+  /// Moves a row whose innermost elements start at coordinates[0]; if it returns false, fault() has
+  /// the reason.
   bool move_row(uint64_t row, const int64_t* coordinates) {
     const bool skips = map_.mode == static_cast<uint8_t>(TensorMode::tiled) && map_.interleave != 0;
     step_ = skips ? map_.steps[0] : 1;
@@ -55,7 +56,7 @@ class BoxCopy {
   const TensorFault& fault() const { return fault_; }
 
  private:
-  /// The elements [begin_, end_) of the row lie in the tensor.
+  /// Determines the elements [begin_, end_) of the row that are within the tensor.
   void find_elements(bool inside) {
     const int64_t count = row_bytes_ / element_bytes_, size = static_cast<int64_t>(map_.sizes[0]);
     begin_ = end_ = 0;
@@ -87,7 +88,7 @@ class BoxCopy {
     return reinterpret_cast<uint8_t*>(window + swizzled);
   }
 
-  /// Moves the 16 bytes of a row that begin with element `index`.
+  /// Moves the 16 bytes of a row that start with element `index`.
   void move_line(uint8_t* line, int64_t index) {
     const int64_t count = kLineBytes / element_bytes_;
     const bool whole = index >= begin_ && index + count <= end_ && step_ == 1;
@@ -121,14 +122,14 @@ class BoxCopy {
   void fill(uint8_t* content) const {
     std::memset(content, 0, kLineBytes);
     if (map_.fill == static_cast<uint8_t>(TensorFill::zeros)) return;
-    // A NaN with all bits of its fraction, without a sign.
+    // The fill value is a positive NaN with all fraction bits set.
     std::memset(content, 0xff, kLineBytes);
     for (uint32_t end = element_bytes_; end <= kLineBytes; end += element_bytes_) {
       content[end - 1] = 0x7f;
     }
   }
 
-  /// Types that are not copied as they are: their elements in the tensor are converted.
+  /// Converts elements of types that have another format in the tensor than in shared memory.
   void convert(uint8_t* content, int64_t index, int64_t count) const {
     const TensorElement type = map_.element_type();
     const bool flushes = type == TensorElement::f32_ftz || type == TensorElement::tf32_ftz;
@@ -158,13 +159,13 @@ class BoxCopy {
   const TensorOperation operation_;
   const TensorPlace& place_;
   const uint32_t element_bytes_, row_bytes_, swizzle_units_;
-  int64_t step_ = 1, first_ = 0;  // of the row
-  int64_t begin_ = 0, end_ = 0;   // of its elements in the tensor
-  uint64_t address_ = 0;          // of coordinate 0 of the row
+  int64_t step_ = 1, first_ = 0;  // position along the row
+  int64_t begin_ = 0, end_ = 0;   // range of its elements within the tensor
+  uint64_t address_ = 0;          // address of the row's coordinate 0
   TensorFault fault_;
 };
 
-/// All rows of a box of a tiled map, inner dimensions first.
+/// Moves all rows of a box of a tiled map, inner dimensions first.
 bool move_tile(BoxCopy& copy, const TensorMap& map, const int64_t* start) {
   uint32_t index[kMostTensorDimensions] = {};
   uint64_t rows = 1;
@@ -180,8 +181,8 @@ bool move_tile(BoxCopy& copy, const TensorMap& map, const int64_t* start) {
   return true;
 }
 
-/// The pixels of an im2col map: from where the copy begins, row after row of the bounding box,
-/// image after image.
+/// Moves the pixels of an im2col map, from the start of the copy, in the order of the bounding
+/// box's rows, then of images.
 bool move_pixels(BoxCopy& copy, const TensorMap& map, const int64_t* start,
                  const uint32_t* offsets) {
   const uint32_t dimensions = map.rank() - 2;
@@ -209,7 +210,7 @@ TensorFault bad_map(uint64_t address, Problem problem) {
   return {kBadTensorMap, address, static_cast<uint64_t>(problem)};
 }
 
-/// The fault if the instruction may not use the map.
+/// The fault if the instruction cannot use the map.
 TensorFault check_use(const TensorCopyForm& form, const TensorMap& map, uint64_t address) {
   const TensorMapCheck found = check(map);
   if (found.problem != TensorMapProblem::none) return bad_map(address, found.problem);
@@ -241,7 +242,8 @@ const char* tensor_problem_text(uint64_t problem) {
 
 TensorFault copy_tensor(const TensorCopyForm& form, const TensorCopySlots& slots, uint32_t lane,
                         const TensorPlace& place, uint64_t* out_size_bytes) {
-  constexpr uint64_t kMapAlignment = 8;  // of the parameters of a kernel, where maps mostly lie
+  // The alignment of kernel parameters, which usually contain the maps.
+  constexpr uint64_t kMapAlignment = 8;
   const uint64_t at = slots.maps[lane];
   if (at % kMapAlignment != 0) return {FaultKind::misaligned, at, kMapAlignment};
   if (place.may_access != nullptr && !place.may_access(place.context, at, sizeof(TensorMap))) {

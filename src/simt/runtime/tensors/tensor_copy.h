@@ -12,7 +12,7 @@ namespace km::simt {
 enum class TensorOperation : uint8_t { load, store, add, min, max, inc, dec, and_, or_, xor_ };
 inline bool is_reduction(TensorOperation operation) { return operation > TensorOperation::store; }
 
-/// One form of the instructions; a constant of the object.
+/// One form of the instructions, a constant of the object.
 struct TensorCopyForm {
   uint32_t line = 0;  // in the PTX text
   TensorOperation operation = TensorOperation::load;
@@ -21,18 +21,18 @@ struct TensorCopyForm {
   bool is_multicast = false;
 };
 
-/// Operands of 32 lanes, and what comes back.
+/// The operands and results of 32 lanes.
 struct TensorCopySlots {
   uint64_t maps[kWarpLanes];    // addresses of tensor maps
   uint64_t shared[kWarpLanes];  // addresses of boxes
-  uint64_t sizes[kWarpLanes];   // out: bytes that were copied
+  uint64_t sizes[kWarpLanes];   // result: bytes copied
   int32_t coordinates[kMostTensorDimensions][kWarpLanes];
   uint32_t offsets[kMostPixelDimensions][kWarpLanes];  // im2col
-  uint32_t ranks[kWarpLanes];                          // multicast: the blocks, a bit for each
+  uint32_t ranks[kWarpLanes];                          // multicast: bit mask of the blocks
   uint64_t own_rank, cluster_bits, cluster_blocks;     // multicast
 };
 
-/// The parts of a tensor map that tensormap.replace writes.
+/// The fields of a tensor map that tensormap.replace writes.
 enum class TensorMapField : uint32_t {
   global_address,
   rank,
@@ -47,16 +47,16 @@ enum class TensorMapField : uint32_t {
   fill_mode,
 };
 
-/// A tensor map that cannot be used: the size of this fault is a TensorMapProblem or a
+/// The fault of an invalid tensor map; its size field holds a TensorMapProblem or a
 /// TensorCopyProblem.
 constexpr auto kBadTensorMap = static_cast<FaultKind>(0x102);
 enum class TensorCopyProblem : uint32_t {
-  other_rank = 0x100,  // than the instruction's
-  other_mode,          // than the instruction's
-  operation_of_type,   // the reduction has none of this type
-  out_of_range,        // tensormap.replace: of a dimension
+  other_rank = 0x100,  // the map's rank differs from the instruction's
+  other_mode,          // the map's mode differs from the instruction's
+  operation_of_type,   // the reduction does not exist for this type
+  out_of_range,        // tensormap.replace: dimension out of range
 };
-/// A text that names the problem, as the end of a sentence; `problem` is one of either kind.
+/// The end of a sentence that names the problem, of either kind.
 const char* tensor_problem_text(uint64_t problem);
 
 struct TensorFault {
@@ -64,20 +64,20 @@ struct TensorFault {
   uint64_t address = 0, size_bytes = 0;
 };
 
-/// The place of a copy in shared memory, and the test of its accesses.
+/// The shared-memory side of a copy, and the check of its accesses.
 struct TensorPlace {
-  uint8_t* shared_window = nullptr;  // offset 0 of shared memory, from which swizzles count
+  uint8_t* shared_window = nullptr;  // start of shared memory, the origin of swizzle patterns
   uint64_t box = 0;                  // address in shared memory
-  /// False if the launch may not access these bytes; null: not checked.
+  /// Returns false if the launch may not access these bytes; null: no check.
   bool (*may_access)(void* context, uint64_t address, uint64_t size_bytes) = nullptr;
   void* context = nullptr;
 };
 
-/// Makes the copy for one lane of the slots. Faults of memory are left to the signal handler.
+/// Performs the copy of one lane. Memory faults are left to the signal handler.
 TensorFault copy_tensor(const TensorCopyForm& form, const TensorCopySlots& slots, uint32_t lane,
                         const TensorPlace& place, uint64_t* out_size_bytes);
 
-/// Writes one part of the map at `map`, which holds one or is zero; gives what is wrong or 0.
+/// Writes one field of the map at `map`, which is valid or zero; returns the problem, or 0.
 uint64_t replace_field(TensorMap* map, TensorMapField field, uint32_t ordinal, uint64_t value);
 
 }  // namespace km::simt

@@ -49,15 +49,15 @@ float float_of_half(uint16_t bits) {
 
 float float_of_bfloat(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
-/// The nearest one; ties go to the even one.
+/// Rounds to nearest; ties go to even.
 uint16_t bfloat_of(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffff) > 0x7f800000) return kHalfNan;
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/// Sums of two halves in f32 are rounded twice, which changes nothing: f32 has more than twice
-/// their digits.
+/// Sums of two halves are computed in f32. The double rounding is harmless, because f32 has more
+/// than twice their digits.
 template <bool kIsBfloat>
 uint16_t reduced_half(TensorOperation operation, uint16_t old, uint16_t value) {
   const float a = kIsBfloat ? float_of_bfloat(old) : float_of_half(old);
@@ -77,7 +77,7 @@ uint32_t sum_of_floats(uint32_t old, uint32_t value) {
   return std::isnan(sum) ? kFloatNan : std::bit_cast<uint32_t>(sum);
 }
 
-/// f32 without subnormal numbers.
+/// Flushes subnormal f32 to zero.
 uint32_t flushed(uint32_t bits) { return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits; }
 
 uint64_t sum_of_doubles(uint64_t old, uint64_t value) {

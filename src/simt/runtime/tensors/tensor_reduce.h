@@ -6,10 +6,10 @@
 
 namespace km::simt {
 
-/// True if cp.reduce.async.bulk.tensor has this operation for elements of this type.
+/// True if cp.reduce.async.bulk.tensor supports the operation for elements of this type.
 bool reduces(TensorOperation operation, TensorElement element);
 
-/// *to = operation(*to, value) as one atomic operation, where `value` has the element's bytes.
+/// Atomically performs *to = operation(*to, value), where `value` has the element's bits.
 void reduce_element(TensorOperation operation, TensorElement element, void* to, uint64_t value);
 
 }  // namespace km::simt

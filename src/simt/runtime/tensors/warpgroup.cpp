@@ -9,15 +9,15 @@ namespace {
 
 constexpr uint32_t kCoreBytes = 128, kLineBytes = 16, kCoreLines = 8;
 constexpr uint32_t kRegisterBytes = 4 * kWarpLanes;
-constexpr uint32_t kMostRegisters = 4 + 8 + 8 + 1;  // A, B, C of a product, metadata
+constexpr uint32_t kMostRegisters = 4 + 8 + 8 + 1;  // A, B and C of one product, and the metadata
 constexpr uint32_t kLowLineBits = 7;                // offsets within 128 bytes
 
-/// A field of 14 bits, in units of 16 bytes.
+/// A descriptor's field of 14 bits, which is in units of 16 bytes, as bytes.
 uint32_t bytes_of_field(uint64_t descriptor, uint32_t shift) {
   return static_cast<uint32_t>(descriptor >> shift & 0x3fff) << 4;
 }
 
-/// The bits of a register to change so that its elements change their signs.
+/// The bits to flip in a register to negate its elements.
 uint32_t sign_bits(MmaType type) {
   switch (element_bits(type)) {
     case 16:
@@ -29,14 +29,15 @@ uint32_t sign_bits(MmaType type) {
   }
 }
 
-/// Rows become columns: 8 x 8 elements of 16 bits.
+/// Transposes 8 x 8 elements of 16 bits.
 void transpose(const uint16_t* from, uint16_t* to) {
   for (uint32_t i = 0; i < kCoreLines; ++i) {
     for (uint32_t j = 0; j < kCoreLines; ++j) to[i * kCoreLines + j] = from[j * kCoreLines + i];
   }
 }
 
-/// A core matrix is a register over the 32 lanes of a warp: lane 4 * g + t has word t of line g.
+/// Loads a core matrix, which is one register over the 32 lanes: lane 4 * g + t has word t of line
+/// g.
 void load_core(const uint8_t* shared, const SharedMatrix& matrix, bool by_lines, uint32_t unit,
                uint32_t unit_k, uint32_t* words) {
   alignas(16) uint8_t core[kCoreBytes];
@@ -58,7 +59,7 @@ void change_signs(uint32_t* words, uint32_t registers, uint32_t bits) {
   for (uint32_t i = 0; i < registers * kWarpLanes; ++i) words[i] ^= bits;
 }
 
-/// The registers of A of a warp, in their order: rows, then k.
+/// Loads the registers of A of a warp, ordered by rows, then k.
 void load_a(const WgmmaForm& form, const WgmmaWarp& warp, const uint32_t* factors,
             uint32_t* words) {
   const uint32_t registers = form.warp.a_registers;
@@ -74,7 +75,7 @@ void load_a(const WgmmaForm& form, const WgmmaWarp& warp, const uint32_t* factor
   if (form.negates_a) change_signs(words, registers, sign_bits(form.warp.a));
 }
 
-/// The registers of B for the columns of one product.
+/// Loads the registers of B for the columns of one product.
 void load_b(const WgmmaForm& form, const WgmmaWarp& warp, const SharedMatrix& matrix,
             uint32_t first_column, uint32_t* words) {
   const uint32_t registers = form.warp.b_registers, units = form.warp.n / kCoreLines;
@@ -89,7 +90,7 @@ void load_b(const WgmmaForm& form, const WgmmaWarp& warp, const SharedMatrix& ma
 }  // namespace
 
 void WgmmaForm::take_widths() {
-  // mma takes up to 512 elements of B, and counts bits for 8 columns.
+  // mma accepts up to 512 elements of B, and 8 columns for single bits.
   const bool pairs = n % 16 == 0 && warp.a != MmaType::b1 && warp.k * 16U <= 512;
   warp.n = pairs ? 16 : 8;
   const uint32_t stored_bytes = warp.stored_k() * element_bits(warp.a) / 8;
@@ -112,7 +113,7 @@ SharedMatrix::SharedMatrix(uint64_t descriptor, bool by_lines)
 }
 
 uint32_t SharedMatrix::line_offset(uint32_t unit, uint32_t unit_k, uint32_t line) const {
-  const uint32_t units = swizzle_bytes_ / kLineBytes;  // side by side in a row of the pattern
+  const uint32_t units = swizzle_bytes_ / kLineBytes;  // units per row of the swizzle pattern
   uint32_t offset = start_ + line * swizzle_bytes_;
   if (by_lines_) {
     offset += unit * stride_bytes_ + unit_k % units * kLineBytes + unit_k / units * leading_bytes_;
