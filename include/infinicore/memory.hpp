@@ -49,8 +49,8 @@ class Memory {
   static std::byte* address_of(const km::slice<std::byte>& slice) {
     return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(slice.address()));
   }
-  // Kernels may have been given the raw address, of which the library does not know, so the block
-  // is freed in stream order. In a capture that is impossible, and the graph keeps the block.
+  // Kernels may have been given the raw address, which the library does not track, so the block is
+  // freed in stream order. In a capture that is impossible, and the graph keeps the block.
   void free_in_order() noexcept {
     if (!slice_ || !stream_ || km::detail::is_captured(stream_->get())) return;
     if (km_slice_destroy_on_stream(slice_.get(), stream_->get()) == KM_SUCCESS) slice_.release();

@@ -1,4 +1,4 @@
-/* The base of the C ABI: statuses, handles, and what holds for every function.
+/* The base of the C ABI: statuses, handles, and the rules for every function.
  *
  * Example:
  *   km_build_info info;
@@ -53,7 +53,7 @@
  *  - While a stream is captured (km_stream_begin_capture), calls that queue work in it become nodes
  *    of a graph and run nothing; other calls on it can return KM_ERROR_CAPTURE_UNSUPPORTED and
  *    KM_ERROR_CAPTURE_INVALIDATED. The memory of the caller that captured work uses has to stay
- *    valid while the graph and what is instantiated from it live.
+ *    valid while the graph and the executable graphs made from it exist.
  *  - Calls that read a file take regular files only and never wait for a pipe or device. Calls that
  *    write one put a new file in the place of a regular file when it is whole, and keep the mode; a
  *    symbolic link stays and the file that it names is written; pipes and devices are written
@@ -120,7 +120,7 @@ KM_HANDLE(km_tune);
 KM_CHECK_SIZE(void*, 8);
 KM_CHECK_SIZE(km_stream, 8);
 
-/* Status. Values below 100 are no errors. */
+/* Status. Values below 100 are not errors. */
 typedef int32_t km_status;
 enum {
   KM_SUCCESS = 0,

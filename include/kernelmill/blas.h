@@ -29,7 +29,8 @@
  *  - KM_ERROR_OUT_OF_BOUNDS when an array reaches beyond its slice or allocation;
  *  - KM_ERROR_CONTEXT_MISMATCH when a slice belongs to another context without peer access;
  *  - KM_ERROR_NOT_PERMITTED when an array that is written lies in a file mapped read-only;
- *  - KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, with what to install;
+ *  - KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing, and the message says what to
+ *    install;
  *  - the sticky error.
  */
 #ifndef KERNELMILL_BLAS_H
@@ -96,8 +97,8 @@ KM_CHECK_SIZE(km_blas_matrix, 40);
 /** An object for BLAS calls in a stream, which it keeps alive. `layout` holds for all matrices of
  * all its calls. The handle is the caller's, to be given to km_blas_destroy. CUDA: cublasCreate,
  * cublasSetStream.
- * Status: KM_ERROR_INVALID_ARGUMENT when `layout` is no layout; KM_ERROR_NOT_SUPPORTED when the
- *   backend has no BLAS; the sticky error.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `layout` is not a km_blas_layout; KM_ERROR_NOT_SUPPORTED
+ *   when the backend has no BLAS; the sticky error.
  */
 KM_API km_status km_blas_create(km_stream stream, km_blas_layout layout,
                                 km_blas* out_blas) KM_NOEXCEPT;

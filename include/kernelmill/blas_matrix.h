@@ -44,8 +44,8 @@ KM_API km_status km_blas_symv(km_blas blas, km_data_type type, km_blas_triangle 
                               const km_blas_vector* x, const void* beta,
                               const km_blas_vector* y) KM_NOEXCEPT;
 
-/** km_blas_symv for a band matrix with k diagonals beside the main one, in k + 1 elements a line.
- * CUDA: cublas<t>sbmv, cublas<t>hbmv. */
+/** km_blas_symv for a band matrix with k diagonals above or below the main one, stored with k + 1
+ * elements per line. CUDA: cublas<t>sbmv, cublas<t>hbmv. */
 KM_API km_status km_blas_sbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               uint64_t n, uint64_t k, const void* alpha, const km_blas_matrix* a,
                               const km_blas_vector* x, const void* beta,
@@ -63,7 +63,7 @@ KM_API km_status km_blas_trmv(km_blas blas, km_data_type type, km_blas_triangle 
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                               const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
 
-/** km_blas_trmv for a triangular band matrix with k diagonals beside the main one. CUDA:
+/** km_blas_trmv for a triangular band matrix with k diagonals next to the main one. CUDA:
  * cublas<t>tbmv. */
 KM_API km_status km_blas_tbmv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
@@ -81,7 +81,7 @@ KM_API km_status km_blas_trsv(km_blas blas, km_data_type type, km_blas_triangle 
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,
                               const km_blas_matrix* a, const km_blas_vector* x) KM_NOEXCEPT;
 
-/** km_blas_trsv for a triangular band matrix with k diagonals beside the main one. CUDA:
+/** km_blas_trsv for a triangular band matrix with k diagonals next to the main one. CUDA:
  * cublas<t>tbsv. */
 KM_API km_status km_blas_tbsv(km_blas blas, km_data_type type, km_blas_triangle triangle,
                               km_blas_operation operation, km_blas_diagonal diagonal, uint64_t n,

@@ -56,7 +56,7 @@ KM_API km_status km_context_create(km_device device, km_context* out_context) KM
  * streams of this or another context. Two uses conflict if they share a byte and one of them
  * writes. Uses are arguments of launches (taken as a write of the whole slice or view, unless
  * km_launch_operand or km_launch_arg_slice_access says less), copies, fills, operands of BLAS, and
- * what the nodes of a launched graph use; captured uses become dependencies between nodes. Numbers
+ * the uses by nodes of a launched graph; captured uses become dependencies between nodes. Numbers
  * that streams write and wait for, callbacks, and raw addresses given to a kernel are not ordered.
  * The stream waits, not the call. If all uses are on one stream, the cost is one comparison for
  * each. docs/guide/ordering.md says which order is kept and which is left to the caller.
@@ -90,8 +90,8 @@ KM_API km_status km_context_device(km_context context, km_device* out_device) KM
  */
 KM_API km_status km_context_default_stream(km_context context, km_stream* out_stream) KM_NOEXCEPT;
 
-/** Waits until the work of all streams of the context is done, and writes what kernels printed to
- * the output. CUDA: cuCtxSynchronize.
+/** Waits until the work of all streams of the context is done, and writes the output of kernels.
+ * CUDA: cuCtxSynchronize.
  * Blocking: until all queued work is done.
  * Status: KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error.
  */
@@ -113,8 +113,8 @@ KM_API km_status km_context_memory_info(km_context context, uint64_t* out_free_b
 KM_API km_status km_context_reset(km_context context) KM_RUNS_CALLBACKS;
 
 /** A limit of the context. CUDA: cuCtxGetLimit.
- * Status: KM_ERROR_INVALID_ARGUMENT when `limit` is no limit; KM_ERROR_NOT_SUPPORTED when the
- *   device has no such limit.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `limit` is not a km_context_limit; KM_ERROR_NOT_SUPPORTED
+ *   when the device has no such limit.
  */
 KM_API km_status km_context_limit_get(km_context context, km_context_limit limit,
                                       uint64_t* out_value) KM_NOEXCEPT;
@@ -122,8 +122,8 @@ KM_API km_status km_context_limit_get(km_context context, km_context_limit limit
 /** Sets a limit of the context, for work that is queued afterwards. The device may set more than is
  * asked for; km_context_limit_get returns the value in effect. It survives a reset of the context.
  * CUDA: cuCtxSetLimit.
- * Status: KM_ERROR_INVALID_ARGUMENT when `limit` is no limit; KM_ERROR_NOT_SUPPORTED when the
- *   device has no such limit, or cannot have that much.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `limit` is not a km_context_limit; KM_ERROR_NOT_SUPPORTED
+ *   when the device has no such limit, or cannot have that much.
  */
 KM_API km_status km_context_limit_set(km_context context, km_context_limit limit,
                                       uint64_t value) KM_NOEXCEPT;
@@ -144,7 +144,7 @@ KM_API km_status km_context_set_output(km_context context, km_output_callback ca
  */
 KM_API km_status km_context_enable_peer_access(km_context context, km_context peer) KM_NOEXCEPT;
 
-/** Ends what km_context_enable_peer_access began, for later launches. CUDA: cuCtxDisablePeerAccess.
+/** Undoes km_context_enable_peer_access for later launches. CUDA: cuCtxDisablePeerAccess.
  * Status: KM_ERROR_INVALID_ARGUMENT when both are the same; KM_ERROR_NOT_SUPPORTED when the devices
  *   cannot reach each other's memory; never KM_ERROR_CONTEXT_MISMATCH.
  */

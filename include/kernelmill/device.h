@@ -127,9 +127,9 @@ KM_API km_status km_backend_info_get(uint32_t index, km_backend_info* out_info) 
  * here. CUDA: cuDeviceGetCount.
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "vulkan", "metal", "webgpu", "opengl",
- *   "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when there is no
- *   such backend or it does not work on this machine, as the message says; KM_ERROR_BUILD_MISMATCH
- *   when the backend's plugin comes from another build.
+ *   "opengles" or "webgl2", and the message names an alternative; KM_ERROR_BACKEND_UNAVAILABLE when
+ *   there is no such backend or it does not work on this machine, as the message says;
+ *   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build.
  */
 KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NOEXCEPT;
 
@@ -140,10 +140,10 @@ KM_API km_status km_device_count(const char* backend, uint32_t* out_count) KM_NO
  * Blocking: no, but loading a backend takes milliseconds.
  * Status: KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form;
  *   KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "vulkan", "metal", "webgpu",
- *   "opengl", "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when
- *   there is no such backend or it does not work on this machine, as the message says;
- *   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build; KM_ERROR_NO_DEVICE
- *   when the backend has no device of this number.
+ *   "opengl", "opengles" or "webgl2", and the message names an alternative;
+ *   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work on this machine,
+ *   as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another
+ *   build; KM_ERROR_NO_DEVICE when the backend has no device of this number.
  */
 KM_API km_status km_device_open(const char* uri, km_device* out_device) KM_NOEXCEPT;
 
@@ -154,8 +154,8 @@ KM_API km_status km_device_destroy(km_device device) KM_NOEXCEPT;
 KM_API km_status km_device_info_get(km_device device, km_device_info* out_info) KM_NOEXCEPT;
 
 /** One property of a device as a number. CUDA: cuDeviceGetAttribute.
- * Status: KM_ERROR_INVALID_ARGUMENT when `attribute` is no device attribute; KM_ERROR_NOT_SUPPORTED
- *   when the device cannot tell.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `attribute` is not a device attribute;
+ *   KM_ERROR_NOT_SUPPORTED when the device cannot tell.
  */
 KM_API km_status km_device_attribute_get(km_device device, km_device_attribute attribute,
                                          int64_t* out_value) KM_NOEXCEPT;
@@ -183,7 +183,7 @@ KM_API km_status km_auto_candidate_get(uint32_t index,
                                        km_auto_candidate* out_candidate) KM_NOEXCEPT;
 
 /** Tells whether kernels of `device` can use memory of `peer` after km_context_enable_peer_access:
- * 1 or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer. */
+ * 1 or 0. A device is not a peer of itself. CUDA: cuDeviceCanAccessPeer. */
 KM_API km_status km_device_can_access_peer(km_device device, km_device peer,
                                            uint32_t* out_can_access) KM_NOEXCEPT;
 

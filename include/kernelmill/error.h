@@ -59,29 +59,28 @@ KM_CHECK_SIZE(km_error_count, 24);
 
 /** The name of a status as it is spelled in this header, for example "KM_ERROR_NOT_FOUND". The text
  * is static.
- * Status: KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library.
  */
 KM_API km_status km_status_name(km_status status, const char** out_name) KM_NOEXCEPT;
 
 /** One sentence on what a status means. The text is static.
- * Status: KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library.
  */
 KM_API km_status km_status_description(km_status status, const char** out_description) KM_NOEXCEPT;
 
-/** One sentence on what to do about a status. The text is static.
- * Status: KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library.
+/** One sentence with the remedy for a status. The text is static.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library.
  */
 KM_API km_status km_status_recovery(km_status status, const char** out_suggestion) KM_NOEXCEPT;
 
 /** The kind of failure that a status belongs to.
- * Status: KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library.
  */
 KM_API km_status km_status_category(km_status status, km_error_category* out_category) KM_NOEXCEPT;
 
 /** The text of the calling thread's last call that failed: it names the function, the wrong values
- * and the remedy. Empty (size 1) before the first failure. A call that succeeds leaves it as it is,
- * and so do this call and km_last_error_native_code, whatever they return. Works in a forked
- * child. */
+ * and the remedy. Empty (size 1) before the first failure. Successful calls leave it unchanged, and
+ * so do this call and km_last_error_native_code, whatever they return. Works in a forked child. */
 KM_API km_status km_last_error_message(char* buffer, uint64_t capacity_bytes,
                                        uint64_t* out_size_bytes) KM_NOEXCEPT;
 
@@ -104,7 +103,7 @@ KM_API km_status km_last_error_take(km_status* out_status) KM_NOEXCEPT;
 KM_API km_status km_status_from_cuda(int32_t cuda_result, km_status* out_status) KM_NOEXCEPT;
 
 /** The CUDA driver's result (CUresult) that corresponds to `status`. The mapping never changes.
- * Status: KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library.
  */
 KM_API km_status km_status_to_cuda(km_status status, int32_t* out_cuda_result) KM_NOEXCEPT;
 

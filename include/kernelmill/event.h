@@ -59,7 +59,7 @@ KM_API km_status km_event_synchronize(km_event event) KM_RUNS_CALLBACKS;
 
 /** km_event_synchronize with a time limit in nanoseconds; UINT64_MAX: no limit; 0: only asks.
  * Blocking: for at most `timeout_ns`.
- * Status: KM_TIMEOUT when the limit passed first; the work goes on; KM_ERROR_NOT_PERMITTED when
+ * Status: KM_TIMEOUT when the limit passed first; the work continues; KM_ERROR_NOT_PERMITTED when
  *   called inside a callback of this library and `timeout_ns` is not 0; the sticky error.
  */
 KM_API km_status km_event_synchronize_timeout(km_event event,

@@ -88,7 +88,7 @@ enum {
 
 typedef int32_t km_param_type;
 enum {
-  KM_PARAM_TYPE_UNKNOWN = 0, /* bits, an array or a structure, or the backend does not know */
+  KM_PARAM_TYPE_UNKNOWN = 0, /* bits, an array or a structure, or unknown to the backend */
   KM_PARAM_TYPE_INTEGER = 1, /* signed or unsigned, which PTX from CUDA C++ does not tell */
   KM_PARAM_TYPE_FLOAT = 2
 };
@@ -133,7 +133,7 @@ KM_API km_status km_function_name(km_function function, char* buffer, uint64_t c
                                   uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /** One property of a kernel. CUDA: cuFuncGetAttribute.
- * Status: KM_ERROR_INVALID_ARGUMENT when `attribute` is no function attribute;
+ * Status: KM_ERROR_INVALID_ARGUMENT when `attribute` is not a function attribute;
  *   KM_ERROR_NOT_SUPPORTED when the device cannot tell.
  */
 KM_API km_status km_function_attribute_get(km_function function, km_function_attribute attribute,
@@ -152,8 +152,8 @@ KM_API km_status km_function_attribute_set(km_function function, km_function_att
  * The call is optional, and does nothing if the device needs no code of its own.
  * Blocking: yes, until the code is made.
  * Status: KM_ERROR_INVALID_LAUNCH when no launch of the kernel can have such blocks;
- *   KM_ERROR_UNSUPPORTED_PTX when the kernel uses what the device lacks for blocks of this size;
- *   KM_ERROR_COMPILER when the code generator fails.
+ *   KM_ERROR_UNSUPPORTED_PTX when the device lacks a feature that the kernel uses with blocks of
+ *   this size; KM_ERROR_COMPILER when the code generator fails.
  */
 KM_API km_status km_function_prepare(km_function function, uint32_t block_x, uint32_t block_y,
                                      uint32_t block_z) KM_NOEXCEPT;
@@ -220,7 +220,7 @@ KM_API km_status km_function_param(km_function function, uint32_t index,
 /** The type of a parameter as CUDA C++ declares it. It is known for kernels that this library
  * compiles from CUDA C++, for the PTX that it generates from such a source, for object files made
  * from that PTX, and for every kernel with a mangled C++ name. Otherwise the kind is
- * KM_SIGNATURE_KIND_UNKNOWN, which is no error. Set `out_signature->struct_size` first.
+ * KM_SIGNATURE_KIND_UNKNOWN, which is not an error. Set `out_signature->struct_size` first.
  * Status: KM_ERROR_INVALID_ARGUMENT when `index` is not below km_function_param_count.
  */
 KM_API km_status km_function_param_signature(km_function function, uint32_t index,
@@ -231,9 +231,9 @@ KM_API km_status km_function_param_signature(km_function function, uint32_t inde
  * KM_ELEMENT_TYPE_POINTER for slices and addresses; KM_ELEMENT_TYPE_UNKNOWN with 0 lanes for
  * structures and all other values.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or
- *   an integer or address is given for a floating-point number, or the other way round: the message
- *   has the parameter, its type as far as it is known, the argument, and what to give instead;
- *   KM_ERROR_INVALID_ARGUMENT when there are no elements of that type with so many lanes.
+ *   an integer or address is given for a floating-point number, or the reverse: the message has the
+ *   parameter, its type as far as it is known, the argument, and what to give instead;
+ *   KM_ERROR_INVALID_ARGUMENT when no element type has that number of lanes.
  */
 KM_API km_status km_function_check_argument(km_function function, uint32_t index,
                                             km_element_type type, uint32_t lanes,

@@ -83,19 +83,19 @@ KM_API km_status km_graph_clone(km_graph graph, km_graph* out_graph) KM_NOEXCEPT
 
 /** Removes a node with all its dependencies. Executable graphs made before stay unchanged. CUDA:
  * cuGraphDestroyNode.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a node of the graph.
  */
 KM_API km_status km_graph_remove_node(km_graph graph, uint64_t node) KM_NOEXCEPT;
 
 /** Makes node `to` run after node `from`. CUDA: cuGraphAddDependencies.
- * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, the dependency
+ * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is not a node of the graph, the dependency
  *   exists already, or it would close a cycle.
  */
 KM_API km_status km_graph_add_dependency(km_graph graph, uint64_t from, uint64_t to) KM_NOEXCEPT;
 
 /** Removes the dependency of node `to` on node `from`. CUDA: cuGraphRemoveDependencies.
- * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph; KM_ERROR_NOT_FOUND
- *   when there is no such dependency.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `from` or `to` is not a node of the graph;
+ *   KM_ERROR_NOT_FOUND when there is no such dependency.
  */
 KM_API km_status km_graph_remove_dependency(km_graph graph, uint64_t from, uint64_t to) KM_NOEXCEPT;
 
@@ -110,7 +110,7 @@ KM_API km_status km_graph_nodes(km_graph graph, uint64_t* nodes, uint64_t capaci
 /** The nodes that a node depends on. Null and capacity 0 ask for the count. CUDA:
  * cuGraphNodeGetDependencies.
  * Status: KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT
- *   when `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+ *   when `node` is not a node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
  *   `out_count` are both null.
  */
 KM_API km_status km_graph_node_dependencies(km_graph graph, uint64_t node, uint64_t* nodes,
@@ -119,7 +119,7 @@ KM_API km_status km_graph_node_dependencies(km_graph graph, uint64_t node, uint6
 /** The nodes that depend on a node. Null and capacity 0 ask for the count. CUDA:
  * cuGraphNodeGetDependentNodes.
  * Status: KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT
- *   when `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+ *   when `node` is not a node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
  *   `out_count` are both null.
  */
 KM_API km_status km_graph_node_dependents(km_graph graph, uint64_t node, uint64_t* nodes,
@@ -127,14 +127,14 @@ KM_API km_status km_graph_node_dependents(km_graph graph, uint64_t node, uint64_
 
 /** Kind and parameters of a node. Set `out_info->struct_size` first. CUDA: cuGraphNodeGetType,
  * cuGraphKernelNodeGetParams and similar calls.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a node of the graph.
  */
 KM_API km_status km_graph_node_info_get(km_graph graph, uint64_t node,
                                         km_graph_node_info* out_info) KM_NOEXCEPT;
 
 /** The arguments of a kernel's node, laid out as km_function_param says, with the addresses of
  * slices in place. Null and capacity 0 ask for the size.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel;
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a kernel node of the graph;
  *   KM_ERROR_BUFFER_TOO_SMALL when they are more than `capacity_bytes`.
  */
 KM_API km_status km_graph_node_arguments(km_graph graph, uint64_t node, void* buffer,
@@ -142,14 +142,14 @@ KM_API km_status km_graph_node_arguments(km_graph graph, uint64_t node, void* bu
                                          uint64_t* out_size_bytes) KM_NOEXCEPT;
 
 /** The function of a kernel's node, as a new handle that is the caller's to destroy.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a kernel node of the graph.
  */
 KM_API km_status km_graph_node_function(km_graph graph, uint64_t node,
                                         km_function* out_function) KM_NOEXCEPT;
 
 /** A copy of a child node's graph, which is the caller's to destroy. CUDA:
  * cuGraphChildGraphNodeGetGraph.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a child graph.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a child graph node of the graph.
  */
 KM_API km_status km_graph_node_child(km_graph graph, uint64_t node,
                                      km_graph* out_graph) KM_NOEXCEPT;
@@ -157,7 +157,7 @@ KM_API km_status km_graph_node_child(km_graph graph, uint64_t node,
 /** The rows of a node that is a copy or fill of rows. Its offsets are 0: destination and source, of
  * km_graph_node_info_get, are those of the first row. A fill has no source. CUDA:
  * cuGraphMemcpyNodeGetParams, cuGraphMemsetNodeGetParams.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of such a kind.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a node of such a kind in the graph.
  */
 KM_API km_status km_graph_node_rows(km_graph graph, uint64_t node,
                                     km_copy_3d* out_copy) KM_NOEXCEPT;
@@ -192,7 +192,7 @@ KM_API km_status km_graph_exec_launch(km_graph_exec exec, km_stream stream) KM_N
 /** Takes over a node's present parameters from `graph`, which is the instantiated graph or a clone.
  * Only later launches use them. CUDA: cuGraphExecKernelNodeSetParams and similar calls.
  * Blocking: yes, while a kernel is compiled.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph; KM_ERROR_GRAPH_MISMATCH
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a node of the graph; KM_ERROR_GRAPH_MISMATCH
  *   when `exec` has no node of this number, or one of another kind or other dependencies;
  *   KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters, as the message
  *   says; the sticky error.

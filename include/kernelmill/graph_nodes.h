@@ -49,7 +49,7 @@ KM_API km_status km_graph_add_copy(km_graph graph, const uint64_t* dependencies,
 
 /** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
  * this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
- * executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
+ * executable graphs made from it exist. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `source` is null and `size_bytes` is not 0.
  */
@@ -60,7 +60,7 @@ KM_API km_status km_graph_add_upload(km_graph graph, const uint64_t* dependencie
 
 /** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
  * of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
- * executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
+ * executable graphs made from it exist. CUDA: cuGraphAddMemcpyNode.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
  *   KM_ERROR_INVALID_ARGUMENT when `destination` is null and `size_bytes` is not 0.
  */
@@ -81,7 +81,7 @@ KM_API km_status km_graph_add_fill(km_graph graph, const uint64_t* dependencies,
 
 /** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
  * for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
- * to stay valid while the graph and the executable graphs made from it live. CUDA:
+ * to stay valid while the graph and the executable graphs made from it exist. CUDA:
  * cuGraphAddHostNode.
  * Status: KM_ERROR_INVALID_ARGUMENT when `callback` is null.
  */
@@ -107,9 +107,9 @@ KM_API km_status km_graph_add_child(km_graph graph, const uint64_t* dependencies
  *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
  *   KM_ERROR_OUT_OF_BOUNDS when the offset of an entry is beyond the end of its slice;
  *   KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the kernel or
- *   the device, as the message says; KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph
- *   of this kind, `config` is null, `arguments` or `slices` is null and its size is not 0, or a
- *   `reserved` is not 0.
+ *   the device, as the message says; KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this
+ *   kind in the graph, `config` is null, `arguments` or `slices` is null and its size is not 0, or
+ *   a `reserved` is not 0.
  */
 KM_API km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function function,
                                      const km_launch_config* config, const void* arguments,
@@ -119,7 +119,7 @@ KM_API km_status km_graph_set_kernel(km_graph graph, uint64_t node, km_function 
 /** Replaces the source, destination and size of a node that is a copy. Executable graphs stay
  * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or source and
  *   destination overlap without being the same.
  */
 KM_API km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice destination,
@@ -129,8 +129,8 @@ KM_API km_status km_graph_set_copy(km_graph graph, uint64_t node, km_slice desti
 /** Replaces the source, destination and size of a node that is an upload. Executable graphs stay
  * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `source` is null
- *   and `size_bytes` is not 0.
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `source` is
+ *   null and `size_bytes` is not 0.
  */
 KM_API km_status km_graph_set_upload(km_graph graph, uint64_t node, km_slice destination,
                                      uint64_t offset_bytes, const void* source,
@@ -139,8 +139,8 @@ KM_API km_status km_graph_set_upload(km_graph graph, uint64_t node, km_slice des
 /** Replaces the source, destination and size of a node that is a download. Executable graphs stay
  * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `destination` is
- *   null and `size_bytes` is not 0.
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `destination`
+ *   is null and `size_bytes` is not 0.
  */
 KM_API km_status km_graph_set_download(km_graph graph, uint64_t node, km_slice source,
                                        uint64_t offset_bytes, void* destination,
@@ -149,8 +149,8 @@ KM_API km_status km_graph_set_download(km_graph graph, uint64_t node, km_slice s
 /** Replaces the destination and value of a node that is a fill. Executable graphs stay unchanged:
  * see km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, `value_size_bytes`
- *   is not 1, 2 or 4, or the first address is not a multiple of it.
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph,
+ *   `value_size_bytes` is not 1, 2 or 4, or the first address is not a multiple of it.
  */
 KM_API km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice,
                                    uint64_t offset_bytes, uint32_t value, uint32_t value_size_bytes,
@@ -158,16 +158,16 @@ KM_API km_status km_graph_set_fill(km_graph graph, uint64_t node, km_slice slice
 
 /** Replaces the host function of a node that calls one. Executable graphs stay unchanged: see
  * km_graph_exec_update_node. CUDA: cuGraphHostNodeSetParams.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `callback`
- *   is null.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or
+ *   `callback` is null.
  */
 KM_API km_status km_graph_set_host(km_graph graph, uint64_t node, km_host_callback callback,
                                    void* user_data) KM_NOEXCEPT;
 
 /** Replaces the graph of a node that is a child graph. Executable graphs stay unchanged: see
  * km_graph_exec_update_node. CUDA: cuGraphExecChildGraphNodeSetParams.
- * Status: KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
- *   `graph`.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `child`
+ *   is `graph`.
  */
 KM_API km_status km_graph_set_child(km_graph graph, uint64_t node, km_graph child) KM_NOEXCEPT;
 
@@ -184,9 +184,9 @@ KM_API km_status km_graph_add_copy_3d(km_graph graph, const uint64_t* dependenci
 /** Replaces the parameters of a node that is a copy of rows. Executable graphs stay unchanged: see
  * km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` is null,
- *   a pitch is less than `width_bytes` or a distance of layers less than `height`, or a row of the
- *   source overlaps one of the destination.
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `copy` is
+ *   null, a pitch is less than `width_bytes` or a distance of layers less than `height`, or a row
+ *   of the source overlaps one of the destination.
  */
 KM_API km_status km_graph_set_copy_3d(km_graph graph, uint64_t node, km_slice destination,
                                       km_slice source, const km_copy_3d* copy) KM_NOEXCEPT;
@@ -205,7 +205,7 @@ KM_API km_status km_graph_add_upload_3d(km_graph graph, const uint64_t* dependen
 /** Replaces the parameters of a node that is an upload of rows. Executable graphs stay unchanged:
  * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `copy` or
  *   `source` is null, a pitch is less than `width_bytes` or a distance of layers less than
  *   `height`.
  */
@@ -227,7 +227,7 @@ KM_API km_status km_graph_add_download_3d(km_graph graph, const uint64_t* depend
 /** Replaces the parameters of a node that is a download of rows. Executable graphs stay unchanged:
  * see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `copy` or
  *   `destination` is null, a pitch is less than `width_bytes` or a distance of layers less than
  *   `height`.
  */
@@ -248,7 +248,7 @@ KM_API km_status km_graph_add_fill_2d(km_graph graph, const uint64_t* dependenci
 /** Replaces the parameters of a node that is a fill of rows. Executable graphs stay unchanged: see
  * km_graph_exec_update_node. CUDA: cuGraphMemsetNodeSetParams.
  * Status: KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
- *   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or
+ *   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or
  *   `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, or the pitch is
  *   less than a row or not a multiple of it.
  */
@@ -273,7 +273,7 @@ KM_API km_status km_graph_add_copy_peer(km_graph graph, const uint64_t* dependen
  * unchanged: see km_graph_exec_update_node. CUDA: cuGraphMemcpyNodeSetParams.
  * Status: KM_ERROR_NOT_SUPPORTED when the contexts are of different backends;
  *   KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices; KM_ERROR_INVALID_ARGUMENT
- *   when `node` is no node of the graph of this kind, or source and destination overlap without
+ *   when `node` is not a node of this kind in the graph, or source and destination overlap without
  *   being the same; never KM_ERROR_CONTEXT_MISMATCH.
  */
 KM_API km_status km_graph_set_copy_peer(km_graph graph, uint64_t node, km_slice destination,

@@ -19,7 +19,7 @@
 #include "c_api.h"
 
 /* Makes a call, and ends the program with the failure's text if it fails. KM_NOT_READY and
- * KM_TIMEOUT are no failures. */
+ * KM_TIMEOUT do not count as failures. */
 #define KM_CHECK(call)                                                      \
   do {                                                                      \
     const km_status km_check_status = (call);                               \

@@ -117,7 +117,7 @@ KM_API km_status km_launch_arg_slice(km_launch launch, km_slice slice,
  * Threads: any, but one at a time for the same launch, which takes its arguments in order.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one has
  *   another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when offset and size are beyond the
- *   end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is no access.
+ *   end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is not a km_access.
  */
 KM_API km_status km_launch_arg_slice_access(km_launch launch, km_slice slice, uint64_t offset_bytes,
                                             uint64_t size_bytes, km_access access) KM_NOEXCEPT;
@@ -142,9 +142,9 @@ KM_API km_status km_launch_arg_scalar(km_launch launch, const void* value,
  * of 2 to 4. An integer for a floating-point parameter, or the reverse, is refused. KM_ARGUMENT of
  * helpers.h derives the type from that of a C variable.
  * Threads: any, but one at a time for the same launch, which takes its arguments in order.
- * Status: KM_ERROR_INVALID_ARGUMENT when `value` is null, or there are no values of that type with
- *   so many lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one
- *   is of another size or kind, as the message says.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `value` is null, or the type has no vectors with that
+ *   number of lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next
+ *   one is of another size or kind, as the message says.
  */
 KM_API km_status km_launch_arg_value(km_launch launch, const void* value, km_element_type type,
                                      uint32_t lanes) KM_NOEXCEPT;
@@ -187,9 +187,9 @@ KM_API km_status km_launch_kernel(km_stream stream, km_function function,
  * Status: KM_ERROR_INVALID_HANDLE when an entry of `operands` is not a live slice;
  *   KM_ERROR_CONTEXT_LOST when the context of one of the objects was reset after its creation;
  *   KM_ERROR_INVALID_ARGUMENT when `config` is null, `arguments` or `operands` is null and its size
- *   is not 0, or an `access` is no access; KM_ERROR_OUT_OF_BOUNDS when offset and size of an entry
- *   are beyond the end of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or
- *   arguments do not fit the kernel or the device, as the message says; nothing was run then;
+ *   is not 0, or an `access` is not a km_access; KM_ERROR_OUT_OF_BOUNDS when offset and size of an
+ *   entry are beyond the end of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory
+ *   or arguments do not fit the kernel or the device, as the message says; nothing was run then;
  *   KM_ERROR_UNSUPPORTED_PTX when the device cannot run the kernel in this shape; KM_ERROR_COMPILER
  *   when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the
  *   launch; the sticky error.

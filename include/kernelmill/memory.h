@@ -149,8 +149,9 @@ KM_API km_status km_slice_info_get(km_slice slice, km_slice_info* out_info) KM_N
  * KM_ELEMENT_TYPE_UNKNOWN with 0 lanes, the initial type, turns the check off. Bindings make this
  * call for slices of numbers.
  * Threads: any, but not while another thread uses the slice in a launch.
- * Status: KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors of so many lanes,
- *   or `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095 bytes.
+ * Status: KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors with that number
+ *   of lanes, or `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than
+ *   4095 bytes.
  */
 KM_API km_status km_slice_set_element_type(km_slice slice, km_element_type type, uint32_t lanes,
                                            const char* name) KM_NOEXCEPT;

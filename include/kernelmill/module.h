@@ -37,10 +37,10 @@ KM_API km_status km_module_load_ptx(km_context context, const char* ptx, uint64_
  * Blocking: while the text is read and checked; kernels are compiled at their first launch or here.
  * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null; KM_ERROR_NOT_FOUND when there is no such
  *   file; KM_ERROR_IO when it cannot be read or has more than 256 MiB; KM_ERROR_NOT_SUPPORTED when
- *   it is a compiled image; KM_ERROR_COMPILATION_FAILED when the source has errors, the first of
- *   which the message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it
- *   was looked for and how to get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and
- *   column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of its kernels, with the
+ *   it is a compiled image; KM_ERROR_COMPILATION_FAILED when the source has errors, the message has
+ *   the first one; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, and the message lists
+ *   the searched places and the remedy; KM_ERROR_INVALID_PTX when the text is not PTX, with line
+ *   and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of its kernels, with the
  *   instruction and its line; KM_ERROR_COMPILER when the code generator failed;
  *   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
  *   sticky error.
@@ -53,8 +53,8 @@ KM_API km_status km_module_load_file(km_context context, const char* path,
  * is for messages (null: "module.kmo"). Data and name are copied. CUDA: cuModuleLoadDataEx. Object
  * files contain machine code that is executed: load only those that are as trustworthy as programs.
  * Blocking: while the data is read and checked.
- * Status: KM_ERROR_INVALID_ARGUMENT when `data` is null, or the data is no object file or is
- *   damaged; KM_ERROR_BUILD_MISMATCH when another build of the library made it, with both;
+ * Status: KM_ERROR_INVALID_ARGUMENT when `data` is null, or is not an intact object file;
+ *   KM_ERROR_BUILD_MISMATCH when another build of the library made it, with both;
  *   KM_ERROR_NOT_SUPPORTED when it is for instructions that this machine lacks, or the backend has
  *   no compiled modules; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for
  *   its variables; the sticky error.
@@ -70,9 +70,9 @@ KM_API km_status km_module_from_object(km_context context, const void* data, uin
  * Blocking: while the code is made; tens of milliseconds for each kernel and size.
  * Status: KM_ERROR_INVALID_ARGUMENT when `path` is null, `blocks` is null though `block_count` is
  *   not 0, or `block_count` is above 4,096; KM_ERROR_INVALID_LAUNCH when the device has no blocks
- *   of such a size; KM_ERROR_IO when the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a
- *   kernel uses what the device lacks for blocks of such a size; KM_ERROR_COMPILER when the code
- *   generator fails; KM_ERROR_NOT_SUPPORTED when the backend has no compiled modules.
+ *   of such a size; KM_ERROR_IO when the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when the
+ *   device lacks a feature that a kernel uses with blocks of such a size; KM_ERROR_COMPILER when
+ *   the code generator fails; KM_ERROR_NOT_SUPPORTED when the backend has no compiled modules.
  */
 KM_API km_status km_module_save_object(km_module module, const char* path, const uint32_t* blocks,
                                        uint64_t block_count) KM_NOEXCEPT;
@@ -81,12 +81,12 @@ KM_API km_status km_module_save_object(km_module module, const char* path, const
  * closing zero. `name` is for messages (null: "kernel.cu"). Source and name are copied.
  * Blocking: while the compiler works.
  * Status: KM_ERROR_INVALID_ARGUMENT when `source` is null; KM_ERROR_COMPILATION_FAILED when the
- *   source has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is
- *   not installed, with where it was looked for and how to get it; KM_ERROR_INVALID_PTX when the
- *   text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of
- *   its kernels, with the instruction and its line; KM_ERROR_COMPILER when the code generator
- *   failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables;
- *   the sticky error.
+ *   source has errors, the message has the first one; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not
+ *   installed, and the message lists the searched places and the remedy; KM_ERROR_INVALID_PTX when
+ *   the text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run
+ *   none of its kernels, with the instruction and its line; KM_ERROR_COMPILER when the code
+ *   generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its
+ *   variables; the sticky error.
  */
 KM_API km_status km_module_load_source(km_context context, const char* source,
                                        uint64_t source_size_bytes, const char* name,

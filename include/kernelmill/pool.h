@@ -52,8 +52,8 @@ KM_API km_status km_pool_destroy(km_pool pool) KM_NOEXCEPT;
  * cuMemAllocFromPoolAsync and a wait.
  * Blocking: no, but KM_SLICE_ZEROED may wait if the host cannot access the device's memory.
  * Status: KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
- *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the limit of the pool or the
- *   memory of the device does not allow it, with the figures; KM_ERROR_NOT_PERMITTED when called
+ *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the pool's limit or the
+ *   device's memory is too small; the message has the sizes; KM_ERROR_NOT_PERMITTED when called
  *   inside a callback of this library with KM_SLICE_ZEROED; the sticky error.
  */
 KM_API km_status km_pool_allocate(km_pool pool, uint64_t element_count, uint64_t element_size_bytes,
@@ -64,8 +64,8 @@ KM_API km_status km_pool_allocate(km_pool pool, uint64_t element_count, uint64_t
  * streams use, only when they are done. Give it back with km_slice_destroy_on_stream. CUDA:
  * cuMemAllocFromPoolAsync.
  * Status: KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
- *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the limit of the pool or the
- *   memory of the device does not allow it, with the figures; the sticky error.
+ *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the pool's limit or the
+ *   device's memory is too small; the message has the sizes; the sticky error.
  */
 KM_API km_status km_pool_allocate_on_stream(km_pool pool, km_stream stream, uint64_t element_count,
                                             uint64_t element_size_bytes, km_slice_flags flags,

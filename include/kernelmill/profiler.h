@@ -93,7 +93,7 @@ KM_API km_status km_profiler_set_work(km_function function, uint64_t operations,
                                       uint64_t size_bytes) KM_NOEXCEPT;
 
 /** The number of rows: distinct kinds and names of recorded work that is complete. Synchronise
- * first to have all. The rows change while work goes on. */
+ * first to have all. The rows change while work is running. */
 KM_API km_status km_profiler_row_count(km_context context, uint32_t* out_count) KM_NOEXCEPT;
 
 /** One row, from 0: work of the device by decreasing total time, then ranges and waits of the host.

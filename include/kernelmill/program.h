@@ -57,9 +57,9 @@ KM_API km_status km_program_add_name_expression(km_program program,
  * again after more were added. CUDA: nvrtcCompileProgram.
  * Blocking: while the compiler works, from tens of milliseconds to seconds; compilations take
  *   turns.
- * Status: KM_ERROR_COMPILATION_FAILED when the source has errors, all of which km_program_log
- *   lists; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and
- *   how to get it; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.
+ * Status: KM_ERROR_COMPILATION_FAILED when the source has errors, km_program_log lists all of them;
+ *   KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, and the message lists the searched
+ *   places and the remedy; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.
  */
 KM_API km_status km_program_compile(km_program program) KM_NOEXCEPT;
 

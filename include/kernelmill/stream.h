@@ -60,8 +60,8 @@ KM_API km_status km_stream_context(km_stream stream, km_context* out_context) KM
 /** The priority that the stream was created with. */
 KM_API km_status km_stream_priority(km_stream stream, int32_t* out_priority) KM_NOEXCEPT;
 
-/** Waits until the work queued in the stream so far is done, and writes what its kernels printed to
- * the output. CUDA: cuStreamSynchronize.
+/** Waits until the work queued in the stream so far is done, and writes the output of its kernels.
+ * CUDA: cuStreamSynchronize.
  * Blocking: until the stream's work is done.
  * Status: KM_ERROR_NOT_PERMITTED when called inside a callback of this library; the sticky error.
  */
@@ -69,7 +69,7 @@ KM_API km_status km_stream_synchronize(km_stream stream) KM_RUNS_CALLBACKS;
 
 /** km_stream_synchronize with a time limit in nanoseconds; UINT64_MAX: no limit; 0: only asks.
  * Blocking: for at most `timeout_ns`.
- * Status: KM_TIMEOUT when the limit passed first; the work goes on; KM_ERROR_NOT_PERMITTED when
+ * Status: KM_TIMEOUT when the limit passed first; the work continues; KM_ERROR_NOT_PERMITTED when
  *   called inside a callback of this library and `timeout_ns` is not 0; the sticky error.
  */
 KM_API km_status km_stream_synchronize_timeout(km_stream stream,
@@ -103,10 +103,10 @@ KM_API km_status km_stream_write_value(km_stream stream, km_slice slice, uint64_
  * host, another stream or a kernel, meets the condition with `value`. Other streams keep running.
  * If nobody writes such a number, the stream and km_stream_synchronize wait forever. When captured,
  * it becomes a node of the graph. CUDA: cuStreamWaitValue32, cuStreamWaitValue64.
- * Status: KM_ERROR_INVALID_ARGUMENT when `condition` is no condition, `value_size_bytes` is neither
- *   4 nor 8, `value` needs more, or the address is not a multiple of it; KM_ERROR_OUT_OF_BOUNDS
- *   when the number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED when the device cannot do it;
- *   the sticky error.
+ * Status: KM_ERROR_INVALID_ARGUMENT when `condition` is not a km_wait_condition, `value_size_bytes`
+ *   is neither 4 nor 8, `value` needs more, or the address is not a multiple of it;
+ *   KM_ERROR_OUT_OF_BOUNDS when the number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED when
+ *   the device cannot do it; the sticky error.
  */
 KM_API km_status km_stream_wait_value(km_stream stream, km_slice slice, uint64_t offset_bytes,
                                       km_wait_condition condition, uint64_t value,
@@ -140,9 +140,10 @@ KM_API km_status km_stream_begin_capture(km_stream stream) KM_NOEXCEPT;
 /** Ends the capture of a stream and of all streams that joined it, and returns the graph, which is
  * the caller's to destroy. CUDA: cuStreamEndCapture.
  * Status: KM_ERROR_NOT_PERMITTED when the stream is not being captured, or when it only joined the
- *   capture of another, which goes on; KM_ERROR_CAPTURE_INVALIDATED when a call before has
- *   invalidated the capture, which is over now; KM_ERROR_CAPTURE_UNJOINED when the stream does not
- *   wait for the work of another stream that joined; the capture is over, and there is no graph.
+ *   capture of another, and that capture continues; KM_ERROR_CAPTURE_INVALIDATED when an earlier
+ *   call has invalidated the capture, which is then over; KM_ERROR_CAPTURE_UNJOINED when the stream
+ *   does not wait for the work of another stream that joined; the capture is over, and there is no
+ *   graph.
  */
 KM_API km_status km_stream_end_capture(km_stream stream, km_graph* out_graph) KM_NOEXCEPT;
 

@@ -1,4 +1,4 @@
-/* Tracking: which allocations are alive, where they were made, and how much memory was in use.
+/* Tracking: the live allocations with the stacks that made them, and the memory use over time.
  *
  * Example:
  *   km_slice weights;
@@ -95,8 +95,8 @@ KM_API km_status km_context_allocations(km_context context, uint64_t capacity,
                                         km_allocation_info* out_allocations,
                                         uint64_t* out_count) KM_NOEXCEPT;
 
-/** The place where a tracked allocation was made, one line per frame, the innermost first, with
- * names of functions that the program exports; empty (size 1) without KM_TRACKING_STACKS.
+/** The stack that made a tracked allocation, one line per frame, the innermost first, with names of
+ * functions that the program exports; empty (size 1) without KM_TRACKING_STACKS.
  * Status: KM_ERROR_NOT_FOUND when no tracked allocation that is alive has this id.
  */
 KM_API km_status km_context_allocation_stack(km_context context, uint64_t allocation_id,

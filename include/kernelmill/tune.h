@@ -88,7 +88,7 @@ KM_API km_status km_tune_add_scalar(km_tune tune, const void* value,
 
 /** Requires each candidate to leave the same outputs as the first one that ran; initially off.
  * `tolerance` is for floating point: relative to the larger magnitude, absolute below 1.
- * Status: KM_ERROR_INVALID_ARGUMENT when `check` is no kind of check or `tolerance` is negative;
+ * Status: KM_ERROR_INVALID_ARGUMENT when `check` is not a km_tune_check or `tolerance` is negative;
  *   KM_ERROR_NOT_PERMITTED while km_tune_run runs.
  */
 KM_API km_status km_tune_set_check(km_tune tune, km_tune_check check, double tolerance) KM_NOEXCEPT;
@@ -143,7 +143,7 @@ KM_API km_status km_tune_result_message(km_tune tune, uint32_t candidate, char* 
  * Blocking: while it is compiled.
  * Status: KM_ERROR_INVALID_ARGUMENT when there is no such candidate, or options are given for PTX;
  *   KM_ERROR_NOT_PERMITTED while km_tune_run runs; KM_ERROR_NOT_FOUND when the source has no such
- *   kernel; what km_program_compile and km_module_load_ptx return when they fail; the sticky error.
+ *   kernel; the errors of km_program_compile and km_module_load_ptx; the sticky error.
  */
 KM_API km_status km_tune_function(km_tune tune, uint32_t candidate, km_context context,
                                   km_function* out_function) KM_NOEXCEPT;

@@ -267,7 +267,7 @@ typedef struct kmb_graph_node {
 
 /* One completed operation. Members that its kind does not use are 0. */
 typedef struct kmb_profile_record {
-  km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE: a kernel's compilation in the backend */
+  km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE means that the backend compiled a kernel */
   float occupancy;           /* of a kernel: mean share of the device that worked on it, 0 to 1 */
   const char* name;          /* of a kernel, valid during the call; otherwise null */
   const void* stream;        /* null: a thread of the host did the work */

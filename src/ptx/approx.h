@@ -3,18 +3,13 @@
 // correctly rounded operations; no hardware estimate is used. Errors (measured in tests) and
 // special cases keep within the tables of the PTX ISA.
 //
-// `Ops` supplies values and operations: types F32, I32 and Bool, and
-//   F32 f(float)  I32 i(uint32_t)                         constants
-//   add sub mul div (F32, F32)  fma(F32, F32, F32)  sqrt(F32)
-//   round(F32)                                            to an integral value, ties to even
-//   flush(F32)                                            subnormals to zeros of their sign
-//   iadd isub iand ior (I32, I32)  shl sar (I32, n)       shifts by constants; sar keeps the sign
-//   I32 bits(F32)  F32 real(I32)  F32 from_int(I32)
-//   I32 to_int(F32)                                       of an integral value; 0x80000000 for NaN
-//                                                         and what does not fit
-//   Bool less(F32, F32) equal(F32, F32)                   false where a NaN is compared
-//   Bool is_zero(I32)
-//   select(Bool, T, T)                                    of F32 and I32
+// `Ops` supplies values and operations: types F32, I32 and Bool, and F32 f(float) I32 i(uint32_t)
+//   constants add sub mul div (F32, F32) fma(F32, F32, F32) sqrt(F32) round(F32) to an integral
+//   value, ties to even flush(F32) subnormals to zeros of their sign iadd isub iand ior (I32, I32)
+//   shl sar (I32, n) shifts by constants; sar keeps the sign I32 bits(F32) F32 real(I32) F32
+//   from_int(I32) I32 to_int(F32) of an integral value; 0x80000000 for NaN and overflow Bool
+//   less(F32, F32) equal(F32, F32) false where a NaN is compared Bool is_zero(I32) select(Bool, T,
+//   T) of F32 and I32
 // For Approx64 the same of F64 and I64, with constants d(double) and i64(uint64_t).
 #pragma once
 

@@ -65,12 +65,12 @@ std::string unknown_word(Opcode opcode, std::string_view word) {
   return text + (hint.empty() ? ", expected one of " + list_of(words) : hint);
 }
 
-/// The distance of the words from a form: the number of words that it does not have plus that of
-/// required groups without a word.
+/// The mismatch between the words and a form: the number of words that the form does not allow,
+/// plus that of its required groups that no word matches.
 struct Misfit {
   size_t score = 0;
-  const Word* extra = nullptr;           // the first word that the form does not have
-  const SyntaxGroup* missing = nullptr;  // the first required group without a word
+  const Word* extra = nullptr;           // the first word that the form does not allow
+  const SyntaxGroup* missing = nullptr;  // the first required group that no word matches
 };
 
 Misfit misfit_of(const Form& form, const std::vector<Word>& words) {

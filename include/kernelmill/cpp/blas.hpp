@@ -10,7 +10,7 @@ inline namespace v1 {
 /// BLAS calls in a stream. Each joins the stream and returns at once; operands are slices, views,
 /// km::vec and km::mat, all with elements of one type. Scalars are read at once, results go to
 /// device memory. KM_ERROR_OUT_OF_BOUNDS when an operand reaches beyond its memory,
-/// KM_ERROR_BLAS_UNAVAILABLE with what to install. Any thread may call all functions.
+/// KM_ERROR_BLAS_UNAVAILABLE when the BLAS library is missing. Any thread may call all functions.
 template <class P>
 class basic_blas : public detail::any_blas {
   template <class T>
@@ -136,7 +136,7 @@ class basic_blas : public detail::any_blas {
     const auto [vx, vy] = vectors(x, y);
     return P::give(km_blas_gemv(get(), type<A>, operation, m, n, &alpha, &ma, &vx, &beta, &vy));
   }
-  /// mv for a band matrix with `lower` and `upper` diagonals beside the main one.
+  /// mv for a band matrix with `lower` diagonals below and `upper` above the main one.
   template <class A, class X, class Y>
   result<void> gbmv(km_blas_operation operation, std::uint64_t m, std::uint64_t n,
                     std::uint64_t lower, std::uint64_t upper, const scalar<A>& alpha, const A& a,

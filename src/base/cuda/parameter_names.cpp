@@ -11,7 +11,8 @@ constexpr std::string_view kEntry = ".entry ";
 /// The writer never makes longer lines, so a longer one is not the writer's.
 constexpr size_t kMaxLineBytes = 64 << 10;
 
-/// A limit for data that is not PTX. It exceeds what fits: each parameter takes at least two bytes.
+/// A limit for data that is not PTX. Real kernels stay below it, since each parameter takes at
+/// least two bytes.
 constexpr size_t kMaxParameters = 16384;
 
 bool is_word(char letter) {

@@ -70,7 +70,7 @@ DiskCache* open_instance() {
   }
   auto cache = DiskCache::open(folder, *mebibytes << 20);
   if (cache) return *cache;
-  // A failure of the default folder, which nobody asked for, is no warning.
+  // Only a folder that the user has set is worth a warning.
   const LogLevel level = named ? LogLevel::kWarn : LogLevel::kInfo;
   log(level, "cache", "no code cache: %s", cache.error().message.c_str());
   return nullptr;

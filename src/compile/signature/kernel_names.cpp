@@ -112,7 +112,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view source) : tokens_(source) {}
   std::vector<KernelName> scan();
-  /// The result, after the scan.
+  /// The kernels found; to be called once, after the scan.
   std::vector<KernelParameters> take_parameters() { return std::move(parameters_); }
 
  private:

@@ -3,7 +3,8 @@
 //   offset    base + offset[lane] with offsets known at compile time (tid.x and addresses computed
 //             from it), held as a scalar base,
 //   varying   a vector.
-// Uniform values are block-uniform or not: barriers split code only where control flow is.
+// A uniform value may also be block-uniform, the same for the whole block: barriers split code only
+// at block-uniform control flow.
 #pragma once
 
 #include <array>

@@ -57,7 +57,8 @@ class EmptyUnwanted final : public llvm::FunctionPass {
   const Interruption* const interruption_;
 };
 
-/// Empties functions between instruction selection and later passes, when no analysis is preserved.
+/// Empties functions between instruction selection and later passes, at a point where no analysis
+/// results exist that the change would invalidate.
 class EmptyUnwantedCode final : public llvm::MachineFunctionPass {
  public:
   static inline char ID = 0;

@@ -43,8 +43,8 @@ class Interleaver {
     return each.getMetadata(kind_) != nullptr;
   }
 
-  /// Computes the dependency depth of each marked instruction. Returns false if they do not depend
-  /// on each other.
+  /// Computes the dependency depth of all instructions, counting marked ones. Returns false if the
+  /// chains are too short for interleaving to help.
   bool measure() {
     constexpr unsigned kLeastDepth = 4;
     for (llvm::Instruction* each : list_) {

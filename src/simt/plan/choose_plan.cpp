@@ -176,7 +176,7 @@ Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& v
 
 namespace {
 
-/// The sentence that names the instruction because of which mode a was not enough.
+/// The sentence that names the instruction that rules out mode a.
 std::string reason_of(const Plan& plan, const Classification& found, const KernelInfo& info) {
   if (plan.mode == Mode::run_to_completion) return "";
   if (!found.reason.empty() && found.mode == plan.mode) return found.reason;

@@ -14,7 +14,8 @@ struct MmaRule {
   uint32_t fraction_bits = 25;
   uint32_t step_bytes = 32;   // bytes of a row of A per step
   bool short_result = false;  // f32 results have only 13 fraction bits
-  /// Instead: a chain of fused multiply-adds in f32, in the order of k. Not for mma.m8n8k4.
+  /// If set, the fields above are ignored and each sum is a chain of fused multiply-adds in f32, in
+  /// the order of k. mma.m8n8k4 has no such rule.
   bool fast = false;
 };
 

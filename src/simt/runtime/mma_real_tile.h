@@ -18,7 +18,7 @@ constexpr uint32_t kMaxReals = 512;  // elements of A, of B
 
 // Pseudo-exponents; sums of them with any exponent stay below kLowestTop.
 constexpr int32_t kZero = -1000;
-constexpr int32_t kSpecial = -2000;  // marks infinity and NaN, by subtracting a Special:
+constexpr int32_t kSpecial = -2000;  // kSpecial - Special marks infinity or NaN
 enum Special : int32_t { kFinite = 0, kPlusInfinity = 1, kMinusInfinity = 2, kNan = 3 };
 constexpr int32_t kLowestTop = -126;  // the exponent of a term that is zero
 

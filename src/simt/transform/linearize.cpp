@@ -10,7 +10,7 @@ namespace km::simt {
 namespace {
 
 constexpr unsigned kSpeculationLimit = 8;  // instructions that may run under an empty mask
-/// Limits the steps visited in sets of waiting lanes, about a second's work.
+/// Limits the steps visited in sets of waiting lanes, which takes about a second.
 constexpr uint64_t kMostWork = 20'000'000;
 
 class Linearizer {

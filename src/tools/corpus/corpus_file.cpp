@@ -81,7 +81,7 @@ Json examine_kernel(km_module module, uint32_t index, uint32_t block_size) {
     const auto threads = std::min(block_size, static_cast<uint32_t>(std::max<int64_t>(most, 1)));
     status = check(km_function_prepare(function.get(), threads, 1, 1));
     const bool wrong_shape = !status && status.error().status == KM_ERROR_INVALID_LAUNCH;
-    // .reqntid excludes the block size, which is no fault of the kernel.
+    // The kernel's .reqntid excludes the block size, so the refusal is not counted as a failure.
     if (wrong_shape) status = {};
     result["mode"] = attribute_of(function.get(), KM_FUNCTION_ATTRIBUTE_EXECUTION_MODE);
   }

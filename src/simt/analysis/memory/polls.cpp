@@ -134,7 +134,7 @@ class LoopPolls::Flow {
     bool is_reached = false;  // by a store of a value that depends on a poll
   };
 
-  // ---- What the loop does to memory.
+  // ---- Memory accesses of the loop.
 
   void collect() {
     for (BlockId b : nodes()) {

@@ -13,7 +13,7 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Symbol;
 
-constexpr uint64_t kEndOfParameters = UINT64_MAX;  // a marker that is no size
+constexpr uint64_t kEndOfParameters = UINT64_MAX;  // a separator, which is not a valid size
 
 bool is_call(const Instruction& instruction) { return instruction.opcode == Opcode::call; }
 

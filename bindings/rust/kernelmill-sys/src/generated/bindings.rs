@@ -159,7 +159,7 @@ impl km_status {
     pub const ERROR_LAUNCH_FAILED: km_status = km_status(407);
 }
 #[repr(transparent)]
-/// Status. Values below 100 are no errors.
+/// Status. Values below 100 are not errors.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_status(pub i32);
 /** Structures that functions fill. If the library's structure is longer than the caller's, the rest
@@ -1487,7 +1487,7 @@ impl km_param_kind {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_param_kind(pub i32);
 impl km_param_type {
-    /// bits, an array or a structure, or the backend does not know
+    /// bits, an array or a structure, or unknown to the backend
     pub const UNKNOWN: km_param_type = km_param_type(0);
     /// signed or unsigned, which PTX from CUDA C++ does not tell
     pub const INTEGER: km_param_type = km_param_type(1);
@@ -2247,8 +2247,8 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library, or when
-   `out_name` is null.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library, or
+   when `out_name` is null.*/
     pub fn km_status_name(
         status: km_status,
         out_name: *mut *const ::core::ffi::c_char,
@@ -2259,20 +2259,20 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library, or when
-   `out_description` is null.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library, or
+   when `out_description` is null.*/
     pub fn km_status_description(
         status: km_status,
         out_description: *mut *const ::core::ffi::c_char,
     ) -> km_status;
-    /** One sentence on what to do about a status. The text is static.
+    /** One sentence with the remedy for a status. The text is static.
 
  Blocking: no.
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library, or when
-   `out_suggestion` is null.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library, or
+   when `out_suggestion` is null.*/
     pub fn km_status_recovery(
         status: km_status,
         out_suggestion: *mut *const ::core::ffi::c_char,
@@ -2283,16 +2283,15 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library, or when
-   `out_category` is null.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library, or
+   when `out_category` is null.*/
     pub fn km_status_category(
         status: km_status,
         out_category: *mut km_error_category,
     ) -> km_status;
     /** The text of the calling thread's last call that failed: it names the function, the wrong values
- and the remedy. Empty (size 1) before the first failure. A call that succeeds leaves it as it is,
- and so do this call and km_last_error_native_code, whatever they return. Works in a forked
- child.
+ and the remedy. Empty (size 1) before the first failure. Successful calls leave it unchanged, and
+ so do this call and km_last_error_native_code, whatever they return. Works in a forked child.
 
  Blocking: no.
 
@@ -2352,8 +2351,8 @@ functions! {
 
  Threads: any.
 
- Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is no status of this library, or when
-   `out_cuda_result` is null.*/
+ Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `status` is not a status of this library, or
+   when `out_cuda_result` is null.*/
     pub fn km_status_to_cuda(status: km_status, out_cuda_result: *mut i32) -> km_status;
     /** The name of a result of the CUDA driver, for example "CUDA_ERROR_INVALID_VALUE". The text is
  static. CUDA: cuGetErrorName.
@@ -2495,10 +2494,10 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_UNSUPPORTED_BACKEND when `backend` is "vulkan", "metal", "webgpu",
-   "opengl", "opengles" or "webgl2", with what would have it; KM_ERROR_BACKEND_UNAVAILABLE when
-   there is no such backend or it does not work on this machine, as the message says;
-   KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another build;
-   KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
+   "opengl", "opengles" or "webgl2", and the message names an alternative;
+   KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work on this machine,
+   as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another
+   build; KM_ERROR_INVALID_ARGUMENT when `out_count` is null.*/
     pub fn km_device_count(
         backend: *const ::core::ffi::c_char,
         out_count: *mut u32,
@@ -2514,7 +2513,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_ARGUMENT when `uri` is null or no URI of this form, or when
    `out_device` is null; KM_ERROR_UNSUPPORTED_BACKEND when the URI names the backend "vulkan",
-   "metal", "webgpu", "opengl", "opengles" or "webgl2", with what would have it;
+   "metal", "webgpu", "opengl", "opengles" or "webgl2", and the message names an alternative;
    KM_ERROR_BACKEND_UNAVAILABLE when there is no such backend or it does not work on this machine,
    as the message says; KM_ERROR_BUILD_MISMATCH when the backend's plugin comes from another
    build; KM_ERROR_NO_DEVICE when the backend has no device of this number.*/
@@ -2549,8 +2548,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `device` is not a live device;
-   KM_ERROR_INVALID_ARGUMENT when `attribute` is no device attribute, or when `out_value` is null;
-   KM_ERROR_NOT_SUPPORTED when the device cannot tell.*/
+   KM_ERROR_INVALID_ARGUMENT when `attribute` is not a device attribute, or when `out_value` is
+   null; KM_ERROR_NOT_SUPPORTED when the device cannot tell.*/
     pub fn km_device_attribute_get(
         device: km_device,
         attribute: km_device_attribute,
@@ -2600,7 +2599,7 @@ functions! {
         out_candidate: *mut km_auto_candidate,
     ) -> km_status;
     /** Tells whether kernels of `device` can use memory of `peer` after km_context_enable_peer_access:
- 1 or 0. A device is no peer of itself. CUDA: cuDeviceCanAccessPeer.
+ 1 or 0. A device is not a peer of itself. CUDA: cuDeviceCanAccessPeer.
 
  Blocking: no.
 
@@ -2634,7 +2633,7 @@ functions! {
  streams of this or another context. Two uses conflict if they share a byte and one of them
  writes. Uses are arguments of launches (taken as a write of the whole slice or view, unless
  km_launch_operand or km_launch_arg_slice_access says less), copies, fills, operands of BLAS, and
- what the nodes of a launched graph use; captured uses become dependencies between nodes. Numbers
+ the uses by nodes of a launched graph; captured uses become dependencies between nodes. Numbers
  that streams write and wait for, callbacks, and raw addresses given to a kernel are not ordered.
  The stream waits, not the call. If all uses are on one stream, the cost is one comparison for
  each. docs/guide/ordering.md says which order is kept and which is left to the caller.
@@ -2705,8 +2704,8 @@ functions! {
         context: km_context,
         out_stream: *mut km_stream,
     ) -> km_status;
-    /** Waits until the work of all streams of the context is done, and writes what kernels printed to
- the output. CUDA: cuCtxSynchronize.
+    /** Waits until the work of all streams of the context is done, and writes the output of kernels.
+ CUDA: cuCtxSynchronize.
 
  Blocking: until all queued work is done.
 
@@ -2750,7 +2749,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `limit` is no limit, or when `out_value` is null;
+   KM_ERROR_INVALID_ARGUMENT when `limit` is not a km_context_limit, or when `out_value` is null;
    KM_ERROR_NOT_SUPPORTED when the device has no such limit.*/
     pub fn km_context_limit_get(
         context: km_context,
@@ -2766,8 +2765,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `limit` is no limit; KM_ERROR_NOT_SUPPORTED when the device has
-   no such limit, or cannot have that much.*/
+   KM_ERROR_INVALID_ARGUMENT when `limit` is not a km_context_limit; KM_ERROR_NOT_SUPPORTED when
+   the device has no such limit, or cannot have that much.*/
     pub fn km_context_limit_set(
         context: km_context,
         limit: km_context_limit,
@@ -2803,7 +2802,7 @@ functions! {
         context: km_context,
         peer: km_context,
     ) -> km_status;
-    /** Ends what km_context_enable_peer_access began, for later launches. CUDA: cuCtxDisablePeerAccess.
+    /** Undoes km_context_enable_peer_access for later launches. CUDA: cuCtxDisablePeerAccess.
 
  Blocking: no.
 
@@ -2866,8 +2865,8 @@ functions! {
    KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_priority` is null.*/
     pub fn km_stream_priority(stream: km_stream, out_priority: *mut i32) -> km_status;
-    /** Waits until the work queued in the stream so far is done, and writes what its kernels printed to
- the output. CUDA: cuStreamSynchronize.
+    /** Waits until the work queued in the stream so far is done, and writes the output of its kernels.
+ CUDA: cuStreamSynchronize.
 
  Blocking: until the stream's work is done.
 
@@ -2885,9 +2884,9 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream; KM_TIMEOUT when
-   the limit passed first; the work goes on; KM_ERROR_NOT_PERMITTED when called inside a callback
-   of this library and `timeout_ns` is not 0; the sticky error of the context when a kernel
-   failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
+   the limit passed first; the work continues; KM_ERROR_NOT_PERMITTED when called inside a
+   callback of this library and `timeout_ns` is not 0; the sticky error of the context when a
+   kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
     pub fn km_stream_synchronize_timeout(
         stream: km_stream,
         timeout_ns: u64,
@@ -2947,10 +2946,10 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream, or `slice` is not
-   a live slice; KM_ERROR_INVALID_ARGUMENT when `condition` is no condition, `value_size_bytes` is
-   neither 4 nor 8, `value` needs more, or the address is not a multiple of it;
-   KM_ERROR_OUT_OF_BOUNDS when the number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED when
-   the device cannot do it; the sticky error of the context when a kernel failed;
+   a live slice; KM_ERROR_INVALID_ARGUMENT when `condition` is not a km_wait_condition,
+   `value_size_bytes` is neither 4 nor 8, `value` needs more, or the address is not a multiple of
+   it; KM_ERROR_OUT_OF_BOUNDS when the number reaches beyond the slice; KM_ERROR_NOT_SUPPORTED
+   when the device cannot do it; the sticky error of the context when a kernel failed;
    KM_ERROR_CONTEXT_LOST when the context of `stream` or `slice` was reset after its creation;
    KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_stream_wait_value(
@@ -3009,10 +3008,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
    KM_ERROR_NOT_PERMITTED when the stream is not being captured, or when it only joined the
-   capture of another, which goes on; KM_ERROR_CAPTURE_INVALIDATED when a call before has
-   invalidated the capture, which is over now; KM_ERROR_CAPTURE_UNJOINED when the stream does not
-   wait for the work of another stream that joined; the capture is over, and there is no graph;
-   KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
+   capture of another, and that capture continues; KM_ERROR_CAPTURE_INVALIDATED when an earlier
+   call has invalidated the capture, which is then over; KM_ERROR_CAPTURE_UNJOINED when the stream
+   does not wait for the work of another stream that joined; the capture is over, and there is no
+   graph; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation;
    KM_ERROR_INVALID_ARGUMENT when `out_graph` is null.*/
     pub fn km_stream_end_capture(
         stream: km_stream,
@@ -3107,7 +3106,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `event` is not a live event; KM_TIMEOUT when the
-   limit passed first; the work goes on; KM_ERROR_NOT_PERMITTED when called inside a callback of
+   limit passed first; the work continues; KM_ERROR_NOT_PERMITTED when called inside a callback of
    this library and `timeout_ns` is not 0; the sticky error of the context when a kernel failed;
    KM_ERROR_CONTEXT_LOST when the context of `event` was reset after its creation.*/
     pub fn km_event_synchronize_timeout(event: km_event, timeout_ns: u64) -> km_status;
@@ -3345,9 +3344,9 @@ functions! {
  Threads: any, but not while another thread uses the slice in a launch.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `slice` is not a live slice;
-   KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors of so many lanes, or
-   `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095 bytes;
-   KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation.*/
+   KM_ERROR_INVALID_ARGUMENT when there is no such type, it has no vectors with that number of
+   lanes, or `name` is given with a type that is not KM_ELEMENT_TYPE_NAMED or has more than 4095
+   bytes; KM_ERROR_CONTEXT_LOST when the context of `slice` was reset after its creation.*/
     pub fn km_slice_set_element_type(
         slice: km_slice,
         type_: km_element_type,
@@ -3956,8 +3955,8 @@ functions! {
         out_allocations: *mut km_allocation_info,
         out_count: *mut u64,
     ) -> km_status;
-    /** The place where a tracked allocation was made, one line per frame, the innermost first, with
- names of functions that the program exports; empty (size 1) without KM_TRACKING_STACKS.
+    /** The stack that made a tracked allocation, one line per frame, the innermost first, with names of
+ functions that the program exports; empty (size 1) without KM_TRACKING_STACKS.
 
  Blocking: no.
 
@@ -4065,7 +4064,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool;
    KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits, or
    `flags` has unknown bits, or when `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY when the
-   limit of the pool or the memory of the device does not allow it, with the figures;
+   pool's limit or the device's memory is too small; the message has the sizes;
    KM_ERROR_NOT_PERMITTED when called inside a callback of this library with KM_SLICE_ZEROED; the
    sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of
    `pool` was reset after its creation.*/
@@ -4088,7 +4087,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `pool` is not a live pool, or `stream` is not a
    live stream; KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64
    bits, or `flags` has unknown bits, or when `out_slice` is null; KM_ERROR_OUT_OF_DEVICE_MEMORY
-   when the limit of the pool or the memory of the device does not allow it, with the figures; the
+   when the pool's limit or the device's memory is too small; the message has the sizes; the
    sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST when the context of
    `pool` or `stream` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects
    belong to different contexts.*/
@@ -4221,9 +4220,9 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `program` is not a live program;
-   KM_ERROR_COMPILATION_FAILED when the source has errors, all of which km_program_log lists;
-   KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and how to
-   get it; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.*/
+   KM_ERROR_COMPILATION_FAILED when the source has errors, km_program_log lists all of them;
+   KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, and the message lists the searched
+   places and the remedy; KM_ERROR_INVALID_ARGUMENT when NVRTC does not know an option.*/
     pub fn km_program_compile(program: km_program) -> km_status;
     /** The messages of the latest compilation, including warnings of a successful one; empty (size 1)
  before the first. CUDA: nvrtcGetProgramLog.
@@ -4309,12 +4308,12 @@ functions! {
    KM_ERROR_INVALID_ARGUMENT when `path` is null, or when `out_module` is null; KM_ERROR_NOT_FOUND
    when there is no such file; KM_ERROR_IO when it cannot be read or has more than 256 MiB;
    KM_ERROR_NOT_SUPPORTED when it is a compiled image; KM_ERROR_COMPILATION_FAILED when the source
-   has errors, the first of which the message has; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not
-   installed, with where it was looked for and how to get it; KM_ERROR_INVALID_PTX when the text
-   is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run none of its
-   kernels, with the instruction and its line; KM_ERROR_COMPILER when the code generator failed;
-   KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its variables; the
-   sticky error of the context when a kernel failed.*/
+   has errors, the message has the first one; KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not
+   installed, and the message lists the searched places and the remedy; KM_ERROR_INVALID_PTX when
+   the text is not PTX, with line and column; KM_ERROR_UNSUPPORTED_PTX when the device can run
+   none of its kernels, with the instruction and its line; KM_ERROR_COMPILER when the code
+   generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough memory for its
+   variables; the sticky error of the context when a kernel failed.*/
     pub fn km_module_load_file(
         context: km_context,
         path: *const ::core::ffi::c_char,
@@ -4330,9 +4329,9 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
-   KM_ERROR_INVALID_ARGUMENT when `data` is null, or the data is no object file or is damaged, or
-   when `out_module` is null; KM_ERROR_BUILD_MISMATCH when another build of the library made it,
-   with both; KM_ERROR_NOT_SUPPORTED when it is for instructions that this machine lacks, or the
+   KM_ERROR_INVALID_ARGUMENT when `data` is null, or is not an intact object file, or when
+   `out_module` is null; KM_ERROR_BUILD_MISMATCH when another build of the library made it, with
+   both; KM_ERROR_NOT_SUPPORTED when it is for instructions that this machine lacks, or the
    backend has no compiled modules; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device has not enough
    memory for its variables; the sticky error of the context when a kernel failed.*/
     pub fn km_module_from_object(
@@ -4355,10 +4354,10 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
    KM_ERROR_INVALID_ARGUMENT when `path` is null, `blocks` is null though `block_count` is not 0,
    or `block_count` is above 4,096; KM_ERROR_INVALID_LAUNCH when the device has no blocks of such
-   a size; KM_ERROR_IO when the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when a kernel
-   uses what the device lacks for blocks of such a size; KM_ERROR_COMPILER when the code generator
-   fails; KM_ERROR_NOT_SUPPORTED when the backend has no compiled modules; KM_ERROR_CONTEXT_LOST
-   when the context of `module` was reset after its creation.*/
+   a size; KM_ERROR_IO when the file cannot be written; KM_ERROR_UNSUPPORTED_PTX when the device
+   lacks a feature that a kernel uses with blocks of such a size; KM_ERROR_COMPILER when the code
+   generator fails; KM_ERROR_NOT_SUPPORTED when the backend has no compiled modules;
+   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation.*/
     pub fn km_module_save_object(
         module: km_module,
         path: *const ::core::ffi::c_char,
@@ -4374,9 +4373,9 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `context` is not a live context;
    KM_ERROR_INVALID_ARGUMENT when `source` is null, or when `out_module` is null;
-   KM_ERROR_COMPILATION_FAILED when the source has errors, the first of which the message has;
-   KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, with where it was looked for and how to
-   get it; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
+   KM_ERROR_COMPILATION_FAILED when the source has errors, the message has the first one;
+   KM_ERROR_NVRTC_UNAVAILABLE when NVRTC is not installed, and the message lists the searched
+   places and the remedy; KM_ERROR_INVALID_PTX when the text is not PTX, with line and column;
    KM_ERROR_UNSUPPORTED_PTX when the device can run none of its kernels, with the instruction and
    its line; KM_ERROR_COMPILER when the code generator failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when
    the device has not enough memory for its variables; the sticky error of the context when a
@@ -4511,7 +4510,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
-   KM_ERROR_INVALID_ARGUMENT when `attribute` is no function attribute, or when `out_value` is
+   KM_ERROR_INVALID_ARGUMENT when `attribute` is not a function attribute, or when `out_value` is
    null; KM_ERROR_NOT_SUPPORTED when the device cannot tell; KM_ERROR_CONTEXT_LOST when the
    context of `function` was reset after its creation.*/
     pub fn km_function_attribute_get(
@@ -4545,9 +4544,9 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
    KM_ERROR_INVALID_LAUNCH when no launch of the kernel can have such blocks;
-   KM_ERROR_UNSUPPORTED_PTX when the kernel uses what the device lacks for blocks of this size;
-   KM_ERROR_COMPILER when the code generator fails; KM_ERROR_CONTEXT_LOST when the context of
-   `function` was reset after its creation.*/
+   KM_ERROR_UNSUPPORTED_PTX when the device lacks a feature that the kernel uses with blocks of
+   this size; KM_ERROR_COMPILER when the code generator fails; KM_ERROR_CONTEXT_LOST when the
+   context of `function` was reset after its creation.*/
     pub fn km_function_prepare(
         function: km_function,
         block_x: u32,
@@ -4670,7 +4669,7 @@ functions! {
     /** The type of a parameter as CUDA C++ declares it. It is known for kernels that this library
  compiles from CUDA C++, for the PTX that it generates from such a source, for object files made
  from that PTX, and for every kernel with a mangled C++ name. Otherwise the kind is
- KM_SIGNATURE_KIND_UNKNOWN, which is no error. Set `out_signature->struct_size` first.
+ KM_SIGNATURE_KIND_UNKNOWN, which is not an error. Set `out_signature->struct_size` first.
 
  Blocking: no.
 
@@ -4696,10 +4695,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
    KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or an
-   integer or address is given for a floating-point number, or the other way round: the message
-   has the parameter, its type as far as it is known, the argument, and what to give instead;
-   KM_ERROR_INVALID_ARGUMENT when there are no elements of that type with so many lanes;
-   KM_ERROR_CONTEXT_LOST when the context of `function` was reset after its creation.*/
+   integer or address is given for a floating-point number, or the reverse: the message has the
+   parameter, its type as far as it is known, the argument, and what to give instead;
+   KM_ERROR_INVALID_ARGUMENT when no element type has that number of lanes; KM_ERROR_CONTEXT_LOST
+   when the context of `function` was reset after its creation.*/
     pub fn km_function_check_argument(
         function: km_function,
         index: u32,
@@ -4832,7 +4831,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch, or `slice` is not
    a live slice; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one
    has another size, as the message says; KM_ERROR_OUT_OF_BOUNDS when offset and size are beyond
-   the end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is no access;
+   the end of the slice; KM_ERROR_INVALID_ARGUMENT when `access` is not a km_access;
    KM_ERROR_CONTEXT_LOST when the context of `launch` or `slice` was reset after its creation;
    KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_launch_arg_slice_access(
@@ -4878,10 +4877,10 @@ functions! {
  Threads: any, but one at a time for the same launch, which takes its arguments in order.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `launch` is not a live launch;
-   KM_ERROR_INVALID_ARGUMENT when `value` is null, or there are no values of that type with so
-   many lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one is
-   of another size or kind, as the message says; KM_ERROR_CONTEXT_LOST when the context of
-   `launch` was reset after its creation.*/
+   KM_ERROR_INVALID_ARGUMENT when `value` is null, or the type has no vectors with that number of
+   lanes; KM_ERROR_INVALID_LAUNCH when the kernel has no further parameter or the next one is of
+   another size or kind, as the message says; KM_ERROR_CONTEXT_LOST when the context of `launch`
+   was reset after its creation.*/
     pub fn km_launch_arg_value(
         launch: km_launch,
         value: *const ::core::ffi::c_void,
@@ -4944,10 +4943,10 @@ functions! {
    not a live function, or when an entry of `operands` is not a live slice; KM_ERROR_CONTEXT_LOST
    when the context of one of the objects was reset after its creation; KM_ERROR_INVALID_ARGUMENT
    when `config` is null, `arguments` or `operands` is null and its size is not 0, or an `access`
-   is no access; KM_ERROR_OUT_OF_BOUNDS when offset and size of an entry are beyond the end of its
-   slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit the
-   kernel or the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX when
-   the device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator
+   is not a km_access; KM_ERROR_OUT_OF_BOUNDS when offset and size of an entry are beyond the end
+   of its slice; KM_ERROR_INVALID_LAUNCH when grid, block, shared memory or arguments do not fit
+   the kernel or the device, as the message says; nothing was run then; KM_ERROR_UNSUPPORTED_PTX
+   when the device cannot run the kernel in this shape; KM_ERROR_COMPILER when the code generator
    failed; KM_ERROR_OUT_OF_DEVICE_MEMORY when there is no room for the launch; the sticky error of
    the context when a kernel failed; KM_ERROR_CONTEXT_MISMATCH when the objects belong to
    different contexts.*/
@@ -4997,8 +4996,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph; KM_ERROR_CONTEXT_LOST when the
-   context of `graph` was reset after its creation.*/
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of the graph; KM_ERROR_CONTEXT_LOST when
+   the context of `graph` was reset after its creation.*/
     pub fn km_graph_remove_node(graph: km_graph, node: u64) -> km_status;
     /** Makes node `to` run after node `from`. CUDA: cuGraphAddDependencies.
 
@@ -5007,7 +5006,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph, the dependency exists
+   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is not a node of the graph, the dependency exists
    already, or it would close a cycle; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset
    after its creation.*/
     pub fn km_graph_add_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
@@ -5018,9 +5017,9 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is no node of the graph; KM_ERROR_NOT_FOUND when
-   there is no such dependency; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after
-   its creation.*/
+   KM_ERROR_INVALID_ARGUMENT when `from` or `to` is not a node of the graph; KM_ERROR_NOT_FOUND
+   when there is no such dependency; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset
+   after its creation.*/
     pub fn km_graph_remove_dependency(graph: km_graph, from: u64, to: u64) -> km_status;
     /** The numbers of all nodes, in the order of their creation. Null and capacity 0 ask for the count.
  CUDA: cuGraphGetNodes.
@@ -5048,7 +5047,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
    KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
-   `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+   `node` is not a node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
    `out_count` are both null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after
    its creation.*/
     pub fn km_graph_node_dependencies(
@@ -5067,7 +5066,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
    KM_ERROR_BUFFER_TOO_SMALL when there are more than `capacity`; KM_ERROR_INVALID_ARGUMENT when
-   `node` is no node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
+   `node` is not a node of the graph, `nodes` is null and `capacity` is not 0, or `nodes` and
    `out_count` are both null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after
    its creation.*/
     pub fn km_graph_node_dependents(
@@ -5085,7 +5084,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph, or when `out_info` is null or
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of the graph, or when `out_info` is null or
    its struct_size is below 4; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after
    its creation.*/
     pub fn km_graph_node_info_get(
@@ -5101,8 +5100,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel, or when
-   `buffer` is null and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null;
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a kernel node of the graph, or when `buffer` is
+   null and `capacity_bytes` is not 0, or `buffer` and `out_size_bytes` are both null;
    KM_ERROR_BUFFER_TOO_SMALL when they are more than `capacity_bytes`; KM_ERROR_CONTEXT_LOST when
    the context of `graph` was reset after its creation.*/
     pub fn km_graph_node_arguments(
@@ -5119,9 +5118,8 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a kernel, or when
-   `out_function` is null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its
-   creation.*/
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a kernel node of the graph, or when `out_function`
+   is null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation.*/
     pub fn km_graph_node_function(
         graph: km_graph,
         node: u64,
@@ -5135,7 +5133,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph that is a child graph, or when
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a child graph node of the graph, or when
    `out_graph` is null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its
    creation.*/
     pub fn km_graph_node_child(
@@ -5152,7 +5150,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of such a kind, or when
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of such a kind in the graph, or when
    `out_copy` is null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its
    creation.*/
     pub fn km_graph_node_rows(
@@ -5226,7 +5224,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `exec` is not a live graph exec, or `graph` is
-   not a live graph; KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph;
+   not a live graph; KM_ERROR_INVALID_ARGUMENT when `node` is not a node of the graph;
    KM_ERROR_GRAPH_MISMATCH when `exec` has no node of this number, or one of another kind or other
    dependencies; KM_ERROR_INVALID_LAUNCH when a kernel cannot be launched with these parameters,
    as the message says; the sticky error of the context when a kernel failed;
@@ -5322,7 +5320,7 @@ functions! {
     ) -> km_status;
     /** Adds a copy from the host, which reads `source` each time the graph runs. Page-locked memory of
  this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
- executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
+ executable graphs made from it exist. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5347,7 +5345,7 @@ functions! {
     ) -> km_status;
     /** Adds a copy to the host, which writes `destination` each time the graph runs. Page-locked memory
  of this library (km_host_memory_*) is kept; any other has to stay valid while the graph and the
- executable graphs made from it live. CUDA: cuGraphAddMemcpyNode.
+ executable graphs made from it exist. CUDA: cuGraphAddMemcpyNode.
 
  Blocking: no.
 
@@ -5396,7 +5394,7 @@ functions! {
     ) -> km_status;
     /** Adds a call of a host function, under the rules of km_stream_add_callback: it runs exactly once
  for each launch of the graph, after errors too, and may not make calls that wait. `user_data` has
- to stay valid while the graph and the executable graphs made from it live. CUDA:
+ to stay valid while the graph and the executable graphs made from it exist. CUDA:
  cuGraphAddHostNode.
 
  Blocking: no.
@@ -5462,8 +5460,8 @@ functions! {
    when the context of one of the objects was reset after its creation; KM_ERROR_OUT_OF_BOUNDS
    when the offset of an entry is beyond the end of its slice; KM_ERROR_INVALID_LAUNCH when grid,
    block, shared memory or arguments do not fit the kernel or the device, as the message says;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, `config` is null,
-   `arguments` or `slices` is null and its size is not 0, or a `reserved` is not 0;
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, `config` is
+   null, `arguments` or `slices` is null and its size is not 0, or a `reserved` is not 0;
    KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_graph_set_kernel(
         graph: km_graph,
@@ -5484,10 +5482,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
    `source` is not a live slice; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both
-   slices; KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source
-   and destination overlap without being the same; KM_ERROR_CONTEXT_LOST when the context of
-   `graph`, `destination` or `source` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when
-   the objects belong to different contexts.*/
+   slices; KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or
+   source and destination overlap without being the same; KM_ERROR_CONTEXT_LOST when the context
+   of `graph`, `destination` or `source` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH
+   when the objects belong to different contexts.*/
     pub fn km_graph_set_copy(
         graph: km_graph,
         node: u64,
@@ -5506,10 +5504,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` is
    not a live slice; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `source` is null
-   and `size_bytes` is not 0; KM_ERROR_CONTEXT_LOST when the context of `graph` or `destination`
-   was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
-   contexts.*/
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `source` is
+   null and `size_bytes` is not 0; KM_ERROR_CONTEXT_LOST when the context of `graph` or
+   `destination` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong
+   to different contexts.*/
     pub fn km_graph_set_upload(
         graph: km_graph,
         node: u64,
@@ -5527,10 +5525,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` is not
    a live slice; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `destination` is
-   null and `size_bytes` is not 0; KM_ERROR_CONTEXT_LOST when the context of `graph` or `source`
-   was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different
-   contexts.*/
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `destination`
+   is null and `size_bytes` is not 0; KM_ERROR_CONTEXT_LOST when the context of `graph` or
+   `source` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to
+   different contexts.*/
     pub fn km_graph_set_download(
         graph: km_graph,
         node: u64,
@@ -5548,10 +5546,10 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` is not a
    live slice; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside the slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, `value_size_bytes`
-   is not 1, 2 or 4, or the first address is not a multiple of it; KM_ERROR_CONTEXT_LOST when the
-   context of `graph` or `slice` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the
-   objects belong to different contexts.*/
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph,
+   `value_size_bytes` is not 1, 2 or 4, or the first address is not a multiple of it;
+   KM_ERROR_CONTEXT_LOST when the context of `graph` or `slice` was reset after its creation;
+   KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_graph_set_fill(
         graph: km_graph,
         node: u64,
@@ -5569,7 +5567,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `callback` is
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `callback` is
    null; KM_ERROR_CONTEXT_LOST when the context of `graph` was reset after its creation.*/
     pub fn km_graph_set_host(
         graph: km_graph,
@@ -5585,7 +5583,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` or `child` is not a live graph;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `child` is
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `child` is
    `graph`; KM_ERROR_CONTEXT_LOST when the context of `graph` or `child` was reset after its
    creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
     pub fn km_graph_set_child(graph: km_graph, node: u64, child: km_graph) -> km_status;
@@ -5621,11 +5619,11 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
    `source` is not a live slice; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside its slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` is null,
-   a pitch is less than `width_bytes` or a distance of layers less than `height`, or a row of the
-   source overlaps one of the destination; KM_ERROR_CONTEXT_LOST when the context of `graph`,
-   `destination` or `source` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the
-   objects belong to different contexts.*/
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `copy` is
+   null, a pitch is less than `width_bytes` or a distance of layers less than `height`, or a row
+   of the source overlaps one of the destination; KM_ERROR_CONTEXT_LOST when the context of
+   `graph`, `destination` or `source` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when
+   the objects belong to different contexts.*/
     pub fn km_graph_set_copy_3d(
         graph: km_graph,
         node: u64,
@@ -5665,7 +5663,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` is
    not a live slice; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `copy` or
    `source` is null, a pitch is less than `width_bytes` or a distance of layers less than
    `height`; KM_ERROR_CONTEXT_LOST when the context of `graph` or `destination` was reset after
    its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
@@ -5709,7 +5707,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `source` is not
    a live slice; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or `copy` or
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or `copy` or
    `destination` is null, a pitch is less than `width_bytes` or a distance of layers less than
    `height`; KM_ERROR_CONTEXT_LOST when the context of `graph` or `source` was reset after its
    creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to different contexts.*/
@@ -5755,7 +5753,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `slice` is not a
    live slice; KM_ERROR_OUT_OF_BOUNDS when a row does not lie inside the slice;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or
    `value_size_bytes` is not 1, 2 or 4, the first address is not a multiple of it, or the pitch is
    less than a row or not a multiple of it; KM_ERROR_CONTEXT_LOST when the context of `graph` or
    `slice` was reset after its creation; KM_ERROR_CONTEXT_MISMATCH when the objects belong to
@@ -5806,7 +5804,7 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `graph` is not a live graph, or `destination` or
    `source` is not a live slice; KM_ERROR_NOT_SUPPORTED when the contexts are of different
    backends; KM_ERROR_OUT_OF_BOUNDS when the bytes do not lie inside both slices;
-   KM_ERROR_INVALID_ARGUMENT when `node` is no node of the graph of this kind, or source and
+   KM_ERROR_INVALID_ARGUMENT when `node` is not a node of this kind in the graph, or source and
    destination overlap without being the same; KM_ERROR_CONTEXT_LOST when the context of `graph`,
    `destination` or `source` was reset after its creation.*/
     pub fn km_graph_set_copy_peer(
@@ -5906,7 +5904,7 @@ functions! {
         size_bytes: u64,
     ) -> km_status;
     /** The number of rows: distinct kinds and names of recorded work that is complete. Synchronise
- first to have all. The rows change while work goes on.
+ first to have all. The rows change while work is running.
 
  Blocking: no.
 
@@ -5971,7 +5969,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `stream` is not a live stream;
-   KM_ERROR_INVALID_ARGUMENT when `layout` is no layout, or when `out_blas` is null;
+   KM_ERROR_INVALID_ARGUMENT when `layout` is not a km_blas_layout, or when `out_blas` is null;
    KM_ERROR_NOT_SUPPORTED when the backend has no BLAS; the sticky error of the context when a
    kernel failed; KM_ERROR_CONTEXT_LOST when the context of `stream` was reset after its creation.*/
     pub fn km_blas_create(
@@ -6379,8 +6377,8 @@ functions! {
         beta: *const ::core::ffi::c_void,
         y: *const km_blas_vector,
     ) -> km_status;
-    /** km_blas_symv for a band matrix with k diagonals beside the main one, in k + 1 elements a line.
- CUDA: cublas<t>sbmv, cublas<t>hbmv.
+    /** km_blas_symv for a band matrix with k diagonals above or below the main one, stored with k + 1
+ elements per line. CUDA: cublas<t>sbmv, cublas<t>hbmv.
 
  Blocking: no.
 
@@ -6464,7 +6462,7 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** km_blas_trmv for a triangular band matrix with k diagonals beside the main one. CUDA:
+    /** km_blas_trmv for a triangular band matrix with k diagonals next to the main one. CUDA:
  cublas<t>tbmv.
 
  Blocking: no.
@@ -6547,7 +6545,7 @@ functions! {
         a: *const km_blas_matrix,
         x: *const km_blas_vector,
     ) -> km_status;
-    /** km_blas_trsv for a triangular band matrix with k diagonals beside the main one. CUDA:
+    /** km_blas_trsv for a triangular band matrix with k diagonals next to the main one. CUDA:
  cublas<t>tbsv.
 
  Blocking: no.
@@ -7155,7 +7153,7 @@ functions! {
  Threads: any.
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning;
-   KM_ERROR_INVALID_ARGUMENT when `check` is no kind of check or `tolerance` is negative;
+   KM_ERROR_INVALID_ARGUMENT when `check` is not a km_tune_check or `tolerance` is negative;
    KM_ERROR_NOT_PERMITTED while km_tune_run runs.*/
     pub fn km_tune_set_check(
         tune: km_tune,
@@ -7255,8 +7253,8 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `tune` is not a live tuning, or `context` is not
    a live context; KM_ERROR_INVALID_ARGUMENT when there is no such candidate, or options are given
    for PTX, or when `out_function` is null; KM_ERROR_NOT_PERMITTED while km_tune_run runs;
-   KM_ERROR_NOT_FOUND when the source has no such kernel; what km_program_compile and
-   km_module_load_ptx return when they fail; the sticky error of the context when a kernel failed.*/
+   KM_ERROR_NOT_FOUND when the source has no such kernel; the errors of km_program_compile and
+   km_module_load_ptx; the sticky error of the context when a kernel failed.*/
     pub fn km_tune_function(
         tune: km_tune,
         candidate: u32,
