@@ -1,7 +1,7 @@
-"""docs/internals/acceptance.md: which tests show which promise of the source documents.
+"""docs/internals/acceptance.md: the tests for each promise of the source documents.
 
-tests/acceptance.tsv says so, a row for each test: item, path, the test's name. An item of the C ABI
-needs a test in C, or a reason why the C ABI has none.
+tests/acceptance.tsv has a row for each test: item, path, the test's name. An item of the C ABI
+needs a test in C, or a reason why the C ABI does not have it.
 """
 
 import re
@@ -12,7 +12,7 @@ TABLE = ROOT / "tests" / "acceptance.tsv"
 
 GO = "of the Go package: "
 PATTERNS = "the example `examples/c/services/patterns.c`, run by `examples.patterns`"
-# What the runtime's part of the C ABI has to serve, and why an item has no test in C.
+# The items that the C ABI has to provide: (name, reason for lacking a test in C; empty: has one).
 ITEMS = {
     "G3": ("aligned allocation", ""),
     "G4": ("free and total memory", ""),
@@ -124,7 +124,7 @@ def read_rows() -> list:
 
 
 def number_of(item: str) -> tuple:
-    """Orders G3 before G10."""
+    """The sort key of an item, which orders G3 before G10."""
     match = re.match(r"([A-Z]+)(\d+)$", item)
     return (match[1], int(match[2])) if match else (item, 0)
 

@@ -1,4 +1,5 @@
-// docs/reference/ptx-coverage.md from the table and from the lists of what tests have checked.
+// docs/reference/ptx-coverage.md, generated from the table of instructions and lists of tested
+// forms.
 #include "coverage.h"
 
 #include <fstream>
@@ -44,7 +45,7 @@ std::string target(const Form& form) {
   return "sm_" + std::to_string(form.min_sm) + (form.arch_specific ? "a" : "");
 }
 
-/// A bar inside a cell needs a backslash, even in code.
+/// Escapes bars with a backslash, which a cell needs even in code.
 std::string cell(std::string_view text) {
   std::string out = "`";
   for (char c : text) {
@@ -54,7 +55,7 @@ std::string cell(std::string_view text) {
   return text.empty() ? "" : out + "`";
 }
 
-/// Form -> what tests it, from lines "form" and "form | test".
+/// Maps a form to its test, from lines "form" and "form | test".
 using Tests = std::map<std::string, std::string>;
 
 void read_list(const std::string& path, Tests& tests) {

@@ -1,4 +1,4 @@
-// The document on which instructions of PTX run, and which test says so.
+// The document about the PTX instructions that are supported, with the test of each.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace km::gen {
 
-/// `lists`: files of forms that tests check, "form" or "form | test" a line.
+/// `lists` are files of tested forms, with lines "form" or "form | test".
 std::string coverage(const std::vector<std::string>& lists);
 
 }  // namespace km::gen

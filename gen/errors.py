@@ -1,4 +1,5 @@
-"""docs/reference/errors.md, from the texts of statuses and the table of CUDA's results."""
+"""docs/reference/errors.md, generated from the texts of statuses and the table of CUDA's results.
+"""
 
 import re
 from pathlib import Path
@@ -38,7 +39,7 @@ def joined(literals: str) -> str:
 
 
 def statuses() -> list:
-    """Name, category, meaning and what to do, of each status."""
+    """Name, category, meaning and remedy of each status."""
     source = (ROOT / "src/core/error/status.cpp").read_text()
     reset = RESET.search(source)[1]
     return [

@@ -1,4 +1,4 @@
-// km_gen NAME [LIST...]: prints the document that is made from one of the library's tables.
+// km_gen NAME [LIST...]: prints a document that is generated from one of the library's tables.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A cell of a Markdown table may not hold a bare bar.
+/// Escapes a text for a cell of a Markdown table, in which a bar must not occur unescaped.
 std::string cell(const char* text) {
   std::string out;
   for (; *text != '\0'; ++text) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that functions of the C ABI are found where a binding uses them, and missed where not."""
+"""Tests that a binding's uses of C ABI functions are found, and that missing ones are reported."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of c_contract.py: what a comment does not say is written out as base.h has it."""
+"""Tests of c_contract.py: conditions that a comment omits are added from base.h."""
 
 import tempfile
 import unittest

@@ -1,6 +1,9 @@
-"""What the advice of messages calls functions of the C ABI in each language: "km_context_reset" is
-`Context::reset` in Rust. The library's texts name C functions; each binding puts its own names in
-their place. Where a status has a fixed text with such a name, the binding has that text, too."""
+"""The names that messages use for functions of the C ABI in each language.
+
+For example, "km_context_reset" is `Context::reset` in Rust. The library's texts name C functions,
+which each binding replaces by its own names. If a status has a fixed text with such a name, the
+binding has its own version of the text.
+"""
 
 import re
 
@@ -16,7 +19,7 @@ WORD = re.compile(r"\bkm_[a-z0-9_]+\b(?!\.h)")
 
 
 def named_in_messages() -> list:
-    """The functions that texts of the library name."""
+    """The functions that messages of the library name."""
     functions = {f.name for f in c_header.functions(c_header.text())}
     found = set()
     for layer in LAYERS:
@@ -29,7 +32,9 @@ def named_in_messages() -> list:
 
 
 def best(function: str, names: list) -> str:
-    """The name to call: one of the function's own object, and called as it is, before others."""
+    """The preferred name among several: a method of the function's own object, with the function's
+    name.
+    """
     thing = bindings_table.plain(function.split("_")[1])
 
     def rank(name: str) -> tuple:
@@ -42,7 +47,7 @@ def best(function: str, names: list) -> str:
 
 
 def names_in(language: str) -> dict:
-    """C function -> what the language calls it, for those that messages name."""
+    """Maps the C functions that messages name to their names in the language."""
     column = next(c for c in bindings_table.columns() if c.language == language)
     given = binding_names.ADVICE.get(language, {})
     found = {}
@@ -60,7 +65,7 @@ def translated(text: str, names: dict) -> str:
 
 
 def recoveries(names: dict) -> dict:
-    """Status -> what to do, of those whose text names a function."""
+    """Maps statuses to the remedies whose text names a function."""
     texts = {status: todo for status, _, _, todo in errors.statuses()}
     return {status: translated(todo, names) for status, todo in texts.items() if WORD.search(todo)}
 
@@ -93,7 +98,7 @@ def zig() -> str:
 
 
 def wrapped(text: str, indent: str, width: int = 98) -> str:
-    """A string literal, in pieces where it is too long for a line."""
+    """A string literal, split if it is too long for one line."""
     pieces, line = [], ""
     for word in re.findall(r"\S+\s*", text):
         if len(indent) + len(line) + len(word) + 2 > width:
@@ -143,7 +148,7 @@ inline const char* own_recovery(km_status status) noexcept {{
 
 
 def outputs() -> dict:
-    """File -> how it is made, for gen.py."""
+    """Maps generated files to the functions that make them, for gen.py."""
     return {
         "bindings/rust/kernelmill/src/generated/advice.rs": lambda tool: rust(),
         "bindings/go/kernelmill/advice_names.go": lambda tool: go(),

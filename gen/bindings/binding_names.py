@@ -1,6 +1,6 @@
-"""The names and reasons of docs/bindings.md that the sources of the bindings do not tell.
+"""Names and reasons in docs/bindings.md that cannot be derived from the bindings' sources.
 
-NAMES: functions that many others go the same way as. REASONS: functions that have no wrapper.
+NAMES: functions that one generic name covers. REASONS: functions without a wrapper.
 """
 
 RUST_NAMES = {
@@ -104,5 +104,5 @@ ZIG_REASONS = {
     "km_launch_kernel": "`Kernel.launch` goes by `km_launch_kernel_operands`",
 }
 
-# What messages call a function where the table has no name that fits best.
+# Names in messages for functions for which the table has several equally good names.
 ADVICE = {"Rust": {"km_slice_download": "Stream::memcpy_dtoh"}}

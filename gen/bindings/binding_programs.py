@@ -1,4 +1,6 @@
-"""The same short program in each language: lines that its examples mark for docs/bindings.md."""
+"""One short program in each language, taken from marked lines of its examples, for
+docs/bindings.md.
+"""
 
 import textwrap
 
@@ -6,7 +8,7 @@ from c import c_header
 
 ROOT = c_header.ROOT
 BEGIN, END = "docs/bindings.md shows what follows.", "docs/bindings.md shows no more."
-# Language -> its name for highlighting, and the program.
+# Maps each language to its name for syntax highlighting and its program.
 PROGRAMS = {
     "C": ("c", "examples/c/saxpy.c"),
     "C++": ("cpp", "examples/cpp/saxpy.cpp"),

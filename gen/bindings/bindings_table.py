@@ -1,5 +1,4 @@
-"""docs/bindings.md: a program in each language, and what each function of the C ABI is called
-there."""
+"""docs/bindings.md: a program in each language, and the name of each C ABI function there."""
 
 import re
 from collections.abc import Callable
@@ -24,12 +23,12 @@ MANY = 4
 
 
 def plain(name: str) -> str:
-    """A name without what languages write differently."""
+    """A name reduced to the part that does not depend on a language's conventions."""
     return name.replace("_", "").lower()
 
 
 def called_alike(function: str, names: list) -> list:
-    """The users of a function that are called as it is."""
+    """The users of a function that have its name."""
     ends = {name: plain(re.split(r"::|\.", name)[-1]) for name in names}
     ends = {name: end for name, end in ends.items() if plain(function).endswith(end)}
     longest = max(map(len, ends.values()), default=0)
@@ -37,14 +36,14 @@ def called_alike(function: str, names: list) -> list:
 
 
 def same_verb(function: str, names: list) -> list:
-    """The methods of the function's own verb, where one code adds and sets nodes."""
+    """The methods with the function's verb, if one method adds and sets nodes."""
     verb = next((verb for verb in ("add", "set") if f"_{verb}_" in function), "")
     same = [name for name in names if re.search(rf"\.{verb}[A-Z]", name, re.I)]
     return same if verb and same else names
 
 
 def dropping(function: str, names: list) -> list:
-    """The users of a function that only drop an object, if that is what the function does."""
+    """The users of a function that only drop an object, if the function drops one."""
     is_drop = function.endswith("_destroy")
     return [name for name in names if name.endswith(".deinit")] if is_drop else names
 
@@ -55,8 +54,11 @@ def all_of(_function: str, names: list) -> list:
 
 @dataclass
 class Column:
-    """The names of one language. `source` tells the items of its sources and which use what;
-    `narrow` leaves out users that say less."""
+    """The names of one language.
+
+    `source` has the items of its sources with the functions that they use; `narrow` removes users
+    that are less relevant.
+    """
 
     language: str
     source: object
@@ -78,7 +80,7 @@ class Column:
         return ", ".join(f"`{name}`" for name in names) or self.reasons.get(function, "")
 
     def check_names(self, functions: list) -> None:
-        """Functions and names that are given by hand have to be there."""
+        """Checks that functions and names given by hand exist."""
         known = {item.title for item in self.source.items if item.is_public}
         known |= {name for name in sum(self.names.values(), []) if name.startswith("drop of ")}
         for function, names in {**self.names, **dict.fromkeys(self.reasons, [])}.items():
@@ -87,7 +89,7 @@ class Column:
 
 
 def rows(functions: list, columns: list) -> str:
-    """The rows of the table; a function without a name or a reason is an error."""
+    """The rows of the table; a function without a name and without a reason is an error."""
     lines = []
     for function in functions:
         cells = [column.cell(function) for column in columns]

@@ -1,6 +1,7 @@
-"""Reads the C++ headers: which public items of kernelmill.hpp use which functions of the C ABI.
+"""Reads the C++ headers for the public items of kernelmill.hpp and the C ABI functions that they
+use.
 
-A function that is used in a private or detail function counts for the public items that call it.
+A use in a private or detail function counts for the public items that call it.
 """
 
 import re
@@ -14,15 +15,15 @@ SCOPE = re.compile(r"\b(?:inline\s+)?namespace\s+(?P<space>[\w:]+)\s*\{"
                    r"(?:\s*:\s*(?P<bases>[^;{]*))?\s*\{")
 ACCESS = re.compile(r"\b(public|private|protected):(?!:)")
 OWNER = re.compile(r"using any_(\w+) = object<\w+, (\w+)>")
-# Classes of which others are made: their functions are called on these.
+# Classes that are instantiated under several names: their functions are called on these.
 TITLES = {"memory": "slice", "elements": "slice", "library": "", "tune": "tuner"}
 
 
 @dataclass
 class Item:
-    """One function."""
+    """One function of a header."""
 
-    owner: str  # the class that it belongs to, or nothing
+    owner: str  # the class that it belongs to; empty: none
     name: str
     is_public: bool
     head: str
@@ -36,14 +37,15 @@ class Item:
 
 
 def without_comments(text: str) -> str:
-    """Comments, contents of texts, lines of the preprocessor and `= {}` are blanks."""
+    """Replaces comments, string contents, preprocessor lines and `= {}` by blanks."""
     text = re.sub(r"^[ \t]*#.*?(?<!\\)$", "", text, flags=re.M)
     text = TOKEN.sub(lambda match: '""' if match[0][0] in "\"'" else " ", text)
     return re.sub(r"=\s*\{\}", "", text)
 
 
 def function_name(head: str):
-    """(class, name) of a head such as `template <class P> int basic_x<P>::f(..) const`."""
+    """The pair (class, name) for a head such as `template <class P> int basic_x<P>::f(..) const`.
+    """
     while match := re.match(r"\s*template\s*<", head):
         depth, end = 1, match.end()
         while depth and end < len(head):
@@ -55,11 +57,11 @@ def function_name(head: str):
 
 
 class Headers:
-    """All functions of some headers."""
+    """All functions of several headers."""
 
     def __init__(self, paths):
         self.items: list = []
-        self.owners: dict = {}  # the class that gives its handle back by a function
+        self.owners: dict = {}  # destroy function -> the class whose objects it destroys
         for path in paths:
             text = without_comments(path.read_text())
             for name, function in OWNER.findall(text):
@@ -67,7 +69,7 @@ class Headers:
             self.scan(text, [], "", True)
 
     def scan(self, text: str, spaces: list, owner: str, is_public: bool) -> None:
-        """The functions of a namespace or class."""
+        """Reads the functions of a namespace or class."""
         start = place = 0
         while (brace := text.find("{", place)) >= 0:
             end = end_of(text, brace + 1)

@@ -1,7 +1,7 @@
 """bindings/go/gonum/internal/generated/blas.go: gonum's names for the BLAS of internal/core.
 
-A row is gonum's name, its parameters, its result and the generic function. P stands for the letter
-of the type, E for its elements, R for the real type of its precision.
+A row has gonum's name, parameters, result and the generic function. P is replaced by the letter of
+the type, E by its element type, R by the real type of its precision.
 """
 
 import re
@@ -131,7 +131,7 @@ func (f Float32) Dsdot(n int, x []float32, incX int, y []float32, incY int) floa
 
 
 def argument(name: str, kind: str, elements: str, real: str) -> str:
-    """An argument as the generic function takes it."""
+    """An argument in the form that the generic function takes."""
     if kind == "R" and elements != real:
         return f"{elements}(complex({name}, 0))"
     return name

@@ -1,6 +1,6 @@
-"""Reads the sources of a Go package: which exported functions use which functions of the raw layer.
+"""Reads a Go package for its exported functions and the functions of the raw layer that they use.
 
-A name that is used in a private function counts for the exported functions that call that one.
+A use in a private function counts for the exported functions that call it.
 """
 
 import re
@@ -15,7 +15,7 @@ USE = re.compile(r"(\.)?\b([A-Za-z_]\w*)\b")
 
 
 class Item:
-    """One function."""
+    """One function of a Go file."""
 
     def __init__(self, owner: str, name: str, body: str):
         self.owner, self.name, self.body = owner, name, body
@@ -44,7 +44,7 @@ def items_of(text: str) -> list:
 
 
 class Package:
-    """All functions of a package, but those of its tests."""
+    """All functions of a package, except those of its tests."""
 
     def __init__(self, folder: Path):
         self.items = []
@@ -57,7 +57,9 @@ class Package:
         return [other for other in self.items if other is not item and use in other.uses]
 
     def users_of(self, function: str) -> list:
-        """The exported functions that use one of the raw layer, also by private functions."""
+        """The exported functions that use a function of the raw layer, directly or by private
+        functions.
+        """
         reached = [item for item in self.items if function in item.raw]
         for item in reached:
             if not item.is_public:

@@ -1,9 +1,10 @@
-"""The raw layer of the Go binding: each function of the C ABI as a Go function Km_..., which calls
-it in a library that is loaded at run time.
+"""The raw layer of the Go binding: each C ABI function as a Go function Km_...
 
-A handle is uint64 and a pointer unsafe.Pointer. cgo asks the C compiler about each name of C that
-Go code uses, and has it compile a function for each: functions whose parameters have the same
-types share one in C, which makes the first build of a program seconds shorter."""
+The Go functions call a library that is loaded at run time. A handle is uint64 and a pointer
+unsafe.Pointer. cgo queries the C compiler about each C name that Go code uses and compiles a stub
+for each, so functions with the same parameter types share one stub in C, which makes the first
+build of a program seconds shorter.
+"""
 
 import re
 import subprocess
@@ -44,7 +45,7 @@ LETTERS = {
     "double": "d",
     "void *": "p",
 }
-# What raw.c.in says by their names.
+# C names that raw.c.in refers to directly.
 USED_CONSTANTS = (
     "KM_SUCCESS",
     "KM_NOT_READY",
@@ -52,7 +53,7 @@ USED_CONSTANTS = (
     "KM_ERROR_OUT_OF_HOST_MEMORY",
     "KM_ERROR_BACKEND_UNAVAILABLE",
 )
-# Enumerations and flags: typedef int32_t km_status;
+# Enumerations and flags, such as: typedef int32_t km_status;
 NUMBERS = re.compile(r"^typedef (u?int\d+_t) (km_\w+);", re.M)
 
 
@@ -72,13 +73,13 @@ def camel(name: str) -> str:
 
 
 def numbers(header: str) -> dict:
-    """The type in C of each enumeration, flag and handle."""
+    """The C type of each enumeration, flag and handle."""
     found = {name: c_type for c_type, name in NUMBERS.findall(header)}
     return found | dict.fromkeys(c_header.handles(header), "uint64_t")
 
 
 def plain_type(c_type: str, known: dict) -> str:
-    """The type of a parameter in the declarations that cgo reads: a number, or any pointer."""
+    """The type of a parameter in the declarations for cgo, where all pointers have one type."""
     c_type = known.get(c_type, c_type)
     if c_type in GO_TYPES:
         return c_type
@@ -88,12 +89,12 @@ def plain_type(c_type: str, known: dict) -> str:
 
 
 def letters(function, known: dict) -> str:
-    """Stands for the parameters' types: functions with the same letters are called by one in C."""
+    """A key for the parameters' types: functions with the same key share a stub in C."""
     return "".join(LETTERS[plain_type(p.type, known)] for p in function.parameters)
 
 
 def signatures(functions: list, known: dict) -> dict:
-    """Letters -> the types of the parameters."""
+    """Maps such keys to the types of the parameters."""
     return {
         letters(f, known): [plain_type(p.type, known) for p in f.parameters] for f in functions
     }
@@ -105,7 +106,7 @@ def prototype(name: str, types: list) -> str:
 
 
 def filled_template(name: str, parts: dict) -> str:
-    """A file of internal/raw with the parts that stand for the whole ABI put in."""
+    """A file of internal/raw, made from a template by filling in the parts for the whole ABI."""
     text = (RAW / name).read_text()
     for mark, part in parts.items():
         text = text.replace(f"/* {mark} */\n", part)
@@ -140,7 +141,7 @@ def callers() -> str:
 
 
 def go_name(parameter: str) -> str:
-    """errorCode for error_code; words of Go that are no names get an underscore."""
+    """"errorCode" for "error_code"; reserved words of Go get an underscore."""
     first, *others = parameter.split("_")
     name = first + "".join(part.capitalize() for part in others)
     return name + "_" if name in ("type", "func", "range", "map", "select") else name
@@ -194,7 +195,7 @@ def types() -> str:
 
 
 def calls() -> str:
-    """The functions that take handles, for a test that gives them wrong ones."""
+    """The functions that take handles, for a test that passes invalid ones."""
     lines = [BANNER % "", "//go:build cgo", "", "package raw", ""]
     lines += ["// Calls has every function that takes handles, and which parameters those are."]
     lines += ["var Calls = []struct {", "\tName string", "\tFunction any", "\tHandles []int", "}{"]
@@ -210,7 +211,7 @@ def calls() -> str:
 
 
 def outputs() -> dict:
-    """File -> how it is made, for gen.py."""
+    """Maps generated files to the functions that make them, for gen.py."""
     folder = "bindings/go/internal/raw/generated/"
     return {
         folder + "raw.h": lambda tool: declarations(),

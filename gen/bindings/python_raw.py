@@ -1,4 +1,4 @@
-"""The raw layer of the Python module, for ctypes: constants, structures, callbacks, prototypes."""
+"""The raw layer of the Python module for ctypes: constants, structures, callbacks, prototypes."""
 
 import re
 
@@ -17,7 +17,7 @@ VERSION = re.compile(r"^#define KM_VERSION_[A-Z]+ (\d+)$", re.M)
 
 
 class Types:
-    """The names of ctypes for the types of the headers."""
+    """The ctypes names for the types of the headers."""
 
     def __init__(self, header: str):
         self.numbers = {name: TYPES[c_type] for c_type, name in NUMBERS.findall(header)}
@@ -26,7 +26,7 @@ class Types:
         self.callbacks = {name for _, name, _ in CALLBACK.findall(header)}
 
     def value(self, c_type: str) -> str:
-        """A type that is no pointer."""
+        """The ctypes type for a type that is not a pointer."""
         if c_type in self.handles:
             return "c.c_uint64"
         if c_type in self.structures:
@@ -34,7 +34,9 @@ class Types:
         return TYPES.get(c_type) or self.numbers[c_type]
 
     def parameter(self, c_type: str) -> str:
-        """Memory of the caller and callbacks are addresses; null is None."""
+        """The ctypes type of a parameter: the caller's memory and callbacks are addresses; null is
+        None.
+        """
         plain = c_type.removeprefix("const ")
         if plain in self.callbacks or plain in ("void*", "char*") and plain == c_type:
             return "c.c_void_p"
@@ -57,7 +59,7 @@ def structure(name: str, body: str, types: Types) -> list:
 
 
 def callback(result: str, name: str, parameters: str, types: Types) -> str:
-    """A type of functions; texts come as addresses, because they need not end with a zero."""
+    """A callback type; texts are passed as addresses, because they need not end with a zero."""
     listed = [c_header.parse_parameter(p).type for p in parameters.split(",")]
     pointers = ["c.c_void_p" if p.endswith("*") else types.value(p) for p in listed]
     results = {"void": "None", "void*": "c.c_void_p"}
@@ -87,5 +89,5 @@ def text() -> str:
 
 
 def outputs() -> dict:
-    """File -> how it is made, for gen.py."""
+    """Maps generated files to the functions that make them, for gen.py."""
     return {PATH: lambda tool: text()}

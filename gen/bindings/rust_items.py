@@ -1,7 +1,7 @@
-"""Reads the sources of a Rust crate: which public items use which names.
+"""Reads the sources of a Rust crate for its public items and the names that they use.
 
-A name that is used in a private function counts for the public items that call that function. The
-arguments of a macro of the crate count for the function in the macro that uses them.
+A use in a private function counts for the public items that call it. The arguments of a macro of
+the crate count for the function in the macro that uses them.
 """
 
 import re
@@ -22,22 +22,22 @@ HEAD = re.compile(
     r"(?:impl\b(?P<impl>[^{;]*)|trait\s+(?P<trait>\w+)[^{;]*|mod\s+(?P<mod>\w+)\s*"
     r"|fn\s+(?P<fn>\$?\w+)(?:[^{;\[]|\[[^\]]*\])*)\{"
 )
-# Folders with other crates' names for what the others wrap.
+# Folders that re-export the wrappers under other crates' names.
 FACADES = ("driver", "nvrtc", "cublas")
 DOC_HIDDEN = re.compile(r"doc\s*\(\s*hidden\s*\)")
 
 
 @dataclass
 class Item:
-    """One function."""
+    """One function of the crate."""
 
-    owner: str  # the type or trait that it belongs to, or nothing
-    trait: str  # that it implements for its owner, or nothing
+    owner: str  # the type or trait that it belongs to; empty: none
+    trait: str  # the trait that it implements for its owner; empty: none
     name: str
     is_public: bool
     body: str
-    macro: str = ""  # in which it lies
-    module: str = ""  # the public one that it lies in, where that is not the crate itself
+    macro: str = ""  # the macro that contains it
+    module: str = ""  # the public module that contains it, if it is not the crate itself
 
     @property
     def title(self) -> str:
@@ -48,7 +48,7 @@ class Item:
 
 
 def without_comments(text: str) -> str:
-    """Comments and contents of texts are blanks; lines stay."""
+    """Replaces comments and string contents by blanks; lines stay."""
     def blank(match):
         keep = '""' if match[0][0] in "rb\"" else ""
         return keep + "\n" * match[0].count("\n")
@@ -57,7 +57,7 @@ def without_comments(text: str) -> str:
 
 
 def plain_type(text: str) -> str:
-    """"<'a, T: Pod> DeviceSlice<T> for View<'a, T> where ..." without parameters: its type."""
+    """The type in "<'a, T: Pod> DeviceSlice<T> for View<'a, T> where ...", without parameters."""
     text = text.split(" where ")[0]
     while True:
         shorter = re.sub(r"<[^<>]*>", "", text.replace("->", ""))
@@ -68,7 +68,7 @@ def plain_type(text: str) -> str:
 
 
 def items_of(text: str, owner=("", ""), macro: str = "") -> list:
-    """All functions of a text, also those in others."""
+    """All functions of a text, including nested ones."""
     found, place = [], 0
     while match := HEAD.search(text, place):
         end = end_of(text, match.end())
@@ -91,7 +91,7 @@ def items_of(text: str, owner=("", ""), macro: str = "") -> list:
 
 
 def hidden_methods(text: str) -> set:
-    """Methods of public traits that are no part of their documentation: (trait, name)."""
+    """Methods of public traits that are hidden from the documentation: (trait, name)."""
     method = re.compile(r"((?:#\[[^\]]*\]\s*)*)(?:unsafe\s+)?fn\s+(\w+)")
     found = set()
     for trait in re.finditer(r"pub\s+(?:unsafe\s+)?trait\s+(\w+)[^{;]*\{", text):
@@ -101,13 +101,13 @@ def hidden_methods(text: str) -> set:
 
 
 class Crate:
-    """All functions of a crate, and who calls those that are not public."""
+    """All functions of a crate, with the callers of those that are not public."""
 
     def __init__(self, folder: Path):
         self.items: list = []
-        self.given: list = []  # (macro, what it is given), each time
+        self.given: list = []  # (macro, arguments) of each use
         self.hidden: set = set()
-        self.traits: set = set()  # public ones
+        self.traits: set = set()  # public traits
         public = re.findall(r"^pub mod (\w+);", (folder / "lib.rs").read_text(), re.M)
         for path in sorted(folder.rglob("*.rs")):
             if path.relative_to(folder).parts[0] in FACADES:
@@ -136,7 +136,7 @@ class Crate:
         self.items += found
 
     def users_of(self, name: str) -> list:
-        """Titles of the public items that use a name, by the shortest way."""
+        """Titles of the public items that use a name, by the shortest chain of calls."""
         word = re.compile(rf"\b{name}\b")
         level = [item for item in self.items if not item.macro and word.search(item.body)]
         titles = []
@@ -154,7 +154,7 @@ class Crate:
 
 
 def calls(caller: Item, item: Item) -> bool:
-    """Whether one function uses another one, by all that its text tells."""
+    """True if one function uses another, as far as its text shows."""
     name = re.escape(item.name)
     if not item.owner:
         return re.search(rf"(?<![.\w:])(?:\w+::)*{name}\b(?!::|\s*:)", caller.body) is not None

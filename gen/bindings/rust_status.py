@@ -1,4 +1,4 @@
-"""What the Rust crate knows of statuses when the library is missing, from the library's table."""
+"""The Rust crate's copy of the library's table of statuses, for when the library is missing."""
 
 import errors
 from bindings import advice_names
@@ -32,6 +32,6 @@ def text() -> str:
 
 
 def outputs() -> dict:
-    """File -> how it is made, for gen.py."""
+    """Maps generated files to the functions that make them, for gen.py."""
     path = "bindings/rust/kernelmill/src/generated/statuses.rs"
     return {path: lambda tool: text()}

@@ -1,11 +1,11 @@
-"""The steps that readers of the bindings' sources have in common."""
+"""The code that the readers of the bindings' sources share."""
 
 import re
 from collections.abc import Callable
 
 
 def end_of(text: str, start: int) -> int:
-    """The place after the brace that closes the one before `start`."""
+    """The position after the brace that closes the one before `start`."""
     depth = 1
     for match in re.compile(r"[{}]").finditer(text, start):
         depth += 1 if match[0] == "{" else -1
@@ -15,8 +15,10 @@ def end_of(text: str, start: int) -> int:
 
 
 def nearest_public(items: list, level: list, calls: Callable) -> list:
-    """Titles of the public items of `level`; if it has none, of those that call it by the shortest
-    way, as calls(caller, item) says."""
+    """Titles of the public items of `level`; if there are none, of its nearest public callers.
+
+    calls(caller, item) tells whether one function calls another.
+    """
     seen: list = []
     while level:
         titles = sorted({item.title for item in level if item.is_public})

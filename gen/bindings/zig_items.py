@@ -1,8 +1,7 @@
-"""Reads the sources of the Zig module: which public functions use which names.
+"""Reads the sources of the Zig module for its public functions and the names that they use.
 
 A function at the top of a file belongs to the type of its first parameter, which has it as a method
-by an alias. A name that is used in a private function counts for the public functions of the file
-that call that one.
+by an alias. A use in a private function counts for the public functions of the file that call it.
 """
 
 import re
@@ -18,15 +17,15 @@ HEAD = re.compile(
     r"|(?:export\s+|inline\s+)?fn\s+(?P<fn>\w+)\s*\((?P<parameters>(?:[^(){}]|\([^()]*\))*)\)"
     r"(?P<result>(?:error\s*\{[^}]*\}|[^{;])*))\{"
 )
-# Parameters of these types stand for the object that the function is a method of.
+# Parameters of these types are the object that the function is a method of.
 METHODS = {"S": "Slice"}
 
 
 @dataclass
 class Item:
-    """One function."""
+    """One function of the module."""
 
-    owner: str  # the type that it belongs to, or nothing
+    owner: str  # the type that it belongs to; empty: none
     name: str
     is_public: bool
     body: str
@@ -38,19 +37,19 @@ class Item:
 
 
 def without_comments(text: str) -> str:
-    """Comments and contents of texts are blanks; lines stay."""
+    """Replaces comments and string contents by blanks; lines stay."""
     return TOKEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", text)
 
 
 def owner_of(parameters: str, types: set) -> str:
-    """The type of the first parameter, when it is one with methods."""
+    """The type of the first parameter, if it is one with methods."""
     first = re.match(r"\s*\w+\s*:\s*(\w+)\s*(?:,|$)", parameters)
     kind = METHODS.get(first[1], first[1]) if first else ""
     return kind if kind in types else ""
 
 
 def items_of(text: str, path: Path, types: set, owner: str = "") -> list:
-    """All functions of a text; those inside of types and of functions that make types, too."""
+    """All functions of a text, including those inside of types and of functions that make types."""
     found, place = [], 0
     while match := HEAD.search(text, place):
         end = end_of(text, match.end())
@@ -70,7 +69,7 @@ def items_of(text: str, path: Path, types: set, owner: str = "") -> list:
 
 
 class Module:
-    """All functions of the module, and who calls those that are not public."""
+    """All functions of the module, with the callers of those that are not public."""
 
     def __init__(self, folder: Path):
         texts = {path: without_comments(path.read_text())
@@ -80,12 +79,12 @@ class Module:
                       for item in items_of(text, path, set(public))]
 
     def users_of(self, name: str) -> list:
-        """Titles of the public functions that use a name, by the shortest way."""
+        """Titles of the public functions that use a name, by the shortest chain of calls."""
         word = re.compile(rf"\b{name}\b")
         level = [item for item in self.items if word.search(item.body)]
         return nearest_public(self.items, level, calls)
 
 
 def calls(caller: Item, item: Item) -> bool:
-    """Whether one function uses another one of its file, by all that its text tells."""
+    """True if one function uses another of its file, as far as its text shows."""
     return caller.path == item.path and bool(re.search(rf"\b{item.name}\s*\(", caller.body))

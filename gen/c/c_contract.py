@@ -1,8 +1,7 @@
-"""The contract of each function of the C ABI: what include/kernelmill/base.h says of all of them,
-and what the function's own comment says beside that.
+"""The contract of each C ABI function: the rules of include/kernelmill/base.h and its own comment.
 
-Signatures decide what holds by default: each handle can be dead, each out-parameter null, each
-object of a context lost. `expanded` writes it out for the reference pages and the bindings.
+Signatures determine the defaults: each handle can be dead, each out-parameter null, each object of
+a context lost. `expanded` writes the whole contract for the reference pages and the bindings.
 """
 
 import re
@@ -20,7 +19,8 @@ WORDS = {  # handles whose type has another name in prose
     "km_host_memory": "host memory", "km_blas": "BLAS object", "km_graph_exec": "graph exec",
     "km_tune": "tuning",
 }
-NO_CONTEXT = {"km_device", "km_context", "km_program", "km_tune"}  # whose objects a reset spares
+# types without a context, which a reset does not affect
+NO_CONTEXT = {"km_device", "km_context", "km_program", "km_tune"}
 PACKED = re.compile(r"km_blas_(sp|tp)\w+$")  # matrices without a leading dimension
 BLAS_COMMON = (
     ("KM_ERROR_OUT_OF_BOUNDS", "when an array reaches beyond its slice or allocation"),
@@ -32,7 +32,7 @@ BLAS_COMMON = (
 
 @dataclass
 class Contract:
-    text: str  # what the function does
+    text: str  # the description of the function
     blocking: str
     threads: str
     statuses: list  # (name, condition); the sticky error has the name ""
@@ -42,7 +42,7 @@ class Contract:
 
 
 def split(doc: str) -> tuple:
-    """The prose of a doc comment, and its fields: `Name: text` up to the next field."""
+    """Splits a doc comment into its prose and its fields: `Name: text` up to the next field."""
     prose, *found = re.split(rf"^({'|'.join(FIELDS)}):", doc, flags=re.M)
     return prose.strip(), {
         name: " ".join(text.split()) for name, text in zip(found[::2], found[1::2])
@@ -50,7 +50,7 @@ def split(doc: str) -> tuple:
 
 
 def items(text: str) -> list:
-    """(status, condition) of the text of `Status:`."""
+    """The pairs (status, condition) in the text of `Status:`."""
     found = []
     for item in filter(None, (each.strip(" .") for each in text.split(";"))):
         name, _, condition = item.partition(" ")
@@ -64,7 +64,9 @@ def listed(names: list, last: str = "or") -> str:
 
 
 def live(parameters: list, is_destroy: bool) -> str:
-    """When handles are dead: "when `a` is not a live stream, or `b` or `c` not a live slice"."""
+    """The condition of dead handles: "when `a` is not a live stream, or `b` or `c` not a live
+    slice".
+    """
     by_type = {}
     for parameter in parameters:
         by_type.setdefault(parameter.type, []).append(parameter.name)
@@ -77,14 +79,14 @@ def live(parameters: list, is_destroy: bool) -> str:
 
 
 def is_blas_call(function) -> bool:
-    """A call that takes arrays."""
+    """True for a BLAS call that takes arrays."""
     return bool(function.parameters) and function.parameters[0].type == "km_blas" and any(
         p.type.startswith("const km_blas_") for p in function.parameters
     )
 
 
 def blas_argument(function) -> str:
-    """When an argument of a BLAS routine is wrong."""
+    """The condition of a wrong argument of a BLAS routine."""
     kinds = [p for p in function.parameters if re.match(r"km_(data_type|blas_\w+)$", p.type)]
     pointers = [p.name for p in function.parameters if p.type.endswith("*")]
     sizes = [p.name for p in function.parameters if p.type == "uint64_t"]
@@ -123,7 +125,7 @@ def argument_defaults(function, with_size: set) -> list:
 
 
 def defaults(function, handles: list, with_size: set) -> list:
-    """(status, condition) that hold for a function unless its comment says otherwise."""
+    """The pairs (status, condition) that hold for a function unless its comment says otherwise."""
     taken = [p for p in function.parameters if p.type in handles]
     is_destroy = bool(taken) and re.search(r"_destroy(_on_stream)?$", function.name) is not None
     found = [("KM_SUCCESS", "")]
@@ -151,8 +153,11 @@ def defaults(function, handles: list, with_size: set) -> list:
 
 
 def merge(implied: list, own: list, never: list) -> list:
-    """A function's own conditions come first. Those of arguments and handles are added to what is
-    implied; of other statuses, they stand in its place."""
+    """Merges a function's own conditions, which come first, with the defaults.
+
+    The function's conditions on arguments and handles are added to the defaults; for other statuses
+    they replace them.
+    """
     own = [each for each in own if not (each[0] == "" and NEVER.fullmatch(each[1]))]
     own = [(name, STICKY_TEXT) if (name, text) == ("", STICKY) else (name, text)
            for name, text in own]
@@ -181,13 +186,13 @@ def contract(function, handles: list, with_size: set) -> Contract:
 
 
 def taken_back(function) -> list:
-    """The statuses of which a comment says that they never come."""
+    """The statuses that a comment excludes with "never"."""
     said = items(split(function.doc)[1].get("Status", ""))
     return [match[1] for name, text in said if name == "" and (match := NEVER.fullmatch(text))]
 
 
 def repeated(function, handles: list, with_size: set) -> list:
-    """What a comment says though it holds by default."""
+    """The defaults that a comment repeats."""
     _, said = split(function.doc)
     found = [f"{name}: {text}" for name, text in said.items() if DEFAULTS.get(name) == text]
     implied = defaults(function, handles, with_size)
@@ -202,8 +207,7 @@ def wrapped(text: str, width: int, indent: str) -> str:
 
 
 def expanded(header: str) -> str:
-    """The header with all that holds for a function in the function's own comment, as the bindings
-    and the reference pages have it."""
+    """The header with each function's whole contract in its comment, for the bindings and pages."""
     handles, with_size = c_header.handles(header), c_header.filled(header)
     by_name = {f.name: f for f in c_header.functions(header)}
 

@@ -1,5 +1,6 @@
-"""Reads include/kernelmill/c_api.h and the headers that it includes: functions with parameters and
-doc comments, and enums."""
+"""Reads include/kernelmill/c_api.h and the headers that it includes: functions, doc comments,
+enums.
+"""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ CONSTANT = re.compile(r"^\s*(KM_[A-Z0-9_]+)\s*=\s*(-?\w+)", re.M)
 
 
 def files(folder: Path = FOLDER) -> dict:
-    """Name -> text of the headers of the ABI, in the order in which they are read."""
+    """Maps names to texts of the ABI's headers, in the order of inclusion."""
     found = {}
 
     def read(name: str):
@@ -37,7 +38,7 @@ def files(folder: Path = FOLDER) -> dict:
 
 
 def text(folder: Path = FOLDER) -> str:
-    """All of the ABI as one header, each of its headers once."""
+    """The whole ABI as one header, with each of its headers once."""
     return "\n".join(INCLUDE.sub("", part) for part in files(folder).values())
 
 
@@ -52,7 +53,7 @@ class Function:
     name: str
     result: str
     parameters: list
-    doc: str  # without the stars; empty where there is no comment
+    doc: str  # without the stars; empty if there is no comment
     line: int
     is_noexcept: bool
 

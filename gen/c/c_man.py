@@ -1,5 +1,7 @@
-"""man/generated/*.3: a manual page for each header of the C ABI, with every function in it, and the
-names under which `man` finds the pages."""
+"""man/generated/*.3: a manual page for each header of the C ABI, with all its functions.
+
+Further names of a page make `man` find it by the names of its functions.
+"""
 
 import functools
 import re
@@ -46,7 +48,8 @@ def section(function, header: tuple) -> str:
 
 @functools.cache
 def topic(name: str) -> str:
-    """The page of a header: km_stream; but km_graph_nodes_h, as a function has that name."""
+    """The name of a header's page: km_stream; but km_graph_nodes_h, since a function has that name.
+    """
     title = "km_" + name.removesuffix(".h")
     taken = {function.name for function in c_header.functions(c_header.text())}
     return title + "_h" if title in taken else title
@@ -87,7 +90,7 @@ def names(files: dict) -> str:
 
 
 def outputs() -> dict:
-    """File -> how it is made, for gen.py."""
+    """Maps generated files to the functions that make them, for gen.py."""
     text = c_header.text()
     header = (c_header.handles(text), c_header.filled(text))
     files = c_header.files()

@@ -1,5 +1,6 @@
-"""docs/reference/c-api/*.md: a page for each header of the C ABI, which says of each function all
-that holds for it."""
+"""docs/reference/c-api/*.md: a page for each header of the C ABI, with the contracts of its
+functions.
+"""
 
 import re
 import textwrap
@@ -16,7 +17,7 @@ DECLARATIONS = re.compile(
 
 
 def prologue(text: str) -> str:
-    """The comment that a header begins with, as Markdown."""
+    """The comment at the start of a header, as Markdown."""
     match = PROLOGUE.match(text)
     comment = re.sub(r"^ \* ?", "", match[1], flags=re.M) if match else ""
     return EXAMPLE.sub(
@@ -25,7 +26,7 @@ def prologue(text: str) -> str:
 
 
 def types(text: str) -> str:
-    """What a header declares beside functions."""
+    """The declarations of a header other than functions."""
     match = DECLARATIONS.search(text)
     rest = c_header.FUNCTION.sub("", match[1]) if match else ""
     rest = re.sub(r"^KM_CHECK_SIZE\(.*\n", "", rest, flags=re.M)
@@ -69,7 +70,7 @@ def index(files: dict, umbrella: str) -> str:
 
 
 def outputs() -> dict:
-    """File -> how it is made, for gen.py."""
+    """Maps generated files to the functions that make them, for gen.py."""
     text = c_header.text()
     header = (c_header.handles(text), c_header.filled(text))
     files = c_header.files()

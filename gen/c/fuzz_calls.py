@@ -1,7 +1,7 @@
-"""tests/fuzz_api/generated/*.inc: all functions of the C ABI and of the CUDA driver, as tables.
+"""tests/fuzz_api/generated/*.inc: tables of all functions of the C ABI and of the CUDA driver.
 
-One row a function: its name, how it is called, and a kind for each parameter, by which the fuzzer
-draws values. A parameter that no rule knows ends the generation.
+A row has a function's name, its call, and a kind for each parameter, from which the fuzzer draws
+values. A parameter that no rule matches is an error.
 """
 
 import functools
@@ -12,8 +12,8 @@ from cuda import cuda_driver
 
 FOLDER = "tests/fuzz_api/generated"
 
-# (type, name, kind): the first rule that fits both counts. A kind is a constructor of call_table.h;
-# {of} stands for the number of the parameter that says how many elements there are.
+# (type, name, kind): the first rule that matches both applies. A kind is a constructor of
+# call_table.h; {of} is replaced by the number of the parameter with the number of elements.
 C_RULES = [
     (r"uint64_t", r"node|from|to", "handle(kNode)"),
     (r"uint64_t", r"range", "handle(kRange)"),
@@ -37,7 +37,7 @@ C_RULES = [
     (r"km_\w+_callback", r"\w+", "callback(k_{type})"),
     (r"double", r"\w+", "real(8)"),
 ]
-COUNT_NAMES = {  # of what points to elements; the first that the function has
+COUNT_NAMES = {  # pointer to elements -> names of its count; the first that the function has
     "buffer": ["capacity_bytes"],
     "nodes": ["capacity"],
     "out_records": ["capacity"],
@@ -86,12 +86,12 @@ def number_class(name):
 
 
 def place_of(names, wanted):
-    """The number of the first parameter with one of the wanted names, -1 if there is none."""
+    """The number of the first parameter with one of the wanted names; -1 if there is none."""
     return next((names.index(each) for each in wanted if each in names), -1)
 
 
 def enumerations_of_c(text):
-    """{type: [enumerators]} of the header."""
+    """The enumerations of the header: {type: [enumerators]}."""
     pattern = r"typedef u?int32_t (km_\w+);\s*enum \{(.*?)\};"
     return {name: list(c_header.constants(re.sub(r",", ",\n", body)))
             for name, body in re.findall(pattern, text, re.S)}  # fmt: skip
@@ -188,7 +188,7 @@ def c_text():
 
 
 
-# The types of the driver, as above; {n} is the type without its pointers.
+# The rules for the driver's types; {n} is the type without its pointers.
 DRIVER_FOLDER = cuda_driver.ROOT / "src/cuda"
 DRIVER_RULES = [
     (r"CUdevice", r"\w+", "number(kDevice)"),
@@ -233,7 +233,7 @@ DRIVER_RULES = [
     (r"size_t|int|unsigned( (int|char|short|long long))?|cuuint\d+_t|EGLint|GL(uint|enum)"
      r"|Vdp(Device|OutputSurface|VideoSurface)", r"\w+", "number({number})"),
 ]  # fmt: skip
-DRIVER_COUNTS = [  # (names of what points to elements, names of their number)
+DRIVER_COUNTS = [  # (names of pointers to elements, names of their counts)
     (r"dependencies|from|to|dependencyData|edgeData", ["numDependencies", "numEdges"]),
     (r"nodes", ["numNodes"]),
     (r"rootNodes", ["numRootNodes"]),
@@ -264,7 +264,7 @@ DRIVER_COUNTS = [  # (names of what points to elements, names of their number)
     (r"ptr", ["numbytes"]),
     (r"p", ["bytesize"]),
 ]  # fmt: skip
-# Not called, and why.
+# Functions that are not called, with the reasons.
 LEFT_OUT = {
     "cuEGLStreamProducerPresentFrame": "takes a structure of EGL by value, which is not declared",
 }
@@ -321,7 +321,9 @@ def driver_kind(index, types, names, known):
 
 
 def driver_types():
-    """What driver.h and enums.h declare: handles, callbacks, structures (True: with members)."""
+    """The declarations of driver.h and enums.h: handles, callbacks, structures (True: with
+    members).
+    """
     text = (DRIVER_FOLDER / "driver.h").read_text()
     enums = {
         name: re.findall(r"^  (\w+)", body, re.M)
@@ -346,7 +348,7 @@ def driver_types():
 
 @functools.cache
 def driver_texts():
-    """The numbers of its types, and the table of its functions."""
+    """The enumerators of the driver's types, and the table of its functions."""
     known = driver_types()
     spelled = cuda_driver.parameter_names("".join(cuda_driver.preprocessed()[::-1]))
     spelled |= {"cuProfilerInitialize": ["path", "path", "mode"]}

@@ -1,7 +1,7 @@
-"""tests/fuzz_api/generated/library_calls.inc: the functions of the CUDA libraries, as a table.
+"""tests/fuzz_api/generated/library_calls.inc: a table of the functions of the CUDA libraries.
 
-Names and parameters come from the sources that export them, macros expanded; kinds as in
-fuzz_calls. Calls are made with words, so that the program needs none of the libraries' types.
+Names and parameters come from the preprocessed sources that export them; kinds are those of
+fuzz_calls. Calls pass machine words, so that the program needs none of the libraries' types.
 """
 
 import functools
@@ -20,7 +20,7 @@ HANDLES = {
     "cublasLtEmulationDesc_t": "k_emulation", "cudaStream_t": "k_stream", "generator": "k_curand",
     "distribution": "k_distribution", "graph": "k_graph",
 }  # fmt: skip
-ENUMS = {  # values that mean something; types of the libraries that name them
+ENUMS = {  # valid values of enumerations, and the types of the libraries that have them
     "Operation": ([0, 1, 2], r"cublasOperation_t"),
     "Choice": ([0, 1], r"cublas(FillMode|DiagType|SideMode|PointerMode|AtomicsMode)_t"
                r"|cublasXtPinnedMemMode_t"),
@@ -30,7 +30,7 @@ ENUMS = {  # values that mean something; types of the libraries that name them
     "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204], r""),
     "Ordering": ([100, 101, 102, 103, 104, 201], r""),
 }  # fmt: skip
-# (type, name, kind): the first rule that fits both counts.
+# (type, name, kind): the first rule that matches both applies.
 RULES = [
     (r"FILE\*", r".*", None),
     (r"void\*\*", r"memory", "out_address()"),
@@ -67,7 +67,7 @@ LEFT_OUT = {
     "cublasLoggerConfigure": "prints a line for each call",
     "cublasSetWorkspace_v2": "keeps no address",
 }
-EXTRA = {  # of the runtime: memory, streams, graphs and callbacks for the calls of the libraries
+EXTRA = {  # runtime functions for memory, streams, graphs and callbacks in calls of the libraries
     "cudaMalloc": ["out_address()", "number(kSize)"],
     "cudaFree": ["address()"],
     "cudaStreamCreate": ["out_handle(k_stream)"],
@@ -83,7 +83,7 @@ EXTRA = {  # of the runtime: memory, streams, graphs and callbacks for the calls
 
 
 def parameter_of(text):
-    """('void*', 'p') of 'const void *p'; without a name the name is empty."""
+    """('void*', 'p') for 'const void *p'; the name is empty if there is none."""
     text = re.sub(r"Real<(\w+)>", r"\1", text.strip())
     stars = text.count("*") + text.count("[")
     words = re.sub(r"\[\w*\]|\*|\bconst\b", " ", text).split()
@@ -95,7 +95,7 @@ def parameter_of(text):
 
 @functools.cache
 def functions():
-    """{name: text of its parameters}, of all functions that the libraries implement."""
+    """All functions that the libraries implement: {name: text of its parameters}."""
     root = cuda_driver.ROOT
     files = sorted(path for pattern in SOURCES for path in root.glob(pattern))
     text = "".join(f'#include "{path.relative_to(root)}"\n' for path in files)
@@ -130,7 +130,9 @@ def kind_of(function, text):
 
 
 def made_for(made, kind):
-    """Rules for numbers do not fit enumerations, nor pointers."""
+    """True if a rule is meant for the type: rules for numbers match neither enumerations nor
+    pointers.
+    """
     is_plain = made.startswith(("number", "enumerator", "real"))
     numbers = r"int|unsigned|size_t|u?int(32|64)_t|(unsigned )?long long|float|double"
     is_number = re.fullmatch(numbers, kind)

@@ -1,7 +1,7 @@
 """Names, versions, constants and prototypes of the CUDA driver API, from the public headers.
 
-The headers are those of the newest CUDA version, which hold the older versions of each function
-too. Only what the ABI is made of is taken: names, numbers and types.
+The headers are those of the newest CUDA version, which also declare the older versions of each
+function. Only the ABI is taken: names, numbers and types.
 """
 
 import functools
@@ -23,7 +23,7 @@ def include_folder():
     return found[-1].parent
 
 
-# What the library exports although no header declares it: (name, kind, bytes). Functions of the
+# Exports of the library that no header declares: (name, kind, bytes). Functions of the
 # driver return CUresult, those of the debugger CUDBGResult or nothing.
 UNDECLARED = [
     *((name, "function", 0) for name in (
@@ -49,7 +49,7 @@ UNDECLARED = [
     ("cudbgInjectionPath", "variable", 4096),
 ]  # fmt: skip
 
-# Headers of graphics libraries that NVIDIA's headers include: only names are taken from those.
+# Headers of graphics libraries that NVIDIA's headers include, of which only names are used.
 GRAPHICS_HEADERS = ["GL/gl.h", "EGL/egl.h", "EGL/eglext.h", "vdpau/vdpau.h"]
 GRAPHICS_TEXT = """#include <cudaGLTypedefs.h>
 #include <cudaEGLTypedefs.h>
@@ -70,7 +70,7 @@ def preprocess(include, *flags, graphics=GRAPHICS_TEXT):
 
 
 def parameters(text):
-    """Types only: 'const void *p, size_t n' gives ['const void*', 'size_t']."""
+    """The types of parameters: 'const void *p, size_t n' gives ['const void*', 'size_t']."""
     found = []
     for part in text.split(","):
         part = re.sub(r"\bstruct\s+", "", part.strip())
@@ -115,7 +115,7 @@ def versions(text):
 
 
 def version_of(name, known):
-    """The base name and the CUDA version of a symbol; version 0: it has none."""
+    """The base name and the CUDA version of a symbol; version 0 if it has none."""
     suffix = re.search(r"_pt(?:ds|sz)$", name)
     suffix = suffix.group(0) if suffix else ""
     plain = name[: len(name) - len(suffix)]
@@ -123,12 +123,12 @@ def version_of(name, known):
     have = known.get((base, suffix), [])
     spelled = re.search(r"_v(\d+)$", plain)
     place = int(spelled.group(1)) - 1 if spelled else 0
-    # A version beyond the list: the first one was never in these headers.
+    # The version is not in the list: the first one was never in these headers.
     return base, suffix, have[min(place, len(have) - 1)] if have else 0
 
 
 def enumerations(text):
-    """Each enum typedef as an alias of its ABI, with the values as constants."""
+    """Each enum typedef as an alias of its integer type, with the values as constants."""
     lines = []
     for body, name in re.findall(r"typedef enum\s*\w*\s*\{([^{}]*)\} ?(\w+);", text):
         if not name.startswith("CU"):
@@ -144,7 +144,8 @@ def enumerations(text):
 
 @functools.cache
 def preprocessed():
-    """The headers' declarations: the public ones, and with the older versions of functions."""
+    """The preprocessed headers: the public declarations, and those of older versions of functions.
+    """
     include = include_folder()
     return preprocess(include), preprocess(include, "-D__CUDA_API_VERSION_INTERNAL")
 

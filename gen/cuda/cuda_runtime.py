@@ -1,7 +1,8 @@
 """Names, prototypes and constants of the CUDA runtime API, from the public headers of CUDA 13.
 
-The headers hold one version only. What CUDA 12 has besides, or with other parameters, stands in the
-lists below; they were taken from its headers and compared with the names its library exports.
+The headers declare one version only. The lists below have the functions that CUDA 12 has in
+addition or with other parameters; they come from its headers and were compared with the names that
+its library exports.
 """
 
 import functools
@@ -35,8 +36,8 @@ COMPILER = {
     "__cudaUnregisterFatBinary": None,
 }
 
-# Functions whose headers need those of OpenGL, EGL and VDPAU, or that no package brings: their
-# parameters are not looked at.
+# Functions whose headers require those of OpenGL, EGL and VDPAU, or are in no package: their
+# parameters are ignored.
 INTEROP = [
     "cudaEGLStreamConsumerAcquireFrame", "cudaEGLStreamConsumerConnect",
     "cudaEGLStreamConsumerConnectWithFlags", "cudaEGLStreamConsumerDisconnect",
@@ -59,7 +60,7 @@ UNDECLARED_13 = [
     "cudaSubgridWorksetCreate",
 ]  # fmt: skip
 
-# Functions of CUDA 13, which the library of CUDA 12 lacks.
+# Functions of CUDA 13 that the library of CUDA 12 lacks.
 NOT_IN_12 = {
     "cudaDevResourceGenerateDesc", "cudaDevSmResourceSplit", "cudaDevSmResourceSplitByCount",
     "cudaDeviceGetDevResource", "cudaDeviceGetExecutionCtx", "cudaDeviceGetHostAtomicCapabilities",
@@ -77,7 +78,7 @@ NOT_IN_12 = {
     "cudaStreamBeginRecaptureToGraph", "cudaStreamGetDevResource",
 }  # fmt: skip
 
-# Functions of CUDA 12 that CUDA 13 has not, or with other parameters.
+# Functions of CUDA 12 that CUDA 13 lacks, or has with other parameters.
 CUDA_12 = {
     "cudaEventElapsedTime_v2": "float* ms, cudaEvent_t start, cudaEvent_t end",
     "cudaGetDeviceProperties": "void* prop, int device",
@@ -150,14 +151,14 @@ PER_THREAD_12 = {
     "cudaStreamUpdateCaptureDependencies_v2", "cudaWaitExternalSemaphoresAsync_v2",
 }  # fmt: skip
 
-# Functions that return something else than a cudaError_t.
+# Functions that do not return a cudaError_t.
 OTHER_RESULTS = {
     "cudaCreateChannelDesc": "cudaChannelFormatDesc",
     "cudaGetErrorName": "const char*",
     "cudaGetErrorString": "const char*",
 }
 
-# Stand-ins for headers of the compiler, which the package does not hold.
+# Stubs for headers of the compiler, which are not in the package.
 COMPILER_HEADERS = {
     "crt/host_defines.h": "#define __host__\n#define __device__\n#define __device_builtin__\n"
     "#define __builtin_align__(n)\n#define CUDARTAPI\n#define CUDARTAPI_CDECL\n#define CUDART_CB\n"
@@ -203,7 +204,7 @@ def read():
 
 
 def per_thread(functions, suffixed):
-    """The twins for the default stream of each thread."""
+    """The variants for the per-thread default stream."""
     found = {}
     for name in suffixed:
         match = re.fullmatch(r"(cuda\w+?)(_pt[ds][sz])", name)
@@ -242,7 +243,7 @@ def names(inside):
 
 
 def select(which):
-    """Functions that both libraries have with the same parameters, or one of them has."""
+    """Functions that both libraries have with the same parameters, or that only one of them has."""
     twelve, thirteen = both()
     same = {k: v for k, v in twelve.items() if parameters(thirteen.get(k, "?")) == parameters(v)}
     if which == "common":
@@ -261,7 +262,9 @@ def prototypes_text(which):
 
 
 def twin(name, inside):
-    """X_ptsz calls X with the stream that a null stream means, if the parameters say which."""
+    """The variant X_ptsz, which calls X with the stream that null means, if the parameters show
+    which.
+    """
     kinds, given = parameters(inside), names(inside)
     if "cudaStream_t" not in kinds or not name.endswith("_ptsz"):
         return ""

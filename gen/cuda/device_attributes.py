@@ -1,4 +1,6 @@
-"""docs/reference/device-attributes.md, from the list of attributes and what CPU devices answer."""
+"""docs/reference/device-attributes.md, generated from the list of attributes and a CPU device's
+values.
+"""
 
 import re
 from pathlib import Path

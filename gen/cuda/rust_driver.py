@@ -1,6 +1,6 @@
-"""The enumerations of the CUDA driver that the Rust facade has, and the constants of its errors.
+"""The enumerations of the CUDA driver for the Rust facade, and the constants of its errors.
 
-They come from what is generated from CUDA's headers already, and from the table of its results.
+They come from files that are generated from CUDA's headers, and from the table of its results.
 """
 
 import re
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = "bindings/rust/kernelmill/src/driver/generated"
 SOURCES = "src/cuda/generated/enums.h and src/base/cuda/cuda_results.def"
 
-# Types of which a value is one of the names, in the order of the file; the others are sets of bits.
+# Enumerations whose values are single names, in the order of the file; the others are bit sets.
 CHOICES = [
     "CUctx_flags",
     "CUdevice_attribute",
@@ -24,7 +24,7 @@ CHOICES = [
     "CUstreamCaptureStatus",
 ]
 BITS = ["CUgraphInstantiate_flags"]
-# Other names of the same types, in bindings that bindgen made.
+# Further names of these types, as in bindings made by bindgen.
 OTHER_NAMES = {
     "CUctx_flags": "CUctx_flags_enum",
     "CUdevice_attribute": "CUdevice_attribute_enum",
@@ -40,7 +40,7 @@ OTHER_NAMES = {
 
 
 def members(name: str) -> list:
-    """The names and numbers of an enumeration."""
+    """The names and values of an enumeration."""
     header = (ROOT / "src/cuda/generated/enums.h").read_text()
     body = re.search(rf"using {name} = int32_t;\nenum : int32_t \{{\n(.*?)\}};", header, re.S)[1]
     found, ends, last = {}, set(), -1
@@ -48,7 +48,7 @@ def members(name: str) -> list:
         last = int(eval(line[1], {}, dict(found))) if line[1] else last + 1  # noqa: S307
         found[line[0]] = last
         if not line[1] and line[0].endswith("_MAX"):
-            ends.add(line[0])  # how many there are
+            ends.add(line[0])  # the number of enumerators, not a value
     return [(key, value) for key, value in found.items() if key not in ends]
 
 
@@ -59,7 +59,7 @@ def results() -> list:
 
 
 def choice(name: str, pairs: list, kind: str = "i32") -> str:
-    """A type of which a value is one of the names."""
+    """An enumeration whose values are single names."""
     first, others = {}, []
     for key, value in pairs:
         if value in first:
