@@ -1,4 +1,4 @@
-// The composition root: the one place that names all backends of this build.
+// The composition root: the only file that names all backends of this build.
 #include "backend/registry.h"
 #include "backends/cuda/cuda.h"
 #include "backends/null/null.h"

@@ -1,4 +1,4 @@
-// compile(): plans one variant of a kernel and has it emitted.
+// compile(): plans one variant of a kernel and generates its code.
 #include "simt/codegen/generate.h"
 #include "simt/object/isolated.h"
 #include "simt/object/target.h"

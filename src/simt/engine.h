@@ -1,5 +1,5 @@
-// The CPU code generator from the outside: PTX module -> Program (analysed) -> object bytes ->
-// Code (in memory). compile() is a pure function of its arguments; only Code owns memory.
+// The interface of the CPU code generator: PTX module -> Program (analysed) -> object bytes -> Code
+// (in memory). compile() is a pure function of its arguments; only Code owns memory.
 #pragma once
 
 #include <array>
@@ -19,21 +19,21 @@
 
 namespace km::simt {
 
-/// Vector instruction sets that code is made for. The host's best is chosen; KM_CPU_ISA overrides.
+/// The vector instruction sets that code can be generated for. The host's best is used unless
+/// KM_CPU_ISA overrides it.
 enum class Isa : uint8_t { x86_64_v2 = 1, avx2 = 2, avx512 = 3 };
 std::string_view text_of(Isa isa);  // "x86-64-v2", "avx2", "avx512"
-/// The best instruction set that this machine can run (checked by cpuid, operating system support
-/// included).
+/// The best instruction set of this machine, by cpuid and the operating system's support.
 Isa best_isa();
-/// The instruction set to use: KM_CPU_ISA when set (KM_ERROR_INVALID_ARGUMENT for an unknown name,
-/// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), else the best.
+/// The instruction set to use: KM_CPU_ISA if set (KM_ERROR_INVALID_ARGUMENT for an unknown name,
+/// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), otherwise the best.
 Result<Isa> select_isa();
 
-/// The stack that each thread has for recursive calls and alloca, where no larger one is asked for,
-/// and the largest: as much as a GPU's threads have local memory.
+/// The default size of a thread's stack for recursive calls and alloca, and the largest one, which
+/// is the limit of local memory on GPUs.
 constexpr uint64_t kThreadStackBytes = 16384, kMostThreadStackBytes = 512 << 10;
 
-/// How warps run, chosen statically per kernel (docs/internals/execution-modes.md).
+/// The execution mode of warps, chosen statically per kernel (docs/internals/execution-modes.md).
 enum class Mode : uint8_t {
   run_to_completion = 1,    // a: GridEntry
   fibers = 2,               // b: FiberEntry
@@ -48,7 +48,7 @@ struct Param {
   uint64_t offset_bytes = 0;
 };
 
-/// A module-scope variable in .global or .const space; the runtime gives it memory.
+/// A module-scope variable in .global or .const space; the runtime allocates its memory.
 struct Variable {
   std::string name;
   bool is_constant = false;
@@ -57,8 +57,8 @@ struct Variable {
   uint32_t align_bytes = 1;
   uint32_t element_size_bytes = 1;
   std::span<const uint8_t> data;  // shorter than size_bytes: the rest is zero
-  /// `size_bytes` at `offset` hold `addend` past the address of variable `target`, or the byte of
-  /// that which `mask` selects.
+  /// The `size_bytes` at `offset` are initialised with the address of variable `target` plus
+  /// `addend`, or with the byte of it that `mask` selects.
   struct Address {
     uint64_t offset = 0;
     uint32_t target = 0;
@@ -76,49 +76,50 @@ struct Variable {
 
 struct KernelInfo {
   std::string name;
-  std::string refusal;  // why it cannot run here; empty: it can, and only then is the rest filled
+  std::string refusal;  // why it is not supported; empty: it is, and only then the rest is set
   Mode mode = Mode::run_to_completion;
-  std::string mode_reason;  // why not mode a: "barrier at line 41 ..."
+  std::string mode_reason;  // why mode a is not enough: "barrier at line 41 ..."
   std::vector<Param> params;
   uint64_t param_bytes = 0;
-  uint64_t shared_static_bytes = 0;  // dynamic shared memory follows, aligned to 16
+  uint64_t shared_static_bytes = 0;  // dynamic shared memory follows, aligned to 16 bytes
   uint64_t local_bytes = 0;          // per thread
-  bool has_stack = false;            // of Variant::thread_stack_bytes, part of local memory
-  bool reads_shared_size = false;    // the block's shared memory ends with a whole granule
+  bool has_stack = false;            // a stack of Variant::thread_stack_bytes, part of local memory
+  bool reads_shared_size = false;    // the block's shared memory must end with a whole granule
   bool reserves_shared = false;      // kReservedSharedBytes follow it
   uint64_t constant_bytes = 0;
-  uint32_t registers = 0;                    // 32-bit registers live at once, an estimate
+  // Estimate of the 32-bit registers live at the same time.
+  uint32_t registers = 0;
   uint32_t max_threads = 1024;               // .maxntid / .reqntid
   std::array<uint32_t, 3> required_block{};  // .reqntid, 0: any
   std::array<uint32_t, 3> cluster{};         // .reqnctapercluster, 0: none
   bool meets_cluster =
-      false;  // blocks of a cluster wait for each other, or use each other's memory
+      false;  // blocks of a cluster wait for each other or access each other's memory
   uint32_t ptx_version = 0, target = 0;
 };
 
-/// The assumptions of a piece of code. Two launches with equal variants can share code.
+/// The assumptions of a piece of code. Launches with equal variants can share code.
 struct Variant {
-  /// 0 in x: any size, read from the launch record; of one dimension (y and z are 1) or of any
-  /// (they are 0 too).
+  /// 0 in x: any size, read from the launch record. y and z are then 1 for one dimension, or 0 for
+  /// any number of dimensions.
   std::array<uint32_t, 3> block{};
-  /// The threads of a block; 0: any number.
+  /// The number of threads of a block; 0: any.
   uint64_t threads() const { return uint64_t{block[0]} * block[1] * block[2]; }
-  /// Code made with it takes for granted that 32-bit index expressions do not wrap in this launch
-  /// and that its pointers are aligned as its accesses need, which Code::assumptions_hold() proves
-  /// from grid, block and arguments before the launch.
+  /// Code with this flag assumes that 32-bit index expressions do not wrap in this launch and that
+  /// its pointers are aligned for its accesses. Code::assumptions_hold() checks that from grid,
+  /// block and arguments before the launch.
   bool assume_no_wrap = true;
   bool checked = false;                       // KM_CPU_MEMORY=checked
-  Mode least_mode = Mode::run_to_completion;  // KM_CPU_MODE: a more general one than needed
+  Mode least_mode = Mode::run_to_completion;  // KM_CPU_MODE can require a more general mode
   Isa isa = Isa::avx2;
-  uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack
+  uint64_t thread_stack_bytes = kThreadStackBytes;  // stack size of kernels that have a stack
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
 class Program {
  public:
-  /// Analyses every kernel. KM_ERROR_UNSUPPORTED_PTX when none of them can run here: the first
-  /// one's refusal, which names the instruction and its line. `interruption` is asked between
-  /// kernels; null: nothing ends it.
+  /// Analyses every kernel. KM_ERROR_UNSUPPORTED_PTX if none of them is supported, with the first
+  /// one's refusal, which names the instruction and its line. `interruption` is polled between
+  /// kernels; null: none.
   static Result<std::shared_ptr<const Program>> load(std::shared_ptr<const ptx::Module> module,
                                                      const Interruption* interruption = nullptr);
 
@@ -131,23 +132,24 @@ class Program {
 /// Machine code of one kernel variant as a relocatable object without undefined symbols.
 using Object = std::vector<uint8_t>;
 
-/// KM_DUMP asks for stages of compilation, so that it must take place.
+/// True if KM_DUMP requests stages of compilation, so that code must not come from the cache.
 bool dumps_stages();
 
-/// Slow: milliseconds, or seconds for kernels of a thousand lines and more; runs on a thread of its
-/// own. Thread-safe. `interruption` is asked several times a second; null: nothing but the end of
-/// the process ends it.
+/// Compiles one variant. It takes milliseconds, or seconds for kernels of a thousand lines and
+/// more, and runs on a thread of its own. Thread-safe. `interruption` is polled several times a
+/// second; null: only the end of the process ends it.
 Result<Object> compile(const Program& program, uint32_t kernel, const Variant& variant,
                        const Interruption* interruption = nullptr);
 
 struct CodeInfo {
   Mode mode = Mode::run_to_completion;
   uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
-  uint64_t stack_bytes = 0;    // needed below the entry, at least; recursion may need more
-  bool waits = false;          // calls RuntimeTable::yield, which may let other blocks go on
+  uint64_t stack_bytes = 0;    // minimum below the entry; recursion may need more
+  bool waits = false;          // calls RuntimeTable::yield, so that other blocks may run
   bool nontemporal_stores =
-      false;                // mode a: some stores come late for other threads, until a store fence
-  bool reads_block = true;  // %ctaid and what comes of it; else no block knows which one it is
+      // Mode a: some stores are not visible to other threads before a store fence.
+      false;
+  bool reads_block = true;  // depends on %ctaid; false: all blocks do the same
 };
 
 /// An object in executable memory.
@@ -160,8 +162,8 @@ class Code {
   virtual GridEntry grid_entry() const = 0;                // null unless mode a
   virtual FiberEntry fiber_entry() const = 0;              // null unless mode b
   virtual IndependentEntry independent_entry() const = 0;  // null unless mode c
-  /// For code made with Variant::assume_no_wrap: whether this launch may run it (about 20 ns; call
-  /// it with the complete launch record). If not, run the variant without that assumption.
+  /// For code with Variant::assume_no_wrap: true if this launch may run it (about 20 ns; the launch
+  /// record must be complete). If not, the caller runs the variant without that assumption.
   virtual bool assumptions_hold(const LaunchRecord& record) const = 0;
   /// The address range of the instructions.
   virtual uint64_t begin() const = 0;
@@ -170,11 +172,11 @@ class Code {
   struct Position {
     uint32_t line = 0, column = 0;  // in the PTX text; 0: unknown
   };
-  /// Which PTX line an address belongs to. Slow; not for signal handlers.
+  /// The PTX position of an address. It is slow and not async-signal-safe.
   virtual Position position_of(uint64_t address) const = 0;
 };
 
-/// Formats one device printf into text; used by runtimes to implement RuntimeTable::print.
+/// Formats one device printf; runtimes implement RuntimeTable::print with it.
 std::string format_printf(const char* format, const void* arguments, int32_t* out_count);
 
 }  // namespace km::simt

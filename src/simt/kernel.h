@@ -1,5 +1,5 @@
-// A PTX function as the engine sees it: basic blocks in SSA form. Instructions stay the parser's;
-// here they gain the values they read and write.
+// A PTX function in the engine's form: basic blocks in SSA form. Instructions are those of the
+// parser, with the values that they read and write.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr uint32_t kNone = UINT32_MAX;
 struct Value {
   ptx::Type type = ptx::Type::none;  // of the register
   ptx::RegisterId reg = kNone;
-  BlockId block = kNone;         // where it is defined; kNone: never (an undefined register)
+  BlockId block = kNone;         // block of its definition; kNone: undefined register
   uint32_t instruction = kNone;  // index in the block; kNone: a phi
   uint32_t phi = kNone;          // index among the block's phis; kNone: an instruction
 };
@@ -32,7 +32,7 @@ struct Inst {
   std::vector<std::pair<ptx::RegisterId, ValueId>> reads;  // one entry per register
   std::vector<std::pair<ptx::RegisterId, ValueId>> writes;
   /// A guard that stays on the instruction: results are select(guard, new, old). Guards of
-  /// instructions with effects have become branches.
+  /// instructions with effects have been turned into branches.
   ValueId guard = kNone;
   std::vector<ValueId> old_values;  // one per write, when guarded
 
@@ -47,11 +47,11 @@ struct Phi {
 
 enum class Terminator : uint8_t {
   jump,       // succs[0]
-  branch,     // succs[0] where the condition holds, succs[1] elsewhere
+  branch,     // succs[0] if the condition holds, otherwise succs[1]
   table,      // brx.idx: succs by index
   barrier,    // jump after a barrier instruction, the last of the block
   warp_sync,  // jump after a warp operation that waits for its members; for mode c only
-  exit,       // the thread ends, or the function returns
+  exit,       // the thread exits, or the function returns
 };
 
 struct BasicBlock {
@@ -72,32 +72,33 @@ struct Kernel {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::vector<Value> values;
-  std::vector<BasicBlock> blocks;  // 0 is the entry and has no predecessor; all are reachable
-  /// A loop is entered at more than one place, near this instruction: only mode c runs that.
+  std::vector<BasicBlock> blocks;  // 0 is the entry, without predecessors; all are reachable
+  /// An instruction near a loop with several entries (irreducible control flow), which only mode c
+  /// supports; null: none.
   const ptx::Instruction* irreducible = nullptr;
-  /// Instructions that are not the function's own.
+  /// Synthesized instructions, which are not in the function.
   std::vector<std::shared_ptr<const ptx::Instruction>> synthesized;
 
   Graph graph() const;
-  /// For each block and successor, the edge's place among the predecessors of that successor.
+  /// For each block and successor, the edge's index among the predecessors of that successor.
   std::vector<std::vector<uint32_t>> edge_slots() const;
-  /// A barrier ends a block of the kernel, or one of these.
+  /// True if a block of the kernel ends with a barrier.
   bool has_barrier() const { return std::any_of(blocks.begin(), blocks.end(), ends_in_barrier); }
   bool has_barrier(const std::vector<BlockId>& list) const {
     return std::any_of(list.begin(), list.end(),
                        [&](BlockId b) { return ends_in_barrier(blocks[b]); });
   }
-  /// The phi that makes a value; null: an instruction does, or nothing.
+  /// The phi that defines a value; null if an instruction does, or if it is undefined.
   const Phi* phi_of(ValueId value) const;
-  /// The instruction that makes a value; null: a phi does, or nothing.
+  /// The instruction that defines a value; null if a phi does, or if it is undefined.
   const Inst* instruction_of(ValueId value) const {
     const Value& v = values[value];
     const bool is_made = v.block != kNone && v.instruction != kNone;
     return is_made ? &blocks[v.block].insts[v.instruction] : nullptr;
   }
-  /// True if an operand names a parameter of the function itself, not of one that it calls.
+  /// True if an operand names a parameter of the function itself, not of a callee.
   bool is_parameter(const ptx::Operand& operand) const;
-  /// True if an instruction only loads such a parameter, at a place known now.
+  /// True if an instruction only loads such a parameter, at a constant offset.
   bool loads_parameter(const Inst& inst) const;
   /// The symbol of the function or of the module that an operand names.
   const ptx::Symbol& symbol_of(const ptx::Operand& operand) const {
@@ -106,60 +107,63 @@ struct Kernel {
   }
 };
 
-/// Divides the body into basic blocks, turns guards of effects into branches, gives every back edge
-/// of a loop one latch and every plain `ret` a block of its own, and puts registers into SSA form.
+/// Builds basic blocks, turns guards of effects into branches, normalises the control-flow graph
+/// (one latch per loop, a block for every plain `ret`), and converts registers to SSA form.
 /// `independent_threads`: for mode c, warp operations that wait end their blocks.
-/// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode of this version runs.
+/// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode supports.
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,
                             bool independent_threads = false);
 
-/// The text KM_DUMP=ir prints.
+/// The text of KM_DUMP=ir.
 std::string dump(const Kernel& kernel);
 
-/// The registers that an instruction's operands name, each once; its guard is not among them.
+/// The registers that an instruction's operands name, each once, without its guard.
 struct RegisterUse {
   std::vector<ptx::RegisterId> reads, writes;
 };
 RegisterUse registers_of(const ptx::Function& function, const ptx::Instruction& instruction);
 
-// Facts about opcodes that the engine needs before lowering (opcodes.cpp).
+// Properties of opcodes that the engine needs before lowering (opcodes.cpp).
 bool writes_first_operand(const ptx::Instruction& instruction);
-/// Touches memory, other lanes, the block or time: never guarded by a select.
+/// True if the instruction accesses memory, other lanes, the block or time, so that its guard
+/// cannot be a select.
 bool has_effects(const ptx::Instruction& instruction);
-/// A load or store that others may see happen: done as it stands, when it stands there.
+/// True for a load or store that other threads may observe, so that it can be neither moved nor
+/// merged.
 bool is_strong_access(const ptx::Instruction& instruction);
-/// A load of what nobody writes while the kernel runs.
+/// True for a load of memory that is constant while the kernel runs.
 bool reads_constants(const ptx::Instruction& instruction);
-/// Neither accesses memory nor orders what other blocks see of accesses.
+/// True if the instruction neither accesses memory nor orders accesses for other blocks.
 bool orders_nothing(const ptx::Instruction& instruction);
 bool is_barrier(const ptx::Instruction& instruction);
-/// A barrier at which all threads of the block wait, under number 0, reductions included; or that
-/// of a cluster.
+/// True for a barrier with number 0 at which all threads of the block wait, including reductions,
+/// and for that of a cluster.
 bool is_block_barrier(const ptx::Instruction& instruction);
-/// Stores to memory, or may have other effects that threads beside it see.
+/// True if the instruction stores to memory, or has other effects that other threads may observe.
 bool changes_memory(const ptx::Instruction& instruction);
-/// barrier.cluster.wait: a barrier without number and thread count.
+/// True for barrier.cluster.wait, a barrier without number and thread count.
 bool is_cluster_wait(const ptx::Instruction& instruction);
-/// Blocks of a cluster use each other, and so must be there at the same time.
+/// True if the blocks of a cluster access or wait for each other, so that they must run at the same
+/// time.
 bool meets_cluster(const ptx::Function& function);
-/// Exchanges data or waits within a warp.
+/// True if the instruction exchanges data or waits within a warp.
 bool is_warp_operation(const ptx::Instruction& instruction);
-/// The place that a load, store or atomic operation accesses; no operand: the instruction is none
-/// of these.
+/// The memory operand of a load, store or atomic operation; no operand for other instructions.
 struct MemoryPlace {
   const ptx::Operand* operand = nullptr;
   uint64_t size_bytes = 0;  // of all elements
 };
 MemoryPlace memory_place(const ptx::Instruction& instruction);
-/// Global memory, or what may be.
+/// True for global memory, and for generic addresses, which may be global.
 inline bool is_global(ptx::Space space) {
   return space == ptx::Space::global || space == ptx::Space::generic;
 }
-/// A conversion between integers of 32 and 64 bits: it extends, cuts off or moves.
+/// True for a conversion between integers of 32 and 64 bits: an extension, truncation or move.
 bool is_word_conversion(const ptx::Instruction& instruction);
-/// A warp operation that waits until its members have come to it.
+/// True for a warp operation that waits until all its members have arrived.
 bool is_warp_sync(const ptx::Instruction& instruction);
-/// The last operand names the members; else they are all lanes that have not exited.
+/// True if the last operand is the member mask; otherwise the members are all lanes that have not
+/// exited.
 bool has_member_mask(const ptx::Instruction& instruction);
 /// "kernel.ptx:41: 'bar.sync 0'", for messages.
 std::string describe(const ptx::Module& module, const ptx::Instruction& instruction);

@@ -9,14 +9,14 @@
 namespace km::simt {
 
 struct MemoryLayout {
-  /// Offsets by (is local symbol, symbol id).
+  /// Offsets, indexed by (is local symbol, symbol id).
   std::map<std::pair<bool, ptx::SymbolId>, uint64_t> shared, local;
   uint64_t shared_static_bytes = 0;  // dynamic shared memory starts at dynamic_offset()
   uint64_t local_bytes = 0;          // per thread
 
   uint64_t dynamic_offset() const { return (shared_static_bytes + 15) / 16 * 16; }
-  /// Distance between the local memories of neighbouring lanes: no power of two, so that lanes do
-  /// not meet in one cache set.
+  /// The distance between the local memories of adjacent lanes. It is not a power of two, so that
+  /// the lanes do not map to one cache set.
   uint64_t local_stride_bytes() const {
     if (local_bytes == 0) return 0;
     return (local_bytes + 15) / 16 * 16 + ((local_bytes + 15) / 16 % 2 == 0 ? 16 : 0);

@@ -1,4 +1,4 @@
-// Facts about an opcode that the engine needs before it lowers it.
+// Properties of opcodes that the engine needs before lowering.
 #include <algorithm>
 
 #include "ptx/forms.h"
@@ -73,7 +73,7 @@ bool is_strong_access(const Instruction& instruction) {
          instruction.has(Modifier::mmio);
 }
 
-/// barrier.cluster.arrive is none: with one block in a cluster, arriving with the wait is as good.
+/// barrier.cluster.arrive does not count: with one block per cluster, the wait alone is enough.
 bool is_barrier(const Instruction& instruction) {
   if (is_warpgroup_wait(instruction)) return true;
   bool barrier = instruction.opcode == Opcode::bar || instruction.opcode == Opcode::barrier;
@@ -124,7 +124,7 @@ MemoryPlace memory_place(const Instruction& instruction) {
 bool Kernel::is_parameter(const ptx::Operand& operand) const {
   const auto& params = function->params;
   return operand.symbol != ptx::kNone && operand.local_symbol &&
-         std::binary_search(params.begin(), params.end(), operand.symbol);  // in order of symbols
+         std::binary_search(params.begin(), params.end(), operand.symbol);  // sorted by symbol
 }
 
 bool Kernel::loads_parameter(const Inst& inst) const {

@@ -21,11 +21,11 @@ namespace km::simt {
 
 namespace {
 
-/// The registers that a GPU's compiler needs beyond the kernel's own values: for addresses, and the
-/// steps of divisions and of 64-bit products.
+/// An estimate of the registers that a GPU's compiler needs in addition to the kernel's own values:
+/// for addresses, and for the steps of divisions and 64-bit products.
 constexpr uint32_t kCompilersRegisters = 8;
 
-/// Finds parameters whose values are used as addresses: 64 bits that reach cvta or a [register].
+/// Finds parameters that are pointers: 64-bit values that reach cvta or a [register].
 class PointerFinder {
  public:
   explicit PointerFinder(const Kernel& kernel)
@@ -65,7 +65,7 @@ class PointerFinder {
     if (inst.ptx->opcode == ptx::Opcode::cvta) mark_source(inst, 1);
   }
 
-  /// From an address to what it was made of.
+  /// Follows an address to the values that it was computed from.
   void follow(const Inst& inst) {
     using ptx::Opcode;
     switch (inst.ptx->opcode) {
@@ -100,7 +100,8 @@ class PointerFinder {
     }
   }
 
-  /// Made by arithmetic: a byte offset, not the pointer it is added to.
+  /// True if the value is computed by arithmetic, so that it is a byte offset and not the pointer
+  /// that the offset is added to.
   bool is_index(ValueId value) const {
     using ptx::Opcode;
     const Inst* const inst = kernel_.instruction_of(value);
@@ -113,7 +114,7 @@ class PointerFinder {
   const Kernel& kernel_;
   std::vector<uint8_t> address_;     // by value
   std::vector<uint8_t> is_pointer_;  // by symbol of the function
-  std::vector<ValueId> open_;        // addresses whose sources are still to be marked
+  std::vector<ValueId> open_;        // addresses whose sources are not marked yet
 };
 
 std::vector<Param> params_of(const Kernel& kernel, uint64_t* out_bytes) {
@@ -152,9 +153,9 @@ bool is_storage(const ptx::Symbol& symbol) {
          (symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant);
 }
 
-/// Each vector register of a long kernel that the machine lacks is stored and loaded again, and
-/// takes LLVM longer than one that it has (bench/experiments/lanes-per-packet.md). Short code has
-/// the registers for several vectors side by side, and fewer packets to run.
+/// If a long kernel needs more vector registers than the machine has, the others are spilled and
+/// reloaded, and LLVM's register allocation takes longer (bench/experiments/lanes-per-packet.md).
+/// Short code has enough registers for several vectors per value, and then needs fewer packets.
 uint32_t most_lanes(const Kernel& kernel, Isa isa) {
   size_t instructions = 0;
   for (const BasicBlock& block : kernel.blocks) instructions += block.insts.size() + 1;
@@ -172,7 +173,7 @@ bool tells_lanes(const ptx::Operand& operand) {
 
 bool needs_warps(const ptx::Instruction& instruction) {
   if (is_warp_operation(instruction)) return true;
-  // Old code lets the lanes of a warp exchange data through volatile shared memory.
+  // Old CUDA code exchanges data between the lanes of a warp through volatile shared memory.
   if (instruction.has(ptx::Modifier::volatile_) && !instruction.has(ptx::Modifier::global)) {
     return true;
   }
@@ -180,7 +181,7 @@ bool needs_warps(const ptx::Instruction& instruction) {
   return std::any_of(operands, operands + instruction.operand_count, tells_lanes);
 }
 
-/// Lanes of a warp work together, or tell each other apart.
+/// True if the lanes of a warp cooperate or use their lane numbers.
 bool needs_warps(const Kernel& kernel) {
   return std::any_of(kernel.blocks.begin(), kernel.blocks.end(), [](const BasicBlock& block) {
     return std::any_of(block.insts.begin(), block.insts.end(),
@@ -188,14 +189,16 @@ bool needs_warps(const Kernel& kernel) {
   });
 }
 
-/// Threads of a segment, where an exchange of a whole warp stays within known ones; else of a warp.
+/// The number of threads per segment, if an exchange within the warp stays within known segments,
+/// otherwise the warp size.
 uint32_t segment_of(const Shapes& shapes, const Inst& inst) {
   const auto& ptx = *inst.ptx;
   if (ptx.opcode != ptx::Opcode::shfl || !is_warp_sync(ptx)) return kWarpLanes;
   const auto members = shapes.constant(inst, ptx.operands[4]);
   const auto segments = shapes.constant(inst, ptx.operands[3]);
   if (!segments || !members || static_cast<uint32_t>(*members) != UINT32_MAX) return kWarpLanes;
-  const auto fixed_bits = static_cast<uint32_t>(*segments >> 8);  // of a lane's number
+  // The fixed bits of a lane's number.
+  const auto fixed_bits = static_cast<uint32_t>(*segments >> 8);
   return uint32_t{1} << std::bit_width(~fixed_bits & 31);
 }
 
@@ -215,7 +218,7 @@ uint32_t choose_lanes(const Kernel& kernel, const Variant& variant) {
   if (needs_warps(kernel)) return kWarpLanes;
   const auto& block = variant.block;
   const uint64_t rows = uint64_t{block[1]} * block[2];
-  // A block of one warp is one packet, without barriers to keep values for.
+  // A block of one warp is one packet, so that no values are kept across barriers.
   if (rows == 1 && block[0] != 0 && block[0] <= kWarpLanes) return kWarpLanes;
   uint32_t lanes = most_lanes(kernel, variant.isa);
   if (rows <= 1 || block[0] % 8 != 0) return lanes;
@@ -233,7 +236,7 @@ Status ProgramImpl::collect_variables() {
     variable.name = symbol.name;
     variable.is_constant = symbol.space == ptx::Space::constant;
     const bool is_image = ptx::kind_of(symbol.type) == ptx::TypeKind::opaque;
-    variable.is_visible = id < visible_symbols_ || is_image;  // found by name, as CUDA does
+    variable.is_visible = id < visible_symbols_ || is_image;  // found by name, like in CUDA
     variable.size_bytes = symbol.size_bytes;
     variable.align_bytes = std::max(1u, symbol.align_bytes);
     variable.element_size_bytes = std::max(1u, ptx::size_bytes(symbol.type));
@@ -251,7 +254,8 @@ Status ProgramImpl::collect_addresses() {
     for (const auto& relocation : module_->symbols[id].relocations) {
       const ptx::Symbol& named = module_->symbols[relocation.symbol];
       const uint32_t target = variable_of_symbol_[relocation.symbol];
-      if (named.is_function) continue;  // a number, among the data already
+      // A function's address is a number that is part of the data already.
+      if (named.is_function) continue;
       if (target == kNone) {
         return make_error(KM_ERROR_UNSUPPORTED_PTX,
                           "%s: the initial value of '%s' holds the address of '%s', which is "
@@ -295,7 +299,8 @@ Status ProgramImpl::add_kernel(const InliningCosts& costs, uint32_t index) {
   info.max_threads = max_threads_of(function);
   info.cluster = function.reqnctapercluster;
   info.meets_cluster = meets_cluster(*analysed.function);
-  // The shape that keeps most branches uniform: what is impossible here is impossible anywhere.
+  // The shape for which most branches are uniform: a kernel that is unsupported with it is
+  // unsupported with all others.
   ShapeOptions options;
   options.block = {info.max_threads, 1, 1};
   if (function.reqntid[0] != 0) options.block = function.reqntid;
@@ -331,7 +336,7 @@ void ProgramImpl::add_refused(const ptx::Function& function, const Error& error)
   kernels_.emplace_back();
 }
 
-/// A kernel that cannot run here is no reason to refuse those beside it.
+/// A kernel that is not supported does not make the module's others fail.
 Status ProgramImpl::analyse(const Interruption* interruption) {
   KM_TRY(collect_variables());
   std::optional<Error> first;

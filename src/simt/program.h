@@ -1,4 +1,4 @@
-// The contents of a module that Program::load keeps; compile() reads them.
+// The implementation of Program: the data of a loaded module, which compile() reads.
 #pragma once
 
 #include "simt/analysis/shape.h"
@@ -10,15 +10,15 @@
 namespace km::simt {
 
 struct AnalysedKernel {
-  uint32_t source = 0;                      // the module's function
-  std::unique_ptr<ptx::Function> function;  // flattened: what `kernel` points into
+  uint32_t source = 0;                      // index of the function in the module
+  std::unique_ptr<ptx::Function> function;  // flattened function, to which `kernel` refers
   Kernel kernel;
   MemoryLayout layout;
 };
 
 class ProgramImpl final : public Program, public std::enable_shared_from_this<ProgramImpl> {
  public:
-  /// The first `visible_symbols` of the module are those that its text has at module scope.
+  /// The first `visible_symbols` symbols of the module are those at module scope in its text.
   ProgramImpl(std::shared_ptr<const ptx::Module> module, size_t visible_symbols)
       : module_(std::move(module)), visible_symbols_(visible_symbols) {}
 
@@ -28,7 +28,7 @@ class ProgramImpl final : public Program, public std::enable_shared_from_this<Pr
   std::span<const Variable> variables() const override { return variables_; }
 
   const AnalysedKernel& analysed(uint32_t kernel) const { return kernels_[kernel]; }
-  /// The kernel with a stack of another size for each thread.
+  /// The kernel analysed with another stack size per thread.
   Result<AnalysedKernel> with_stack(uint32_t kernel, uint64_t stack_bytes) const;
   const std::vector<uint32_t>& variable_of_symbol() const { return variable_of_symbol_; }
 
@@ -42,18 +42,19 @@ class ProgramImpl final : public Program, public std::enable_shared_from_this<Pr
 
   std::shared_ptr<const ptx::Module> module_;
   const size_t visible_symbols_;
-  uint64_t constant_bytes_ = 0;  // of all variables in .const space
+  uint64_t constant_bytes_ = 0;  // size of all variables in .const space
   std::vector<KernelInfo> infos_;
   std::vector<Variable> variables_;
   std::vector<uint32_t> variable_of_symbol_;
   std::vector<AnalysedKernel> kernels_;
 };
 
-/// Lanes of a packet: a warp where lanes work together; else fewer the more code there is and the
-/// more values it keeps at once, and what makes indices simplest in blocks of several rows.
+/// The number of lanes of a packet: a warp if its lanes cooperate; otherwise fewer lanes for longer
+/// code with more live values, and the number with the simplest index computations for blocks of
+/// several rows.
 uint32_t choose_lanes(const Kernel& kernel, const Variant& variant);
 
-/// Threads side by side that work together: 1, as many as exchange data with each other, a warp.
+/// The number of consecutive threads that cooperate: 1, the number that exchange data, or a warp.
 uint32_t threads_together(const Kernel& kernel, const Shapes& shapes);
 
 }  // namespace km::simt

@@ -1,5 +1,5 @@
-// Shared memory of a block beyond the kernel's variables: what generated code and the runtime agree
-// on.
+// The layout of a block's shared memory beyond the kernel's variables, on which generated code and
+// the runtime agree.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace km::simt {
 
-/// The unit in which a block is given shared memory, since compute capability 8.0.
+/// The allocation granularity of a block's shared memory since compute capability 8.0.
 constexpr uint64_t kSharedGranuleBytes = 128;
-/// The memory that CUDA reserves behind the shared memory of a block
-/// (%reserved_smem_offset_begin). Kernels that ask for it find zeros there when a block begins.
+/// The memory that CUDA reserves after the shared memory of a block (%reserved_smem_offset_begin).
+/// Kernels that use it find zeros there when a block begins.
 constexpr uint32_t kReservedSharedBytes = 1024;
-/// Words of the reserved memory (%reserved_smem_offset_0 and _1), from its beginning. Cooperative
-/// groups of several warps keep barriers and values at the second one.
+/// Offsets in the reserved memory (%reserved_smem_offset_0 and _1). Cooperative groups of several
+/// warps keep barriers and values at the second one.
 constexpr uint32_t kReservedSharedOffsets[] = {64, 512};
 
-/// True if a kernel asks where the reserved memory is.
+/// True if a kernel reads the offset of the reserved memory.
 bool reserves_shared(const ptx::Function& function);
 
-/// True if a kernel asks how much shared memory there is, which ends with a whole granule then.
+/// True if a kernel reads the size of shared memory, which must then be a whole number of granules.
 bool reads_shared_size(const ptx::Function& function);
 
 }  // namespace km::simt

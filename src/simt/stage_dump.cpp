@@ -19,7 +19,7 @@ bool dump_enabled(std::string_view stage) {
 }
 
 void dump_stage(std::string_view stage, std::string_view name, std::string_view text) {
-  // One write, so that dumps of kernels compiled at the same time stay whole.
+  // The text is written at once, so that dumps of kernels compiled in parallel do not mix.
   std::string out = "==== " + std::string(stage) + " of " + std::string(name) + "\n";
   out += text;
   if (!text.ends_with('\n')) out += '\n';
