@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "core/launch/tune.h"
@@ -107,6 +108,7 @@ Result<Ref<Launch>> Tune::launch_of(Session& session, const Candidate& candidate
 /// Compares what the outputs hold with what the first candidate left there, or keeps it.
 Status Tune::check_results(Session& session) {
   const bool is_first = expected_.empty();
+  std::vector<std::vector<std::byte>> left;  // by the first candidate: all of it, or nothing
   size_t output = 0;
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].is_output) continue;
@@ -114,9 +116,11 @@ Status Tune::check_results(Session& session) {
     std::vector<std::byte> seen(slice.size_bytes());
     KM_TRY(download(*session.stream, {&slice.memory(), slice.address()}, seen.data(), seen.size()));
     if (is_first) {
-      expected_.push_back(std::move(seen));
+      left.push_back(std::move(seen));
       continue;
     }
+    KM_ASSERT(output < expected_.size() && seen.size() == expected_[output].size(),
+              "the first candidate's outputs were kept as a whole");
     const std::vector<std::byte>& wanted = expected_[output++];
     size_t at = SIZE_MAX;
     if (check_ == KM_TUNE_CHECK_EXACT) at = first_different_byte(seen, wanted);
@@ -128,6 +132,7 @@ Status Tune::check_results(Session& session) {
                       check_ == KM_TUNE_CHECK_EXACT ? "byte" : "element", at, i,
                       expected_of_.c_str());
   }
+  if (is_first) expected_ = std::move(left);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/assert.h"
 #include "base/thread/thread_object.h"
 
 namespace km {
@@ -41,6 +42,7 @@ uint64_t profile_time_ns() {
 const char* profile_kind_name(km_profile_kind kind) {
   constexpr const char* kNames[] = {"invalid", "kernel",   "copy",  "upload", "download",
                                     "fill",    "callback", "range", "wait"};
+  KM_ASSERT(static_cast<size_t>(kind) < std::size(kNames), "each kind of record has its name");
   return kNames[kind];
 }
 
@@ -87,10 +89,15 @@ uint32_t Profiler::intern_shape(const kmb_profile_record& record) {
   std::copy_n(record.grid, 3, shape.grid.begin());
   std::copy_n(record.block, 3, shape.block.begin());
   shape.shared_bytes = record.shared_bytes;
-  const auto next = static_cast<uint32_t>(shapes_.size());
-  const auto [found, is_new] = shape_index_.try_emplace(shape, next);
-  if (is_new) shapes_.push_back(shape);
-  return found->second;
+  const auto found = shape_index_.find(shape);
+  if (found != shape_index_.end()) return found->second;
+  // The list grows first: without memory for the index, the shape is there and nothing refers to
+  // it.
+  shapes_.push_back(shape);
+  const auto index = static_cast<uint32_t>(shapes_.size() - 1);
+  shape_index_.emplace(shape, index);
+  KM_ASSERT(shape_index_.size() <= shapes_.size(), "an index of shapes leads into their list");
+  return index;
 }
 
 uint32_t Profiler::track_of(uint64_t key) {
@@ -111,6 +118,7 @@ void Profiler::find_row(km_profile_kind kind, std::string_view name) {
 void Profiler::add(Event event, std::string_view name) {
   find_row(event.kind, name);
   event.name = latest_.name;
+  KM_ASSERT(event.begin_ns <= event.end_ns, "an event ends after its begin, by one clock");
   const uint64_t duration = event.end_ns - event.begin_ns;
   Row& row = *latest_.row;
   if (latest_.work != nullptr) {
