@@ -24,6 +24,7 @@ void append_missing(std::vector<uint64_t>* to, std::span<const uint64_t> nodes) 
 Capture::Capture(const CaptureSlot* begun_by) : id(++last_capture), origin(begun_by) {}
 
 Status CaptureCalls::record(CaptureSlot& slot, EventCapture& mark) {
+  KM_ASSERT(slot.capture_, "the caller has seen the capture under the same lock");
   if (slot.capture_->state != CaptureState::kActive) return invalidated();
   mark.nodes = slot.tail_;
   kept_ = std::exchange(mark.capture, slot.capture_);
@@ -38,6 +39,7 @@ void CaptureCalls::forget(EventCapture& mark) {
 }
 
 Status CaptureCalls::wait_outside(CaptureSlot& slot, bool was_recorded) {
+  KM_ASSERT(slot.capture_, "the caller has seen the capture under the same lock");
   if (slot.capture_->state != CaptureState::kActive) return invalidated();
   if (!was_recorded) return {};
   slot.capture_->state = CaptureState::kInvalidated;
@@ -47,6 +49,7 @@ Status CaptureCalls::wait_outside(CaptureSlot& slot, bool was_recorded) {
 }
 
 Status CaptureCalls::wait(CaptureSlot& slot, const EventCapture& mark) {
+  KM_ASSERT(mark.capture, "an event of a capture keeps it");
   Capture& theirs = *mark.capture;
   if (slot.capture_ && slot.capture_->state != CaptureState::kActive) return invalidated();
   if (theirs.state == CaptureState::kInvalidated) {
@@ -76,6 +79,7 @@ Status CaptureCalls::wait(CaptureSlot& slot, const EventCapture& mark) {
 }
 
 Error CaptureCalls::refuse(CaptureSlot& slot, const char* what) {
+  KM_ASSERT(slot.capture_, "the caller has seen the capture under the same lock");
   if (slot.capture_->state != CaptureState::kActive) return invalidated();
   slot.capture_->state = CaptureState::kInvalidated;
   return capture_error(kUnsupported, KM_ERROR_CAPTURE_UNSUPPORTED,
@@ -109,6 +113,8 @@ Status CaptureCalls::refuse_all(const char* what) {
 }
 
 void CaptureCalls::leave(CaptureSlot& slot) {
+  KM_ASSERT(slot.is_active() == static_cast<bool>(slot.capture_),
+            "calls see without the lock if a stream is captured");
   if (!slot.capture_) return;
   kept_ = slot.capture_;
   if (kept_->origin == &slot) {
@@ -125,6 +131,8 @@ void CaptureCalls::leave(CaptureSlot& slot) {
 void CaptureCalls::drop_all() {
   all_kept_.swap(captures_.all);
   for (const Ref<Capture>& capture : all_kept_) finish(*capture);
+  KM_ASSERT(captures_.all.empty() && captures_.count.load(std::memory_order_relaxed) == 0,
+            "a context that drops its captures has none");
 }
 
 void CaptureCalls::start_chain(CaptureSlot& slot) { slot.chain_ = ++last_chain; }
@@ -150,10 +158,12 @@ void CaptureCalls::finish(Capture& capture) {
   if (kept_.get() != &capture) kept_ = Ref<Capture>::share(capture);
   KM_ASSERT(capture.state != CaptureState::kEnded, "a capture ends once");
   capture.state = CaptureState::kEnded;
-  for (CaptureSlot* member : std::exchange(capture.members, {})) clear(*member);
+  for (CaptureSlot* member : std::exchange(capture.members, {})) {
+    KM_ASSERT(member->capture_.get() == &capture, "a member of a capture takes part in no other");
+    clear(*member);
+  }
   std::erase_if(captures_.all, [&](const Ref<Capture>& one) { return one.get() == &capture; });
   captures_.count.store(static_cast<uint32_t>(captures_.all.size()), std::memory_order_relaxed);
-  KM_ASSERT(capture.members.empty(), "no stream takes part in what has ended");
 }
 
 Status require_no_capture(ContextCaptures& captures, const char* what) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/result.h"
 #include "core/object/object.h"
 #include "kernelmill/c_api.h"
@@ -31,7 +32,7 @@ class Capture : public Object {
   std::vector<uint64_t> abandoned;    // last nodes of streams that were destroyed meanwhile
 
  protected:
-  ~Capture() override = default;
+  ~Capture() override { KM_ASSERT(members.empty(), "a stream that takes part keeps the capture"); }
 };
 
 /// The capture that a stream takes part in; the default stream's is shared by all its objects.
@@ -41,10 +42,15 @@ class CaptureSlot final : public Object {
   bool is_active() const { return active_.load(std::memory_order_relaxed); }
   /// The objects of the stream; true for the last one.
   void add_user() { users_.fetch_add(1, std::memory_order_relaxed); }
-  bool drop_user() { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool drop_user() {
+    const uint32_t before = users_.fetch_sub(1, std::memory_order_acq_rel);
+    KM_ASSERT(before != 0, "only an object of the stream that was counted goes");
+    return before == 1;
+  }
 
  private:
   friend class CaptureCalls;  // under the lock
+  ~CaptureSlot() override { KM_ASSERT(!capture_, "a stream leaves its capture before it ends"); }
   std::atomic<bool> active_{false};
   std::atomic<uint32_t> users_{0};
   Ref<Capture> capture_;

@@ -124,6 +124,7 @@ void AddressMap::clear() {
     node = node->next[0].load(std::memory_order_relaxed);
   }
   for (std::atomic<Node*>& next : head_.next) next.store(nullptr, std::memory_order_release);
+  KM_ASSERT(free_.size() == nodes_.size(), "a node is in the list or free, and never both");
 }
 
 AddressRange AddressMap::read_before(uint64_t address) const {

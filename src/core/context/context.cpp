@@ -46,6 +46,7 @@ Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags)
   }
   KM_TRY(call_backend(context->backend().context_create, context->device_->native(),
                       &context->native_));
+  KM_ASSERT(context->native_ != nullptr, "a backend that succeeds has made a context");
   KM_TRY(context->choose_checking());
   if (is_tracing()) {
     trace_at_exit(context->profiler_);
@@ -112,6 +113,7 @@ Status Context::stop_profiler() {
 }
 
 Context::~Context() {
+  KM_ASSERT(captures_.all.empty(), "a capture keeps its context, by its graph");
   if (native_ == nullptr) return;
   // Output from here on must not reach a callback whose owner is gone.
   if (output_.callback != nullptr) {
@@ -131,6 +133,7 @@ Result<Context::SharedDefaultStream> Context::default_stream() {
   const auto made = std::make_shared<DefaultStream>(backend());
   KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &made->native));
   made->number = new_stream_number();
+  KM_ASSERT(made->native != nullptr, "a backend that succeeds has made a stream");
   const std::lock_guard lock(mutex_);
   if (default_stream_) return default_stream_;  // another thread was first
   if (now == epoch()) default_stream_ = made;
@@ -195,6 +198,7 @@ Status Context::set_peer_access(Context& peer, bool enabled) {
   KM_TRY(call_backend(backend().context_set_peer_access, native_, peer.native_, uint32_t{enabled}));
   if (enabled) {
     peers_.push_back(peer.number_);
+    KM_ASSERT(std::count(peers_.begin(), peers_.end(), peer.number_) == 1, "a peer is noted once");
   } else {
     peers_.erase(found);
   }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/result.h"
 #include "kernelmill/tracking.h"
 
@@ -26,7 +27,9 @@ class MemoryProfile {
       note(now, allocations_);
   }
   void remove(uint64_t size_bytes) {
-    const uint64_t now = used_.fetch_sub(size_bytes, std::memory_order_relaxed) - size_bytes;
+    const uint64_t before = used_.fetch_sub(size_bytes, std::memory_order_relaxed);
+    KM_ASSERT(before >= size_bytes, "bytes that go were counted when they came");
+    const uint64_t now = before - size_bytes;
     if (is_running_.load(std::memory_order_relaxed)) [[unlikely]]
       note(now, frees_);
   }

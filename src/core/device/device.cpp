@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/log_settings.h"
@@ -93,6 +94,7 @@ Result<Ref<Device>> Device::open_ordinal(const kmb_backend& backend, uint32_t or
   }
   Ref<Device> device = Ref<Device>::adopt(new Device(backend));
   KM_TRY(call_backend(backend.device_open, ordinal, &device->native_));
+  KM_ASSERT(device->native_ != nullptr, "a backend that succeeds has opened a device");
   KM_TRY(device->read_info(ordinal));
   return device;
 }

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <iterator>
 
+#include "base/assert.h"
+
 namespace km {
 namespace {
 
@@ -59,6 +61,7 @@ const Row* find(const Rows& rows, int32_t Row::* member, int32_t value) {
 uint32_t device_attribute_count() { return std::size(kOwnRows) + std::size(kCudaRows); }
 
 km_device_attribute_info device_attribute_info(uint32_t index) {
+  KM_ASSERT(index < device_attribute_count(), "the caller has compared the index with the count");
   const uint32_t own = std::size(kOwnRows);
   const Row& row = index < own ? kOwnRows[index] : kCudaRows[index - own];
   const char* unit = row.unit != nullptr ? row.unit : find(kCudaRows, &Row::cuda, row.cuda)->unit;

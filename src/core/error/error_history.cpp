@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
 #include "core/error/status.h"
 
 namespace km {
@@ -37,6 +38,7 @@ km_error_record ErrorRecord::info() const {
   const StatusText* known = status_text(status);
   info.category = known != nullptr ? known->category : KM_ERROR_CATEGORY_NONE;
   std::strncpy(info.call, call, sizeof info.call - 1);
+  KM_ASSERT(text.size() < sizeof info.message, "a record's text was cut when it was kept");
   std::memcpy(info.message, text.data(), text.size());
   return info;
 }
@@ -85,6 +87,7 @@ void ErrorHistory::count(km_status status, int64_t now_ns) {
 std::vector<ErrorRecord> ErrorHistory::records() const {
   std::vector<ErrorRecord> found;
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(cleared_id_ <= last_id_, "what was cleared had been recorded");
   const uint64_t size = std::min<uint64_t>(last_id_ - cleared_id_, ring_.size());
   for (uint64_t back = 0; back < size; ++back) {
     found.push_back(ring_[(last_id_ - back) % ring_.size()]);

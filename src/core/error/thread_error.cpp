@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/printable.h"
 
 namespace km {
@@ -19,6 +20,7 @@ thread_local ThreadError t_error;
 
 /// False when the part did not fit.
 bool append(std::string_view part) {
+  KM_ASSERT(t_error.size <= sizeof t_error.text, "an error's text lies in its thread's buffer");
   size_t count = std::min(part.size(), sizeof t_error.text - t_error.size);
   // A text that is cut ends with a whole UTF-8 character.
   while (count < part.size() && count > 0 && (part[count] & 0xC0) == 0x80) --count;

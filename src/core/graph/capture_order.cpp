@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/assert.h"
 #include "core/graph/graph_operation.h"
 
 namespace km {
@@ -41,6 +42,7 @@ void CaptureOrder::note(const std::shared_ptr<const GraphWork>& work, uint64_t c
     if (range.kind == AccessKind::kWrite) {
       std::erase_if(uses, [&](const Use& use) { return range.contains(use.range); });
     }
+    KM_ASSERT(uses.empty() || uses.back().node <= node, "nodes are noted as they are made");
     uses.push_back({node, chain, range, work});
   });
 }

@@ -65,7 +65,9 @@ bool bodies_differ(const GraphWork& our_work, const GraphWork& their_work) {
 }  // namespace
 
 size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id) {
-  return static_cast<size_t>(by_id(nodes, id) - nodes.begin());
+  const auto found = by_id(nodes, id);
+  KM_ASSERT(found != nodes.end() && found->id == id, "a dependency is a node of the same graph");
+  return static_cast<size_t>(found - nodes.begin());
 }
 
 const char* graph_node_kind_name(km_graph_node_kind kind) {
@@ -88,6 +90,7 @@ const char* graph_node_kind_name(km_graph_node_kind kind) {
   if (kind == KMB_GRAPH_NODE_EVENT_RECORD) return "record of an event";
   if (kind == KMB_GRAPH_NODE_EVENT_WAIT) return "wait for an event";
   if (kind == KMB_GRAPH_NODE_BRANCH) return "conditional";
+  KM_ASSERT(static_cast<size_t>(kind) < std::size(kNames), "each kind of node has its name");
   return kNames[kind];
 }
 
@@ -109,6 +112,8 @@ Ref<Graph> Graph::clone() const {
   copy->nodes_ = nodes_;
   for (GraphNode& node : copy->nodes_) node.work = copy_of(node.work);
   copy->last_id_ = last_id_;
+  KM_ASSERT(nodes_.empty() || nodes_.back().id <= last_id_,
+            "no node has a number that a later one will get");
   return copy;
 }
 
@@ -134,13 +139,13 @@ Result<uint64_t> Graph::add(std::span<const uint64_t> dependencies, SharedWork w
 
 Status Graph::set(uint64_t id, SharedWork work) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(work != nullptr, "a node has work");
   GraphNode* node = find(id);
   if (node == nullptr) return no_such_node(id, "node");
   if (node->work->kind() != work->kind()) {
     return make_error(KM_ERROR_INVALID_ARGUMENT, "node %" PRIu64 " is of kind %s, not %s", id,
                       graph_node_kind_name(node->work->kind()), graph_node_kind_name(work->kind()));
   }
-  KM_ASSERT(node->work != nullptr && work != nullptr, "a node has work");
   node->work.swap(work);
   return {};
 }

@@ -88,6 +88,7 @@ class GraphCaptureCalls : public CaptureCalls {
   }
 
   static Status depend_on(CaptureSlot& slot, std::span<const uint64_t> nodes, bool adds) {
+    KM_ASSERT(capture_of(slot), "the caller has seen the capture under the same lock");
     if (capture_of(slot)->state != CaptureState::kActive) return invalidated();
     for (const uint64_t node : nodes) KM_TRY(graph_capture(slot).graph->node(node));
     if (!adds) {
@@ -99,6 +100,7 @@ class GraphCaptureCalls : public CaptureCalls {
   }
 
   static Status add(CaptureSlot& slot, const SharedWork& work) {
+    KM_ASSERT(capture_of(slot), "the caller has seen the capture under the same lock");
     if (capture_of(slot)->state != CaptureState::kActive) return invalidated();
     GraphCapture& capture = graph_capture(slot);
     tail_of(slot).reserve(1);

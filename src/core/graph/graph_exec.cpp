@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/assert.h"
 #include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
 #include "core/object/backend_call.h"
@@ -179,6 +180,16 @@ std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
       nodes_[i].dependencies.assign(i == 0 ? 0 : 1, i - 1);
     }
   }
+  KM_ASSERT(std::all_of(nodes_.begin(), nodes_.end(),
+                        [&](const FlatNode& node) {
+                          return node.branch.target <= nodes_.size() &&
+                                 std::all_of(node.dependencies.begin(), node.dependencies.end(),
+                                             [&](uint32_t before) {
+                                               return before <
+                                                      static_cast<size_t>(&node - nodes_.data());
+                                             });
+                        }),
+            "a node runs after nodes before it, and a branch leads into the list or to its end");
   return std::move(nodes_);
 }
 
@@ -208,6 +219,7 @@ size_t GraphExec::Flattening::add_branch(const SharedWork& work, uint64_t addres
 
 void GraphExec::Flattening::add_conditional(const SharedWork& work) {
   const auto& conditional = std::get<ConditionalOperation>(work->operation);
+  KM_ASSERT(!conditional.bodies.empty(), "a condition decides about some graph");
   if (conditional.condition == ConditionalOperation::Kind::kSwitch) return add_switch(work);
   const size_t begin = nodes_.size();
   const size_t otherwise = add_branch(work, conditional.address, 0, true);
@@ -293,6 +305,7 @@ Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
   KM_TRY(call_backend(backend.graph_create, graph.context().native(), native.data(), native.size(),
                       &exec->native_));
   native.release();
+  KM_ASSERT(exec->native_ != nullptr, "a backend that succeeds has made a graph");
   exec->of_nodes_ = std::move(uses);
   return exec;
 }
@@ -441,6 +454,7 @@ Status GraphExec::take_over(Ref<Graph> changed) {
   const GraphDifference difference = compare_graphs(*graph_, *changed);
   if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) return mismatch(difference);
   std::vector<FlatNode> nodes = flatten(*changed);
+  KM_ASSERT(nodes.size() == nodes_.size(), "graphs of one topology have lists of one length");
   std::vector<uint32_t> indices;
   NativeNodes native;
   for (uint32_t i = 0; i < nodes.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/cuda/parameter_names.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -202,6 +203,7 @@ void KernelTypes::find() const {
   } else {
     signature_.assign(info_.param_count, ParamType());
   }
+  KM_ASSERT(signature_.size() == info_.param_count, "a signature has all parameters");
   owned_fitting_ = std::make_unique<FittingTypes[]>(info_.param_count);
   for (uint32_t i = 0; i < info_.param_count; ++i) {
     owned_fitting_[i] = FittingTypes::of(signature_[i]);
@@ -233,6 +235,7 @@ std::string GivenValue::text() const {
 }
 
 bool KernelTypes::fits(uint32_t parameter, const GivenValue& given) const {
+  KM_ASSERT(parameter < info_.param_count, "check_value() has seen the parameter");
   const kmb_param& param = info_.params[parameter];
   if (given.size_bytes != param.size_bytes) return false;
   const ValueKind kind = kind_of(given.type, given.lanes);

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "core/graph/graph_capture.h"
 #include "core/graph/graph_work.h"
@@ -173,6 +174,9 @@ Result<const kmb_param*> Launch::next_param() {
 
 void Launch::store(const kmb_param& param, const void* value, Ref<Memory> memory,
                    const MemoryUse& use) {
+  KM_ASSERT(given_ < memories_.size(), "next_param() has seen a parameter for the argument");
+  KM_ASSERT(param.offset_bytes + param.size_bytes <= arguments_.size(),
+            "a module's parameters lie in its kernel's arguments");
   std::memcpy(arguments_.data() + param.offset_bytes, value, param.size_bytes);
   memories_[given_] = std::move(memory);
   uses_[given_] = use;
@@ -216,6 +220,8 @@ Status Launch::submit() {
   KM_TRY(check_complete());
   KM_TRY(check_shape(context().device(), shape_));
   if (shape_.is_cooperative) KM_TRY(check_cooperative(*function_, shape_));
+  KM_ASSERT(used_.size() == memories_.size() && uses_.size() == memories_.size(),
+            "each parameter has its memory and its use");
   bool is_ordered = false;
   for (size_t i = 0; i < memories_.size(); ++i) {
     const bool is_use = uses_[i].accesses != nullptr;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace km {
 namespace {
 
@@ -36,6 +38,7 @@ std::optional<uint32_t> TunePlan::next() const {
 }
 
 void TunePlan::add(uint32_t candidate, uint64_t elapsed_ns, uint64_t spent_ns) {
+  KM_ASSERT(candidate < candidates_.size(), "a plan is asked about its own candidates");
   Candidate& each = candidates_[candidate];
   // The first launch, which is made in any case, finds out if the candidate works.
   if (!each.launches_ns.empty()) spent_ns_ += std::min(spent_ns, UINT64_MAX - spent_ns_);
@@ -45,6 +48,7 @@ void TunePlan::add(uint32_t candidate, uint64_t elapsed_ns, uint64_t spent_ns) {
 }
 
 void TunePlan::leave_out(uint32_t candidate) {
+  KM_ASSERT(candidate < candidates_.size(), "a plan is asked about its own candidates");
   candidates_[candidate].works = false;
   fastest_ns_ = UINT64_MAX;
   for (const Candidate& each : candidates_) {
@@ -53,6 +57,7 @@ void TunePlan::leave_out(uint32_t candidate) {
 }
 
 TunePlan::Summary TunePlan::summary(uint32_t candidate) const {
+  KM_ASSERT(candidate < candidates_.size(), "a plan is asked about its own candidates");
   const std::vector<uint64_t>& launches = candidates_[candidate].launches_ns;
   if (launches.empty()) return {};
   // Without warm ones the latest launch is the warmest.

@@ -7,6 +7,7 @@
 
 #include <cinttypes>
 
+#include "base/assert.h"
 #include "base/file/file.h"
 #include "base/text.h"
 
@@ -45,6 +46,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const char* path, uin
 }
 
 Status MappedFile::map(int file, uint64_t offset_bytes, uint64_t size_bytes) {
+  KM_ASSERT(mapping_ == nullptr && size_bytes != 0, "a file is mapped once, and some of it");
   const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   skipped_bytes_ = offset_bytes % page_bytes;
   const uint64_t total = size_bytes + skipped_bytes_;

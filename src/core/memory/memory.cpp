@@ -48,6 +48,8 @@ void Memory::count(km_allocation_kind kind) {
 }
 
 void Memory::uncount() {
+  KM_ASSERT(counted_bytes_ == 0 || counted_bytes_ <= info_.size_bytes,
+            "memory counts as no more than the device gave");
   if (counted_bytes_ != 0) {
     context().memory_profile().remove(std::exchange(counted_bytes_, 0));
   }
@@ -86,6 +88,7 @@ void Memory::settle_uses() noexcept {
 }
 
 bool Memory::is_free_for(const kmb_stream* stream) {
+  KM_ASSERT(uses_ == &own_uses_, "a block has its uses to itself, unlike a symbol");
   settle_uses();
   return own_uses_.is_free_for(stream);
 }
@@ -129,6 +132,7 @@ void Memory::last_reference_gone() {
 
 void Memory::retire() {
   KM_ASSERT(size_bytes() == 0, "only a free block is given back");
+  KM_ASSERT(!owner_, "a block that is given back keeps its pool no more");
   pool_ = nullptr;
   remove();
 }
@@ -192,6 +196,7 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
       context.backend().memory_create, context.native(), static_cast<kmb_stream*>(nullptr), wanted,
       uint32_t{zeroed ? KM_SLICE_ZEROED : KM_SLICE_DEFAULT}, &memory->native_, &info));
   const uint64_t skipped = (0 - info.address) & (alignment_bytes - 1);
+  KM_ASSERT(skipped <= more, "a backend's memory has the least alignment");
   info.address += skipped;
   if (info.host_pointer != nullptr) {
     info.host_pointer = static_cast<char*>(info.host_pointer) + skipped;
@@ -215,6 +220,8 @@ Result<Ref<Memory>> Memory::create_block(Pool& pool, Stream* stream, uint64_t bl
 Ref<Memory> Memory::start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes) {
   KM_ASSERT(this->size_bytes() == 0, "only a free block is given out");
   KM_ASSERT(!owner_, "a free block keeps no pool: the pool keeps it");
+  KM_ASSERT(size_bytes != 0 && size_bytes <= info_.size_bytes,
+            "a block is as large as what is asked of it");
   pool_ = &pool;
   owner_ = Ref<Object>::share(pool);
   element_size_bytes_.store(element_size_bytes, std::memory_order_relaxed);
@@ -260,6 +267,7 @@ Result<kmb_shared_memory> Memory::share() const {
 }
 
 void Memory::set_release(km_release_callback release, void* user_data) {
+  KM_ASSERT(release_ != nullptr, "only memory of the host's has a callback for its end");
   *release_ = {release, user_data};
 }
 
@@ -291,6 +299,8 @@ Result<Ref<Memory>> Memory::of_global(const Symbols& symbols, const kmb_global_i
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size));
   memory->info_ = {info.address, info.host_pointer, info.size_bytes, 0};
   memory->owner_ = Ref<Object>::share(symbols.module);
+  KM_ASSERT((symbols.accesses != nullptr) == context.is_ordered(),
+            "a module orders its variables where the context orders uses");
   memory->uses_ = &symbols.uses;
   memory->accesses_ = symbols.accesses;
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_UNKNOWN));
@@ -313,6 +323,7 @@ FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t s
   FoundMemory found = find_in(context.host_ranges(), value_of(pointer));
   if (!found) return {};
   const uint64_t offset = value_of(pointer) - value_of(found->host_pointer());
+  KM_ASSERT(offset < found->size_bytes(), "memory that is found by an address holds it");
   if (size_bytes > found->bytes_from(offset)) return {};
   if (found->file() != nullptr) return {};  // its pages come and go
   return found;

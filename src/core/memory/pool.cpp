@@ -29,6 +29,7 @@ uint64_t Pool::class_bytes(uint64_t size_bytes) {
 }
 
 size_t Pool::class_index(uint64_t class_bytes) {
+  KM_ASSERT(class_bytes != 0 && class_bytes % kStepBytes == 0, "a class has a size in steps");
   if (class_bytes <= kEvenClasses * kStepBytes) return class_bytes / kStepBytes - 1;
   const auto shift = static_cast<uint32_t>(std::bit_width(class_bytes - 1)) - 1;
   const uint64_t steps = class_bytes >> (shift - 3);  // 9 to 16
@@ -151,6 +152,8 @@ void Pool::cancel(uint64_t block_bytes) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(classes_[class_index(block_bytes)].block_count != 0, "the block was counted");
   KM_ASSERT(info_.used_bytes >= block_bytes, "a reservation counts as used");
+  KM_ASSERT(info_.used_block_count != 0 && info_.allocation_count != 0,
+            "a reservation counts as a block and an allocation");
   --classes_[class_index(block_bytes)].block_count;
   info_.reserved_bytes -= block_bytes;
   info_.used_bytes -= block_bytes;
@@ -218,7 +221,11 @@ void Pool::take_back(Memory& block) {
     KM_ASSERT(info_.used_block_count != 0, "the block was counted");
     info_.used_bytes -= block.block_bytes();
     --info_.used_block_count;
-    classes_[class_index(block.block_bytes())].free.push_back(&block);  // there is room
+    SizeClass& size_class = classes_[class_index(block.block_bytes())];
+    KM_ASSERT(size_class.free.size() < size_class.block_count &&
+                  size_class.block_count <= size_class.free.capacity(),
+              "reserve() made room for all blocks of the class, free ones and others");
+    size_class.free.push_back(&block);
     keep_bytes = closed_ || is_lost() ? 0 : info_.release_threshold_bytes;
     if (info_.reserved_bytes <= keep_bytes) return;
   }

@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace km {
@@ -13,6 +14,7 @@ Error too_large(const char* what) {
 
 // Computes the extent of `rows` rows; false if it does not fit 64 bits.
 bool extent_of(uint64_t rows, uint64_t pitch_bytes, uint64_t width_bytes, uint64_t* out_bytes) {
+  KM_ASSERT(rows != 0 && width_bytes <= pitch_bytes, "rows have been checked not to overlap");
   uint64_t last = 0;
   return !__builtin_mul_overflow(rows - 1, pitch_bytes, &last) &&
          !__builtin_add_overflow(last, width_bytes, out_bytes);

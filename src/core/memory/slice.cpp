@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <mutex>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "core/memory/mapped_file.h"
 #include "core/memory/pool.h"
@@ -47,7 +48,11 @@ Slice::Slice(Ref<Memory> memory, uint64_t offset_bytes, uint64_t element_count,
       offset_bytes_(offset_bytes),
       element_count_(element_count),
       element_size_bytes_(element_size_bytes),
-      is_view_(is_view) {}
+      is_view_(is_view) {
+  KM_ASSERT(offset_bytes_ <= memory_->size_bytes() &&
+                element_count_ * element_size_bytes_ <= memory_->size_bytes() - offset_bytes_,
+            "a slice lies in its memory");
+}
 
 Result<Ref<Slice>> Slice::create(Context& context, Stream* stream, uint64_t element_count,
                                  uint64_t element_size_bytes, km_slice_flags flags) {

@@ -121,6 +121,7 @@ Status Submission::begin_others() {
 
 void Submission::on_queued(void* self, uint64_t ticket) {
   auto& submission = *static_cast<Submission*>(self);
+  KM_ASSERT(ticket != AccessList::kOpen, "the number of an open use is no ticket");
   if (ticket != 0) return submission.end(ticket);
   submission.open();
 }

@@ -143,6 +143,8 @@ Status Module::read_kernels(std::string_view text) {
     Kernel& kernel = kernels_[i];
     KM_TRY(call_backend(backend().module_function_at, native_, i, &kernel.native));
     KM_TRY(call_backend(backend().function_info, kernel.native, &kernel.info));
+    KM_ASSERT(kernel.native != nullptr && kernel.info.name != nullptr,
+              "a backend that succeeds gives each kernel with its name");
     KM_TRY(check_info(kernel.info));
     kernel.types = std::make_unique<KernelTypes>(kernel.info, instance_name(kernel.info.name),
                                                  parameter_names(kernel.info.name));

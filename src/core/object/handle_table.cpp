@@ -100,6 +100,8 @@ uint64_t HandleTable::insert(Object* object) {
   const uint32_t generation = generation_of(state);
   KM_ASSERT((state >> kPhaseShift & 3) == kPhaseFree && (state & kPinMask) == 0,
             "the slot is free, and nothing pins it");
+  KM_ASSERT(generation - slot->first_generation < generation_count_,
+            "a slot that has served all its generations is retired");
   slot->object.store(object, std::memory_order_relaxed);
   slot->state.store(live_state(generation), std::memory_order_release);
   live_count_.fetch_add(1, std::memory_order_relaxed);

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.h"
 #include "core/object/object.h"
 
 namespace km {
@@ -85,6 +86,7 @@ class HandleTable {
       // Live, and of this generation: nothing but the pins may differ.
       if ((state & ~kPinMask) != live_state(id)) [[unlikely]]
         return nullptr;
+      KM_ASSERT((state & kPinMask) != kPinMask, "the pins of a slot never run into its phase");
     } while (!slot->state.compare_exchange_weak(state, state + 1, std::memory_order_acquire,
                                                 std::memory_order_acquire));
     return slot;
@@ -95,6 +97,7 @@ class HandleTable {
   static void unpin(HandleSlot* slot) {
     // Nothing pins a dying slot, so exactly one thread sees the last pin go.
     const uint64_t before = slot->state.fetch_sub(1, std::memory_order_acq_rel);
+    KM_ASSERT((before & kPinMask) != 0, "a slot is unpinned as often as it was pinned");
     if ((before & ((uint64_t{1} << 32) - 1)) == (kPhaseDying << kPhaseShift | 1)) [[unlikely]] {
       slot->table->reclaim(slot, static_cast<uint32_t>(before >> 32));
     }

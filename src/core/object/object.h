@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace km {
 
 /// Counted object, born with one reference.
@@ -14,7 +16,10 @@ class Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  void ref() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  void ref() const {
+    [[maybe_unused]] const uint64_t before = references_.fetch_add(1, std::memory_order_relaxed);
+    KM_ASSERT(before != 0, "a reference is shared by one who has one");
+  }
   /// A reference, unless the last one is gone already; for finders that hold the memory only.
   bool try_ref() const {
     uint64_t count = references_.load(std::memory_order_relaxed);
@@ -27,7 +32,9 @@ class Object {
     return false;
   }
   void unref() const {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    const uint64_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
+    KM_ASSERT(before != 0, "an object is released as often as it was referred to");
+    if (before == 1) {
       const_cast<Object*>(this)->last_reference_gone();
     }
   }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/assert.h"
 #include "base/thread/cancellation.h"
 
 namespace km {
@@ -17,7 +18,10 @@ class SpinLock {
     for (unsigned turn = 0; taken_.exchange(true, std::memory_order_acquire); ++turn) wait(turn);
   }
   bool try_lock() { return !taken_.exchange(true, std::memory_order_acquire); }
-  void unlock() { taken_.store(false, std::memory_order_release); }
+  void unlock() {
+    KM_ASSERT(taken_.load(std::memory_order_relaxed), "a lock is given back by its owner");
+    taken_.store(false, std::memory_order_release);
+  }
 
  private:
   static constexpr unsigned kYields = 100;

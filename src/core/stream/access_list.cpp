@@ -46,6 +46,7 @@ void AccessList::settle() noexcept {
     if (latest_[kind].ticket == 0) continue;
     KM_ASSERT(entry_of_latest_[kind] < entries_.size(), "the latest use has its entry");
     Entry& entry = entries_[entry_of_latest_[kind]];
+    KM_ASSERT(entry.stream_number == only_stream_, "the latest uses are those of the only stream");
     KM_ASSERT(static_cast<size_t>(entry.range.kind) == kind, "the entry is of the latest's kind");
     KM_ASSERT(entry.ticket != kOpen, "an open use is no latest one");
     entry.ticket = std::exchange(latest_[kind].ticket, 0);

@@ -1,5 +1,6 @@
 #include "core/stream/event.h"
 
+#include "base/assert.h"
 #include "core/object/backend_call.h"
 #include "core/stream/stream.h"
 #include "core/stream/stream_capture.h"
@@ -9,6 +10,7 @@ namespace km {
 Result<Ref<Event>> Event::create(Context& context, km_event_flags flags) {
   Ref<Event> event = Ref<Event>::adopt(new Event(context, flags));
   KM_TRY(call_backend(context.backend().event_create, context.native(), flags, &event->native_));
+  KM_ASSERT(event->native_ != nullptr, "a backend that succeeds has made an event");
   return event;
 }
 

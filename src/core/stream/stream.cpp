@@ -54,6 +54,8 @@ Result<Ref<Stream>> Stream::share_default(Context& context) {
   KM_ASSIGN(stream->default_, context.default_stream());
   stream->native_ = stream->default_->native;
   stream->number_ = stream->default_->number;
+  KM_ASSERT(stream->native_ != nullptr && stream->number_ != 0,
+            "a default stream that is shared has been made");
   return stream;
 }
 
@@ -128,6 +130,7 @@ bool Stream::awaits_already(uint64_t other_number, uint64_t ticket) {
 
 Status Stream::wait_for(const Stream& other, uint64_t ticket) {
   KM_ASSERT(&backend() == &other.backend(), "tickets are of one backend");
+  KM_ASSERT(other.number() != number_, "a stream keeps its own order without waiting");
   if (awaits_already(other.number(), ticket)) return {};
   KM_TRY(call_backend(backend().stream_wait_ticket, native_, other.native(), &ticket));
   const std::lock_guard lock(awaited_lock_);

@@ -79,6 +79,7 @@ void UseList::copy_to(std::vector<kmb_use>* uses, std::vector<Ref<Stream>>* stre
   const std::lock_guard lock(lock_);
   *uses = uses_;
   *streams = streams_;
+  KM_ASSERT(uses->size() == streams->size(), "each use has its stream");
 }
 
 void UseList::make_room() {
