@@ -1,6 +1,6 @@
 // The composition root: the only file that names all backends of this build.
 #include "backend/registry.h"
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/table/cuda.h"
 #include "backends/null/null.h"
 #include "base/env.h"
 #include "base/log.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/table/cuda.h"
 
 namespace km {
 namespace {

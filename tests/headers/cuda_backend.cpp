@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #define KM_CUDA_LINKAGE "C++"
-#include "backends/cuda/driver.h"
+#include "backends/cuda/driver/driver.h"
 
 // Every version of each function under its own name.
 #define __CUDA_API_VERSION_INTERNAL
@@ -33,7 +33,7 @@ constexpr bool g_same<Ours (*)(OurParameters...), Theirs (*)(TheirParameters...)
     are_alike<Ours, Theirs>() && (are_alike<OurParameters, TheirParameters>() && ...);
 
 #define KM_CUDA_SYMBOL(name) static_assert(g_same<decltype(&cu::name), decltype(&::name)>, #name);
-#include "backends/cuda/symbols.def"
+#include "backends/cuda/driver/symbols.def"
 #undef KM_CUDA_SYMBOL
 
 #define KM_SIZE(type) static_assert(sizeof(cu::type) == sizeof(::type), #type)

@@ -119,6 +119,16 @@ ROOMS = {
         "graph": {"blas", "command", "device", "launches", "stream", "threads"},
         "plugin": {"config", "device", "fault", "memory", "runtime", "stream", "threads"},
     },
+    "src/backends/cuda": {
+        "driver": set(),
+        "context": {"driver"},
+        "stream": {"context", "driver"},
+        "module": {"context", "driver", "stream"},
+        "memory": {"context", "driver", "module", "stream"},
+        "blas": {"context", "driver", "memory", "module", "stream"},
+        "graph": {"blas", "context", "driver", "memory", "module", "stream"},
+        "table": {"driver"},
+    },
     "dropin/cuda": {
         "frame": set(),
         "device": {"frame"},

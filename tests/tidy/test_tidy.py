@@ -81,6 +81,8 @@ CASES = [
     ("layering", "src/odd/a.cpp", "int a;\n", None),
     ("layering", "src/core/launch/a.cpp",
      '#include "backends/cuda/c.h"\n', '#include "backend/i.h"\n'),
+    ("layering", "src/backends/cuda/driver/a.cpp", '#include "backends/cuda/context/epoch.h"\n',
+     '#include "backends/cuda/driver/driver.h"\n'),
     ("layering", "src/backends/a.cpp", '#include "backends/cpu/c.h"\n', None),
     ("layering", "dropin/cuda/context/a.cpp", '#include "api/call.h"\n',
      '#include "core/stream.h"\n'),

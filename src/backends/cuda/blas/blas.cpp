@@ -4,7 +4,7 @@
 
 #include "backend/blas_operations.h"
 #include "backends/cuda/blas/blas_call.h"
-#include "backends/cuda/graph/host_call.h"
+#include "backends/cuda/driver/let_go.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cuda {
@@ -45,7 +45,7 @@ Blas::~Blas() {
 Status Blas::prepare() {
   const Result<const Cublas*> library = Cublas::instance();
   if (!library) return {};
-  Result<BlasHandle> taken = epoch_->take_blas_handle(**library);
+  Result<BlasHandle> taken = take_blas_handle(*epoch_, **library);
   if (taken) handle_ = *taken;
   return epoch_->require_alive();
 }
@@ -74,7 +74,7 @@ Status Blas::submit(Stream& stream, const kmb_blas_call& call) {
   KM_ASSIGN(const Cublas* const library, Cublas::instance());
   const std::lock_guard lock(mutex_);
   if (handle_.handle == nullptr) {
-    KM_ASSIGN(handle_, epoch_->take_blas_handle(*library));
+    KM_ASSIGN(handle_, take_blas_handle(*epoch_, *library));
   }
   KM_TRY(set_stream(*epoch_, *library, handle_, stream.handle()));
   const auto place = [&](uint64_t size_bytes) { return scratch(stream, size_bytes); };
@@ -134,7 +134,7 @@ Result<uint64_t> GraphBlas::scratch(Place& place, uint64_t size_bytes) {
 
 Status GraphBlas::record(Place& place, cu::CUstream stream, const kmb_blas_call& call) {
   KM_ASSIGN(const Cublas* const library, Cublas::instance());
-  KM_ASSIGN(BlasHandle handle, epoch_->take_blas_handle(*library));
+  KM_ASSIGN(BlasHandle handle, take_blas_handle(*epoch_, *library));
   Status done = set_stream(*epoch_, *library, handle, stream);
   if (done) {
     const Memory& memory = *workspaces_[place.workspace].memory;

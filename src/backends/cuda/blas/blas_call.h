@@ -3,8 +3,7 @@
 
 #include <functional>
 
-#include "backends/cuda/blas/cublas.h"
-#include "backends/cuda/epoch.h"
+#include "backends/cuda/blas/blas_handle.h"
 
 namespace km::cuda {
 

@@ -3,7 +3,7 @@
 #include <cinttypes>
 
 #include "backend/graph_node.h"
-#include "backends/cuda/device.h"
+#include "backends/cuda/driver/let_go.h"
 #include "backends/cuda/memory/copy.h"
 #include "backends/cuda/memory/memory_ops.h"
 #include "backends/cuda/module/launch.h"

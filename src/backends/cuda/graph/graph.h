@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backends/cuda/blas/blas.h"
-#include "backends/cuda/graph/host_call.h"
-#include "backends/cuda/stream.h"
+#include "backends/cuda/context/host_call.h"
+#include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 

@@ -1,7 +1,7 @@
 // Copies of rows, as the driver describes them.
 #pragma once
 
-#include "backends/cuda/stream.h"
+#include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 

@@ -5,8 +5,8 @@
 #include <cinttypes>
 #include <vector>
 
-#include "backends/cuda/graph/host_call.h"
-#include "backends/cuda/reaper.h"
+#include "backends/cuda/driver/let_go.h"
+#include "backends/cuda/driver/reaper.h"
 #include "base/memory/host_allocator.h"
 #include "base/memory/host_range.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backends/cuda/stream.h"
+#include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 

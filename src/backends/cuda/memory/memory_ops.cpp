@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/context/epoch.h"
 #include "backends/cuda/module/launch.h"
-#include "backends/cuda/stream.h"
+#include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/interface.h"
-#include "backends/cuda/status.h"
+#include "backends/cuda/driver/status.h"
 
 namespace km::cuda {
 

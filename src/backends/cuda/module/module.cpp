@@ -8,7 +8,7 @@
 #include <cinttypes>
 #include <cstring>
 
-#include "backends/cuda/graph/host_call.h"
+#include "backends/cuda/driver/let_go.h"
 #include "base/memory/host_allocator.h"
 #include "base/text.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cuda/stream.h"
+#include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 

@@ -6,26 +6,27 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
-#include "backends/cuda/blas/cublas.h"
-#include "backends/cuda/module/own_kernels.h"
-#include "backends/cuda/status.h"
+#include "backends/cuda/context/gpu.h"
+#include "backends/cuda/context/own_kernels.h"
+#include "backends/cuda/driver/cublas.h"
+#include "backends/cuda/driver/status.h"
 
 namespace km::cuda {
 
-class Gpu;
 class HostCall;
 
 class Epoch : public std::enable_shared_from_this<Epoch> {
  public:
   /// Retains the primary context.
-  static Result<std::shared_ptr<Epoch>> create(Gpu& gpu);
+  static Result<std::shared_ptr<Epoch>> create(const Gpu& gpu);
   ~Epoch();
 
-  Gpu& gpu() const { return gpu_; }
+  const Gpu& gpu() const { return gpu_; }
   cu::CUcontext handle() const { return handle_; }
 
   /// True if a fatal result was seen. Objects of such a context go with it.
@@ -52,8 +53,8 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   uint64_t unused_pool_bytes();
   /// A kernel of the library's own. With the context current.
   Result<cu::CUfunction> own_kernel(OwnKernel which);
-  /// A handle of cuBLAS that nobody else uses; made where none is left.
-  Result<BlasHandle> take_blas_handle(const Cublas& library);
+  /// A handle of cuBLAS that nobody uses; nothing: none is left.
+  std::optional<BlasHandle> take_blas_handle();
   /// It does nothing any more.
   void give_blas_handle(BlasHandle handle);
   /// Counts contexts of this device that use a peer's memory. Whether this is the first that
@@ -71,13 +72,13 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   void make_lost_calls();
 
  private:
-  explicit Epoch(Gpu& gpu);
+  explicit Epoch(const Gpu& gpu);
   Result<cu::CUstream> make_stream(cu::CUstream* stream);
   Result<cu::CUmemoryPool> make_pool();
   void destroy_resources();
   bool are_calls_done();
 
-  Gpu& gpu_;
+  const Gpu& gpu_;
   const uint64_t number_;  // of all that there have been
   cu::CUcontext handle_ = nullptr;
   std::atomic<bool> has_failed_{false}, is_gone_{false};
@@ -142,5 +143,8 @@ class Current {
   Called called_{cu::CUDA_SUCCESS, nullptr};
   bool is_pushed_ = false;
 };
+
+/// The epoch's primary context is current on this thread, or why not.
+Status require_current(Epoch& epoch, const Current& current);
 
 }  // namespace km::cuda

@@ -1,8 +1,8 @@
 // Limits: of the primary context, so that all contexts of a device share them.
 #include <cinttypes>
 
-#include "backends/cuda/context.h"
-#include "backends/cuda/entries.h"
+#include "backends/cuda/context/context.h"
+#include "backends/cuda/driver/entries.h"
 
 namespace km::cuda {
 namespace {

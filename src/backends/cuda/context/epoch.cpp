@@ -1,8 +1,8 @@
-#include "backends/cuda/epoch.h"
+#include "backends/cuda/context/epoch.h"
 
-#include "backends/cuda/device.h"
-#include "backends/cuda/graph/host_call.h"
-#include "backends/cuda/reaper.h"
+#include "backends/cuda/context/host_call.h"
+#include "backends/cuda/driver/let_go.h"
+#include "backends/cuda/driver/reaper.h"
 
 namespace km::cuda {
 namespace {
@@ -15,9 +15,9 @@ std::atomic<uint64_t> g_epochs{0};
 
 }  // namespace
 
-Epoch::Epoch(Gpu& gpu) : gpu_(gpu), number_(++g_epochs) {}
+Epoch::Epoch(const Gpu& gpu) : gpu_(gpu), number_(++g_epochs) {}
 
-Result<std::shared_ptr<Epoch>> Epoch::create(Gpu& gpu) {
+Result<std::shared_ptr<Epoch>> Epoch::create(const Gpu& gpu) {
   const std::shared_ptr<Epoch> epoch = share(std::unique_ptr<Epoch>(new Epoch(gpu)));
   KM_TRY(cuda::check(driver().cuDevicePrimaryCtxRetain(&epoch->handle_, gpu.device())));
   return epoch;
@@ -135,16 +135,12 @@ Result<cu::CUfunction> Epoch::own_kernel(OwnKernel which) {
   return own_kernels_.get(*this, which);
 }
 
-Result<BlasHandle> Epoch::take_blas_handle(const Cublas& library) {
-  {
-    const std::lock_guard lock(resources_mutex_);
-    if (!blas_handles_.empty()) {
-      const BlasHandle taken = blas_handles_.back();
-      blas_handles_.pop_back();
-      return taken;
-    }
-  }
-  return make_blas_handle(*this, library);
+std::optional<BlasHandle> Epoch::take_blas_handle() {
+  const std::lock_guard lock(resources_mutex_);
+  if (blas_handles_.empty()) return std::nullopt;
+  const BlasHandle taken = blas_handles_.back();
+  blas_handles_.pop_back();
+  return taken;
 }
 
 void Epoch::give_blas_handle(BlasHandle handle) {
@@ -233,6 +229,12 @@ void Epoch::make_lost_calls() {
     call->let_data_go();
     buried_.push_back(std::move(call));
   }
+}
+
+Status require_current(Epoch& epoch, const Current& current) {
+  if (current.ok()) [[likely]]
+    return {};
+  return epoch.check(current.called());
 }
 
 }  // namespace km::cuda

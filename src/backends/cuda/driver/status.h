@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backends/cuda/driver.h"
+#include "backends/cuda/driver/driver.h"
 
 namespace km::cuda {
 

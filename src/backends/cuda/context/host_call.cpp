@@ -1,4 +1,4 @@
-#include "backends/cuda/graph/host_call.h"
+#include "backends/cuda/context/host_call.h"
 
 #include "base/callback/contained_call.h"
 

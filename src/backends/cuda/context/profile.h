@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/interface.h"
-#include "backends/cuda/epoch.h"
+#include "backends/cuda/context/epoch.h"
 
 namespace km::cuda {
 

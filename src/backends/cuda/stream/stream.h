@@ -7,8 +7,8 @@
 #include <mutex>
 #include <span>
 
-#include "backends/cuda/context.h"
-#include "backends/cuda/entries.h"
+#include "backends/cuda/context/context.h"
+#include "backends/cuda/driver/entries.h"
 
 namespace km::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/cuda/status.h"
+#include "backends/cuda/driver/status.h"
 
 namespace km::cuda {
 

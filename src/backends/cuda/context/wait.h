@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/cuda/context.h"
-#include "backends/cuda/entries.h"
+#include "backends/cuda/context/context.h"
+#include "backends/cuda/driver/entries.h"
 
 namespace km::cuda {
 

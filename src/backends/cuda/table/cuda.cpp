@@ -1,9 +1,9 @@
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/table/cuda.h"
 
 #include <cstdio>
 
-#include "backends/cuda/driver.h"
-#include "backends/cuda/entries.h"
+#include "backends/cuda/driver/driver.h"
+#include "backends/cuda/driver/entries.h"
 #include "km_version.h"
 
 namespace km {

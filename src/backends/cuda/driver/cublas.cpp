@@ -1,9 +1,9 @@
-#include "backends/cuda/blas/cublas.h"
+#include "backends/cuda/driver/cublas.h"
 
 #include <filesystem>
 #include <system_error>
 
-#include "backends/cuda/epoch.h"
+#include "backends/cuda/driver/driver.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
@@ -181,32 +181,12 @@ Result<const Cublas*> Cublas::instance() {
   return &*loaded;
 }
 
-Status check_blas(Epoch& epoch, BlasCalled called) {
-  if (called.ok()) [[likely]]
-    return {};
-  // cuBLAS does not say whether the context has failed; any stream does.
-  const Result<cu::CUstream> stream = epoch.allocation_stream();
-  if (stream) {
-    const Called asked = driver().cuStreamQuery(*stream);
-    if (!asked.ok() && is_fatal(asked.result)) return epoch.check(asked);
-  }
+Error blas_error(BlasCalled called) {
   const Meaning meaning = meaning_of(called.status);
   Error error = make_error(meaning.status, "%s gave %s (%d)%s", called.name,
                            status_name(called.status), called.status, meaning.advice);
   error.native_code = called.status;
   return error;
-}
-
-Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library) {
-  BlasHandle made;
-  KM_TRY(check_blas(epoch, {library.cublasCreate_v2(&made.handle), "cublasCreate_v2"}));
-  // No TF32, and products of halves are added in f32 to the end.
-  const Status set = check_blas(
-      epoch,
-      {library.cublasSetMathMode(made.handle, cublas::kNoReducedReduction), "cublasSetMathMode"});
-  if (set) return made;
-  if (!epoch.has_failed()) destroy_blas_handle(made);
-  return set.error();
 }
 
 void destroy_blas_handle(BlasHandle handle) {

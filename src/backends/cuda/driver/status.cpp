@@ -1,4 +1,4 @@
-#include "backends/cuda/status.h"
+#include "backends/cuda/driver/status.h"
 
 #include "base/cuda/cuda_results.h"
 #include "base/log.h"

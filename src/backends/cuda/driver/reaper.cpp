@@ -1,4 +1,4 @@
-#include "backends/cuda/reaper.h"
+#include "backends/cuda/driver/reaper.h"
 
 #include <pthread.h>
 

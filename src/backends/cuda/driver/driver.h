@@ -65,7 +65,7 @@ class Symbol<cu::CUresult (*)(Parameters...)> {
 
 struct Driver {
 #define KM_CUDA_SYMBOL(name) Symbol<decltype(&cu::name)> name{#name, kSince_##name};
-#include "backends/cuda/symbols.def"
+#include "backends/cuda/driver/symbols.def"
 #undef KM_CUDA_SYMBOL
 };
 

@@ -1,11 +1,12 @@
-#include "backends/cuda/stream.h"
+#include "backends/cuda/stream/stream.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "backends/cuda/graph/host_call.h"
-#include "backends/cuda/reaper.h"
-#include "backends/cuda/wait.h"
+#include "backends/cuda/context/host_call.h"
+#include "backends/cuda/context/wait.h"
+#include "backends/cuda/driver/let_go.h"
+#include "backends/cuda/driver/reaper.h"
 
 namespace km::cuda {
 

@@ -1,8 +1,8 @@
-#include "backends/cuda/driver.h"
+#include "backends/cuda/driver/driver.h"
 
 #include <optional>
 
-#include "backends/cuda/status.h"
+#include "backends/cuda/driver/status.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/process/dylib.h"

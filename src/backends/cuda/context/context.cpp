@@ -1,8 +1,8 @@
-#include "backends/cuda/context.h"
+#include "backends/cuda/context/context.h"
 
-#include "backends/cuda/entries.h"
-#include "backends/cuda/graph/host_call.h"
-#include "backends/cuda/reaper.h"
+#include "backends/cuda/driver/entries.h"
+#include "backends/cuda/driver/let_go.h"
+#include "backends/cuda/driver/reaper.h"
 
 namespace km::cuda {
 namespace {
@@ -42,12 +42,6 @@ Status set_pool_access(const Epoch& epoch, Epoch& peer, bool is_enabled) {
 
 }  // namespace
 
-Status require_current(Epoch& epoch, const Current& current) {
-  if (current.ok()) [[likely]]
-    return {};
-  return epoch.check(current.called());
-}
-
 Result<std::shared_ptr<Epoch>> live_epoch(kmb_context* context) {
   std::shared_ptr<Epoch> epoch = from(context)->epoch();
   KM_TRY(epoch->require_alive());
@@ -56,10 +50,10 @@ Result<std::shared_ptr<Epoch>> live_epoch(kmb_context* context) {
 
 km_status context_create(kmb_device* device, kmb_context** out_context, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    Gpu& gpu = from(device)->gpu();
-    KM_ASSIGN(std::shared_ptr<Epoch> epoch, gpu.retain());
+    PrimaryContext& primary = from(device)->primary();
+    KM_ASSIGN(std::shared_ptr<Epoch> epoch, primary.retain());
     KM_TRY(epoch->require_alive());
-    *out_context = to(std::make_unique<Context>(gpu, std::move(epoch)).release());
+    *out_context = to(std::make_unique<Context>(primary, std::move(epoch)).release());
     return {};
   });
 }
@@ -110,13 +104,13 @@ km_status context_reset(kmb_context* handle, kmb_error* error) {
     lost->make_lost_calls();
     const auto process_lost = [&](const Error& why) {
       return Error{KM_ERROR_PROCESS_LOST,
-                   device_uri(context.gpu().ordinal()) +
+                   device_uri(context.primary().gpu().ordinal()) +
                        " cannot be used again by this process, as CUDA has it after a fault of a "
                        "kernel: end the process and start it anew (" +
                        why.message + ")",
                    why.native_code};
     };
-    Result<std::shared_ptr<Epoch>> fresh = context.gpu().replace(lost);
+    Result<std::shared_ptr<Epoch>> fresh = context.primary().replace(lost);
     if (!fresh) return process_lost(fresh.error());
     const Status works = try_out(context, **fresh);
     if (!works) return process_lost(works.error());
@@ -151,6 +145,14 @@ km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint3
     if (set) set = set_pool_access(*epoch, *other, enabled != 0);
     if (!set) epoch->count_peer(*other, enabled == 0);
     return set;
+  });
+}
+
+km_status context_profile(kmb_context* context, uint32_t on, kmb_profile_callback callback,
+                          void* user_data, km_release_callback release, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    const Context& owner = *from(context);
+    return owner.profile()->set(on != 0, owner.epoch(), callback, user_data, release);
   });
 }
 

@@ -1,6 +1,6 @@
-#include "backends/cuda/module/own_kernels.h"
+#include "backends/cuda/context/own_kernels.h"
 
-#include "backends/cuda/epoch.h"
+#include "backends/cuda/context/epoch.h"
 
 namespace km::cuda {
 namespace {

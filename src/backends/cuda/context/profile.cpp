@@ -1,4 +1,4 @@
-#include "backends/cuda/profile.h"
+#include "backends/cuda/context/profile.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,9 +7,7 @@
 #include <chrono>
 #include <new>
 
-#include "backends/cuda/context.h"
-#include "backends/cuda/entries.h"
-#include "backends/cuda/reaper.h"
+#include "backends/cuda/driver/reaper.h"
 
 namespace km::cuda {
 namespace {
@@ -193,14 +191,6 @@ void ProfiledOperation::finish() noexcept {
   } catch (const std::bad_alloc&) {
     operation_->destroy_events();
   }
-}
-
-km_status context_profile(kmb_context* context, uint32_t on, kmb_profile_callback callback,
-                          void* user_data, km_release_callback release, kmb_error* error) {
-  return guarded(error, [&]() -> Status {
-    const Context& owner = *from(context);
-    return owner.profile()->set(on != 0, owner.epoch(), callback, user_data, release);
-  });
 }
 
 }  // namespace km::cuda

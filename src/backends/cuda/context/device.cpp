@@ -1,26 +1,13 @@
-#include "backends/cuda/device.h"
+#include "backends/cuda/context/device.h"
 
-#include <array>
 #include <cstdio>
+#include <memory>
 
-#include "backends/cuda/entries.h"
+#include "backends/cuda/driver/entries.h"
+#include "backends/cuda/driver/status.h"
 
 namespace km::cuda {
 namespace {
-
-Result<Gpu*> known_gpu(uint32_t ordinal, Result<Gpu*> (*make)(uint32_t)) {
-  // They live as long as the process: contexts of several opened devices share them.
-  static std::mutex mutex;
-  static std::array<Gpu*, 64> gpus{};
-  if (ordinal >= gpus.size()) {
-    return make_error(KM_ERROR_NO_DEVICE, "there are no more than %zu devices", gpus.size());
-  }
-  const std::lock_guard lock(mutex);
-  if (gpus[ordinal] == nullptr) {
-    KM_ASSIGN(gpus[ordinal], make(ordinal));
-  }
-  return gpus[ordinal];
-}
 
 Status fill_dimensions(const Gpu& gpu, km_device_info* info) {
   constexpr cu::CUdevice_attribute kBlock[] = {cu::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
@@ -78,72 +65,6 @@ Status fill_sizes(const Gpu& gpu, km_device_info* info) {
 
 }  // namespace
 
-Result<Gpu*> Gpu::open(uint32_t ordinal) {
-  return known_gpu(ordinal, [](uint32_t number) -> Result<Gpu*> {
-    std::unique_ptr<Gpu> gpu(new Gpu(number));
-    KM_TRY(gpu->read());
-    return gpu.release();
-  });
-}
-
-Status Gpu::read() {
-  KM_TRY(check(driver().cuDeviceGet(&device_, static_cast<int>(ordinal_))));
-  KM_ASSIGN(const int pools, attribute(cu::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED));
-  KM_ASSIGN(const int pageable, attribute(cu::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS));
-  has_pools_ = pools != 0;
-  reads_pageable_ = pageable != 0;
-  return {};
-}
-
-Result<int> Gpu::attribute(cu::CUdevice_attribute attribute) const {
-  int value = 0;
-  KM_TRY(check(driver().cuDeviceGetAttribute(&value, attribute, device_)));
-  return value;
-}
-
-Result<std::shared_ptr<Epoch>> Gpu::retain_locked() {
-  if (std::shared_ptr<Epoch> current = current_.lock()) return current;
-  KM_ASSIGN(std::shared_ptr<Epoch> made, Epoch::create(*this));
-  current_ = made;
-  return made;
-}
-
-Result<std::shared_ptr<Epoch>> Gpu::retain() {
-  const std::lock_guard lock(mutex_);
-  return retain_locked();
-}
-
-Result<std::shared_ptr<Epoch>> Gpu::replace(const std::shared_ptr<Epoch>& lost) {
-  const std::lock_guard lock(mutex_);
-  if (current_.lock() != lost) return retain_locked();  // another context has done it
-  // Nobody loses by this what was not lost: a failed primary context is of no use to the whole
-  // process.
-  const std::unique_lock no_users(lost->reset_mutex());
-  const Status reset = check(driver().cuDevicePrimaryCtxReset_v2(device_));
-  if (!reset) return reset.error();
-  current_.reset();
-  Result<std::shared_ptr<Epoch>> fresh = retain_locked();
-  lost->set_gone();  // after the new retention, so that the count never comes down to none
-  return fresh;
-}
-
-Result<Gpu::Priorities> Gpu::priorities() {
-  std::shared_ptr<Epoch> epoch;
-  {
-    const std::lock_guard lock(mutex_);
-    if (knows_priorities_) return priorities_;
-    KM_ASSIGN(epoch, retain_locked());
-  }
-  const Current current(*epoch);
-  if (!current.ok()) return epoch->check(current.called()).error();
-  Priorities found;
-  KM_TRY(epoch->check(driver().cuCtxGetStreamPriorityRange(&found.least, &found.greatest)));
-  const std::lock_guard lock(mutex_);
-  knows_priorities_ = true;
-  priorities_ = found;
-  return found;
-}
-
 km_status device_count(uint32_t* out_count, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     int count = 0;
@@ -155,8 +76,8 @@ km_status device_count(uint32_t* out_count, kmb_error* error) {
 
 km_status device_open(uint32_t ordinal, kmb_device** out_device, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    KM_ASSIGN(Gpu * gpu, Gpu::open(ordinal));
-    *out_device = to(std::make_unique<Device>(*gpu).release());
+    KM_ASSIGN(PrimaryContext * primary, PrimaryContext::open(ordinal));
+    *out_device = to(std::make_unique<Device>(*primary).release());
     return {};
   });
 }
@@ -165,7 +86,7 @@ void device_close(kmb_device* device) { const std::unique_ptr<Device> last(from(
 
 km_status device_info(kmb_device* device, km_device_info* out_info, kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    const Gpu& gpu = from(device)->gpu();
+    const Gpu& gpu = from(device)->primary().gpu();
     km_device_info info{};
     size_t total = 0;
     KM_TRY(check(driver().cuDeviceGetName(info.name, sizeof info.name, gpu.device())));
@@ -184,10 +105,10 @@ km_status device_info(kmb_device* device, km_device_info* out_info, kmb_error* e
 km_status device_attribute(kmb_device* device, km_device_attribute attribute, int64_t* out_value,
                            kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    Gpu& gpu = from(device)->gpu();
+    PrimaryContext& primary = from(device)->primary();
     if (attribute == KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST ||
         attribute == KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_GREATEST) {
-      KM_ASSIGN(const Gpu::Priorities range, gpu.priorities());
+      KM_ASSIGN(const PrimaryContext::Priorities range, primary.priorities());
       *out_value =
           attribute == KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST ? range.least : range.greatest;
       return {};
@@ -197,7 +118,7 @@ km_status device_attribute(kmb_device* device, km_device_attribute attribute, in
                                ? cu::CU_DEVICE_ATTRIBUTE_INTEGRATED
                                : attribute - KM_DEVICE_ATTRIBUTE_CUDA;
     int value = 0;
-    const Called called = driver().cuDeviceGetAttribute(&value, number, gpu.device());
+    const Called called = driver().cuDeviceGetAttribute(&value, number, primary.gpu().device());
     if (called.result == cu::CUDA_ERROR_INVALID_VALUE) {
       Error error =
           make_error(KM_ERROR_NOT_SUPPORTED,
@@ -216,8 +137,8 @@ km_status device_can_access_peer(kmb_device* device, kmb_device* peer, uint32_t*
                                  kmb_error* error) {
   return guarded(error, [&]() -> Status {
     int can_access = 0;
-    const Gpu& gpu = from(device)->gpu();
-    const Gpu& other = from(peer)->gpu();
+    const Gpu& gpu = from(device)->primary().gpu();
+    const Gpu& other = from(peer)->primary().gpu();
     if (&gpu != &other) {
       KM_TRY(check(driver().cuDeviceCanAccessPeer(&can_access, gpu.device(), other.device())));
     }

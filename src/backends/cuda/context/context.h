@@ -5,17 +5,17 @@
 #include <memory>
 #include <mutex>
 
-#include "backends/cuda/device.h"
-#include "backends/cuda/profile.h"
+#include "backends/cuda/context/device.h"
+#include "backends/cuda/context/profile.h"
 
 namespace km::cuda {
 
 class Context {
  public:
-  Context(Gpu& gpu, std::shared_ptr<Epoch> epoch)
-      : gpu_(gpu), profile_(std::make_shared<Profile>()), epoch_(std::move(epoch)) {}
+  Context(PrimaryContext& primary, std::shared_ptr<Epoch> epoch)
+      : primary_(primary), profile_(std::make_shared<Profile>()), epoch_(std::move(epoch)) {}
 
-  Gpu& gpu() const { return gpu_; }
+  PrimaryContext& primary() const { return primary_; }
   /// The epoch in which the context's objects are made from now on.
   std::shared_ptr<Epoch> epoch() const {
     const std::lock_guard lock(mutex_);
@@ -32,7 +32,7 @@ class Context {
   Status set_limits_again(Epoch& epoch) const;
 
  private:
-  Gpu& gpu_;
+  PrimaryContext& primary_;
   const std::shared_ptr<Profile> profile_;
   mutable std::mutex mutex_;
   std::shared_ptr<Epoch> epoch_;
@@ -44,8 +44,5 @@ Result<std::shared_ptr<Epoch>> live_epoch(kmb_context* context);
 
 /// With the context current.
 Status set_limit(Epoch& epoch, km_context_limit limit, uint64_t value);
-
-/// The epoch's primary context is current on this thread, or why not.
-Status require_current(Epoch& epoch, const Current& current);
 
 }  // namespace km::cuda

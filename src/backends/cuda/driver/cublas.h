@@ -12,8 +12,6 @@
 
 namespace km::cuda {
 
-class Epoch;
-
 /// The result of a function of cuBLAS, and its name.
 struct BlasCalled {
   cublas::Status status;
@@ -56,9 +54,9 @@ std::vector<std::string> cublas_candidates(const std::string& named,
 /// "cublasSaxpy_v2".
 const char* cublas_name(kmb_blas_routine routine, km_data_type type);
 
-/// The error of a call that failed: of the context where that has failed, else cuBLAS's own, with
-/// the cublasStatus_t as its native code.
-Status check_blas(Epoch& epoch, BlasCalled called);
+/// The error of a call that failed while its context is well, with the cublasStatus_t as its native
+/// code.
+Error blas_error(BlasCalled called);
 
 /// The objects that cuBLAS keeps for one thread at a time. Never destroyed with a context that
 /// failed: they go with that.
@@ -67,8 +65,6 @@ struct BlasHandle {
   cu::CUstream stream = nullptr;  // that it works in; null: none yet
   cublas::PointerMode mode = cublas::kHost;
 };
-/// With the context current; takes milliseconds, and memory of the device.
-Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library);
 /// Waits for the device.
 void destroy_blas_handle(BlasHandle handle);
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "backends/cuda/graph/host_call.h"
-#include "backends/cuda/stream.h"
-#include "backends/cuda/wait.h"
+#include "backends/cuda/context/wait.h"
+#include "backends/cuda/driver/let_go.h"
+#include "backends/cuda/stream/stream.h"
 
 namespace km::cuda {
 

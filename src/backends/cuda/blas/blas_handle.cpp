@@ -1,0 +1,39 @@
+#include "backends/cuda/blas/blas_handle.h"
+
+#include "backends/cuda/driver/status.h"
+
+namespace km::cuda {
+namespace {
+
+Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library) {
+  BlasHandle made;
+  KM_TRY(check_blas(epoch, {library.cublasCreate_v2(&made.handle), "cublasCreate_v2"}));
+  // No TF32, and products of halves are added in f32 to the end.
+  const Status set = check_blas(
+      epoch,
+      {library.cublasSetMathMode(made.handle, cublas::kNoReducedReduction), "cublasSetMathMode"});
+  if (set) return made;
+  if (!epoch.has_failed()) destroy_blas_handle(made);
+  return set.error();
+}
+
+}  // namespace
+
+Status check_blas(Epoch& epoch, BlasCalled called) {
+  if (called.ok()) [[likely]]
+    return {};
+  // cuBLAS does not say whether the context has failed; any stream does.
+  const Result<cu::CUstream> stream = epoch.allocation_stream();
+  if (stream) {
+    const Called asked = driver().cuStreamQuery(*stream);
+    if (!asked.ok() && is_fatal(asked.result)) return epoch.check(asked);
+  }
+  return blas_error(called);
+}
+
+Result<BlasHandle> take_blas_handle(Epoch& epoch, const Cublas& library) {
+  if (const std::optional<BlasHandle> unused = epoch.take_blas_handle()) return *unused;
+  return make_blas_handle(epoch, library);
+}
+
+}  // namespace km::cuda

@@ -1,0 +1,32 @@
+// A GPU as the driver describes it.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cuda/driver/driver.h"
+
+namespace km::cuda {
+
+/// Gpu keeps what is known of one GPU from its first use on; lives as long as the process.
+class Gpu {
+ public:
+  explicit Gpu(uint32_t ordinal) : ordinal_(ordinal) {}
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+  /// Asks the driver; before anything else.
+  Status read();
+
+  uint32_t ordinal() const { return ordinal_; }
+  cu::CUdevice device() const { return device_; }
+  Result<int> attribute(cu::CUdevice_attribute attribute) const;
+  bool has_pools() const { return has_pools_; }
+  /// The GPU reads memory of the host that is not page-locked by itself, at any time.
+  bool reads_pageable() const { return reads_pageable_; }
+
+ private:
+  const uint32_t ordinal_;
+  cu::CUdevice device_ = 0;
+  bool has_pools_ = false, reads_pageable_ = false;
+};
+
+}  // namespace km::cuda

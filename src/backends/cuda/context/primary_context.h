@@ -1,0 +1,41 @@
+// The primary context of a GPU, which the library shares with the rest of the process.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "backends/cuda/context/epoch.h"
+#include "backends/cuda/context/gpu.h"
+
+namespace km::cuda {
+
+/// The state that all handles of one GPU share; lives as long as the process.
+class PrimaryContext {
+ public:
+  static Result<PrimaryContext*> open(uint32_t ordinal);
+
+  const Gpu& gpu() const { return gpu_; }
+
+  /// The epoch of the context: the one that is retained already, else retained now.
+  Result<std::shared_ptr<Epoch>> retain();
+  /// After `lost` failed: destroys everything in the context and retains it again.
+  Result<std::shared_ptr<Epoch>> replace(const std::shared_ptr<Epoch>& lost);
+
+  struct Priorities {
+    int least = 0, greatest = 0;
+  };
+  Result<Priorities> priorities();
+
+ private:
+  explicit PrimaryContext(uint32_t ordinal) : gpu_(ordinal) {}
+  Result<std::shared_ptr<Epoch>> retain_locked();
+
+  Gpu gpu_;
+
+  std::mutex mutex_;  // guards what follows
+  std::weak_ptr<Epoch> current_;
+  bool knows_priorities_ = false;
+  Priorities priorities_;
+};
+
+}  // namespace km::cuda
