@@ -5,6 +5,7 @@
 
 #include "backend/blas_numbers.h"
 #include "backends/cpu/blas/blas.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -136,6 +137,7 @@ Block triangle_block(const kmb_blas_call& call, uint64_t count, uint64_t piece) 
   uint64_t row = 0;
   while ((row + 1) * (row + 2) / 2 <= piece) ++row;
   const uint64_t column = piece - row * (row + 1) / 2;
+  KM_ASSERT(row < count && column <= row, "a piece lies outside of its triangle");
   const BlasRange high = blas_range(call.n, count, row, kGrain);
   const BlasRange low = blas_range(call.n, count, column, kGrain);
   return call.triangle == KM_BLAS_TRIANGLE_LOWER ? Block{high, low} : Block{low, high};
@@ -189,6 +191,8 @@ void run_block(const OpenBlas& library, const kmb_blas_call& call, const Block& 
 
 uint32_t blas_element_bytes(km_data_type type) {
   constexpr uint32_t kSizes[] = {0, 4, 8, 8, 16, 2, 2};
+  KM_ASSERT(type != 0 && static_cast<size_t>(type) < std::size(kSizes),
+            "a call of BLAS has a type without a size");
   return kSizes[type];
 }
 
@@ -225,10 +229,12 @@ const char* blas_name(const kmb_blas_call& call) {
   };
   if (call.type == KM_DATA_TYPE_F16) return "hgemm";
   if (call.type == KM_DATA_TYPE_BF16) return "bgemm";
+  KM_ASSERT(static_cast<size_t>(call.routine) < std::size(kNames), "a routine has no name");
   return kNames[call.routine].of_type[call.type - KM_DATA_TYPE_F32];
 }
 
 BlasRange blas_range(uint64_t size, uint64_t count, uint64_t index, uint64_t grain) {
+  KM_ASSERT(index < count && grain != 0, "a size is cut into fewer parts than are asked for");
   const uint64_t grains = (size + grain - 1) / grain;
   return {std::min(grains * index / count * grain, size),
           std::min(grains * (index + 1) / count * grain, size)};

@@ -12,6 +12,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -36,6 +37,7 @@ uint64_t rows_per_piece(const TransferRows& rows) {
 }
 
 uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint64_t layer) {
+  KM_ASSERT(rows.height != 0 && row < rows.count, "a row is moved that the transfer does not have");
   return row / rows.height * layer + row % rows.height * pitch;
 }
 
@@ -60,6 +62,7 @@ bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* o
 
 /// Bytes [first, last); pieces are multiples of every value size.
 bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
+  KM_ASSERT(first <= last && last <= transfer.size_bytes, "a piece ends beyond its transfer");
   bool streaming = transfer.size_bytes >= kStreamingBytes;
   auto* destination = reinterpret_cast<void*>(transfer.destination + first);
   if (transfer.is_fill()) {
@@ -195,11 +198,13 @@ float estimated_ticks(const Command& command) {
 bool is_worth_a_thread(float ticks) { return ticks > 2 * kWakeTicks; }
 
 void prepare_alone(Command& command, uint64_t first, uint64_t last) {
+  KM_ASSERT(last <= pieces_of(command), "more pieces are run than the command has");
   command.run.range.reset(first, last, std::max<uint64_t>(last - first, 1));
 }
 
 uint32_t prepare_shared(Command& command, uint64_t first, uint32_t threads,
                         BlockRange::SharedPart* parts) {
+  KM_ASSERT(threads != 0, "a command is shared by no thread");
   uint64_t pieces = pieces_of(command) - first;
   uint64_t chunk = 1, cut = kCut, worth = threads;
   if (command.kind == CommandKind::kernel) {

@@ -47,6 +47,8 @@ Context::~Context() {
 
 void Context::set_profiling(bool on, kmb_profile_callback callback, void* user_data,
                             km_release_callback release) {
+  KM_ASSERT(!on || callback != nullptr || profile_callback_ != nullptr,
+            "a context is profiled for nobody");
   if (callback != nullptr) {
     profile_callback_ = callback;
     profile_data_ = user_data;
@@ -79,6 +81,8 @@ bool Context::try_retain() {
 
 void Context::add_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
+  KM_ASSERT(std::find(streams_.begin(), streams_.end(), stream) == streams_.end(),
+            "a context opens a stream that it has");
   streams_.push_back(stream);
 }
 
@@ -132,6 +136,7 @@ void Context::fail(Error error, const KernelThread* self) {
 void Context::note_assertion(Error error) {
   {
     std::lock_guard lock(error_mutex_);
+    KM_ASSERT(error.status != KM_SUCCESS, "an assertion of a kernel fails with success");
     if (assertion_.status != KM_SUCCESS) return;
     assertion_ = std::move(error);
   }

@@ -41,6 +41,7 @@ class BlockRange {
       begin += each + (i < more ? 1 : 0);
       parts[i].end = begin;
     }
+    KM_ASSERT(begin == end, "the parts of a range are not all of it");
     parts_ = parts;
     count_ = count;
     chunk_ = chunk;
@@ -62,6 +63,7 @@ class BlockRange {
   /// The next chunk [*first, *last) of this part or, when it is done, of another, which *part then
   /// names, and no more than `most`; false when there is none.
   bool take(uint32_t* part, uint64_t* first, uint64_t* last, uint64_t most = UINT64_MAX) {
+    KM_ASSERT(*part < count_, "a thread takes from a part that its range does not have");
     for (uint32_t i = 0; i < count_; ++i) {
       if (take_from(part_at(*part), most, first, last)) return true;
       if (++*part == count_) *part = 0;
@@ -85,6 +87,7 @@ class BlockRange {
       const uint64_t left = part.end - from;
       to = from + std::min({left, most, std::max(chunk_, left / cut_)});
     } while (!part.next.compare_exchange_weak(from, to, std::memory_order_relaxed));
+    KM_ASSERT(from < to && to <= part.end, "a part hands out nothing, or more than it has");
     *first = from;
     *last = to;
     return true;

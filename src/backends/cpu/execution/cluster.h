@@ -14,13 +14,17 @@ class Cluster {
  public:
   /// A new cluster of so many blocks, whose shared memories lie `stride_bytes` apart from `shared`.
   void begin(uint32_t size, uint8_t* shared, uint64_t stride_bytes) {
+    KM_ASSERT(size > 1 && shared != nullptr, "a cluster has one block, or no memory for several");
     members.clear();
     size_ = size;
     arrived_ = finished_ = rounds_ = 0;
     shared_ = shared;
     stride_bytes_ = stride_bytes;
   }
-  uint8_t* shared_of(uint32_t rank) const { return shared_ + rank * stride_bytes_; }
+  uint8_t* shared_of(uint32_t rank) const {
+    KM_ASSERT(rank < size_, "a cluster does not have a block of this rank");
+    return shared_ + rank * stride_bytes_;
+  }
   /// From the first block's shared memory to the end of the last one's.
   uint64_t shared_bytes() const { return size_ * stride_bytes_; }
 

@@ -88,6 +88,7 @@ Status Executor::select_window(uint64_t shared_bytes) {
   GuardedRange& window = windows_[window_];
   if (!open_window(window, shared_bytes)) return no_memory("shared memory", shared_bytes);
   state_.shared = window.data();
+  KM_ASSERT(window.allowed_bytes() == wanted, "a window is open beyond its block's shared memory");
   return {};
 }
 
@@ -104,6 +105,8 @@ Status Executor::prepare(const LaunchRun& launch) {
     guard_.stacks[0] = {stack_.guard_begin(), stack_.begin()};
   }
   state_.warp_count = unit.grid_entry != nullptr ? 1 : warps_of(launch.record);
+  KM_ASSERT(state_.warp_count != 0 && state_.warp_count <= kMaxWarps,
+            "a block has no warps, or more than it may have");
   if (unit.runs_through()) {
     KM_TRY(select_window(launch.shared_bytes));
     if (!grow_scratch(scratch_, unit.scratch_bytes, unit)) {
@@ -129,6 +132,7 @@ void Executor::run_grid() {
     set_block(&state_, record, first);
     for (uint64_t left = last - first; left != 0; begin_row(&state_, record)) {
       const uint64_t x = state_.block[0], count = std::min(left, record.grid[0] - x);
+      KM_ASSERT(count != 0, "a row of blocks is over, and the next has not begun");
       entry(&record, &state_, x, x + count);
       left -= count;
       blocks_ += count;
@@ -145,6 +149,8 @@ void Executor::privatize_atomics(uint64_t address, uint32_t size_bytes) {
 Executor::Turns Executor::run_turns() {
   Turns result;
   for (size_t i = 0; i < residents_.running().size();) {
+    KM_ASSERT(residents_.running().size() <= kMaxResidentBlocks,
+              "a thread keeps more blocks going than it may");
     resident_ = residents_.running()[i];
     running_ = resident_->state();
     const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
@@ -214,6 +220,8 @@ Ending Executor::enter(LaunchRun& launch) {
   KM_ASSERT(current_guard == nullptr, "a thread enters generated code from generated code");
   KM_ASSERT(guard_.begin < guard_.end && guard_.begin == launch.unit->begin,
             "the guard names the code of another kernel");
+  KM_ASSERT(stack_ && stack_.size_bytes() >= launch.unit->stack_bytes,
+            "a kernel runs on a stack that is too small for it");
   launch_ = &launch;
   running_ = &state_;
   guard_.stop = launch.stop;
@@ -282,6 +290,7 @@ AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const 
 
 /// Notes how long the run's blocks took.
 void Executor::note_time(const CodeUnit& unit) const {
+  KM_ASSERT(blocks_ != 0, "a run took time for no block");
   constexpr uint64_t kLeastTicks = 2000;  // of a run in which blocks count for more than entering
   const float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
   const float old = unit.ticks_per_block.load(std::memory_order_relaxed);

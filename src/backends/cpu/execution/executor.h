@@ -22,6 +22,7 @@
 #include "backends/cpu/fault/kernel_thread.h"
 #include "backends/cpu/memory/address_space.h"
 #include "backends/cpu/memory/allocations.h"
+#include "base/assert.h"
 #include "base/result.h"
 
 namespace km::cpu {
@@ -31,7 +32,10 @@ class Executor {
   /// One that nobody uses, for the calling thread; null when memory is short.
   static Executor* acquire();
   /// Lock-free: also right in a child process after fork.
-  void release() { in_use_.store(false, std::memory_order_release); }
+  void release() {
+    KM_ASSERT(in_use_.load(std::memory_order_relaxed), "an executor is given back by nobody");
+    in_use_.store(false, std::memory_order_release);
+  }
 
   /// Runs blocks of the launch until none is left, it faults or it is cancelled. The error is
   /// about memory for stacks, windows or scratch.

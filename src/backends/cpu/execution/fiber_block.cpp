@@ -32,6 +32,7 @@ bool FiberBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t w
 
 /// Stacks of at least `stack_bytes` for `count` warps. False: no room.
 bool FiberBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
+  KM_ASSERT(count != 0 && count <= kMaxWarps, "a block has no warps, or more than it may have");
   if (count <= prepared_ && stack_bytes <= stack_bytes_) return true;
   uint64_t size = stack_bytes_;
   if (stack_bytes > size || size == 0) {
@@ -89,6 +90,7 @@ void FiberBlock::run_warp(uint32_t index) {
 
 void FiberBlock::start() {
   count_ = state_.warp_count;
+  KM_ASSERT(count_ != 0 && count_ <= prepared_, "a block begins without a stack for each warp");
   barriers_ = {};
   used_barriers_ = exited_ = yields_ = 0;
   runnable_ = count_ == 32 ? UINT32_MAX : bit(count_) - 1;
@@ -136,6 +138,7 @@ void FiberBlock::abandon() {
 void FiberBlock::switch_to(uint32_t next) {
   Warp& from = *warps_[current_];
   if (next == from.index) return;
+  KM_ASSERT(running_ && (runnable_ & bit(next)) != 0, "a warp goes on that waits or is over");
   Warp& to = *warps_[next];
   current_ = next;
   state_.first_thread = next * simt::kWarpLanes;
@@ -148,6 +151,7 @@ void FiberBlock::switch_to(uint32_t next) {
 
 /// From warp `index`; the next run() goes on with warp `current_`.
 void FiberBlock::switch_to_base(uint32_t index, Turn turn) {
+  KM_ASSERT(running_, "a block gives its thread away, which it does not have");
   turn_ = turn;
   Warp& from = *warps_[index];
   before_switch(&from.fake_stack, base_low_, base_size_);
@@ -166,6 +170,8 @@ void FiberBlock::release(Barrier& barrier) {
     warps_[static_cast<uint32_t>(std::countr_zero(left))]->predicates = barrier.predicates;
   }
   KM_ASSERT((barrier.waiting & (runnable_ | exited_)) == 0, "a warp waits that runs or is over");
+  KM_ASSERT(static_cast<uint32_t>(std::popcount(barrier.waiting)) <= barrier.arrived,
+            "more warps wait at a barrier than have come to it");
   runnable_ |= barrier.waiting;
   barrier = {};
 }
@@ -192,6 +198,7 @@ bool FiberBlock::pick_next(uint32_t* out_next) {
   if (runnable_ == 0 && !release_exited()) return false;
   uint32_t above = current_ == 31 ? 0 : runnable_ & ~(bit(current_ + 1) - 1);
   *out_next = static_cast<uint32_t>(std::countr_zero(above != 0 ? above : runnable_));
+  KM_ASSERT(*out_next < count_, "a warp can run that the block does not have");
   return true;
 }
 
@@ -235,6 +242,7 @@ void FiberBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
 }
 
 void FiberBlock::yield(uint64_t pc) {
+  KM_ASSERT((runnable_ & bit(current_)) != 0, "a warp waits in a loop, and cannot run");
   warps_[current_]->pc = pc;
   uint32_t next = current_;
   pick_next(&next);

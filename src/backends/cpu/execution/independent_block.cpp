@@ -13,6 +13,8 @@ using simt::IndependentWarp;
 using simt::kWarpLanes;
 
 void IndependentBlock::start() {
+  KM_ASSERT(state_.scratch != nullptr && state_.warp_count <= kMaxWarps,
+            "a block's warps have nowhere to be");
   exited_ = 0;
   barriers_ = {};
   unfinished_ = 0;
@@ -84,6 +86,8 @@ void IndependentBlock::release(Barrier& barrier) {
     for (uint32_t left = barrier.waiting[w]; left != 0; left &= left - 1) {
       warp(w).participants[std::countr_zero(left)] = barrier.predicates;
     }
+    KM_ASSERT((barrier.waiting[w] & ~warp(w).blocked) == 0,
+              "threads wait at a barrier, and their warp lets them run");
     warp(w).blocked &= ~barrier.waiting[w];
   }
   barrier = {};
@@ -113,6 +117,7 @@ bool IndependentBlock::release_complete(bool count_exited) {
 void IndependentBlock::arrive(IndependentWarp* warp, uint32_t lanes, uint32_t id,
                               uint32_t thread_count, uint32_t predicates, bool waits,
                               uint32_t state, uint64_t pc) {
+  KM_ASSERT(lanes != 0 && (lanes & ~warp->live) == 0, "threads come to a barrier that are over");
   Barrier& barrier = barriers_[id % kMaxBarriers];
   barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
   barrier.expected = thread_count;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace km::cpu {
@@ -68,6 +69,10 @@ bool ResidentBlock::has_synced_cluster() {
 
 void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster,
                           uint32_t rank) {
+  KM_ASSERT(thread_count != 0 && thread_count <= kMaxWarps * simt::kWarpLanes,
+            "a block has no threads, or more than it may have");
+  KM_ASSERT(cluster == nullptr || rank < cluster->members.size(),
+            "a block begins before its cluster knows it");
   state_ = state;
   cluster_ = cluster;
   waits_for_cluster_ = false;

@@ -69,6 +69,7 @@ Cluster* ResidentBlocks::new_cluster(uint32_t size) {
     clusters_.push_back(std::make_unique<Cluster>());
     idle_clusters_.push_back(clusters_.back().get());
   }
+  KM_ASSERT(!idle_.empty(), "a cluster begins without memory");
   Cluster* const cluster = idle_clusters_.back();
   idle_clusters_.pop_back();
   cluster->begin(size, idle_.back()->window(), uint64_t{1} << launch_->record.cluster_bits);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cpu/threads/sanitizers.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -63,6 +64,8 @@ void RunFaults::complete(Ending ending, const Fault& of_guard, const simt::Block
     fault_.kind = simt::FaultKind::stopped;
     fault_.helper_line = 0;
   }
+  KM_ASSERT(fault_.kind != simt::FaultKind::none || fault_.fault.signal != 0 || has_assertion_,
+            "a run has faulted, and nobody knows how");
 }
 
 void RunFaults::set_not_begun() {

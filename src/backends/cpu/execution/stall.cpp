@@ -22,6 +22,7 @@ void StallWatch::end() {
 }
 
 bool StallWatch::note_wait() {
+  KM_ASSERT(launch_ != nullptr, "a thread waits in a launch that it does not watch");
   const uint64_t limit_ns = config().stall_warning_ms * 1'000'000;
   if (limit_ns == 0) return false;
   const uint64_t now = now_ns();

@@ -21,6 +21,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/thread/cancellation.h"
 
@@ -186,6 +187,8 @@ bool is_same(const struct sigaction& one, const struct sigaction& other) {
 /// The place of a handler in the chain: the last one, a new one, or, in a full chain, that of an
 /// equal handler, which a program that switches between a few has installed before. -1: none.
 int level_of(Chain& chain, const struct sigaction& handler) {
+  KM_ASSERT(chain.count >= 0 && chain.count <= kMostHandlers,
+            "a chain has more handlers than room");
   if (chain.count != 0 && is_same(chain.handlers[chain.count - 1], handler)) return chain.count - 1;
   if (chain.count != kMostHandlers) {
     chain.handlers[chain.count] = handler;

@@ -62,6 +62,7 @@ Result<std::shared_ptr<const DeviceGraph>> DeviceGraph::make(uint64_t handle,
                                                              std::shared_ptr<DeviceGraphUse> use) {
   std::shared_ptr<DeviceGraph> graph(  // tidy: new: belongs to the shared_ptr around it
       new DeviceGraph(handle, std::move(use)));
+  KM_ASSERT(program.nodes.size() == nodes.size(), "a graph has another program");
   graph->works_.reserve(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeUpdates* const changed = program.nodes[i]->updates.get();
@@ -107,6 +108,7 @@ bool GraphEnvironment::count_launch() {
 
 bool GraphEnvironment::add_tail(DeviceWork tail) {
   const std::lock_guard lock(mutex_);
+  KM_ASSERT(tail.graph != nullptr, "only graphs are the tails of graphs");
   if (tails_.size() == kMostTails) return false;
   tails_.push_back(std::move(tail));
   return true;

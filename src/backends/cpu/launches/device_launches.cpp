@@ -52,6 +52,7 @@ uint64_t DeviceGrid::make_buffer(uint64_t size_bytes, uint64_t align_bytes,
   kept.launch.arguments = reinterpret_cast<const void*>(address);
   kept.launch.arguments_size_bytes = size_bytes;
   fresh_begin_ = address + taken;
+  KM_ASSERT(fresh_begin_ <= fresh_end_, "a buffer for arguments ends beyond its chunk");
   return address;
 }
 
@@ -195,6 +196,7 @@ Result<bool> DeviceLaunches::start(const DeviceWork& work) {
 
 /// Begins with the nodes of a graph. Its tails, too, may follow each other for ever.
 void DeviceLaunches::enter(const DeviceWork& work) {
+  KM_ASSERT(work.graph != nullptr, "the launch of a kernel is taken for that of a graph");
   auto graph = std::make_unique<DeviceGrid>(this, work.graph);
   if (!nested_.empty() && top().is_finished()) nested_.pop_back();
   work.graph->start();

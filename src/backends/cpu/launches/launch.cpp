@@ -11,6 +11,7 @@
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/runtime/runtime_table.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "base/assert.h"
 #include "base/text.h"
 #include "simt/shared_memory.h"
 
@@ -147,6 +148,7 @@ Status set_clusters(LaunchRun* run, const Function& function, const kmb_launch& 
   record.cluster_bits = static_cast<uint32_t>(std::countr_zero(stride));
   if (blocks == 1) record.cluster_bits = kLoneClusterBits;
   if (blocks == 1 || !function.kernel().meets_cluster) return {};
+  KM_ASSERT(run->block_count % blocks == 0, "a grid has a cluster that is not whole");
   run->cluster_blocks = blocks;
   run->block_count /= blocks;
   return {};
@@ -191,6 +193,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
     record.workspace = reinterpret_cast<uint64_t>(&run.workspace[0]);
   }
   KM_ASSIGN(run.unit, function.code_for(record, run.cluster_blocks > 1));
+  KM_ASSERT(run.unit != nullptr && run.block_count != 0, "a launch has no code, or no blocks");
   run.stop = context->stop_word();
   run.owner = context;
   run.output = &context->output();

@@ -10,6 +10,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/launches/launch.h"
 #include "backends/cpu/module/module.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -44,6 +45,8 @@ NodeBase::NodeBase(const kmb_kernel_node& node)
 
 kmb_launch NodeBase::launch_with(const NodeSettings& changed) const {
   kmb_launch with = launch;
+  KM_ASSERT(changed.arguments.size() == settings.arguments.size(),
+            "kernels have changed the size of a node's arguments");
   std::copy_n(changed.grid, 3, with.grid);
   with.arguments = changed.arguments.data();
   return with;

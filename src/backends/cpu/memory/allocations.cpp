@@ -4,6 +4,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/assert.h"
+
 namespace km::cpu {
 namespace {
 
@@ -37,6 +39,7 @@ void Allocations::remove(uint64_t address, uint64_t size_bytes) {
     sizes_.erase(entry);
     return;
   }
+  KM_ASSERT(false, "an allocation ends that was not noted");
 }
 
 Allocations& Allocations::of_all_contexts() {

@@ -28,6 +28,7 @@ uint64_t DeviceHeap::take_free(uint64_t block_bytes) {
 }
 
 uint64_t DeviceHeap::take_fresh(uint64_t block_bytes) {
+  KM_ASSERT(fresh_begin_ <= fresh_end_, "the unused part of a range ends before it begins");
   if (block_bytes > fresh_end_ - fresh_begin_) return 0;
   fresh_begin_ += block_bytes;
   return fresh_begin_ - block_bytes;
@@ -60,6 +61,7 @@ void DeviceHeap::merge_free() {
     for (++i; i < blocks.size() && blocks[i].first == begin + size_bytes; ++i) {
       size_bytes += blocks[i].second;
     }
+    KM_ASSERT(i == blocks.size() || blocks[i].first > begin + size_bytes, "free blocks overlap");
     put_back(begin, size_bytes);
   }
   may_merge_ = false;
@@ -94,6 +96,8 @@ uint64_t DeviceHeap::take(uint64_t block_bytes) {
 
 /// A block is lost where there is no memory for a note of it.
 void DeviceHeap::put_back(uint64_t address, uint64_t block_bytes) noexcept {
+  KM_ASSERT(address % kAlignBytes == 0 && block_bytes % kAlignBytes == 0 && block_bytes != 0,
+            "a free block is not made of whole units");
   try {
     free_[block_bytes].push_back(address);
   } catch (const std::bad_alloc&) {
@@ -120,6 +124,7 @@ uint64_t DeviceHeap::allocate(uint64_t size_bytes) {
     return 0;
   }
   used_bytes_ += block_bytes;
+  KM_ASSERT(used_bytes_ <= reserved_bytes_, "kernels have more memory than the ranges hold");
   return address;
 }
 

@@ -70,6 +70,8 @@ Result<Heap::Block> Heap::allocate(uint64_t size_bytes, bool zeroed) {
   bool large = size_bytes >= kLargeBytes;
   Result<Block> block = large ? allocate_large(size_bytes, zeroed) : allocate_small(size_bytes);
   if (block) {
+    KM_ASSERT(block->address % kAlignBytes == 0 && block->reserved_bytes >= size_bytes,
+              "a block is not aligned, or smaller than was asked for");
     allocated_bytes_ += size_bytes;
     reserved_bytes_ += block->reserved_bytes;
   }
@@ -91,6 +93,8 @@ void Heap::free(const Block& block) {
 }
 
 const GuardedRange& Heap::range_of(const Block& block) {
+  KM_ASSERT(block.size_bytes < kLargeBytes || large_.contains(block.address),
+            "a block is asked for that was freed");
   if (block.size_bytes >= kLargeBytes) return large_.find(block.address)->second;
   return std::prev(slabs_.upper_bound(block.address))->second->range;
 }
@@ -122,6 +126,8 @@ Result<Heap::Block> Heap::allocate_small(uint64_t size_bytes) {
   }
   Slab& slab = *candidates.back();
   uint64_t capacity = slab.range.size_bytes() / block_bytes;
+  KM_ASSERT(slab.block_bytes == block_bytes && (!slab.free.empty() || slab.carved < capacity),
+            "a slab with room is full, or has blocks of another size");
   Block block = {0, size_bytes, block_bytes, slab.free.empty()};
   uint32_t index = slab.carved;
   if (slab.free.empty()) {
@@ -141,6 +147,11 @@ void Heap::free_small(const Block& block) {
   uint64_t capacity = slab.range.size_bytes() / slab.block_bytes;
   bool was_full = slab.free.empty() && slab.carved == capacity;
   uint64_t index = (slab.range.end() - block.address) / slab.block_bytes - 1;
+  KM_ASSERT(index < slab.carved && block.address >= slab.range.begin() &&
+                block.address == slab.range.end() - (index + 1) * slab.block_bytes,
+            "a block is freed that its slab has not handed out");
+  KM_ASSERT(std::find(slab.free.begin(), slab.free.end(), index) == slab.free.end(),
+            "a block is freed twice");
   slab.free.push_back(static_cast<uint32_t>(index));
   std::vector<Slab*>& candidates = slabs_with_room_[slab.block_bytes];
   if (was_full) candidates.push_back(&slab);
@@ -157,6 +168,7 @@ void Heap::free_small(const Block& block) {
 bool Heap::take_kept(uint64_t range_bytes, GuardedRange* out_range) {
   auto found = kept_.lower_bound(range_bytes);
   if (found == kept_.end() || found->first > range_bytes + range_bytes / 8) return false;
+  KM_ASSERT(kept_bytes_ >= found->first, "more memory is kept than is counted");
   kept_bytes_ -= found->first;
   *out_range = std::move(found->second);
   kept_.erase(found);
@@ -188,6 +200,7 @@ Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
   }
   // Against the upper guard as far as alignment allows.
   block.address = range.end() - round_up(size_bytes, kAlignBytes);
+  KM_ASSERT(block.address >= range.begin(), "a block begins before its range");
   block.reserved_bytes = range.size_bytes();
   large_.emplace(block.address, std::move(range));
   return block;
@@ -195,6 +208,7 @@ Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
 
 void Heap::free_large(const Block& block) {
   auto found = large_.find(block.address);
+  KM_ASSERT(found != large_.end(), "a block is freed that was not allocated");
   GuardedRange range = std::move(found->second);
   large_.erase(found);
   // Other processes must not see the next allocation at these addresses.
@@ -209,6 +223,7 @@ void Heap::free_large(const Block& block) {
 void Heap::trim_locked(uint64_t keep_bytes) {
   // The largest go first: few system calls, much memory.
   while (kept_bytes_ > keep_bytes || (keep_bytes == 0 && !kept_.empty())) {
+    KM_ASSERT(!kept_.empty(), "memory counts as kept that is not there");
     auto largest = std::prev(kept_.end());
     kept_bytes_ -= largest->first;
     kept_.erase(largest);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "backends/cpu/threads/sanitizers.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -44,6 +45,7 @@ Error no_memory(const char* what) {
 }
 
 bool is_zero(const uint8_t* bytes, uint64_t size_bytes) {
+  KM_ASSERT(size_bytes != 0, "a piece of a range is empty");
   return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size_bytes - 1) == 0;
 }
 
@@ -67,6 +69,7 @@ bool copy_into(const File& file, const GuardedRange& range) {
 class Move {
  public:
   explicit Move(const GuardedRange& range) : range_(range) {
+    KM_ASSERT(moving.end.load() == 0, "two ranges move at a time");
     moving.set(range.begin(), range.end());
     moved[next_moved].set(range.begin(), range.end());
     is_held_ = mprotect(as_pointer(range.begin()), range.size_bytes(), PROT_READ) == 0;

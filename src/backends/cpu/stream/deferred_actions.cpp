@@ -8,6 +8,7 @@
 namespace km::cpu {
 
 void DeferredActions::add(uint64_t ticket, std::function<void()> action) {
+  KM_ASSERT(ticket != kNothing, "an action awaits a ticket that no stream gives");
   std::lock_guard lock(mutex_);
   actions_.emplace_back(ticket, std::move(action));
   if (ticket < first_ticket_.load(std::memory_order_relaxed)) first_ticket_.store(ticket);

@@ -6,6 +6,7 @@
 #include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/stream.h"
+#include "base/assert.h"
 
 namespace km::cpu {
 namespace {
@@ -56,6 +57,7 @@ struct GraphPlan::Placement {
   }
 
   void put(uint32_t node, uint32_t lane) {
+    KM_ASSERT(lane < tails.size() && tails.size() <= kMaxLanes, "a node is put in no lane");
     const uint32_t position = tails[lane] == kNone ? 1 : places[tails[lane]].position + 1;
     known[lane][lane] = position;
     places[node] = {lane, position, known[lane]};
@@ -115,6 +117,9 @@ void GraphPlan::build(std::span<const kmb_graph_node> nodes) {
   };
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     const std::span dependencies(nodes[node].dependencies, nodes[node].dependency_count);
+    KM_ASSERT(std::all_of(dependencies.begin(), dependencies.end(),
+                          [&](uint32_t before) { return before < node; }),
+              "a node depends on one that comes after it");
     const uint32_t lane = placement.choose_lane(node, dependencies);
     if (lane == placement.tails.size()) placement.add_lane();
     // The latest first: they often know of the others.
@@ -150,6 +155,7 @@ bool GraphPlan::fork(Stream* main, const Command& front) {
     }
     starts_.push_back(start);
   }
+  KM_ASSERT(streams_.size() + 1 == lanes_.size(), "a graph has not a stream for each lane");
   for (Mark& mark : marks_) {
     Stream* stream = mark.lane == 0 ? main : streams_[mark.lane - 1];
     mark.marker->rearm(stream, mark.lane == 0 ? front.ticket : stream->submitted() + 1);

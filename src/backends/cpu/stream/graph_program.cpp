@@ -11,10 +11,12 @@
 namespace km::cpu {
 
 Command* GraphProgram::step_of(const Command& front) const {
+  KM_ASSERT(plan != nullptr, "a graph is launched that was not planned");
   if (front.in_turn) return front.step < nodes.size() ? &nodes[front.step]->command : nullptr;
   const std::vector<GraphPlan::Step>& lane = plan->lane(front.lane);
   if (front.step >= lane.size()) return nullptr;
   const GraphPlan::Step& step = lane[front.step];
+  KM_ASSERT(step.sync != nullptr || step.node < nodes.size(), "a lane has a node of another graph");
   return step.sync != nullptr ? step.sync : &nodes[step.node]->command;
 }
 

@@ -10,6 +10,7 @@
 namespace km::cpu {
 
 bool Marker::done() const {
+  KM_ASSERT(in_graph_ || stream_ != nullptr, "a marker outside of graphs marks no stream");
   return in_graph_ ? reached_.load(std::memory_order_acquire) : stream_->is_complete(ticket_);
 }
 

@@ -47,6 +47,7 @@ class Marker {
   /// To be reached once more, in a graph that this stream runs at this ticket. Nobody waits now.
   void rearm(Stream* stream, uint64_t ticket) {
     KM_ASSERT(parked_.empty(), "a marker is used again while streams wait for it");
+    KM_ASSERT(stream != nullptr && ticket != 0, "a marker of a graph belongs to no launch");
     stream_ = stream;
     set_in_graph(ticket);
     reached_.store(false, std::memory_order_relaxed);

@@ -43,6 +43,8 @@ Stream::Stream(ThreadPool* pool)
 Stream* Stream::open(Context* context, int32_t priority) {
   Stream* stream = context->pool()->take_closed_stream();
   if (stream == nullptr) stream = std::unique_ptr<Stream>(new Stream(context->pool())).release();
+  KM_ASSERT(stream->is_complete(stream->submitted()) && stream->pending_.load() == 0,
+            "a stream is opened that has work of its former user");
   stream->context_ = context;
   stream->priority_.store(priority, std::memory_order_relaxed);
   try {
@@ -116,6 +118,7 @@ void Stream::recycle(Command* command) {
   std::lock_guard lock(lock_);
   const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
   KM_ASSERT(ticket > completed_.load(), "a ticket was completed before it was given");
+  KM_ASSERT(command->kind != CommandKind::none, "a command is submitted that was not filled in");
   command->ticket = ticket;
   if (context_->is_profiling()) [[unlikely]]
     note_queued(*context_, *command);
@@ -153,6 +156,7 @@ bool Stream::begin_inline(uint64_t* out_ticket) {
   uint64_t none = 0;
   if (!pending_.compare_exchange_strong(none, 1)) return false;
   *out_ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  KM_ASSERT(*out_ticket == completed_.load() + 1, "nothing is pending, and a ticket is open");
   submitted_.store(*out_ticket, std::memory_order_release);
   return true;
 }
@@ -193,6 +197,8 @@ void Stream::drive(Executor* executor, uint64_t until) {
 void Stream::drive_light() {
   const HostMemoryNeeded needed;
   for (;;) {
+    KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
+              "a stream is run by a thread that does not own it, or has no work");
     Command& command = *head_->next.load(std::memory_order_acquire);
     if (!is_light(command.kind)) {
       make_ready();
@@ -251,6 +257,8 @@ bool is_work(CommandKind kind) {
 /// do, and another lane may still be at the same step for the launch before: it is not touched.
 [[gnu::noinline]] bool Stream::execute_graph(Command& command, Executor* executor) {
   const GraphProgram& program = *command.program;
+  KM_ASSERT(command.in_turn || command.lane < program.plan->lane_count(),
+            "a launch of a graph is in a lane that the graph does not have");
   const bool ends = context_->failed() || context_->is_stopping();
   if (command.lane == 0 && command.step == 0) {
     program.begin_updates();
@@ -275,6 +283,7 @@ bool is_work(CommandKind kind) {
       return true;
   }
   if (step->event_slot != Command::kNoEvent) [[unlikely]] {
+    KM_ASSERT(step->event_slot < command.events->markers.size(), "a launch lacks a node's marker");
     return execute_event(*step, command.events->markers[step->event_slot], ends);
   }
   if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
@@ -382,12 +391,14 @@ void Stream::resume_light() {
 }
 
 void Stream::resume_here(Executor* executor, uint64_t until) {
+  KM_ASSERT(job_.load() != 0, "a stream goes on after a job that it did not publish");
   job_.store(0, std::memory_order_relaxed);
   if (finish(until)) drive(executor, until);
 }
 
 bool Stream::hand_to_callback_thread(Command& command) {
   if (context_->is_exiting()) return true;
+  KM_ASSERT(command.callback != nullptr, "a command calls nothing");
   km_host_callback callback = command.callback;
   void* user_data = command.user_data;
   km_status status = context_->status();
@@ -451,6 +462,7 @@ FollowUps* launches_of(const Command& front) {
 bool Stream::finish(uint64_t until) {
   Command* command = head_->next.load(std::memory_order_acquire);
   uint64_t ticket = command->ticket;
+  KM_ASSERT(state_.load() == kOwned, "a command ends in a stream that nobody owns");
   KM_ASSERT(ticket == completed_.load() + 1, "a command ends before the one in front of it");
   KM_ASSERT(job_.load() == 0, "a command ends while a job runs it");
   if (context_->is_profiling()) [[unlikely]]
@@ -480,6 +492,7 @@ bool Stream::finish(uint64_t until) {
 bool Stream::complete(uint64_t ticket, uint64_t until) {
   KM_ASSERT(ticket == completed_.load() + 1, "tickets are completed out of order");
   completed_.store(ticket);
+  KM_ASSERT(ticket <= submitted(), "a ticket is completed that was not given");
   const uint64_t pending = pending_.fetch_sub(1);
   KM_ASSERT(pending != 0, "more commands are completed than were submitted");
   bool more = pending > 1;
@@ -503,6 +516,7 @@ void Stream::wake_waiters(uint64_t ticket) {
 }
 
 void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
+  KM_ASSERT(ticket <= submitted(), "an action awaits a ticket that was not given");
   if (is_complete(ticket)) {
     action();
     return;

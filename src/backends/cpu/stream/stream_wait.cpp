@@ -4,6 +4,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "base/assert.h"
 #include "base/thread/cancellation.h"
 
 namespace km::cpu {
@@ -15,6 +16,7 @@ constexpr uint64_t kWayTicks = 5000;
 }  // namespace
 
 bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
+  KM_ASSERT(ticket <= submitted(), "a thread waits for a ticket that was not given");
   if (is_complete(ticket)) return true;
   if (timeout_ns == 0) return false;
   const NoCancellation postponed;

@@ -28,6 +28,7 @@ constexpr uint64_t kOpen = uint64_t{1} << 63;
 constexpr uint64_t kGenerationMask = 0x00ffffff00000000;  // 24 bits
 constexpr uint64_t kGenerationStep = uint64_t{1} << 32;
 constexpr uint64_t kParticipants = 0xffffffff;
+constexpr uint64_t kMostJobs = 64;  // a bit for each in a word
 static_assert((kOpen & kGenerationMask) == 0 && (kParticipants & (kOpen | kGenerationMask)) == 0);
 static_assert((kGenerationMask & kGenerationStep) == kGenerationStep);
 
@@ -39,7 +40,11 @@ void count_down(std::atomic<Number>& count) {
 }
 
 uint64_t name_of(uint32_t slot, uint64_t state) { return (state & kGenerationMask) | (slot + 1); }
-uint32_t slot_of(uint64_t job) { return static_cast<uint32_t>(job & 0xffffffff) - 1; }
+uint32_t slot_of(uint64_t job) {
+  KM_ASSERT((job & kParticipants) != 0 && (job & kParticipants) <= kMostJobs,
+            "a job is named by a word that holds no slot");
+  return static_cast<uint32_t>(job & kParticipants) - 1;
+}
 
 /// Whose worker this thread is.
 thread_local const ThreadPool* worker_of = nullptr;
@@ -61,6 +66,7 @@ struct ThreadPool::Arrivals {
   uint32_t wait_for(uint32_t count) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return ready + failed == count; });
+    KM_ASSERT(ready <= count, "more workers are ready than were started");
     return ready;
   }
 };
@@ -150,6 +156,7 @@ bool ThreadPool::has_ready_before(int list) const {
 }
 
 bool ThreadPool::take(Item* out_item, bool gives_grace) {
+  KM_ASSERT(out_item->stream == nullptr && out_item->job == 0, "a thread takes work and has some");
   uint64_t job = job_with_room();
   if (job != 0) {
     // A stream goes before jobs of lower priority, jobs before streams of the same.
@@ -166,6 +173,7 @@ bool ThreadPool::take(Item* out_item, bool gives_grace) {
 }
 
 void ThreadPool::run(const Item& item, Executor* executor) {
+  KM_ASSERT((item.stream != nullptr) != (item.job != 0), "work is neither a stream nor a job");
   if (item.job != 0) {
     take_part(item.job, executor, UINT64_MAX);
   } else {
@@ -263,6 +271,7 @@ void ThreadPool::wake_helpers(uint32_t count) {
 }
 
 void ThreadPool::add_ready(Stream* stream) {
+  KM_ASSERT(stream->pool_ == this, "a stream is listed by another pool than its own");
   if (!stream->listed_.exchange(true)) {
     std::lock_guard lock(ready_lock_);
     ReadyList& list = ready_[static_cast<size_t>(list_of(stream->priority()))];
@@ -281,6 +290,8 @@ void ThreadPool::add_ready(Stream* stream) {
 /// A stream of the first `lists` priorities, which the caller now owns. Streams that were taken by
 /// somebody who waits for them are dropped from the list on the way.
 Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
+  KM_ASSERT(lists >= 0 && lists <= kPriorities,
+            "streams of priorities are taken that there are not");
   if (ready_count_.load() == 0) return nullptr;
   const uint64_t now = gives_grace ? now_ticks() : 0;
   std::lock_guard lock(ready_lock_);
@@ -319,6 +330,8 @@ Stream* ThreadPool::take_closed_stream() {
 void ThreadPool::keep_closed_stream(Stream* stream) {
   const HostMemoryNeeded needed;  // the caller takes no error
   std::lock_guard lock(closed_lock_);
+  KM_ASSERT(stream->pool_ == this && stream->is_complete(stream->submitted()),
+            "a stream is kept for use that has work, or belongs to another pool");
   closed_.push_back(stream);
 }
 
@@ -327,6 +340,8 @@ bool ThreadPool::wants_to_share(const Command& command) const {
 }
 
 uint64_t ThreadPool::publish(Stream* stream, Command* command, uint64_t first_piece) {
+  static_assert(kMaxJobs == kMostJobs);
+  KM_ASSERT(first_piece < pieces_of(*command), "a command is shared that has nothing left to do");
   uint64_t free = free_jobs_.load(std::memory_order_relaxed);
   do {
     if (free == 0) return 0;
@@ -393,6 +408,7 @@ void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
                 (entry.state.load() & kParticipants) != 0,
             "a thread takes part in a job that it has not entered");
   Stream* stream = entry.stream;
+  KM_ASSERT(stream != nullptr && stream->pool_ == this, "a job is that of another pool's stream");
   entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
   work(*entry.command, *executor, *stream->context());
   if (leave(job)) stream->resume_here(executor, until);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/cpu/threads/threads.h"
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
 
@@ -49,6 +50,7 @@ class CallbackQueue {
 
   void add(CallbackTask task) {
     const std::lock_guard lock(mutex_);
+    KM_ASSERT(is_started_, "a task is posted to a thread that was not started");
     tasks_.push_back(std::move(task));
     changed_.notify_one();
   }
@@ -80,6 +82,7 @@ class CallbackQueue {
     changed_.wait(lock, [this] { return !tasks_.empty(); });
     CallbackTask task = std::move(tasks_.front());
     tasks_.pop_front();
+    KM_ASSERT(!is_calling_, "a callback begins while another one runs");
     if (drops_calls_) task.call = nullptr;
     is_calling_ = task.call != nullptr;
     return task;

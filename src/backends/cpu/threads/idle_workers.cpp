@@ -32,6 +32,7 @@ bool IdleWorkers::any() const {
 }
 
 void IdleWorkers::park(uint32_t worker) {
+  KM_ASSERT(worker / kBits < words_, "a worker that has no place is parked");
   Place& place = places_[worker];
   KM_ASSERT((asleep_[worker / kBits].load() & bit_of(worker)) == 0, "a worker is parked twice");
   place.woken.store(0);
@@ -48,6 +49,8 @@ void IdleWorkers::sleep(uint32_t worker, bool stays_up) {
   if (stays_up && take(worker)) return;
   Place& place = places_[worker];
   while (place.woken.load() == 0) futex_wait(place.woken, 0);
+  KM_ASSERT((asleep_[worker / kBits].load() & bit_of(worker)) == 0,
+            "a worker that was woken counts as asleep");
   [[maybe_unused]] const uint32_t coming = coming_.fetch_sub(1);
   KM_ASSERT(coming != 0, "more workers get up than were woken");
 }
