@@ -22,13 +22,12 @@ namespace {
 
 constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
 constexpr uint64_t kStackMarginBytes = 256 << 10;
-constexpr size_t kMaxExecutors = 4096;
 constexpr uint32_t kWaitTurns = 32;
 constexpr uint32_t kSpoiledTurns = 512;
 
-/// Append-only, so that it can be read without a lock.
-std::atomic<Executor*> executors[kMaxExecutors];
-std::atomic<size_t> executor_count{0};
+/// The newest executor, and by older_ all others: a list that only grows can be read without a
+/// lock. KernelThread::enlist() bounds it.
+std::atomic<Executor*> newest_executor{nullptr};
 
 /// For kernels without shared memory: every access faults.
 uint8_t* empty_window() {
@@ -59,12 +58,9 @@ bool Executor::make() {
 }
 
 Executor* Executor::acquire() {
-  size_t count = executor_count.load(std::memory_order_acquire);
-  for (size_t i = 0; i < count && i < kMaxExecutors; ++i) {
-    Executor* executor = executors[i].load(std::memory_order_acquire);
-    if (executor == nullptr || executor->in_use_.exchange(true, std::memory_order_acquire)) {
-      continue;
-    }
+  for (Executor* executor = newest_executor.load(std::memory_order_acquire); executor != nullptr;
+       executor = executor->older_) {
+    if (executor->in_use_.exchange(true, std::memory_order_acquire)) continue;
     executor->kernel_thread_.take_over();
     return executor;
   }
@@ -72,9 +68,11 @@ Executor* Executor::acquire() {
   if (!made || !made->make()) return nullptr;
   made->in_use_.store(true);
   made->kernel_thread_.take_over();
-  size_t slot = executor_count.fetch_add(1);
-  if (slot >= kMaxExecutors || !made->kernel_thread_.enlist()) return nullptr;
-  executors[slot].store(made.get(), std::memory_order_release);
+  if (!made->kernel_thread_.enlist()) return nullptr;
+  made->older_ = newest_executor.load(std::memory_order_relaxed);
+  while (!newest_executor.compare_exchange_weak(made->older_, made.get(), std::memory_order_release,
+                                                std::memory_order_relaxed)) {
+  }
   return made.release();
 }
 

@@ -127,6 +127,7 @@ class Executor {
 
   std::atomic<bool> in_use_{false};
   KernelThread kernel_thread_;
+  Executor* older_ = nullptr;  // that was made before this one
 };
 
 /// The executor of this thread, made at the first use and kept until the thread ends. Null when the
