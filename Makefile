@@ -74,7 +74,7 @@ growth: ## how compile time grows with each dimension of a module, further than 
 	@scripts/build.sh $(PRESET) km_growth
 	@$(BUILD)/tests/km_growth --long
 
-floors: ## draws which folder includes which in core, the CPU backend, the driver library and simt
+floors: ## draws which folder includes which in core, the CPU backend, simt and the drop-in libraries
 	@scripts/floors.py
 
 code-hashes: ## compares the machine code of all kernels with TABLE, or writes it (QUICK=1: a sample)

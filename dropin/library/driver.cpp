@@ -65,13 +65,13 @@ const Loaded& loaded() {
 
 }  // namespace
 
-const Driver* loaded_driver() noexcept { return loaded().is_there ? &loaded().driver : nullptr; }
+const Driver* loaded_driver() { return loaded().is_there ? &loaded().driver : nullptr; }
 
 const LibraryTable* table_if_loaded() noexcept {
   return found_table.load(std::memory_order_acquire);
 }
 
-const Driver* driver() noexcept {
+const Driver* driver() {
   const Loaded& found = loaded();
   return found.is_there && found.initialised == cu::CUDA_SUCCESS ? &found.driver : nullptr;
 }
@@ -97,19 +97,19 @@ cu::CUresult revive(const Driver& driver, cu::CUcontext gone) {
 
 }  // namespace
 
-cu::CUresult ContextLife::note_current(const Driver& driver) noexcept {
+cu::CUresult ContextLife::note_current(const Driver& driver) {
   cu::CUresult got = driver.cuCtxGetCurrent(&context_);
   if (got == cu::CUDA_SUCCESS) got = driver.cuCtxGetId(context_, &id_);
   if (got != cu::CUDA_SUCCESS) forget();
   return got;
 }
 
-bool ContextLife::goes_on(const Driver& driver) const noexcept {
+bool ContextLife::goes_on(const Driver& driver) const {
   unsigned long long id = 0;
   return driver.cuCtxGetId(context_, &id) == cu::CUDA_SUCCESS && id == id_;
 }
 
-cu::CUresult enter_context(const Driver& driver) noexcept {
+cu::CUresult enter_context(const Driver& driver) {
   cu::CUcontext current = nullptr;
   if (const cu::CUresult got = driver.cuCtxGetCurrent(&current); got != cu::CUDA_SUCCESS) {
     return got;

@@ -15,26 +15,14 @@ namespace km::nvml {
 
 namespace {
 
-/// Attributes of the driver, by number.
-enum {
-  kClockKilohertz = 13,
-  kMultiprocessors = 16,
-  kBus = 33,
-  kDevice = 34,
-  kMemoryClockKilohertz = 36,
-  kDomain = 50,
-  kMajor = 75,
-  kMinor = 76
-};
-
-nvmlReturn_t attribute(const Driver& driver, cu::CUdevice device, int which, int* out) {
-  return result_of(
-      driver.cuDeviceGetAttribute(out, static_cast<cu::CUdevice_attribute>(which), device));
+nvmlReturn_t attribute(const Driver& driver, cu::CUdevice device, cu::CUdevice_attribute which,
+                       int* out) {
+  return status_of(driver.cuDeviceGetAttribute(out, which, device));
 }
 
 nvmlReturn_t get_uuid(const Driver& driver, cu::CUdevice device, char (&out)[48]) {
   cu::CUuuid id{};
-  NVML_TRY(result_of(driver.cuDeviceGetUuid_v2(&id, device)));
+  LIB_CHECK(driver.cuDeviceGetUuid_v2(&id, device));
   char* to = out + std::snprintf(out, sizeof out, "GPU-");
   for (int i = 0; i < 16; ++i) {
     const bool begins_part = i == 4 || i == 6 || i == 8 || i == 10;
@@ -47,13 +35,13 @@ nvmlReturn_t get_uuid(const Driver& driver, cu::CUdevice device, char (&out)[48]
 /// Free and total memory of a device, in its primary context if none of its contexts is current.
 nvmlReturn_t get_memory(const Driver& driver, cu::CUdevice device, size_t* free, size_t* total) {
   cu::CUcontext before = nullptr, primary = nullptr;
-  NVML_TRY(result_of(driver.cuCtxGetCurrent(&before)));
-  NVML_TRY(result_of(driver.cuDevicePrimaryCtxRetain(&primary, device)));
+  LIB_CHECK(driver.cuCtxGetCurrent(&before));
+  LIB_CHECK(driver.cuDevicePrimaryCtxRetain(&primary, device));
   cu::CUresult got = driver.cuCtxSetCurrent(primary);
   if (got == cu::CUDA_SUCCESS) got = driver.cuMemGetInfo_v2(free, total);
   driver.cuCtxSetCurrent(before);
   driver.cuDevicePrimaryCtxRelease_v2(device);
-  return result_of(got);
+  return status_of(got);
 }
 
 /// The part of the processors' time that this process used since the last call, in per cent.
@@ -101,20 +89,22 @@ unsigned architecture_of(int major, int minor) {
 
 /// Finds the first device for which `matches` holds.
 template <class Matches>
-nvmlReturn_t find_handle(nvmlDevice_t* out, Matches&& matches) {
-  return call([&](const Driver& driver) -> nvmlReturn_t {
-    NVML_REQUIRE(out);
+nvmlReturn_t find_handle(nvmlDevice_t* out, Matches&& matches,
+                         const char* function = __builtin_FUNCTION()) {
+  const auto find = [&](const Driver& driver) -> nvmlReturn_t {
+    LIB_REQUIRE(out);
     int count = 0;
-    NVML_TRY(result_of(driver.cuDeviceGetCount(&count)));
+    LIB_CHECK(driver.cuDeviceGetCount(&count));
     for (int i = 0; i < count; ++i) {
       cu::CUdevice device = 0;
-      NVML_TRY(result_of(driver.cuDeviceGet(&device, i)));
+      LIB_CHECK(driver.cuDeviceGet(&device, i));
       if (!matches(driver, device)) continue;
       *out = handle_of(static_cast<unsigned>(i));
       return NVML_SUCCESS;
     }
     return NVML_ERROR_NOT_FOUND;
-  });
+  };
+  return call(find, function);
 }
 
 }  // namespace
@@ -132,8 +122,8 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned size_bytes) {
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version) {
   return call([&](const Driver& driver) -> nvmlReturn_t {
-    NVML_REQUIRE(version);
-    return result_of(driver.cuDriverGetVersion(version));
+    LIB_REQUIRE(version);
+    return status_of(driver.cuDriverGetVersion(version));
   });
 }
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {
@@ -142,9 +132,9 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count) {
   return call([&](const Driver& driver) -> nvmlReturn_t {
-    NVML_REQUIRE(count);
+    LIB_REQUIRE(count);
     int found = 0;
-    NVML_TRY(result_of(driver.cuDeviceGetCount(&found)));
+    LIB_CHECK(driver.cuDeviceGetCount(&found));
     *count = static_cast<unsigned>(found);
     return NVML_SUCCESS;
   });
@@ -153,9 +143,9 @@ nvmlReturn_t nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t* device) {
   return call([&](const Driver& driver) -> nvmlReturn_t {
-    NVML_REQUIRE(device);
+    LIB_REQUIRE(device);
     cu::CUdevice found = 0;
-    NVML_TRY(find_device(driver, handle_of(index), &found));
+    LIB_TRY(find_device(driver, handle_of(index), &found));
     *device = handle_of(index);
     return NVML_SUCCESS;
   });
@@ -190,7 +180,7 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* bus_id, nvmlDevice_t* dev
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {
   return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
-    NVML_REQUIRE(index);
+    LIB_REQUIRE(index);
     *index = static_cast<unsigned>(
         (reinterpret_cast<uint64_t>(device) - reinterpret_cast<uint64_t>(handle_of(0))) / 16);
     return NVML_SUCCESS;
@@ -203,7 +193,7 @@ nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned* minor) {
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name, unsigned size_bytes) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
     char text[256];
-    NVML_TRY(result_of(driver.cuDeviceGetName(text, sizeof text, found)));
+    LIB_CHECK(driver.cuDeviceGetName(text, sizeof text, found));
     return give_text(text, name, size_bytes);
   });
 }
@@ -211,18 +201,18 @@ nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name, unsigned size_by
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned size_bytes) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
     char text[48];
-    NVML_TRY(get_uuid(driver, found, text));
+    LIB_TRY(get_uuid(driver, found, text));
     return give_text(text, uuid, size_bytes);
   });
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(info);
+    LIB_REQUIRE(info);
     int domain = 0, bus = 0, slot = 0;
-    NVML_TRY(attribute(driver, found, kDomain, &domain));
-    NVML_TRY(attribute(driver, found, kBus, &bus));
-    NVML_TRY(attribute(driver, found, kDevice, &slot));
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &domain));
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &bus));
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &slot));
     *info = {};
     info->domain = static_cast<unsigned>(domain);
     info->bus = static_cast<unsigned>(bus);
@@ -236,26 +226,30 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
-  NVML_REQUIRE(info);
-  nvmlPciInfo_t full;
-  NVML_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
-  std::memcpy(info, &full, sizeof *info);
-  return NVML_SUCCESS;
+  return call([&](const Driver&) -> nvmlReturn_t {
+    LIB_REQUIRE(info);
+    nvmlPciInfo_t full;
+    LIB_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
+    std::memcpy(info, &full, sizeof *info);
+    return NVML_SUCCESS;
+  });
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
-  NVML_REQUIRE(info);
-  nvmlPciInfo_t full;
-  NVML_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
-  std::memcpy(info, &full, offsetof(nvmlPciInfo_v2_t, pciSubSystemId));
-  return NVML_SUCCESS;
+  return call([&](const Driver&) -> nvmlReturn_t {
+    LIB_REQUIRE(info);
+    nvmlPciInfo_t full;
+    LIB_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
+    std::memcpy(info, &full, offsetof(nvmlPciInfo_v2_t, pciSubSystemId));
+    return NVML_SUCCESS;
+  });
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(memory);
+    LIB_REQUIRE(memory);
     size_t free = 0, total = 0;
-    NVML_TRY(get_memory(driver, found, &free, &total));
+    LIB_TRY(get_memory(driver, found, &free, &total));
     *memory = {total, free, total - free};
     return NVML_SUCCESS;
   });
@@ -263,10 +257,10 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) 
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(memory);
+    LIB_REQUIRE(memory);
     if (memory->version != (sizeof *memory | 2U << 24)) return NVML_ERROR_INVALID_ARGUMENT;
     size_t free = 0, total = 0;
-    NVML_TRY(get_memory(driver, found, &free, &total));
+    LIB_TRY(get_memory(driver, found, &free, &total));
     *memory = {memory->version, total, 0, free, total - free};
     return NVML_SUCCESS;
   });
@@ -274,9 +268,9 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* me
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(rates);
+    LIB_REQUIRE(rates);
     size_t free = 0, total = 0;
-    NVML_TRY(get_memory(driver, found, &free, &total));
+    LIB_TRY(get_memory(driver, found, &free, &total));
     const size_t used_percent = total == 0 ? 0 : (total - free) * 100 / total;
     *rates = {utilization_percent(), static_cast<unsigned>(used_percent)};
     return NVML_SUCCESS;
@@ -285,19 +279,19 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
 
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major, int* minor) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(major);
-    NVML_REQUIRE(minor);
-    NVML_TRY(attribute(driver, found, kMajor, major));
-    return attribute(driver, found, kMinor, minor);
+    LIB_REQUIRE(major);
+    LIB_REQUIRE(minor);
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major));
+    return attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, minor);
   });
 }
 
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned* architecture) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(architecture);
+    LIB_REQUIRE(architecture);
     int major = 0, minor = 0;
-    NVML_TRY(attribute(driver, found, kMajor, &major));
-    NVML_TRY(attribute(driver, found, kMinor, &minor));
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major));
+    LIB_TRY(attribute(driver, found, cu::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor));
     *architecture = architecture_of(major, minor);
     return NVML_SUCCESS;
   });
@@ -305,7 +299,7 @@ nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned* architectu
 
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned* brand) {
   return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
-    NVML_REQUIRE(brand);
+    LIB_REQUIRE(brand);
     *brand = 0;  // NVML_BRAND_UNKNOWN
     return NVML_SUCCESS;
   });
@@ -314,11 +308,13 @@ nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned* brand) {
 /// Clocks in MHz: 0 graphics, 1 SM, 2 memory, 3 video.
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned type, unsigned* clock) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
-    NVML_REQUIRE(clock);
+    LIB_REQUIRE(clock);
     if (type > 3) return NVML_ERROR_INVALID_ARGUMENT;
     int kilohertz = 0;
-    NVML_TRY(
-        attribute(driver, found, type == 2 ? kMemoryClockKilohertz : kClockKilohertz, &kilohertz));
+    LIB_TRY(attribute(
+        driver, found,
+        type == 2 ? cu::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE : cu::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+        &kilohertz));
     *clock = static_cast<unsigned>(kilohertz) / 1000;
     return NVML_SUCCESS;
   });

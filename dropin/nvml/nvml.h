@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "dropin/frame/call.h"
 #include "dropin/library/driver.h"
 
 extern "C" {
@@ -15,6 +16,7 @@ enum nvmlReturn_t : int32_t {
   NVML_ERROR_NOT_FOUND = 6,
   NVML_ERROR_INSUFFICIENT_SIZE = 7,
   NVML_ERROR_DRIVER_NOT_LOADED = 9,
+  NVML_ERROR_MEMORY = 20,
   NVML_ERROR_UNKNOWN = 999
 };
 typedef struct nvmlDevice_st* nvmlDevice_t;
@@ -39,6 +41,8 @@ struct nvmlPciInfo_t {
   char busId[32];
 };
 
+const char* nvmlErrorString(nvmlReturn_t result);
+
 }  // extern "C"
 
 namespace km::nvml {
@@ -52,35 +56,61 @@ bool is_initialized();
 nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice* out);
 nvmlDevice_t handle_of(unsigned index);
 
-nvmlReturn_t result_of(cu::CUresult result);
+/// NVML for the frame of its functions. Programs ask it what there is: no failure is shown.
+struct NvmlLibrary : frame::Library {
+  using Status = nvmlReturn_t;
+  static constexpr Status kOutOfMemory = NVML_ERROR_MEMORY;
+  static constexpr Status kUnexpected = NVML_ERROR_UNKNOWN;
+  static constexpr frame::StatusOfResult<Status> kStatuses[] = {
+      {cu::CUDA_SUCCESS, NVML_SUCCESS},
+      {cu::CUDA_ERROR_INVALID_VALUE, NVML_ERROR_INVALID_ARGUMENT},
+      {cu::CUDA_ERROR_INVALID_DEVICE, NVML_ERROR_INVALID_ARGUMENT},
+      {cu::CUDA_ERROR_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED},
+      {cu::CUDA_ERROR_OUT_OF_MEMORY, NVML_ERROR_MEMORY},
+  };
+  static constexpr Status kOtherStatus = NVML_ERROR_UNKNOWN;
+  static constexpr bool kShowsFailures = false;
+  static const char* name_of(nvmlReturn_t status) noexcept;
+};
+
+/// nvmlReturn_t for what the driver says.
+constexpr nvmlReturn_t status_of(cu::CUresult result) noexcept {
+  return frame::status_of<NvmlLibrary>(result);
+}
+
+/// Fails because an argument is wrong, and logs why.
+[[gnu::format(printf, 1, 2)]] nvmlReturn_t invalid(const char* format, ...) noexcept;
 
 /// Copies text with its end, if there is room.
 nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes);
 
+/// A function that needs no nvmlInit.
+template <class Body>
+nvmlReturn_t call_before_init(Body&& body, const char* function = __builtin_FUNCTION()) {
+  return frame::call<NvmlLibrary>(function, body);
+}
+
 /// A function that needs nvmlInit: the body gets the driver.
 template <class Body>
-nvmlReturn_t call(Body&& body) {
-  if (!is_initialized()) return NVML_ERROR_UNINITIALIZED;
-  const Driver* const driver = library::driver();
-  return driver != nullptr ? body(*driver) : NVML_ERROR_DRIVER_NOT_LOADED;
+nvmlReturn_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
+  const auto with_driver = [&]() -> nvmlReturn_t {
+    if (!is_initialized()) return NVML_ERROR_UNINITIALIZED;
+    const Driver* const driver = library::driver();
+    return driver != nullptr ? body(*driver) : NVML_ERROR_DRIVER_NOT_LOADED;
+  };
+  return call_before_init(with_driver, function);
 }
 
 /// A function of a device.
 template <class Body>
-nvmlReturn_t call_device(nvmlDevice_t handle, Body&& body) {
-  return call([&](const Driver& driver) -> nvmlReturn_t {
+nvmlReturn_t call_device(nvmlDevice_t handle, Body&& body,
+                         const char* function = __builtin_FUNCTION()) {
+  const auto with_device = [&](const Driver& driver) -> nvmlReturn_t {
     cu::CUdevice device = 0;
-    const nvmlReturn_t found = find_device(driver, handle, &device);
-    return found == NVML_SUCCESS ? body(driver, device) : found;
-  });
+    LIB_TRY(find_device(driver, handle, &device));
+    return body(driver, device);
+  };
+  return call(with_device, function);
 }
 
 }  // namespace km::nvml
-
-#define NVML_REQUIRE(pointer) \
-  if ((pointer) == nullptr) return NVML_ERROR_INVALID_ARGUMENT
-#define NVML_TRY(expression)                                                        \
-  do {                                                                              \
-    if (const nvmlReturn_t nvml_result = (expression); nvml_result != NVML_SUCCESS) \
-      return nvml_result;                                                           \
-  } while (0)

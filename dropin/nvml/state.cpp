@@ -2,7 +2,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "base/log.h"
 #include "dropin/nvml/nvml.h"
 
 namespace km::nvml {
@@ -19,33 +18,28 @@ nvmlDevice_t handle_of(unsigned index) {
   return reinterpret_cast<nvmlDevice_t>(kFirstHandle + 16 * uint64_t{index});
 }
 
-nvmlReturn_t result_of(cu::CUresult result) {
-  switch (result) {
-    case cu::CUDA_SUCCESS:
-      return NVML_SUCCESS;
-    case cu::CUDA_ERROR_INVALID_VALUE:
-    case cu::CUDA_ERROR_INVALID_DEVICE:
-      return NVML_ERROR_INVALID_ARGUMENT;
-    case cu::CUDA_ERROR_NOT_SUPPORTED:
-      return NVML_ERROR_NOT_SUPPORTED;
-    default:
-      return NVML_ERROR_UNKNOWN;
-  }
+nvmlReturn_t invalid(const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  frame::explain_list(format, arguments);
+  va_end(arguments);
+  return NVML_ERROR_INVALID_ARGUMENT;
 }
+
+const char* NvmlLibrary::name_of(nvmlReturn_t status) noexcept { return nvmlErrorString(status); }
 
 nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice* out) {
   int count = 0;
-  NVML_TRY(result_of(driver.cuDeviceGetCount(&count)));
+  LIB_CHECK(driver.cuDeviceGetCount(&count));
   const uint64_t place = reinterpret_cast<uint64_t>(handle) - kFirstHandle;
   if (place % 16 != 0 || place / 16 >= static_cast<uint64_t>(count)) {
-    log(LogLevel::kInfo, "cuda", "NVML: the handle is no device");
-    return NVML_ERROR_INVALID_ARGUMENT;
+    return invalid("the handle is no device");
   }
-  return result_of(driver.cuDeviceGet(out, static_cast<int>(place / 16)));
+  return status_of(driver.cuDeviceGet(out, static_cast<int>(place / 16)));
 }
 
 nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes) {
-  NVML_REQUIRE(out);
+  LIB_REQUIRE(out);
   const size_t length = std::strlen(text);
   if (length >= size_bytes) return NVML_ERROR_INSUFFICIENT_SIZE;
   std::memcpy(out, text, length + 1);
@@ -55,19 +49,23 @@ nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes) {
 extern "C" {
 
 nvmlReturn_t nvmlInitWithFlags(unsigned) {
-  if (library::driver() == nullptr) return NVML_ERROR_DRIVER_NOT_LOADED;
-  users.fetch_add(1);
-  return NVML_SUCCESS;
+  return call_before_init([] {
+    if (library::driver() == nullptr) return NVML_ERROR_DRIVER_NOT_LOADED;
+    users.fetch_add(1);
+    return NVML_SUCCESS;
+  });
 }
 nvmlReturn_t nvmlInit() { return nvmlInitWithFlags(0); }
 nvmlReturn_t nvmlInit_v2() { return nvmlInitWithFlags(0); }
 
 nvmlReturn_t nvmlShutdown() {
-  int known = users.load();
-  while (known > 0) {
-    if (users.compare_exchange_weak(known, known - 1)) return NVML_SUCCESS;
-  }
-  return NVML_ERROR_UNINITIALIZED;
+  return call_before_init([] {
+    int known = users.load();
+    while (known > 0) {
+      if (users.compare_exchange_weak(known, known - 1)) return NVML_SUCCESS;
+    }
+    return NVML_ERROR_UNINITIALIZED;
+  });
 }
 
 const char* nvmlErrorString(nvmlReturn_t result) {
@@ -86,6 +84,8 @@ const char* nvmlErrorString(nvmlReturn_t result) {
       return "Insufficient Size";
     case NVML_ERROR_DRIVER_NOT_LOADED:
       return "Driver Not Loaded";
+    case NVML_ERROR_MEMORY:
+      return "Insufficient Memory";
     default:
       return "Unknown Error";
   }

@@ -86,13 +86,14 @@ std::optional<Dylib> load() {
 
 }  // namespace
 
-void* nvidia_function(const char* name) noexcept {
-  try {
-    static const std::optional<Dylib> library = load();
-    return library ? library->symbol(name) : nullptr;
-  } catch (...) {
-    return nullptr;  // out of memory; the next call tries again
-  }
+const char* NvrtcLibrary::name_of(int result) noexcept {
+  auto* const name = nvidia_function<const char*(int)>("nvrtcGetErrorString");
+  return name != nullptr ? name(result) : "NVIDIA's NVRTC was not found";
+}
+
+void* nvidia_function(const char* name) {
+  static const std::optional<Dylib> library = load();  // tried again when memory was missing
+  return library ? library->symbol(name) : nullptr;
 }
 
 }  // namespace km::nvrtc

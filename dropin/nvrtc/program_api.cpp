@@ -48,28 +48,13 @@ MachineCodePrograms& machine_code_programs() {
   return *programs;
 }
 
-template <class Body>
-int guarded(Body&& body) noexcept {
-  try {
-    return body();
-  } catch (...) {
-    return kOutOfMemory;
-  }
-}
-
-/// Calls NVIDIA's function of that name.
-template <class... Arguments>
-int call(const char* name, Arguments... arguments) {
-  auto* const function = nvidia_function<int(Arguments...)>(name);
-  return function != nullptr ? function(arguments...) : int{kInternalError};
-}
-
 /// The function for the program's PTX when that stands for its machine code, or the one by name.
 template <class Out>
 int call_for_image(const char* name, const char* ptx_name, void* program, Out* out) {
-  return guarded([&] {
-    return call(machine_code_programs().contains(program) ? ptx_name : name, program, out);
-  });
+  const auto get = [&] {
+    return forward(machine_code_programs().contains(program) ? ptx_name : name, program, out);
+  };
+  return call(get, name);
 }
 
 }  // namespace
@@ -82,18 +67,18 @@ const char* nvrtcGetErrorString(int result) {
 }
 
 int nvrtcCompileProgram(void* program, int option_count, const char* const* options) {
-  return guarded([&] {
+  return call([&] {
     if (option_count < 0 || (option_count > 0 && options == nullptr)) return int{kInvalidInput};
     const VirtualOptions given({options, static_cast<size_t>(option_count)});
     machine_code_programs().set(program, given.replaces_machine_code());
-    return call("nvrtcCompileProgram", program, option_count, given.data());
+    return forward("nvrtcCompileProgram", program, option_count, given.data());
   });
 }
 
 int nvrtcDestroyProgram(void** program) {
-  return guarded([&] {
+  return call([&] {
     if (program != nullptr) machine_code_programs().set(*program, false);
-    return call("nvrtcDestroyProgram", program);
+    return forward("nvrtcDestroyProgram", program);
   });
 }
 

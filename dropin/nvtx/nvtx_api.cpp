@@ -2,7 +2,9 @@
 // annotations are header only.
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
+#include "dropin/frame/call.h"
 #include "dropin/nvtx/ranges.h"
 
 namespace {
@@ -42,14 +44,14 @@ uint64_t id_of(const void* domain) { return reinterpret_cast<uint64_t>(domain); 
 
 constexpr uint64_t kDefaultDomain = 0;
 
-/// Bodies throw when memory is out: the annotation is then missing.
-template <class Body>
-auto guarded(Body&& body) noexcept -> decltype(body()) {
-  try {
-    return body();
-  } catch (...) {
-    return decltype(body())();
-  }
+/// Runs the body of an exported function; when memory is missing, so is the annotation, and
+/// `otherwise` the result.
+template <class Body, class Result = decltype(std::declval<Body>()())>
+Result guarded(Body&& body, Result otherwise = {}) {
+  return km::frame::run<Result>(body, [&](bool, const char*) { return otherwise; });
+}
+void guarded_void(auto&& body) {
+  km::frame::run<void>(body, [](bool, const char*) {});
 }
 
 }  // namespace
@@ -58,13 +60,13 @@ extern "C" {
 
 void nvtxInitialize(const void*) {}
 void nvtxMarkEx(const EventAttributes* event) {
-  guarded([&] { mark(kDefaultDomain, text_of(event)); });
+  guarded_void([&] { mark(kDefaultDomain, text_of(event)); });
 }
 void nvtxMarkA(const char* text) {
-  guarded([&] { mark(kDefaultDomain, text_of(text)); });
+  guarded_void([&] { mark(kDefaultDomain, text_of(text)); });
 }
 void nvtxMarkW(const wchar_t* text) {
-  guarded([&] { mark(kDefaultDomain, narrow(text)); });
+  guarded_void([&] { mark(kDefaultDomain, narrow(text)); });
 }
 uint64_t nvtxRangeStartEx(const EventAttributes* event) {
   return guarded([&] { return start(kDefaultDomain, text_of(event)); });
@@ -75,36 +77,46 @@ uint64_t nvtxRangeStartA(const char* text) {
 uint64_t nvtxRangeStartW(const wchar_t* text) {
   return guarded([&] { return start(kDefaultDomain, narrow(text)); });
 }
-void nvtxRangeEnd(uint64_t range) { end(range); }
+void nvtxRangeEnd(uint64_t range) {
+  guarded_void([&] { end(range); });
+}
 int nvtxRangePushEx(const EventAttributes* event) {
-  return guarded([&] { return push(kDefaultDomain, text_of(event)); });
+  return guarded([&] { return push(kDefaultDomain, text_of(event)); }, kNoTracking);
 }
 int nvtxRangePushA(const char* text) {
-  return guarded([&] { return push(kDefaultDomain, text_of(text)); });
+  return guarded([&] { return push(kDefaultDomain, text_of(text)); }, kNoTracking);
 }
 int nvtxRangePushW(const wchar_t* text) {
-  return guarded([&] { return push(kDefaultDomain, narrow(text)); });
+  return guarded([&] { return push(kDefaultDomain, narrow(text)); }, kNoTracking);
 }
-int nvtxRangePop() { return pop(kDefaultDomain); }
+int nvtxRangePop() {
+  return guarded([&] { return pop(kDefaultDomain); }, kNoTracking);
+}
 
 void nvtxDomainMarkEx(void* domain, const EventAttributes* event) {
-  guarded([&] { mark(id_of(domain), text_of(event)); });
+  guarded_void([&] { mark(id_of(domain), text_of(event)); });
 }
 uint64_t nvtxDomainRangeStartEx(void* domain, const EventAttributes* event) {
   return guarded([&] { return start(id_of(domain), text_of(event)); });
 }
-void nvtxDomainRangeEnd(void*, uint64_t range) { end(range); }
-int nvtxDomainRangePushEx(void* domain, const EventAttributes* event) {
-  return guarded([&] { return push(id_of(domain), text_of(event)); });
+void nvtxDomainRangeEnd(void*, uint64_t range) {
+  guarded_void([&] { end(range); });
 }
-int nvtxDomainRangePop(void* domain) { return pop(id_of(domain)); }
+int nvtxDomainRangePushEx(void* domain, const EventAttributes* event) {
+  return guarded([&] { return push(id_of(domain), text_of(event)); }, kNoTracking);
+}
+int nvtxDomainRangePop(void* domain) {
+  return guarded([&] { return pop(id_of(domain)); }, kNoTracking);
+}
 void* nvtxDomainCreateA(const char* name) {
   return guarded([&] { return reinterpret_cast<void*>(create_domain(text_of(name))); });
 }
 void* nvtxDomainCreateW(const wchar_t* name) {
   return guarded([&] { return reinterpret_cast<void*>(create_domain(narrow(name))); });
 }
-void nvtxDomainDestroy(void* domain) { destroy_domain(id_of(domain)); }
+void nvtxDomainDestroy(void* domain) {
+  guarded_void([&] { destroy_domain(id_of(domain)); });
+}
 void* nvtxDomainRegisterStringA(void*, const char* text) {
   return guarded([&] { return reinterpret_cast<void*>(register_string(text_of(text))); });
 }

@@ -16,7 +16,6 @@ struct RegisteredString {
   std::string text;
 };
 constexpr uint64_t kDomainTag = 5, kStringTag = 6;
-constexpr int kNoTracking = -2;
 
 /// The open ranges of a thread, by domain.
 std::unordered_map<uint64_t, std::vector<uint64_t>>& open_ranges() {
@@ -32,33 +31,25 @@ const library::LibraryTable* table() {
 
 }  // namespace
 
-uint64_t start(uint64_t domain, const std::string& name) noexcept {
-  try {
-    const library::LibraryTable* const services = table();
-    if (services == nullptr) return 0;
-    const auto found = library::handle_map<Domain>().find(domain);
-    const std::string whole = found != nullptr ? found->name + ": " + name : name;
-    return services->start_range(whole.c_str());
-  } catch (...) {
-    return 0;  // out of memory: the range is missing in the trace
-  }
+uint64_t start(uint64_t domain, const std::string& name) {
+  const library::LibraryTable* const services = table();
+  if (services == nullptr) return 0;
+  const auto found = library::handle_map<Domain>().find(domain);
+  const std::string whole = found != nullptr ? found->name + ": " + name : name;
+  return services->start_range(whole.c_str());
 }
 
-void end(uint64_t range) noexcept {
+void end(uint64_t range) {
   if (range != 0 && table() != nullptr) table()->end_range(range);
 }
 
-int push(uint64_t domain, const std::string& name) noexcept {
-  try {
-    std::vector<uint64_t>& open = open_ranges()[domain];
-    open.push_back(start(domain, name));
-    return static_cast<int>(open.size()) - 1;
-  } catch (...) {
-    return kNoTracking;
-  }
+int push(uint64_t domain, const std::string& name) {
+  std::vector<uint64_t>& open = open_ranges()[domain];
+  open.push_back(start(domain, name));
+  return static_cast<int>(open.size()) - 1;
 }
 
-int pop(uint64_t domain) noexcept {
+int pop(uint64_t domain) {
   const auto found = open_ranges().find(domain);
   if (found == open_ranges().end() || found->second.empty()) return kNoTracking;
   end(found->second.back());
@@ -66,14 +57,14 @@ int pop(uint64_t domain) noexcept {
   return static_cast<int>(found->second.size());
 }
 
-void mark(uint64_t domain, const std::string& name) noexcept { end(start(domain, name)); }
+void mark(uint64_t domain, const std::string& name) { end(start(domain, name)); }
 
 uint64_t create_domain(std::string name) {
   return library::handle_map<Domain>().add(std::make_shared<Domain>(Domain{std::move(name)}),
                                            kDomainTag);
 }
 
-void destroy_domain(uint64_t domain) noexcept { library::handle_map<Domain>().remove(domain); }
+void destroy_domain(uint64_t domain) { library::handle_map<Domain>().remove(domain); }
 
 uint64_t register_string(std::string text) {
   return library::handle_map<RegisteredString>().add(

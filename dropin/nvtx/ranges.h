@@ -6,18 +6,21 @@
 
 namespace km::nvtx {
 
+/// NVTX_NO_PUSH_POP_TRACKING.
+inline constexpr int kNoTracking = -2;
+
 /// Opens a range of the calling thread; its level in the domain, from 0.
-int push(uint64_t domain, const std::string& name) noexcept;
-/// Closes the thread's last one; its level, or NVTX_NO_PUSH_POP_TRACKING when there is none.
-int pop(uint64_t domain) noexcept;
+int push(uint64_t domain, const std::string& name);
+/// Closes the thread's last one; its level, or kNoTracking when there is none.
+int pop(uint64_t domain);
 /// A range that any thread may end; 0 when nothing records.
-uint64_t start(uint64_t domain, const std::string& name) noexcept;
-void end(uint64_t range) noexcept;
+uint64_t start(uint64_t domain, const std::string& name);
+void end(uint64_t range);
 /// A range without length.
-void mark(uint64_t domain, const std::string& name) noexcept;
+void mark(uint64_t domain, const std::string& name);
 
 uint64_t create_domain(std::string name);
-void destroy_domain(uint64_t domain) noexcept;
+void destroy_domain(uint64_t domain);
 uint64_t register_string(std::string text);
 /// Empty for what is no registered string.
 std::string registered_string(uint64_t id);

@@ -11,7 +11,9 @@ import subprocess
 from c import fuzz_calls
 from cuda import cuda_driver
 
-SOURCES = ["dropin/cublas/api/*.cpp", "dropin/cublas/api_lt/*.cpp", "dropin/curand/curand_api.cpp"]
+SOURCES = [
+    "dropin/cublas/api/*_api.cpp", "dropin/cublas/api_lt/*_api.cpp", "dropin/curand/api/*_api.cpp",
+]  # fmt: skip
 HANDLES = {
     "cublasHandle_t": "k_cublas", "cublasLtHandle_t": "k_cublasLt",
     "cublasXtHandle_t": "k_cublasXt",

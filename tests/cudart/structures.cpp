@@ -1,8 +1,8 @@
-// Sizes, offsets and values of dropin/cudart/types.h are those of NVIDIA's headers.
+// Sizes, offsets and values of dropin/cudart/frame/types.h are those of NVIDIA's headers.
 #define KM_CUDA_LINKAGE "C++"
 #define KM_CUDART_LINKAGE "C++"
 #include "dropin/cudart/device/device_properties.h"
-#include "dropin/cudart/types.h"
+#include "dropin/cudart/frame/types.h"
 
 #include <cuda_runtime_api.h>
 

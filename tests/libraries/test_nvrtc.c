@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <cuda.h>
 #include <nvrtc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,11 +116,36 @@ static void errors_are_nvidias(void** state) {
   assert_string_equal(nvrtcGetErrorString(NVRTC_ERROR_COMPILATION), "NVRTC_ERROR_COMPILATION");
 }
 
+/* NVIDIA's library calls it while it compiles. */
+static int end_thread(void* payload, void* unused) {
+  (void)unused;
+  pthread_exit(payload);
+}
+
+static void* compile_until_the_end(void* program) {
+  int came_back = nvrtcCompileProgram(program, 0, NULL) + 1;
+  assert_int_equal(came_back, 0);
+  return NULL;
+}
+
+static void a_thread_may_end_while_it_compiles(void** state) {
+  (void)state;
+  nvrtcProgram program = NULL;
+  pthread_t thread;
+  void* result = NULL;
+  OK(nvrtcCreateProgram(&program, source, "twice.cu", 0, NULL, NULL));
+  OK(nvrtcSetFlowCallback(program, end_thread, &program));
+  OK(pthread_create(&thread, NULL, compile_until_the_end, program));
+  OK(pthread_join(thread, &result));
+  assert_ptr_equal(result, &program);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(machine_code_of_any_spelling_runs),
       cmocka_unit_test(ptx_has_the_capability_that_was_asked_for),
       cmocka_unit_test(errors_are_nvidias),
+      cmocka_unit_test(a_thread_may_end_while_it_compiles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

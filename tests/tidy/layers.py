@@ -42,22 +42,24 @@ INSIDE = [
 
 # Beside src/.
 OUTSIDE = [
-    layer("dropin/cuda", "core backend compile cuda ptx dropin/library base",
+    layer("dropin/cuda", "core backend compile cuda ptx dropin/frame dropin/library base",
           "libcuda.so.1: the CUDA driver API on the core"),
-    layer("dropin/cudart", "cuda base",
+    layer("dropin/cudart", "dropin/frame cuda base",
           "libcudart: the CUDA runtime API on the driver API, ours or NVIDIA's"),
-    layer("dropin/cublas", "dropin/library core backend cuda base",
+    layer("dropin/cublas", "dropin/library dropin/frame core backend cuda base",
           "libcublas and libcublasLt: km_blas and kernels, on our driver library"),
-    layer("dropin/curand", "dropin/library cuda base",
+    layer("dropin/curand", "dropin/library dropin/frame cuda base",
           "libcurand: kernels on the driver API"),
-    layer("dropin/nvml", "dropin/library cuda base",
+    layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
-    layer("dropin/nvrtc", "dropin/library compile base",
+    layer("dropin/nvrtc", "dropin/library dropin/frame compile base",
           "libnvrtc: NVIDIA's compiler, with PTX in place of machine code"),
-    layer("dropin/nvtx", "dropin/library cuda base",
+    layer("dropin/nvtx", "dropin/library dropin/frame cuda base",
           "libnvToolsExt and NVTX's injection: ranges in our traces"),
     layer("dropin/library", "backend cuda base",
           "shared by the CUDA libraries beside the driver: its functions, handles, kernels"),
+    layer("dropin/frame", "cuda base",
+          "the frame around exported functions of all drop-in libraries; the first failed call"),
     layer("gen", "ptx base", "what writes the generated files"),
 ]
 
@@ -71,7 +73,8 @@ DROPIN = "dropin/cuda/"
 DROPIN_EXPORTS = "dropin/cuda/api/"
 
 # The inner floors of a room: the folders of it that each of its folders may include besides itself
-# and the headers right below the room. A folder stands below all that include it.
+# and the headers right below the room. A folder stands below all that include it, and "generated"
+# below all others.
 ROOMS = {
     "src/simt": {
         "analysis": set(),
@@ -142,6 +145,33 @@ ROOMS = {
         "graph": {"launch", "module", "memory", "stream", "context", "device", "frame"},
         "api": {"graph", "launch", "module", "texture", "memory", "stream", "ipc", "context",
                 "device", "frame"},
+    },
+    "dropin/cudart": {
+        "frame": set(),
+        "device": {"frame"},
+        "module": {"device", "frame"},
+        "memory": {"module", "device", "frame"},
+        "graph": {"memory", "module", "device", "frame"},
+        "v12": {"graph", "memory", "module", "device", "frame"},
+        "v13": {"graph", "memory", "module", "device", "frame"},
+        "api": {"graph", "memory", "module", "device", "frame"},
+    },
+    "dropin/cublas": {
+        "kernels": set(),
+        "version": set(),
+        "frame": {"kernels"},
+        "product": {"frame", "kernels"},
+        "vectors": {"product", "frame", "kernels"},
+        "xt": {"product", "frame"},
+        "lt": {"product", "frame"},
+        "api": {"xt", "vectors", "product", "frame", "version"},
+        "api_lt": {"lt", "product", "frame", "version"},
+    },
+    "dropin/curand": {
+        "kernels": set(),
+        "data": set(),
+        "generator": {"data", "kernels"},
+        "api": {"generator"},
     },
 }
 # The rooms with folders that their table does not know yet: those include what they like.

@@ -15,11 +15,11 @@ struct Lines {
 
 cublasStatus_t copy(const Lines& lines, cu::CUstream stream, bool is_async) {
   if (lines.count == 0 || lines.line_bytes == 0) return CUBLAS_STATUS_SUCCESS;
-  BLAS_REQUIRE(lines.from);
-  BLAS_REQUIRE(lines.to);
+  LIB_REQUIRE(lines.from);
+  LIB_REQUIRE(lines.to);
   const Driver* const driver = library::driver();
   if (driver == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  BLAS_CHECK(library::enter_context(*driver));
+  LIB_CHECK(library::enter_context(*driver));
   cu::CUDA_MEMCPY2D copy{};
   copy.srcMemoryType = lines.to_device ? cu::CU_MEMORYTYPE_HOST : cu::CU_MEMORYTYPE_DEVICE;
   copy.dstMemoryType = lines.to_device ? cu::CU_MEMORYTYPE_DEVICE : cu::CU_MEMORYTYPE_HOST;
@@ -74,26 +74,26 @@ cublasStatus_t copy_matrix(int64_t rows, int64_t columns, int64_t element_bytes,
 #define KM_COPIES(Verb, to_device, suffix, Int)                                                 \
   extern "C" cublasStatus_t cublas##Verb##Vector##suffix(Int n, Int elemSize, const void* x,    \
                                                          Int incx, void* y, Int incy) {         \
-    return frame(__func__, [&] {                                                                \
+    return call(__func__, [&] {                                                                 \
       return copy_vector(n, elemSize, x, incx, y, incy, to_device, nullptr, false);             \
     });                                                                                         \
   }                                                                                             \
   extern "C" cublasStatus_t cublas##Verb##VectorAsync##suffix(                                  \
       Int n, Int elemSize, const void* x, Int incx, void* y, Int incy, cudaStream_t stream) {   \
-    return frame(__func__, [&] {                                                                \
+    return call(__func__, [&] {                                                                 \
       return copy_vector(n, elemSize, x, incx, y, incy, to_device, stream, true);               \
     });                                                                                         \
   }                                                                                             \
   extern "C" cublasStatus_t cublas##Verb##Matrix##suffix(                                       \
       Int rows, Int cols, Int elemSize, const void* A, Int lda, void* B, Int ldb) {             \
-    return frame(__func__, [&] {                                                                \
+    return call(__func__, [&] {                                                                 \
       return copy_matrix(rows, cols, elemSize, A, lda, B, ldb, to_device, nullptr, false);      \
     });                                                                                         \
   }                                                                                             \
   extern "C" cublasStatus_t cublas##Verb##MatrixAsync##suffix(Int rows, Int cols, Int elemSize, \
                                                               const void* A, Int lda, void* B,  \
                                                               Int ldb, cudaStream_t stream) {   \
-    return frame(__func__, [&] {                                                                \
+    return call(__func__, [&] {                                                                 \
       return copy_matrix(rows, cols, elemSize, A, lda, B, ldb, to_device, stream, true);        \
     });                                                                                         \
   }

@@ -5,8 +5,8 @@
 
 #include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/frame/exports.h"
+#include "dropin/cublas/frame/kernels_ptx.h"
 #include "dropin/cublas/frame/numbers.h"
-#include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
@@ -43,13 +43,13 @@ cublasStatus_t launch_batch(Handle& h, km_data_type type, const char* name, int6
   if (batch_count == 0) return CUBLAS_STATUS_SUCCESS;
   const ArrayShape pointers{batch_count},
       pivots{parameters.order, batch_count, 1, parameters.order};
-  BLAS_TRY(KernelArrays(h)
-               .add("the array of matrices", parameters.a, pointers, sizeof(void*))
-               .add("the array of results", parameters.b, pointers, sizeof(void*))
-               .add("the pivots", parameters.pivots, pivots, sizeof(int))
-               .add("info", parameters.info, pointers, sizeof(int))
-               .add("alpha", parameters.alpha)
-               .status());
+  LIB_TRY(KernelArrays(h)
+              .add("the array of matrices", parameters.a, pointers, sizeof(void*))
+              .add("the array of results", parameters.b, pointers, sizeof(void*))
+              .add("the pivots", parameters.pivots, pivots, sizeof(int))
+              .add("info", parameters.info, pointers, sizeof(int))
+              .add("alpha", parameters.alpha)
+              .status());
   const std::string kernel = std::string(name) + "_" + kernel_suffix(type);
   return status_of(dense_kernels().launch(*h.driver, h.stream, kernel.c_str(),
                                           {static_cast<unsigned>(batch_count), 1, 1},
@@ -63,14 +63,14 @@ cublasStatus_t set_factor(Handle& h, const char* name, km_data_type type, const 
   if (h.has_device_pointers()) {
     out->address = reinterpret_cast<uint64_t>(value);
   } else {
-    BLAS_TRY(read_scalar(name, out->type, value, "give one of the matrices' type", out->value));
+    LIB_TRY(read_scalar(name, out->type, value, "give one of the matrices' type", out->value));
   }
   return CUBLAS_STATUS_SUCCESS;
 }
 
 /// Gives the host 0, or the number of the first argument that is wrong, negated.
 cublasStatus_t give_info(int* info, int wrong) {
-  BLAS_TRY(write_value("info", info, wrong));
+  LIB_TRY(write_value("info", info, wrong));
   return wrong == 0 ? CUBLAS_STATUS_SUCCESS : invalid("argument %d is wrong", -wrong);
 }
 
@@ -108,19 +108,24 @@ cublasStatus_t check_sizes(std::initializer_list<int64_t> sizes) {
 
 }  // namespace
 
-#define KM_P_GEAM(Int, T)                                                                  \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, \
-      const T *alpha, const T *A, Int lda, const T *beta, const T *B, Int ldb, T *C, Int ldc
-KM_CUBLAS_ALL(geam, , KM_P_GEAM, {
-  BLAS_TRY(check_sizes({m, n}));
+#define KM_P_GEAM(P, Int, T)                                                              \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n),       \
+      P(const T*, alpha), P(const T*, A), P(Int, lda), P(const T*, beta), P(const T*, B), \
+      P(Int, ldb), P(T*, C), P(Int, ldc)
+
+namespace {
+
+template <class T, class Int>
+cublasStatus_t geam(Handle& h, KM_P_GEAM(KM_DECLARE, Int, T)) {
+  LIB_TRY(check_sizes({m, n}));
   AddParameters p{};
-  BLAS_TRY(set_factor(h, "alpha", kTypeOf<T>, alpha, &p.alpha));
-  BLAS_TRY(set_factor(h, "beta", kTypeOf<T>, beta, &p.beta));
-  BLAS_TRY(set_matrix("A", A, lda, m, n, transa, &p.a));
-  BLAS_TRY(set_matrix("B", B, ldb, m, n, transb, &p.b));
-  BLAS_TRY(set_matrix("C", C, ldc, m, n, CUBLAS_OP_N, &p.c));
+  LIB_TRY(set_factor(h, "alpha", kTypeOf<T>, alpha, &p.alpha));
+  LIB_TRY(set_factor(h, "beta", kTypeOf<T>, beta, &p.beta));
+  LIB_TRY(set_matrix("A", A, lda, m, n, transa, &p.a));
+  LIB_TRY(set_matrix("B", B, ldb, m, n, transb, &p.b));
+  LIB_TRY(set_matrix("C", C, ldc, m, n, CUBLAS_OP_N, &p.c));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  BLAS_REQUIRE(C);
+  LIB_REQUIRE(C);
   if (A == nullptr && !is_zero(p.alpha)) return invalid("A is null");
   if (B == nullptr && !is_zero(p.beta)) return invalid("B is null");
   if (A == C && (transa != CUBLAS_OP_N || lda != ldc)) return invalid("A, transposed, is C");
@@ -131,39 +136,43 @@ KM_CUBLAS_ALL(geam, , KM_P_GEAM, {
   p.is_b_conjugated = transb == CUBLAS_OP_C ? 1 : 0;
   if (is_zero(p.alpha)) p.a.address = 0;  // they are not read
   if (is_zero(p.beta)) p.b.address = 0;
-  BLAS_TRY(check_addition(h, p, sizeof(T)));
+  LIB_TRY(check_addition(h, p, sizeof(T)));
   return launch(h, kTypeOf<T>, "add_matrices", static_cast<uint64_t>(m) * n, p);
-})
+}
 
-#define KM_P_DGMM(Int, T)                                                                      \
-  cublasHandle_t handle, cublasSideMode_t mode, Int m, Int n, const T *A, Int lda, const T *x, \
-      Int incx, T *C, Int ldc
-KM_CUBLAS_ALL(dgmm, , KM_P_DGMM, {
-  BLAS_TRY(check_sizes({m, n}));
+}  // namespace
+
+#define KM_P_DGMM(P, Int, T)                                                                    \
+  P(cublasSideMode_t, mode), P(Int, m), P(Int, n), P(const T*, A), P(Int, lda), P(const T*, x), \
+      P(Int, incx), P(T*, C), P(Int, ldc)
+
+namespace {
+
+template <class T, class Int>
+cublasStatus_t dgmm(Handle& h, KM_P_DGMM(KM_DECLARE, Int, T)) {
+  LIB_TRY(check_sizes({m, n}));
   if (mode != CUBLAS_SIDE_LEFT && mode != CUBLAS_SIDE_RIGHT) return invalid("mode is %d", mode);
   AddParameters p{};
-  BLAS_TRY(set_matrix("A", A, lda, m, n, CUBLAS_OP_N, &p.a));
-  BLAS_TRY(set_matrix("C", C, ldc, m, n, CUBLAS_OP_N, &p.c));
+  LIB_TRY(set_matrix("A", A, lda, m, n, CUBLAS_OP_N, &p.a));
+  LIB_TRY(set_matrix("C", C, ldc, m, n, CUBLAS_OP_N, &p.c));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  BLAS_REQUIRE(A);
-  BLAS_REQUIRE(x);
-  BLAS_REQUIRE(C);
+  LIB_REQUIRE(A);
+  LIB_REQUIRE(x);
+  LIB_REQUIRE(C);
   const int64_t count = mode == CUBLAS_SIDE_LEFT ? m : n;
   p.b.address = reinterpret_cast<uint64_t>(x);
   if (incx < 0) p.b.address += static_cast<uint64_t>((1 - count) * int64_t{incx}) * sizeof(T);
   (mode == CUBLAS_SIDE_LEFT ? p.b.row_step : p.b.column_step) = incx;
   p.rows = m;
   p.columns = n;
-  BLAS_TRY(check_addition(h, p, sizeof(T)));
+  LIB_TRY(check_addition(h, p, sizeof(T)));
   return launch(h, kTypeOf<T>, "scale_matrix", static_cast<uint64_t>(m) * n, p);
-})
-
-namespace {
+}
 
 cublasStatus_t move_triangle(Handle& h, km_data_type type, cublasFillMode_t uplo, int64_t n,
                              const void* packed, const void* whole, int64_t leading,
                              bool to_packed) {
-  BLAS_TRY(check_sizes({n}));
+  LIB_TRY(check_sizes({n}));
   if (uplo != CUBLAS_FILL_MODE_LOWER && uplo != CUBLAS_FILL_MODE_UPPER) {
     return invalid("uplo is %d, which is no triangle", static_cast<int>(uplo));
   }
@@ -177,10 +186,10 @@ cublasStatus_t move_triangle(Handle& h, km_data_type type, cublasFillMode_t uplo
                              leading,
                              uplo == CUBLAS_FILL_MODE_UPPER ? 1 : 0,
                              to_packed ? 1 : 0};
-  BLAS_TRY(KernelArrays(h)
-               .add("AP", packed, n * (n + 1) / 2, size_of(type))
-               .add("A", p.whole, ArrayShape{n, n, 1, leading}, size_of(type))
-               .status());
+  LIB_TRY(KernelArrays(h)
+              .add("AP", packed, n * (n + 1) / 2, size_of(type))
+              .add("A", p.whole, ArrayShape{n, n, 1, leading}, size_of(type))
+              .status());
   return launch(h, type, "move_triangle", static_cast<uint64_t>(n) * n, p);
 }
 
@@ -194,7 +203,7 @@ DenseParameters dense(const void* a, int64_t order, int64_t leading) {
 }
 
 cublasStatus_t check_dense(int64_t n, int64_t lda, int64_t batch, const void* a) {
-  BLAS_TRY(check_sizes({n, batch}));
+  LIB_TRY(check_sizes({n, batch}));
   if (lda < std::max<int64_t>(n, 1)) {
     return invalid("lda is %lld; columns have %lld elements", static_cast<long long>(lda),
                    static_cast<long long>(n));
@@ -214,13 +223,13 @@ struct Solution {
 cublasStatus_t solve(Handle& h, km_data_type type, const Solution& s, int* info) {
   const bool is_operation = s.trans >= CUBLAS_OP_N && s.trans <= CUBLAS_OP_C;
   const int64_t least = std::max<int64_t>(s.n, 1);
-  BLAS_TRY(give_info(info, !is_operation   ? -1
-                           : s.n < 0       ? -2
-                           : s.columns < 0 ? -3
-                           : s.lda < least ? -5
-                           : s.ldb < least ? -8
-                           : s.batch < 0   ? -10
-                                           : 0));
+  LIB_TRY(give_info(info, !is_operation   ? -1
+                          : s.n < 0       ? -2
+                          : s.columns < 0 ? -3
+                          : s.lda < least ? -5
+                          : s.ldb < least ? -8
+                          : s.batch < 0   ? -10
+                                          : 0));
   if (s.n == 0 || s.columns == 0 || s.batch == 0) return CUBLAS_STATUS_SUCCESS;
   if (s.a == nullptr || s.b == nullptr) return invalid("an array of matrices is null");
   DenseParameters p = dense(s.a, s.n, s.lda);
@@ -268,12 +277,12 @@ cublasStatus_t solve_triangular(Handle& h, km_data_type type, const Triangular& 
   const int64_t order = is_right ? t.n : t.m;
   Request checked(h, KMB_BLAS_TRSM, type);
   checked.side(t.side).triangle(t.uplo).operation("trans", t.trans).diagonal(t.diag);
-  BLAS_TRY(checked.status());
-  BLAS_TRY(check_sizes({t.m, t.n}));
-  BLAS_TRY(check_dense(order, t.lda, t.batch, t.a));
-  BLAS_TRY(check_dense(t.m, t.ldb, t.batch, t.b));
+  LIB_TRY(checked.status());
+  LIB_TRY(check_sizes({t.m, t.n}));
+  LIB_TRY(check_dense(order, t.lda, t.batch, t.a));
+  LIB_TRY(check_dense(t.m, t.ldb, t.batch, t.b));
   DenseParameters p = dense(t.a, order, t.lda);
-  BLAS_TRY(set_factor(h, "alpha", type, t.alpha, &p.alpha));
+  LIB_TRY(set_factor(h, "alpha", type, t.alpha, &p.alpha));
   if (t.m == 0 || t.n == 0) return CUBLAS_STATUS_SUCCESS;
   p.b = reinterpret_cast<uint64_t>(t.b);
   p.leading_b = t.ldb;
@@ -288,115 +297,111 @@ cublasStatus_t solve_triangular(Handle& h, km_data_type type, const Triangular& 
 
 }  // namespace
 
-#define KM_P_TRSM_BATCHED(Int, T)                                                               \
-  cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, \
-      cublasDiagType_t diag, Int m, Int n, const T *alpha, const T *const A[], Int lda,         \
-      T *const B[], Int ldb, Int batchCount
-KM_CUBLAS_ALL(trsmBatched, , KM_P_TRSM_BATCHED, {
-  const Triangular system{side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
-  return solve_triangular(h, kTypeOf<T>, system);
-})
-
-#define KM_FOUR(FAMILY) \
-  FAMILY(S, float) FAMILY(D, double) FAMILY(C, cuComplex) FAMILY(Z, cuDoubleComplex)
-
-extern "C" {
-
-#define KM_TRIANGLES(L, T)                                                                         \
-  cublasStatus_t cublas##L##tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n,             \
-                                  const T* AP, T* A, int lda) {                                    \
-    return call("cublas" #L "tpttr", handle, [&](Handle& h) {                                      \
-      return move_triangle(h, kTypeOf<T>, uplo, n, AP, A, lda, false);                             \
-    });                                                                                            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##trttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const T* A, \
-                                  int lda, T* AP) {                                                \
-    return call("cublas" #L "trttp", handle, [&](Handle& h) {                                      \
-      return move_triangle(h, kTypeOf<T>, uplo, n, AP, A, lda, true);                              \
-    });                                                                                            \
-  }
-KM_FOUR(KM_TRIANGLES)
-
-#define KM_GETRF(L, T)                                                                        \
-  cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T* const A[], int lda, \
-                                         int* P, int* info, int batchSize) {                  \
-    return call("cublas" #L "getrfBatched", handle, [&](Handle& h) -> cublasStatus_t {        \
-      BLAS_TRY(check_dense(n, lda, batchSize, A));                                            \
-      if (batchSize != 0) BLAS_REQUIRE(info);                                                 \
-      DenseParameters p = dense(A, n, lda);                                                   \
-      p.pivots = reinterpret_cast<uint64_t>(P);                                               \
-      p.info = reinterpret_cast<uint64_t>(info);                                              \
-      return launch_batch(h, kTypeOf<T>, "getrf", batchSize, p);                              \
-    });                                                                                       \
-  }
-KM_FOUR(KM_GETRF)
-
-#define KM_GETRI(L, T)                                                                            \
-  cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T* const A[],        \
-                                         int lda, const int* P, T* const C[], int ldc, int* info, \
-                                         int batchSize) {                                         \
-    return call("cublas" #L "getriBatched", handle, [&](Handle& h) -> cublasStatus_t {            \
-      BLAS_TRY(check_dense(n, lda, batchSize, A));                                                \
-      BLAS_TRY(check_dense(n, ldc, batchSize, C));                                                \
-      if (batchSize != 0) BLAS_REQUIRE(info);                                                     \
-      DenseParameters p = dense(A, n, lda);                                                       \
-      p.b = reinterpret_cast<uint64_t>(C);                                                        \
-      p.leading_b = ldc;                                                                          \
-      p.pivots = reinterpret_cast<uint64_t>(P);                                                   \
-      p.info = reinterpret_cast<uint64_t>(info);                                                  \
-      return launch_batch(h, kTypeOf<T>, "getri", batchSize, p);                                  \
-    });                                                                                           \
-  }
-KM_FOUR(KM_GETRI)
-
-#define KM_GETRS(L, T)                                                                          \
-  cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, \
-                                         int nrhs, const T* const A[], int lda, const int* P,   \
-                                         T* const B[], int ldb, int* info, int batchSize) {     \
-    return call("cublas" #L "getrsBatched", handle, [&](Handle& h) {                            \
-      const Solution solution{A, P, const_cast<T**>(B), n, nrhs, lda, ldb, batchSize, trans};   \
-      return solve(h, kTypeOf<T>, solution, info);                                              \
-    });                                                                                         \
-  }
-KM_FOUR(KM_GETRS)
-
-#define KM_MATINV(L, T)                                                                     \
-  cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const T* const A[], \
-                                          int lda, T* const Ainv[], int lda_inv, int* info, \
-                                          int batchSize) {                                  \
-    return call("cublas" #L "matinvBatched", handle, [&](Handle& h) -> cublasStatus_t {     \
-      BLAS_TRY(check_dense(n, lda, batchSize, A));                                          \
-      BLAS_TRY(check_dense(n, lda_inv, batchSize, Ainv));                                   \
-      if (n > kMostInverted) return invalid("n is %d; at most 32 is possible", n);          \
-      if (batchSize != 0) BLAS_REQUIRE(info);                                               \
-      DenseParameters p = dense(A, n, lda);                                                 \
-      p.b = reinterpret_cast<uint64_t>(Ainv);                                               \
-      p.leading_b = lda_inv;                                                                \
-      p.info = reinterpret_cast<uint64_t>(info);                                            \
-      return launch_batch(h, kTypeOf<T>, "matinv", batchSize, p);                           \
-    });                                                                                     \
-  }
-KM_FOUR(KM_MATINV)
-
-#define KM_GEQRF(L, T)                                                                        \
-  cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, T* const A[],   \
-                                         int lda, T* const Tau[], int* info, int batchSize) { \
-    return call("cublas" #L "geqrfBatched", handle, [&](Handle& h) -> cublasStatus_t {        \
-      BLAS_TRY(give_info(info, wrong_argument_of_geqrf(m, n, lda, batchSize)));               \
-      if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                   \
-      BLAS_REQUIRE(A);                                                                        \
-      BLAS_REQUIRE(Tau);                                                                      \
-      DenseParameters p = dense(A, n, lda);                                                   \
-      p.rows = m;                                                                             \
-      p.columns = n;                                                                          \
-      p.tau = reinterpret_cast<uint64_t>(Tau);                                                \
-      BLAS_TRY(KernelArrays(h).add("TauArray", Tau, batchSize, sizeof *Tau).status());        \
-      return launch_batch(h, kTypeOf<T>, "geqrf", batchSize, p);                              \
-    });                                                                                       \
-  }
-KM_FOUR(KM_GEQRF)
+#define KM_P_TRSM_BATCHED(P, Int, T)                                                              \
+  P(cublasSideMode_t, side), P(cublasFillMode_t, uplo), P(cublasOperation_t, trans),              \
+      P(cublasDiagType_t, diag), P(Int, m), P(Int, n), P(const T*, alpha), P(const T* const*, A), \
+      P(Int, lda), P(T* const*, B), P(Int, ldb), P(Int, batchCount)
 
 namespace {
+
+template <class T, class Int>
+cublasStatus_t trsm_batched(Handle& h, KM_P_TRSM_BATCHED(KM_DECLARE, Int, T)) {
+  const Triangular system{side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, batchCount};
+  return solve_triangular(h, kTypeOf<T>, system);
+}
+
+}  // namespace
+
+// These have no twins with sizes of 64 bits.
+#define KM_P_TPTTR(P, Int, T) \
+  P(cublasFillMode_t, uplo), P(int, n), P(const T*, AP), P(T*, A), P(int, lda)
+#define KM_P_TRTTP(P, Int, T) \
+  P(cublasFillMode_t, uplo), P(int, n), P(const T*, A), P(int, lda), P(T*, AP)
+#define KM_P_GETRF(P, Int, T) \
+  P(int, n), P(T* const*, A), P(int, lda), P(int*, pivots), P(int*, info), P(int, batchSize)
+#define KM_P_GETRI(P, Int, T)                                                            \
+  P(int, n), P(const T* const*, A), P(int, lda), P(const int*, pivots), P(T* const*, C), \
+      P(int, ldc), P(int*, info), P(int, batchSize)
+#define KM_P_GETRS(P, Int, T)                                                               \
+  P(cublasOperation_t, trans), P(int, n), P(int, nrhs), P(const T* const*, A), P(int, lda), \
+      P(const int*, pivots), P(T* const*, B), P(int, ldb), P(int*, info), P(int, batchSize)
+#define KM_P_MATINV(P, Int, T)                                                        \
+  P(int, n), P(const T* const*, A), P(int, lda), P(T* const*, Ainv), P(int, lda_inv), \
+      P(int*, info), P(int, batchSize)
+#define KM_P_GEQRF(P, Int, T)                                                           \
+  P(int, m), P(int, n), P(T* const*, A), P(int, lda), P(T* const*, Tau), P(int*, info), \
+      P(int, batchSize)
+#define KM_P_GELS(P, Int, T)                                                                     \
+  P(cublasOperation_t, trans), P(int, m), P(int, n), P(int, nrhs), P(T* const*, A), P(int, lda), \
+      P(T* const*, C), P(int, ldc), P(int*, info), P(int*, devInfoArray), P(int, batchSize)
+
+namespace {
+
+template <class T>
+cublasStatus_t tpttr(Handle& h, KM_P_TPTTR(KM_DECLARE, int, T)) {
+  return move_triangle(h, kTypeOf<T>, uplo, n, AP, A, lda, false);
+}
+
+template <class T>
+cublasStatus_t trttp(Handle& h, KM_P_TRTTP(KM_DECLARE, int, T)) {
+  return move_triangle(h, kTypeOf<T>, uplo, n, AP, A, lda, true);
+}
+
+template <class T>
+cublasStatus_t getrf(Handle& h, KM_P_GETRF(KM_DECLARE, int, T)) {
+  LIB_TRY(check_dense(n, lda, batchSize, A));
+  if (batchSize != 0) LIB_REQUIRE(info);
+  DenseParameters p = dense(A, n, lda);
+  p.pivots = reinterpret_cast<uint64_t>(pivots);
+  p.info = reinterpret_cast<uint64_t>(info);
+  return launch_batch(h, kTypeOf<T>, "getrf", batchSize, p);
+}
+
+template <class T>
+cublasStatus_t getri(Handle& h, KM_P_GETRI(KM_DECLARE, int, T)) {
+  LIB_TRY(check_dense(n, lda, batchSize, A));
+  LIB_TRY(check_dense(n, ldc, batchSize, C));
+  if (batchSize != 0) LIB_REQUIRE(info);
+  DenseParameters p = dense(A, n, lda);
+  p.b = reinterpret_cast<uint64_t>(C);
+  p.leading_b = ldc;
+  p.pivots = reinterpret_cast<uint64_t>(pivots);
+  p.info = reinterpret_cast<uint64_t>(info);
+  return launch_batch(h, kTypeOf<T>, "getri", batchSize, p);
+}
+
+template <class T>
+cublasStatus_t getrs(Handle& h, KM_P_GETRS(KM_DECLARE, int, T)) {
+  const Solution solution{A, pivots, const_cast<T**>(B), n, nrhs, lda, ldb, batchSize, trans};
+  return solve(h, kTypeOf<T>, solution, info);
+}
+
+template <class T>
+cublasStatus_t matinv(Handle& h, KM_P_MATINV(KM_DECLARE, int, T)) {
+  LIB_TRY(check_dense(n, lda, batchSize, A));
+  LIB_TRY(check_dense(n, lda_inv, batchSize, Ainv));
+  if (n > kMostInverted) return invalid("n is %d; at most 32 is possible", n);
+  if (batchSize != 0) LIB_REQUIRE(info);
+  DenseParameters p = dense(A, n, lda);
+  p.b = reinterpret_cast<uint64_t>(Ainv);
+  p.leading_b = lda_inv;
+  p.info = reinterpret_cast<uint64_t>(info);
+  return launch_batch(h, kTypeOf<T>, "matinv", batchSize, p);
+}
+
+template <class T>
+cublasStatus_t geqrf(Handle& h, KM_P_GEQRF(KM_DECLARE, int, T)) {
+  LIB_TRY(give_info(info, wrong_argument_of_geqrf(m, n, lda, batchSize)));
+  if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;
+  LIB_REQUIRE(A);
+  LIB_REQUIRE(Tau);
+  DenseParameters p = dense(A, n, lda);
+  p.rows = m;
+  p.columns = n;
+  p.tau = reinterpret_cast<uint64_t>(Tau);
+  LIB_TRY(KernelArrays(h).add("TauArray", Tau, batchSize, sizeof *Tau).status());
+  return launch_batch(h, kTypeOf<T>, "geqrf", batchSize, p);
+}
 
 cublasStatus_t check_system(cublasOperation_t trans, int m, int n) {
   if (trans != CUBLAS_OP_N) {
@@ -409,33 +414,38 @@ cublasStatus_t check_system(cublasOperation_t trans, int m, int n) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+template <class T>
+cublasStatus_t gels(Handle& h, KM_P_GELS(KM_DECLARE, int, T)) {
+  LIB_TRY(give_info(info, wrong_argument_of_gels(m, n, nrhs, lda, ldc, batchSize)));
+  LIB_TRY(check_system(trans, m, n));
+  if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;
+  LIB_REQUIRE(A);
+  LIB_REQUIRE(C);
+  library::StreamMemory scratch(*h.driver, h.stream);
+  LIB_CHECK(scratch.allocate(
+      bytes_for(static_cast<uint64_t>(n), static_cast<uint64_t>(batchSize), 1, sizeof(T))));
+  DenseParameters p = dense(A, n, lda);
+  p.rows = m;
+  p.columns = nrhs;
+  p.b = reinterpret_cast<uint64_t>(C);
+  p.leading_b = ldc;
+  p.tau = scratch.address();
+  p.info = reinterpret_cast<uint64_t>(devInfoArray);
+  return launch_batch(h, kTypeOf<T>, "gels", batchSize, p);
+}
+
 }  // namespace
 
-#define KM_GELS(L, T)                                                                            \
-  cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m,   \
-                                        int n, int nrhs, T* const A[], int lda, T* const C[],    \
-                                        int ldc, int* info, int* devInfoArray, int batchSize) {  \
-    return call("cublas" #L "gelsBatched", handle, [&](Handle& h) -> cublasStatus_t {            \
-      BLAS_TRY(give_info(info, wrong_argument_of_gels(m, n, nrhs, lda, ldc, batchSize)));        \
-      BLAS_TRY(check_system(trans, m, n));                                                       \
-      if (m == 0 || n == 0 || batchSize == 0) return CUBLAS_STATUS_SUCCESS;                      \
-      BLAS_REQUIRE(A);                                                                           \
-      BLAS_REQUIRE(C);                                                                           \
-      library::StreamMemory scratch(*h.driver, h.stream);                                        \
-      BLAS_CHECK(scratch.allocate(                                                               \
-          bytes_for(static_cast<uint64_t>(n), static_cast<uint64_t>(batchSize), 1, sizeof(T)))); \
-      DenseParameters p = dense(A, n, lda);                                                      \
-      p.rows = m;                                                                                \
-      p.columns = nrhs;                                                                          \
-      p.b = reinterpret_cast<uint64_t>(C);                                                       \
-      p.leading_b = ldc;                                                                         \
-      p.tau = scratch.address();                                                                 \
-      p.info = reinterpret_cast<uint64_t>(devInfoArray);                                         \
-      return launch_batch(h, kTypeOf<T>, "gels", batchSize, p);                                  \
-    });                                                                                          \
-  }
-KM_FOUR(KM_GELS)
-
-}  // extern "C"
+KM_EXPORT_ALL(geam, , KM_P_GEAM, geam)
+KM_EXPORT_ALL(dgmm, , KM_P_DGMM, dgmm)
+KM_EXPORT_ALL(trsmBatched, , KM_P_TRSM_BATCHED, trsm_batched)
+KM_EXPORT_ALL_32(tpttr, KM_P_TPTTR, tpttr)
+KM_EXPORT_ALL_32(trttp, KM_P_TRTTP, trttp)
+KM_EXPORT_ALL_32(getrfBatched, KM_P_GETRF, getrf)
+KM_EXPORT_ALL_32(getriBatched, KM_P_GETRI, getri)
+KM_EXPORT_ALL_32(getrsBatched, KM_P_GETRS, getrs)
+KM_EXPORT_ALL_32(matinvBatched, KM_P_MATINV, matinv)
+KM_EXPORT_ALL_32(geqrfBatched, KM_P_GEQRF, geqrf)
+KM_EXPORT_ALL_32(gelsBatched, KM_P_GELS, gels)
 
 }  // namespace km::cublas

@@ -4,88 +4,80 @@
 
 namespace km::cublas {
 
-#define KM_P_GEMM(Int, T)                                                                         \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const T *alpha, const T *A, Int lda, const T *B, Int ldb, const T *beta, T *C, Int ldc
-#define KM_P_STRIDED(Int, T)                                                                      \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const T *alpha, const T *A, Int lda, long long strideA, const T *B, Int ldb,                \
-      long long strideB, const T *beta, T *C, Int ldc, long long strideC, Int batchCount
-#define KM_P_BATCHED(Int, T)                                                                      \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const T *alpha, const T *const A[], Int lda, const T *const B[], Int ldb, const T *beta,    \
-      T *const C[], Int ldc, Int batchCount
-
-#define KM_SET_OPERANDS(product) \
-  product.set_sizes(m, n, k);    \
-  product.set_a(A, lda, transa); \
-  product.set_b(B, ldb, transb); \
-  product.set_scalars(alpha, beta)
-
-#define KM_GEMM_BODY                \
-  {                                 \
-    Product product(h, kTypeOf<T>); \
-    KM_SET_OPERANDS(product);       \
-    product.set_c(C, ldc);          \
-    return product.submit();        \
-  }
-KM_CUBLAS_ALL(gemm, _v2, KM_P_GEMM, KM_GEMM_BODY)
-KM_CUBLAS_COMPLEX(gemm3m, , KM_P_GEMM, KM_GEMM_BODY)
-
-#define KM_STRIDED_BODY                                                \
-  {                                                                    \
-    Product product(h, kTypeOf<T>);                                    \
-    KM_SET_OPERANDS(product);                                          \
-    product.set_c(C, ldc);                                             \
-    product.set_batch(batchCount, strideA, strideB, strideC, strideC); \
-    return product.submit();                                           \
-  }
-KM_CUBLAS_ALL(gemmStridedBatched, , KM_P_STRIDED, KM_STRIDED_BODY)
-KM_CUBLAS_ONE(cublasCgemm3mStridedBatched, KM_P_STRIDED, cuComplex, KM_STRIDED_BODY)
-
-#define KM_BATCHED_BODY                     \
-  {                                         \
-    Product product(h, kTypeOf<T>);         \
-    KM_SET_OPERANDS(product);               \
-    product.set_c(const_cast<T**>(C), ldc); \
-    product.set_pointers(batchCount);       \
-    return product.submit();                \
-  }
-KM_CUBLAS_ALL(gemmBatched, , KM_P_BATCHED, KM_BATCHED_BODY)
-KM_CUBLAS_ONE(cublasCgemm3mBatched, KM_P_BATCHED, cuComplex, KM_BATCHED_BODY)
+#define KM_P_GEMM(P, Int, T)                                                                   \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k), \
+      P(const T*, alpha), P(const T*, A), P(Int, lda), P(const T*, B), P(Int, ldb),            \
+      P(const T*, beta), P(T*, C), P(Int, ldc)
+#define KM_P_STRIDED(P, Int, T)                                                                \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k), \
+      P(const T*, alpha), P(const T*, A), P(Int, lda), P(long long, strideA), P(const T*, B),  \
+      P(Int, ldb), P(long long, strideB), P(const T*, beta), P(T*, C), P(Int, ldc),            \
+      P(long long, strideC), P(Int, batchCount)
+#define KM_P_BATCHED(P, Int, T)                                                                   \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k),    \
+      P(const T*, alpha), P(const T* const*, A), P(Int, lda), P(const T* const*, B), P(Int, ldb), \
+      P(const T*, beta), P(T* const*, C), P(Int, ldc), P(Int, batchCount)
 
 namespace {
 
-constexpr ComputeTypes kHalfTypes = {KM_DATA_TYPE_F32, CUDA_R_16F};
-
-void set_halves(Product& product) {
+/// The product that all matrices and scalars of a type T make.
+template <class T>
+Product product_of(Handle& h) {
+  return Product(h, kTypeOf<T>);
+}
+/// Sums of halves are of f32; scalars are halves.
+template <>
+Product product_of<__half>(Handle& h) {
+  Product product(h, ComputeTypes{KM_DATA_TYPE_F32, CUDA_R_16F});
   product.set_types(CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F);
+  return product;
+}
+
+template <class T, class Int>
+cublasStatus_t gemm(Handle& h, KM_P_GEMM(KM_DECLARE, Int, T)) {
+  Product product = product_of<T>(h);
+  product.set_sizes(m, n, k);
+  product.set_a(A, lda, transa);
+  product.set_b(B, ldb, transb);
+  product.set_scalars(alpha, beta);
+  product.set_c(C, ldc);
+  return product.submit();
+}
+
+template <class T, class Int>
+cublasStatus_t gemm_strided(Handle& h, KM_P_STRIDED(KM_DECLARE, Int, T)) {
+  Product product = product_of<T>(h);
+  product.set_sizes(m, n, k);
+  product.set_a(A, lda, transa);
+  product.set_b(B, ldb, transb);
+  product.set_scalars(alpha, beta);
+  product.set_c(C, ldc);
+  product.set_batch(batchCount, strideA, strideB, strideC, strideC);
+  return product.submit();
+}
+
+template <class T, class Int>
+cublasStatus_t gemm_batched(Handle& h, KM_P_BATCHED(KM_DECLARE, Int, T)) {
+  Product product = product_of<T>(h);
+  product.set_sizes(m, n, k);
+  product.set_a(A, lda, transa);
+  product.set_b(B, ldb, transb);
+  product.set_scalars(alpha, beta);
+  product.set_c(const_cast<T**>(C), ldc);
+  product.set_pointers(batchCount);
+  return product.submit();
 }
 
 }  // namespace
 
-KM_CUBLAS_ONE(cublasHgemm, KM_P_GEMM, __half, {
-  Product product(h, kHalfTypes);
-  set_halves(product);
-  KM_SET_OPERANDS(product);
-  product.set_c(C, ldc);
-  return product.submit();
-})
-KM_CUBLAS_ONE(cublasHgemmStridedBatched, KM_P_STRIDED, __half, {
-  Product product(h, kHalfTypes);
-  set_halves(product);
-  KM_SET_OPERANDS(product);
-  product.set_c(C, ldc);
-  product.set_batch(batchCount, strideA, strideB, strideC, strideC);
-  return product.submit();
-})
-KM_CUBLAS_ONE(cublasHgemmBatched, KM_P_BATCHED, __half, {
-  Product product(h, kHalfTypes);
-  set_halves(product);
-  KM_SET_OPERANDS(product);
-  product.set_c(const_cast<T**>(C), ldc);
-  product.set_pointers(batchCount);
-  return product.submit();
-})
+KM_EXPORT_ALL(gemm, _v2, KM_P_GEMM, gemm)
+KM_EXPORT_COMPLEX(gemm3m, , KM_P_GEMM, gemm)
+KM_EXPORT(cublasHgemm, KM_P_GEMM, __half, gemm)
+KM_EXPORT_ALL(gemmStridedBatched, , KM_P_STRIDED, gemm_strided)
+KM_EXPORT(cublasCgemm3mStridedBatched, KM_P_STRIDED, cuComplex, gemm_strided)
+KM_EXPORT(cublasHgemmStridedBatched, KM_P_STRIDED, __half, gemm_strided)
+KM_EXPORT_ALL(gemmBatched, , KM_P_BATCHED, gemm_batched)
+KM_EXPORT(cublasCgemm3mBatched, KM_P_BATCHED, cuComplex, gemm_batched)
+KM_EXPORT(cublasHgemmBatched, KM_P_BATCHED, __half, gemm_batched)
 
 }  // namespace km::cublas

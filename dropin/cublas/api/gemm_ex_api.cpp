@@ -6,115 +6,160 @@
 
 namespace km::cublas {
 
-#define KM_P_GEMM_EX(Int, T)                                                                      \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const void *alpha, const void *A, cudaDataType Atype, Int lda, const void *B,               \
-      cudaDataType Btype, Int ldb, const void *beta, void *C, cudaDataType Ctype, Int ldc,        \
-      cublasComputeType_t computeType, cublasGemmAlgo_t
-#define KM_P_STRIDED_EX(Int, T)                                                                   \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const void *alpha, const void *A, cudaDataType Atype, Int lda, long long strideA,           \
-      const void *B, cudaDataType Btype, Int ldb, long long strideB, const void *beta, void *C,   \
-      cudaDataType Ctype, Int ldc, long long strideC, Int batchCount,                             \
-      cublasComputeType_t computeType, cublasGemmAlgo_t
-#define KM_P_BATCHED_EX(Int, T)                                                                   \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const void *alpha, const void *const A[], cudaDataType Atype, Int lda,                      \
-      const void *const B[], cudaDataType Btype, Int ldb, const void *beta, void *const C[],      \
-      cudaDataType Ctype, Int ldc, Int batchCount, cublasComputeType_t computeType,               \
-      cublasGemmAlgo_t
+#define KM_P_GEMM_EX(P, Int, T)                                                                  \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k),   \
+      P(const void*, alpha), P(const void*, A), P(cudaDataType, Atype), P(Int, lda),             \
+      P(const void*, B), P(cudaDataType, Btype), P(Int, ldb), P(const void*, beta), P(void*, C), \
+      P(cudaDataType, Ctype), P(Int, ldc), P(cublasComputeType_t, computeType),                  \
+      P(cublasGemmAlgo_t, algorithm)
+#define KM_P_STRIDED_EX(P, Int, T)                                                                 \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k),     \
+      P(const void*, alpha), P(const void*, A), P(cudaDataType, Atype), P(Int, lda),               \
+      P(long long, strideA), P(const void*, B), P(cudaDataType, Btype), P(Int, ldb),               \
+      P(long long, strideB), P(const void*, beta), P(void*, C), P(cudaDataType, Ctype),            \
+      P(Int, ldc), P(long long, strideC), P(Int, batchCount), P(cublasComputeType_t, computeType), \
+      P(cublasGemmAlgo_t, algorithm)
+#define KM_P_BATCHED_EX(P, Int, T)                                                             \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k), \
+      P(const void*, alpha), P(const void* const*, A), P(cudaDataType, Atype), P(Int, lda),    \
+      P(const void* const*, B), P(cudaDataType, Btype), P(Int, ldb), P(const void*, beta),     \
+      P(void* const*, C), P(cudaDataType, Ctype), P(Int, ldc), P(Int, batchCount),             \
+      P(cublasComputeType_t, computeType), P(cublasGemmAlgo_t, algorithm)
 
-#define KM_EX_PRODUCT                                                                           \
-  ComputeTypes types;                                                                           \
-  BLAS_TRY(find_compute_types(static_cast<int>(computeType), static_cast<int>(Atype), &types)); \
-  Product product(h, types);                                                                    \
-  product.set_types(Atype, Btype, Ctype, Ctype);                                                \
-  product.set_sizes(m, n, k);                                                                   \
-  product.set_a(A, lda, transa);                                                                \
-  product.set_b(B, ldb, transb);                                                                \
-  product.set_scalars(alpha, beta)
+namespace {
 
-KM_CUBLAS_ONE(cublasGemmEx, KM_P_GEMM_EX, void, {
-  KM_EX_PRODUCT;
+/// Operands and scalars, which all forms of products have.
+struct Operands {
+  cublasOperation_t transa, transb;
+  int64_t m, n, k;
+  const void *alpha, *a;
+  int type_a;
+  int64_t lda;
+  const void* b;
+  int type_b;
+  int64_t ldb;
+  const void* beta;
+  int type_c;
+};
+
+Product product_of(Handle& h, const ComputeTypes& types, const Operands& o) {
+  Product product(h, types);
+  product.set_types(o.type_a, o.type_b, o.type_c, o.type_c);
+  product.set_sizes(o.m, o.n, o.k);
+  product.set_a(o.a, o.lda, o.transa);
+  product.set_b(o.b, o.ldb, o.transb);
+  product.set_scalars(o.alpha, o.beta);
+  return product;
+}
+
+cublasStatus_t find_types(cublasComputeType_t compute, cudaDataType type_a, ComputeTypes* out) {
+  return find_compute_types(static_cast<int>(compute), static_cast<int>(type_a), out);
+}
+
+template <class Int>
+cublasStatus_t gemm_ex(Handle& h, KM_P_GEMM_EX(KM_DECLARE, Int, void)) {
+  ComputeTypes types;
+  LIB_TRY(find_types(computeType, Atype, &types));
+  Product product = product_of(
+      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
   product.set_c(C, ldc);
   return product.submit();
-})
-KM_CUBLAS_ONE(cublasGemmStridedBatchedEx, KM_P_STRIDED_EX, void, {
-  KM_EX_PRODUCT;
+}
+
+template <class Int>
+cublasStatus_t gemm_strided_batched_ex(Handle& h, KM_P_STRIDED_EX(KM_DECLARE, Int, void)) {
+  ComputeTypes types;
+  LIB_TRY(find_types(computeType, Atype, &types));
+  Product product = product_of(
+      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
   product.set_c(C, ldc);
   product.set_batch(batchCount, strideA, strideB, strideC, strideC);
   return product.submit();
-})
-KM_CUBLAS_ONE(cublasGemmBatchedEx, KM_P_BATCHED_EX, void, {
-  KM_EX_PRODUCT;
+}
+
+template <class Int>
+cublasStatus_t gemm_batched_ex(Handle& h, KM_P_BATCHED_EX(KM_DECLARE, Int, void)) {
+  ComputeTypes types;
+  LIB_TRY(find_types(computeType, Atype, &types));
+  Product product = product_of(
+      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
   product.set_c(const_cast<void**>(C), ldc);
   product.set_pointers(batchCount);
   return product.submit();
-})
+}
 
-#define KM_P_TYPED_EX(Int, T)                                                                     \
-  cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, Int m, Int n, Int k, \
-      const T *alpha, const void *A, cudaDataType Atype, Int lda, const void *B,                  \
-      cudaDataType Btype, Int ldb, const T *beta, void *C, cudaDataType Ctype, Int ldc
-#define KM_TYPED_EX_BODY                             \
-  {                                                  \
-    constexpr auto computeType = CUBLAS_COMPUTE_32F; \
-    KM_EX_PRODUCT;                                   \
-    product.set_c(C, ldc);                           \
-    return product.submit();                         \
-  }
-KM_CUBLAS_ONE(cublasSgemmEx, KM_P_TYPED_EX, float, KM_TYPED_EX_BODY)
-KM_CUBLAS_ONE(cublasCgemmEx, KM_P_TYPED_EX, cuComplex, KM_TYPED_EX_BODY)
-KM_CUBLAS_ONE(cublasCgemm3mEx, KM_P_TYPED_EX, cuComplex, KM_TYPED_EX_BODY)
+}  // namespace
 
-#define KM_P_RANK_EX(Int, T)                                                              \
-  cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,    \
-      const T *alpha, const void *A, cudaDataType Atype, Int lda, const T *beta, void *C, \
-      cudaDataType Ctype, Int ldc
-#define KM_RANK_EX_BODY(conjugation, is_hermitian)                                          \
-  {                                                                                         \
-    if (trans != CUBLAS_OP_N && trans != conjugation) return invalid("trans is %d", trans); \
-    Product product(h, ComputeTypes{KM_DATA_TYPE_C32, CUDA_C_32F});                         \
-    product.set_types(Atype, Atype, Ctype, Ctype);                                          \
-    product.set_sizes(n, n, k);                                                             \
-    const bool plain = is_plain(trans);                                                     \
-    product.set_a(A, lda, plain ? CUBLAS_OP_N : conjugation);                               \
-    product.set_b(A, lda, plain ? conjugation : CUBLAS_OP_N);                               \
-    product.set_c(C, ldc);                                                                  \
-    product.set_triangle(uplo, is_hermitian);                                               \
-    product.set_scalars(alpha, beta, is_hermitian);                                         \
-    return product.submit();                                                                \
-  }
-KM_CUBLAS_ONE(cublasCsyrkEx, KM_P_RANK_EX, cuComplex, KM_RANK_EX_BODY(CUBLAS_OP_T, false))
-KM_CUBLAS_ONE(cublasCsyrk3mEx, KM_P_RANK_EX, cuComplex, KM_RANK_EX_BODY(CUBLAS_OP_T, false))
-
-#define KM_P_HERMITIAN_EX(Int, T)                                                                 \
-  cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,            \
-      const float *alpha, const void *A, cudaDataType Atype, Int lda, const float *beta, void *C, \
-      cudaDataType Ctype, Int ldc
-// Here both scalars are real.
-#define KM_HERK_EX_BODY                                                                     \
-  {                                                                                         \
-    if (trans != CUBLAS_OP_N && trans != CUBLAS_OP_C) return invalid("trans is %d", trans); \
-    if (Atype != CUDA_C_32F || Ctype != CUDA_C_32F) {                                       \
-      return unsupported("types %d and %d; both are CUDA_C_32F", static_cast<int>(Atype),   \
-                         static_cast<int>(Ctype));                                          \
-    }                                                                                       \
-    return Request(h, KMB_BLAS_HERK, KM_DATA_TYPE_C32)                                      \
-        .triangle(uplo)                                                                     \
-        .operation("trans", trans)                                                          \
-        .n(n)                                                                               \
-        .k(k)                                                                               \
-        .real_alpha(alpha)                                                                  \
-        .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n)                        \
-        .real_beta(beta)                                                                    \
-        .c_written(C, ldc, n, n)                                                            \
-        .submit();                                                                          \
-  }
-KM_CUBLAS_ONE(cublasCherkEx, KM_P_HERMITIAN_EX, cuComplex, KM_HERK_EX_BODY)
-KM_CUBLAS_ONE(cublasCherk3mEx, KM_P_HERMITIAN_EX, cuComplex, KM_HERK_EX_BODY)
+#define KM_P_TYPED_EX(P, Int, T)                                                               \
+  P(cublasOperation_t, transa), P(cublasOperation_t, transb), P(Int, m), P(Int, n), P(Int, k), \
+      P(const T*, alpha), P(const void*, A), P(cudaDataType, Atype), P(Int, lda),              \
+      P(const void*, B), P(cudaDataType, Btype), P(Int, ldb), P(const T*, beta), P(void*, C),  \
+      P(cudaDataType, Ctype), P(Int, ldc)
 
 namespace {
+
+template <class T, class Int>
+cublasStatus_t typed_gemm_ex(Handle& h, KM_P_TYPED_EX(KM_DECLARE, Int, T)) {
+  ComputeTypes types;
+  LIB_TRY(find_types(CUBLAS_COMPUTE_32F, Atype, &types));
+  Product product = product_of(
+      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
+  product.set_c(C, ldc);
+  return product.submit();
+}
+
+}  // namespace
+
+#define KM_P_RANK_EX(P, Int, T)                                                   \
+  P(cublasFillMode_t, uplo), P(cublasOperation_t, trans), P(Int, n), P(Int, k),   \
+      P(const T*, alpha), P(const void*, A), P(cudaDataType, Atype), P(Int, lda), \
+      P(const T*, beta), P(void*, C), P(cudaDataType, Ctype), P(Int, ldc)
+
+namespace {
+
+template <class T, class Int>
+cublasStatus_t syrk_ex(Handle& h, KM_P_RANK_EX(KM_DECLARE, Int, T)) {
+  if (trans != CUBLAS_OP_N && trans != CUBLAS_OP_T) return invalid("trans is %d", trans);
+  Product product(h, ComputeTypes{KM_DATA_TYPE_C32, CUDA_C_32F});
+  product.set_types(Atype, Atype, Ctype, Ctype);
+  product.set_sizes(n, n, k);
+  const bool plain = is_plain(trans);
+  product.set_a(A, lda, plain ? CUBLAS_OP_N : CUBLAS_OP_T);
+  product.set_b(A, lda, plain ? CUBLAS_OP_T : CUBLAS_OP_N);
+  product.set_c(C, ldc);
+  product.set_triangle(uplo, false);
+  product.set_scalars(alpha, beta);
+  return product.submit();
+}
+
+}  // namespace
+
+#define KM_P_HERMITIAN_EX(P, Int, T)                                                  \
+  P(cublasFillMode_t, uplo), P(cublasOperation_t, trans), P(Int, n), P(Int, k),       \
+      P(const float*, alpha), P(const void*, A), P(cudaDataType, Atype), P(Int, lda), \
+      P(const float*, beta), P(void*, C), P(cudaDataType, Ctype), P(Int, ldc)
+
+namespace {
+
+/// Here both scalars are real.
+template <class Int>
+cublasStatus_t herk_ex(Handle& h, KM_P_HERMITIAN_EX(KM_DECLARE, Int, void)) {
+  if (trans != CUBLAS_OP_N && trans != CUBLAS_OP_C) return invalid("trans is %d", trans);
+  if (Atype != CUDA_C_32F || Ctype != CUDA_C_32F) {
+    return unsupported("types %d and %d; both are CUDA_C_32F", static_cast<int>(Atype),
+                       static_cast<int>(Ctype));
+  }
+  return Request(h, KMB_BLAS_HERK, KM_DATA_TYPE_C32)
+      .triangle(uplo)
+      .operation("trans", trans)
+      .n(n)
+      .k(k)
+      .real_alpha(alpha)
+      .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n)
+      .real_beta(beta)
+      .c_written(C, ldc, n, n)
+      .submit();
+}
 
 /// The products of one group after the other, each a batch by pointers.
 template <class Int>
@@ -142,14 +187,14 @@ struct Group {
 
 template <class Int>
 cublasStatus_t read_group(const Groups<Int>& g, Int index, Group<Int>* out) {
-  BLAS_TRY(read_value("transa_array", g.transa + index, &out->transa));
-  BLAS_TRY(read_value("transb_array", g.transb + index, &out->transb));
-  BLAS_TRY(read_value("m_array", g.m + index, &out->m));
-  BLAS_TRY(read_value("n_array", g.n + index, &out->n));
-  BLAS_TRY(read_value("k_array", g.k + index, &out->k));
-  BLAS_TRY(read_value("lda_array", g.lda + index, &out->lda));
-  BLAS_TRY(read_value("ldb_array", g.ldb + index, &out->ldb));
-  BLAS_TRY(read_value("ldc_array", g.ldc + index, &out->ldc));
+  LIB_TRY(read_value("transa_array", g.transa + index, &out->transa));
+  LIB_TRY(read_value("transb_array", g.transb + index, &out->transb));
+  LIB_TRY(read_value("m_array", g.m + index, &out->m));
+  LIB_TRY(read_value("n_array", g.n + index, &out->n));
+  LIB_TRY(read_value("k_array", g.k + index, &out->k));
+  LIB_TRY(read_value("lda_array", g.lda + index, &out->lda));
+  LIB_TRY(read_value("ldb_array", g.ldb + index, &out->ldb));
+  LIB_TRY(read_value("ldc_array", g.ldc + index, &out->ldc));
   return read_value("group_size", g.size + index, &out->size);
 }
 
@@ -166,7 +211,7 @@ cublasStatus_t submit_groups(Handle& h, const Groups<Int>& g, const ComputeTypes
   int64_t first = 0;
   for (Int i = 0; i < g.count; ++i) {
     Group<Int> group;
-    BLAS_TRY(read_group(g, i, &group));
+    LIB_TRY(read_group(g, i, &group));
     Product product(h, types);
     product.set_types(of[0], of[1], of[2], of[2]);
     product.set_sizes(group.m, group.n, group.k);
@@ -176,7 +221,7 @@ cublasStatus_t submit_groups(Handle& h, const Groups<Int>& g, const ComputeTypes
     product.set_pointers(group.size);
     product.set_scalars(static_cast<const char*>(g.alpha) + i * scalar_bytes,
                         static_cast<const char*>(g.beta) + i * scalar_bytes);
-    BLAS_TRY(product.submit());
+    LIB_TRY(product.submit());
     first += group.size;
   }
   return CUBLAS_STATUS_SUCCESS;
@@ -189,37 +234,46 @@ const void* const* untyped(const T* const* pointers) {
 
 }  // namespace
 
-#define KM_P_GROUPED(Int, T)                                                                 \
-  cublasHandle_t handle, const cublasOperation_t transa[], const cublasOperation_t transb[], \
-      const Int m[], const Int n[], const Int k[], const T alpha[], const T *const A[],      \
-      const Int lda[], const T *const B[], const Int ldb[], const T beta[], T *const C[],    \
-      const Int ldc[], Int group_count, const Int group_size[]
-#define KM_GROUPED_BODY                                                                    \
-  {                                                                                        \
-    using Size = decltype(group_count);                                                    \
-    const Groups<Size> groups{                                                             \
-        transa,     transb,      m,          n,   k,    alpha,                             \
-        untyped(A), lda,         untyped(B), ldb, beta, reinterpret_cast<void* const*>(C), \
-        ldc,        group_count, group_size};                                              \
-    const int type = cuda_type_of(kTypeOf<T>);                                             \
-    return submit_groups(h, groups, ComputeTypes{kTypeOf<T>, type}, {type, type, type});   \
-  }
-KM_CUBLAS_REAL(gemmGroupedBatched, , KM_P_GROUPED, KM_GROUPED_BODY)
+#define KM_P_GROUPED(P, Int, T)                                                               \
+  P(const cublasOperation_t*, transa), P(const cublasOperation_t*, transb), P(const Int*, m), \
+      P(const Int*, n), P(const Int*, k), P(const T*, alpha), P(const T* const*, A),          \
+      P(const Int*, lda), P(const T* const*, B), P(const Int*, ldb), P(const T*, beta),       \
+      P(T* const*, C), P(const Int*, ldc), P(Int, group_count), P(const Int*, group_size)
 
-#define KM_P_GROUPED_EX(Int, T)                                                                  \
-  cublasHandle_t handle, const cublasOperation_t transa[], const cublasOperation_t transb[],     \
-      const Int m[], const Int n[], const Int k[], const void *alpha, const void *const A[],     \
-      cudaDataType_t Atype, const Int lda[], const void *const B[], cudaDataType_t Btype,        \
-      const Int ldb[], const void *beta, void *const C[], cudaDataType_t Ctype, const Int ldc[], \
-      Int group_count, const Int group_size[], cublasComputeType_t computeType
-KM_CUBLAS_ONE(cublasGemmGroupedBatchedEx, KM_P_GROUPED_EX, void, {
-  using Size = decltype(group_count);
+namespace {
+
+template <class T, class Int>
+cublasStatus_t gemm_grouped(Handle& h, KM_P_GROUPED(KM_DECLARE, Int, T)) {
+  const Groups<Int> groups{transa,     transb,      m,          n,
+                           k,          alpha,       untyped(A), lda,
+                           untyped(B), ldb,         beta,       reinterpret_cast<void* const*>(C),
+                           ldc,        group_count, group_size};
+  const int type = cuda_type_of(kTypeOf<T>);
+  return submit_groups(h, groups, ComputeTypes{kTypeOf<T>, type}, {type, type, type});
+}
+
+}  // namespace
+
+#define KM_P_GROUPED_EX(P, Int, T)                                                            \
+  P(const cublasOperation_t*, transa), P(const cublasOperation_t*, transb), P(const Int*, m), \
+      P(const Int*, n), P(const Int*, k), P(const void*, alpha), P(const void* const*, A),    \
+      P(cudaDataType_t, Atype), P(const Int*, lda), P(const void* const*, B),                 \
+      P(cudaDataType_t, Btype), P(const Int*, ldb), P(const void*, beta), P(void* const*, C), \
+      P(cudaDataType_t, Ctype), P(const Int*, ldc), P(Int, group_count),                      \
+      P(const Int*, group_size), P(cublasComputeType_t, computeType)
+
+namespace {
+
+template <class Int>
+cublasStatus_t gemm_grouped_batched_ex(Handle& h, KM_P_GROUPED_EX(KM_DECLARE, Int, void)) {
   ComputeTypes types;
-  BLAS_TRY(find_compute_types(static_cast<int>(computeType), static_cast<int>(Atype), &types));
-  const Groups<Size> groups{transa, transb, m,    n, k,   alpha,       A,         lda,
-                            B,      ldb,    beta, C, ldc, group_count, group_size};
+  LIB_TRY(find_compute_types(static_cast<int>(computeType), static_cast<int>(Atype), &types));
+  const Groups<Int> groups{transa, transb, m,    n, k,   alpha,       A,         lda,
+                           B,      ldb,    beta, C, ldc, group_count, group_size};
   return submit_groups(h, groups, types, {Atype, Btype, Ctype});
-})
+}
+
+}  // namespace
 
 // How the library of NVIDIA rounds and saturates here is not documented.
 extern "C" cublasStatus_t cublasUint8gemmBias(cublasHandle_t handle, cublasOperation_t,
@@ -232,5 +286,18 @@ extern "C" cublasStatus_t cublasUint8gemmBias(cublasHandle_t handle, cublasOpera
         "CUBLAS_COMPUTE_32I, and a kernel for biases and shift");
   });
 }
+
+KM_EXPORT(cublasGemmEx, KM_P_GEMM_EX, void, gemm_ex)
+KM_EXPORT(cublasGemmStridedBatchedEx, KM_P_STRIDED_EX, void, gemm_strided_batched_ex)
+KM_EXPORT(cublasGemmBatchedEx, KM_P_BATCHED_EX, void, gemm_batched_ex)
+KM_EXPORT(cublasSgemmEx, KM_P_TYPED_EX, float, typed_gemm_ex)
+KM_EXPORT(cublasCgemmEx, KM_P_TYPED_EX, cuComplex, typed_gemm_ex)
+KM_EXPORT(cublasCgemm3mEx, KM_P_TYPED_EX, cuComplex, typed_gemm_ex)
+KM_EXPORT(cublasCsyrkEx, KM_P_RANK_EX, cuComplex, syrk_ex)
+KM_EXPORT(cublasCsyrk3mEx, KM_P_RANK_EX, cuComplex, syrk_ex)
+KM_EXPORT(cublasCherkEx, KM_P_HERMITIAN_EX, cuComplex, herk_ex)
+KM_EXPORT(cublasCherk3mEx, KM_P_HERMITIAN_EX, cuComplex, herk_ex)
+KM_EXPORT_REAL(gemmGroupedBatched, , KM_P_GROUPED, gemm_grouped)
+KM_EXPORT(cublasGemmGroupedBatchedEx, KM_P_GROUPED_EX, void, gemm_grouped_batched_ex)
 
 }  // namespace km::cublas

@@ -4,14 +4,14 @@
 
 namespace km::cublas {
 
-#define KM_P_GEMV_BATCHED(Int, T)                                                             \
-  cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, const T *alpha,               \
-      const T *const A[], Int lda, const T *const x[], Int incx, const T *beta, T *const y[], \
-      Int incy, Int batchCount
-#define KM_P_GEMV_STRIDED(Int, T)                                                               \
-  cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, const T *alpha, const T *A,     \
-      Int lda, long long strideA, const T *x, Int incx, long long stridex, const T *beta, T *y, \
-      Int incy, long long stridey, Int batchCount
+#define KM_P_GEMV_BATCHED(P, Int, T)                                                            \
+  P(cublasOperation_t, trans), P(Int, m), P(Int, n), P(const T*, alpha), P(const T* const*, A), \
+      P(Int, lda), P(const T* const*, x), P(Int, incx), P(const T*, beta), P(T* const*, y),     \
+      P(Int, incy), P(Int, batchCount)
+#define KM_P_GEMV_STRIDED(P, Int, T)                                                           \
+  P(cublasOperation_t, trans), P(Int, m), P(Int, n), P(const T*, alpha), P(const T*, A),       \
+      P(Int, lda), P(long long, strideA), P(const T*, x), P(Int, incx), P(long long, stridex), \
+      P(const T*, beta), P(T*, y), P(Int, incy), P(long long, stridey), P(Int, batchCount)
 
 namespace {
 
@@ -32,73 +32,81 @@ cublasStatus_t set_shape(Product& product, const Shape& shape, const void* a, co
   return CUBLAS_STATUS_SUCCESS;
 }
 
+/// A number's type for the library: matrices of f16 (H) or bf16 (T), sums of f32.
+template <class T>
+inline constexpr int kCudaType = CUDA_R_32F;
+template <>
+inline constexpr int kCudaType<__half> = CUDA_R_16F;
+template <>
+inline constexpr int kCudaType<__nv_bfloat16> = CUDA_R_16BF;
+
+/// The product of matrices and vectors of In with results of Out.
+template <class In, class Out>
+Product product_of(Handle& h) {
+  if constexpr (kTypeOf<In> != KM_DATA_TYPE_INVALID) {
+    return Product(h, kTypeOf<In>);
+  } else {
+    Product product(h, ComputeTypes{KM_DATA_TYPE_F32, CUDA_R_32F});
+    product.set_types(kCudaType<In>, kCudaType<In>, kCudaType<Out>, kCudaType<Out>);
+    return product;
+  }
+}
+
+template <class Scalar, class In, class Out, class Int>
+cublasStatus_t gemv_batched(Handle& h, cublasOperation_t trans, Int m, Int n, const Scalar* alpha,
+                            const In* const* A, Int lda, const In* const* x, Int incx,
+                            const Scalar* beta, Out* const* y, Int incy, Int batchCount) {
+  Product product = product_of<In, Out>(h);
+  const Shape shape{trans, m, n, lda, incx, incy};
+  LIB_TRY(set_shape(product, shape, A, x, const_cast<Out**>(y)));
+  product.set_pointers(batchCount);
+  product.set_scalars(alpha, beta);
+  return product.submit();
+}
+
+template <class Scalar, class In, class Out, class Int>
+cublasStatus_t gemv_strided(Handle& h, cublasOperation_t trans, Int m, Int n, const Scalar* alpha,
+                            const In* A, Int lda, long long strideA, const In* x, Int incx,
+                            long long stridex, const Scalar* beta, Out* y, Int incy,
+                            long long stridey, Int batchCount) {
+  Product product = product_of<In, Out>(h);
+  const Shape shape{trans, m, n, lda, incx, incy};
+  LIB_TRY(set_shape(product, shape, A, x, y));
+  product.set_batch(batchCount, strideA, stridex, stridey, stridey);
+  product.set_scalars(alpha, beta);
+  return product.submit();
+}
+
 }  // namespace
 
-#define KM_GEMV_BATCHED_BODY                                       \
-  {                                                                \
-    Product product(h, kTypeOf<T>);                                \
-    const Shape shape{trans, m, n, lda, incx, incy};               \
-    BLAS_TRY(set_shape(product, shape, A, x, const_cast<T**>(y))); \
-    product.set_pointers(batchCount);                              \
-    product.set_scalars(alpha, beta);                              \
-    return product.submit();                                       \
-  }
-KM_CUBLAS_ALL(gemvBatched, , KM_P_GEMV_BATCHED, KM_GEMV_BATCHED_BODY)
+KM_EXPORT_ALL(gemvBatched, , KM_P_GEMV_BATCHED, gemv_batched)
+KM_EXPORT_ALL(gemvStridedBatched, , KM_P_GEMV_STRIDED, gemv_strided)
 
-#define KM_GEMV_STRIDED_BODY                                           \
-  {                                                                    \
-    Product product(h, kTypeOf<T>);                                    \
-    const Shape shape{trans, m, n, lda, incx, incy};                   \
-    BLAS_TRY(set_shape(product, shape, A, x, y));                      \
-    product.set_batch(batchCount, strideA, stridex, stridey, stridey); \
-    product.set_scalars(alpha, beta);                                  \
-    return product.submit();                                           \
-  }
-KM_CUBLAS_ALL(gemvStridedBatched, , KM_P_GEMV_STRIDED, KM_GEMV_STRIDED_BODY)
+// Scalars of f32.
+#define KM_P_MIXED_BATCHED(P, Int, In, Out)                                      \
+  P(cublasOperation_t, trans), P(Int, m), P(Int, n), P(const float*, alpha),     \
+      P(const In* const*, A), P(Int, lda), P(const In* const*, x), P(Int, incx), \
+      P(const float*, beta), P(Out* const*, y), P(Int, incy), P(Int, batchCount)
+#define KM_P_MIXED_STRIDED(P, Int, In, Out)                                                     \
+  P(cublasOperation_t, trans), P(Int, m), P(Int, n), P(const float*, alpha), P(const In*, A),   \
+      P(Int, lda), P(long long, strideA), P(const In*, x), P(Int, incx), P(long long, stridex), \
+      P(const float*, beta), P(Out*, y), P(Int, incy), P(long long, stridey), P(Int, batchCount)
+#define KM_P_HSH_BATCHED(P, Int, T) KM_P_MIXED_BATCHED(P, Int, __half, __half)
+#define KM_P_HSS_BATCHED(P, Int, T) KM_P_MIXED_BATCHED(P, Int, __half, float)
+#define KM_P_TST_BATCHED(P, Int, T) KM_P_MIXED_BATCHED(P, Int, __nv_bfloat16, __nv_bfloat16)
+#define KM_P_TSS_BATCHED(P, Int, T) KM_P_MIXED_BATCHED(P, Int, __nv_bfloat16, float)
+#define KM_P_HSH_STRIDED(P, Int, T) KM_P_MIXED_STRIDED(P, Int, __half, __half)
+#define KM_P_HSS_STRIDED(P, Int, T) KM_P_MIXED_STRIDED(P, Int, __half, float)
+#define KM_P_TST_STRIDED(P, Int, T) KM_P_MIXED_STRIDED(P, Int, __nv_bfloat16, __nv_bfloat16)
+#define KM_P_TSS_STRIDED(P, Int, T) KM_P_MIXED_STRIDED(P, Int, __nv_bfloat16, float)
 
-// Matrices of f16 (H) or bf16 (T), sums of f32 (S), results of either.
-#define KM_MIXED_BATCHED(Int, In, Out)                                                \
-  cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, const float *alpha,   \
-      const In *const A[], Int lda, const In *const x[], Int incx, const float *beta, \
-      Out *const y[], Int incy, Int batchCount
-#define KM_MIXED_STRIDED(Int, In, Out)                                                           \
-  cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, const float *alpha, const In *A, \
-      Int lda, long long strideA, const In *x, Int incx, long long stridex, const float *beta,   \
-      Out *y, Int incy, long long stridey, Int batchCount
-
-#define KM_MIXED_ONE(symbol, Int, In, Out, in_type, out_type)                                     \
-  extern "C" cublasStatus_t cublas##symbol##gemvBatched##Int(                                     \
-      KM_MIXED_BATCHED(KM_SIZE##Int, In, Out)) {                                                  \
-    return call("cublas" #symbol "gemvBatched", handle, [&](Handle& h) -> cublasStatus_t {        \
-      Product product(h, ComputeTypes{KM_DATA_TYPE_F32, CUDA_R_32F});                             \
-      product.set_types(in_type, in_type, out_type, out_type);                                    \
-      const Shape shape{trans, m, n, lda, incx, incy};                                            \
-      BLAS_TRY(set_shape(product, shape, A, x, const_cast<Out**>(y)));                            \
-      product.set_pointers(batchCount);                                                           \
-      product.set_scalars(alpha, beta);                                                           \
-      return product.submit();                                                                    \
-    });                                                                                           \
-  }                                                                                               \
-  extern "C" cublasStatus_t cublas##symbol##gemvStridedBatched##Int(                              \
-      KM_MIXED_STRIDED(KM_SIZE##Int, In, Out)) {                                                  \
-    return call("cublas" #symbol "gemvStridedBatched", handle, [&](Handle& h) -> cublasStatus_t { \
-      Product product(h, ComputeTypes{KM_DATA_TYPE_F32, CUDA_R_32F});                             \
-      product.set_types(in_type, in_type, out_type, out_type);                                    \
-      const Shape shape{trans, m, n, lda, incx, incy};                                            \
-      BLAS_TRY(set_shape(product, shape, A, x, y));                                               \
-      product.set_batch(batchCount, strideA, stridex, stridey, stridey);                          \
-      product.set_scalars(alpha, beta);                                                           \
-      return product.submit();                                                                    \
-    });                                                                                           \
-  }
-#define KM_SIZE int
-#define KM_SIZE_64 int64_t
-#define KM_MIXED(symbol, In, Out, in_type, out_type) \
-  KM_MIXED_ONE(symbol, , In, Out, in_type, out_type) \
-  KM_MIXED_ONE(symbol, _64, In, Out, in_type, out_type)
-KM_MIXED(HSH, __half, __half, CUDA_R_16F, CUDA_R_16F)
-KM_MIXED(HSS, __half, float, CUDA_R_16F, CUDA_R_32F)
-KM_MIXED(TST, __nv_bfloat16, __nv_bfloat16, CUDA_R_16BF, CUDA_R_16BF)
-KM_MIXED(TSS, __nv_bfloat16, float, CUDA_R_16BF, CUDA_R_32F)
+KM_EXPORT(cublasHSHgemvBatched, KM_P_HSH_BATCHED, float, gemv_batched)
+KM_EXPORT(cublasHSSgemvBatched, KM_P_HSS_BATCHED, float, gemv_batched)
+KM_EXPORT(cublasTSTgemvBatched, KM_P_TST_BATCHED, float, gemv_batched)
+KM_EXPORT(cublasTSSgemvBatched, KM_P_TSS_BATCHED, float, gemv_batched)
+KM_EXPORT(cublasHSHgemvStridedBatched, KM_P_HSH_STRIDED, float, gemv_strided)
+KM_EXPORT(cublasHSSgemvStridedBatched, KM_P_HSS_STRIDED, float, gemv_strided)
+KM_EXPORT(cublasTSTgemvStridedBatched, KM_P_TST_STRIDED, float, gemv_strided)
+KM_EXPORT(cublasTSSgemvStridedBatched, KM_P_TSS_STRIDED, float, gemv_strided)
 
 }  // namespace km::cublas

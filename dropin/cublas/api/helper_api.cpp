@@ -2,10 +2,9 @@
 #include <cstdio>
 #include <string>
 
-#include "base/log.h"
 #include "base/thread/cancellation.h"
 #include "dropin/cublas/frame/handle.h"
-#include "dropin/cublas/version.h"
+#include "dropin/cublas/version/version.h"
 
 namespace km::cublas {
 
@@ -14,18 +13,18 @@ namespace {
 cu::CUstream driver_stream(cudaStream_t stream) { return reinterpret_cast<cu::CUstream>(stream); }
 
 cublasStatus_t create(cublasHandle_t* out) {
-  BLAS_REQUIRE(out);
+  LIB_REQUIRE(out);
   const Driver* const driver = library::driver();
   if (driver == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (driver->table == nullptr) {
-    log(LogLevel::kInfo, "cuda",
-        "this libcublas works with Kernelmill's libcuda.so.1 only; another driver is loaded");
-    return CUBLAS_STATUS_NOT_INITIALIZED;
+    return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED,
+                       "libcublas works with Kernelmill's libcuda.so.1 only; another driver is "
+                       "loaded");
   }
-  BLAS_CHECK(library::enter_context(*driver));
+  LIB_CHECK(library::enter_context(*driver));
   auto handle = std::make_shared<Handle>();
   handle->driver = driver;
-  BLAS_CHECK(driver->cuCtxGetCurrent(&handle->context));
+  LIB_CHECK(driver->cuCtxGetCurrent(&handle->context));
   const uint64_t tag =
       library::handle_tag(library::HandleKind::kCublas, static_cast<unsigned>(kVersion / 10000));
   const uint64_t id = library::handle_map<Handle>().add(std::move(handle), tag);
@@ -50,19 +49,19 @@ cublasStatus_t destroy(uint64_t id) {
 extern "C" {
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  return frame(__func__, [&] { return create(handle); });
+  return call(__func__, [&] { return create(handle); });
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
-  return frame(__func__, [&] { return destroy(reinterpret_cast<uint64_t>(handle)); });
+  return call(__func__, [&] { return destroy(reinterpret_cast<uint64_t>(handle)); });
 }
 
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
-  return frame(__func__, [&] { return write_value("version", version, int{kVersion}); });
+  return call(__func__, [&] { return write_value("version", version, int{kVersion}); });
 }
 
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
     const int which = static_cast<int>(type);
     if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
@@ -129,8 +128,8 @@ cublasStatus_t cublasSetFixedPointEmulationMantissaBitCountPointer(cublasHandle_
                                                                    int* count) {
   return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {
     if (count != nullptr) {
-      BLAS_CHECK(h.driver->cuMemsetD8Async(reinterpret_cast<uint64_t>(count), 0xff, sizeof *count,
-                                           h.stream.load()));
+      LIB_CHECK(h.driver->cuMemsetD8Async(reinterpret_cast<uint64_t>(count), 0xff, sizeof *count,
+                                          h.stream.load()));
     }
     h.mantissa_bit_count = count;
     return CUBLAS_STATUS_SUCCESS;
@@ -144,7 +143,7 @@ cublasStatus_t cublasGetFixedPointEmulationMantissaBitCountPointer(cublasHandle_
 }
 
 void cublasXerbla(const char* name, int parameter) {
-  frame(__func__, [&] {
+  call(__func__, [&] {
     const NoCancellation postponed;
     constexpr size_t kMostBytes = 64;
     std::string text;

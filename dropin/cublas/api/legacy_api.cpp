@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "dropin/cublas/frame/handle.h"
-#include "dropin/cublas/version.h"
+#include "dropin/cublas/version/version.h"
 
 #if defined(KM_NVIDIA_HEADERS) && __has_include(<crt/host_config.h>)
 #include <cublas.h>
@@ -100,14 +100,14 @@ void run(cublasStatus_t (*function)(cublasHandle_t, Parameters...), Arguments...
 extern "C" {
 
 cublasStatus_t cublasInit() {
-  return keep(frame(__func__, [&]() -> cublasStatus_t {
+  return keep(call(__func__, [&]() -> cublasStatus_t {
     const std::lock_guard lock(process_mutex);
     return process_handle != nullptr ? CUBLAS_STATUS_SUCCESS : cublasCreate_v2(&process_handle);
   }));
 }
 
 cublasStatus_t cublasShutdown() {
-  return keep(frame(__func__, [&]() -> cublasStatus_t {
+  return keep(call(__func__, [&]() -> cublasStatus_t {
     const std::lock_guard lock(process_mutex);
     if (process_handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
     const cublasHandle_t handle = process_handle;
@@ -120,7 +120,7 @@ cublasStatus_t cublasShutdown() {
 cublasStatus_t cublasGetError() { return last_error.exchange(CUBLAS_STATUS_SUCCESS); }
 
 cublasStatus_t cublasGetVersion(int* version) {
-  return keep(frame(__func__, [&] { return write_value("version", version, int{kVersion}); }));
+  return keep(call(__func__, [&] { return write_value("version", version, int{kVersion}); }));
 }
 
 cublasStatus_t cublasSetKernelStream(cudaStream_t stream) {
@@ -131,7 +131,7 @@ cublasStatus_t cublasSetKernelStream(cudaStream_t stream) {
 
 cublasStatus_t cublasAlloc(int count, int element_bytes, void** memory) {
   return keep(call(__func__, handle_of_process(), [&](Handle& h) -> cublasStatus_t {
-    BLAS_TRY(write_value<void*>("devicePtr", memory, nullptr));
+    LIB_TRY(write_value<void*>("devicePtr", memory, nullptr));
     if (count <= 0 || element_bytes <= 0) {
       return invalid("%d elements of %d bytes", count, element_bytes);
     }

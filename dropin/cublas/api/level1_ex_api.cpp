@@ -50,22 +50,22 @@ struct VectorPair {
 /// One or two vectors and a kernel with one thread for each element.
 cublasStatus_t map_pair(Handle& h, VectorOperation operation, const VectorPair& v,
                         const void* alpha, const void* beta, int scalar_type) {
-  BLAS_TRY(no_such_types({v.type_x, v.type_y, scalar_type}));
+  LIB_TRY(no_such_types({v.type_x, v.type_y, scalar_type}));
   if (v.n <= 0) return CUBLAS_STATUS_SUCCESS;
   VectorCall call(h, operation);
-  BLAS_TRY(call.set_x(v.x, v.type_x, v.n, v.incx));
-  if (v.y != nullptr) BLAS_TRY(call.set_y(v.y, v.type_y, v.incy));
-  if (alpha != nullptr) BLAS_TRY(call.set_alpha("alpha", alpha, scalar_type));
-  if (beta != nullptr) BLAS_TRY(call.set_beta("beta", beta, scalar_type));
+  LIB_TRY(call.set_x(v.x, v.type_x, v.n, v.incx));
+  if (v.y != nullptr) LIB_TRY(call.set_y(v.y, v.type_y, v.incy));
+  if (alpha != nullptr) LIB_TRY(call.set_alpha("alpha", alpha, scalar_type));
+  if (beta != nullptr) LIB_TRY(call.set_beta("beta", beta, scalar_type));
   return call.map("map_vectors");
 }
 
 cublasStatus_t reduce_pair(Handle& h, VectorOperation operation, const VectorPair& v, void* result,
                            int result_type) {
-  BLAS_TRY(no_such_types({v.type_x, v.type_y, result_type}));
+  LIB_TRY(no_such_types({v.type_x, v.type_y, result_type}));
   VectorCall call(h, operation);
-  BLAS_TRY(call.set_x(v.x, v.type_x, v.n, v.incx));
-  if (v.y != nullptr) BLAS_TRY(call.set_y(v.y, v.type_y, v.incy));
+  LIB_TRY(call.set_x(v.x, v.type_x, v.n, v.incx));
+  if (v.y != nullptr) LIB_TRY(call.set_y(v.y, v.type_y, v.incy));
   return call.reduce("reduce_vectors", result, result_type, bytes_of(result_type));
 }
 
@@ -93,50 +93,78 @@ cublasStatus_t product(Handle& h, kmb_blas_routine routine, const VectorPair& v,
     return reduce(h, Reduction{routine, known, bytes_of(result_type)}, v.n, v.x, v.incx, v.y,
                   v.incy, result);
   }
-  BLAS_REQUIRE(v.y);
+  LIB_REQUIRE(v.y);
   return reduce_pair(h, kVectorDot, v, result, result_type);
 }
 
 }  // namespace
 
-#define KM_P_NORM_EX(Int, T)                                                               \
-  cublasHandle_t handle, Int n, const void *x, cudaDataType xType, Int incx, void *result, \
-      cudaDataType resultType, cudaDataType
-KM_CUBLAS_ONE(cublasNrm2Ex, KM_P_NORM_EX, void, {
+#define KM_P_NORM_EX(P, Int, T)                                                         \
+  P(Int, n), P(const void*, x), P(cudaDataType, xType), P(Int, incx), P(void*, result), \
+      P(cudaDataType, resultType), P(cudaDataType, algorithm)
+
+namespace {
+
+template <class Int>
+cublasStatus_t nrm2_ex(Handle& h, KM_P_NORM_EX(KM_DECLARE, Int, void)) {
   return norm(h, KMB_BLAS_NRM2, kVectorNrm2, n, x, xType, incx, result, resultType);
-})
-KM_CUBLAS_ONE(cublasAsumEx, KM_P_NORM_EX, void, {
+}
+
+template <class Int>
+cublasStatus_t asum_ex(Handle& h, KM_P_NORM_EX(KM_DECLARE, Int, void)) {
   return norm(h, KMB_BLAS_ASUM, kVectorAsum, n, x, xType, incx, result, resultType);
-})
+}
 
-#define KM_P_DOT_EX(Int, T)                                                                 \
-  cublasHandle_t handle, Int n, const void *x, cudaDataType xType, Int incx, const void *y, \
-      cudaDataType yType, Int incy, void *result, cudaDataType resultType, cudaDataType
-KM_CUBLAS_ONE(cublasDotEx, KM_P_DOT_EX, void, {
+}  // namespace
+
+#define KM_P_DOT_EX(P, Int, T)                                                             \
+  P(Int, n), P(const void*, x), P(cudaDataType, xType), P(Int, incx), P(const void*, y),   \
+      P(cudaDataType, yType), P(Int, incy), P(void*, result), P(cudaDataType, resultType), \
+      P(cudaDataType, algorithm)
+
+namespace {
+
+template <class Int>
+cublasStatus_t dot_ex(Handle& h, KM_P_DOT_EX(KM_DECLARE, Int, void)) {
   return product(h, KMB_BLAS_DOT, {n, x, xType, incx, y, yType, incy}, result, resultType);
-})
-KM_CUBLAS_ONE(cublasDotcEx, KM_P_DOT_EX, void, {
-  return product(h, KMB_BLAS_DOTC, {n, x, xType, incx, y, yType, incy}, result, resultType);
-})
+}
 
-#define KM_P_SCAL_EX(Int, T)                                                        \
-  cublasHandle_t handle, Int n, const void *alpha, cudaDataType alphaType, void *x, \
-      cudaDataType xType, Int incx, cudaDataType
-KM_CUBLAS_ONE(cublasScalEx, KM_P_SCAL_EX, void, {
+template <class Int>
+cublasStatus_t dotc_ex(Handle& h, KM_P_DOT_EX(KM_DECLARE, Int, void)) {
+  return product(h, KMB_BLAS_DOTC, {n, x, xType, incx, y, yType, incy}, result, resultType);
+}
+
+}  // namespace
+
+#define KM_P_SCAL_EX(P, Int, T)                                              \
+  P(Int, n), P(const void*, alpha), P(cudaDataType, alphaType), P(void*, x), \
+      P(cudaDataType, xType), P(Int, incx), P(cudaDataType, algorithm)
+
+namespace {
+
+template <class Int>
+cublasStatus_t scal_ex(Handle& h, KM_P_SCAL_EX(KM_DECLARE, Int, void)) {
   if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
   const km_data_type known = common_type({alphaType, xType});
   if (known != KM_DATA_TYPE_INVALID) {
     return Request(h, KMB_BLAS_SCAL, known).n(n).alpha(alpha).x(x, incx, n, true).submit();
   }
-  BLAS_REQUIRE(alpha);
+  LIB_REQUIRE(alpha);
   return map_pair(h, kVectorScal, {n, x, xType, incx, nullptr, CUDA_R_32F, 1}, alpha, nullptr,
                   alphaType);
-})
+}
 
-#define KM_P_AXPY_EX(Int, T)                                                              \
-  cublasHandle_t handle, Int n, const void *alpha, cudaDataType alphaType, const void *x, \
-      cudaDataType xType, Int incx, void *y, cudaDataType yType, Int incy, cudaDataType
-KM_CUBLAS_ONE(cublasAxpyEx, KM_P_AXPY_EX, void, {
+}  // namespace
+
+#define KM_P_AXPY_EX(P, Int, T)                                                                \
+  P(Int, n), P(const void*, alpha), P(cudaDataType, alphaType), P(const void*, x),             \
+      P(cudaDataType, xType), P(Int, incx), P(void*, y), P(cudaDataType, yType), P(Int, incy), \
+      P(cudaDataType, algorithm)
+
+namespace {
+
+template <class Int>
+cublasStatus_t axpy_ex(Handle& h, KM_P_AXPY_EX(KM_DECLARE, Int, void)) {
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   const km_data_type known = common_type({alphaType, xType, yType});
   if (known != KM_DATA_TYPE_INVALID) {
@@ -147,62 +175,75 @@ KM_CUBLAS_ONE(cublasAxpyEx, KM_P_AXPY_EX, void, {
         .y(y, incy, n, true)
         .submit();
   }
-  BLAS_REQUIRE(alpha);
-  BLAS_REQUIRE(y);
+  LIB_REQUIRE(alpha);
+  LIB_REQUIRE(y);
   return map_pair(h, kVectorAxpy, {n, x, xType, incx, y, yType, incy}, alpha, nullptr, alphaType);
-})
+}
 
-#define KM_P_COPY_EX(Int, T)                                                          \
-  cublasHandle_t handle, Int n, const void *x, cudaDataType xType, Int incx, void *y, \
-      cudaDataType yType, Int incy
-#define KM_P_SWAP_EX(Int, T)                                                    \
-  cublasHandle_t handle, Int n, void *x, cudaDataType xType, Int incx, void *y, \
-      cudaDataType yType, Int incy
-#define KM_MOVE_BODY(routine, operation, x_is_written)                                   \
-  {                                                                                      \
-    if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                            \
-    const km_data_type known = common_type({xType, yType});                              \
-    if (known != KM_DATA_TYPE_INVALID) {                                                 \
-      return Request(h, routine, known)                                                  \
-          .n(n)                                                                          \
-          .x(x, incx, n, x_is_written)                                                   \
-          .y(y, incy, n, true)                                                           \
-          .submit();                                                                     \
-    }                                                                                    \
-    BLAS_REQUIRE(y);                                                                     \
-    return map_pair(h, operation, {n, x, xType, incx, y, yType, incy}, nullptr, nullptr, \
-                    CUDA_R_32F);                                                         \
+}  // namespace
+
+#define KM_P_COPY_EX(P, Int, T)                                                    \
+  P(Int, n), P(const void*, x), P(cudaDataType, xType), P(Int, incx), P(void*, y), \
+      P(cudaDataType, yType), P(Int, incy)
+#define KM_P_SWAP_EX(P, Int, T)                                              \
+  P(Int, n), P(void*, x), P(cudaDataType, xType), P(Int, incx), P(void*, y), \
+      P(cudaDataType, yType), P(Int, incy)
+
+namespace {
+
+/// x is written by swap alone.
+template <kmb_blas_routine kRoutine, VectorOperation kOperation, class Vector, class Int>
+cublasStatus_t move_ex(Handle& h, Int n, Vector* x, cudaDataType xType, Int incx, void* y,
+                       cudaDataType yType, Int incy) {
+  if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+  const km_data_type known = common_type({xType, yType});
+  if (known != KM_DATA_TYPE_INVALID) {
+    return Request(h, kRoutine, known)
+        .n(n)
+        .x(x, incx, n, kRoutine == KMB_BLAS_SWAP)
+        .y(y, incy, n, true)
+        .submit();
   }
-KM_CUBLAS_ONE(cublasCopyEx, KM_P_COPY_EX, void, KM_MOVE_BODY(KMB_BLAS_COPY, kVectorCopy, false))
-KM_CUBLAS_ONE(cublasSwapEx, KM_P_SWAP_EX, void, KM_MOVE_BODY(KMB_BLAS_SWAP, kVectorSwap, true))
+  LIB_REQUIRE(y);
+  return map_pair(h, kOperation, {n, x, xType, incx, y, yType, incy}, nullptr, nullptr, CUDA_R_32F);
+}
 
-#define KM_P_INDEX_EX(Int, T) \
-  cublasHandle_t handle, Int n, const void *x, cudaDataType xType, Int incx, Int *result
-#define KM_INDEX_EX_BODY(is_least, operation)                                      \
-  {                                                                                \
-    const km_data_type known = common_type({xType});                               \
-    if (known != KM_DATA_TYPE_INVALID || n <= 0 || incx <= 0) {                    \
-      return find_index(h, known, is_least, n, x, incx, result, sizeof *result);   \
-    }                                                                              \
-    VectorCall vectors(h, operation);                                              \
-    BLAS_TRY(no_such_types({xType}));                                              \
-    BLAS_TRY(vectors.set_x(x, xType, n, incx));                                    \
-    return vectors.reduce("find_extreme", result, sizeof *result, sizeof *result); \
+}  // namespace
+
+#define KM_P_INDEX_EX(P, Int, T) \
+  P(Int, n), P(const void*, x), P(cudaDataType, xType), P(Int, incx), P(Int*, result)
+
+namespace {
+
+template <bool kIsLeast, VectorOperation kOperation, class Int>
+cublasStatus_t index_ex(Handle& h, KM_P_INDEX_EX(KM_DECLARE, Int, void)) {
+  const km_data_type known = common_type({xType});
+  if (known != KM_DATA_TYPE_INVALID || n <= 0 || incx <= 0) {
+    return find_index(h, known, kIsLeast, n, x, incx, result, sizeof *result);
   }
-KM_CUBLAS_ONE(cublasIamaxEx, KM_P_INDEX_EX, void, KM_INDEX_EX_BODY(false, kVectorLargest))
-KM_CUBLAS_ONE(cublasIaminEx, KM_P_INDEX_EX, void, KM_INDEX_EX_BODY(true, kVectorLeast))
+  VectorCall vectors(h, kOperation);
+  LIB_TRY(no_such_types({xType}));
+  LIB_TRY(vectors.set_x(x, xType, n, incx));
+  return vectors.reduce("find_extreme", result, sizeof *result, sizeof *result);
+}
 
-#define KM_P_ROT_EX(Int, T)                                                            \
-  cublasHandle_t handle, Int n, void *x, cudaDataType xType, Int incx, void *y,        \
-      cudaDataType yType, Int incy, const void *c, const void *s, cudaDataType csType, \
-      cudaDataType
-KM_CUBLAS_ONE(cublasRotEx, KM_P_ROT_EX, void, {
+}  // namespace
+
+#define KM_P_ROT_EX(P, Int, T)                                                    \
+  P(Int, n), P(void*, x), P(cudaDataType, xType), P(Int, incx), P(void*, y),      \
+      P(cudaDataType, yType), P(Int, incy), P(const void*, c), P(const void*, s), \
+      P(cudaDataType, csType), P(cudaDataType, algorithm)
+
+namespace {
+
+template <class Int>
+cublasStatus_t rot_ex(Handle& h, KM_P_ROT_EX(KM_DECLARE, Int, void)) {
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   const km_data_type known = common_type({xType, yType});
   if (known == KM_DATA_TYPE_INVALID) {
-    BLAS_REQUIRE(y);
-    BLAS_REQUIRE(c);
-    BLAS_REQUIRE(s);
+    LIB_REQUIRE(y);
+    LIB_REQUIRE(c);
+    LIB_REQUIRE(s);
     return map_pair(h, kVectorRot, {n, x, xType, incx, y, yType, incy}, c, s, csType);
   }
   if (is_complex(known) && csType == xType) {
@@ -218,12 +259,19 @@ KM_CUBLAS_ONE(cublasRotEx, KM_P_ROT_EX, void, {
       .rotation("c", c, 0, 1)
       .rotation("s", s, 1, 1)
       .submit();
-})
+}
 
-#define KM_P_ROTM_EX(Int, T)                                                    \
-  cublasHandle_t handle, Int n, void *x, cudaDataType xType, Int incx, void *y, \
-      cudaDataType yType, Int incy, const void *param, cudaDataType paramType, cudaDataType
-KM_CUBLAS_ONE(cublasRotmEx, KM_P_ROTM_EX, void, {
+}  // namespace
+
+#define KM_P_ROTM_EX(P, Int, T)                                                                \
+  P(Int, n), P(void*, x), P(cudaDataType, xType), P(Int, incx), P(void*, y),                   \
+      P(cudaDataType, yType), P(Int, incy), P(const void*, param), P(cudaDataType, paramType), \
+      P(cudaDataType, algorithm)
+
+namespace {
+
+template <class Int>
+cublasStatus_t rotm_ex(Handle& h, KM_P_ROTM_EX(KM_DECLARE, Int, void)) {
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   const km_data_type known = common_type({xType, yType, paramType});
   if (known != KM_DATA_TYPE_F32 && known != KM_DATA_TYPE_F64) {
@@ -236,7 +284,9 @@ KM_CUBLAS_ONE(cublasRotmEx, KM_P_ROTM_EX, void, {
       .y(y, incy, n, true)
       .rotation("param", param, 0, 5)
       .submit();
-})
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -267,5 +317,18 @@ cublasStatus_t cublasRotmgEx(cublasHandle_t handle, void* d1, cudaDataType d1Typ
 }
 
 }  // extern "C"
+
+KM_EXPORT(cublasNrm2Ex, KM_P_NORM_EX, void, nrm2_ex)
+KM_EXPORT(cublasAsumEx, KM_P_NORM_EX, void, asum_ex)
+KM_EXPORT(cublasDotEx, KM_P_DOT_EX, void, dot_ex)
+KM_EXPORT(cublasDotcEx, KM_P_DOT_EX, void, dotc_ex)
+KM_EXPORT(cublasScalEx, KM_P_SCAL_EX, void, scal_ex)
+KM_EXPORT(cublasAxpyEx, KM_P_AXPY_EX, void, axpy_ex)
+KM_EXPORT(cublasCopyEx, KM_P_COPY_EX, void, move_ex<KMB_BLAS_COPY, kVectorCopy>)
+KM_EXPORT(cublasSwapEx, KM_P_SWAP_EX, void, move_ex<KMB_BLAS_SWAP, kVectorSwap>)
+KM_EXPORT(cublasIamaxEx, KM_P_INDEX_EX, void, index_ex<false, kVectorLargest>)
+KM_EXPORT(cublasIaminEx, KM_P_INDEX_EX, void, index_ex<true, kVectorLeast>)
+KM_EXPORT(cublasRotEx, KM_P_ROT_EX, void, rot_ex)
+KM_EXPORT(cublasRotmEx, KM_P_ROTM_EX, void, rotm_ex)
 
 }  // namespace km::cublas

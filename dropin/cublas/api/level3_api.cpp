@@ -4,48 +4,51 @@
 
 namespace km::cublas {
 
-#define KM_P_SYMM(Int, T)                                                            \
-  cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, Int m, Int n, \
-      const T *alpha, const T *A, Int lda, const T *B, Int ldb, const T *beta, T *C, Int ldc
-#define KM_P_SYRK(Int, T)                                                              \
-  cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k, \
-      const T *alpha, const T *A, Int lda, const T *beta, T *C, Int ldc
-#define KM_P_HERK(Int, T)                                                              \
-  cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k, \
-      const Real<T>*alpha, const T *A, Int lda, const Real<T>*beta, T *C, Int ldc
-#define KM_P_SYR2K(Int, T)                                                             \
-  cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k, \
-      const T *alpha, const T *A, Int lda, const T *B, Int ldb, const T *beta, T *C, Int ldc
-#define KM_P_HER2K(Int, T)                                                             \
-  cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k, \
-      const T *alpha, const T *A, Int lda, const T *B, Int ldb, const Real<T>*beta, T *C, Int ldc
-#define KM_P_TRMM(Int, T)                                                                       \
-  cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, \
-      cublasDiagType_t diag, Int m, Int n, const T *alpha, const T *A, Int lda, const T *B,     \
-      Int ldb, T *C, Int ldc
-#define KM_P_TRSM(Int, T)                                                                       \
-  cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans, \
-      cublasDiagType_t diag, Int m, Int n, const T *alpha, const T *A, Int lda, T *B, Int ldb
-
-#define KM_SYMM_BODY(routine)                               \
-  {                                                         \
-    const int64_t order = side == CUBLAS_SIDE_LEFT ? m : n; \
-    return Request(h, routine, kTypeOf<T>)                  \
-        .side(side)                                         \
-        .triangle(uplo)                                     \
-        .m(m)                                               \
-        .n(n)                                               \
-        .alpha(alpha)                                       \
-        .a(A, lda, order, order)                            \
-        .b(B, ldb, m, n)                                    \
-        .beta(beta)                                         \
-        .c_written(C, ldc, m, n)                            \
-        .submit();                                          \
-  }
-KM_CUBLAS_ALL(symm, _v2, KM_P_SYMM, KM_SYMM_BODY(KMB_BLAS_SYMM))
-KM_CUBLAS_COMPLEX(hemm, _v2, KM_P_SYMM, KM_SYMM_BODY(KMB_BLAS_HEMM))
+#define KM_P_SYMM(P, Int, T)                                                                      \
+  P(cublasSideMode_t, side), P(cublasFillMode_t, uplo), P(Int, m), P(Int, n), P(const T*, alpha), \
+      P(const T*, A), P(Int, lda), P(const T*, B), P(Int, ldb), P(const T*, beta), P(T*, C),      \
+      P(Int, ldc)
+#define KM_P_SYRK(P, Int, T)                                                    \
+  P(cublasFillMode_t, uplo), P(cublasOperation_t, trans), P(Int, n), P(Int, k), \
+      P(const T*, alpha), P(const T*, A), P(Int, lda), P(const T*, beta), P(T*, C), P(Int, ldc)
+#define KM_P_HERK(P, Int, T)                                                                    \
+  P(cublasFillMode_t, uplo), P(cublasOperation_t, trans), P(Int, n), P(Int, k),                 \
+      P(const Real<T>*, alpha), P(const T*, A), P(Int, lda), P(const Real<T>*, beta), P(T*, C), \
+      P(Int, ldc)
+#define KM_P_SYR2K(P, Int, T)                                                       \
+  P(cublasFillMode_t, uplo), P(cublasOperation_t, trans), P(Int, n), P(Int, k),     \
+      P(const T*, alpha), P(const T*, A), P(Int, lda), P(const T*, B), P(Int, ldb), \
+      P(const T*, beta), P(T*, C), P(Int, ldc)
+#define KM_P_HER2K(P, Int, T)                                                       \
+  P(cublasFillMode_t, uplo), P(cublasOperation_t, trans), P(Int, n), P(Int, k),     \
+      P(const T*, alpha), P(const T*, A), P(Int, lda), P(const T*, B), P(Int, ldb), \
+      P(const Real<T>*, beta), P(T*, C), P(Int, ldc)
+#define KM_P_TRMM(P, Int, T)                                                               \
+  P(cublasSideMode_t, side), P(cublasFillMode_t, uplo), P(cublasOperation_t, trans),       \
+      P(cublasDiagType_t, diag), P(Int, m), P(Int, n), P(const T*, alpha), P(const T*, A), \
+      P(Int, lda), P(const T*, B), P(Int, ldb), P(T*, C), P(Int, ldc)
+#define KM_P_TRSM(P, Int, T)                                                               \
+  P(cublasSideMode_t, side), P(cublasFillMode_t, uplo), P(cublasOperation_t, trans),       \
+      P(cublasDiagType_t, diag), P(Int, m), P(Int, n), P(const T*, alpha), P(const T*, A), \
+      P(Int, lda), P(T*, B), P(Int, ldb)
 
 namespace {
+
+template <kmb_blas_routine kRoutine, class T, class Int>
+cublasStatus_t symm(Handle& h, KM_P_SYMM(KM_DECLARE, Int, T)) {
+  const int64_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  return Request(h, kRoutine, kTypeOf<T>)
+      .side(side)
+      .triangle(uplo)
+      .m(m)
+      .n(n)
+      .alpha(alpha)
+      .a(A, lda, order, order)
+      .b(B, ldb, m, n)
+      .beta(beta)
+      .c_written(C, ldc, m, n)
+      .submit();
+}
 
 /// Complex routines of this kind know one transposition only.
 cublasStatus_t check_transposition(km_data_type type, cublasOperation_t trans,
@@ -55,62 +58,60 @@ cublasStatus_t check_transposition(km_data_type type, cublasOperation_t trans,
                  static_cast<int>(known));
 }
 
-}  // namespace
+/// syrk, or herk, whose scalars are real.
+template <kmb_blas_routine kRoutine, cublasOperation_t kKnown, class T, class Scalar, class Int>
+cublasStatus_t rank_k(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,
+                      const Scalar* alpha, const T* A, Int lda, const Scalar* beta, T* C, Int ldc) {
+  constexpr bool kHasRealScalars = kRoutine == KMB_BLAS_HERK;
+  Request request(h, kRoutine, kTypeOf<T>);
+  request.triangle(uplo)
+      .operation("trans", trans)
+      .fail(check_transposition(kTypeOf<T>, trans, kKnown))
+      .n(n)
+      .k(k);
+  (kHasRealScalars ? request.real_alpha(alpha) : request.alpha(alpha))
+      .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n);
+  return (kHasRealScalars ? request.real_beta(beta) : request.beta(beta))
+      .c_written(C, ldc, n, n)
+      .submit();
+}
 
-#define KM_SYRK_BODY(routine, known, scalar_alpha, scalar_beta)      \
-  {                                                                  \
-    return Request(h, routine, kTypeOf<T>)                           \
-        .triangle(uplo)                                              \
-        .operation("trans", trans)                                   \
-        .fail(check_transposition(kTypeOf<T>, trans, known))         \
-        .n(n)                                                        \
-        .k(k)                                                        \
-        .scalar_alpha(alpha)                                         \
-        .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n) \
-        .scalar_beta(beta)                                           \
-        .c_written(C, ldc, n, n)                                     \
-        .submit();                                                   \
-  }
-KM_CUBLAS_ALL(syrk, _v2, KM_P_SYRK, KM_SYRK_BODY(KMB_BLAS_SYRK, CUBLAS_OP_T, alpha, beta))
-KM_CUBLAS_COMPLEX(herk, _v2, KM_P_HERK,
-                  KM_SYRK_BODY(KMB_BLAS_HERK, CUBLAS_OP_C, real_alpha, real_beta))
+/// syr2k, or her2k, whose beta is real.
+template <kmb_blas_routine kRoutine, cublasOperation_t kKnown, class T, class Beta, class Int>
+cublasStatus_t rank_2k(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,
+                       const T* alpha, const T* A, Int lda, const T* B, Int ldb, const Beta* beta,
+                       T* C, Int ldc) {
+  Request request(h, kRoutine, kTypeOf<T>);
+  request.triangle(uplo)
+      .operation("trans", trans)
+      .fail(check_transposition(kTypeOf<T>, trans, kKnown))
+      .n(n)
+      .k(k)
+      .alpha(alpha)
+      .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n)
+      .b(B, ldb, is_plain(trans) ? n : k, is_plain(trans) ? k : n);
+  return (kRoutine == KMB_BLAS_HER2K ? request.real_beta(beta) : request.beta(beta))
+      .c_written(C, ldc, n, n)
+      .submit();
+}
 
-#define KM_SYR2K_BODY(routine, known, scalar_beta)                   \
-  {                                                                  \
-    return Request(h, routine, kTypeOf<T>)                           \
-        .triangle(uplo)                                              \
-        .operation("trans", trans)                                   \
-        .fail(check_transposition(kTypeOf<T>, trans, known))         \
-        .n(n)                                                        \
-        .k(k)                                                        \
-        .alpha(alpha)                                                \
-        .a(A, lda, is_plain(trans) ? n : k, is_plain(trans) ? k : n) \
-        .b(B, ldb, is_plain(trans) ? n : k, is_plain(trans) ? k : n) \
-        .scalar_beta(beta)                                           \
-        .c_written(C, ldc, n, n)                                     \
-        .submit();                                                   \
-  }
-KM_CUBLAS_ALL(syr2k, _v2, KM_P_SYR2K, KM_SYR2K_BODY(KMB_BLAS_SYR2K, CUBLAS_OP_T, beta))
-KM_CUBLAS_COMPLEX(her2k, _v2, KM_P_HER2K, KM_SYR2K_BODY(KMB_BLAS_HER2K, CUBLAS_OP_C, real_beta))
-
-// One triangle of alpha op(A) op(B)^T + beta C.
-#define KM_SYRKX_BODY(conjugation, is_hermitian)                   \
-  {                                                                \
-    BLAS_TRY(check_transposition(kTypeOf<T>, trans, conjugation)); \
-    Product product(h, kTypeOf<T>);                                \
-    const bool plain = is_plain(trans);                            \
-    product.set_sizes(n, n, k);                                    \
-    product.set_a(A, lda, plain ? CUBLAS_OP_N : conjugation);      \
-    product.set_b(B, ldb, plain ? conjugation : CUBLAS_OP_N);      \
-    product.set_c(C, ldc);                                         \
-    product.set_triangle(uplo, is_hermitian);                      \
-    product.set_scalars(alpha, beta, is_hermitian);                \
-    return product.submit();                                       \
-  }
-KM_CUBLAS_ALL(syrkx, , KM_P_SYR2K, KM_SYRKX_BODY(CUBLAS_OP_T, false))
-KM_CUBLAS_COMPLEX(herkx, , KM_P_HER2K, KM_SYRKX_BODY(CUBLAS_OP_C, true))
-
-namespace {
+/// One triangle of alpha op(A) op(B)^T + beta C; of herkx, whose beta is real, op(B)^H.
+template <cublasOperation_t kKnown, class T, class Beta, class Int>
+cublasStatus_t triangle_of_product(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans, Int n,
+                                   Int k, const T* alpha, const T* A, Int lda, const T* B, Int ldb,
+                                   const Beta* beta, T* C, Int ldc) {
+  constexpr bool kIsHermitian = kKnown == CUBLAS_OP_C;
+  LIB_TRY(check_transposition(kTypeOf<T>, trans, kKnown));
+  Product product(h, kTypeOf<T>);
+  const bool plain = is_plain(trans);
+  product.set_sizes(n, n, k);
+  product.set_a(A, lda, plain ? CUBLAS_OP_N : kKnown);
+  product.set_b(B, ldb, plain ? kKnown : CUBLAS_OP_N);
+  product.set_c(C, ldc);
+  product.set_triangle(uplo, kIsHermitian);
+  product.set_scalars(alpha, beta, kIsHermitian);
+  return product.submit();
+}
 
 /// C = B for matrices of numbers, in stream order.
 cublasStatus_t copy_matrix(Handle& h, uint32_t element_bytes, int64_t m, int64_t n,
@@ -126,9 +127,8 @@ cublasStatus_t copy_matrix(Handle& h, uint32_t element_bytes, int64_t m, int64_t
   return status_of(h.driver->cuMemcpy2DAsync_v2(&copy, h.stream));
 }
 
-}  // namespace
-
-KM_CUBLAS_ALL(trmm, _v2, KM_P_TRMM, {
+template <class T, class Int>
+cublasStatus_t trmm(Handle& h, KM_P_TRMM(KM_DECLARE, Int, T)) {
   const int64_t order = side == CUBLAS_SIDE_LEFT ? m : n;
   Request request(h, KMB_BLAS_TRMM, kTypeOf<T>);
   request.side(side)
@@ -140,21 +140,22 @@ KM_CUBLAS_ALL(trmm, _v2, KM_P_TRMM, {
       .alpha(alpha)
       .a(A, lda, order, order)
       .b_written(C, ldc, m, n);
-  BLAS_TRY(request.status());
+  LIB_TRY(request.status());
   if (request.is_empty()) return CUBLAS_STATUS_SUCCESS;
-  BLAS_REQUIRE(B);
+  LIB_REQUIRE(B);
   if (ldb < m)
     return invalid("ldb is %lld; columns of B have %lld elements", static_cast<long long>(ldb),
                    static_cast<long long>(m));
   if (B != C) {
-    BLAS_TRY(copy_matrix(h, sizeof(T), m, n, B, ldb, C, ldc));
+    LIB_TRY(copy_matrix(h, sizeof(T), m, n, B, ldb, C, ldc));
   } else if (ldb != ldc) {
     return invalid("B is C, but ldb is not ldc");
   }
   return request.submit();
-})
+}
 
-KM_CUBLAS_ALL(trsm, _v2, KM_P_TRSM, {
+template <class T, class Int>
+cublasStatus_t trsm(Handle& h, KM_P_TRSM(KM_DECLARE, Int, T)) {
   const int64_t order = side == CUBLAS_SIDE_LEFT ? m : n;
   return Request(h, KMB_BLAS_TRSM, kTypeOf<T>)
       .side(side)
@@ -167,6 +168,19 @@ KM_CUBLAS_ALL(trsm, _v2, KM_P_TRSM, {
       .a(A, lda, order, order)
       .b_written(B, ldb, m, n)
       .submit();
-})
+}
+
+}  // namespace
+
+KM_EXPORT_ALL(symm, _v2, KM_P_SYMM, symm<KMB_BLAS_SYMM>)
+KM_EXPORT_COMPLEX(hemm, _v2, KM_P_SYMM, symm<KMB_BLAS_HEMM>)
+KM_EXPORT_ALL(syrk, _v2, KM_P_SYRK, rank_k<KMB_BLAS_SYRK, CUBLAS_OP_T>)
+KM_EXPORT_COMPLEX(herk, _v2, KM_P_HERK, rank_k<KMB_BLAS_HERK, CUBLAS_OP_C>)
+KM_EXPORT_ALL(syr2k, _v2, KM_P_SYR2K, rank_2k<KMB_BLAS_SYR2K, CUBLAS_OP_T>)
+KM_EXPORT_COMPLEX(her2k, _v2, KM_P_HER2K, rank_2k<KMB_BLAS_HER2K, CUBLAS_OP_C>)
+KM_EXPORT_ALL(syrkx, , KM_P_SYR2K, triangle_of_product<CUBLAS_OP_T>)
+KM_EXPORT_COMPLEX(herkx, , KM_P_HER2K, triangle_of_product<CUBLAS_OP_C>)
+KM_EXPORT_ALL(trmm, _v2, KM_P_TRMM, trmm)
+KM_EXPORT_ALL(trsm, _v2, KM_P_TRSM, trsm)
 
 }  // namespace km::cublas

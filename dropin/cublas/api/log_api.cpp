@@ -16,7 +16,9 @@ void log_call(const char* function, cublasStatus_t status) noexcept {
   const NoCancellation postponed;
   char line[256];
   std::snprintf(line, sizeof line, "[cublas] %s: %s\n", function, status_name(status));
-  if (const cublasLogCallback callback = log_callback; callback != nullptr) callback(line);
+  if (const cublasLogCallback callback = log_callback; callback != nullptr) {
+    call_contained([&] { callback(line); });
+  }
   // tidy: stdout: the program asks for it
   if (logs_to_stdout) std::fputs(line, stdout);
   if (logs_to_stderr) std::fputs(line, stderr);
@@ -29,9 +31,9 @@ void set_logging(bool is_on) { call_logger = is_on ? log_call : nullptr; }
 extern "C" {
 
 cublasStatus_t cublasLoggerConfigure(int is_on, int to_stdout, int to_stderr, const char* file) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     char first = 0;
-    if (file != nullptr) BLAS_TRY(read_value("logFileName", file, &first));
+    if (file != nullptr) LIB_TRY(read_value("logFileName", file, &first));
     if (first != 0)
       return unsupported("logs to a file are not there; log to stdout, or by KM_LOG=info,cuda");
     logs_to_stdout = is_on != 0 && to_stdout != 0;
@@ -42,7 +44,7 @@ cublasStatus_t cublasLoggerConfigure(int is_on, int to_stdout, int to_stderr, co
 }
 
 cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     log_callback = callback;
     set_logging(callback != nullptr || logs_to_stdout || logs_to_stderr);
     return CUBLAS_STATUS_SUCCESS;
@@ -50,8 +52,7 @@ cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback) {
 }
 
 cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback) {
-  return frame(__func__,
-               [&] { return write_value("userCallback", callback, log_callback.load()); });
+  return call(__func__, [&] { return write_value("userCallback", callback, log_callback.load()); });
 }
 
 }  // extern "C"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 
-#include "dropin/cublas/version.h"
+#include "dropin/cublas/version/version.h"
 #include "dropin/cublas/xt/level3.h"
 
 #ifdef KM_NVIDIA_HEADERS
@@ -24,14 +24,13 @@ typedef enum { CUBLASXT_GEMM = 0, CUBLASXT_ROUTINE_MAX = 12 } cublasXtBlasOp_t;
 namespace km::cublas {
 namespace {
 
-/// frame() for a handle of cublasXt, which nobody else uses meanwhile.
+/// call() for a handle of cublasXt, which nobody else uses meanwhile.
 template <class Body>
 cublasStatus_t xt_call(const char* function, cublasXtHandle_t handle, Body&& body) {
-  return frame(function, [&]() -> cublasStatus_t {
+  return call(function, [&]() -> cublasStatus_t {
     const auto found = library::handle_map<XtHandle>().find(reinterpret_cast<uint64_t>(handle));
     if (found == nullptr) {
-      log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", function);
-      return CUBLAS_STATUS_NOT_INITIALIZED;
+      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
     }
     const std::lock_guard lock(found->mutex);
     return body(*found);
@@ -46,8 +45,8 @@ cublasStatus_t device_count(int* out) {
 
 /// One of the numbers of devices that the program gives.
 cublasStatus_t read_device(const int* devices, int index, int there, int* out) {
-  BLAS_REQUIRE(devices);
-  BLAS_TRY(read_value("deviceId", devices + index, out));
+  LIB_REQUIRE(devices);
+  LIB_TRY(read_value("deviceId", devices + index, out));
   if (*out >= 0 && *out < there) return CUBLAS_STATUS_SUCCESS;
   return invalid("deviceId[%d] is %d; there are %d devices", index, *out, there);
 }
@@ -56,12 +55,12 @@ cublasStatus_t select_devices(XtHandle& h, int count, const int* devices) {
   if (count <= 0) return invalid("nbDevices is %d", count);
   const Driver* const driver = library::driver();
   int there = 0;
-  BLAS_TRY(device_count(&there));
+  LIB_TRY(device_count(&there));
   std::vector<XtDevice> opened;
   for (int i = 0; i < count; ++i) {
     int device = 0;
-    BLAS_TRY(read_device(devices, i, there, &device));
-    BLAS_TRY(opened.emplace_back().open(*driver, device));
+    LIB_TRY(read_device(devices, i, there, &device));
+    LIB_TRY(opened.emplace_back().open(*driver, device));
   }
   h.devices.swap(opened);
   return CUBLAS_STATUS_SUCCESS;
@@ -133,18 +132,18 @@ cublasStatus_t gemm(XtHandle& h, cublasOperation_t transa, cublasOperation_t tra
                     size_t ldb, const T* beta, T* c, size_t ldc) {
   const bool plain_a = is_plain(transa), plain_b = is_plain(transb);
   Number alpha_value, beta_value;
-  BLAS_TRY(Checks()
-               .operation(transa)
-               .operation(transb)
-               .size("m", m)
-               .size("n", n)
-               .size("k", k)
-               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
-               .scalar("beta", beta, kTypeOf<T>, &beta_value)
-               .matrix("A", a, lda, plain_a ? m : k, plain_a ? k : m)
-               .matrix("B", b, ldb, plain_b ? k : n, plain_b ? n : k)
-               .matrix("C", c, ldc, m, n)
-               .status());
+  LIB_TRY(Checks()
+              .operation(transa)
+              .operation(transb)
+              .size("m", m)
+              .size("n", n)
+              .size("k", k)
+              .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+              .scalar("beta", beta, kTypeOf<T>, &beta_value)
+              .matrix("A", a, lda, plain_a ? m : k, plain_a ? k : m)
+              .matrix("B", b, ldb, plain_b ? k : n, plain_b ? n : k)
+              .matrix("C", c, ldc, m, n)
+              .status());
   return xt_gemm(
       h,
       {kTypeOf<T>, transa, transb, m, n, k, alpha_value, beta_value, {a, lda}, {b, ldb}, {c, ldc}});
@@ -166,17 +165,17 @@ cublasStatus_t rank_update(XtHandle& h, RankForm form, cublasFillMode_t uplo,
   const size_t rows = is_plain_a ? n : k, columns = is_plain_a ? k : n;
   const cublasOperation_t known = form.is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
   Number alpha_value, beta_value;
-  BLAS_TRY(Checks()
-               .choice("uplo", uplo)
-               .operation(trans)
-               .size("n", n)
-               .size("k", k)
-               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
-               .scalar("beta", beta, kTypeOf<T>, &beta_value)
-               .matrix("A", a, lda, rows, columns)
-               .matrix("B", b, ldb, rows, columns)
-               .matrix("C", c, ldc, n, n)
-               .status());
+  LIB_TRY(Checks()
+              .choice("uplo", uplo)
+              .operation(trans)
+              .size("n", n)
+              .size("k", k)
+              .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+              .scalar("beta", beta, kTypeOf<T>, &beta_value)
+              .matrix("A", a, lda, rows, columns)
+              .matrix("B", b, ldb, rows, columns)
+              .matrix("C", c, ldc, n, n)
+              .status());
   if (is_complex(kTypeOf<T>) && !is_plain_a && trans != known) {
     return invalid("trans is %d; it can be 0 or %d here", static_cast<int>(trans),
                    static_cast<int>(known));
@@ -220,11 +219,11 @@ cublasStatus_t symm(XtHandle& h, bool is_hermitian, cublasSideMode_t side, cubla
                     size_t m, size_t n, const T* alpha, const T* a, size_t lda, const T* b,
                     size_t ldb, const T* beta, T* c, size_t ldc) {
   Number alpha_value, beta_value;
-  BLAS_TRY(check_symm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc));
-  BLAS_TRY(Checks()
-               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
-               .scalar("beta", beta, kTypeOf<T>, &beta_value)
-               .status());
+  LIB_TRY(check_symm(side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc));
+  LIB_TRY(Checks()
+              .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+              .scalar("beta", beta, kTypeOf<T>, &beta_value)
+              .status());
   return xt_symm(h, {kTypeOf<T>,
                      is_hermitian,
                      side,
@@ -245,14 +244,14 @@ cublasStatus_t unpack(cublasFillMode_t uplo, size_t order, const T* ap, std::vec
   if (order == 0) return CUBLAS_STATUS_SUCCESS;
   const bool is_lower = uplo == CUBLAS_FILL_MODE_LOWER;
   T end;
-  BLAS_TRY(read_value("AP", ap, &end));
-  BLAS_TRY(read_value("AP", ap + (order * (order + 1) / 2 - 1), &end));
+  LIB_TRY(read_value("AP", ap, &end));
+  LIB_TRY(read_value("AP", ap + (order * (order + 1) / 2 - 1), &end));
   out->resize(order * order);
   const T* next = ap;
   for (size_t column = 0; column < order; ++column) {
     const size_t first = is_lower ? column : 0;
     const size_t count = is_lower ? order - column : column + 1;
-    BLAS_TRY(read_place("AP", next, &(*out)[column * order + first], count * sizeof(T)));
+    LIB_TRY(read_place("AP", next, &(*out)[column * order + first], count * sizeof(T)));
     next += count;
   }
   return CUBLAS_STATUS_SUCCESS;
@@ -264,10 +263,10 @@ cublasStatus_t spmm(XtHandle& h, cublasSideMode_t side, cublasFillMode_t uplo, s
                     const T* alpha, const T* ap, const T* b, size_t ldb, const T* beta, T* c,
                     size_t ldc) {
   const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
-  BLAS_TRY(
+  LIB_TRY(
       check_symm(side, uplo, m, n, alpha, ap, std::max(order, size_t{1}), b, ldb, beta, c, ldc));
   std::vector<T> whole;
-  BLAS_TRY(unpack(uplo, order, ap, &whole));
+  LIB_TRY(unpack(uplo, order, ap, &whole));
   return symm(h, false, side, uplo, m, n, alpha, whole.data(), std::max(order, size_t{1}), b, ldb,
               beta, c, ldc);
 }
@@ -279,18 +278,18 @@ cublasStatus_t triangular(XtHandle& h, bool is_solve, cublasSideMode_t side, cub
                           size_t ldc) {
   const size_t order = side == CUBLAS_SIDE_LEFT ? m : n;
   Number alpha_value;
-  BLAS_TRY(Checks()
-               .choice("side", side)
-               .choice("uplo", uplo)
-               .operation(trans)
-               .choice("diag", diag)
-               .size("m", m)
-               .size("n", n)
-               .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
-               .matrix("A", a, lda, order, order)
-               .matrix("B", b, ldb, m, n)
-               .matrix("C", c, ldc, m, n)
-               .status());
+  LIB_TRY(Checks()
+              .choice("side", side)
+              .choice("uplo", uplo)
+              .operation(trans)
+              .choice("diag", diag)
+              .size("m", m)
+              .size("n", n)
+              .scalar("alpha", alpha, kTypeOf<T>, &alpha_value)
+              .matrix("A", a, lda, order, order)
+              .matrix("B", b, ldb, m, n)
+              .matrix("C", c, ldc, m, n)
+              .status());
   if (b == c && ldb != ldc) return invalid("B is C, but ldb is not ldc");
   return xt_triangular(h, {kTypeOf<T>,
                            is_solve,
@@ -311,10 +310,10 @@ cublasStatus_t triangular(XtHandle& h, bool is_solve, cublasSideMode_t side, cub
 extern "C" {
 
 cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_REQUIRE(handle);
+  return call(__func__, [&]() -> cublasStatus_t {
+    LIB_REQUIRE(handle);
     int count = 0;
-    BLAS_TRY(device_count(&count));
+    LIB_TRY(device_count(&count));
     const uint64_t tag = library::handle_tag(library::HandleKind::kCublasXt,
                                              static_cast<unsigned>(kVersion / 10000));
     auto& handles = library::handle_map<XtHandle>();
@@ -327,21 +326,21 @@ cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
 }
 
 cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     const auto removed = library::handle_map<XtHandle>().remove(reinterpret_cast<uint64_t>(handle));
     return removed != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
   });
 }
 
 cublasStatus_t cublasXtGetNumBoards(int count, int devices[], int* boards) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     if (count <= 0) return invalid("nbDevices is %d", count);
     int there = 0;
-    BLAS_TRY(device_count(&there));
+    LIB_TRY(device_count(&there));
     std::set<int> distinct;
     for (int i = 0; i < count; ++i) {
       int device = 0;
-      BLAS_TRY(read_device(devices, i, there, &device));
+      LIB_TRY(read_device(devices, i, there, &device));
       distinct.insert(device);
     }
     return write_value("nbBoards", boards, static_cast<int>(distinct.size()));
@@ -349,9 +348,9 @@ cublasStatus_t cublasXtGetNumBoards(int count, int devices[], int* boards) {
 }
 
 cublasStatus_t cublasXtMaxBoards(int* boards) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     int there = 0;
-    BLAS_TRY(device_count(&there));
+    LIB_TRY(device_count(&there));
     return write_value("nbBoards", boards, there);
   });
 }
@@ -392,7 +391,7 @@ cublasStatus_t cublasXtGetPinningMemMode(cublasXtHandle_t handle, cublasXtPinned
 cublasStatus_t cublasXtSetCpuRoutine(cublasXtHandle_t handle, cublasXtBlasOp_t routine,
                                      cublasXtOpType_t type, void* functor) {
   return xt_call(__func__, handle, [&](XtHandle&) -> cublasStatus_t {
-    BLAS_REQUIRE(functor);
+    LIB_REQUIRE(functor);
     return check_cpu_setting(routine, type);
   });
 }

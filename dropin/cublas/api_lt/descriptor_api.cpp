@@ -119,7 +119,7 @@ cublasStatus_t set_fixed(const FixedAttribute* attribute, int id, const void* va
   if (attribute == nullptr) return no_such_attribute(id);
   if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
   uint64_t number = 0;  // none has more bytes
-  BLAS_TRY(read_place("buf", value, &number, attribute->size_bytes));
+  LIB_TRY(read_place("buf", value, &number, attribute->size_bytes));
   if (number == 0) return CUBLAS_STATUS_SUCCESS;
   return unsupported("attribute %d: %s", id, attribute->instead);
 }
@@ -145,10 +145,10 @@ cublasStatus_t set(const Attributes& attributes, void* opaque, const char* name,
   if (!read_descriptor(opaque, name, &descriptor)) return CUBLAS_STATUS_INVALID_VALUE;
   const Attribute* const attribute = find(attributes.stored, id);
   if (attribute == nullptr) return set_fixed(find(attributes.fixed, id), id, value, size_bytes);
-  BLAS_REQUIRE(value);
+  LIB_REQUIRE(value);
   if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
   uint64_t copy[4];
-  BLAS_TRY(read_place("buf", value, copy, attribute->size_bytes));
+  LIB_TRY(read_place("buf", value, copy, attribute->size_bytes));
   if (write_attribute<T>(opaque, *attribute, copy)) return CUBLAS_STATUS_SUCCESS;
   return invalid("%s cannot be written", name);
 }
@@ -162,9 +162,9 @@ cublasStatus_t get(const Attributes& attributes, const void* opaque, const char*
   const FixedAttribute* const fixed = find(attributes.fixed, id);
   if (stored == nullptr && fixed == nullptr) return no_such_attribute(id);
   const uint16_t needed = stored != nullptr ? stored->size_bytes : fixed->size_bytes;
-  if (written != nullptr) BLAS_TRY(write_value("sizeWritten", written, size_t{needed}));
+  if (written != nullptr) LIB_TRY(write_value("sizeWritten", written, size_t{needed}));
   if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
-  BLAS_REQUIRE(value);
+  LIB_REQUIRE(value);
   if (size_bytes < needed) return too_small(id, needed, size_bytes);
   constexpr uint64_t kZeros[4] = {};
   const void* const from =
@@ -177,7 +177,7 @@ cublasStatus_t get(const Attributes& attributes, const void* opaque, const char*
 /// A descriptor into memory of the program's.
 template <class T>
 cublasStatus_t initialize(void* place, size_t size_bytes, const T& value) {
-  BLAS_REQUIRE(place);
+  LIB_REQUIRE(place);
   if (size_bytes < sizeof(T))
     return invalid("size is %zu; at least %zu is needed", size_bytes, sizeof(T));
   if (is_id(place)) return invalid("the place is a descriptor of cublasLt's own");
@@ -211,17 +211,17 @@ extern "C" {
 
 #define KM_DESCRIPTOR(Name, Handle, Id, Type, table)                                            \
   cublasStatus_t cublasLt##Name##Destroy(Handle handle) {                                       \
-    return frame(__func__, [&] { return destroy<Type>(handle, #Name); });                       \
+    return call(__func__, [&] { return destroy<Type>(handle, #Name); });                        \
   }                                                                                             \
   cublasStatus_t cublasLt##Name##SetAttribute(Handle handle, Id id, const void* value,          \
                                               size_t size_bytes) {                              \
-    return frame(__func__, [&] {                                                                \
+    return call(__func__, [&] {                                                                 \
       return set<Type>(table, handle, #Name, static_cast<int>(id), value, size_bytes);          \
     });                                                                                         \
   }                                                                                             \
   cublasStatus_t cublasLt##Name##GetAttribute(Handle handle, Id id, void* value,                \
                                               size_t size_bytes, size_t* written) {             \
-    return frame(__func__, [&] {                                                                \
+    return call(__func__, [&] {                                                                 \
       return get<Type>(table, handle, #Name, static_cast<int>(id), value, size_bytes, written); \
     });                                                                                         \
   }
@@ -239,68 +239,68 @@ KM_DESCRIPTOR(EmulationDesc, cublasLtEmulationDesc_t, cublasLtEmulationDescAttri
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t size_bytes,
                                                  cudaDataType type, uint64_t rows, uint64_t columns,
                                                  int64_t leading) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return initialize(layout, size_bytes, make_layout(type, rows, columns, leading));
   });
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
                                           uint64_t rows, uint64_t columns, int64_t leading) {
-  return frame(__func__, [&] { return create(layout, make_layout(type, rows, columns, leading)); });
+  return call(__func__, [&] { return create(layout, make_layout(type, rows, columns, leading)); });
 }
 
 cublasStatus_t cublasLtGroupedMatrixLayoutInit_internal(cublasLtMatrixLayout_t, size_t,
                                                         cudaDataType, int, const void*, const void*,
                                                         const void*) {
-  return frame(__func__, [&] { return unsupported("%s", kNoGroups); });
+  return call(__func__, [&] { return unsupported("%s", kNoGroups); });
 }
 
 cublasStatus_t cublasLtGroupedMatrixLayoutCreate(cublasLtMatrixLayout_t*, cudaDataType, int,
                                                  const void*, const void*, const void*) {
-  return frame(__func__, [&] { return unsupported("%s", kNoGroups); });
+  return call(__func__, [&] { return unsupported("%s", kNoGroups); });
 }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t matmul, size_t size_bytes,
                                                cublasComputeType_t compute_type,
                                                cudaDataType scale_type) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return initialize(matmul, size_bytes, make_matmul(compute_type, scale_type));
   });
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* matmul,
                                         cublasComputeType_t compute_type, cudaDataType scale_type) {
-  return frame(__func__, [&] { return create(matmul, make_matmul(compute_type, scale_type)); });
+  return call(__func__, [&] { return create(matmul, make_matmul(compute_type, scale_type)); });
 }
 
 cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t transform,
                                                         size_t size_bytes,
                                                         cudaDataType scale_type) {
-  return frame(__func__,
-               [&] { return initialize(transform, size_bytes, make_transform(scale_type)); });
+  return call(__func__,
+              [&] { return initialize(transform, size_bytes, make_transform(scale_type)); });
 }
 
 cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* transform,
                                                  cudaDataType scale_type) {
-  return frame(__func__, [&] { return create(transform, make_transform(scale_type)); });
+  return call(__func__, [&] { return create(transform, make_transform(scale_type)); });
 }
 
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t preference,
                                                      size_t size_bytes) {
-  return frame(__func__, [&] { return initialize(preference, size_bytes, make_preference()); });
+  return call(__func__, [&] { return initialize(preference, size_bytes, make_preference()); });
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
-  return frame(__func__, [&] { return create(preference, make_preference()); });
+  return call(__func__, [&] { return create(preference, make_preference()); });
 }
 
 cublasStatus_t cublasLtEmulationDescInit_internal(cublasLtEmulationDesc_t emulation,
                                                   size_t size_bytes) {
-  return frame(__func__, [&] { return initialize(emulation, size_bytes, make_emulation()); });
+  return call(__func__, [&] { return initialize(emulation, size_bytes, make_emulation()); });
 }
 
 cublasStatus_t cublasLtEmulationDescCreate(cublasLtEmulationDesc_t* emulation) {
-  return frame(__func__, [&] { return create(emulation, make_emulation()); });
+  return call(__func__, [&] { return create(emulation, make_emulation()); });
 }
 
 }  // extern "C"

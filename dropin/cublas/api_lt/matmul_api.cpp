@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/thread/cancellation.h"
 #include "dropin/cublas/lt/matmul.h"
-#include "dropin/cublas/version.h"
+#include "dropin/cublas/version/version.h"
 
 namespace km::cublas {
 
@@ -31,18 +31,17 @@ cublasStatus_t check_handle(cublasLtHandle_t handle) {
   if (library::handle_map<LtHandle>().find(id) != nullptr || is_cublas_handle(id)) {
     return CUBLAS_STATUS_SUCCESS;
   }
-  log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", current_function());
-  return CUBLAS_STATUS_NOT_INITIALIZED;
+  return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
 }
 
 /// The frame of a call's work: scalars are placed by descriptors.
 cublasStatus_t prepare(cublasLtHandle_t handle, cudaStream_t stream, Handle* out) {
-  BLAS_TRY(check_handle(handle));
+  LIB_TRY(check_handle(handle));
   out->driver = library::driver();
   if (out->driver == nullptr || out->driver->table == nullptr) {
     return CUBLAS_STATUS_NOT_INITIALIZED;
   }
-  BLAS_CHECK(library::enter_context(*out->driver));
+  LIB_CHECK(library::enter_context(*out->driver));
   out->stream = reinterpret_cast<cu::CUstream>(stream);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -90,7 +89,7 @@ cublasStatus_t give_algorithm(const char* name, const LayoutValues& layouts,
 }
 
 cublasStatus_t read_algorithm(const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulAlgo_t* out) {
-  BLAS_TRY(read_value("algo", algorithm, out));
+  LIB_TRY(read_value("algo", algorithm, out));
   if (out->data[0] == kAlgorithmMark) return CUBLAS_STATUS_SUCCESS;
   return invalid("the algorithm comes from another library");
 }
@@ -99,8 +98,8 @@ cublasStatus_t read_algorithm(const cublasLtMatmulAlgo_t* algorithm, cublasLtMat
 cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
                               const void* preference, int requested,
                               cublasLtMatmulHeuristicResult_t* results, int* returned) {
-  BLAS_TRY(write_value("returnAlgoCount", returned, 0));
-  BLAS_TRY(check_handle(handle));
+  LIB_TRY(write_value("returnAlgoCount", returned, 0));
+  LIB_TRY(check_handle(handle));
   MatmulDescriptor found;
   Preference wanted;
   LayoutValues layouts;
@@ -109,9 +108,9 @@ cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
-  BLAS_REQUIRE(results);
-  BLAS_TRY(check_matmul(found, layouts.all()));
-  BLAS_TRY(give_algorithm("heuristicResultsArray", layouts, results));
+  LIB_REQUIRE(results);
+  LIB_TRY(check_matmul(found, layouts.all()));
+  LIB_TRY(give_algorithm("heuristicResultsArray", layouts, results));
   return write_value("returnAlgoCount", returned, 1);
 }
 
@@ -119,16 +118,16 @@ cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const
 cublasStatus_t check_product(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
                              const cublasLtMatmulAlgo_t* algorithm,
                              cublasLtMatmulHeuristicResult_t* result) {
-  BLAS_TRY(check_handle(handle));
+  LIB_TRY(check_handle(handle));
   MatmulDescriptor found;
   LayoutValues layouts;
   if (!read_descriptor(matmul, "operationDesc", &found) || !read_layouts(given, &layouts)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   cublasLtMatmulAlgo_t known;
-  BLAS_TRY(read_algorithm(algorithm, &known));
-  BLAS_REQUIRE(result);
-  BLAS_TRY(check_matmul(found, layouts.all()));
+  LIB_TRY(read_algorithm(algorithm, &known));
+  LIB_REQUIRE(result);
+  LIB_TRY(check_matmul(found, layouts.all()));
   return give_algorithm("result", layouts, result);
 }
 
@@ -208,14 +207,14 @@ void log_to(std::FILE* file) {
 extern "C" {
 
 cublasStatus_t cublasLtLoggerSetFile(FILE* file) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     log_to(file);
     return CUBLAS_STATUS_SUCCESS;
   });
 }
 
 cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     const NoCancellation postponed;
     std::string name;
     if (!library::read_host_text(path, PATH_MAX, &name)) return invalid("logFile is no text");
@@ -227,13 +226,13 @@ cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     const Driver* const driver = library::driver();
     if (driver == nullptr || driver->table == nullptr) {
-      log(LogLevel::kInfo, "cuda", "libcublasLt works with Kernelmill's libcuda.so.1 only");
-      return CUBLAS_STATUS_NOT_INITIALIZED;
+      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED,
+                         "libcublasLt works with Kernelmill's libcuda.so.1 only");
     }
-    BLAS_CHECK(library::enter_context(*driver));
+    LIB_CHECK(library::enter_context(*driver));
     const uint64_t tag = library::handle_tag(library::HandleKind::kCublasLt,
                                              static_cast<unsigned>(kVersion / 10000));
     auto& handles = library::handle_map<LtHandle>();
@@ -246,7 +245,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 }
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return library::handle_map<LtHandle>().remove(reinterpret_cast<uint64_t>(handle)) != nullptr
                ? CUBLAS_STATUS_SUCCESS
                : CUBLAS_STATUS_NOT_INITIALIZED;
@@ -260,7 +259,7 @@ const char* cublasLtGetStatusName(cublasStatus_t status) { return status_name(st
 const char* cublasLtGetStatusString(cublasStatus_t status) { return status_text(status); }
 
 cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
     const int which = static_cast<int>(type);
     if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
@@ -274,9 +273,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t matm
                               const void* C, cublasLtMatrixLayout_t Cdesc, void* D,
                               cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t* algo, void*,
                               size_t, cudaStream_t stream) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     Handle h;
-    BLAS_TRY(prepare(handle, stream, &h));
+    LIB_TRY(prepare(handle, stream, &h));
     MatmulDescriptor found;
     LayoutValues layouts;
     if (!read_descriptor(matmul, "computeDesc", &found) ||
@@ -284,8 +283,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t matm
       return CUBLAS_STATUS_INVALID_VALUE;
     }
     cublasLtMatmulAlgo_t known;
-    if (algo != nullptr) BLAS_TRY(read_algorithm(algo, &known));
-    BLAS_TRY(run_matmul(h, found, layouts.all(), {alpha, A, B, beta, C, D}));
+    if (algo != nullptr) LIB_TRY(read_algorithm(algo, &known));
+    LIB_TRY(run_matmul(h, found, layouts.all(), {alpha, A, B, beta, C, D}));
     return report_emulation(h, found);
   });
 }
@@ -296,9 +295,9 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
                                        const void* beta, const void* B,
                                        cublasLtMatrixLayout_t Bdesc, void* C,
                                        cublasLtMatrixLayout_t Cdesc, cudaStream_t stream) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     Handle h;
-    BLAS_TRY(prepare(handle, stream, &h));
+    LIB_TRY(prepare(handle, stream, &h));
     TransformDescriptor found;
     LayoutValues layouts;
     if (!read_descriptor(transform, "transformDesc", &found) ||
@@ -319,14 +318,14 @@ cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
       cublasLtMatmulPreference_t preference, int requested,                                     \
       cublasLtMatmulHeuristicResult_t results[], int *returned
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(KM_HEURISTIC_PARAMETERS) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return find_algorithm(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, preference, requested,
                           results, returned);
   });
 }
 /// The algorithm is the same for all streams.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristicForStream(KM_HEURISTIC_PARAMETERS, cudaStream_t) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return find_algorithm(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, preference, requested,
                           results, returned);
   });
@@ -336,10 +335,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristicForStream(KM_HEURISTIC_PARAMETERS, 
 cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType,
                                         cudaDataType, cudaDataType, cudaDataType, cudaDataType,
                                         int requested, int ids[], int* returned) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_TRY(check_handle(handle));
+  return call(__func__, [&]() -> cublasStatus_t {
+    LIB_TRY(check_handle(handle));
     if (requested <= 0) return invalid("requestedAlgoCount is %d", requested);
-    BLAS_TRY(write_value("algoIdsArray", ids, 0));
+    LIB_TRY(write_value("algoIdsArray", ids, 0));
     return write_value("returnAlgoCount", returned, 1);
   });
 }
@@ -347,9 +346,9 @@ cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeTy
 cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType,
                                       cudaDataType a, cudaDataType b, cudaDataType c,
                                       cudaDataType d, int id, cublasLtMatmulAlgo_t* algo) {
-  return frame(__func__, [&]() -> cublasStatus_t {
-    BLAS_TRY(check_handle(handle));
-    BLAS_REQUIRE(algo);
+  return call(__func__, [&]() -> cublasStatus_t {
+    LIB_TRY(check_handle(handle));
+    LIB_REQUIRE(algo);
     if (id != 0) return invalid("algoId is %d; there is 0 only", id);
     return write_value("algo", algo, algorithm_for(a, b, c, d));
   });
@@ -360,12 +359,12 @@ cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType
       cublasLtMatrixLayout_t Bdesc, cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc, \
       const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result
 cublasStatus_t cublasLtMatmulAlgoCheck(KM_CHECK_PARAMETERS) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return check_product(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, algo, result);
   });
 }
 cublasStatus_t cublasLtMatmulAlgoCheckForStream(KM_CHECK_PARAMETERS, cudaStream_t) {
-  return frame(__func__, [&] {
+  return call(__func__, [&] {
     return check_product(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, algo, result);
   });
 }
@@ -374,18 +373,18 @@ cublasStatus_t cublasLtMatmulAlgoCheckForStream(KM_CHECK_PARAMETERS, cudaStream_
 cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* algo,
                                                  cublasLtMatmulAlgoCapAttributes_t id, void* value,
                                                  size_t size_bytes, size_t* written) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     cublasLtMatmulAlgo_t known;
-    BLAS_TRY(read_algorithm(algo, &known));
+    LIB_TRY(read_algorithm(algo, &known));
     uint64_t found = 0;
     size_t width = sizeof(uint32_t);
     if (!find_capability(known, static_cast<int>(id), &found, &width)) {
       return invalid("capability %d", static_cast<int>(id));
     }
-    if (size_bytes == 0) BLAS_REQUIRE(written);
-    if (written != nullptr) BLAS_TRY(write_value("sizeWritten", written, width));
+    if (size_bytes == 0) LIB_REQUIRE(written);
+    if (written != nullptr) LIB_TRY(write_value("sizeWritten", written, width));
     if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
-    BLAS_REQUIRE(value);
+    LIB_REQUIRE(value);
     if (size_bytes < width) return invalid("sizeInBytes is %zu", size_bytes);
     return write_place("buf", value, &found, width);
   });
@@ -393,7 +392,7 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* alg
 
 // There is one algorithm, and nothing to be kept of a search: the capacity is a number alone.
 cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t* capacity) {
-  return frame(__func__, [&] { return write_value("capacity", capacity, cache_capacity.load()); });
+  return call(__func__, [&] { return write_value("capacity", capacity, cache_capacity.load()); });
 }
 cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
   cache_capacity = capacity;
@@ -404,13 +403,13 @@ cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
 cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
                                                     cublasLtMatmulAlgoConfigAttributes_t id,
                                                     const void* value, size_t size_bytes) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     cublasLtMatmulAlgo_t known;
-    BLAS_TRY(read_algorithm(algo, &known));
+    LIB_TRY(read_algorithm(algo, &known));
     size_t width = 0;
-    BLAS_TRY(find_width(static_cast<int>(id), size_bytes, &width));
+    LIB_TRY(find_width(static_cast<int>(id), size_bytes, &width));
     uint32_t number = 0;
-    BLAS_TRY(read_place("buf", value, &number, width));
+    LIB_TRY(read_place("buf", value, &number, width));
     if (number == 0) return CUBLAS_STATUS_SUCCESS;
     return unsupported("attribute %d of algorithms has no choices; leave it at 0",
                        static_cast<int>(id));
@@ -421,12 +420,12 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
                                                     cublasLtMatmulAlgoConfigAttributes_t id,
                                                     void* value, size_t size_bytes,
                                                     size_t* written) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     cublasLtMatmulAlgo_t known;
-    BLAS_TRY(read_algorithm(algo, &known));
+    LIB_TRY(read_algorithm(algo, &known));
     size_t width = 0;
-    BLAS_TRY(find_width(static_cast<int>(id), size_bytes == 0 ? SIZE_MAX : size_bytes, &width));
-    if (written != nullptr) BLAS_TRY(write_value("sizeWritten", written, width));
+    LIB_TRY(find_width(static_cast<int>(id), size_bytes == 0 ? SIZE_MAX : size_bytes, &width));
+    if (written != nullptr) LIB_TRY(write_value("sizeWritten", written, width));
     if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
     constexpr uint32_t kZero = 0;
     return write_place("buf", value, &kZero, width);
@@ -434,7 +433,7 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
 }
 
 cublasStatus_t cublasLtLoggerSetCallback(cublasLtLoggerCallback_t callback) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     if (callback != nullptr) return unsupported("callbacks for logs; KM_LOG=info,cuda has them");
     return CUBLAS_STATUS_SUCCESS;
   });
@@ -442,7 +441,7 @@ cublasStatus_t cublasLtLoggerSetCallback(cublasLtLoggerCallback_t callback) {
 
 // KM_LOG decides what is logged; levels and masks have nothing to add.
 cublasStatus_t cublasLtLoggerSetLevel(int level) {
-  return frame(__func__, [&]() -> cublasStatus_t {
+  return call(__func__, [&]() -> cublasStatus_t {
     return level >= 0 && level <= 5 ? CUBLAS_STATUS_SUCCESS : invalid("level is %d", level);
   });
 }

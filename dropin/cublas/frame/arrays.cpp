@@ -1,6 +1,6 @@
 #include "dropin/cublas/frame/arrays.h"
 
-#include "dropin/cublas/product/product.h"
+#include "dropin/cublas/frame/numbers.h"
 
 namespace km::cublas {
 

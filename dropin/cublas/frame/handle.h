@@ -1,16 +1,13 @@
 // Handles of cuBLAS, and the frame around every exported function.
 #pragma once
 
-#include <cxxabi.h>
-
 #include <atomic>
 #include <memory>
-#include <new>
-#include <stdexcept>
 
-#include "base/log.h"
+#include "base/callback/contained_call.h"
 #include "base/process/fork.h"
-#include "dropin/cublas/types.h"
+#include "dropin/cublas/frame/types.h"
+#include "dropin/frame/call.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
 #include "dropin/library/host_memory.h"
@@ -42,12 +39,6 @@ struct Handle {
 /// Null when the handle is no live one.
 std::shared_ptr<Handle> find_handle(cublasHandle_t handle);
 
-/// The name of the exported function that this thread is in, for messages.
-const char*& current_function() noexcept;
-
-/// cublasStatus_t for what the driver says.
-cublasStatus_t status_of(cu::CUresult result) noexcept;
-
 /// Logs why the arguments are wrong, with the function's name. CUBLAS_STATUS_INVALID_VALUE.
 [[gnu::format(printf, 1, 2)]] cublasStatus_t invalid(const char* format, ...) noexcept;
 /// Logs what is not implemented. CUBLAS_STATUS_NOT_SUPPORTED.
@@ -78,37 +69,58 @@ const char* status_text(cublasStatus_t status) noexcept;
 using CallLogger = void (*)(const char* function, cublasStatus_t status);
 inline std::atomic<CallLogger> call_logger{nullptr};
 
+/// cuBLAS, cublasLt and cublasXt for the frame of their functions.
+struct BlasLibrary : frame::Library {
+  using Status = cublasStatus_t;
+  static constexpr Status kOutOfMemory = CUBLAS_STATUS_ALLOC_FAILED;
+  static constexpr Status kUnexpected = CUBLAS_STATUS_INTERNAL_ERROR;
+  static constexpr frame::StatusOfResult<Status> kStatuses[] = {
+      {cu::CUDA_SUCCESS, CUBLAS_STATUS_SUCCESS},
+      {cu::CUDA_ERROR_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE},
+      {cu::CUDA_ERROR_OUT_OF_MEMORY, CUBLAS_STATUS_ALLOC_FAILED},
+      {cu::CUDA_ERROR_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED},
+      // OpenBLAS is missing; the driver says so.
+      {cu::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUBLAS_STATUS_NOT_INITIALIZED},
+      {cu::CUDA_ERROR_NOT_INITIALIZED, CUBLAS_STATUS_NOT_INITIALIZED},
+      {cu::CUDA_ERROR_NO_DEVICE, CUBLAS_STATUS_NOT_INITIALIZED},
+  };
+  static constexpr Status kOtherStatus = CUBLAS_STATUS_EXECUTION_FAILED;
+  static const char* name_of(cublasStatus_t status) noexcept { return status_name(status); }
+  static const char* text_of(cublasStatus_t status) noexcept { return status_text(status); }
+  /// Programs ask what there is, and have another way when something is not.
+  static bool is_answer(const char*, cublasStatus_t status) noexcept {
+    return status == CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  /// Has the program's logger hear of the call; the thread ends here if that has begun to end it.
+  static void ended(const char* function, cublasStatus_t status) {
+    if (const CallLogger logger = call_logger.load(std::memory_order_relaxed)) {
+      logger(function, status);
+    }
+    end_thread_if_begun();
+  }
+};
+
+/// cublasStatus_t for what the driver says.
+constexpr cublasStatus_t status_of(cu::CUresult result) noexcept {
+  return frame::status_of<BlasLibrary>(result);
+}
+
 /// Runs the body of an exported function: what it throws becomes its status. Handles do not outlive
 /// a fork().
 template <class Body>
-cublasStatus_t frame(const char* function, Body&& body) {
-  cublasStatus_t status = CUBLAS_STATUS_INTERNAL_ERROR;
-  current_function() = function;
-  try {
-    status = is_forked() ? CUBLAS_STATUS_NOT_INITIALIZED : body();
-  } catch (const abi::__forced_unwind&) {
-    throw;  // the thread ends: cancelled inside the driver
-  } catch (const std::bad_alloc&) {
-    status = CUBLAS_STATUS_ALLOC_FAILED;
-  } catch (const std::length_error&) {  // more than any memory has
-    status = CUBLAS_STATUS_ALLOC_FAILED;
-  } catch (...) {
-    status = CUBLAS_STATUS_INTERNAL_ERROR;
-  }
-  if (const CallLogger logger = call_logger.load(std::memory_order_relaxed)) {
-    logger(function, status);
-  }
-  return status;
+cublasStatus_t call(const char* function, Body&& body) {
+  return frame::call<BlasLibrary>(function, [&]() -> cublasStatus_t {
+    return is_forked() ? CUBLAS_STATUS_NOT_INITIALIZED : body();
+  });
 }
 
-/// frame() for functions with a handle, whose context becomes current when the thread has none.
+/// call() for functions with a handle, whose context becomes current when the thread has none.
 template <class Body>
 cublasStatus_t call(const char* function, cublasHandle_t handle, Body&& body) {
-  return frame(function, [&]() -> cublasStatus_t {
+  return call(function, [&]() -> cublasStatus_t {
     const std::shared_ptr<Handle> found = find_handle(handle);
     if (found == nullptr) {
-      log(LogLevel::kInfo, "cuda", "%s: the handle is not a live one", function);
-      return CUBLAS_STATUS_NOT_INITIALIZED;
+      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
     }
     cu::CUcontext current = nullptr;
     found->driver->cuCtxGetCurrent(&current);
@@ -118,14 +130,3 @@ cublasStatus_t call(const char* function, cublasHandle_t handle, Body&& body) {
 }
 
 }  // namespace km::cublas
-
-/// Returns what is not CUBLAS_STATUS_SUCCESS from the enclosing function.
-#define BLAS_TRY(expression)                                                                   \
-  do {                                                                                         \
-    if (const cublasStatus_t blas_status = (expression); blas_status != CUBLAS_STATUS_SUCCESS) \
-      return blas_status;                                                                      \
-  } while (0)
-/// BLAS_TRY for a call of the driver.
-#define BLAS_CHECK(expression) BLAS_TRY(::km::cublas::status_of(expression))
-#define BLAS_REQUIRE(pointer) \
-  if ((pointer) == nullptr) return ::km::cublas::invalid("%s is null", #pointer)

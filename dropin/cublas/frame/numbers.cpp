@@ -3,8 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "dropin/cublas/product/product.h"
-
 namespace km::cublas {
 namespace {
 
@@ -68,7 +66,7 @@ bool read_number(int cuda_type, const void* number, double (&out)[2]) {
 cublasStatus_t read_scalar(const char* name, int cuda_type, const void* place,
                            const char* what_instead, double (&out)[2]) {
   unsigned char number[16] = {};
-  BLAS_TRY(read_place(name, place, number, bytes_of(cuda_type)));
+  LIB_TRY(read_place(name, place, number, bytes_of(cuda_type)));
   if (read_number(cuda_type, number, out)) return CUBLAS_STATUS_SUCCESS;
   return unsupported("%s of type %d is not there; %s", name, cuda_type, what_instead);
 }

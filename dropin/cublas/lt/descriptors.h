@@ -2,7 +2,6 @@
 // has written.
 #pragma once
 
-#include "base/log.h"
 #include "dropin/cublas/frame/handle.h"
 #include "dropin/cublas/lt/types.h"
 #include "dropin/library/value_table.h"
@@ -111,8 +110,7 @@ bool read_descriptor(const void* opaque, const char* name, T* out) {
                             ? descriptor_table<T>().read(reinterpret_cast<uint64_t>(opaque), out)
                             : opaque != nullptr && library::read_host(out, opaque, sizeof(T));
   if (is_there && out->mark == T::kMark) return true;
-  log(LogLevel::kInfo, "cuda", "%s: %s is no live descriptor of its kind", current_function(),
-      name);
+  frame::explain("%s is no live descriptor of its kind", name);
   return false;
 }
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "dropin/cublas/frame/arrays.h"
+#include "dropin/cublas/frame/kernels_ptx.h"
 #include "dropin/cublas/frame/numbers.h"
-#include "dropin/cublas/kernels_ptx.h"
 
 namespace km::cublas {
 namespace {
@@ -96,7 +96,7 @@ cublasStatus_t check_layout(const char* name, const MatrixLayout& layout) {
 
 cublasStatus_t find_types(const MatmulDescriptor& matmul, const MatrixLayout& a,
                           ComputeTypes* out) {
-  BLAS_TRY(find_compute_types(matmul.compute_type, static_cast<int>(a.type), out));
+  LIB_TRY(find_compute_types(matmul.compute_type, static_cast<int>(a.type), out));
   out->scalars = matmul.scale_type;
   constexpr double kNone[2] = {};
   double parts[2];
@@ -252,10 +252,10 @@ cublasStatus_t sum_gradient(Handle& handle, const MatmulDescriptor& matmul,
     return unsupported("a bias of type %d is not there; use the type of D", p.target_type);
   }
   const ArrayShape target{p.rows, 1, 1, 0, layout.batch_count, p.target_batch_step};
-  BLAS_TRY(KernelArrays(handle)
-               .add("the matrix of the gradient", p.source, p.rows, p.columns, layout.batch_count)
-               .add("the bias's gradient", p.target, target, bytes_of(p.target_type))
-               .status());
+  LIB_TRY(KernelArrays(handle)
+              .add("the matrix of the gradient", p.source, p.rows, p.columns, layout.batch_count)
+              .add("the bias's gradient", p.target, target, bytes_of(p.target_type))
+              .status());
   return status_of(product_kernels().launch(*handle.driver, handle.stream, "sum_rows",
                                             {blocks_of(static_cast<uint64_t>(p.rows), kThreads),
                                              static_cast<unsigned>(layout.batch_count), 1},
@@ -282,10 +282,10 @@ cublasStatus_t run_gradients(Handle& handle, const MatmulDescriptor& matmul,
 }  // namespace
 
 cublasStatus_t check_matmul(const MatmulDescriptor& matmul, const MatmulLayouts& layouts) {
-  BLAS_TRY(check_layout("A", *layouts.a));
-  BLAS_TRY(check_layout("B", *layouts.b));
-  BLAS_TRY(check_layout("C", *layouts.c));
-  BLAS_TRY(check_layout("D", *layouts.d));
+  LIB_TRY(check_layout("A", *layouts.a));
+  LIB_TRY(check_layout("B", *layouts.b));
+  LIB_TRY(check_layout("C", *layouts.c));
+  LIB_TRY(check_layout("D", *layouts.d));
   const Extent a = extent_of(*layouts.a, matmul.operation_a);
   const Extent b = extent_of(*layouts.b, matmul.operation_b);
   const MatrixLayout &c = *layouts.c, &d = *layouts.d;
@@ -307,27 +307,27 @@ cublasStatus_t check_matmul(const MatmulDescriptor& matmul, const MatmulLayouts&
     if (each->batch_mode == d.batch_mode) continue;
     return unsupported("the batch modes of the layouts differ; use one for all four");
   }
-  BLAS_TRY(check_features(matmul));
+  LIB_TRY(check_features(matmul));
   ComputeTypes types;
-  BLAS_TRY(find_types(matmul, *layouts.a, &types));
+  LIB_TRY(find_types(matmul, *layouts.a, &types));
   if (is_complex(types.sums) && matmul.epilogue != 1) {
     return unsupported("complex epilogues are not there; use CUBLASLT_EPILOGUE_DEFAULT");
   }
   for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c, layouts.d}) {
-    BLAS_TRY(check_type(*each));
+    LIB_TRY(check_type(*each));
   }
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
                           const MatmulLayouts& layouts, const MatmulOperands& operands) {
-  BLAS_TRY(check_matmul(matmul, layouts));
+  LIB_TRY(check_matmul(matmul, layouts));
   const MatrixLayout &a = *layouts.a, &b = *layouts.b, &c = *layouts.c, &d = *layouts.d;
   ComputeTypes types;
-  BLAS_TRY(find_types(matmul, a, &types));
+  LIB_TRY(find_types(matmul, a, &types));
   cublasOperation_t operation_a, operation_b;
-  BLAS_TRY(find_operation(a, matmul.operation_a, &operation_a));
-  BLAS_TRY(find_operation(b, matmul.operation_b, &operation_b));
+  LIB_TRY(find_operation(a, matmul.operation_a, &operation_a));
+  LIB_TRY(find_operation(b, matmul.operation_b, &operation_b));
   Product product(handle, types);
   product.set_types(static_cast<int>(a.type), static_cast<int>(b.type), static_cast<int>(c.type),
                     static_cast<int>(d.type));
@@ -344,9 +344,9 @@ cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
     product.set_batch(d.batch_count, a.batch_offset, b.batch_offset, c.batch_offset,
                       d.batch_offset);
   }
-  BLAS_TRY(set_epilogue(matmul, layouts, &product));
-  BLAS_TRY(set_scalars(matmul, operands, &product));
-  BLAS_TRY(product.submit());
+  LIB_TRY(set_epilogue(matmul, layouts, &product));
+  LIB_TRY(set_scalars(matmul, operands, &product));
+  LIB_TRY(product.submit());
   return run_gradients(handle, matmul, layouts, operands);
 }
 
@@ -367,13 +367,13 @@ StridedMatrix strided(const MatrixLayout& layout, int operation, const void* dat
 
 cublasStatus_t check_transform(const TransformDescriptor& transform, const MatmulLayouts& layouts) {
   const MatrixLayout& c = *layouts.c;
-  BLAS_TRY(check_layout("A", *layouts.a));
-  BLAS_TRY(check_layout("C", c));
+  LIB_TRY(check_layout("A", *layouts.a));
+  LIB_TRY(check_layout("C", c));
   const Extent a = extent_of(*layouts.a, transform.operation_a);
   if (a.rows != c.rows || a.columns != c.columns) return invalid("op(A) has not the size of C");
   if (layouts.a->batch_count != c.batch_count) return invalid("the batch counts differ");
   if (layouts.b != nullptr) {
-    BLAS_TRY(check_layout("B", *layouts.b));
+    LIB_TRY(check_layout("B", *layouts.b));
     const Extent b = extent_of(*layouts.b, transform.operation_b);
     if (b.rows != c.rows || b.columns != c.columns) return invalid("op(B) has not the size of C");
     if (layouts.b->batch_count != c.batch_count) return invalid("the batch counts differ");
@@ -384,7 +384,7 @@ cublasStatus_t check_transform(const TransformDescriptor& transform, const Matmu
   }
   for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c}) {
     if (each == nullptr) continue;
-    BLAS_TRY(check_type(*each));
+    LIB_TRY(check_type(*each));
     const auto length = static_cast<int64_t>(each->order == kByRows ? each->columns : each->rows);
     if (each->leading < length) {
       return invalid("a leading dimension is %lld; %lld elements lie side by side",
@@ -417,23 +417,23 @@ km_data_type sums_of(int scale_type) {
 
 cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transform,
                              const MatmulLayouts& layouts, const TransformOperands& operands) {
-  BLAS_TRY(check_transform(transform, layouts));
+  LIB_TRY(check_transform(transform, layouts));
   const MatrixLayout& c = *layouts.c;
   const km_data_type sums = sums_of(transform.scale_type);
   if (c.rows == 0 || c.columns == 0) return CUBLAS_STATUS_SUCCESS;
-  BLAS_REQUIRE(operands.a);
-  BLAS_REQUIRE(operands.c);
+  LIB_REQUIRE(operands.a);
+  LIB_REQUIRE(operands.c);
   FinishParameters finish{};
   const bool on_device = transform.pointer_mode == kDevice;
-  BLAS_TRY(set_factor("alpha", operands.alpha, transform.scale_type, on_device, &finish.alpha));
+  LIB_TRY(set_factor("alpha", operands.alpha, transform.scale_type, on_device, &finish.alpha));
   if (layouts.b != nullptr && operands.b != nullptr) {
-    BLAS_TRY(set_factor("beta", operands.beta, transform.scale_type, on_device, &finish.beta));
+    LIB_TRY(set_factor("beta", operands.beta, transform.scale_type, on_device, &finish.beta));
     finish.c = strided(*layouts.b, transform.operation_b, operands.b);
   }
   const uint64_t count = c.rows * c.columns;
   const auto batch = static_cast<unsigned>(c.batch_count);
   library::StreamMemory memory(*handle.driver, handle.stream);
-  BLAS_CHECK(memory.allocate(bytes_for(count, batch, 1, size_of(sums))));
+  LIB_CHECK(memory.allocate(bytes_for(count, batch, 1, size_of(sums))));
   PackParameters pack{};
   pack.source = strided(*layouts.a, transform.operation_a, operands.a);
   pack.target = memory.address();
@@ -444,16 +444,16 @@ cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transfor
   finish.d = strided(c, CUBLAS_OP_N, operands.c);
   finish.epilogue = 1;
   const int64_t rows = finish.rows, columns = finish.columns, batches = c.batch_count;
-  BLAS_TRY(KernelArrays(handle)
-               .add("A", pack.source, rows, columns, batches)
-               .add("B", finish.c, rows, columns, batches)
-               .add("C", finish.d, rows, columns, batches)
-               .add("alpha", finish.alpha)
-               .add("beta", finish.beta)
-               .status());
+  LIB_TRY(KernelArrays(handle)
+              .add("A", pack.source, rows, columns, batches)
+              .add("B", finish.c, rows, columns, batches)
+              .add("C", finish.d, rows, columns, batches)
+              .add("alpha", finish.alpha)
+              .add("beta", finish.beta)
+              .status());
   const std::string suffix = kernel_suffix(sums);
-  BLAS_CHECK(product_kernels().launch(*handle.driver, handle.stream, ("pack_" + suffix).c_str(),
-                                      {blocks_of(count, kThreads), batch, 1}, kThreads, pack));
+  LIB_CHECK(product_kernels().launch(*handle.driver, handle.stream, ("pack_" + suffix).c_str(),
+                                     {blocks_of(count, kThreads), batch, 1}, kThreads, pack));
   return status_of(
       product_kernels().launch(*handle.driver, handle.stream, ("finish_" + suffix).c_str(),
                                {blocks_of(count, kThreads), batch, 1}, kThreads, finish));

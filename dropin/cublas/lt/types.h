@@ -1,7 +1,7 @@
 // The ABI of cublasLt, beside that of cuBLAS. Descriptors lie in the program's memory.
 #pragma once
 
-#include "dropin/cublas/types.h"
+#include "dropin/cublas/frame/types.h"
 
 #ifdef KM_NVIDIA_HEADERS
 #include <cublasLt.h>

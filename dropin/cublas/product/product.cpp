@@ -8,8 +8,8 @@
 #include <string>
 
 #include "dropin/cublas/frame/arrays.h"
+#include "dropin/cublas/frame/kernels_ptx.h"
 #include "dropin/cublas/frame/numbers.h"
-#include "dropin/cublas/kernels_ptx.h"
 
 namespace km::cublas {
 namespace {
@@ -149,9 +149,9 @@ cublasStatus_t Product::check() const {
     }
   }
   if (finish_.triangle < 0) return invalid("uplo is no triangle");
-  BLAS_TRY(check_operand("A", a_, m_, k_));
-  BLAS_TRY(check_operand("B", b_, k_, n_));
-  BLAS_TRY(check_operand("D", d_, m_, n_));
+  LIB_TRY(check_operand("A", a_, m_, k_));
+  LIB_TRY(check_operand("B", b_, k_, n_));
+  LIB_TRY(check_operand("D", d_, m_, n_));
   const bool is_complex_sum = is_complex(types_.sums);
   if (is_complex_sum != is_complex_type(d_.type)) {
     return unsupported(
@@ -227,7 +227,7 @@ cublasStatus_t Product::pack(const Operand& operand, int64_t rows, int64_t colum
   }
   const auto count = static_cast<uint64_t>(rows * columns);
   const uint64_t bytes = bytes_for(count, batches(), 1, size_of(types_.sums));
-  BLAS_CHECK(memory.allocate(std::max<uint64_t>(bytes, 16)));
+  LIB_CHECK(memory.allocate(std::max<uint64_t>(bytes, 16)));
   PackParameters parameters{};
   parameters.source = strided(operand.data, operand.leading, operand.operation, operand.increment,
                               operand.stride, operand.type);
@@ -236,15 +236,15 @@ cublasStatus_t Product::pack(const Operand& operand, int64_t rows, int64_t colum
     parameters.source.address += static_cast<uint64_t>(first) * bytes_of(operand.type);
   }
   parameters.source.is_pointers = has_pointers_ ? 1 : 0;
-  BLAS_TRY(KernelArrays(handle_)
-               .add(&operand == &a_ ? "A" : "B", parameters.source, rows, columns, batch_count_)
-               .status());
+  LIB_TRY(KernelArrays(handle_)
+              .add(&operand == &a_ ? "A" : "B", parameters.source, rows, columns, batch_count_)
+              .status());
   parameters.target = memory.address();
   parameters.rows = rows;
   parameters.columns = columns;
   parameters.is_conjugated = operand.operation == CUBLAS_OP_C ? 1 : 0;
   const std::string kernel = std::string("pack_") + kernel_suffix(types_.sums);
-  BLAS_CHECK(product_kernels().launch(
+  LIB_CHECK(product_kernels().launch(
       *handle_.driver, handle_.stream, kernel.c_str(),
       {blocks_of(count, kThreads), static_cast<unsigned>(batch_count_), 1}, kThreads, parameters));
   *out = {memory.address(), rows, rows * columns, CUBLAS_OP_N};
@@ -307,7 +307,7 @@ cublasStatus_t Product::run_finish(uint64_t product) {
     if (finish_.c.address != 0) finish_.c.address += first * bytes_of(c_.type);
   }
   finish_.c.is_pointers = finish_.d.is_pointers = has_pointers_ ? 1 : 0;
-  BLAS_TRY(check_finish());
+  LIB_TRY(check_finish());
   const std::string kernel = std::string("finish_") + kernel_suffix(types_.sums);
   return status_of(product_kernels().launch(
       *handle_.driver, handle_.stream, kernel.c_str(),
@@ -316,10 +316,10 @@ cublasStatus_t Product::run_finish(uint64_t product) {
 }
 
 cublasStatus_t Product::submit() {
-  BLAS_TRY(check());
+  LIB_TRY(check());
   if (m_ == 0 || n_ == 0 || batch_count_ == 0) return CUBLAS_STATUS_SUCCESS;
-  BLAS_TRY(read_scalar("alpha", alpha_, false, alpha_on_device_, &finish_.alpha));
-  BLAS_TRY(read_scalar("beta", beta_, has_real_beta_, beta_on_device_, &finish_.beta));
+  LIB_TRY(read_scalar("alpha", alpha_, false, alpha_on_device_, &finish_.alpha));
+  LIB_TRY(read_scalar("beta", beta_, has_real_beta_, beta_on_device_, &finish_.beta));
   if (is_direct()) return submit_direct();
   if (batch_count_ > kMostBatches) {
     return unsupported("a batch of %" PRId64
@@ -329,20 +329,20 @@ cublasStatus_t Product::submit() {
   }
   const bool reads_c =
       finish_.beta.address != 0 || finish_.beta.value[0] != 0 || finish_.beta.value[1] != 0;
-  if (reads_c) BLAS_TRY(check_operand("C", c_, m_, n_));
+  if (reads_c) LIB_TRY(check_operand("C", c_, m_, n_));
   library::StreamMemory memory_a(*handle_.driver, handle_.stream);
   library::StreamMemory memory_b(*handle_.driver, handle_.stream);
   library::StreamMemory sums(*handle_.driver, handle_.stream);
   const uint64_t sums_bytes =
       bytes_for(static_cast<uint64_t>(m_ * n_), batches(), 1, size_of(types_.sums));
-  BLAS_CHECK(sums.allocate(sums_bytes));
+  LIB_CHECK(sums.allocate(sums_bytes));
   if (k_ == 0) {
-    BLAS_CHECK(handle_.driver->cuMemsetD8Async(sums.address(), 0, sums_bytes, handle_.stream));
+    LIB_CHECK(handle_.driver->cuMemsetD8Async(sums.address(), 0, sums_bytes, handle_.stream));
   } else {
     Packed a, b;
-    BLAS_TRY(pack(a_, m_, k_, memory_a, &a));
-    BLAS_TRY(pack(b_, k_, n_, memory_b, &b));
-    BLAS_TRY(multiply(a, b, sums.address()));
+    LIB_TRY(pack(a_, m_, k_, memory_a, &a));
+    LIB_TRY(pack(b_, k_, n_, memory_b, &b));
+    LIB_TRY(multiply(a, b, sums.address()));
   }
   return run_finish(sums.address());
 }

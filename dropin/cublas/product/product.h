@@ -2,25 +2,12 @@
 // operands are packed by kernels into matrices that it takes, and its result is finished by one.
 #pragma once
 
+#include "dropin/cublas/frame/numbers.h"
 #include "dropin/cublas/frame/request.h"
 #include "dropin/cublas/kernels/parameters.h"
 #include "dropin/library/kernels.h"
 
 namespace km::cublas {
-
-/// Bytes of one element; 0: no type of matrices here.
-uint32_t bytes_of(int cuda_type);
-/// The type that km_blas has under another number; KM_DATA_TYPE_INVALID: none.
-km_data_type km_type_of(int cuda_type);
-int cuda_type_of(km_data_type type);
-
-/// In which type sums are made, and of which the scalars are.
-struct ComputeTypes {
-  km_data_type sums = KM_DATA_TYPE_INVALID;
-  int scalars = 0;
-};
-/// CUBLAS_STATUS_NOT_SUPPORTED when the compute type does not go with the operands' type.
-cublasStatus_t find_compute_types(int compute, int type_a, ComputeTypes* out);
 
 class Product {
  public:

@@ -7,8 +7,8 @@
 
 #include "core/blas/blas_rotation.h"
 #include "dropin/cublas/frame/arrays.h"
+#include "dropin/cublas/frame/kernels_ptx.h"
 #include "dropin/cublas/kernels/parameters.h"
-#include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product/product.h"
 #include "dropin/cublas/vectors/vectors.h"
 
@@ -30,7 +30,7 @@ class HostScalars {
   cublasStatus_t read() {
     for (size_t i = 0; i < places_.size(); ++i) {
       const Place& each = places_.begin()[i];
-      if (each.is_read) BLAS_TRY(read_place(each.name, each.place, at(i), each.size_bytes));
+      if (each.is_read) LIB_TRY(read_place(each.name, each.place, at(i), each.size_bytes));
     }
     return CUBLAS_STATUS_SUCCESS;
   }
@@ -38,7 +38,7 @@ class HostScalars {
     for (size_t i = 0; i < places_.size(); ++i) {
       const Place& each = places_.begin()[i];
       if (!each.is_written) continue;
-      BLAS_TRY(write_place(each.name, const_cast<void*>(each.place), at(i), each.size_bytes));
+      LIB_TRY(write_place(each.name, const_cast<void*>(each.place), at(i), each.size_bytes));
     }
     return CUBLAS_STATUS_SUCCESS;
   }
@@ -68,7 +68,7 @@ cublasStatus_t make_on_device(const Handle& handle, const char* kernel, km_data_
   for (const HostScalars::Place& each : places) {
     arrays.add(each.name, each.place, 1, each.size_bytes);
   }
-  BLAS_TRY(arrays.status());
+  LIB_TRY(arrays.status());
   std::transform(places.begin(), places.end(), parameters.places,
                  [](const auto& each) { return reinterpret_cast<uint64_t>(each.place); });
   const std::string name = std::string(kernel) + "_" + kernel_suffix(type);
@@ -80,7 +80,7 @@ cublasStatus_t make_on_device(const Handle& handle, const char* kernel, km_data_
 
 cublasStatus_t make_rotation(Handle& handle, km_data_type type, void* a, void* b, void* c,
                              void* s) {
-  BLAS_TRY(check_places({{"a", a}, {"b", b}, {"c", c}, {"s", s}}));
+  LIB_TRY(check_places({{"a", a}, {"b", b}, {"c", c}, {"s", s}}));
   const size_t whole = size_of(type);
   const std::initializer_list<HostScalars::Place> places = {{"a", a, whole, true, true},
                                                             {"b", b, whole, true, true},
@@ -88,7 +88,7 @@ cublasStatus_t make_rotation(Handle& handle, km_data_type type, void* a, void* b
                                                             {"s", s, whole, false, true}};
   if (handle.has_device_pointers()) return make_on_device(handle, "make_rotation", type, places);
   HostScalars scalars(places);
-  BLAS_TRY(scalars.read());
+  LIB_TRY(scalars.read());
   if (!km::make_rotation(type, scalars.at(0), scalars.at(1), scalars.at(2), scalars.at(3))) {
     return CUBLAS_STATUS_INTERNAL_ERROR;
   }
@@ -97,7 +97,7 @@ cublasStatus_t make_rotation(Handle& handle, km_data_type type, void* a, void* b
 
 cublasStatus_t make_modified_rotation(Handle& handle, km_data_type type, void* d1, void* d2,
                                       void* x1, const void* y1, void* parameters) {
-  BLAS_TRY(check_places({{"d1", d1}, {"d2", d2}, {"x1", x1}, {"y1", y1}, {"param", parameters}}));
+  LIB_TRY(check_places({{"d1", d1}, {"d2", d2}, {"x1", x1}, {"y1", y1}, {"param", parameters}}));
   const size_t whole = size_of(type);
   const std::initializer_list<HostScalars::Place> places = {
       {"d1", d1, whole, true, true},
@@ -109,7 +109,7 @@ cublasStatus_t make_modified_rotation(Handle& handle, km_data_type type, void* d
     return make_on_device(handle, "make_modified_rotation", type, places);
   }
   HostScalars scalars(places);
-  BLAS_TRY(scalars.read());
+  LIB_TRY(scalars.read());
   if (!km::make_modified_rotation(type, scalars.at(0), scalars.at(1), scalars.at(2), scalars.at(3),
                                   scalars.at(4))) {
     return CUBLAS_STATUS_INTERNAL_ERROR;
@@ -123,10 +123,10 @@ cublasStatus_t rotate_complex(Handle& handle, km_data_type type, int64_t n, void
   const int cuda_type = cuda_type_of(type);
   const int real_type = type == KM_DATA_TYPE_C32 ? CUDA_R_32F : CUDA_R_64F;
   VectorCall call(handle, kVectorRot);
-  BLAS_TRY(call.set_x(x, cuda_type, n, incx));
-  BLAS_TRY(call.set_y(y, cuda_type, incy));
-  BLAS_TRY(call.set_alpha("c", c, real_type));
-  BLAS_TRY(call.set_beta("s", s, cuda_type));
+  LIB_TRY(call.set_x(x, cuda_type, n, incx));
+  LIB_TRY(call.set_y(y, cuda_type, incy));
+  LIB_TRY(call.set_alpha("c", c, real_type));
+  LIB_TRY(call.set_beta("s", s, cuda_type));
   return call.map(type == KM_DATA_TYPE_C32 ? "rotate_c32" : "rotate_c64");
 }
 

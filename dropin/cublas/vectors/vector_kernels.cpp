@@ -1,4 +1,4 @@
-#include "dropin/cublas/kernels_ptx.h"
+#include "dropin/cublas/frame/kernels_ptx.h"
 
 namespace km::cublas {
 namespace {

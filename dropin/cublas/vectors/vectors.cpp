@@ -3,8 +3,8 @@
 #include <cinttypes>
 
 #include "dropin/cublas/frame/arrays.h"
+#include "dropin/cublas/frame/kernels_ptx.h"
 #include "dropin/cublas/frame/numbers.h"
-#include "dropin/cublas/kernels_ptx.h"
 #include "dropin/cublas/product/product.h"
 
 namespace km::cublas {
@@ -77,7 +77,7 @@ cublasStatus_t VectorCall::check_arrays() const {
 }
 
 cublasStatus_t VectorCall::map(const char* kernel) {
-  BLAS_TRY(check_arrays());
+  LIB_TRY(check_arrays());
   const auto count = static_cast<uint64_t>(parameters_.count);
   return status_of(vector_kernels().launch(*handle_.driver, handle_.stream, kernel,
                                            {blocks_of(count, kThreads), 1, 1}, kThreads,
@@ -85,28 +85,28 @@ cublasStatus_t VectorCall::map(const char* kernel) {
 }
 
 cublasStatus_t VectorCall::reduce(const char* kernel, void* result, int type, uint32_t size_bytes) {
-  BLAS_REQUIRE(result);
-  BLAS_TRY(check_arrays());
+  LIB_REQUIRE(result);
+  LIB_TRY(check_arrays());
   if (handle_.has_device_pointers()) {
-    BLAS_TRY(KernelArrays(handle_).add("result", result, 1, size_bytes).status());
+    LIB_TRY(KernelArrays(handle_).add("result", result, 1, size_bytes).status());
   }
   parameters_.type_result = type;
   library::StreamMemory memory(*handle_.driver, handle_.stream);
   parameters_.result = reinterpret_cast<uint64_t>(result);
   if (!handle_.has_device_pointers()) {
-    BLAS_TRY(require_no_capture(handle_));
-    BLAS_CHECK(memory.allocate(16));
+    LIB_TRY(require_no_capture(handle_));
+    LIB_CHECK(memory.allocate(16));
     parameters_.result = memory.address();
   }
-  BLAS_CHECK(vector_kernels().launch(*handle_.driver, handle_.stream, kernel, {1, 1, 1}, kThreads,
-                                     parameters_));
+  LIB_CHECK(vector_kernels().launch(*handle_.driver, handle_.stream, kernel, {1, 1, 1}, kThreads,
+                                    parameters_));
   return handle_.has_device_pointers() ? CUBLAS_STATUS_SUCCESS
                                        : give_result(handle_, memory.address(), result, size_bytes);
 }
 
 cublasStatus_t require_no_capture(const Handle& handle) {
   cu::CUstreamCaptureStatus capture{};
-  BLAS_CHECK(handle.driver->cuStreamIsCapturing(handle.stream, &capture));
+  LIB_CHECK(handle.driver->cuStreamIsCapturing(handle.stream, &capture));
   if (capture == cu::CU_STREAM_CAPTURE_STATUS_NONE) return CUBLAS_STATUS_SUCCESS;
   return unsupported(
       "the stream is captured, and a result for the host needs a wait; set "
@@ -114,7 +114,7 @@ cublasStatus_t require_no_capture(const Handle& handle) {
 }
 
 cublasStatus_t give_result(Handle& handle, uint64_t device, void* result, uint32_t size_bytes) {
-  BLAS_CHECK(handle.driver->cuMemcpyDtoHAsync_v2(result, device, size_bytes, handle.stream));
+  LIB_CHECK(handle.driver->cuMemcpyDtoHAsync_v2(result, device, size_bytes, handle.stream));
   return status_of(handle.driver->cuStreamSynchronize(handle.stream));
 }
 

@@ -40,11 +40,11 @@ cublasStatus_t XtDevice::open(const Driver& driver, int device) {
   driver_ = &driver;
   device_ = device;
   cu::CUdevice found = 0;
-  BLAS_CHECK(driver.cuDeviceGet(&found, device));
-  BLAS_CHECK(driver.cuDevicePrimaryCtxRetain(&context_, found));
+  LIB_CHECK(driver.cuDeviceGet(&found, device));
+  LIB_CHECK(driver.cuDevicePrimaryCtxRetain(&context_, found));
   const XtScope scope(*this);
   constexpr unsigned kNonBlocking = 1;
-  BLAS_CHECK(driver.cuStreamCreate(&stream_, kNonBlocking));
+  LIB_CHECK(driver.cuStreamCreate(&stream_, kNonBlocking));
   handle_ = std::make_shared<Handle>();
   handle_->driver = driver_;
   handle_->context = context_;
@@ -61,7 +61,7 @@ XtWorkspace::XtWorkspace(XtDevice& device, km_data_type type)
 
 cublasStatus_t XtWorkspace::allocate(uint64_t tile_elements) {
   for (library::StreamMemory& each : memory_) {
-    BLAS_CHECK(each.allocate(tile_elements * element_bytes_));
+    LIB_CHECK(each.allocate(tile_elements * element_bytes_));
   }
   return CUBLAS_STATUS_SUCCESS;
 }

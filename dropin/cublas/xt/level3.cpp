@@ -20,7 +20,7 @@ class XtRun {
     if (handle_.devices.empty()) return CUBLAS_STATUS_NOT_INITIALIZED;
     for (XtDevice& device : handle_.devices) {
       const XtScope scope(device);
-      BLAS_TRY(workspaces_.emplace_back(device, type_).allocate(block_ * block_));
+      LIB_TRY(workspaces_.emplace_back(device, type_).allocate(block_ * block_));
     }
     return CUBLAS_STATUS_SUCCESS;
   }
@@ -97,15 +97,14 @@ Number one(km_data_type type) { return number_of(type, 1, 0); }
 
 cublasStatus_t gemm_tile(XtRun& run, XtWorkspace& w, const XtProduct& p, uint64_t i, uint64_t j) {
   const XtTile c = run.tile(i, j, p.m, p.n);
-  if (!is_zero(p.type, p.beta)) BLAS_TRY(w.load(kC, p.c, c));
+  if (!is_zero(p.type, p.beta)) LIB_TRY(w.load(kC, p.c, c));
   const uint64_t steps = std::max(run.tiles(p.k), uint64_t{1});  // without k: beta alone
   for (uint64_t step = 0; step < steps; ++step) {
     const uint64_t depth = run.size(step, p.k);
-    BLAS_TRY(load_operand(w, kA, p.a, p.operation_a, {c.row, run.start(step), c.rows, depth}));
-    BLAS_TRY(
-        load_operand(w, kB, p.b, p.operation_b, {run.start(step), c.column, depth, c.columns}));
+    LIB_TRY(load_operand(w, kA, p.a, p.operation_a, {c.row, run.start(step), c.rows, depth}));
+    LIB_TRY(load_operand(w, kB, p.b, p.operation_b, {run.start(step), c.column, depth, c.columns}));
     const Number beta = step == 0 ? p.beta : one(p.type);
-    BLAS_TRY(
+    LIB_TRY(
         (TileProduct{p.type, c.rows, c.columns, depth, p.operation_a, p.operation_b, p.alpha, beta})
             .submit(w));
   }
@@ -122,7 +121,7 @@ cublasStatus_t rank_tile(XtRun& run, XtWorkspace& w, const XtRankUpdate& u,
                          const std::vector<RankPart>& parts, uint64_t i, uint64_t j) {
   const XtTile c = run.tile(i, j, u.n, u.n);
   const bool is_diagonal = i == j;
-  if (is_diagonal || !is_zero(u.type, u.beta)) BLAS_TRY(w.load(kC, u.c, c));
+  if (is_diagonal || !is_zero(u.type, u.beta)) LIB_TRY(w.load(kC, u.c, c));
   const cublasOperation_t turned = u.is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
   const cublasOperation_t left = is_plain(u.operation) ? CUBLAS_OP_N : turned;
   const cublasOperation_t right = is_plain(u.operation) ? turned : CUBLAS_OP_N;
@@ -131,11 +130,11 @@ cublasStatus_t rank_tile(XtRun& run, XtWorkspace& w, const XtRankUpdate& u,
     const uint64_t steps = std::max(run.tiles(u.k), uint64_t{1});
     for (uint64_t step = 0; step < steps; ++step) {
       const uint64_t depth = run.size(step, u.k), at = run.start(step);
-      BLAS_TRY(load_operand(w, kA, part.left, left, {c.row, at, c.rows, depth}));
-      BLAS_TRY(load_operand(w, kB, part.right, right, {at, c.column, depth, c.columns}));
-      BLAS_TRY((TileProduct{u.type, c.rows, c.columns, depth, left, right, part.alpha, beta,
-                            is_diagonal, u.is_hermitian, u.triangle})
-                   .submit(w));
+      LIB_TRY(load_operand(w, kA, part.left, left, {c.row, at, c.rows, depth}));
+      LIB_TRY(load_operand(w, kB, part.right, right, {at, c.column, depth, c.columns}));
+      LIB_TRY((TileProduct{u.type, c.rows, c.columns, depth, left, right, part.alpha, beta,
+                           is_diagonal, u.is_hermitian, u.triangle})
+                  .submit(w));
       beta = one(u.type);
     }
   }
@@ -174,26 +173,26 @@ cublasStatus_t symmetric_tile(XtRun& run, XtWorkspace& w, const XtSymmetric& p, 
                               uint64_t j) {
   const bool is_left = p.side == CUBLAS_SIDE_LEFT;
   const XtTile c = run.tile(i, j, p.m, p.n);
-  if (!is_zero(p.type, p.beta)) BLAS_TRY(w.load(kC, p.c, c));
+  if (!is_zero(p.type, p.beta)) LIB_TRY(w.load(kC, p.c, c));
   const uint64_t own = is_left ? i : j, order = is_left ? p.m : p.n;
   for (uint64_t step = 0; step < run.tiles(order); ++step) {
     const uint64_t depth = run.size(step, order);
     const Number beta = step == 0 ? p.beta : one(p.type);
     cublasOperation_t turned = CUBLAS_OP_N;
     if (is_left) {
-      BLAS_TRY(load_symmetric(run, w, kA, p, i, step, &turned));
-      BLAS_TRY(w.load(kB, p.b, {run.start(step), c.column, depth, c.columns}));
+      LIB_TRY(load_symmetric(run, w, kA, p, i, step, &turned));
+      LIB_TRY(w.load(kB, p.b, {run.start(step), c.column, depth, c.columns}));
     } else {
-      BLAS_TRY(load_symmetric(run, w, kB, p, step, j, &turned));
-      BLAS_TRY(w.load(kA, p.b, {c.row, run.start(step), c.rows, depth}));
+      LIB_TRY(load_symmetric(run, w, kB, p, step, j, &turned));
+      LIB_TRY(w.load(kA, p.b, {c.row, run.start(step), c.rows, depth}));
     }
     if (step == own) {
-      BLAS_TRY(symmetric_diagonal(w, p, c, beta));
+      LIB_TRY(symmetric_diagonal(w, p, c, beta));
       continue;
     }
-    BLAS_TRY((TileProduct{p.type, c.rows, c.columns, depth, is_left ? turned : CUBLAS_OP_N,
-                          is_left ? CUBLAS_OP_N : turned, p.alpha, beta})
-                 .submit(w));
+    LIB_TRY((TileProduct{p.type, c.rows, c.columns, depth, is_left ? turned : CUBLAS_OP_N,
+                         is_left ? CUBLAS_OP_N : turned, p.alpha, beta})
+                .submit(w));
   }
   return w.store(p.c, c);
 }
@@ -218,7 +217,7 @@ class TriangularStrip {
     for (uint64_t turn = 0; turn < count; ++turn) {
       const uint64_t own = ascends ? turn : count - 1 - turn;
       const uint64_t first = needs_former ? 0 : own + 1, end = needs_former ? own : count;
-      BLAS_TRY(p_.is_solve ? solve(own, first, end) : multiply(own, first, end));
+      LIB_TRY(p_.is_solve ? solve(own, first, end) : multiply(own, first, end));
     }
     return CUBLAS_STATUS_SUCCESS;
   }
@@ -229,22 +228,22 @@ class TriangularStrip {
   }
 
   cublasStatus_t multiply(uint64_t own, uint64_t first, uint64_t end) {
-    BLAS_TRY(w_.load(kC, p_.b, place(own)));
-    BLAS_TRY(diagonal(own, p_.alpha));
+    LIB_TRY(w_.load(kC, p_.b, place(own)));
+    LIB_TRY(diagonal(own, p_.alpha));
     for (uint64_t other = first; other < end; ++other) {
-      BLAS_TRY(add(own, other, p_.alpha, one(p_.type)));
+      LIB_TRY(add(own, other, p_.alpha, one(p_.type)));
     }
     return w_.store(p_.c, place(own));
   }
 
   cublasStatus_t solve(uint64_t own, uint64_t first, uint64_t end) {
-    BLAS_TRY(w_.load(kC, p_.b, place(own)));
+    LIB_TRY(w_.load(kC, p_.b, place(own)));
     Number scale = p_.alpha;
     for (uint64_t other = first; other < end; ++other) {
-      BLAS_TRY(add(own, other, number_of(p_.type, -1, 0), scale));
+      LIB_TRY(add(own, other, number_of(p_.type, -1, 0), scale));
       scale = one(p_.type);
     }
-    BLAS_TRY(diagonal(own, scale));
+    LIB_TRY(diagonal(own, scale));
     return w_.store(p_.c, place(own));
   }
 
@@ -253,7 +252,7 @@ class TriangularStrip {
     const XtTile c = place(own);
     const int64_t order = signed_of(run_.size(own, order_));
     const int64_t m = signed_of(c.rows), n = signed_of(c.columns);
-    BLAS_TRY(w_.load(kA, p_.a, run_.tile(own, own, order_, order_)));
+    LIB_TRY(w_.load(kA, p_.a, run_.tile(own, own, order_, order_)));
     return Request(w_.handle(), p_.is_solve ? KMB_BLAS_TRSM : KMB_BLAS_TRMM, p_.type)
         .side(p_.side)
         .triangle(p_.triangle)
@@ -273,8 +272,8 @@ class TriangularStrip {
     const uint64_t depth = run_.size(other, order_);
     const XtTile a =
         is_left_ ? run_.tile(own, other, order_, order_) : run_.tile(other, own, order_, order_);
-    BLAS_TRY(load_operand(w_, is_left_ ? kA : kB, p_.a, p_.operation, a));
-    BLAS_TRY(w_.load(is_left_ ? kB : kA, p_.is_solve ? p_.c : p_.b, place(other)));
+    LIB_TRY(load_operand(w_, is_left_ ? kA : kB, p_.a, p_.operation, a));
+    LIB_TRY(w_.load(is_left_ ? kB : kA, p_.is_solve ? p_.c : p_.b, place(other)));
     return (TileProduct{p_.type, c.rows, c.columns, depth, is_left_ ? p_.operation : CUBLAS_OP_N,
                         is_left_ ? CUBLAS_OP_N : p_.operation, alpha, beta})
         .submit(w_);
@@ -295,7 +294,7 @@ cublasStatus_t for_tiles(XtRun& run, uint64_t rows, uint64_t columns, Wanted&& i
   for (uint64_t j = 0; j < run.tiles(columns); ++j) {
     for (uint64_t i = 0; i < run.tiles(rows); ++i) {
       if (!is_wanted(i, j)) continue;
-      BLAS_TRY(run.on_next_device([&](XtWorkspace& w) { return body(w, i, j); }));
+      LIB_TRY(run.on_next_device([&](XtWorkspace& w) { return body(w, i, j); }));
     }
   }
   return CUBLAS_STATUS_SUCCESS;
@@ -307,7 +306,7 @@ bool all(uint64_t, uint64_t) { return true; }
 
 cublasStatus_t xt_gemm(XtHandle& handle, const XtProduct& p) {
   XtRun run(handle, p.type, std::max({p.m, p.n, p.k}));
-  BLAS_TRY(run.begin());
+  LIB_TRY(run.begin());
   return run.end(for_tiles(run, p.m, p.n, all, [&](XtWorkspace& w, uint64_t i, uint64_t j) {
     return gemm_tile(run, w, p, i, j);
   }));
@@ -315,7 +314,7 @@ cublasStatus_t xt_gemm(XtHandle& handle, const XtProduct& p) {
 
 cublasStatus_t xt_rank_update(XtHandle& handle, const XtRankUpdate& u) {
   XtRun run(handle, u.type, std::max(u.n, u.k));
-  BLAS_TRY(run.begin());
+  LIB_TRY(run.begin());
   std::vector<RankPart> parts = {{u.a, u.b, u.alpha}};
   if (u.is_twofold) {
     double alpha[2] = {};
@@ -332,7 +331,7 @@ cublasStatus_t xt_rank_update(XtHandle& handle, const XtRankUpdate& u) {
 
 cublasStatus_t xt_symm(XtHandle& handle, const XtSymmetric& p) {
   XtRun run(handle, p.type, std::max(p.m, p.n));
-  BLAS_TRY(run.begin());
+  LIB_TRY(run.begin());
   return run.end(for_tiles(run, p.m, p.n, all, [&](XtWorkspace& w, uint64_t i, uint64_t j) {
     return symmetric_tile(run, w, p, i, j);
   }));
@@ -340,7 +339,7 @@ cublasStatus_t xt_symm(XtHandle& handle, const XtSymmetric& p) {
 
 cublasStatus_t xt_triangular(XtHandle& handle, const XtTriangular& p) {
   XtRun run(handle, p.type, std::max(p.m, p.n));
-  BLAS_TRY(run.begin());
+  LIB_TRY(run.begin());
   const uint64_t strips = run.tiles(p.side == CUBLAS_SIDE_LEFT ? p.n : p.m);
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   for (uint64_t strip = 0; strip < strips && status == CUBLAS_STATUS_SUCCESS; ++strip) {

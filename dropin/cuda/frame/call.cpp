@@ -2,19 +2,13 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 #include "base/cuda/cuda_results.h"
-#include "base/log.h"
+#include "dropin/cuda/frame/error_text.h"
 
 namespace km::dropin {
 namespace {
-
-/// Writes the reason of a failure to the log, and keeps it for those who ask for it later.
-void tell_reason(const char* text) {
-  log(LogLevel::kInfo, "cuda", "%s", text);
-  keep_log(text);
-  if (failures_are_shown.load(std::memory_order_relaxed)) note_reason(text);
-}
 
 /// Errors that the core itself words in terms of CUDA: those about captures.
 bool has_native_result(const Error& error) {
@@ -29,10 +23,42 @@ bool has_native_result(const Error& error) {
   }
 }
 
+/// Results that tell of a state, and that programs expect.
+bool tells_of_state(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_NOT_READY:
+    case CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED:
+    case CUDA_ERROR_PEER_ACCESS_NOT_ENABLED:
+    case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+    case CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED:
+    case CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_FILE_NOT_FOUND:  // of a program's own cache of modules
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Functions by which programs find out what there is: an error is an answer, too.
+bool is_question(std::string_view function) {
+  constexpr std::string_view kQuestions[] = {
+      "cuCtxGetDevice",          "cuCtxGetApiVersion",      "cuDeviceGetAttribute",
+      "cuDeviceGetP2PAttribute", "cuFuncGetAttribute",      "cuFuncGetParamInfo",
+      "cuGetExportTable",        "cuGetProcAddress",        "cuGetProcAddress_v2",
+      "cuKernelGetParamInfo",    "cuMemGetAddressRange_v2", "cuModuleGetGlobal_v2",
+      "cuPointerGetAttribute",   "cuPointerGetAttributes",
+  };
+  for (const std::string_view each : kQuestions) {
+    if (function == each) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 CUresult result_of(const Error& error) noexcept {
-  if (error.status != KM_NOT_READY) tell_reason(error.message.c_str());
+  if (error.status != KM_NOT_READY) DriverLibrary::tell(error.message.c_str());
   if (has_native_result(error)) return static_cast<CUresult>(error.native_code);
   return cuda_of_status(error.status).value_or(CUDA_ERROR_UNKNOWN);
 }
@@ -43,7 +69,7 @@ CUresult fail(CUresult result, const char* format, ...) noexcept {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  tell_reason(text);
+  DriverLibrary::tell(text);
   return result;
 }
 
@@ -55,12 +81,20 @@ CUresult not_ready() noexcept {
   return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit was not called, or has failed");
 }
 
-void log_call(const char* function, CUresult result) noexcept {
-  if (!log_enabled(LogLevel::kDebug, "cuda")) {
-    calls_are_logged.store(false, std::memory_order_relaxed);  // settings never change
-    return;
-  }
-  log(LogLevel::kDebug, "cuda", "%s: %s", function, cuda_result_name(result));
+const char* DriverLibrary::name_of(CUresult result) noexcept { return cuda_result_name(result); }
+
+const char* DriverLibrary::text_of(CUresult result) noexcept { return error_text(result); }
+
+void DriverLibrary::tell(const char* text) noexcept {
+  frame::tell_reason(text);
+  keep_log(text);
+}
+
+bool DriverLibrary::is_answer(const char* function, CUresult result) noexcept {
+  if (tells_of_state(result) || is_question(function)) return true;
+  if (result != CUDA_ERROR_ASSERT) return false;
+  frame::note_shown_failure();  // the assertion's own text is there
+  return true;
 }
 
 }  // namespace km::dropin

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <new>
-#include <stdexcept>
 
 #include "base/callback/contained_call.h"
 #include "base/process/fork.h"
@@ -12,7 +10,7 @@
 #include "base/thread/cancellation.h"
 #include "cuda/driver.h"
 #include "dropin/cuda/frame/driver_log.h"
-#include "dropin/cuda/frame/failure_report.h"
+#include "dropin/frame/call.h"
 
 namespace km::dropin {
 
@@ -25,10 +23,6 @@ CUresult result_of(const Error& error) noexcept;
 
 // State that every call looks at.
 inline std::atomic<bool> driver_is_ready{false};  // cuInit has succeeded
-/// For `kernelmill exec --log`: one line for each call.
-inline std::atomic<bool> calls_are_logged{true};  // or it is not known yet
-void log_call(const char* function, CUresult result) noexcept;
-
 /// Why it is not CUDA_SUCCESS that require_ready() gives.
 CUresult not_ready() noexcept;
 /// CUDA_SUCCESS once cuInit has succeeded, in this process.
@@ -38,27 +32,22 @@ inline CUresult require_ready() noexcept {
   return not_ready();
 }
 
-/// Runs the body of an exported function: what it throws becomes its result.
-template <class Body>
-CUresult result_of_body(const char* function, Body&& body) noexcept {
-  CUresult result = CUDA_ERROR_UNKNOWN;
-  try {
-    result = body();
-  } catch (const std::bad_alloc&) {
-    result = fail(CUDA_ERROR_OUT_OF_MEMORY, "the host is out of memory");
-  } catch (const std::length_error&) {
-    result = fail(CUDA_ERROR_OUT_OF_MEMORY, "the call needs more memory than any host has");
-  } catch (...) {
-    result = fail(CUDA_ERROR_UNKNOWN, "an unexpected exception was thrown inside the library");
+/// The driver for the frame of its functions.
+struct DriverLibrary : frame::Library {
+  using Status = CUresult;
+  static constexpr Status kOutOfMemory = CUDA_ERROR_OUT_OF_MEMORY;
+  static constexpr Status kUnexpected = CUDA_ERROR_UNKNOWN;
+  static constexpr bool kNamesReasons = false;
+  static const char* name_of(CUresult result) noexcept;
+  static const char* text_of(CUresult result) noexcept;
+  static bool is_answer(const char* function, CUresult result) noexcept;
+  static void tell(const char* text) noexcept;
+  /// Has the program's listeners hear of a failure.
+  static void ended(const char*, CUresult result) {
+    if (result != CUDA_SUCCESS) [[unlikely]]
+      tell_listeners();
   }
-  if (calls_are_logged.load(std::memory_order_relaxed)) [[unlikely]]
-    log_call(function, result);
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    if (failures_are_shown.load(std::memory_order_relaxed)) show_failure(function, result);
-    tell_listeners();
-  }
-  return result;
-}
+};
 
 /// Runs the body of an exported function, also before cuInit. Functions of the program that it
 /// calls may begin to end the thread: it ends here.
@@ -67,7 +56,7 @@ CUresult guard_anywhere(const char* function, Body&& body) {
   CUresult result;
   {
     const NoCancellation postponed;
-    result = result_of_body(function, body);
+    result = frame::call<DriverLibrary>(function, body);
   }
   end_thread_if_begun();
   return result;
@@ -96,7 +85,7 @@ CUresult guard(const char* function, Body&& body) {
 /// postpone cancellation themselves where they do.
 template <class Body>
 CUresult guard_light(const char* function, Body&& body) {
-  const CUresult result = result_of_body(function, [&] { return if_ready(body); });
+  const CUresult result = frame::call<DriverLibrary>(function, [&] { return if_ready(body); });
   end_thread_if_begun();
   return result;
 }
@@ -104,12 +93,7 @@ CUresult guard_light(const char* function, Body&& body) {
 }  // namespace km::dropin
 
 /// Returns what is not CUDA_SUCCESS from the enclosing function.
-#define CU_TRY(expression)                                                                        \
-  do {                                                                                            \
-    if (const ::km::cu::CUresult cu_result = (expression); cu_result != ::km::cu::CUDA_SUCCESS) { \
-      return cu_result;                                                                           \
-    }                                                                                             \
-  } while (0)
+#define CU_TRY(expression) LIB_TRY(expression)
 
 /// CU_TRY for a Status of the core.
 #define CU_CHECK(expression)                               \

@@ -1,7 +1,7 @@
 // Arrays: the driver has them or says that it has not.
 #include <algorithm>
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/array.h"
 #include "dropin/cudart/memory/copy.h"
 
@@ -11,9 +11,9 @@ namespace {
 
 cudaError_t describe(const cudaChannelFormatDesc* channels, cudaExtent extent, unsigned flags,
                      CUDA_ARRAY3D_DESCRIPTOR* out) {
-  RT_REQUIRE(channels);
+  LIB_REQUIRE(channels);
   ArrayFormat format{};
-  RT_TRY(driver_format(*channels, &format));
+  LIB_TRY(driver_format(*channels, &format));
   *out = {extent.width, extent.height, extent.depth, format.format, format.channels, flags};
   return cudaSuccess;
 }
@@ -27,8 +27,8 @@ struct ArrayRows {
   cudaError_t find(cudaArray_const_t array) {
     CUDA_ARRAY3D_DESCRIPTOR shape{};
     size_t texel_bytes = 0;
-    RT_TRY(driver.cuArray3DGetDescriptor_v2(&shape, mutable_array(array)));
-    RT_TRY(element_bytes(mutable_array(array), &texel_bytes));
+    LIB_TRY(driver.cuArray3DGetDescriptor_v2(&shape, mutable_array(array)));
+    LIB_TRY(element_bytes(mutable_array(array), &texel_bytes));
     row_bytes = shape.Width * texel_bytes;
     rows = std::max<size_t>(shape.Height, 1);
     return cudaSuccess;
@@ -51,14 +51,14 @@ struct ArrayRows {
 template <class CopyPart>
 cudaError_t copy_run(ArrayPlace place, size_t size_bytes, CopyPart&& copy_part) {
   ArrayRows array;
-  RT_TRY(array.find(place.array));
+  LIB_TRY(array.find(place.array));
   if (!array.hold(place, size_bytes)) return cudaErrorInvalidValue;
   for (size_t done = 0; done < size_bytes;) {
     const size_t rest = size_bytes - done;
     const bool is_whole = place.x_bytes == 0 && rest >= array.row_bytes;
     const size_t width = std::min(rest, array.left(place));
     const size_t height = is_whole ? rest / array.row_bytes : 1;
-    RT_TRY(copy_part(place, width, height, done));
+    LIB_TRY(copy_part(place, width, height, done));
     done += width * height;
     array.advance(&place, width * height);
   }
@@ -68,10 +68,10 @@ cudaError_t copy_run(ArrayPlace place, size_t size_bytes, CopyPart&& copy_part) 
 /// A run of bytes from one array to another, each with rows of its own length.
 cudaError_t run_copy_arrays(ArrayPlace target, ArrayPlace source, size_t size_bytes,
                             cudaMemcpyKind kind, Order order) {
-  RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
+  LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
   ArrayRows to, from;
-  RT_TRY(to.find(target.array));
-  RT_TRY(from.find(source.array));
+  LIB_TRY(to.find(target.array));
+  LIB_TRY(from.find(source.array));
   if (!to.hold(target, size_bytes) || !from.hold(source, size_bytes)) return cudaErrorInvalidValue;
   for (size_t done = 0; done < size_bytes;) {
     const size_t rest = size_bytes - done;
@@ -79,7 +79,7 @@ cudaError_t run_copy_arrays(ArrayPlace target, ArrayPlace source, size_t size_by
                           source.x_bytes == 0 && rest >= to.row_bytes;
     const size_t width = std::min({rest, to.left(target), from.left(source)});
     const size_t height = is_whole ? rest / to.row_bytes : 1;
-    RT_TRY(copy_arrays(target, source, width, height, order));
+    LIB_TRY(copy_arrays(target, source, width, height, order));
     done += width * height;
     to.advance(&target, width * height);
     from.advance(&source, width * height);
@@ -119,7 +119,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* out, const cudaChannelFormatDesc* cha
                               cudaExtent extent, unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUDA_ARRAY3D_DESCRIPTOR description{};
-    RT_TRY(describe(channels, extent, flags, &description));
+    LIB_TRY(describe(channels, extent, flags, &description));
     return driver.cuArray3DCreate_v2(out, &description);
   });
 }
@@ -134,7 +134,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* out,
                                      unsigned levels, unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUDA_ARRAY3D_DESCRIPTOR description{};
-    RT_TRY(describe(channels, extent, flags, &description));
+    LIB_TRY(describe(channels, extent, flags, &description));
     return driver.cuMipmappedArrayCreate(out, &description, levels);
   });
 }
@@ -162,7 +162,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels, cudaExtent* extent
                              cudaArray_t array) {
   return call_context([&]() -> cudaError_t {
     CUDA_ARRAY3D_DESCRIPTOR found{};
-    RT_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
+    LIB_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
     if (channels != nullptr) *channels = runtime_format({found.Format, found.NumChannels});
     if (extent != nullptr) *extent = {found.Width, found.Height, found.Depth};
     if (flags != nullptr) *flags = found.Flags;
@@ -312,7 +312,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t target, size_t to_x_bytes, size
                                      cudaArray_const_t source, size_t x_bytes, size_t y,
                                      size_t width_bytes, size_t height, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
-    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
     return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, width_bytes, height,
                        kBlocking);
   });
@@ -322,7 +322,7 @@ cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t target, size_t to_x_bytes,
                                           cudaArray_const_t source, size_t x_bytes, size_t y,
                                           size_t width_bytes, size_t height, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
-    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));
     return copy_arrays({target, to_x_bytes, to_y}, {source, x_bytes, y}, width_bytes, height,
                        kBlockingPerThread);
   });

@@ -1,5 +1,5 @@
 // Capturing streams into graphs.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 

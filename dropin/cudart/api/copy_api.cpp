@@ -1,5 +1,5 @@
 // Copies of linear memory and of variables.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/copy.h"
 #include "dropin/cudart/module/registry.h"
 
@@ -8,23 +8,29 @@ namespace km::cudart {
 namespace {
 
 cudaError_t copy_to_symbol(const void* symbol, const void* source, size_t size_bytes,
-                           size_t offset_bytes, cudaMemcpyKind kind, Order order) {
-  return call_context([&]() -> cudaError_t {
-    void* target = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
-    return copy(target, source, size_bytes, kind, order);
-  });
+                           size_t offset_bytes, cudaMemcpyKind kind, Order order,
+                           const char* function = __builtin_FUNCTION()) {
+  return call_context(
+      [&]() -> cudaError_t {
+        void* target = nullptr;
+        LIB_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
+        LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
+        return copy(target, source, size_bytes, kind, order);
+      },
+      function);
 }
 
 cudaError_t copy_from_symbol(void* target, const void* symbol, size_t size_bytes,
-                             size_t offset_bytes, cudaMemcpyKind kind, Order order) {
-  return call_context([&]() -> cudaError_t {
-    void* source = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
-    return copy(target, source, size_bytes, kind, order);
-  });
+                             size_t offset_bytes, cudaMemcpyKind kind, Order order,
+                             const char* function = __builtin_FUNCTION()) {
+  return call_context(
+      [&]() -> cudaError_t {
+        void* source = nullptr;
+        LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
+        LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
+        return copy(target, source, size_bytes, kind, order);
+      },
+      function);
 }
 
 }  // namespace
@@ -99,8 +105,8 @@ cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, 
                            size_t size_bytes) {
   return call_context([&]() -> cudaError_t {
     CUcontext to = nullptr, from = nullptr;
-    RT_TRY(primary_context(target_device, &to));
-    RT_TRY(primary_context(source_device, &from));
+    LIB_TRY(primary_context(target_device, &to));
+    LIB_TRY(primary_context(source_device, &from));
     return driver.cuMemcpyPeer(device_address(target), to, device_address(source), from,
                                size_bytes);
   });
@@ -110,8 +116,8 @@ cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* sou
                                 int source_device, size_t size_bytes, cudaStream_t stream) {
   return call_context([&]() -> cudaError_t {
     CUcontext to = nullptr, from = nullptr;
-    RT_TRY(primary_context(target_device, &to));
-    RT_TRY(primary_context(source_device, &from));
+    LIB_TRY(primary_context(target_device, &to));
+    LIB_TRY(primary_context(source_device, &from));
     return driver.cuMemcpyPeerAsync(device_address(target), to, device_address(source), from,
                                     size_bytes, stream);
   });
@@ -150,14 +156,14 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t s
 
 cudaError_t cudaGetSymbolAddress(void** out, const void* symbol) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     return symbol_part(symbol, 0, 0, out);
   });
 }
 
 cudaError_t cudaGetSymbolSize(size_t* out, const void* symbol) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
     return find_variable(symbol, &address, out);
   });

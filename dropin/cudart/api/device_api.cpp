@@ -1,8 +1,8 @@
 // Devices: which there are, which one a thread uses, its limits and settings.
 #include <algorithm>
 
-#include "dropin/cudart/call.h"
-#include "dropin/cudart/version.h"
+#include "dropin/cudart/device/context.h"
+#include "dropin/cudart/frame/version.h"
 
 namespace km::cudart {
 
@@ -21,7 +21,7 @@ extern "C" {
 
 cudaError_t cudaRuntimeGetVersion(int* out) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     *out = kRuntimeVersion;
     return cudaSuccess;
   });
@@ -29,7 +29,7 @@ cudaError_t cudaRuntimeGetVersion(int* out) {
 
 cudaError_t cudaDriverGetVersion(int* out) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     *out = 0;  // without a driver, which is no error here
     if (load_driver() == cudaErrorInsufficientDriver) return cudaSuccess;
     return driver.cuDriverGetVersion(out);
@@ -38,16 +38,16 @@ cudaError_t cudaDriverGetVersion(int* out) {
 
 cudaError_t cudaGetDeviceCount(int* out) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     return count_devices(out);
   });
 }
 
 cudaError_t cudaGetDevice(int* out) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     int device = 0;
-    RT_TRY(current_device(&device));
+    LIB_TRY(current_device(&device));
     *out = device;
     return cudaSuccess;
   });
@@ -61,8 +61,8 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
   constexpr unsigned kFlagsAreValid = 1;
   return call_driver([&]() -> cudaError_t {
     if ((flags & ~kFlagsAreValid) != 0) return cudaErrorInvalidValue;
-    RT_TRY(check_ordinal(device));
-    if ((flags & kFlagsAreValid) != 0) RT_TRY(set_flags(device, device_flags));
+    LIB_TRY(check_ordinal(device));
+    if ((flags & kFlagsAreValid) != 0) LIB_TRY(set_flags(device, device_flags));
     CUcontext context = nullptr;
     return primary_context(device, &context);
   });
@@ -78,19 +78,19 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return call_driver([&]() -> cudaError_t {
     int device = 0;
-    RT_TRY(current_device(&device));
+    LIB_TRY(current_device(&device));
     return set_flags(device, flags);
   });
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* out) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUcontext current = nullptr;
-    RT_TRY(driver.cuCtxGetCurrent(&current));
+    LIB_TRY(driver.cuCtxGetCurrent(&current));
     if (current != nullptr) return driver.cuCtxGetFlags(out);
     int device = 0, active = 0;
-    RT_TRY(current_device(&device));
+    LIB_TRY(current_device(&device));
     return driver.cuDevicePrimaryCtxGetState(device, out, &active);
   });
 }
@@ -105,8 +105,8 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr attribute, int device) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(out);
-    RT_TRY(check_ordinal(device));
+    LIB_REQUIRE(out);
+    LIB_TRY(check_ordinal(device));
     return driver.cuDeviceGetAttribute(out, attribute, device);
   });
 }
@@ -117,7 +117,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* out, const char* bus_id) {
 
 cudaError_t cudaDeviceGetPCIBusId(char* out, int size_bytes, int device) {
   return call_driver([&]() -> cudaError_t {
-    RT_TRY(check_ordinal(device));
+    LIB_TRY(check_ordinal(device));
     return driver.cuDeviceGetPCIBusId(out, size_bytes, device);
   });
 }
@@ -161,7 +161,7 @@ cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTarge
 
 cudaError_t cudaDeviceGetNvSciSyncAttributes(void* list, int device, int flags) {
   return call_driver([&]() -> cudaError_t {
-    RT_TRY(check_ordinal(device));
+    LIB_TRY(check_ordinal(device));
     return driver.cuDeviceGetNvSciSyncAttributes(list, device, flags);
   });
 }

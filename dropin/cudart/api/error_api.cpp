@@ -1,37 +1,12 @@
-// The last error of each thread.
-#include "dropin/cudart/call.h"
-#include "dropin/cudart/errors.h"
+// The last error of the thread, names and texts of errors.
+#include "dropin/cudart/frame/errors.h"
+#include "dropin/cudart/frame/last_error.h"
 
 namespace km::cudart {
 
-namespace {
-
-/// The thread's last error; those that a reset of the device has ended are none any more.
-cudaError_t last_error() {
-  ThreadState& state = thread_state;
-  if (is_sticky(state.last_error) &&
-      state.error_epoch != reset_epoch.load(std::memory_order_acquire)) {
-    state.last_error = cudaSuccess;
-  }
-  return state.last_error;
-}
-
-}  // namespace
-
-cudaError_t record(cudaError_t error) noexcept {
-  const cudaError_t known = error_name(error) != nullptr ? error : cudaErrorUnknown;
-  thread_state.last_error = known;
-  thread_state.error_epoch = reset_epoch.load(std::memory_order_acquire);
-  return known;
-}
-
 extern "C" {
 
-cudaError_t cudaGetLastError() {
-  const cudaError_t error = last_error();
-  if (!is_sticky(error)) thread_state.last_error = cudaSuccess;
-  return error;
-}
+cudaError_t cudaGetLastError() { return take_last_error(); }
 
 cudaError_t cudaPeekAtLastError() { return last_error(); }
 

@@ -1,5 +1,5 @@
 // Fills.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/copy.h"
 
 namespace km::cudart {
@@ -7,20 +7,24 @@ namespace km::cudart {
 namespace {
 
 /// Rows of all layers at once if nothing lies between them, else layer by layer.
-cudaError_t fill_box(cudaPitchedPtr target, int value, cudaExtent extent, Order order) {
-  return call_context([&]() -> cudaError_t {
-    if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
-    if (extent.width > target.pitch || extent.height > target.ysize) return cudaErrorInvalidValue;
-    if (extent.height == target.ysize) {
-      return fill_rows(target.ptr, target.pitch, value, extent.width, extent.height * extent.depth,
-                       order);
-    }
-    auto* layer = static_cast<char*>(target.ptr);
-    for (size_t z = 0; z < extent.depth; ++z, layer += target.pitch * target.ysize) {
-      RT_TRY(fill_rows(layer, target.pitch, value, extent.width, extent.height, order));
-    }
-    return cudaSuccess;
-  });
+cudaError_t fill_box(cudaPitchedPtr target, int value, cudaExtent extent, Order order,
+                     const char* function = __builtin_FUNCTION()) {
+  return call_context(
+      [&]() -> cudaError_t {
+        if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
+        if (extent.width > target.pitch || extent.height > target.ysize)
+          return cudaErrorInvalidValue;
+        if (extent.height == target.ysize) {
+          return fill_rows(target.ptr, target.pitch, value, extent.width,
+                           extent.height * extent.depth, order);
+        }
+        auto* layer = static_cast<char*>(target.ptr);
+        for (size_t z = 0; z < extent.depth; ++z, layer += target.pitch * target.ysize) {
+          LIB_TRY(fill_rows(layer, target.pitch, value, extent.width, extent.height, order));
+        }
+        return cudaSuccess;
+      },
+      function);
 }
 
 }  // namespace

@@ -1,22 +1,24 @@
 // Graphs: making, instantiating and launching them.
-#include "dropin/cudart/call.h"
-#include "dropin/cudart/version.h"
+#include "dropin/cudart/device/context.h"
+#include "dropin/cudart/frame/version.h"
 
 namespace km::cudart {
 
 namespace {
 
 cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t graph, cudaGraphInstantiateParams* params,
-                        bool is_per_thread) {
-  return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
-    cudaGraphInstantiateParams given = *params;
-    if (is_per_thread) given.hUploadStream = per_thread(given.hUploadStream);
-    const CUresult result = driver.cuGraphInstantiateWithParams(out, graph, &given);
-    params->hErrNode_out = given.hErrNode_out;
-    params->result_out = given.result_out;
-    return result;
-  });
+                        bool is_per_thread, const char* function = __builtin_FUNCTION()) {
+  return call_context(
+      [&]() -> cudaError_t {
+        LIB_REQUIRE(params);
+        cudaGraphInstantiateParams given = *params;
+        if (is_per_thread) given.hUploadStream = per_thread(given.hUploadStream);
+        const CUresult result = driver.cuGraphInstantiateWithParams(out, graph, &given);
+        params->hErrNode_out = given.hErrNode_out;
+        params->result_out = given.result_out;
+        return result;
+      },
+      function);
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cu
                                              unsigned initial, unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUcontext context = nullptr;
-    RT_TRY(driver.cuCtxGetCurrent(&context));
+    LIB_TRY(driver.cuCtxGetCurrent(&context));
     return driver.cuGraphConditionalHandleCreate(out, graph, context, initial, flags);
   });
 }

@@ -1,5 +1,5 @@
 // Nodes of instantiated graphs.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/graph/graph_params.h"
 #include "dropin/cudart/memory/copy.h"
 
@@ -10,8 +10,8 @@ namespace {
 cudaError_t set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms& copy) {
   CUDA_MEMCPY3D box{};
   CUcontext context = nullptr;
-  RT_TRY(driver_copy(copy, &box));
-  RT_TRY(driver.cuCtxGetCurrent(&context));
+  LIB_TRY(driver_copy(copy, &box));
+  LIB_TRY(driver.cuCtxGetCurrent(&context));
   return driver.cuGraphExecMemcpyNodeSetParams(exec, node, &box, context);
 }
 
@@ -22,9 +22,9 @@ extern "C" {
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUDA_KERNEL_NODE_PARAMS given{};
-    RT_TRY(driver_params(*params, &given));
+    LIB_TRY(driver_params(*params, &given));
     return driver.cuGraphExecKernelNodeSetParams_v2(exec, node, &given);
   });
 }
@@ -32,7 +32,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* copy) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(copy);
+    LIB_REQUIRE(copy);
     return set_copy(exec, node, *copy);
   });
 }
@@ -50,8 +50,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaG
                                                      cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
+    LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return set_copy(exec, node, flat_copy(target, source, size_bytes, kind));
   });
 }
@@ -62,8 +62,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
                                                        cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
+    LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return set_copy(exec, node, flat_copy(target, source, size_bytes, kind));
   });
 }
@@ -71,9 +71,9 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemsetParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUcontext context = nullptr;
-    RT_TRY(driver.cuCtxGetCurrent(&context));
+    LIB_TRY(driver.cuCtxGetCurrent(&context));
     const CUDA_MEMSET_NODE_PARAMS given = driver_params(*params);
     return driver.cuGraphExecMemsetNodeSetParams(exec, node, &given, context);
   });
@@ -82,9 +82,9 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                        cudaGraphNodeParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUgraphNodeParams given{};
-    RT_TRY(driver_params(*params, &given));
+    LIB_TRY(driver_params(*params, &given));
     return driver.cuGraphExecNodeSetParams(exec, node, &given);
   });
 }

@@ -1,8 +1,8 @@
 // Nodes of graphs: adding them, their parameters and edges.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
+#include "dropin/cudart/frame/version.h"
 #include "dropin/cudart/graph/graph_params.h"
 #include "dropin/cudart/memory/copy.h"
-#include "dropin/cudart/version.h"
 
 namespace km::cudart {
 
@@ -14,14 +14,14 @@ cudaError_t add_copy(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNod
                      size_t count, const cudaMemcpy3DParms& copy) {
   CUDA_MEMCPY3D box{};
   CUcontext context = nullptr;
-  RT_TRY(driver_copy(copy, &box));
-  RT_TRY(current_context(&context));
+  LIB_TRY(driver_copy(copy, &box));
+  LIB_TRY(current_context(&context));
   return driver.cuGraphAddMemcpyNode(out, graph, after, count, &box, context);
 }
 
 cudaError_t set_copy(cudaGraphNode_t node, const cudaMemcpy3DParms& copy) {
   CUDA_MEMCPY3D box{};
-  RT_TRY(driver_copy(copy, &box));
+  LIB_TRY(driver_copy(copy, &box));
   return driver.cuGraphMemcpyNodeSetParams(node, &box);
 }
 
@@ -38,27 +38,27 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaKernelNodeParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUDA_KERNEL_NODE_PARAMS given{};
-    RT_TRY(driver_params(*params, &given));
+    LIB_TRY(driver_params(*params, &given));
     return driver.cuGraphAddKernelNode_v2(out, graph, after, count, &given);
   });
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* out) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_KERNEL_NODE_PARAMS found{};
-    RT_TRY(driver.cuGraphKernelNodeGetParams_v2(node, &found));
+    LIB_TRY(driver.cuGraphKernelNodeGetParams_v2(node, &found));
     return runtime_params(found, out);
   });
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUDA_KERNEL_NODE_PARAMS given{};
-    RT_TRY(driver_params(*params, &given));
+    LIB_TRY(driver_params(*params, &given));
     return driver.cuGraphKernelNodeSetParams_v2(node, &given);
   });
 }
@@ -85,7 +85,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* copy) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(copy);
+    LIB_REQUIRE(copy);
     return add_copy(out, graph, after, count, *copy);
   });
 }
@@ -105,8 +105,8 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t gra
                                            cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
+    LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return add_copy(out, graph, after, count, flat_copy(target, source, size_bytes, kind));
   });
 }
@@ -117,24 +117,24 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t g
                                              size_t offset_bytes, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
+    LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return add_copy(out, graph, after, count, flat_copy(target, source, size_bytes, kind));
   });
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* out) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_MEMCPY3D box{};
-    RT_TRY(driver.cuGraphMemcpyNodeGetParams(node, &box));
+    LIB_TRY(driver.cuGraphMemcpyNodeGetParams(node, &box));
     return runtime_copy(box, out);
   });
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* copy) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(copy);
+    LIB_REQUIRE(copy);
     return set_copy(node, *copy);
   });
 }
@@ -149,8 +149,8 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
                                                  size_t offset_bytes, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* target = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
+    LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &target));
     return set_copy(node, flat_copy(target, source, size_bytes, kind));
   });
 }
@@ -160,8 +160,8 @@ cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* t
                                                    size_t offset_bytes, cudaMemcpyKind kind) {
   return call_context([&]() -> cudaError_t {
     void* source = nullptr;
-    RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
-    RT_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
+    LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
+    LIB_TRY(symbol_part(symbol, offset_bytes, size_bytes, &source));
     return set_copy(node, flat_copy(target, source, size_bytes, kind));
   });
 }
@@ -170,9 +170,9 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUcontext context = nullptr;
-    RT_TRY(current_context(&context));
+    LIB_TRY(current_context(&context));
     const CUDA_MEMSET_NODE_PARAMS given = driver_params(*params);
     return driver.cuGraphAddMemsetNode(out, graph, after, count, &given, context);
   });
@@ -180,9 +180,9 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* out) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_MEMSET_NODE_PARAMS found{};
-    RT_TRY(driver.cuGraphMemsetNodeGetParams(node, &found));
+    LIB_TRY(driver.cuGraphMemsetNodeGetParams(node, &found));
     *out = runtime_params(found);
     return cudaSuccess;
   });
@@ -190,7 +190,7 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams*
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     const CUDA_MEMSET_NODE_PARAMS given = driver_params(*params);
     return driver.cuGraphMemsetNodeSetParams(node, &given);
   });
@@ -289,9 +289,9 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(params);
+    LIB_REQUIRE(params);
     CUgraphNodeParams given{};
-    RT_TRY(driver_params(*params, &given));
+    LIB_TRY(driver_params(*params, &given));
     return driver.cuGraphNodeSetParams(node, &given);
   });
 }

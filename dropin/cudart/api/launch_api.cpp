@@ -1,5 +1,5 @@
 // Launches, and attributes of kernels.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/module/launch.h"
 #include "dropin/cudart/module/registry.h"
 
@@ -43,11 +43,11 @@ constexpr SizeField kSizes[] = {
 cudaError_t read_attributes(CUkernel kernel, CUdevice device, cudaFuncAttributes* out) {
   cudaFuncAttributes found{};
   for (const auto& [attribute, field] : kAttributes) {
-    RT_TRY(driver.cuKernelGetAttribute(&(found.*field), attribute, kernel, device));
+    LIB_TRY(driver.cuKernelGetAttribute(&(found.*field), attribute, kernel, device));
   }
   for (const auto& [attribute, field] : kSizes) {
     int size_bytes = 0;
-    RT_TRY(driver.cuKernelGetAttribute(&size_bytes, attribute, kernel, device));
+    LIB_TRY(driver.cuKernelGetAttribute(&size_bytes, attribute, kernel, device));
     found.*field = static_cast<size_t>(size_bytes);
   }
   *out = found;
@@ -56,11 +56,11 @@ cudaError_t read_attributes(CUkernel kernel, CUdevice device, cudaFuncAttributes
 
 cudaError_t launch_extended(const cudaLaunchConfig_t* config, const void* symbol, void** arguments,
                             cudaStream_t stream) {
-  RT_REQUIRE(config);
+  LIB_REQUIRE(config);
   CUkernel kernel = nullptr;
-  RT_TRY(find_kernel(symbol, &kernel));
+  LIB_TRY(find_kernel(symbol, &kernel));
   CUlaunchConfig given{};
-  RT_TRY(driver_config(*config, &given));
+  LIB_TRY(driver_config(*config, &given));
   given.hStream = stream;
   return launch_result(driver.cuLaunchKernelEx(&given, as_function(kernel), arguments, nullptr),
                        config->gridDim, config->blockDim);
@@ -74,7 +74,7 @@ cudaError_t cudaLaunchKernel(const void* symbol, dim3 grid, dim3 block, void** a
                              size_t shared_bytes, cudaStream_t stream) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     if (shared_bytes > UINT32_MAX) return cudaErrorInvalidValue;
     const CUresult result = driver.cuLaunchKernel(
         as_function(kernel), grid.x, grid.y, grid.z, block.x, block.y, block.z,
@@ -87,7 +87,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* symbol, dim3 grid, dim3 bloc
                                         size_t shared_bytes, cudaStream_t stream) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     if (shared_bytes > UINT32_MAX) return cudaErrorInvalidValue;
     const CUresult result = driver.cuLaunchCooperativeKernel(
         as_function(kernel), grid.x, grid.y, grid.z, block.x, block.y, block.z,
@@ -117,11 +117,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* symbol) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     int device = 0;
-    RT_TRY(current_device(&device));
+    LIB_TRY(current_device(&device));
     return read_attributes(kernel, device, out);
   });
 }
@@ -129,9 +129,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* symbol) {
 cudaError_t cudaFuncSetAttribute(const void* symbol, cudaFuncAttribute attribute, int value) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     int device = 0;
-    RT_TRY(current_device(&device));
+    LIB_TRY(current_device(&device));
     return driver.cuKernelSetAttribute(attribute, value, kernel, device);
   });
 }
@@ -140,7 +140,7 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
                                             int value, int device) {
   return call_driver([&]() -> cudaError_t {
     CUkernel known = nullptr;
-    RT_TRY(find_kernel(kernel, &known));
+    LIB_TRY(find_kernel(kernel, &known));
     return driver.cuKernelSetAttribute(attribute, value, known, device);
   });
 }
@@ -148,9 +148,9 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
 cudaError_t cudaFuncSetCacheConfig(const void* symbol, cudaFuncCache config) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     int device = 0;
-    RT_TRY(current_device(&device));
+    LIB_TRY(current_device(&device));
     return driver.cuKernelSetCacheConfig(kernel, config, device);
   });
 }
@@ -158,7 +158,7 @@ cudaError_t cudaFuncSetCacheConfig(const void* symbol, cudaFuncCache config) {
 cudaError_t cudaFuncSetSharedMemConfig(const void* symbol, cudaSharedMemConfig config) {
   return call_context([&]() -> cudaError_t {
     CUfunction function = nullptr;
-    RT_TRY(find_function(symbol, &function));
+    LIB_TRY(find_function(symbol, &function));
     return driver.cuFuncSetSharedMemConfig(function, config);
   });
 }
@@ -166,7 +166,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* symbol, cudaSharedMemConfig c
 cudaError_t cudaFuncGetName(const char** out, const void* symbol) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     return driver.cuKernelGetName(out, kernel);
   });
 }
@@ -175,16 +175,16 @@ cudaError_t cudaFuncGetParamInfo(const void* symbol, size_t index, size_t* offse
                                  size_t* size_bytes) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     return driver.cuKernelGetParamInfo(kernel, index, offset_bytes, size_bytes);
   });
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* out, const void* symbol) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     Registry::instance().add_kernel(kernel);
     *out = kernel;
     return cudaSuccess;
@@ -193,7 +193,7 @@ cudaError_t cudaGetKernel(cudaKernel_t* out, const void* symbol) {
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* out, const void* symbol) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     return find_function(symbol, out);
   });
 }

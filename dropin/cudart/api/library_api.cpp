@@ -1,9 +1,9 @@
 // Code that the program loads itself, and entry points of the driver.
 #include <vector>
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
+#include "dropin/cudart/frame/version.h"
 #include "dropin/cudart/module/registry.h"
-#include "dropin/cudart/version.h"
 
 namespace km::cudart {
 
@@ -29,7 +29,7 @@ cudaError_t unload(CUlibrary library) {
       kernels.clear();
     }
   }
-  RT_TRY(driver.cuLibraryUnload(library));
+  LIB_TRY(driver.cuLibraryUnload(library));
   for (CUkernel kernel : kernels) Registry::instance().remove_kernel(kernel);
   return cudaSuccess;
 }
@@ -63,9 +63,9 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* out, cudaLibrary_t library, const char* name) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUkernel kernel = nullptr;
-    RT_TRY(driver.cuLibraryGetKernel(&kernel, library, name));
+    LIB_TRY(driver.cuLibraryGetKernel(&kernel, library, name));
     Registry::instance().add_kernel(kernel);
     *out = kernel;
     return cudaSuccess;
@@ -78,10 +78,10 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* out, cudaLibrary_t library) {
 
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* out, unsigned count, cudaLibrary_t library) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     unsigned there = 0;
-    RT_TRY(driver.cuLibraryGetKernelCount(&there, library));
-    RT_TRY(driver.cuLibraryEnumerateKernels(out, count, library));
+    LIB_TRY(driver.cuLibraryGetKernelCount(&there, library));
+    LIB_TRY(driver.cuLibraryEnumerateKernels(out, count, library));
     for (unsigned i = 0; i < count && i < there; ++i) Registry::instance().add_kernel(out[i]);
     return cudaSuccess;
   });
@@ -91,7 +91,7 @@ cudaError_t cudaLibraryGetGlobal(void** out, size_t* size_bytes, cudaLibrary_t l
                                  const char* name) {
   return call_context([&]() -> cudaError_t {
     CUdeviceptr address = 0;
-    RT_TRY(driver.cuLibraryGetGlobal(&address, size_bytes, library, name));
+    LIB_TRY(driver.cuLibraryGetGlobal(&address, size_bytes, library, name));
     if (out != nullptr) *out = host_address(address);
     return cudaSuccess;
   });
@@ -101,7 +101,7 @@ cudaError_t cudaLibraryGetManaged(void** out, size_t* size_bytes, cudaLibrary_t 
                                   const char* name) {
   return call_context([&]() -> cudaError_t {
     CUdeviceptr address = 0;
-    RT_TRY(driver.cuLibraryGetManaged(&address, size_bytes, library, name));
+    LIB_TRY(driver.cuLibraryGetManaged(&address, size_bytes, library, name));
     if (out != nullptr) *out = host_address(address);
     return cudaSuccess;
   });

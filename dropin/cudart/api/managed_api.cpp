@@ -1,5 +1,5 @@
 // Managed memory: where it should be, and what the driver knows of it.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 

@@ -1,8 +1,8 @@
 // Allocations: device, pitched, page-locked, managed, stream-ordered.
 #include <cstring>
 
-#include "dropin/cudart/call.h"
-#include "dropin/cudart/version.h"
+#include "dropin/cudart/device/context.h"
+#include "dropin/cudart/frame/version.h"
 
 namespace km::cudart {
 
@@ -11,9 +11,9 @@ namespace {
 constexpr unsigned kElementBytes = 4;  // what pitches suit
 
 cudaError_t allocate(void** out, size_t size_bytes) {
-  RT_REQUIRE(out);
+  LIB_REQUIRE(out);
   CUdeviceptr address = 0;
-  if (size_bytes != 0) RT_TRY(driver.cuMemAlloc_v2(&address, size_bytes));
+  if (size_bytes != 0) LIB_TRY(driver.cuMemAlloc_v2(&address, size_bytes));
   *out = host_address(address);
   return cudaSuccess;
 }
@@ -22,7 +22,7 @@ cudaError_t allocate_rows(void** out, size_t* pitch_bytes, size_t width_bytes, s
   CUdeviceptr address = 0;
   size_t pitch = 0;
   if (width_bytes != 0 && rows != 0) {
-    RT_TRY(driver.cuMemAllocPitch_v2(&address, &pitch, width_bytes, rows, kElementBytes));
+    LIB_TRY(driver.cuMemAllocPitch_v2(&address, &pitch, width_bytes, rows, kElementBytes));
   }
   *out = host_address(address);
   *pitch_bytes = pitch;
@@ -30,9 +30,9 @@ cudaError_t allocate_rows(void** out, size_t* pitch_bytes, size_t width_bytes, s
 }
 
 cudaError_t allocate_host(void** out, size_t size_bytes, unsigned flags) {
-  RT_REQUIRE(out);
+  LIB_REQUIRE(out);
   void* memory = nullptr;
-  if (size_bytes != 0) RT_TRY(driver.cuMemHostAlloc(&memory, size_bytes, flags));
+  if (size_bytes != 0) LIB_TRY(driver.cuMemHostAlloc(&memory, size_bytes, flags));
   *out = memory;
   return cudaSuccess;
 }
@@ -48,7 +48,7 @@ cudaError_t read_attributes(const void* pointer, cudaPointerAttributes* out) {
       CU_POINTER_ATTRIBUTE_HOST_POINTER};
   void* values[] = {&type, &ordinal, &managed, &device_pointer, &host_pointer};
   constexpr unsigned kCount = sizeof which / sizeof which[0];
-  RT_TRY(driver.cuPointerGetAttributes(kCount, which, values, device_address(pointer)));
+  LIB_TRY(driver.cuPointerGetAttributes(kCount, which, values, device_address(pointer)));
   constexpr int kNoDevice = -2;  // cudaInvalidDeviceId
   const bool is_known = type != 0;
   out->type = managed != 0                 ? cudaMemoryTypeManaged
@@ -78,19 +78,19 @@ cudaError_t cudaFree(void* address) {
 
 cudaError_t cudaMallocPitch(void** out, size_t* pitch_bytes, size_t width_bytes, size_t height) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
-    RT_REQUIRE(pitch_bytes);
+    LIB_REQUIRE(out);
+    LIB_REQUIRE(pitch_bytes);
     return allocate_rows(out, pitch_bytes, width_bytes, height);
   });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     size_t rows = 0;
     if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorInvalidValue;
     cudaPitchedPtr made{nullptr, 0, extent.width, extent.height};
-    RT_TRY(allocate_rows(&made.ptr, &made.pitch, extent.width, rows));
+    LIB_TRY(allocate_rows(&made.ptr, &made.pitch, extent.width, rows));
     *out = made;
     return cudaSuccess;
   });
@@ -120,9 +120,9 @@ cudaError_t cudaHostUnregister(void* memory) {
 
 cudaError_t cudaHostGetDevicePointer(void** out, void* memory, unsigned flags) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
-    RT_TRY(driver.cuMemHostGetDevicePointer_v2(&address, memory, flags));
+    LIB_TRY(driver.cuMemHostGetDevicePointer_v2(&address, memory, flags));
     *out = host_address(address);
     return cudaSuccess;
   });
@@ -134,9 +134,9 @@ cudaError_t cudaHostGetFlags(unsigned* out, void* memory) {
 
 cudaError_t cudaMallocManaged(void** out, size_t size_bytes, unsigned flags) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
-    RT_TRY(driver.cuMemAllocManaged(&address, size_bytes, flags));
+    LIB_TRY(driver.cuMemAllocManaged(&address, size_bytes, flags));
     *out = host_address(address);
     return cudaSuccess;
   });
@@ -144,9 +144,9 @@ cudaError_t cudaMallocManaged(void** out, size_t size_bytes, unsigned flags) {
 
 cudaError_t cudaMallocAsync(void** out, size_t size_bytes, cudaStream_t stream) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
-    if (size_bytes != 0) RT_TRY(driver.cuMemAllocAsync(&address, size_bytes, stream));
+    if (size_bytes != 0) LIB_TRY(driver.cuMemAllocAsync(&address, size_bytes, stream));
     *out = host_address(address);
     return cudaSuccess;
   });
@@ -165,9 +165,9 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* pointer) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     cudaPointerAttributes found{};
-    RT_TRY(read_attributes(pointer, &found));
+    LIB_TRY(read_attributes(pointer, &found));
     // CUDA 12's structure ends before `reserved`.
     std::memcpy(static_cast<void*>(out), &found,
                 is_cuda_12() ? offsetof(cudaPointerAttributes, reserved) : sizeof found);

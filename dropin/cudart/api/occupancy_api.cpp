@@ -1,5 +1,5 @@
 // How many blocks and clusters of a kernel a device runs at the same time.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/module/launch.h"
 
 namespace km::cudart {
@@ -12,7 +12,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* out, con
                                                                    unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUfunction function = nullptr;
-    RT_TRY(find_function(symbol, &function));
+    LIB_TRY(find_function(symbol, &function));
     return driver.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, block_threads,
                                                                        shared_bytes, flags);
   });
@@ -28,7 +28,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* out, const void* s
                                                       int block_threads) {
   return call_context([&]() -> cudaError_t {
     CUfunction function = nullptr;
-    RT_TRY(find_function(symbol, &function));
+    LIB_TRY(find_function(symbol, &function));
     return driver.cuOccupancyAvailableDynamicSMemPerBlock(out, function, blocks, block_threads);
   });
 }
@@ -36,11 +36,11 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* out, const void* s
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* out, const void* symbol,
                                                  const cudaLaunchConfig_t* config) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(config);
+    LIB_REQUIRE(config);
     CUfunction function = nullptr;
     CUlaunchConfig given{};
-    RT_TRY(find_function(symbol, &function));
-    RT_TRY(driver_config(*config, &given));
+    LIB_TRY(find_function(symbol, &function));
+    LIB_TRY(driver_config(*config, &given));
     return driver.cuOccupancyMaxPotentialClusterSize(out, function, &given);
   });
 }
@@ -48,11 +48,11 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* out, const void* symbol,
 cudaError_t cudaOccupancyMaxActiveClusters(int* out, const void* symbol,
                                            const cudaLaunchConfig_t* config) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(config);
+    LIB_REQUIRE(config);
     CUfunction function = nullptr;
     CUlaunchConfig given{};
-    RT_TRY(find_function(symbol, &function));
-    RT_TRY(driver_config(*config, &given));
+    LIB_TRY(find_function(symbol, &function));
+    LIB_TRY(driver_config(*config, &given));
     return driver.cuOccupancyMaxActiveClusters(out, function, &given);
   });
 }

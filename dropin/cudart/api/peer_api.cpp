@@ -1,5 +1,5 @@
 // Access between devices, and sharing with other processes.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 
@@ -9,7 +9,7 @@ namespace {
 /// cudaErrorInvalidDevice for the current device itself.
 cudaError_t peer_context(int peer, CUcontext* out) {
   int device = 0;
-  RT_TRY(current_device(&device));
+  LIB_TRY(current_device(&device));
   if (peer == device) return cudaErrorInvalidDevice;
   return primary_context(peer, out);
 }
@@ -25,7 +25,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* out, int device, int peer) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUcontext context = nullptr;
-    RT_TRY(peer_context(peer, &context));
+    LIB_TRY(peer_context(peer, &context));
     return driver.cuCtxEnablePeerAccess(context, flags);
   });
 }
@@ -33,7 +33,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return call_context([&]() -> cudaError_t {
     CUcontext context = nullptr;
-    RT_TRY(primary_context(peer, &context));
+    LIB_TRY(primary_context(peer, &context));
     return driver.cuCtxDisablePeerAccess(context);
   });
 }
@@ -58,9 +58,9 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* out, void* address) {
 
 cudaError_t cudaIpcOpenMemHandle(void** out, cudaIpcMemHandle_t handle, unsigned flags) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
-    RT_TRY(driver.cuIpcOpenMemHandle_v2(&address, handle, flags));
+    LIB_TRY(driver.cuIpcOpenMemHandle_v2(&address, handle, flags));
     *out = host_address(address);
     return cudaSuccess;
   });

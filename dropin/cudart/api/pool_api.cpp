@@ -1,5 +1,5 @@
 // Pools of stream-ordered memory.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 
@@ -8,10 +8,10 @@ extern "C" {
 cudaError_t cudaMallocFromPoolAsync(void** out, size_t size_bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
     if (size_bytes != 0) {
-      RT_TRY(driver.cuMemAllocFromPoolAsync(&address, size_bytes, pool, stream));
+      LIB_TRY(driver.cuMemAllocFromPoolAsync(&address, size_bytes, pool, stream));
     }
     *out = host_address(address);
     return cudaSuccess;
@@ -79,9 +79,9 @@ cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* out, void* pointe
 cudaError_t cudaMemPoolImportPointer(void** out, cudaMemPool_t pool,
                                      cudaMemPoolPtrExportData* data) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUdeviceptr address = 0;
-    RT_TRY(driver.cuMemPoolImportPointer(&address, pool, data));
+    LIB_TRY(driver.cuMemPoolImportPointer(&address, pool, data));
     *out = host_address(address);
     return cudaSuccess;
   });

@@ -1,7 +1,7 @@
 // Calls of compilers' stubs: before main() to register code, at each launch, and at the end.
 #include "base/log.h"
 #include "base/process/fork.h"
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
@@ -128,7 +128,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 // the launch says why then.
 cudaError_t __cudaGetKernel(cudaKernel_t* out, const void* symbol) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     if (is_forked()) return cudaErrorInitializationError;
     Kernel* const kernel = Registry::instance().kernel(symbol);
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;

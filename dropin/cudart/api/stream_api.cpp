@@ -1,5 +1,5 @@
 // Streams: making them, waiting, callbacks, attributes.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 

@@ -1,7 +1,7 @@
 // Texture and surface objects: the driver has them or says that it has not.
 #include <cstring>
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/array.h"
 
 namespace km::cudart {
@@ -20,12 +20,12 @@ cudaError_t driver_resource(const cudaResourceDesc& from, CUDA_RESOURCE_DESC* ou
       made.res.mipmap.hMipmappedArray = from.res.mipmap.mipmap;
       break;
     case cudaResourceTypeLinear:
-      RT_TRY(driver_format(from.res.linear.desc, &format));
+      LIB_TRY(driver_format(from.res.linear.desc, &format));
       made.res.linear = {device_address(from.res.linear.devPtr), format.format, format.channels,
                          from.res.linear.sizeInBytes};
       break;
     case cudaResourceTypePitch2D:
-      RT_TRY(driver_format(from.res.pitch2D.desc, &format));
+      LIB_TRY(driver_format(from.res.pitch2D.desc, &format));
       made.res.pitch2D = {device_address(from.res.pitch2D.devPtr),
                           format.format,
                           format.channels,
@@ -119,7 +119,7 @@ cudaError_t check_sampling(const CUDA_RESOURCE_DESC& resource, const cudaTexture
       array = resource.res.array.hArray;
       break;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      RT_TRY(driver.cuMipmappedArrayGetLevel(&array, resource.res.mipmap.hMipmappedArray, 0));
+      LIB_TRY(driver.cuMipmappedArrayGetLevel(&array, resource.res.mipmap.hMipmappedArray, 0));
       break;
     case CU_RESOURCE_TYPE_LINEAR:
       channels = runtime_format({resource.res.linear.format, resource.res.linear.numChannels});
@@ -129,7 +129,7 @@ cudaError_t check_sampling(const CUDA_RESOURCE_DESC& resource, const cudaTexture
       break;
   }
   if (array != nullptr) {
-    RT_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
+    LIB_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
     channels = runtime_format({found.Format, found.NumChannels});
   }
   const bool integers =
@@ -149,13 +149,13 @@ CUDA_RESOURCE_VIEW_DESC driver_view(const cudaResourceViewDesc& from) {
 
 cudaError_t create(cudaTextureObject_t* out, const cudaResourceDesc* resource,
                    const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
-  RT_REQUIRE(out);
-  RT_REQUIRE(resource);
+  LIB_REQUIRE(out);
+  LIB_REQUIRE(resource);
   CUDA_RESOURCE_DESC given{};
-  RT_TRY(driver_resource(*resource, &given));
+  LIB_TRY(driver_resource(*resource, &given));
   CUDA_TEXTURE_DESC sampling{};
   if (texture != nullptr) {
-    RT_TRY(check_sampling(given, *texture));
+    LIB_TRY(check_sampling(given, *texture));
     sampling = driver_texture(*texture);
   }
   CUDA_RESOURCE_VIEW_DESC seen{};
@@ -180,9 +180,9 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t object) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_RESOURCE_DESC found{};
-    RT_TRY(driver.cuTexObjectGetResourceDesc(&found, object));
+    LIB_TRY(driver.cuTexObjectGetResourceDesc(&found, object));
     *out = runtime_resource(found);
     return cudaSuccess;
   });
@@ -190,9 +190,9 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureO
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObject_t object) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_TEXTURE_DESC found{};
-    RT_TRY(driver.cuTexObjectGetTextureDesc(&found, object));
+    LIB_TRY(driver.cuTexObjectGetTextureDesc(&found, object));
     *out = runtime_texture(found);
     return cudaSuccess;
   });
@@ -201,9 +201,9 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObj
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
                                                  cudaTextureObject_t object) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_RESOURCE_VIEW_DESC found{};
-    RT_TRY(driver.cuTexObjectGetResourceViewDesc(&found, object));
+    LIB_TRY(driver.cuTexObjectGetResourceViewDesc(&found, object));
     std::memcpy(static_cast<void*>(out), &found, sizeof *out);
     return cudaSuccess;
   });
@@ -211,9 +211,9 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResourceDesc* resource) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(resource);
+    LIB_REQUIRE(resource);
     CUDA_RESOURCE_DESC given{};
-    RT_TRY(driver_resource(*resource, &given));
+    LIB_TRY(driver_resource(*resource, &given));
     return driver.cuSurfObjectCreate(out, &given);
   });
 }
@@ -224,9 +224,9 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t object) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUDA_RESOURCE_DESC found{};
-    RT_TRY(driver.cuSurfObjectGetResourceDesc(&found, object));
+    LIB_TRY(driver.cuSurfObjectGetResourceDesc(&found, object));
     *out = runtime_resource(found);
     return cudaSuccess;
   });
@@ -235,9 +235,9 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceO
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* out, const cudaChannelFormatDesc* channels,
                                                  int device) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(channels);
+    LIB_REQUIRE(channels);
     ArrayFormat format{};
-    RT_TRY(driver_format(*channels, &format));
+    LIB_TRY(driver_format(*channels, &format));
     return driver.cuDeviceGetTexture1DLinearMaxWidth(out, format.format, format.channels, device);
   });
 }

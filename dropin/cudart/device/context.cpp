@@ -2,11 +2,11 @@
 
 #include <array>
 #include <mutex>
+#include <vector>
 
 namespace km::cudart {
 
 thread_local ThreadState thread_state;
-std::atomic<uint64_t> reset_epoch{1};
 
 namespace {
 
@@ -45,7 +45,7 @@ int device_of_thread() {
 
 }  // namespace
 
-cudaError_t count_devices(int* out) noexcept {
+cudaError_t count_devices(int* out) {
   int count = 0;
   cudaError_t result = load_driver();
   if (result == cudaSuccess) result = driver.cuDeviceGetCount(&count);
@@ -54,7 +54,7 @@ cudaError_t count_devices(int* out) noexcept {
   return count != 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 
-cudaError_t check_ordinal(int device) noexcept {
+cudaError_t check_ordinal(int device) {
   int count = 0;
   const cudaError_t counted = count_devices(&count);
   if (counted != cudaSuccess) return counted;
@@ -62,7 +62,7 @@ cudaError_t check_ordinal(int device) noexcept {
                                                                : cudaErrorInvalidDevice;
 }
 
-cudaError_t primary_context(int device, CUcontext* out) noexcept {
+cudaError_t primary_context(int device, CUcontext* out) {
   cudaError_t result = check_ordinal(device);
   if (result != cudaSuccess) return result;
   Devices& all = devices();
@@ -77,7 +77,7 @@ cudaError_t primary_context(int device, CUcontext* out) noexcept {
   return cudaSuccess;
 }
 
-cudaError_t find_context() noexcept {
+cudaError_t find_context() {
   cudaError_t result = load_driver();
   if (result != cudaSuccess) return result;
   const uint64_t epoch = reset_epoch.load(std::memory_order_acquire);
@@ -93,7 +93,7 @@ cudaError_t find_context() noexcept {
   return cudaSuccess;
 }
 
-cudaError_t current_device(int* out) noexcept {
+cudaError_t current_device(int* out) {
   const cudaError_t loaded = load_driver();
   if (loaded != cudaSuccess) return loaded;
   CUcontext context = nullptr;
@@ -104,7 +104,7 @@ cudaError_t current_device(int* out) noexcept {
   return check_ordinal(*out);
 }
 
-cudaError_t choose_device(int device) noexcept {
+cudaError_t choose_device(int device) {
   CUcontext context = nullptr;
   cudaError_t result = primary_context(device, &context);
   if (result == cudaSuccess) result = driver.cuCtxSetCurrent(context);
@@ -114,7 +114,7 @@ cudaError_t choose_device(int device) noexcept {
   return cudaSuccess;
 }
 
-cudaError_t reset_device() noexcept {
+cudaError_t reset_device() {
   int device = 0;
   const cudaError_t known = current_device(&device);
   if (known != cudaSuccess) return known;
@@ -140,7 +140,7 @@ cudaError_t set_valid_devices(const int* given, int count) {
   return cudaSuccess;
 }
 
-DeviceScope::DeviceScope(int device) noexcept {
+DeviceScope::DeviceScope(int device) {
   CUcontext context = nullptr;
   status_ = primary_context(device, &context);
   if (status_ == cudaSuccess) status_ = driver.cuCtxPushCurrent_v2(context);

@@ -3,10 +3,8 @@
 // the driver are used as they are.
 #pragma once
 
-#include <atomic>
-#include <vector>
-
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/call.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 
@@ -15,19 +13,14 @@ inline constexpr int kMaxDevices = 64;
 struct ThreadState {
   uint64_t epoch = 0;  // of resets, when the context was last looked at
   int device = -1;     // -1: never chosen
-  cudaError_t last_error = cudaSuccess;
-  uint64_t error_epoch = 0;  // of resets, when it was noted
 };
 extern thread_local ThreadState thread_state;
 
-/// Counts calls of cudaDeviceReset; starts at 1.
-extern std::atomic<uint64_t> reset_epoch;
-
 /// The slow path of enter_context().
-cudaError_t find_context() noexcept;
+cudaError_t find_context();
 
 /// Makes sure that the thread has a current context.
-inline cudaError_t enter_context() noexcept {
+inline cudaError_t enter_context() {
   if (thread_state.epoch == reset_epoch.load(std::memory_order_acquire)) [[likely]] {
     CUcontext current = nullptr;
     if (driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != nullptr) [[likely]]
@@ -36,18 +29,28 @@ inline cudaError_t enter_context() noexcept {
   return find_context();
 }
 
+/// A call with a context current: the thread's device gets its primary one if there is none.
+template <class Body>
+cudaError_t call_context(Body&& body, const char* function = __builtin_FUNCTION()) {
+  const auto with_context = [&]() -> cudaError_t {
+    LIB_TRY(enter_context());
+    return body();
+  };
+  return call(with_context, function);
+}
+
 /// How many devices there are. cudaErrorNoDevice: none.
-cudaError_t count_devices(int* out) noexcept;
+cudaError_t count_devices(int* out);
 /// cudaErrorInvalidDevice for what is no device.
-cudaError_t check_ordinal(int device) noexcept;
+cudaError_t check_ordinal(int device);
 /// The primary context of a device, retained once for the runtime. cudaErrorInvalidDevice.
-cudaError_t primary_context(int device, CUcontext* out) noexcept;
+cudaError_t primary_context(int device, CUcontext* out);
 /// The device of the current context, or the thread's if there is none.
-cudaError_t current_device(int* out) noexcept;
+cudaError_t current_device(int* out);
 /// Makes a device the thread's, with its primary context current.
-cudaError_t choose_device(int device) noexcept;
+cudaError_t choose_device(int device);
 /// Ends all that is of the current device's primary context.
-cudaError_t reset_device() noexcept;
+cudaError_t reset_device();
 /// The devices that threads which never chose one take, in this order; empty: the first one.
 cudaError_t set_valid_devices(const int* devices, int count);
 
@@ -55,7 +58,7 @@ cudaError_t set_valid_devices(const int* devices, int count);
 class DeviceScope {
  public:
   /// The scope of `device`; what went wrong is in status().
-  explicit DeviceScope(int device) noexcept;
+  explicit DeviceScope(int device);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;

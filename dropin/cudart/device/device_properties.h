@@ -1,7 +1,7 @@
 // cudaDeviceProp of CUDA 12 and of CUDA 13, filled from the driver's attributes.
 #pragma once
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/frame/call.h"
 
 namespace km::cudart {
 
@@ -50,9 +50,9 @@ void fill_property(Value (&out)[kCount], CUdevice_attribute first, int device) {
 /// Fills all but `luid`, which devices of Windows alone have: it stays 0.
 template <class Properties>
 cudaError_t fill_common_properties(Properties* out, int device) {
-  RT_TRY(driver.cuDeviceGetName(out->name, sizeof out->name, device));
-  RT_TRY(driver.cuDeviceGetUuid_v2(&out->uuid, device));
-  RT_TRY(driver.cuDeviceTotalMem_v2(&out->totalGlobalMem, device));
+  LIB_TRY(driver.cuDeviceGetName(out->name, sizeof out->name, device));
+  LIB_TRY(driver.cuDeviceGetUuid_v2(&out->uuid, device));
+  LIB_TRY(driver.cuDeviceTotalMem_v2(&out->totalGlobalMem, device));
 #define KM_PROPERTY(type, name, count, attribute) \
   fill_property(out->name, CU_DEVICE_ATTRIBUTE_##attribute, device);
 #define KM_PROPERTY_12(type, name, count, attribute)
@@ -86,14 +86,14 @@ cudaError_t fill_properties(DeviceProp12* out, int device);
 /// cudaChooseDevice: the first of the devices that match best.
 template <class Properties>
 cudaError_t choose_by_properties(int* out, const Properties* wished) {
-  RT_REQUIRE(out);
-  RT_REQUIRE(wished);
+  LIB_REQUIRE(out);
+  LIB_REQUIRE(wished);
   int count = 0, best = 0, most = -1;
-  RT_TRY(driver.cuDeviceGetCount(&count));
+  LIB_TRY(driver.cuDeviceGetCount(&count));
   if (count == 0) return cudaErrorNoDevice;
   for (int device = 0; device < count; ++device) {
     Properties there{};
-    RT_TRY(fill_properties(&there, device));
+    LIB_TRY(fill_properties(&there, device));
     const int points = property_matches(*wished, there);
     if (points > most) best = device;
     most = points > most ? points : most;

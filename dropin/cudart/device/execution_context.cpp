@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 
@@ -92,7 +92,7 @@ cudaError_t take_green_context(cudaExecutionContext_t handle, CUgreenCtx* out) {
 cudaError_t context_of(cudaExecutionContext_t handle, CUcontext* out) {
   if (handle == nullptr) return driver.cuCtxGetCurrent(out);
   ExecutionContextView view;
-  RT_TRY(find_execution_context(handle, &view));
+  LIB_TRY(find_execution_context(handle, &view));
   if (view.green != nullptr) return driver.cuCtxFromGreenCtx(out, view.green);
   return primary_context(view.device, out);
 }

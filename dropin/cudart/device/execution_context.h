@@ -1,7 +1,7 @@
 // Execution contexts of CUDA 13: the primary context of a device, or a green context.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

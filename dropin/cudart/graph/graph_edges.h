@@ -1,7 +1,7 @@
 // Nodes of any type, with data on the edges that lead to them.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

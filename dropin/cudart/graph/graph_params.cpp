@@ -4,8 +4,8 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "dropin/cudart/call.h"
 #include "dropin/cudart/device/execution_context.h"
+#include "dropin/cudart/frame/call.h"
 #include "dropin/cudart/memory/copy.h"
 #include "dropin/cudart/module/launch.h"
 #include "dropin/cudart/module/registry.h"
@@ -16,13 +16,13 @@ namespace {
 cudaError_t kernel_params(const cudaKernelNodeParamsV2& from, CUDA_KERNEL_NODE_PARAMS* out) {
   const cudaKernelNodeParams plain{from.func,           from.gridDim,      from.blockDim,
                                    from.sharedMemBytes, from.kernelParams, from.extra};
-  RT_TRY(driver_params(plain, out));
+  LIB_TRY(driver_params(plain, out));
   return context_of(from.ctx, &out->ctx);
 }
 
 cudaError_t copy_params(const cudaMemcpyNodeParams& from, CUDA_MEMCPY_NODE_PARAMS* out) {
   out->flags = from.flags;
-  RT_TRY(context_of(from.ctx, &out->copyCtx));
+  LIB_TRY(context_of(from.ctx, &out->copyCtx));
   return driver_copy(from.copyParams, &out->copyParams);
 }
 
@@ -84,7 +84,7 @@ bool has_driver_layout(cudaGraphNodeType type) {
 
 cudaError_t driver_params(const cudaKernelNodeParams& params, CUDA_KERNEL_NODE_PARAMS* out) {
   CUfunction function = nullptr;
-  RT_TRY(function_of(params.func, &function));
+  LIB_TRY(function_of(params.func, &function));
   const dim3 grid = params.gridDim, block = params.blockDim;
   *out = {function,
           grid.x,
@@ -132,20 +132,20 @@ cudaError_t driver_params(const cudaGraphNodeParams& params, CUgraphNodeParams* 
   made.type = params.type;
   switch (params.type) {
     case cudaGraphNodeTypeKernel:
-      RT_TRY(kernel_params(params.kernel, &made.kernel));
+      LIB_TRY(kernel_params(params.kernel, &made.kernel));
       break;
     case cudaGraphNodeTypeMemcpy:
-      RT_TRY(copy_params(params.memcpy, &made.memcpy));
+      LIB_TRY(copy_params(params.memcpy, &made.memcpy));
       break;
     case cudaGraphNodeTypeMemset:
-      RT_TRY(fill_params(params.memset, &made.memset));
+      LIB_TRY(fill_params(params.memset, &made.memset));
       break;
     default:
       if (!has_driver_layout(params.type)) return cudaErrorNotSupported;
       std::memcpy(&made.reserved1, &params.reserved1, sizeof made.reserved1);
       if (params.type == cudaGraphNodeTypeConditional) {
         made.conditional.ctx = nullptr;
-        RT_TRY(context_of(nullptr, &made.conditional.ctx));
+        LIB_TRY(context_of(nullptr, &made.conditional.ctx));
       }
       break;
   }
@@ -166,14 +166,14 @@ cudaError_t runtime_params(const CUgraphNodeParams& params, cudaGraphNodeParams*
   switch (params.type) {
     case cudaGraphNodeTypeKernel: {
       cudaKernelNodeParams kernel{};
-      RT_TRY(runtime_params(params.kernel, &kernel));
+      LIB_TRY(runtime_params(params.kernel, &kernel));
       made.kernel = {kernel.func,         kernel.gridDim, kernel.blockDim, kernel.sharedMemBytes,
                      kernel.kernelParams, kernel.extra,   nullptr,         0};
       break;
     }
     case cudaGraphNodeTypeMemcpy:
       made.memcpy.flags = params.memcpy.flags;
-      RT_TRY(runtime_copy(params.memcpy.copyParams, &made.memcpy.copyParams));
+      LIB_TRY(runtime_copy(params.memcpy.copyParams, &made.memcpy.copyParams));
       break;
     case cudaGraphNodeTypeMemset:
       made.memset.fill = runtime_params(CUDA_MEMSET_NODE_PARAMS{

@@ -1,7 +1,7 @@
 // Parameters of graph nodes in the runtime's form, made into the driver's.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

@@ -1,6 +1,6 @@
 #include "dropin/cudart/memory/array.h"
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/frame/call.h"
 
 namespace km::cudart {
 namespace {
@@ -67,7 +67,7 @@ cudaChannelFormatDesc runtime_format(ArrayFormat format) {
 
 cudaError_t element_bytes(CUarray array, size_t* out) {
   CUDA_ARRAY3D_DESCRIPTOR found{};
-  RT_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
+  LIB_TRY(driver.cuArray3DGetDescriptor_v2(&found, array));
   const cudaChannelFormatDesc channels = runtime_format({found.Format, found.NumChannels});
   const int bits = channels.x + channels.y + channels.z + channels.w;
   if (bits == 0) return cudaErrorNotSupported;

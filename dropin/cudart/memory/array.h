@@ -1,7 +1,7 @@
 // Formats of arrays: channels in the runtime's form and the driver's.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

@@ -1,6 +1,6 @@
 #include "dropin/cudart/memory/copy.h"
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/array.h"
 #include "dropin/cudart/module/registry.h"
 
@@ -32,8 +32,8 @@ cudaMemcpyKind kind_of(CUmemorytype source, CUmemorytype target) {
 cudaError_t element_size(const cudaMemcpy3DParms& copy, size_t* source_bytes, size_t* target_bytes,
                          size_t* width_bytes) {
   *source_bytes = *target_bytes = *width_bytes = 1;
-  if (copy.srcArray != nullptr) RT_TRY(element_bytes(copy.srcArray, source_bytes));
-  if (copy.dstArray != nullptr) RT_TRY(element_bytes(copy.dstArray, target_bytes));
+  if (copy.srcArray != nullptr) LIB_TRY(element_bytes(copy.srcArray, source_bytes));
+  if (copy.dstArray != nullptr) LIB_TRY(element_bytes(copy.dstArray, target_bytes));
   *width_bytes = copy.srcArray != nullptr ? *source_bytes : *target_bytes;
   const bool both = copy.srcArray != nullptr && copy.dstArray != nullptr;
   return both && *source_bytes != *target_bytes ? cudaErrorInvalidValue : cudaSuccess;
@@ -116,7 +116,7 @@ cudaError_t copy(void* target, const void* source, size_t size_bytes, cudaMemcpy
 cudaError_t copy_rows(void* target, size_t target_pitch, const void* source, size_t source_pitch,
                       size_t width_bytes, size_t height, cudaMemcpyKind kind, Order order) {
   CopyKinds kinds{};
-  RT_TRY(copy_kinds(kind, &kinds));
+  LIB_TRY(copy_kinds(kind, &kinds));
   if (width_bytes > target_pitch || width_bytes > source_pitch) return cudaErrorInvalidPitchValue;
   if (width_bytes == 0 || height == 0) return cudaSuccess;
   CUDA_MEMCPY2D rows{};
@@ -137,7 +137,7 @@ cudaError_t copy_rows(void* target, size_t target_pitch, const void* source, siz
 
 cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
   CopyKinds kinds{};
-  RT_TRY(copy_kinds(copy.kind, &kinds));
+  LIB_TRY(copy_kinds(copy.kind, &kinds));
   if ((copy.srcArray != nullptr) == (copy.srcPtr.ptr != nullptr) ||
       (copy.dstArray != nullptr) == (copy.dstPtr.ptr != nullptr)) {
     return cudaErrorInvalidValue;  // exactly one of both
@@ -147,7 +147,7 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
     return cudaErrorInvalidMemcpyDirection;
   }
   size_t source_bytes = 0, target_bytes = 0, width_bytes = 0;
-  RT_TRY(element_size(copy, &source_bytes, &target_bytes, &width_bytes));
+  LIB_TRY(element_size(copy, &source_bytes, &target_bytes, &width_bytes));
   CUDA_MEMCPY3D box{};
   if (!to_bytes(copy.srcPos.x, source_bytes, &box.srcXInBytes) ||
       !to_bytes(copy.dstPos.x, target_bytes, &box.dstXInBytes) ||
@@ -183,7 +183,7 @@ cudaError_t runtime_copy(const CUDA_MEMCPY3D& box, cudaMemcpy3DParms* out) {
   if (from_array) copy.srcArray = box.srcArray;
   if (to_array) copy.dstArray = box.dstArray;
   size_t source_bytes = 0, target_bytes = 0, width_bytes = 0;
-  RT_TRY(element_size(copy, &source_bytes, &target_bytes, &width_bytes));
+  LIB_TRY(element_size(copy, &source_bytes, &target_bytes, &width_bytes));
   const bool from_host = box.srcMemoryType == CU_MEMORYTYPE_HOST;
   const bool to_host = box.dstMemoryType == CU_MEMORYTYPE_HOST;
   void* const source = from_host ? const_cast<void*>(box.srcHost) : host_address(box.srcDevice);
@@ -209,20 +209,20 @@ cudaMemcpy3DParms flat_copy(void* target, const void* source, size_t size_bytes,
 }
 
 cudaError_t copy_box(const cudaMemcpy3DParms* copy, Order order) {
-  RT_REQUIRE(copy);
+  LIB_REQUIRE(copy);
   CUDA_MEMCPY3D box{};
-  RT_TRY(driver_copy(*copy, &box));
+  LIB_TRY(driver_copy(*copy, &box));
   if (box.WidthInBytes == 0 || box.Height == 0 || box.Depth == 0) return cudaSuccess;
   return issue_box(order, &box);
 }
 
 cudaError_t copy_box(const cudaMemcpy3DPeerParms* copy, Order order) {
-  RT_REQUIRE(copy);
+  LIB_REQUIRE(copy);
   const cudaMemcpy3DParms plain{
       copy->srcArray, copy->srcPos, copy->srcPtr, copy->dstArray,
       copy->dstPos,   copy->dstPtr, copy->extent, cudaMemcpyDeviceToDevice};
   CUDA_MEMCPY3D box{};
-  RT_TRY(driver_copy(plain, &box));
+  LIB_TRY(driver_copy(plain, &box));
   CUDA_MEMCPY3D_PEER peer{};
   peer.srcXInBytes = box.srcXInBytes;
   peer.srcY = box.srcY;
@@ -243,8 +243,8 @@ cudaError_t copy_box(const cudaMemcpy3DPeerParms* copy, Order order) {
   peer.WidthInBytes = box.WidthInBytes;
   peer.Height = box.Height;
   peer.Depth = box.Depth;
-  RT_TRY(primary_context(copy->srcDevice, &peer.srcContext));
-  RT_TRY(primary_context(copy->dstDevice, &peer.dstContext));
+  LIB_TRY(primary_context(copy->srcDevice, &peer.srcContext));
+  LIB_TRY(primary_context(copy->dstDevice, &peer.dstContext));
   const CUDA_MEMCPY3D_PEER* const given = &peer;
   return issue(order, driver.cuMemcpy3DPeer, driver.cuMemcpy3DPeer_ptds, driver.cuMemcpy3DPeerAsync,
                given);
@@ -253,8 +253,8 @@ cudaError_t copy_box(const cudaMemcpy3DPeerParms* copy, Order order) {
 cudaError_t copy_to_array(ArrayPlace target, const void* source, size_t pitch, size_t width_bytes,
                           size_t height, cudaMemcpyKind kind, Order order) {
   CopyKinds kinds{};
-  RT_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
-  RT_TRY(copy_kinds(kind, &kinds));
+  LIB_TRY(check_device_kind(kind, cudaMemcpyHostToDevice));
+  LIB_TRY(copy_kinds(kind, &kinds));
   CUDA_MEMCPY3D box = array_box(width_bytes, height);
   set_target(&box, target);
   box.srcMemoryType = kinds.source;
@@ -268,8 +268,8 @@ cudaError_t copy_to_array(ArrayPlace target, const void* source, size_t pitch, s
 cudaError_t copy_from_array(void* target, size_t pitch, ArrayPlace source, size_t width_bytes,
                             size_t height, cudaMemcpyKind kind, Order order) {
   CopyKinds kinds{};
-  RT_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
-  RT_TRY(copy_kinds(kind, &kinds));
+  LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToHost));
+  LIB_TRY(copy_kinds(kind, &kinds));
   CUDA_MEMCPY3D box = array_box(width_bytes, height);
   set_source(&box, source);
   box.dstMemoryType = kinds.target;
@@ -291,7 +291,7 @@ cudaError_t copy_arrays(ArrayPlace target, ArrayPlace source, size_t width_bytes
 cudaError_t symbol_part(const void* symbol, size_t offset_bytes, size_t size_bytes, void** out) {
   CUdeviceptr address = 0;
   size_t whole_bytes = 0;
-  RT_TRY(find_variable(symbol, &address, &whole_bytes));
+  LIB_TRY(find_variable(symbol, &address, &whole_bytes));
   if (offset_bytes > whole_bytes || size_bytes > whole_bytes - offset_bytes) {
     return cudaErrorInvalidValue;
   }

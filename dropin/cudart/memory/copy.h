@@ -1,7 +1,7 @@
 // Copies and fills in the runtime's forms, made into the driver's.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

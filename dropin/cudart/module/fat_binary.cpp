@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/frame/call.h"
 
 namespace km::cudart {
 namespace {
@@ -36,15 +36,15 @@ cudaError_t load(const void* image, CUlibrary* out) {
 
 cudaError_t add_all(CUlinkState state, const void* const* fatbins) {
   for (; *fatbins != nullptr; ++fatbins) {
-    RT_TRY(driver.cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, const_cast<void*>(*fatbins),
-                                   size_of(*fatbins), "fat binary", 0, nullptr, nullptr));
+    LIB_TRY(driver.cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, const_cast<void*>(*fatbins),
+                                    size_of(*fatbins), "fat binary", 0, nullptr, nullptr));
   }
   return cudaSuccess;
 }
 
 cudaError_t link_and_load(const void* const* fatbins, CUlibrary* out) {
   CUlinkState state = nullptr;
-  RT_TRY(driver.cuLinkCreate_v2(0, nullptr, nullptr, &state));
+  LIB_TRY(driver.cuLinkCreate_v2(0, nullptr, nullptr, &state));
   void* image = nullptr;
   size_t size_bytes = 0;
   cudaError_t result = add_all(state, fatbins);
@@ -57,7 +57,7 @@ cudaError_t link_and_load(const void* const* fatbins, CUlibrary* out) {
 }  // namespace
 
 cudaError_t load_fat_binary(const void* wrapper, CUlibrary* out) {
-  RT_REQUIRE(wrapper);
+  LIB_REQUIRE(wrapper);
   Wrapper head{};
   std::memcpy(&head, wrapper, sizeof head);
   if (head.magic != kWrapperMagic || head.data == nullptr) {

@@ -1,7 +1,7 @@
 // Fat binaries in the form that compilers put them into programs.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

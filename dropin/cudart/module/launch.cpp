@@ -1,6 +1,6 @@
 #include "dropin/cudart/module/launch.h"
 
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/module/registry.h"
 
 namespace km::cudart {
@@ -30,7 +30,7 @@ bool is_impossible(dim3 grid, dim3 block) {
 
 cudaError_t find_function(const void* symbol, CUfunction* out) {
   CUkernel kernel = nullptr;
-  RT_TRY(find_kernel(symbol, &kernel));
+  LIB_TRY(find_kernel(symbol, &kernel));
   return driver.cuKernelGetFunction(out, kernel);
 }
 

@@ -1,7 +1,7 @@
 // Launches, graphs and occupancy share these.
 #pragma once
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/frame/call.h"
 #include "dropin/cudart/module/fat_binary.h"
 
 namespace km::cudart {
@@ -49,13 +49,13 @@ cudaError_t Kernel::handle(CUkernel* out) {
   CUkernel found = handle_.load(std::memory_order_acquire);
   if (found == nullptr) {
     CUlibrary library = nullptr;
-    RT_TRY(binary_->library(&library));
+    LIB_TRY(binary_->library(&library));
     const CUresult result = driver.cuLibraryGetKernel(&found, library, name_.c_str());
     if (result == CUDA_ERROR_NOT_FOUND) {
       log(LogLevel::kInfo, "cuda", "the fat binary has no kernel '%s'", name_.c_str());
       return cudaErrorInvalidDeviceFunction;
     }
-    RT_TRY(result);
+    LIB_TRY(result);
     handle_.store(found, std::memory_order_release);
   }
   *out = found;
@@ -64,7 +64,7 @@ cudaError_t Kernel::handle(CUkernel* out) {
 
 cudaError_t Variable::locate(CUdeviceptr* out, size_t* out_bytes) const {
   CUlibrary library = nullptr;
-  RT_TRY(binary->library(&library));
+  LIB_TRY(binary->library(&library));
   const auto find = is_managed() ? driver.cuLibraryGetManaged : driver.cuLibraryGetGlobal;
   const CUresult result = find(out, out_bytes, library, name.c_str());
   if (result != CUDA_ERROR_NOT_FOUND) return result;
@@ -78,7 +78,7 @@ Binary::~Binary() {
 
 cudaError_t Binary::library(CUlibrary* out) {
   const std::lock_guard lock(mutex_);
-  if (library_ == nullptr) RT_TRY(load_fat_binary(wrapper_, &library_));
+  if (library_ == nullptr) LIB_TRY(load_fat_binary(wrapper_, &library_));
   *out = library_;
   return cudaSuccess;
 }
@@ -151,7 +151,7 @@ cudaError_t Registry::place_managed(const Binary& binary) {
   for (const auto& variable : managed) {
     CUdeviceptr address = 0;
     size_t size_bytes = 0;
-    RT_TRY(variable->locate(&address, &size_bytes));
+    LIB_TRY(variable->locate(&address, &size_bytes));
     void* const pointer = reinterpret_cast<void*>(static_cast<uintptr_t>(address));
     *variable->host_pointer = pointer;
     const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dropin/cudart/driver.h"
+#include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 

@@ -2,9 +2,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/device_properties.h"
+#include "dropin/cudart/frame/version.h"
 #include "dropin/cudart/v12/types.h"
-#include "dropin/cudart/version.h"
 
 namespace km::cudart {
 
@@ -14,10 +15,10 @@ extern "C" {
 
 cudaError_t cudaGetDeviceProperties_v2(void* out, int device) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
-    RT_TRY(check_ordinal(device));
+    LIB_REQUIRE(out);
+    LIB_TRY(check_ordinal(device));
     DeviceProp12 found{};
-    RT_TRY(fill_properties(&found, device));
+    LIB_TRY(fill_properties(&found, device));
     std::memcpy(out, &found, sizeof found);
     return cudaSuccess;
   });
@@ -26,10 +27,10 @@ cudaError_t cudaGetDeviceProperties_v2(void* out, int device) {
 // Programs built with CUDA 11 call this; their structure is the beginning of the newer one.
 cudaError_t cudaGetDeviceProperties(void* out, int device) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
-    RT_TRY(check_ordinal(device));
+    LIB_REQUIRE(out);
+    LIB_TRY(check_ordinal(device));
     DeviceProp12 found{};
-    RT_TRY(fill_properties(&found, device));
+    LIB_TRY(fill_properties(&found, device));
     std::memcpy(out, &found, offsetof(DeviceProp12, hostRegisterSupported));
     return cudaSuccess;
   });

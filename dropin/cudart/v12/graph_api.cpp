@@ -1,5 +1,5 @@
 // Graphs of CUDA 12: each function without data on edges, and with it.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/graph/graph_edges.h"
 #include "dropin/cudart/v12/types.h"
 

@@ -1,5 +1,5 @@
 // Memory of CUDA 12: places as devices, batches that say which copy has failed.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/v12/types.h"
 
 namespace km::cudart {

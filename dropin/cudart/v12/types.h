@@ -1,7 +1,7 @@
 // Functions of CUDA 12 that the other version has not, or with other parameters.
 #pragma once
 
-#include "dropin/cudart/types.h"
+#include "dropin/cudart/frame/types.h"
 
 namespace km::cudart {
 

@@ -1,8 +1,9 @@
 // Devices and memory of CUDA 13.
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/device_properties.h"
+#include "dropin/cudart/frame/version.h"
 #include "dropin/cudart/module/registry.h"
 #include "dropin/cudart/v13/types.h"
-#include "dropin/cudart/version.h"
 
 namespace km::cudart {
 
@@ -12,10 +13,10 @@ extern "C" {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
   return call([&]() -> cudaError_t {
-    RT_REQUIRE(out);
-    RT_TRY(check_ordinal(device));
+    LIB_REQUIRE(out);
+    LIB_TRY(check_ordinal(device));
     cudaDeviceProp found{};
-    RT_TRY(fill_properties(&found, device));
+    LIB_TRY(fill_properties(&found, device));
     *out = found;
     return cudaSuccess;
   });
@@ -42,7 +43,7 @@ cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned* out, const cudaAtomicOp
 cudaError_t cudaFuncGetParamCount(const void* symbol, size_t* out) {
   return call_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
-    RT_TRY(find_kernel(symbol, &kernel));
+    LIB_TRY(find_kernel(symbol, &kernel));
     return driver.cuKernelGetParamCount(kernel, out);
   });
 }

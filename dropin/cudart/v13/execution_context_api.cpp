@@ -1,5 +1,5 @@
 // Execution contexts: those of whole devices, and green contexts, which have a part of one.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/execution_context.h"
 #include "dropin/cudart/v13/types.h"
 
@@ -10,7 +10,7 @@ namespace {
 /// Waits for all work of the green context's streams: for an event behind it.
 cudaError_t synchronize(CUgreenCtx green) {
   CUevent event = nullptr;
-  RT_TRY(driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  LIB_TRY(driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   cudaError_t done = driver.cuGreenCtxRecordEvent(green, event);
   if (done == cudaSuccess) done = driver.cuEventSynchronize(event);
   const cudaError_t destroyed = driver.cuEventDestroy_v2(event);
@@ -20,19 +20,22 @@ cudaError_t synchronize(CUgreenCtx green) {
 /// Calls the driver for a green context, or for the primary context of a device; no handle means
 /// the current context.
 template <typename OfGreen, typename OfContext>
-cudaError_t dispatch(cudaExecutionContext_t handle, OfGreen of_green, OfContext of_context) {
-  return call_context([&]() -> cudaError_t {
-    CUcontext context = nullptr;
-    if (handle == nullptr) {
-      RT_TRY(driver.cuCtxGetCurrent(&context));
-      return of_context(context);
-    }
-    ExecutionContextView view;
-    RT_TRY(find_execution_context(handle, &view));
-    if (view.green != nullptr) return of_green(view.green);
-    RT_TRY(primary_context(view.device, &context));
-    return of_context(context);
-  });
+cudaError_t dispatch(cudaExecutionContext_t handle, OfGreen of_green, OfContext of_context,
+                     const char* function = __builtin_FUNCTION()) {
+  return call_context(
+      [&]() -> cudaError_t {
+        CUcontext context = nullptr;
+        if (handle == nullptr) {
+          LIB_TRY(driver.cuCtxGetCurrent(&context));
+          return of_context(context);
+        }
+        ExecutionContextView view;
+        LIB_TRY(find_execution_context(handle, &view));
+        if (view.green != nullptr) return of_green(view.green);
+        LIB_TRY(primary_context(view.device, &context));
+        return of_context(context);
+      },
+      function);
 }
 
 }  // namespace
@@ -41,9 +44,9 @@ extern "C" {
 
 cudaError_t cudaDeviceGetExecutionCtx(cudaExecutionContext_t* out, int device) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUcontext context = nullptr;
-    RT_TRY(primary_context(device, &context));
+    LIB_TRY(primary_context(device, &context));
     *out = execution_context_of(device);
     return cudaSuccess;
   });
@@ -52,12 +55,12 @@ cudaError_t cudaDeviceGetExecutionCtx(cudaExecutionContext_t* out, int device) {
 cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t* out, cudaDevResourceDesc_t resources,
                                int device, unsigned flags) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     if (flags != 0) return cudaErrorInvalidValue;
     CUcontext context = nullptr;
-    RT_TRY(primary_context(device, &context));
+    LIB_TRY(primary_context(device, &context));
     CUgreenCtx green = nullptr;
-    RT_TRY(driver.cuGreenCtxCreate(&green, resources, device, CU_GREEN_CTX_DEFAULT_STREAM));
+    LIB_TRY(driver.cuGreenCtxCreate(&green, resources, device, CU_GREEN_CTX_DEFAULT_STREAM));
     try {
       *out = add_green_context(device, green);
     } catch (const std::bad_alloc&) {
@@ -70,9 +73,9 @@ cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t* out, cudaDevResourceDesc_
 
 cudaError_t cudaExecutionCtxGetDevice(int* out, cudaExecutionContext_t handle) {
   return call_driver([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     ExecutionContextView view;
-    RT_TRY(find_execution_context(handle, &view));
+    LIB_TRY(find_execution_context(handle, &view));
     *out = view.device;
     return cudaSuccess;
   });
@@ -88,9 +91,9 @@ cudaError_t cudaExecutionCtxStreamCreate(cudaStream_t* out, cudaExecutionContext
                                          unsigned flags, int priority) {
   return call_driver([&]() -> cudaError_t {
     ExecutionContextView view;
-    RT_TRY(find_execution_context(handle, &view));
+    LIB_TRY(find_execution_context(handle, &view));
     const DeviceScope scope(view.device);
-    RT_TRY(scope.status());
+    LIB_TRY(scope.status());
     if (view.green == nullptr) return driver.cuStreamCreateWithPriority(out, flags, priority);
     return driver.cuGreenCtxStreamCreate(out, view.green, flags, priority);
   });
@@ -99,9 +102,9 @@ cudaError_t cudaExecutionCtxStreamCreate(cudaStream_t* out, cudaExecutionContext
 cudaError_t cudaExecutionCtxSynchronize(cudaExecutionContext_t handle) {
   return call_driver([&]() -> cudaError_t {
     ExecutionContextView view;
-    RT_TRY(find_execution_context(handle, &view));
+    LIB_TRY(find_execution_context(handle, &view));
     const DeviceScope scope(view.device);
-    RT_TRY(scope.status());
+    LIB_TRY(scope.status());
     if (view.green != nullptr) return synchronize(view.green);
     return driver.cuCtxSynchronize();
   });
@@ -122,7 +125,7 @@ cudaError_t cudaExecutionCtxWaitEvent(cudaExecutionContext_t handle, cudaEvent_t
 cudaError_t cudaExecutionCtxDestroy(cudaExecutionContext_t handle) {
   return call_driver([&]() -> cudaError_t {
     CUgreenCtx green = nullptr;
-    RT_TRY(take_green_context(handle, &green));
+    LIB_TRY(take_green_context(handle, &green));
     return driver.cuGreenCtxDestroy(green);
   });
 }

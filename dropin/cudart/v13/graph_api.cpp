@@ -1,5 +1,5 @@
 // Graphs of CUDA 13: edges with data, ids, parameters of nodes of any type; the log of errors.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/execution_context.h"
 #include "dropin/cudart/graph/graph_edges.h"
 #include "dropin/cudart/graph/graph_params.h"
@@ -68,16 +68,16 @@ cudaError_t cudaGraphConditionalHandleCreate_v2(cudaGraphConditionalHandle* out,
                                                 unsigned flags) {
   return call_context([&]() -> cudaError_t {
     CUcontext context = nullptr;
-    RT_TRY(context_of(handle, &context));
+    LIB_TRY(context_of(handle, &context));
     return driver.cuGraphConditionalHandleCreate(out, graph, context, initial, flags);
   });
 }
 
 cudaError_t cudaGraphNodeGetParams(cudaGraphNode_t node, cudaGraphNodeParams* out) {
   return call_context([&]() -> cudaError_t {
-    RT_REQUIRE(out);
+    LIB_REQUIRE(out);
     CUgraphNodeParams found{};
-    RT_TRY(driver.cuGraphNodeGetParams(node, &found));
+    LIB_TRY(driver.cuGraphNodeGetParams(node, &found));
     return runtime_params(found, out);
   });
 }

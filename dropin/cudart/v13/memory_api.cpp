@@ -1,5 +1,5 @@
 // Memory of CUDA 13: places as locations, batches, pools of places.
-#include "dropin/cudart/call.h"
+#include "dropin/cudart/device/context.h"
 #include "dropin/cudart/v13/types.h"
 
 namespace km::cudart {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/callback/unwind_boundary.h"
+#include "base/callback/unwinder.h"
 #include "base/log.h"
 #include "base/process/fork.h"
 #include "base/thread/cancellation.h"
@@ -16,14 +17,6 @@ std::atomic<unsigned> detail::ending_threads{0};
 namespace {
 
 __thread bool t_thread_ends = false;
-
-/// Uses the unwinder once, by a backtrace: that of a statically linked libgcc is complete only
-/// after its first use, and an unwinding of our frames by the host's copy does not count.
-void prepare_unwinder() {
-  const auto stop = [](_Unwind_Context*, void*) { return _URC_END_OF_STACK; };
-  static const bool prepared = (_Unwind_Backtrace(stop, nullptr), true);
-  static_cast<void>(prepared);
-}
 
 /// Ends a forked child in which a host function has returned or ended its thread. The calling
 /// frames belong to a thread of the parent, whose locks and waiters the child cannot serve, so they
@@ -49,6 +42,12 @@ CallEnd call_within_boundary(void (*function)(void*), void* argument) noexcept {
 }
 
 }  // namespace
+
+void prepare_unwinder() noexcept {
+  const auto stop = [](_Unwind_Context*, void*) { return _URC_END_OF_STACK; };
+  static const bool prepared = (_Unwind_Backtrace(stop, nullptr), true);
+  static_cast<void>(prepared);
+}
 
 CallEnd call_contained(void (*function)(void*), void* argument) noexcept {
   prepare_unwinder();

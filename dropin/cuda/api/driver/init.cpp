@@ -10,7 +10,6 @@
 #include "dropin/cuda/api/driver/library_table.h"
 #include "dropin/cuda/context/context.h"
 #include "dropin/cuda/frame/error_text.h"
-#include "dropin/cuda/frame/failure_report.h"
 #include "dropin/library/table.h"
 #include "km_version.h"
 
@@ -131,7 +130,7 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     if (hint.empty()) {
       return fail(CUDA_ERROR_NOT_FOUND, "NVRTC asks for a private table, which it can do without");
     }
-    show_hint(hint.c_str());
+    frame::show_hint(hint.c_str());
     return fail(CUDA_ERROR_NOT_FOUND, "%s", hint.c_str());
   });
 }

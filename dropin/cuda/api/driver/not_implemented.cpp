@@ -38,12 +38,12 @@ int not_implemented(const char* function, std::atomic<bool>& told) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
     }
     if (told.exchange(true)) return CUDA_ERROR_NOT_SUPPORTED;
-    if (is_of_graphics(function) && failures_are_shown.load(std::memory_order_relaxed)) {
+    if (is_of_graphics(function) && frame::failures_are_shown.load(std::memory_order_relaxed)) {
       return fail(CUDA_ERROR_NOT_SUPPORTED, "%s%s", function, kGraphicsAdvice);
     }
     log(LogLevel::kWarn, "cuda", "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", function);
     keep_log(function);
-    note_shown_failure();
+    frame::note_shown_failure();
     return CUDA_ERROR_NOT_SUPPORTED;
   });
 }

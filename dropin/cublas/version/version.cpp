@@ -1,0 +1,12 @@
+// Compiled once for each library, with KM_CUBLAS_MAJOR.
+#include "dropin/cublas/version/version.h"
+
+namespace km::cublas {
+
+#if KM_CUBLAS_MAJOR == 12
+const int kVersion = 120901, kCudartVersion = 12090;
+#else
+const int kVersion = 130401, kCudartVersion = 13020;
+#endif
+
+}  // namespace km::cublas

@@ -1,0 +1,42 @@
+// Programs that `kernelmill exec` runs: this library tells the command that it was loaded, and
+// gives those in Python its NVRTC.
+#include <filesystem>
+#include <string>
+
+#include "base/process/dylib.h"
+#include "base/process/exec_report.h"
+#include "compile/find.h"
+
+namespace km::dropin {
+namespace {
+
+/// Loads our NVRTC of the version that lies among the packages of a Python program's environment:
+/// such programs ask first whether the process has one, and look there before they ask the dynamic
+/// linker. NVIDIA's would give them machine code of GPUs. Does nothing when there is none.
+void load_nvrtc_of_python() {
+  NvrtcSurroundings packages;
+  packages.package_folders = loaded_package_folders();
+  packages.use_loader_path = false;
+  const NvrtcSearch search = search_nvrtc(packages);
+  if (search.candidates.empty()) return;
+  const std::string name = std::filesystem::path(search.candidates.front()).filename();
+  const std::string version = name.substr(name.rfind('.') + 1);  // libnvrtc.so.13
+  const std::string own = folder_of_code(reinterpret_cast<const void*>(&load_nvrtc_of_python));
+  static_cast<void>(Dylib::open(own + "/" + version + "/" + name));
+}
+
+/// Tells `kernelmill exec` that the program has loaded the driver.
+[[gnu::constructor]] void note_loaded() noexcept {
+  try {
+    ExecReport* const report = find_exec_report();
+    if (report == nullptr) return;
+    load_nvrtc_of_python();
+    report->opened.store(1, std::memory_order_relaxed);
+  } catch (...) {  // no memory for a path: the program counts for more
+    return;
+  }
+}
+
+}  // namespace
+
+}  // namespace km::dropin

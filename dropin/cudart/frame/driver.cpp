@@ -1,0 +1,75 @@
+#include "dropin/cudart/frame/driver.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "base/log.h"
+#include "base/process/fork.h"
+
+namespace km::cudart {
+
+DriverTable driver;
+
+namespace {
+
+template <class Function>
+struct Missing;
+template <class... Arguments>
+struct Missing<CUresult (*)(Arguments...)> {
+  static CUresult call(Arguments...) { return cudaErrorCallRequiresNewerDriver; }
+};
+
+template <class Function>
+void find(void* library, const char* name, Function* out) {
+  void* const found = library != nullptr ? dlsym(library, name) : nullptr;
+  *out = found != nullptr ? reinterpret_cast<Function>(found) : &Missing<Function>::call;
+}
+
+void fill(void* library) {
+#define KM_CUDART_DRIVER(name) find(library, #name, &driver.name);
+#include "dropin/cudart/frame/driver.def"
+#undef KM_CUDART_DRIVER
+}
+
+cudaError_t open_driver() {
+  constexpr int kOldestDriver = 12000;  // cuLibraryLoadData
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  fill(library);
+  if (library == nullptr) {
+    log(LogLevel::kInfo, "cuda",
+        "there is no CUDA driver: %s; run the program by `kernelmill exec`", dlerror());
+    return cudaErrorInsufficientDriver;
+  }
+  int version = 0;
+  if (const CUresult known = driver.cuDriverGetVersion(&version); known != cudaSuccess) {
+    return known;
+  }
+  if (version < kOldestDriver) {
+    log(LogLevel::kInfo, "cuda", "the CUDA driver is of version %d; at least %d is needed", version,
+        kOldestDriver);
+    return cudaErrorInsufficientDriver;
+  }
+  return driver.cuInit(0);
+}
+
+}  // namespace
+
+cudaError_t load_driver() {
+  static std::atomic<bool> is_loaded{false};
+  static std::mutex mutex;
+  static cudaError_t result;
+  if (is_forked()) [[unlikely]]
+    return cudaErrorInitializationError;
+  if (is_loaded.load(std::memory_order_acquire)) return result;
+  const std::lock_guard lock(mutex);
+  if (!is_loaded.load(std::memory_order_relaxed)) {
+    watch_for_fork();
+    result = open_driver();
+    is_loaded.store(true, std::memory_order_release);
+  }
+  return result;
+}
+
+}  // namespace km::cudart

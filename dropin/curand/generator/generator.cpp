@@ -1,0 +1,267 @@
+#include "dropin/curand/generator/generator.h"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "dropin/curand/generator/kinds.h"
+#include "dropin/curand/generator/poisson.h"
+#include "dropin/library/kernels.h"
+
+namespace km::curand {
+namespace {
+
+int kind_of(int type) {
+  switch (type) {
+    case 100:  // the default
+    case 101:
+      return kXorwow;
+    case 121:
+      return kMrg32k3a;
+    case 141:
+      return kMtgp32;
+    case 142:
+      return kMt19937;
+    case 161:
+      return kPhilox;
+    case 200:  // the default
+    case 201:
+      return kSobol32;
+    case 202:
+      return kScrambledSobol32;
+    case 203:
+      return kSobol64;
+    case 204:
+      return kScrambledSobol64;
+    default:
+      return 0;
+  }
+}
+
+/// Box and Muller's normal numbers come in pairs; others need no more than whole points.
+curandStatus_t check(const Generator& g, const Request& r) {
+  if (r.out == nullptr) return invalid("outputPtr is null");
+  const bool is_normal = r.distribution >= kNormal && r.distribution <= kLogNormalDouble;
+  if (is_normal && g.kind < kPhilox && r.count % 2 != 0) {
+    return frame::fail(kLengthNotMultiple, "%zu normal numbers; their count must be even", r.count);
+  }
+  if (r.count % g.dimensions != 0) {
+    return frame::fail(kLengthNotMultiple, "%zu numbers are no whole points of %u dimensions",
+                       r.count, g.dimensions);
+  }
+  if (r.distribution == kBits && g.is_wide() != (r.element_bytes == sizeof(uint64_t))) {
+    return frame::fail(kTypeError, "numbers of %zu bytes from a generator of others",
+                       r.element_bytes);
+  }
+  return kSuccess;
+}
+
+/// Numbers for the device lie in one allocation.
+curandStatus_t check_place(const Generator& g, const Request& r) {
+  if (r.count > SIZE_MAX / r.element_bytes) {
+    return frame::fail(g.is_on_host ? kAllocationFailed : kOutOfRange,
+                       "%zu numbers of %zu bytes are more than any memory holds", r.count,
+                       r.element_bytes);
+  }
+  if (g.is_on_host || g.driver->table == nullptr) return kSuccess;
+  const uint64_t bytes = r.count * r.element_bytes;
+  const library::BlasArray array{
+      "outputPtr", reinterpret_cast<uint64_t>(r.out), 1, bytes, bytes, 1, 0, true, false};
+  const cu::CUresult checked = g.driver->table->check_arrays(g.stream, &array, 1);
+  return checked == cu::CUDA_ERROR_INVALID_VALUE ? kOutOfRange : status_of(checked);
+}
+
+/// Gives the generator another stream, which is not captured, while it lives.
+class OtherStream {
+ public:
+  explicit OtherStream(Generator& g) : g_(g), own_(g.stream), other_(*g.driver) {
+    if (result() == cu::CUDA_SUCCESS) g.stream = other_.get();
+  }
+  ~OtherStream() { g_.stream = own_; }
+  OtherStream(const OtherStream&) = delete;
+  OtherStream& operator=(const OtherStream&) = delete;
+  cu::CUresult result() const { return other_.result(); }
+
+ private:
+  Generator& g_;
+  const cu::CUstream own_;
+  const OwnStream other_;
+};
+
+cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
+  cu::CUstreamCaptureStatus status = cu::CU_STREAM_CAPTURE_STATUS_NONE;
+  const cu::CUresult asked = g.driver->cuStreamIsCapturing(g.stream, &status);
+  *is_captured = status != cu::CU_STREAM_CAPTURE_STATUS_NONE;
+  return asked;
+}
+
+/// Numbers of a generator cannot go on when its states went with their context; they begin anew
+/// after the next setting.
+curandStatus_t require_memory(Generator& g) {
+  if (!g.context.is_noted() || g.context.goes_on(*g.driver)) return kSuccess;
+  if (g.is_ready) {
+    return frame::fail(
+        kPreexistingFailure,
+        "the generator's states went with their context; set its seed or offset to begin "
+        "anew");
+  }
+  g.forget_memory();
+  return kSuccess;
+}
+
+/// Makes the states of the generator's beginning when it has none.
+cu::CUresult make_ready(Generator& g) {
+  if (g.is_ready) return cu::CUDA_SUCCESS;
+  g.generated = 0;
+  if (!g.context.is_noted()) {
+    const cu::CUresult noted = g.context.note_current(*g.driver);
+    if (noted != cu::CUDA_SUCCESS) return noted;
+  }
+  const cu::CUresult prepared = prepare_states(g);
+  g.is_ready = prepared == cu::CUDA_SUCCESS;
+  return prepared;
+}
+
+}  // namespace
+
+curandStatus_t invalid(const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  frame::explain_list(format, arguments);
+  va_end(arguments);
+  return kOutOfRange;
+}
+
+const char* RandLibrary::name_of(curandStatus_t status) noexcept {
+  switch (status) {
+    case kSuccess:
+      return "CURAND_STATUS_SUCCESS";
+    case kNotInitialized:
+      return "CURAND_STATUS_NOT_INITIALIZED";
+    case kAllocationFailed:
+      return "CURAND_STATUS_ALLOCATION_FAILED";
+    case kTypeError:
+      return "CURAND_STATUS_TYPE_ERROR";
+    case kOutOfRange:
+      return "CURAND_STATUS_OUT_OF_RANGE";
+    case kLengthNotMultiple:
+      return "CURAND_STATUS_LENGTH_NOT_MULTIPLE";
+    case kLaunchFailure:
+      return "CURAND_STATUS_LAUNCH_FAILURE";
+    case kPreexistingFailure:
+      return "CURAND_STATUS_PREEXISTING_FAILURE";
+    case kInitializationFailed:
+      return "CURAND_STATUS_INITIALIZATION_FAILED";
+    case kInternalError:
+      return "CURAND_STATUS_INTERNAL_ERROR";
+  }
+  return nullptr;
+}
+
+Generator::~Generator() {
+  set_aside();
+  if (aside.empty()) return;
+  if (left == nullptr) left = std::make_shared<LeftMemory>();
+  left->context = context;
+  left->addresses = std::move(aside);
+}
+
+void Generator::forget_memory() {
+  set_aside();
+  aside.clear();
+  left = nullptr;
+  last_captured = {};
+  context.forget();
+}
+
+void Generator::set_aside(cu::CUdeviceptr& memory) {
+  if (memory != 0) aside.push_back(std::exchange(memory, 0));
+}
+
+void Generator::set_aside() {
+  for (cu::CUdeviceptr* memory : {&states, &constants, &table, &counter}) set_aside(*memory);
+  uploaded_dimensions = known_sequences = 0;
+  table_mean = 0;
+  is_ready = is_table_captured = false;
+}
+
+curandStatus_t create(void** out, int type, bool is_on_host) {
+  const int kind = kind_of(type);
+  if (kind == 0) {
+    return frame::fail(kTypeError, "there are no generators of type %d", type);
+  }
+  const Driver* const driver = library::driver();
+  if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
+    return kInitializationFailed;
+  }
+  free_left_memory(*driver);
+  auto generator = std::make_shared<Generator>();
+  generator->driver = driver;
+  generator->kind = kind;
+  generator->is_on_host = is_on_host;
+  auto& handles = library::handle_map<Generator>();
+  const uint64_t tag = library::handle_tag(library::HandleKind::kCurand, 0);
+  const uint64_t id = handles.add(std::move(generator), tag);
+  const curandStatus_t given = give(out, reinterpret_cast<void*>(id));
+  if (given != kSuccess) handles.remove(id);
+  return given;
+}
+
+curandStatus_t destroy(void* handle) {
+  auto removed = library::handle_map<Generator>().remove(reinterpret_cast<uint64_t>(handle));
+  if (removed == nullptr) {
+    return frame::fail(kNotInitialized, "the generator is no live one");
+  }
+  const Driver& driver = *removed->driver;
+  removed = nullptr;
+  free_left_memory(driver);
+  return kSuccess;
+}
+
+curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) {
+  const RelaxedCapture relaxed(*g.driver);
+  if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
+  LIB_TRY(require_memory(g));
+  LIB_CHECK(ask_captured(g, is_captured));
+  if (!*is_captured) return status_of(make_ready(g));
+  LIB_CHECK(wait_for_last_captured(g));
+  const OtherStream other(g);
+  LIB_CHECK(other.result());
+  // Kernels from before the capture may still use what there is.
+  if (!g.is_ready) g.set_aside();
+  const cu::CUresult ready = make_ready(g);
+  return status_of(ready != cu::CUDA_SUCCESS ? ready : prepare_for_capture(g, request));
+}
+
+namespace {
+
+/// Numbers for the host: those of a captured call are there when the graph has run.
+curandStatus_t generate_for_host(Generator& g, const Request& r, bool is_captured) {
+  library::StreamMemory memory(*g.driver, g.stream);
+  const size_t bytes = r.count * r.element_bytes;
+  LIB_CHECK(memory.allocate(bytes));
+  LIB_CHECK(launch(g, memory.address(), r));
+  const cu::CUresult copied =
+      g.driver->cuMemcpyDtoHAsync_v2(r.out, memory.address(), bytes, g.stream);
+  if (copied != cu::CUDA_SUCCESS || is_captured) return status_of(copied);
+  return status_of(g.driver->cuStreamSynchronize(g.stream));
+}
+
+}  // namespace
+
+curandStatus_t generate(Generator& g, const Request& asked) {
+  Request r = asked;
+  if (r.count == 0) return kSuccess;
+  LIB_TRY(check(g, r));
+  if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
+  const RelaxedCapture relaxed(*g.driver);  // tables of Poisson numbers take memory, too
+  bool is_captured = false;
+  LIB_TRY(prepare(g, &r, &is_captured));
+  LIB_TRY(check_place(g, r));
+  const curandStatus_t done = g.is_on_host
+                                  ? generate_for_host(g, r, is_captured)
+                                  : status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));
+  return done == kSuccess && is_captured ? status_of(note_captured(g)) : done;
+}
+
+}  // namespace km::curand
