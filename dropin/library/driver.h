@@ -21,6 +21,14 @@ const Driver* loaded_driver();
 /// The services of our driver, once driver() has found it; null before, and for another driver.
 const LibraryTable* table_if_loaded() noexcept;
 
+/// True where the program may not call a library: in a host function of a stream, or in another
+/// callback of the driver. Libraries ask before they take a lock, since its holder may wait for
+/// that very function.
+inline bool is_in_callback() noexcept {
+  const LibraryTable* const table = table_if_loaded();
+  return table != nullptr && table->is_in_callback();
+}
+
 /// Makes sure that the thread has a context: the primary one of device 0 when none is current, and
 /// a current primary one again after its reset.
 cu::CUresult enter_context(const Driver& driver);

@@ -10,7 +10,7 @@ namespace km::library {
 
 /// Bytes: the last two count changes of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
-    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 3}};
+    {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 4}};
 
 /// Memory that a routine may touch: an array, or a scalar in device memory.
 struct BlasArray {
@@ -53,6 +53,9 @@ struct LibraryTable {
   void (*note_handle)(uint64_t id, bool is_live);
   /// True for an id that note_handle() has made live.
   bool (*is_live_handle)(uint64_t id);
+  /// True inside a host function, or another callback that the driver makes on this thread. A
+  /// library makes no calls there: what they would wait for may wait for that function.
+  bool (*is_in_callback)();
 };
 
 }  // namespace km::library

@@ -32,6 +32,10 @@ cublasStatus_t xt_call(const char* function, cublasXtHandle_t handle, Body&& bod
     if (found == nullptr) {
       return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
     }
+    if (library::is_in_callback()) {
+      return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),
+                         "host functions may not use handles of cublasXt");
+    }
     const std::lock_guard lock(found->mutex);
     return body(*found);
   });

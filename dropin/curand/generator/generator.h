@@ -145,6 +145,10 @@ curandStatus_t call(void* handle, Body&& body, const char* function = __builtin_
   const auto with_generator = [&]() -> curandStatus_t {
     const auto found = library::handle_map<Generator>().find(reinterpret_cast<uint64_t>(handle));
     if (found == nullptr) return frame::fail(kNotInitialized, "the generator is no live one");
+    if (library::is_in_callback()) {
+      return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),
+                         "host functions may not use generators");
+    }
     const std::lock_guard lock(found->mutex);
     return body(*found);
   };

@@ -185,9 +185,9 @@ library::CopyHost find_host_copy() {
 }
 
 const library::LibraryTable& table() {
-  static const library::LibraryTable made = {sizeof made, submit,        start_range,
-                                             end_range,   check_arrays,  find_host_copy(),
-                                             note_handle, is_live_handle};
+  static const library::LibraryTable made = {sizeof made, submit,         start_range,
+                                             end_range,   check_arrays,   find_host_copy(),
+                                             note_handle, is_live_handle, in_callback};
   return made;
 }
 
