@@ -157,7 +157,7 @@ enum {
   KM_ERROR_COMPILATION_FAILED = 302, /* CUDA C++ with errors; the log says which */
   KM_ERROR_COMPILER = 303,           /* the code generator failed */
   KM_ERROR_INVALID_LAUNCH = 304,     /* dimensions, shared memory or arguments do not fit */
-  KM_ERROR_ILLEGAL_ADDRESS = 400,    /* from here on: faults of kernels, sticky */
+  KM_ERROR_ILLEGAL_ADDRESS = 400,    /* faults of kernels begin here; they are sticky */
   KM_ERROR_MISALIGNED_ADDRESS = 401,
   KM_ERROR_TRAP = 402,
   KM_ERROR_ASSERT = 403,

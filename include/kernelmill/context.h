@@ -24,9 +24,9 @@ extern "C" {
 typedef int32_t km_context_limit;
 enum {
   KM_CONTEXT_LIMIT_INVALID = 0,
-  KM_CONTEXT_LIMIT_STACK_BYTES = 1,  /* of each thread */
-  KM_CONTEXT_LIMIT_PRINTF_BYTES = 2, /* of device printf, between two synchronisations */
-  KM_CONTEXT_LIMIT_HEAP_BYTES = 3,   /* of malloc in kernels */
+  KM_CONTEXT_LIMIT_STACK_BYTES = 1,  /* stack size of each thread */
+  KM_CONTEXT_LIMIT_PRINTF_BYTES = 2, /* buffer of device printf, emptied by each synchronisation */
+  KM_CONTEXT_LIMIT_HEAP_BYTES = 3,   /* heap for malloc in kernels */
   KM_CONTEXT_LIMIT_SYNC_DEPTH = 4,
   KM_CONTEXT_LIMIT_PENDING_LAUNCHES = 5,
   KM_CONTEXT_LIMIT_L2_FETCH_BYTES = 6,

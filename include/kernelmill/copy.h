@@ -22,9 +22,9 @@ extern "C" {
 /* Rows and layers of a copy: input of km_slice_copy_3d and related calls. A picture has depth 1.
  * Its layout never changes. */
 typedef struct km_copy_3d {
-  uint64_t width_bytes, height, depth; /* of a row; rows of a layer; layers */
+  uint64_t width_bytes, height, depth; /* size of a row, rows per layer, number of layers */
   uint64_t destination_offset_bytes;
-  uint64_t destination_pitch_bytes; /* from row to row; 0: width_bytes */
+  uint64_t destination_pitch_bytes; /* distance of rows; 0: width_bytes */
   uint64_t destination_layer_rows;  /* rows from layer to layer; 0: height */
   uint64_t source_offset_bytes, source_pitch_bytes, source_layer_rows;
 } km_copy_3d;

@@ -89,7 +89,7 @@ typedef struct km_device_attribute_info {
   km_device_attribute attribute;
   int32_t cuda_attribute; /* CUDA's number of this attribute; 0: none */
   uint32_t reserved;
-  char name[96]; /* as CUDA spells it, without CU_DEVICE_ATTRIBUTE_ */
+  char name[96]; /* CUDA's name without CU_DEVICE_ATTRIBUTE_ */
   char unit[16]; /* "bytes", "threads", "kHz", "flag" ... */
 } km_device_attribute_info;
 KM_CHECK_SIZE(km_device_attribute_info, 128);

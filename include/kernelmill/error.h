@@ -40,8 +40,8 @@ typedef struct km_error_record {
   uint32_t reserved;
   uint64_t id;          /* rises with each record of the context */
   uint64_t count;       /* number of failures */
-  int64_t time_ns;      /* of the first, since the Unix epoch */
-  int64_t last_time_ns; /* of the last */
+  int64_t time_ns;      /* first failure, since the Unix epoch */
+  int64_t last_time_ns; /* last failure, since the Unix epoch */
   int64_t native_code;
   char call[64];      /* "km_launch_submit" */
   char message[1024]; /* truncated if longer */

@@ -35,8 +35,8 @@ enum {
 typedef struct km_occupancy {
   uint32_t struct_size;
   uint32_t active_blocks;
-  uint32_t active_warps, max_warps; /* of a multiprocessor */
-  uint32_t percent;                 /* of the warps */
+  uint32_t active_warps, max_warps; /* warps per multiprocessor */
+  uint32_t percent;                 /* active share of max_warps */
   km_occupancy_limit limit;         /* the resource that allows the fewest blocks; the first of
                                      * several */
   /* Number of blocks that each resource alone would allow; UINT32_MAX: any number. */
@@ -117,8 +117,8 @@ typedef struct km_param_signature {
   uint32_t lanes;                    /* 2 to 4 for a vector such as float4; 1 for a scalar; 0 if
                                       * unknown */
   uint32_t is_const;                 /* 1: the elements behind the pointer are const */
-  uint32_t element_size_bytes;       /* of all lanes together; 0: unknown */
-  uint64_t size_bytes, offset_bytes; /* of the parameter, as in km_param_info */
+  uint32_t element_size_bytes;       /* size of all lanes together; 0: unknown */
+  uint64_t size_bytes, offset_bytes; /* those of the parameter, like in km_param_info */
 } km_param_signature;
 KM_CHECK_SIZE(km_param_signature, 40);
 

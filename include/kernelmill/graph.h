@@ -63,7 +63,7 @@ typedef struct km_graph_node_info {
   uint64_t shared_bytes;
   uint64_t arguments_size_bytes;
   uint64_t destination, source; /* device addresses or host pointers */
-  uint64_t size_bytes;          /* of a copy or fill */
+  uint64_t size_bytes;          /* bytes of a copy or fill */
   uint32_t value, value_size_bytes;
   uint64_t callback, user_data; /* host pointers, as numbers */
 } km_graph_node_info;

@@ -27,7 +27,7 @@ typedef uint32_t km_slice_flags;
 enum {
   KM_SLICE_DEFAULT = 0,
   KM_SLICE_ZEROED = 1,
-  KM_SLICE_MANAGED = 2 /* of km_slice_create: host and device share it */
+  KM_SLICE_MANAGED = 2 /* for km_slice_create: host and device share it */
 };
 
 typedef struct km_slice_info {

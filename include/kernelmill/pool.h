@@ -26,8 +26,8 @@ typedef struct km_pool_info {
   uint32_t reserved;
   uint64_t limit_bytes; /* 0: none */
   uint64_t release_threshold_bytes;
-  uint64_t used_bytes, used_high_bytes;         /* of the blocks in use: now, and the maximum */
-  uint64_t reserved_bytes, reserved_high_bytes; /* of all blocks */
+  uint64_t used_bytes, used_high_bytes;         /* blocks in use: now, and the maximum */
+  uint64_t reserved_bytes, reserved_high_bytes; /* all blocks: now, and the maximum */
   uint64_t used_block_count;
   uint64_t allocation_count; /* since the pool was created */
   uint64_t reuse_count;      /* allocations that reused a block of the pool */

@@ -38,7 +38,7 @@ enum {
 typedef struct km_profile_row {
   uint32_t struct_size;
   km_profile_kind kind;
-  char name[128]; /* of the kernel or range; truncated if longer */
+  char name[128]; /* name of the kernel or range; truncated if longer */
   uint64_t count;
   uint64_t total_ns, min_ns, max_ns;
   uint64_t size_bytes;            /* moved by copies and fills, or set by km_profiler_set_work */

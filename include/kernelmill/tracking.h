@@ -43,7 +43,7 @@ typedef struct km_allocation_info {
   uint64_t id; /* rises with each allocation of the context */
   uint64_t address, size_bytes;
   int64_t time_ns;      /* since the Unix epoch */
-  uint32_t frame_count; /* of the stack; 0 without KM_TRACKING_STACKS */
+  uint32_t frame_count; /* frames of the stack; 0 without KM_TRACKING_STACKS */
   uint32_t reserved;
   uint64_t frames[16]; /* return addresses, the innermost first */
   char tag[64];        /* truncated if longer */
@@ -59,7 +59,7 @@ typedef struct km_memory_profile {
   uint64_t sample_count;
   uint64_t used_bytes;                /* now, also without a profile */
   uint64_t peak_bytes, minimum_bytes; /* exact, not sampled */
-  uint64_t mean_bytes;                /* of the samples */
+  uint64_t mean_bytes;                /* mean of the samples */
   uint64_t allocation_count, free_count;
 } km_memory_profile;
 KM_CHECK_SIZE(km_memory_profile, 72);

@@ -40,7 +40,7 @@ enum { KM_TUNE_RUN_DEFAULT = 0, KM_TUNE_RUN_AGAIN = 1 /* measure, even if a choi
 typedef struct km_tune_result {
   uint32_t struct_size;
   km_status status;           /* KM_NOT_READY: not measured; an error: why it was left out */
-  uint64_t median_ns, min_ns; /* of one launch */
+  uint64_t median_ns, min_ns; /* duration of one launch */
   uint32_t sample_count;
   uint32_t reserved;
 } km_tune_result;

@@ -30,7 +30,7 @@ typedef struct kmb_image {
   uint32_t channels;     /* 1, 2 or 4 */
   uint32_t channel_kind; /* 0 u8, 1 u16, 2 u32, 3 s8, 4 s16, 5 s32, 6 f16, 7 f32 */
   uint32_t read_mode;    /* 0 unchanged, 1 as a fraction of the largest value, 2 as sRGB */
-  uint32_t dimensions;   /* of one layer */
+  uint32_t dimensions;   /* dimensions of one layer, 1 to 3 */
   uint32_t is_surface, is_cube, is_normalized, filters, filters_levels;
   uint32_t address_modes[3]; /* CUaddress_mode */
   float level_bias, least_level, most_level;

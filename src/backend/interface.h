@@ -75,8 +75,8 @@ typedef struct kmb_memory_info {
   uint64_t address;   /* device address */
   void* host_pointer; /* null if the host cannot access it */
   uint64_t size_bytes;
-  uint64_t ready_ticket; /* of the stream that it was made on: when it completes, other streams may
-                            use the memory; 0: at once */
+  uint64_t ready_ticket; /* ticket of the stream that it was made on: when it completes, other
+                            streams may use the memory; 0: at once */
 } kmb_memory_info;
 
 /* Memory backed by a file, which stays open while the memory exists. */
@@ -124,7 +124,7 @@ typedef struct kmb_launch {
 /* The address space of an address in a kmb_copy_3d. */
 enum { KMB_SPACE_DEVICE = 0, KMB_SPACE_HOST = 1, KMB_SPACE_HOST_PINNED = 2 };
 typedef struct kmb_copy_3d {
-  uint64_t destination, source; /* of the first byte */
+  uint64_t destination, source; /* addresses of the first byte */
   uint32_t destination_space, source_space;
   uint64_t width_bytes, height, depth;
   uint64_t destination_pitch_bytes, destination_layer_rows;
@@ -144,7 +144,7 @@ typedef enum kmb_blas_routine {
 } kmb_blas_routine;
 
 typedef struct kmb_blas_array {
-  uint64_t address; /* of the first element in memory, even if the increment is negative */
+  uint64_t address; /* address of the first element in memory, even if the increment is negative */
   int64_t step;     /* leading dimension of a matrix (0: packed), increment of a vector */
   uint64_t stride;  /* elements from one matrix of a batch to the next */
 } kmb_blas_array;
@@ -204,7 +204,8 @@ enum {
 /* Branches to another node. In graphs with branches each node depends on the one before. CUDA:
  * cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, which is lowered to branches. */
 typedef struct kmb_branch {
-  uint64_t address; /* of 32 bits that are tested when the graph arrives here; 0: always taken */
+  uint64_t
+      address; /* address of 32 bits that are tested when the graph arrives here; 0: always taken */
   uint32_t value;
   uint32_t if_equal; /* 1: taken if the bits are `value`; 0: taken if not */
   uint64_t target;   /* the index of a node; the number of nodes: the graph ends */
@@ -268,16 +269,16 @@ typedef struct kmb_graph_node {
 /* One completed operation. Members that its kind does not use are 0. */
 typedef struct kmb_profile_record {
   km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE means that the backend compiled a kernel */
-  float occupancy;           /* of a kernel: mean share of the device that worked on it, 0 to 1 */
-  const char* name;          /* of a kernel, valid during the call; otherwise null */
+  float occupancy;           /* kernels: mean share of the device that worked on it, 0 to 1 */
+  const char* name;          /* kernels: name, valid during the call; otherwise null */
   const void* stream;        /* null: a thread of the host did the work */
   uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC, like all times */
-  uint64_t size_bytes;       /* of copies and fills */
+  uint64_t size_bytes;       /* copies and fills: number of bytes */
   uint64_t operations;       /* floating-point operations of a BLAS call */
-  uint64_t call_begin_ns, call_end_ns; /* of the host's call that queued it; 0: unknown */
+  uint64_t call_begin_ns, call_end_ns; /* times of the host's call that queued it; 0: unknown */
   uint32_t host_thread;       /* the thread of that call or of the compilation, by gettid */
   uint32_t is_of_graph;       /* the call launched a graph */
-  uint32_t grid[3], block[3]; /* of a kernel; 0 for BLAS */
+  uint32_t grid[3], block[3]; /* kernels: the launch's shape; 0 for BLAS */
   uint64_t shared_bytes;      /* dynamic shared memory of a kernel */
 } kmb_profile_record;
 /* Called on any thread, possibly several at a time. */

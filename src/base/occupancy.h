@@ -15,7 +15,7 @@ struct MultiprocessorLimits {
   uint32_t threads = 0, block_threads = 0;
   uint32_t blocks = 0;
   uint32_t registers = 0, block_registers = 0;
-  uint64_t shared_bytes = 0, block_shared_bytes = 0;  // of a block: with opt-in
+  uint64_t shared_bytes = 0, block_shared_bytes = 0;  // second: limit per block with opt-in
   uint64_t reserved_shared_bytes = 0;                 // reserved by the system in each block
   uint64_t shared_unit_bytes = 128;                   // allocation granularity
   // Each partition has an equal share of the registers.

@@ -18,7 +18,7 @@ struct CompileHeader {
 
 struct CompileInput {
   std::string source;
-  std::string name;                  ///< for messages; empty: "kernel.cu"
+  std::string name;                  ///< used in messages; empty: "kernel.cu"
   std::vector<std::string> options;  ///< NVRTC's options, passed on unchanged
   std::vector<CompileHeader> headers;
   std::vector<std::string> name_expressions;  ///< "scale<float>": see CompileOutput

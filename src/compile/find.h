@@ -10,7 +10,7 @@ namespace km {
 struct NvrtcSurroundings {
   /// A library or a folder, to which the search is then limited.
   std::string km_nvrtc;
-  std::vector<std::string> code_folders;     ///< of this library and of the program
+  std::vector<std::string> code_folders;     ///< folders of this library and of the program
   std::vector<std::string> package_folders;  ///< Python's package folders with loaded libraries
   std::vector<std::string> python_prefixes;  ///< environments that may contain the wheels
   std::vector<std::string> data_folders;     ///< the kernelmill folders of the user's data

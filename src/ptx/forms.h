@@ -37,7 +37,7 @@ enum class TypeRule : uint8_t {
 enum class CountRule : uint8_t { one, exact, any, shape_n };
 
 struct OperandSpec {
-  std::string_view text;  // as in the table, for messages
+  std::string_view text;  // text in the table, for messages
   OperandShape shape = OperandShape::value;
   TypeRule rule = TypeRule::fixed;
   CountRule count_rule = CountRule::one;

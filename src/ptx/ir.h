@@ -61,8 +61,8 @@ using LabelId = uint32_t;
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Location {
-  uint32_t line = 0;    // in the PTX text, from 1
-  uint32_t column = 0;  // from 1
+  uint32_t line = 0;    // line of the PTX text, from 1
+  uint32_t column = 0;  // column, from 1
 };
 
 /// A source position from `.loc`: file index in Module::files, line, column.
@@ -92,7 +92,7 @@ struct Operand {
   bool is_float_literal = false;  // written 0f.., 0d.. or with a decimal point
   bool local_symbol = false;      // `symbol` indexes Function::symbols, not Module::symbols
   SpecialRegister special{};
-  uint8_t component = 0;    // of a special register
+  uint8_t component = 0;    // component of a special register
   uint16_t selector = 0;    // video part select (.b0, .h1, .b3210 ...), see selector.h; 0: none
   RegisterId reg = kNone;   // reg; address with a register base
   SymbolId symbol = kNone;  // symbol; address with a symbol base
@@ -109,11 +109,11 @@ struct Instruction {
   uint16_t form = 0;            // row of instructions.def that matched
   bool guard_negated = false;   // @!%p
   RegisterId guard = kNone;     // predicate register, kNone: always
-  std::array<Type, 4> types{};  // in the order written; unused entries are none
+  std::array<Type, 4> types{};  // types in the order written; unused entries are none
   uint8_t type_count = 0;
   uint8_t operand_count = 0;
   std::array<Operand, 10> operands{};  // destination first, as written
-  std::vector<Modifier> modifiers;     // in the order of the form's syntax
+  std::vector<Modifier> modifiers;     // modifiers in the order of the form's syntax
   uint64_t modifier_bits[8] = {};      // the modifiers as a set, for has()
   Location location;
   uint32_t source_line = kNone;  // index into Function::source_lines
@@ -126,7 +126,7 @@ struct Instruction {
 };
 
 struct Register {
-  std::string name;  // with %
+  std::string name;  // including the %
   Type type = Type::none;
 };
 
@@ -161,7 +161,7 @@ struct Symbol {
   uint32_t pointer_align_bytes = 0;  // .ptr ... .align n
   RegisterId reg = kNone;            // parameters in .reg space
   bool managed = false;              // .attribute(.managed)
-  std::vector<uint64_t> dimensions;  // of an array, outermost first
+  std::vector<uint64_t> dimensions;  // dimensions of an array, outermost first
   std::vector<uint8_t> data;         // initial bytes; the rest of the variable is zero
   std::vector<Relocation> relocations;
   Location location;
@@ -217,7 +217,7 @@ struct Module {
   uint32_t target_sm = 0;  // 90
   std::vector<std::string> target_options;
   uint32_t address_size_bits = 64;
-  std::string name;             // of the text, for messages: "sobel.ptx"
+  std::string name;             // name of the text, for messages: "sobel.ptx"
   std::vector<Symbol> symbols;  // module scope
   std::vector<Function> functions;
   std::map<uint32_t, std::string> files;  // .file

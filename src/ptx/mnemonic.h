@@ -13,7 +13,7 @@ namespace km::ptx {
 struct Mnemonic {
   struct Candidate {
     uint16_t form = 0;
-    std::vector<Modifier> modifiers;  // in the order of the form's syntax
+    std::vector<Modifier> modifiers;  // sorted in the order of the form's syntax
   };
   std::string_view text;  // a view of the caller's text, which must outlive the mnemonic
   Opcode opcode{};
@@ -21,7 +21,7 @@ struct Mnemonic {
   std::array<Type, kMaxTypes> types{};
   uint8_t type_count = 0;
   std::array<uint64_t, 8> modifier_bits{};
-  std::vector<Candidate> candidates;  // at least one
+  std::vector<Candidate> candidates;  // never empty
 
   // The reason why the mnemonic is invalid, and its offset in the text.
   std::string error;

@@ -34,12 +34,12 @@ struct AccessPart {
   int64_t offset_bytes;  // offset from the lane's address
   uint16_t size_bytes;
   uint16_t held_bytes;  // from the first on, that must lie in an allocation
-  uint32_t line;        // in the PTX text
+  uint32_t line;        // line in the PTX text
 };
 
 /// The site of an access in the code. Generated code passes it by value, in one register.
 struct AccessSite {
-  uint32_t line;  // in the PTX text
+  uint32_t line;  // line in the PTX text
   uint16_t size_bytes;
   int16_t step_bytes;  // distance between adjacent lanes' addresses
 };

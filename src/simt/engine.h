@@ -170,7 +170,7 @@ class Code {
   virtual uint64_t end() const = 0;
 
   struct Position {
-    uint32_t line = 0, column = 0;  // in the PTX text; 0: unknown
+    uint32_t line = 0, column = 0;  // position in the PTX text; 0: unknown
   };
   /// The PTX position of an address. It is slow and not async-signal-safe.
   virtual Position position_of(uint64_t address) const = 0;

@@ -20,7 +20,7 @@ using BlockId = NodeId;
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Value {
-  ptx::Type type = ptx::Type::none;  // of the register
+  ptx::Type type = ptx::Type::none;  // type of the register
   ptx::RegisterId reg = kNone;
   BlockId block = kNone;         // block of its definition; kNone: undefined register
   uint32_t instruction = kNone;  // index in the block; kNone: a phi
@@ -59,7 +59,7 @@ struct BasicBlock {
   std::vector<Inst> insts;
   std::vector<BlockId> succs, preds;
   Terminator terminator = Terminator::exit;
-  ValueId condition = kNone;  // of branch and table
+  ValueId condition = kNone;  // condition of a branch, index of a table
   bool condition_negated = false;
   const ptx::Instruction* terminator_ptx = nullptr;
 };
@@ -151,7 +151,7 @@ bool is_warp_operation(const ptx::Instruction& instruction);
 /// The memory operand of a load, store or atomic operation; no operand for other instructions.
 struct MemoryPlace {
   const ptx::Operand* operand = nullptr;
-  uint64_t size_bytes = 0;  // of all elements
+  uint64_t size_bytes = 0;  // size of all elements together
 };
 MemoryPlace memory_place(const ptx::Instruction& instruction);
 /// True for global memory, and for generic addresses, which may be global.

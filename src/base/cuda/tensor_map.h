@@ -42,12 +42,12 @@ struct alignas(64) TensorMap {
   static constexpr uint32_t kMark = 0x4b6d546d;
 
   uint64_t address;
-  uint64_t strides_bytes[kMostTensorDimensions - 1];  // of dimensions 1 and up
-  uint64_t sizes[kMostTensorDimensions];              // in elements
+  uint64_t strides_bytes[kMostTensorDimensions - 1];  // strides of dimensions 1 and up
+  uint64_t sizes[kMostTensorDimensions];              // number of elements
   uint32_t mark;                                      // kMark once the map is encoded
   uint16_t box[kMostTensorDimensions];                // tiled: elements of a copy per dimension
   uint8_t steps[kMostTensorDimensions];               // distance of a copy's elements, in elements
-  uint8_t last_dimension;                             // the rank less one
+  uint8_t last_dimension;                             // rank - 1
   // They are plain numbers because a program can store values that no enumerator has.
   uint8_t element, interleave, swizzle, swizzle_atomicity, fill, mode;
   // im2col: the range of box positions, relative to the first and the last pixel.

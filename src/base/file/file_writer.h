@@ -54,7 +54,7 @@ class FileWriter {
   };
   bool take_over() const;
 
-  std::string path_;  // for messages
+  std::string path_;  // the caller's path, for messages
   Sync sync_;
   File own_folder_{-1};
   int folder_ = -1;        // own_folder_ or the caller's descriptor

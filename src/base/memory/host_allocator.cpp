@@ -15,7 +15,7 @@ namespace {
 // Precedes every allocation.
 struct alignas(16) Header {
   const HostAllocator* allocator;  // null: malloc
-  uint32_t offset_bytes;           // from the start of the underlying allocation
+  uint32_t offset_bytes;           // offset from the start of the underlying allocation
   uint32_t reserved;
 };
 constexpr size_t kHeaderBytes = sizeof(Header);

@@ -35,7 +35,7 @@ ExecReportOwner::ExecReportOwner() {
   Result<File> file = create_memory_file(kName);
   if (!file || !resize_file(file->get(), sizeof(ExecReport))) return;
   file_ = std::move(*file);
-  report_ = map_report(file_.get());  // memory is zeroed
+  report_ = map_report(file_.get());  // new memory is zero, the initial state
 }
 
 ExecReportOwner::~ExecReportOwner() {

@@ -15,7 +15,7 @@ namespace km {
 /// The type of one element: a scalar, a vector of up to four lanes, or a named type.
 struct ElementType {
   km_element_type type = KM_ELEMENT_TYPE_UNKNOWN;
-  uint32_t lanes = 0;  ///< of a vector such as float4; 1 for a scalar
+  uint32_t lanes = 0;  ///< lanes of a vector such as float4; 1 for a scalar
   std::string name;    ///< CUDA C++ spelling: "float", "float4", "ns::Point"
 
   /// 0 if it is unknown: for void, pointers and named types.

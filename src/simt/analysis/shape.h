@@ -104,7 +104,7 @@ struct Shapes {
   struct Assumption {
     ValueId value = kNone;
     bool is_unsigned = false;  // widened by zero extension: no lane's value may be negative either
-    uint8_t align_bits = 0;    // for a parameter: number of low bits that are zero
+    uint8_t align_bits = 0;    // parameters: number of low bits that are zero
     friend auto operator<=>(const Assumption&, const Assumption&) = default;
   };
   std::vector<Assumption> assumptions;

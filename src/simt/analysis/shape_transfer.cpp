@@ -268,7 +268,7 @@ Shape ShapeTransfer::compute(const Inst& inst, BlockId block) {
       if (type == Type::pred) return logic(inst, block);
       return bitwise(ptx.opcode, source(1, type), source(2, type), type);
     case Opcode::cvt:
-      if (ptx.operand_count != 2) break;  // packing several sources
+      if (ptx.operand_count != 2) break;  // cvt that packs several sources
       return convert(inst, source(1, ptx.types[1]));
     case Opcode::setp:
       if (ptx.operand_count != 3) break;

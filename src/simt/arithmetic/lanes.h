@@ -60,7 +60,7 @@ class Lanes {
   static std::optional<uint64_t> known(V value);
 
   // Reinterprets bits.
-  V bits(V real) const;        // of f32 or f64
+  V bits(V real) const;        // for f32 or f64
   V as_real(V integer) const;  // f32 or f64 of these bits
   V zext(V value, unsigned bits) const { return b.CreateZExtOrTrunc(value, integer(bits)); }
   V sext(V value, unsigned bits) const { return b.CreateSExtOrTrunc(value, integer(bits)); }

@@ -381,7 +381,7 @@ Graph Kernel::graph() const {
 
 std::vector<std::vector<uint32_t>> Kernel::edge_slots() const {
   std::vector<std::vector<uint32_t>> result(blocks.size());
-  std::vector<std::vector<std::pair<BlockId, uint32_t>>> edges(blocks.size());  // in order
+  std::vector<std::vector<std::pair<BlockId, uint32_t>>> edges(blocks.size());  // sorted lists
   std::vector<size_t> first(blocks.size());
   for (BlockId b = 0; b < blocks.size(); ++b) {
     result[b].resize(blocks[b].succs.size());

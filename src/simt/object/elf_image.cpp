@@ -191,7 +191,7 @@ Status ElfImage::place(uint8_t* memory) const {
 
 Status ElfImage::relocate_section(uint8_t* memory, const Elf::Shdr& relocations) const {
   const Section* target = section_at(relocations.sh_info);
-  if (!target) return {};  // of debug information
+  if (!target) return {};  // the section is debug information, which is not loaded
   if (relocations.sh_type == SHT_REL) return bad("relocations without addends");
   llvm::Expected<Elf::RelaRange> list = file_.relas(relocations);
   if (!list) return bad(list.takeError());

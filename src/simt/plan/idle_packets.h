@@ -49,7 +49,7 @@ class IdlePackets {
   const SpillLayout& spills_;
   uint32_t region_ = 0;
   std::optional<Workers> workers_;
-  std::optional<bool> leaves_values_;    // of the region
+  std::optional<bool> leaves_values_;    // result for the region, once computed
   std::vector<uint32_t> active_before_;  // by step: number of earlier steps with an effect
 };
 

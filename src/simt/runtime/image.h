@@ -48,7 +48,7 @@ constexpr int32_t kWeightOne = 256;
 struct ImageLevel {
   uint64_t address;
   uint64_t row_bytes, layer_bytes;  // distances of rows, and of layers or planes
-  uint32_t width, height, depth;    // in texels; 1 for unused dimensions
+  uint32_t width, height, depth;    // size in texels; 1 for unused dimensions
   uint32_t reserved;
 };
 
@@ -61,7 +61,7 @@ struct Image {
   ChannelKind kind;
   ReadMode read;
   bool is_surface, is_normalized, is_cube, filters, filters_levels;
-  uint8_t dimensions;  // of a layer: 1 to 3
+  uint8_t dimensions;  // dimensions of a layer, 1 to 3
   AddressMode address[3];
   uint8_t reserved[3];
   float level_bias, least_level, most_level;
@@ -112,24 +112,24 @@ struct ImageForm {
   // Results are halves: one in the low bits, or two per word.
   bool halves = false, packed_halves = false;
   LevelChoice level = LevelChoice::base;
-  uint8_t component = 0;                    // of a gather
+  uint8_t component = 0;                    // component that a gather reads
   uint8_t element_bytes = 0, elements = 0;  // for surfaces: the size of an access is their product
   bool is_formatted = false;                // sust.p, sured.p: coordinates count texels
-  bool is_signed = false;                   // of sured
+  bool is_signed = false;                   // sured: signed comparison
   ImageReduction reduction = ImageReduction::add;
   ImageBounds bounds = ImageBounds::trap;
   ImageQuery query = ImageQuery::width;
-  bool wants_surface = false;  // of istypep
+  bool wants_surface = false;  // istypep: asks for a surface instead of a texture
   uint8_t isa = 0;             // 0, 1: AVX2 and FMA, 2: AVX-512
   // Lanes of a packet: 8, 16 or 32; the other lanes' slots are undefined.
   uint8_t lanes = kWarpLanes;
-  uint32_t line = 0;  // in the PTX text
+  uint32_t line = 0;  // line in the PTX text
 };
 
 /// Operand slots of 32 lanes each; results overwrite the first ones.
 namespace image_slot {
 constexpr uint32_t kLayer = 0, kX = 1, kY = 2, kZ = 3, kLevel = 4, kGradients = 5, kOffsets = 11;
-constexpr uint32_t kData = 5;  // of stores and reductions: up to 16 bytes, as words
+constexpr uint32_t kData = 5;  // data of stores and reductions: up to 16 bytes, as words
 constexpr uint32_t kCount = 14;
 }  // namespace image_slot
 using ImageSlot = uint32_t[kWarpLanes];

@@ -61,8 +61,9 @@ struct MmaForm {
   uint8_t m = 0, n = 0;
   uint16_t k = 0;
   uint8_t a_registers = 0, b_registers = 0, c_registers = 0, d_registers = 0;  // registers per lane
-  uint8_t rounding = 0;  // of f64, in MXCSR's encoding: 0 nearest, 1 down, 2 up, 3 toward zero
-  uint8_t selector = 0;  // of sparse forms: selects the lanes that hold the metadata
+  // Rounding of f64, in MXCSR's encoding: 0 nearest, 1 down, 2 up, 3 toward zero.
+  uint8_t rounding = 0;
+  uint8_t selector = 0;  // sparse forms: selects the lanes that hold the metadata
   bool sparse = false;   // A holds half of k; its metadata follows C
   bool saturates = false;
   bool popc_and = false;  // b1: and; false: xor

@@ -126,7 +126,7 @@ KM_MMA_INLINE uint32_t count_bits(const MmaForm& form, const Registers& register
                                   uint32_t column) {
   uint32_t count = 0;
   for (uint32_t word = 0; word < form.k / 32u; ++word) {
-    const uint32_t halves = form.m / 8;  // of A: rows g and g + 8 are in adjacent registers
+    const uint32_t halves = form.m / 8;  // in A, rows g and g + 8 are in adjacent registers
     const uint32_t a_register = word / 4 * halves + row / 8;
     const uint32_t a = registers.a[a_register * kWarpLanes + row % 8 * 4 + word % 4];
     const uint32_t b = registers.b[word / 4 * kWarpLanes + column * 4 + word % 4];

@@ -29,8 +29,8 @@ struct Step {
   const RealTile<Real>* tile;
   const MmaRule* rule;
   uint32_t a;              // index of the first term in A
-  const uint8_t* columns;  // of the terms
-  uint32_t count;          // of the terms
+  const uint8_t* columns;  // columns of the terms
+  uint32_t count;          // number of terms
   uint32_t n, first_column;
   bool half_sums;  // D is f16
 

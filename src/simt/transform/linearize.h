@@ -47,7 +47,7 @@ struct LinearPlan {
   std::vector<Step> steps;               // steps[0] is the region's entry
   std::vector<uint32_t> step_of;         // by block; kEndOfRegion: not in the region
   std::vector<uint32_t> clear_at_start;  // steps whose masks are cleared when the region begins
-  LoopForest loops;                      // of the region; nodes are steps
+  LoopForest loops;                      // loops of the region; nodes are steps
   std::vector<uint8_t> divergent_loop;   // by loop
   /// A barrier that some lanes of the warp skip because they wait elsewhere; kNone if there is
   /// none.

@@ -18,7 +18,7 @@
 namespace km::tools {
 
 struct Argument {
-  std::string spec;  ///< as given by the user, for messages
+  std::string spec;  ///< the user's text, for messages
   bool is_buffer = false;
   std::vector<std::byte> scalar;  ///< the value of an argument that is not a buffer
   ElementType scalar_type = ElementType::kU8;

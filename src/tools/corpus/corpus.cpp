@@ -188,7 +188,7 @@ Status CorpusCommand::examine_all(const std::vector<std::string>& paths,
 }
 
 int CorpusCommand::run() {
-  set_default_env(EnvVar::KM_CACHE_DIR, "off");  // times must be the compiler's
+  set_default_env(EnvVar::KM_CACHE_DIR, "off");  // a cache hit would falsify the times
   if (one_) return examine_one();
   const Result<std::vector<std::string>> paths = find_files();
   if (!paths) return report(paths.error());

@@ -16,8 +16,8 @@ struct DebugEntry {
   uint64_t type = 0;  // offset of the entry of its type; 0: none
   uint64_t size_bytes = 0;
   uint64_t encoding = 0;
-  uint64_t count = 0;         // of an array's elements
-  uint64_t offset_bytes = 0;  // of a member
+  uint64_t count = 0;         // number of an array's elements
+  uint64_t offset_bytes = 0;  // offset of a member
   bool has_count = false, is_bit_field = false;
   std::vector<uint64_t> children;
 };

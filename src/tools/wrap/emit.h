@@ -45,7 +45,7 @@ bool is_same(const WrapType& left, const WrapType& right);
 struct SliceType {
   std::string element;  // "F32"; empty: launches do not check it
   uint32_t lanes = 0;
-  std::string name;  // of a named type
+  std::string name;  // name of a named type
 };
 SliceType slice_type_of(const Wrapper& wrapper, const WrapType& type);
 /// Replaces each tab by two blanks.

@@ -50,7 +50,7 @@ void make_opaque(WrapStructure* structure) {
 struct BuiltIn {
   std::string_view stem;
   km_element_type type;
-  uint64_t size_bytes;  // of one lane
+  uint64_t size_bytes;  // size of one lane
   bool is_whole;        // the stem is the whole name; false: a number of lanes follows
 };
 constexpr BuiltIn kBuiltIns[] = {

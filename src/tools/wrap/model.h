@@ -12,7 +12,7 @@ namespace km::tools {
 /// The type of a value, element or member.
 struct WrapType {
   enum class Kind {
-    bytes,      // of unknown type
+    bytes,      // bytes of an unknown type
     scalar,     // `lanes` of `scalar`, a vector if there are several
     structure,  // structures[structure]
     address,    // a pointer in a structure, or an array of pointers
@@ -22,14 +22,14 @@ struct WrapType {
   km_element_type scalar = KM_ELEMENT_TYPE_UNKNOWN;
   uint32_t lanes = 1;
   size_t structure = 0;
-  uint64_t size_bytes = 0;  // of one element; 0: unknown
+  uint64_t size_bytes = 0;  // size of one element; 0: unknown
 };
 
 struct WrapMember {
   std::string name;
   WrapType type;
   uint64_t offset_bytes = 0;
-  std::vector<uint64_t> counts;  // of an array, the outermost first
+  std::vector<uint64_t> counts;  // extents of an array, the outermost first
 
   uint64_t size_bytes() const {
     uint64_t size = type.size_bytes;

@@ -18,7 +18,7 @@ struct MemoryAccess {
   /// halves by compare-and-swap on the aligned word around them (cuda::atomic_ref does), so that of
   /// a strong access of one word the first byte is enough: allocations end at multiples of a word.
   uint32_t held_bytes = 0;
-  uint32_t line = 0;  // in the PTX text
+  uint32_t line = 0;  // line in the PTX text
 };
 
 /// The state space of an address operand, from the instruction's modifiers or the symbol's

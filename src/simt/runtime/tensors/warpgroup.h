@@ -10,7 +10,7 @@ namespace km::simt {
 
 /// One form of the instruction, a constant of the object.
 struct WgmmaForm {
-  uint32_t line = 0;  // in the PTX text
+  uint32_t line = 0;  // line in the PTX text
   MmaForm warp;       // the product of 16 rows and 8 or 16 columns that all others are composed of
   uint16_t n = 0;     // number of columns
   uint16_t d_registers = 0;

@@ -9,9 +9,10 @@ namespace {
 constexpr uint64_t kFreeInstructions = 40'000;  // size up to which a kernel may grow by copies
 // Beyond that size, growth relative to the code without copies.
 constexpr uint64_t kMostGrowth = 2;
-constexpr uint64_t kHuge = uint64_t{1} << 40;  // so large that sums of two do not wrap
-constexpr uint64_t kJumpInstructions = 4;      // cost of a jump to a shared body and back
-constexpr uint64_t kBodyInstructions = 8;      // cost of a copy even if its body is empty
+constexpr uint64_t kHuge = uint64_t{1}
+                           << 40;          // saturation limit, for which sums of two do not wrap
+constexpr uint64_t kJumpInstructions = 4;  // cost of a jump to a shared body and back
+constexpr uint64_t kBodyInstructions = 8;  // cost of a copy even if its body is empty
 // Cost of a comparison per function that a pointer may hold.
 constexpr uint64_t kTestInstructions = 3;
 // Arguments and results are moved in pieces of this size.

@@ -147,7 +147,7 @@ impl km_status {
     pub const ERROR_COMPILER: km_status = km_status(303);
     /// dimensions, shared memory or arguments do not fit
     pub const ERROR_INVALID_LAUNCH: km_status = km_status(304);
-    /// from here on: faults of kernels, sticky
+    /// faults of kernels begin here; they are sticky
     pub const ERROR_ILLEGAL_ADDRESS: km_status = km_status(400);
     pub const ERROR_MISALIGNED_ADDRESS: km_status = km_status(401);
     pub const ERROR_TRAP: km_status = km_status(402);
@@ -332,9 +332,9 @@ pub struct km_error_record {
     pub id: u64,
     /// number of failures
     pub count: u64,
-    /// of the first, since the Unix epoch
+    /// first failure, since the Unix epoch
     pub time_ns: i64,
-    /// of the last
+    /// last failure, since the Unix epoch
     pub last_time_ns: i64,
     pub native_code: i64,
     /// "km_launch_submit"
@@ -631,7 +631,7 @@ pub struct km_device_attribute_info {
     /// CUDA's number of this attribute; 0: none
     pub cuda_attribute: i32,
     pub reserved: u32,
-    /// as CUDA spells it, without CU_DEVICE_ATTRIBUTE_
+    /// CUDA's name without CU_DEVICE_ATTRIBUTE_
     pub name: [::core::ffi::c_char; 96usize],
     /// "bytes", "threads", "kHz", "flag" ...
     pub unit: [::core::ffi::c_char; 16usize],
@@ -734,11 +734,11 @@ impl Default for km_auto_candidate {
 }
 impl km_context_limit {
     pub const INVALID: km_context_limit = km_context_limit(0);
-    /// of each thread
+    /// stack size of each thread
     pub const STACK_BYTES: km_context_limit = km_context_limit(1);
-    /// of device printf, between two synchronisations
+    /// buffer of device printf, emptied by each synchronisation
     pub const PRINTF_BYTES: km_context_limit = km_context_limit(2);
-    /// of malloc in kernels
+    /// heap for malloc in kernels
     pub const HEAP_BYTES: km_context_limit = km_context_limit(3);
     pub const SYNC_DEPTH: km_context_limit = km_context_limit(4);
     pub const PENDING_LAUNCHES: km_context_limit = km_context_limit(5);
@@ -916,7 +916,7 @@ pub struct km_host_memory_flags(pub u32);
 impl km_slice_flags {
     pub const DEFAULT: km_slice_flags = km_slice_flags(0);
     pub const ZEROED: km_slice_flags = km_slice_flags(1);
-    /// of km_slice_create: host and device share it
+    /// for km_slice_create: host and device share it
     pub const MANAGED: km_slice_flags = km_slice_flags(2);
 }
 impl ::core::ops::BitOr<km_slice_flags> for km_slice_flags {
@@ -1022,14 +1022,14 @@ pub struct km_map_flags(pub u32);
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct km_copy_3d {
-    /// of a row; rows of a layer; layers
+    /// size of a row, rows per layer, number of layers
     pub width_bytes: u64,
-    /// of a row; rows of a layer; layers
+    /// size of a row, rows per layer, number of layers
     pub height: u64,
-    /// of a row; rows of a layer; layers
+    /// size of a row, rows per layer, number of layers
     pub depth: u64,
     pub destination_offset_bytes: u64,
-    /// from row to row; 0: width_bytes
+    /// distance of rows; 0: width_bytes
     pub destination_pitch_bytes: u64,
     /// rows from layer to layer; 0: height
     pub destination_layer_rows: u64,
@@ -1139,7 +1139,7 @@ pub struct km_allocation_info {
     pub size_bytes: u64,
     /// since the Unix epoch
     pub time_ns: i64,
-    /// of the stack; 0 without KM_TRACKING_STACKS
+    /// frames of the stack; 0 without KM_TRACKING_STACKS
     pub frame_count: u32,
     pub reserved: u32,
     /// return addresses, the innermost first
@@ -1210,7 +1210,7 @@ pub struct km_memory_profile {
     pub peak_bytes: u64,
     /// exact, not sampled
     pub minimum_bytes: u64,
-    /// of the samples
+    /// mean of the samples
     pub mean_bytes: u64,
     pub allocation_count: u64,
     pub free_count: u64,
@@ -1281,13 +1281,13 @@ pub struct km_pool_info {
     /// 0: none
     pub limit_bytes: u64,
     pub release_threshold_bytes: u64,
-    /// of the blocks in use: now, and the maximum
+    /// blocks in use: now, and the maximum
     pub used_bytes: u64,
-    /// of the blocks in use: now, and the maximum
+    /// blocks in use: now, and the maximum
     pub used_high_bytes: u64,
-    /// of all blocks
+    /// all blocks: now, and the maximum
     pub reserved_bytes: u64,
-    /// of all blocks
+    /// all blocks: now, and the maximum
     pub reserved_high_bytes: u64,
     pub used_block_count: u64,
     /// since the pool was created
@@ -1350,11 +1350,11 @@ pub struct km_occupancy_limit(pub i32);
 pub struct km_occupancy {
     pub struct_size: u32,
     pub active_blocks: u32,
-    /// of a multiprocessor
+    /// warps per multiprocessor
     pub active_warps: u32,
-    /// of a multiprocessor
+    /// warps per multiprocessor
     pub max_warps: u32,
-    /// of the warps
+    /// active share of max_warps
     pub percent: u32,
     /** the resource that allows the fewest blocks; the first of
  several*/
@@ -1565,11 +1565,11 @@ pub struct km_param_signature {
     pub lanes: u32,
     /// 1: the elements behind the pointer are const
     pub is_const: u32,
-    /// of all lanes together; 0: unknown
+    /// size of all lanes together; 0: unknown
     pub element_size_bytes: u32,
-    /// of the parameter, as in km_param_info
+    /// those of the parameter, like in km_param_info
     pub size_bytes: u64,
-    /// of the parameter, as in km_param_info
+    /// those of the parameter, like in km_param_info
     pub offset_bytes: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1783,7 +1783,7 @@ pub struct km_graph_node_info {
     pub destination: u64,
     /// device addresses or host pointers
     pub source: u64,
-    /// of a copy or fill
+    /// bytes of a copy or fill
     pub size_bytes: u64,
     pub value: u32,
     pub value_size_bytes: u32,
@@ -1877,7 +1877,7 @@ pub struct km_profile_kind(pub i32);
 pub struct km_profile_row {
     pub struct_size: u32,
     pub kind: km_profile_kind,
-    /// of the kernel or range; truncated if longer
+    /// name of the kernel or range; truncated if longer
     pub name: [::core::ffi::c_char; 128usize],
     pub count: u64,
     pub total_ns: u64,
@@ -2154,9 +2154,9 @@ pub struct km_tune_result {
     pub struct_size: u32,
     /// KM_NOT_READY: not measured; an error: why it was left out
     pub status: km_status,
-    /// of one launch
+    /// duration of one launch
     pub median_ns: u64,
-    /// of one launch
+    /// duration of one launch
     pub min_ns: u64,
     pub sample_count: u32,
     pub reserved: u32,
