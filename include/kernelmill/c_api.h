@@ -1,6 +1,5 @@
 /* Kernelmill: runs CUDA-style kernels (PTX or CUDA C++) on NVIDIA GPUs and on any CPU. This header
- * includes all of the C ABI; each topic has a header of its own. base.h has the rules for all
- * functions.
+ * includes the whole C ABI; each topic has its own header. base.h has the rules for all functions.
  *
  * Example:
  *   km_device device;

@@ -188,8 +188,8 @@ KM_API km_status km_function_best_block(km_function function, uint64_t shared_by
  * `block_threads` threads fit on a multiprocessor, at most
  * KM_FUNCTION_ATTRIBUTE_MAX_DYNAMIC_SHARED_BYTES. CUDA: cuOccupancyAvailableDynamicSMemPerBlock.
  * Status: KM_ERROR_INVALID_ARGUMENT when `block_count` or `block_threads` is 0;
- *   KM_ERROR_INVALID_LAUNCH when so many blocks do not fit, with the reason; KM_ERROR_NOT_SUPPORTED
- *   when the device does not tell its limits.
+ *   KM_ERROR_INVALID_LAUNCH when that many blocks do not fit, with the reason;
+ *   KM_ERROR_NOT_SUPPORTED when the device does not tell its limits.
  */
 KM_API km_status km_function_available_shared_bytes(km_function function, uint32_t block_count,
                                                     uint32_t block_threads,
@@ -232,8 +232,8 @@ KM_API km_status km_function_param_signature(km_function function, uint32_t inde
  * structures and all other values.
  * Status: KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or
  *   an integer or address is given for a floating-point number, or the reverse: the message has the
- *   parameter, its type as far as it is known, the argument, and what to give instead;
- *   KM_ERROR_INVALID_ARGUMENT when no element type has that number of lanes.
+ *   parameter, its type if known, the argument, and a suitable argument; KM_ERROR_INVALID_ARGUMENT
+ *   when no element type has that number of lanes.
  */
 KM_API km_status km_function_check_argument(km_function function, uint32_t index,
                                             km_element_type type, uint32_t lanes,

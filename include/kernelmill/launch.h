@@ -37,7 +37,7 @@ typedef struct km_launch_slice {
 } km_launch_slice;
 KM_CHECK_SIZE(km_launch_slice, 24);
 
-/* The use that a kernel makes of a slice that it is given. */
+/* A kernel's use of a slice argument. */
 typedef int32_t km_access;
 enum {
   KM_ACCESS_UNKNOWN = 0, /* counts as read and written */
@@ -162,7 +162,7 @@ KM_API km_status km_launch_submit(km_launch launch) KM_NOEXCEPT;
 
 /** Launches a kernel with one call, for bindings. `arguments` holds the arguments at the offsets
  * that km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For
- * each entry of `slices`, the address of that slice plus its offset is put in the place of that
+ * each entry of `slices`, the address of that slice plus its offset becomes the value of that
  * parameter, and the memory is kept until the kernel is done. Everything is copied before the call
  * returns. CUDA: cuLaunchKernel.
  * Blocking: no, but the first launch of a kernel may compile it.

@@ -84,10 +84,10 @@ KM_API km_status km_host_memory_size_bytes(km_host_memory memory,
 /** Allocates device memory for `element_count` elements, usable at once on every stream.
  * KM_SLICE_ZEROED fills it with zeros; otherwise its contents are undefined. With KM_SLICE_MANAGED,
  * km_slice_host_pointer returns its address for the host on every device that has managed memory;
- * on NVIDIA GPUs pages migrate to where they are used, the host may touch them while kernels run
- * only if the attribute KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and a reset
- * frees them. 0 elements give an empty slice with address 0. The handle is the caller's, to be
- * given to km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
+ * on NVIDIA GPUs pages migrate to the processor that uses them, the host may touch them while
+ * kernels run only if the attribute KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1,
+ * and a reset frees them. 0 elements give an empty slice with address 0. The handle is the
+ * caller's, to be given to km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
  * Status: KM_ERROR_INVALID_ARGUMENT when `element_size_bytes` is 0, the size does not fit 64 bits,
  *   or `flags` has unknown bits; KM_ERROR_OUT_OF_DEVICE_MEMORY when the device does not have that
  *   much memory left; KM_ERROR_NOT_SUPPORTED when the device has no managed memory; the sticky

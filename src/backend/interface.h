@@ -1,20 +1,20 @@
-/* The table of functions that a backend implements. Core knows nothing else of a backend, and
- * the table is the ABI between libkernelmill.so and a plugin. It is C, so that neither side
- * depends on the other's C++ types.
+/* The table of functions that a backend implements. Core knows nothing else of a backend, and the
+ * table is the ABI between libkernelmill.so and a plugin. It is C, so that neither side depends on
+ * the other's C++ types.
  *
  * Rules for every entry:
  *  - It returns a km_status; on failure it fills *error (never null) and leaves out-parameters
- *  unchanged.
+ *    unchanged.
  *  - Core has validated handles, null pointers, bounds of allocations and argument sizes; the
- *  backend validates what only it knows (block size of a kernel, memory, PTX).
+ *    backend validates what only it knows (block size of a kernel, memory, PTX).
  *  - It is thread-safe unless its comment says otherwise. Objects stay valid while a call on
- *  them runs: core holds references. Entries that enqueue return at once; only entries marked
- *  BLOCKING wait.
- *  - A context that has failed asynchronously is sticky: every entry that allocates, enqueues or
- *  waits returns that status and its full text until context_reset.
+ *    them runs: core holds references. Entries that enqueue return at once; only entries marked
+ *    BLOCKING wait.
+ *  - A context that has failed asynchronously is sticky: every entry that allocates, enqueues
+ *    or waits returns that status and its full text until context_reset.
  *  - `out_ticket`: every enqueued operation gets its stream's next ticket (1, 2, 3 ...). An
- *  entry that frees memory takes the tickets of the last uses; the backend frees it when all of
- *  them have completed. */
+ *    entry that frees memory takes the tickets of the last uses; the backend frees it when all
+ *    of them have completed. */
 #ifndef KERNELMILL_BACKEND_INTERFACE_H
 #define KERNELMILL_BACKEND_INTERFACE_H
 

@@ -14,7 +14,7 @@ namespace km {
 /// takes time proportional to the product of the lengths.
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate most similar to `word`; empty if none is close enough to be the intended one.
+/// The candidate most similar to `word`; empty if none is close enough to be the intended word.
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates);
 
 /// " Did you mean 'x'?" with the candidate most similar to `word`; empty if none is close enough.

@@ -1,16 +1,21 @@
-// The approximate instructions of PTX: one definition for the code generator, tests and whoever
-// else executes PTX, so that results have the same bits on every machine. Everything is made of
-// correctly rounded operations; no hardware estimate is used. Errors (measured in tests) and
-// special cases keep within the tables of the PTX ISA.
+// The approximate instructions of PTX, defined once for the code generator, the tests and the
+// interpreter, so that results have the same bits on every machine. They consist of correctly
+// rounded operations and use no hardware estimates. Errors (measured in tests) and special cases
+// keep within the tables of the PTX ISA.
 //
-// `Ops` supplies values and operations: types F32, I32 and Bool, and F32 f(float) I32 i(uint32_t)
-//   constants add sub mul div (F32, F32) fma(F32, F32, F32) sqrt(F32) round(F32) to an integral
-//   value, ties to even flush(F32) subnormals to zeros of their sign iadd isub iand ior (I32, I32)
-//   shl sar (I32, n) shifts by constants; sar keeps the sign I32 bits(F32) F32 real(I32) F32
-//   from_int(I32) I32 to_int(F32) of an integral value; 0x80000000 for NaN and overflow Bool
-//   less(F32, F32) equal(F32, F32) false where a NaN is compared Bool is_zero(I32) select(Bool, T,
-//   T) of F32 and I32
-// For Approx64 the same of F64 and I64, with constants d(double) and i64(uint64_t).
+// `Ops` supplies values and operations: types F32, I32 and Bool, and
+//   F32 f(float)  I32 i(uint32_t)                         constants
+//   add sub mul div (F32, F32)  fma(F32, F32, F32)  sqrt(F32)
+//   round(F32)                                            to an integral value, ties to even
+//   flush(F32)                                            subnormals to zeros of their sign
+//   iadd isub iand ior (I32, I32)  shl sar (I32, n)       shifts by constants; sar keeps the sign
+//   I32 bits(F32)  F32 real(I32)  F32 from_int(I32)
+//   I32 to_int(F32)                                       of an integral value; 0x80000000 for NaN
+//                                                         and overflow
+//   Bool less(F32, F32) equal(F32, F32)                   false if an operand is NaN
+//   Bool is_zero(I32)
+//   select(Bool, T, T)                                    of F32 and I32
+// For Approx64 the same for F64 and I64, with constants d(double) and i64(uint64_t).
 #pragma once
 
 #include <cstdint>

@@ -337,7 +337,7 @@ class basic_graph : public detail::any_graph {
     if (status == KM_SUCCESS) functions_->put(gone.id, std::shared_ptr<void>());
     return P::give(status);
   }
-  /// Adds the dependency of `to` on `from`, and removes it.
+  /// Adds the dependency of `to` on `from`; the second function removes it.
   result<void> add_dependency(node from, node to) const {
     return P::give(km_graph_add_dependency(get(), from.id, to.id));
   }

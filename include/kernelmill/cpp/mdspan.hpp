@@ -14,7 +14,8 @@ namespace km {
 inline namespace v1 {
 namespace detail {
 
-// A host array of 1 to 3 dimensions as rows: extent and layout, or no layout of rows.
+// Describes a host array of 1 to 3 dimensions as rows, with extent and layout; is_rows is false if
+// its elements do not form rows.
 template <class Span>
 struct host_rows {
   static_assert(Span::rank() >= 1 && Span::rank() <= 3, "copies have one to three dimensions");

@@ -91,7 +91,7 @@ Status ModuleParser::parse_variables(Linkage linkage, bool managed) {
   if (tokens_.at_dotted("local") && module_.isa_version() >= kFirstWithAbi) {
     return tokens_.error_here("a variable in .local is declared in a function, from PTX 3.0 on");
   }
-  bool texture = tokens_.at_dotted("tex");  // the form before .texref
+  bool texture = tokens_.at_dotted("tex");  // `.tex`, the older spelling of .texref
   Space space = texture ? Space::global : *variable_space(tokens_.current());
   tokens_.advance();
   KM_ASSIGN(Symbol specifiers, declarations_.parse_specifiers(space));

@@ -6,7 +6,7 @@
 //   zeros:SHAPE        zeroed memory
 //   print:SHAPE        zeroed memory, printed afterwards, up to a limit
 // SHAPE is TYPE[N,...], WxHxC (an image), or @K (type and shape of argument K, counted from 0).
-// Where a number may stand so may @K.count, .bytes, .width, .height, .channels and .dim0 to .dim9.
+// Each number may also be @K.count, .bytes, .width, .height, .channels or .dim0 to .dim9.
 #pragma once
 
 #include <array>

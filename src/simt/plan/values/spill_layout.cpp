@@ -178,7 +178,7 @@ void SpillLayout::place(std::vector<SpillSlot*> slots,
   std::stable_sort(slots.begin(), slots.end(), [](const SpillSlot* a, const SpillSlot* b) {
     return a->size_bytes > b->size_bytes;
   });
-  size_t first = 0;  // the place of the value's size, or the last few of them
+  size_t first = 0;  // the first place of the value's size that is tried
   for (SpillSlot* slot : slots) {
     const auto& own = regions.at(slot);
     while (first < places.size() && places[first].size_bytes != slot->size_bytes) ++first;

@@ -1680,7 +1680,7 @@ impl km_access {
     pub const READ_WRITE: km_access = km_access(2);
 }
 #[repr(transparent)]
-/// The use that a kernel makes of a slice that it is given.
+/// A kernel's use of a slice argument.
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct km_access(pub i32);
 /// Input of km_launch_kernel_operands. Its layout never changes.
@@ -3219,10 +3219,10 @@ functions! {
     /** Allocates device memory for `element_count` elements, usable at once on every stream.
  KM_SLICE_ZEROED fills it with zeros; otherwise its contents are undefined. With KM_SLICE_MANAGED,
  km_slice_host_pointer returns its address for the host on every device that has managed memory;
- on NVIDIA GPUs pages migrate to where they are used, the host may touch them while kernels run
- only if the attribute KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1, and a reset
- frees them. 0 elements give an empty slice with address 0. The handle is the caller's, to be
- given to km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
+ on NVIDIA GPUs pages migrate to the processor that uses them, the host may touch them while
+ kernels run only if the attribute KM_DEVICE_ATTRIBUTE_CUDA + 89 (concurrent managed access) is 1,
+ and a reset frees them. 0 elements give an empty slice with address 0. The handle is the
+ caller's, to be given to km_slice_destroy. CUDA: cuMemAlloc, cuMemAllocManaged.
 
  Blocking: no.
 
@@ -4607,7 +4607,7 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
    KM_ERROR_INVALID_ARGUMENT when `block_count` or `block_threads` is 0, or when
-   `out_shared_bytes` is null; KM_ERROR_INVALID_LAUNCH when so many blocks do not fit, with the
+   `out_shared_bytes` is null; KM_ERROR_INVALID_LAUNCH when that many blocks do not fit, with the
    reason; KM_ERROR_NOT_SUPPORTED when the device does not tell its limits; KM_ERROR_CONTEXT_LOST
    when the context of `function` was reset after its creation.*/
     pub fn km_function_available_shared_bytes(
@@ -4696,9 +4696,9 @@ functions! {
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `function` is not a live function;
    KM_ERROR_INVALID_LAUNCH when the kernel has no such parameter, or the size is another, or an
    integer or address is given for a floating-point number, or the reverse: the message has the
-   parameter, its type as far as it is known, the argument, and what to give instead;
-   KM_ERROR_INVALID_ARGUMENT when no element type has that number of lanes; KM_ERROR_CONTEXT_LOST
-   when the context of `function` was reset after its creation.*/
+   parameter, its type if known, the argument, and a suitable argument; KM_ERROR_INVALID_ARGUMENT
+   when no element type has that number of lanes; KM_ERROR_CONTEXT_LOST when the context of
+   `function` was reset after its creation.*/
     pub fn km_function_check_argument(
         function: km_function,
         index: u32,
@@ -4904,7 +4904,7 @@ functions! {
     pub fn km_launch_submit(launch: km_launch) -> km_status;
     /** Launches a kernel with one call, for bindings. `arguments` holds the arguments at the offsets
  that km_function_param gives, `arguments_size_bytes` in all: the end of the last parameter. For
- each entry of `slices`, the address of that slice plus its offset is put in the place of that
+ each entry of `slices`, the address of that slice plus its offset becomes the value of that
  parameter, and the memory is kept until the kernel is done. Everything is copied before the call
  returns. CUDA: cuLaunchKernel.
 
