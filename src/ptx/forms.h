@@ -121,7 +121,7 @@ Space space_of(const Instruction& instruction);
 /// if it does not round that way.
 std::optional<Modifier> integral_rounding(const Instruction& instruction);
 
-/// "2 or 3" operands.
+/// The allowed number of operands for messages, such as "2 or 3".
 std::string operand_count_text(const Form& form, const Instruction& instruction);
 
 /// "add.{u16,u32}" for messages.

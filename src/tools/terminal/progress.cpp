@@ -45,7 +45,7 @@ class Progress::Line {
         end_(end),
         thread_([this] { run(); }) {}
   ~Line() {
-    std::fflush(stdout);  // while the thread still reads the pipe
+    std::fflush(stdout);  // flushed now, because the thread stops reading the pipe below
     constexpr uint64_t kOver = 1;
     if (write(end_, &kOver, sizeof kOver) == sizeof kOver) thread_.join();
     close(end_);
