@@ -72,21 +72,69 @@ MAX_FILES = 25
 DROPIN = "dropin/cuda/"
 DROPIN_EXPORTS = "dropin/cuda/api/"
 
-# The inner floors of a room: the folders of it that each of its folders may include besides itself
-# and the headers right below the room. A folder stands below all that include it, and "generated"
-# below all others.
+# The inner floors of a room: the folders of it that each of its folders may include besides itself.
+# A folder stands below all that include it. "" are the files right below the room: folders that
+# these do not include may include their headers. "generated" lies below all others. A floor may be
+# a room of its own.
 ROOMS = {
     "src/simt": {
-        "analysis": set(),
-        "build": {"analysis"},
-        "transform": {"analysis"},
-        "plan": {"analysis", "transform"},
-        "forms": {"arithmetic", "runtime"},
+        "": set(),
+        "kernel": set(),
+        "runtime": set(),
+        "analysis": {"kernel"},
+        "build": {"kernel"},
+        "transform": {"analysis", "kernel"},
         "arithmetic": {"runtime"},
+        "forms": {"arithmetic", "kernel", "runtime"},
+        "program": {"analysis", "forms", "kernel", "transform"},
+        "plan": {"analysis", "kernel", "program", "transform"},
         "passes": {"arithmetic"},
         "object": {"passes"},
-        "codegen": {"analysis", "transform", "plan", "forms", "arithmetic", "passes", "object",
-                    "runtime"},
+        "codegen": {"analysis", "arithmetic", "forms", "kernel", "object", "passes", "plan",
+                    "runtime", "transform"},
+        "compile": {"codegen", "object", "plan", "program"},
+    },
+    "src/simt/analysis": {
+        "": set(),
+        "memory": set(),
+        "control": {"memory"},
+    },
+    "src/simt/transform": {
+        "": set(),
+        "inline": set(),
+    },
+    "src/simt/arithmetic": {
+        "": set(),
+        "floating_point": set(),
+        "families": {"floating_point"},
+    },
+    "src/simt/plan": {
+        "": set(),
+        "memory": set(),
+        "values": {"memory"},
+        "code": {"memory", "values"},
+    },
+    "src/simt/passes": {
+        "cut": set(),
+        "": {"cut"},
+    },
+    "src/simt/runtime": {
+        "": set(),
+        "tensors": set(),
+    },
+    "src/simt/codegen": {
+        "": set(),
+        "lower": set(),
+        "modes": {"lower"},
+    },
+    "src/simt/codegen/lower": {
+        "lanes": set(),
+        "checks": {"lanes"},
+        "memory": {"checks", "lanes"},
+        "matrices": {"checks", "lanes"},
+        "atomics": {"checks", "lanes"},
+        "tensors": {"atomics"},
+        "": {"atomics", "checks", "lanes", "matrices", "memory", "tensors"},
     },
     "src/core": {
         "error": set(),
@@ -174,8 +222,17 @@ ROOMS = {
         "api": {"generator"},
     },
 }
-# The rooms with folders that their table does not know yet: those include what they like.
-OPEN_ROOMS = {"src/simt"}
+
+
+def may_include(room: str, folder: str):
+    """The folders of the room that a folder of it may include; None: its table lacks the folder."""
+    floors = ROOMS[room]
+    if folder not in floors:
+        return None
+    below_files = folder in floors.get("", ())
+    return floors[folder] | {folder, "generated"} | (set() if below_files else {""})
+
+
 # Functions and members of a class.
 MAX_CLASS = (60, 25)
 

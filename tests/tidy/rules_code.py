@@ -3,7 +3,7 @@
 import re
 
 from layers import COMMON_HEADERS, DROPIN, DROPIN_EXPORTS, INSIDE, LAYERS, MAX_CLASS, MAX_FILES
-from layers import OPEN_ROOMS, ROOMS, layer_of, readme_lines
+from layers import ROOMS, layer_of, may_include, readme_lines
 from tree import File, Finding
 
 MAX_FUNCTION_LINES = 70
@@ -74,32 +74,31 @@ def crowds(files: list) -> list:
     ]
 
 
-def room_of(path: str):
-    """The room of ROOMS that a path lies in and the folder below it, "" for none; None: no room."""
-    room = next((room for room in ROOMS if path.startswith(f"{room}/")), None)
-    if room is None:
-        return None
-    folder, slash, _ = path[len(room) + 1 :].partition("/")
-    return room, folder if slash else ""
+def rooms_of(path: str) -> dict:
+    """The folder that a path lies in, by each room of ROOMS around it; "" right below the room."""
+    found = {}
+    for room in ROOMS:
+        if path.startswith(f"{room}/"):
+            folder, slash, _ = path[len(room) + 1 :].partition("/")
+            found[room] = folder if slash else ""
+    return found
 
 
 def floors(file: File) -> list:
     """Each folder of a room includes those folders of it that the room's table names."""
-    home = room_of(file.path)
-    if home is None:
-        return []
-    room, folder = home
-    below = ROOMS[room].get(folder)
-    if below is None:
-        text = f"{room} has no floor '{folder}': tests/tidy/layers.py names the floors"
-        return [] if room in OPEN_ROOMS else [Finding("layering", file.path, 1, text)]
-    may_include = {"", "generated", folder} | below
     found = []
-    for line, own, _ in includes(file):
-        target = room_of(f"src/{own}") or room_of(own or "")
-        if target and target[0] == room and target[1] not in may_include:
-            text = f"{room}/{folder} may not include {room}/{target[1]} ({own})"
-            found.append(Finding("layering", file.path, line, text))
+    for room, folder in rooms_of(file.path).items():
+        allowed = may_include(room, folder)
+        if allowed is None:
+            text = f"{room} has no floor '{folder}': tests/tidy/layers.py names the floors"
+            found.append(Finding("layering", file.path, 1, text))
+            continue
+        for line, own, _ in includes(file):
+            target = (rooms_of(f"src/{own}") or rooms_of(own or "")).get(room)
+            if target is not None and target not in allowed:
+                home = f"{room}/{folder}".rstrip("/")
+                text = f"{home} may not include {own}: tests/tidy/layers.py has the floors"
+                found.append(Finding("layering", file.path, line, text))
     return found
 
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "simt/analysis/graph.h"
+#include "simt/kernel/graph.h"
 
 namespace km::simt {
 

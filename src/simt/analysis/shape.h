@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "simt/abi.h"
-#include "simt/kernel.h"
-#include "simt/layout.h"
+#include "simt/kernel/kernel.h"
+#include "simt/kernel/layout.h"
 
 namespace km::simt {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "simt/abi.h"
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

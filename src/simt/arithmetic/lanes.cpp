@@ -8,8 +8,6 @@
 #include <bit>
 #include <numeric>
 
-#include "simt/arithmetic/floating_point/rounding.h"
-
 namespace km::simt::arithmetic {
 
 using llvm::Constant;
@@ -169,11 +167,6 @@ V Lanes::copysign(V magnitude, V sign) const {
   uint64_t top = uint64_t{1} << (width(sign) - 1);
   V kept = b.CreateAnd(bits(magnitude), constant_like(sign, top - 1));
   return as_real(b.CreateOr(kept, b.CreateAnd(bits(sign), constant_like(sign, top))));
-}
-
-V Lanes::fma(V a, V c, V d) const {
-  if (has_fma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
-  return emulated_fma(*this, a, c, d);
 }
 
 V Lanes::split_halves(V value) const {

@@ -97,7 +97,7 @@ class Lanes {
   static bool is_saturated(V value);
   /// The magnitude of `magnitude` with the sign of `sign`.
   V copysign(V magnitude, V sign) const;
-  /// a * c + d rounded once to nearest, on every instruction set.
+  /// a * c + d rounded once to nearest, on every instruction set (floating_point/rounding.cpp).
   V fma(V a, V c, V d) const;
   V to_f64(V f32) const { return b.CreateFPExt(f32, f64()); }
   V to_f32(V f64) const { return b.CreateFPTrunc(f64, f32()); }

@@ -1,7 +1,7 @@
 // The first half of build_kernel(): basic blocks without SSA form.
 #pragma once
 
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "simt/build/basic_blocks.h"
-#include "simt/warpgroup_rules.h"
+#include "simt/kernel/warpgroup_rules.h"
 
 namespace km::simt {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "simt/codegen/builder.h"
-#include "simt/plan/code_plan.h"
+#include "simt/plan/code/code_plan.h"
 
 namespace km::simt {
 

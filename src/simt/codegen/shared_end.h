@@ -5,8 +5,8 @@
 
 #include "simt/abi.h"
 #include "simt/codegen/builder.h"
-#include "simt/layout.h"
-#include "simt/shared_memory.h"
+#include "simt/kernel/layout.h"
+#include "simt/kernel/shared_memory.h"
 
 namespace km::simt {
 

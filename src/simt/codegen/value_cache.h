@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

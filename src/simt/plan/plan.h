@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "simt/analysis/convergence.h"
+#include "simt/analysis/control/convergence.h"
 #include "simt/analysis/shape.h"
 #include "simt/engine.h"
-#include "simt/layout.h"
+#include "simt/kernel/layout.h"
 #include "simt/transform/linearize.h"
 #include "simt/transform/regions.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

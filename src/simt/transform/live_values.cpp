@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

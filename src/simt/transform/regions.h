@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "simt/analysis/shape.h"
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

@@ -2,7 +2,7 @@
 // of them.
 #pragma once
 
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 

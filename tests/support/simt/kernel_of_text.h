@@ -6,7 +6,7 @@
 #include <string>
 
 #include "simt/engine.h"
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt::testing {
 

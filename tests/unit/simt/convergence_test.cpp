@@ -1,5 +1,5 @@
 // Which loops wait, for whom, and the execution mode that follows.
-#include "simt/analysis/convergence.h"
+#include "simt/analysis/control/convergence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "simt/analysis/graph.h"
+#include "simt/kernel/graph.h"
 
 #include <gtest/gtest.h>
 

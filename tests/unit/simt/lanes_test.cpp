@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "simt/program.h"
+#include "simt/program/program.h"
 #include "support/simt/kernel_of_text.h"
 
 namespace km::simt {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ptx/checks/program_check.h"
-#include "simt/plan/choose_plan.h"
-#include "simt/plan/code_plan.h"
+#include "simt/plan/code/choose_plan.h"
+#include "simt/plan/code/code_plan.h"
 
 namespace km::simt {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "simt/analysis/convergence.h"
+#include "simt/analysis/control/convergence.h"
 #include "support/simt/kernel_of_text.h"
 
 namespace km::simt {

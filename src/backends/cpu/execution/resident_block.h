@@ -8,7 +8,7 @@
 #include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/memory/address_space.h"
 #include "simt/abi.h"
-#include "simt/warpgroup_rules.h"
+#include "simt/kernel/warpgroup_rules.h"
 
 namespace km::cpu {
 

@@ -13,7 +13,7 @@
 #include "backends/cpu/stream/thread_pool.h"
 #include "base/assert.h"
 #include "base/text.h"
-#include "simt/shared_memory.h"
+#include "simt/kernel/shared_memory.h"
 
 namespace km::cpu {
 namespace {

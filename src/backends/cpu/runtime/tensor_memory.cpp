@@ -5,8 +5,8 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
 #include "backends/cpu/threads/sanitizers.h"
+#include "simt/kernel/warpgroup_rules.h"
 #include "simt/runtime/tensors/warpgroup.h"
-#include "simt/warpgroup_rules.h"
 
 // The caller's address is where generated code was: it must be taken in the entry itself.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)

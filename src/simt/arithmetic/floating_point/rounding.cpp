@@ -161,6 +161,17 @@ V integer_sum(Lanes& l, V x, V factor, V offset, Round round) {
   return l.as_real(stepped);
 }
 
+/// a * c + d where the machine has no instruction for it.
+V emulated_fma(const Lanes& lanes, V a, V c, V d) {
+  Lanes caller = lanes;
+  if (Lanes::is_f64(a)) return soft_fma(caller, a, c, d, Round::rn);
+  // Long for machines of this kind: once per module, not once per instruction.
+  return out_of_line(caller, "km_fma_f32", {a, c, d}, [](Lanes& l, std::span<V const> x) {
+    V product = l.b.CreateFMul(l.to_f64(x[0]), l.to_f64(x[1]));
+    return l.to_f32(add_to_odd(l, product, l.to_f64(x[2])));
+  });
+}
+
 }  // namespace
 
 Round round_of(ptx::Modifier direction) {
@@ -284,14 +295,9 @@ V rounded_sqrt(Lanes& l, V a, Round round) {
   return narrow_sum(l, l.sqrt(l.to_f64(a)), nullptr, round);
 }
 
-V emulated_fma(const Lanes& lanes, V a, V c, V d) {
-  Lanes caller = lanes;
-  if (Lanes::is_f64(a)) return soft_fma(caller, a, c, d, Round::rn);
-  // Without fma instructions the sequence is long, so it is emitted once per module.
-  return out_of_line(caller, "km_fma_f32", {a, c, d}, [](Lanes& l, std::span<V const> x) {
-    V product = l.b.CreateFMul(l.to_f64(x[0]), l.to_f64(x[1]));
-    return l.to_f32(add_to_odd(l, product, l.to_f64(x[2])));
-  });
+V Lanes::fma(V a, V c, V d) const {
+  if (has_fma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
+  return emulated_fma(*this, a, c, d);
 }
 
 }  // namespace km::simt::arithmetic

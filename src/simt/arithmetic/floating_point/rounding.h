@@ -30,7 +30,4 @@ V narrow_to_odd(Lanes& l, V f64);
 /// a + c rounded to odd; the result must not overflow.
 V add_to_odd(Lanes& l, V a, V c);
 
-/// a * c + d on machines without an fma instruction.
-V emulated_fma(const Lanes& l, V a, V c, V d);
-
 }  // namespace km::simt::arithmetic

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "simt/codegen/lower/atomics/atomic_helpers.h"
-#include "simt/codegen/lower/mbarriers.h"
+#include "simt/codegen/lower/atomics/mbarriers.h"
 #include "simt/codegen/lower/memory/shaped_access.h"
 
 namespace km::simt {

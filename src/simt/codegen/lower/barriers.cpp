@@ -1,7 +1,7 @@
 #include "simt/codegen/lower/barriers.h"
 
 #include "simt/codegen/lower/tensors/warpgroup_matrices.h"
-#include "simt/warpgroup_rules.h"
+#include "simt/kernel/warpgroup_rules.h"
 
 namespace km::simt {
 

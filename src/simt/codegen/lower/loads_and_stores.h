@@ -1,7 +1,7 @@
 // ld, ldu and st.
 #pragma once
 
-#include "simt/codegen/lower/mbarriers.h"
+#include "simt/codegen/lower/atomics/mbarriers.h"
 #include "simt/codegen/lower/memory/neighbour_loads.h"
 #include "simt/codegen/lower/memory/prefetcher.h"
 #include "simt/codegen/lower/memory/shaped_access.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <set>
 
-#include "simt/codegen/lowering.h"
+#include "simt/codegen/lower/lowering.h"
 #include "simt/transform/exact_reads.h"
 
 namespace km::simt {

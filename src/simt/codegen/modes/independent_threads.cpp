@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "simt/codegen/lower/tensors/warpgroup_matrices.h"
-#include "simt/warpgroup_rules.h"
+#include "simt/kernel/warpgroup_rules.h"
 
 namespace km::simt {
 

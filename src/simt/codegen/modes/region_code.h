@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "simt/codegen/generator.h"
 #include "simt/codegen/modes/barrier_spill.h"
+#include "simt/codegen/modes/generator.h"
 #include "simt/codegen/modes/index_tests.h"
 #include "simt/codegen/modes/step_masks.h"
 

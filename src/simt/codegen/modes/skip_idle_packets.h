@@ -3,7 +3,7 @@
 #pragma once
 
 #include "simt/codegen/launch_frame.h"
-#include "simt/plan/idle_packets.h"
+#include "simt/plan/code/idle_packets.h"
 
 namespace km::simt {
 

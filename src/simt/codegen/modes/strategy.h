@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "simt/codegen/generator.h"
+#include "simt/codegen/modes/generator.h"
 
 namespace km::simt {
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "simt/plan/plan.h"
-#include "simt/plan/values/read_values.h"
+#include "simt/plan/read_values.h"
 
 namespace km::simt {
 

@@ -1,7 +1,7 @@
 // Inliner: arguments and results of calls.
 #include <algorithm>
 
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 #include "simt/transform/inline/inliner.h"
 #include "simt/transform/make_instruction.h"
 

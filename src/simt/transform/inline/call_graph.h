@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ptx/ir.h"
-#include "simt/analysis/graph.h"
+#include "simt/kernel/graph.h"
 
 namespace km::simt {
 

@@ -5,7 +5,7 @@
 
 #include "ptx/checks/program_check.h"
 #include "simt/abi.h"
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 #include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/inliner.h"
 #include "simt/transform/make_instruction.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/integers.h"
-#include "simt/kernel.h"
+#include "simt/kernel/kernel.h"
 #include "simt/transform/inline/dynamic_stack.h"
 #include "simt/transform/inline/inliner.h"
 #include "simt/transform/make_instruction.h"

@@ -12,9 +12,9 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/access_checks.h"
 #include "simt/codegen/lower/atomics/atomic_helpers.h"
-#include "simt/codegen/lower/mbarriers.h"
+#include "simt/codegen/lower/atomics/mbarriers.h"
+#include "simt/codegen/lower/checks/access_checks.h"
 
 namespace km::simt {
 

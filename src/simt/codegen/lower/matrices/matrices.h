@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "simt/codegen/lower/access_checks.h"
+#include "simt/codegen/lower/checks/access_checks.h"
 #include "simt/codegen/values.h"
 #include "simt/runtime/mma_form.h"
 

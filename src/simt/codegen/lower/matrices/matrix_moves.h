@@ -1,7 +1,7 @@
 // ldmatrix, stmatrix and movmatrix.
 #pragma once
 
-#include "simt/codegen/lower/access_checks.h"
+#include "simt/codegen/lower/checks/access_checks.h"
 #include "simt/codegen/values.h"
 
 namespace km::simt {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/access_checks.h"
+#include "simt/codegen/lower/checks/access_checks.h"
 #include "simt/codegen/lower/memory/column_memory.h"
 #include "simt/codegen/lower/memory/nontemporal_writer.h"
 

@@ -3,7 +3,7 @@
 // for each of 32 lanes keeps LLVM busy for a tenth of a second.
 #include <algorithm>
 
-#include "simt/codegen/lower/integer_parts.h"
+#include "simt/codegen/lower/lanes/integer_parts.h"
 #include "simt/codegen/lower/memory/row_transpose.h"
 
 namespace km::simt {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "ptx/names.h"
-#include "simt/codegen/lower/integer_parts.h"
+#include "simt/codegen/lower/lanes/integer_parts.h"
 
 namespace km::simt {
 

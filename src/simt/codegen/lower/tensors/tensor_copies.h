@@ -1,7 +1,7 @@
 // Copies between tensors and shared memory, and changes of tensor maps.
 #pragma once
 
-#include "simt/codegen/lower/mbarriers.h"
+#include "simt/codegen/lower/atomics/mbarriers.h"
 #include "simt/runtime/tensors/tensor_copy.h"
 
 namespace km::simt {

@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "simt/forms/wgmma_form.h"
+#include "simt/kernel/warpgroup_rules.h"
 #include "simt/runtime/tensors/tensor_runtime.h"
-#include "simt/warpgroup_rules.h"
 
 namespace km::simt {
 

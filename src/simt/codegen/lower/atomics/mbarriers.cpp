@@ -1,0 +1,177 @@
+// mbarrier objects. Their 64 bits, which PTX leaves open:
+//   0..19   arrivals that the current phase still waits for
+//   20..39  arrivals that every phase starts with
+//   40..61  bytes of transactions outstanding, signed
+//   62..63  the number of the phase, modulo 4
+// Nobody else looks at them meanwhile: a block's warps take turns at calls only.
+#include "simt/codegen/lower/atomics/mbarriers.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+using Builder = llvm::IRBuilder<>;
+using V = llvm::Value*;
+
+constexpr unsigned kExpectedShift = 20, kBytesShift = 40, kPhaseShift = 62;
+constexpr uint64_t kPending = (uint64_t{1} << kExpectedShift) - 1;
+constexpr uint64_t kExpected = kPending << kExpectedShift;
+constexpr uint64_t kBytes = ((uint64_t{1} << (kPhaseShift - kBytesShift)) - 1) << kBytesShift;
+constexpr uint64_t kBarrierBytes = 8;
+
+/// The bits of `field` of `sum`, the others of `word`.
+V with_field(Builder& b, V word, V sum, uint64_t field) {
+  return b.CreateOr(b.CreateAnd(word, ~field), b.CreateAnd(sum, field));
+}
+
+V take_pending(Builder& b, V word, V count) {
+  return with_field(b, word, b.CreateSub(word, count), kPending);
+}
+
+V take_expected(Builder& b, V word, V count) {
+  return with_field(b, word, b.CreateSub(word, b.CreateShl(count, kExpectedShift)), kExpected);
+}
+
+V add_bytes(Builder& b, V word, V bytes) {
+  return with_field(b, word, b.CreateAdd(word, b.CreateShl(bytes, kBytesShift)), kBytes);
+}
+
+V take_bytes(Builder& b, V word, V bytes) {
+  return with_field(b, word, b.CreateSub(word, b.CreateShl(bytes, kBytesShift)), kBytes);
+}
+
+/// Nothing pending, no bytes outstanding: the next phase begins.
+V next_phase_if_complete(Builder& b, V word) {
+  V left = b.CreateAnd(word, kPending | kBytes);
+  V fresh = b.CreateAnd(b.CreateLShr(word, kExpectedShift), kPending);
+  fresh = b.CreateAdd(b.CreateOr(word, fresh), b.getInt64(uint64_t{1} << kPhaseShift));
+  return b.CreateSelect(b.CreateICmpEQ(left, b.getInt64(0)), fresh, word);
+}
+
+V load_barrier(Builder& b, V address) {
+  return b.CreateLoad(b.getInt64Ty(), b.CreateIntToPtr(address, b.getPtrTy()));
+}
+
+void store_barrier(Builder& b, V address, V word) {
+  b.CreateStore(word, b.CreateIntToPtr(address, b.getPtrTy()));
+}
+
+/// mbarrier.arrive and arrive_drop of every kind, on one object.
+V arrive(Builder& b, const ptx::Instruction& ptx, V word, V count) {
+  V arrivals = count;
+  if (ptx.has(Modifier::expect_tx)) {
+    word = add_bytes(b, word, count);
+    arrivals = b.getInt64(1);
+  }
+  word = take_pending(b, word, arrivals);
+  if (ptx.has(Modifier::arrive_drop)) word = take_expected(b, word, arrivals);
+  return ptx.has(Modifier::noComplete) ? word : next_phase_if_complete(b, word);
+}
+
+}  // namespace
+
+void complete_bytes(Builder& b, V address, V size_bytes) {
+  V word = take_bytes(b, load_barrier(b, address), size_bytes);
+  store_barrier(b, address, next_phase_if_complete(b, word));
+}
+
+void Mbarriers::lower_mbarrier(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  if (ptx.has(Modifier::pending_count)) {
+    const bool lanes = !values_.results_are_scalar(inst);
+    Value* state = values_.operand(inst, ptx.operands[1], Type::b64, lanes, false);
+    auto* mask_bits = llvm::ConstantInt::get(state->getType(), kPending);
+    if (inst.writes.empty()) return;
+    return values_.define_result(inst, inst.writes[0].first, b_.CreateAnd(state, mask_bits),
+                                 Type::u64);
+  }
+  if (ptx.has(Modifier::test_wait) || ptx.has(Modifier::try_wait)) return lower_phase_test(inst);
+  if (ptx.has(Modifier::arrive) || ptx.has(Modifier::arrive_drop)) return lower_arrive(inst);
+  const Address at =
+      addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
+  checks_.check_lanes(inst, at, kBarrierBytes);
+  // The word stays: warps that still wait for the last phase see that it is over, as on GPUs.
+  if (ptx.has(Modifier::inval)) return;
+  Value* count = i32(0);
+  if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
+  loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
+                   [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                     Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
+                     Value* word = b.getInt64(0);
+                     if (ptx.has(Modifier::init)) {
+                       number = b.CreateAnd(number, kPending);
+                       word = b.CreateOr(number, b.CreateShl(number, kExpectedShift));
+                     } else if (ptx.has(Modifier::expect_tx)) {
+                       word = add_bytes(b, load_barrier(b, lane[0]), number);
+                     } else if (ptx.has(Modifier::complete_tx)) {
+                       word = take_bytes(b, load_barrier(b, lane[0]), number);
+                       word = next_phase_if_complete(b, word);
+                     }
+                     store_barrier(b, lane[0], word);
+                     return nullptr;
+                   });
+}
+
+void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
+  const Address at = addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier));
+  checks_.check_lanes(inst, at, kBarrierBytes);
+  loops_.for_lanes("complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
+                   [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                     complete_bytes(b, lane[0], lane[1]);
+                     return nullptr;
+                   });
+}
+
+/// The result is what the object was before.
+void Mbarriers::lower_arrive(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool of_copies = ptx.opcode == ptx::Opcode::cp;
+  // Without .noinc cp.async adds the arrival beforehand, and the copies are complete already.
+  if (of_copies && !ptx.has(Modifier::noinc)) return;
+  const Operand& place = ptx.operands[of_copies ? 0 : 1];
+  const Address at = addresses_.address_of(inst, place, space_of(kernel_, inst, place));
+  checks_.check_lanes(inst, at, kBarrierBytes);
+  Value* count = i32(1);
+  if (ptx.operand_count > 2) count = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
+  Value* states =
+      loops_.for_lanes(form_name(ptx), b_.getInt64Ty(), {addresses_.lanes_of(at), count},
+                       [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                         Value* word = load_barrier(b, lane[0]);
+                         Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
+                         store_barrier(b, lane[0], arrive(b, ptx, word, number));
+                         return word;
+                       });
+  if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, states, Type::b64);
+}
+
+/// Tests if the phase of a state, or that of a parity, is complete. try_wait does not wait longer:
+/// loops around it let others run.
+void Mbarriers::lower_phase_test(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool by_parity = ptx.has(Modifier::parity);
+  const Address at =
+      addresses_.address_of(inst, ptx.operands[1], space_of(kernel_, inst, ptx.operands[1]));
+  checks_.check_lanes(inst, at, kBarrierBytes);
+  Value* phase =
+      values_.operand(inst, ptx.operands[2], by_parity ? Type::u32 : Type::b64, true, false);
+  Value* words = loops_.for_lanes("mbarrier_words", b_.getInt64Ty(), {addresses_.lanes_of(at)},
+                                  [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                                    return load_barrier(b, lane[0]);
+                                  });
+  auto shifted = [&](Value* value) { return b_.CreateLShr(value, splat(i64(kPhaseShift))); };
+  Value* now = shifted(words);
+  if (by_parity) {
+    now = b_.CreateAnd(now, splat(i64(1)));
+    phase = b_.CreateZExt(b_.CreateAnd(phase, splat(i32(1))), now->getType());
+  } else {
+    phase = shifted(phase);
+  }
+  if (inst.writes.empty()) return;
+  values_.define_result(inst, inst.writes[0].first, b_.CreateICmpNE(now, phase), Type::pred);
+}
+
+}  // namespace km::simt

@@ -1,0 +1,39 @@
+// mbarrier objects.
+#pragma once
+
+#include "simt/codegen/lower/checks/access_checks.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
+#include "simt/codegen/values.h"
+
+namespace km::simt {
+
+/// Completes `size_bytes` bytes of transactions of the barrier at `address`; both are i64.
+void complete_bytes(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* size_bytes);
+
+/// Lowers the operations on mbarrier objects.
+class Mbarriers : public Room {
+ public:
+  Mbarriers(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
+            AccessChecks& checks, LaneLoops& loops)
+      : Room(builder, plan),
+        values_(values),
+        addresses_(addresses),
+        checks_(checks),
+        loops_(loops) {}
+
+  /// Lowers mbarrier and cp.async.mbarrier.
+  void lower_mbarrier(const Inst& inst);
+  /// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
+  void complete_transactions(const Inst& inst, const ptx::Operand& barrier, Value* sizes);
+
+ private:
+  void lower_arrive(const Inst& inst);
+  void lower_phase_test(const Inst& inst);
+
+  Values& values_;
+  Addresses& addresses_;
+  AccessChecks& checks_;
+  LaneLoops& loops_;
+};
+
+}  // namespace km::simt

@@ -1,0 +1,237 @@
+#include "simt/codegen/lower/checks/access_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+
+#include "simt/plan/memory/lane_runs.h"
+
+namespace km::simt {
+
+using ptx::Opcode;
+using ptx::Operand;
+
+void AccessChecks::check_access(const Inst& inst, const Address& address) {
+  const MemoryAccess access = *memory_access(kernel_, inst);
+  check_alignment(address, access.size_bytes);
+  if (code_plan_.privatized.is_used()) privatized_.flush_if_overlapping(access, inst, address);
+  if (plan_.variant.checked && !is_within_symbol(kernel_, access))
+    check_range(inst, access, address);
+}
+
+/// Collects the accesses of the current block, once for each block.
+void AccessChecks::note_block_accesses() {
+  if (block_accesses_.block == position_.block) return;
+  block_accesses_ = {position_.block, {}, {}};
+  const auto& insts = kernel_.blocks[position_.block].insts;
+  for (size_t i = 0; i < insts.size(); ++i) {
+    const Opcode opcode = insts[i].ptx->opcode;
+    if (opcode == Opcode::call || opcode == Opcode::trap) block_accesses_.stops.push_back(i);
+    const auto access = memory_access(kernel_, insts[i]);
+    if (!access || access->place->reg == ptx::kNone) continue;
+    const ValueId base = insts[i].read(access->place->reg);
+    block_accesses_.places[{base, access->space}].emplace_back(i, *access);
+  }
+}
+
+/// The accesses that happen whenever this one does and go to constant distances from the same
+/// register, this one first: they are tested together.
+std::vector<MemoryAccess> AccessChecks::accesses_together(const Inst& inst,
+                                                          const MemoryAccess& access) {
+  std::vector<MemoryAccess> list{access};
+  const auto& insts = kernel_.blocks[position_.block].insts;
+  const std::less<const Inst*> before;
+  const bool is_here = !before(&inst, insts.data()) && before(&inst, insts.data() + insts.size());
+  if (access.place->reg == ptx::kNone || !is_here) return list;
+  note_block_accesses();
+  const auto at = static_cast<size_t>(&inst - insts.data());
+  const auto& stops = block_accesses_.stops;
+  const auto stop = std::upper_bound(stops.begin(), stops.end(), at);
+  for (const auto& [place, each] :
+       block_accesses_.places[{inst.read(access.place->reg), access.space}]) {
+    if (place > at && (stop == stops.end() || place < *stop)) list.push_back(each);
+  }
+  return list;
+}
+
+/// Once for the packet where lanes lie multiples of the size apart, else one by one.
+void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) {
+  const bool apart =
+      address.offsets == nullptr || are_multiples_apart(*address.offsets, lanes_, size_bytes);
+  const auto bits = static_cast<unsigned>(__builtin_ctzll(size_bytes));
+  if (apart && address.align_bits >= bits) return;
+  const bool regular = apart && address.lanes == nullptr;
+  Value* const one = regular ? address.base : address.congruent;
+  if (one == nullptr) {
+    Value* const addresses = address.index.lanes ? nullptr : addresses_.lanes_of(address);
+    if (!has_avx512() && !inline_tests_.take()) {
+      require_aligned(address.index, addresses, mask_bits(), size_bytes);
+      return;
+    }
+    Value* low = address.low_lanes ? address.low_lanes : addresses_.lanes_of(address);
+    auto* rest = llvm::ConstantInt::get(low->getType(), size_bytes - 1);
+    auto* none = llvm::Constant::getNullValue(low->getType());
+    Value* bad = builder_.and_masks(mask(), b_.CreateICmpNE(b_.CreateAnd(low, rest), none));
+    return builder_.branch_unlikely(builder_.any(bad), [&] {
+      raise_misaligned(address.index, addresses, builder_.bits_of(bad), size_bytes);
+    });
+  }
+  Value* misaligned = b_.CreateICmpNE(b_.CreateAnd(one, i64(size_bytes - 1)), i64(0));
+  builder_.branch_unlikely(misaligned, [&] { raise_misaligned(address, size_bytes); });
+}
+
+/// Each place remembers the allocation it touched last and tests against that one: once for the
+/// packet where the lanes' offsets are known, else lane by lane.
+void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
+                               const Address& address) {
+  if (access.place->reg != ptx::kNone &&
+      !checked_bases_.emplace(inst.read(access.place->reg), access.space).second) {
+    return;
+  }
+  const std::vector<MemoryAccess> together = accesses_together(inst, access);
+  int64_t low = 0, high = 0;  // relative to this access
+  for (const MemoryAccess& each : together) {
+    const int64_t offset = each.place->offset - access.place->offset;
+    low = std::min(low, offset);
+    high = std::max(high, offset + static_cast<int64_t>(each.size_bytes));
+  }
+  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* begin = builder_.load_field(range, 0, b_.getInt64Ty(), false);
+  Value* last = builder_.load_field(range, 8, b_.getInt64Ty(), false);
+  Value* outside = nullptr;
+  if (address.lanes != nullptr) {
+    Value* first = b_.CreateSub(begin, i64(static_cast<uint64_t>(low)));
+    Value* distance = b_.CreateSub(address.lanes, splat(first));
+    outside = builder_.any(builder_.and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
+  } else {
+    const auto [least, most] = extremes_of(address.offsets, lanes_);
+    low += least;
+    high += most;
+    Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low)));
+    outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
+    if (address.ok != nullptr) outside = b_.CreateOr(outside, b_.CreateNot(address.ok));
+  }
+  auto* addresses = builder_.variable(vector_of(b_.getInt64Ty()), "addresses");
+  builder_.branch_unlikely(outside, [&] {
+    b_.CreateStore(addresses_.lanes_of(address), addresses);
+    auto* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                         {pointer, pointer, pointer, b_.getInt32Ty(), pointer,
+                                          b_.getInt32Ty(), b_.getInt64Ty(), pointer},
+                                         false);
+    frame_.call_runtime(
+        offsetof(RuntimeTable, check_range), type,
+        {frame_.record(), frame_.state(), addresses, mask_bits(), access_table(together),
+         i32(together.size()), i64(static_cast<uint64_t>(high - low)), range});
+  });
+}
+
+/// AccessPart records for the runtime.
+llvm::Constant* AccessChecks::access_table(const std::vector<MemoryAccess>& together) {
+  std::vector<uint64_t> words;
+  for (const MemoryAccess& each : together) {
+    const AccessPart part{each.place->offset - together[0].place->offset,
+                          static_cast<uint16_t>(each.size_bytes),
+                          static_cast<uint16_t>(each.held_bytes), each.line};
+    const auto pair = std::bit_cast<std::array<uint64_t, 2>>(part);
+    words.insert(words.end(), pair.begin(), pair.end());
+  }
+  return builder_.private_constant(llvm::ConstantDataArray::get(context_, words), "km_accesses");
+}
+
+llvm::Value* AccessChecks::access_site(uint64_t size_bytes, int64_t step_bytes) {
+  const AccessSite site{builder_.current_line(), static_cast<uint16_t>(size_bytes),
+                        static_cast<int16_t>(step_bytes)};
+  return i64(std::bit_cast<uint64_t>(site));
+}
+
+void AccessChecks::require_aligned(const LaneIndex& index, Value* addresses, Value* bits,
+                                   uint64_t size_bytes) {
+  std::vector<Value*> arguments = addresses_.lane_arguments(index, addresses, 0);
+  arguments.insert(arguments.end(),
+                   {bits, access_site(size_bytes, 0), frame_.runtime(), frame_.state()});
+  b_.CreateCall(lane_helpers_.alignment_helper(scale_of(index)), arguments);
+}
+
+/// Ends the launch for lanes of `bits`, all of which are known to be misaligned.
+void AccessChecks::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits,
+                                    uint64_t size_bytes) {
+  Value* address = builder_.of_first_lane(index.lanes ? index.lanes : addresses, bits);
+  if (index.lanes != nullptr) {
+    Value* distance = b_.CreateMul(b_.CreateSExt(address, b_.getInt64Ty()), i64(index.scale));
+    address = b_.CreateAdd(index.base, distance);
+  }
+  call_misaligned(address, bits, access_site(size_bytes, 0));
+}
+
+/// Ends the launch for all active lanes of an access.
+void AccessChecks::raise_misaligned(const Address& address, uint64_t size_bytes) {
+  int64_t step_bytes = 0;
+  bool has_step = address.lanes == nullptr;
+  if (address.offsets != nullptr) {
+    const LaneRun run = run_of(*address.offsets, lanes_);
+    step_bytes = run.step;
+    has_step = run.lanes == lanes_ && step_bytes == static_cast<int16_t>(step_bytes);
+  }
+  if (has_step) {
+    return call_misaligned(address.base, mask_bits(), access_site(size_bytes, step_bytes));
+  }
+  Value* const lanes = address.index.lanes ? nullptr : addresses_.lanes_of(address);
+  raise_misaligned(address.index, lanes, mask_bits(), size_bytes);
+}
+
+void AccessChecks::call_misaligned(Value* address, Value* bits, Value* site) {
+  end_launch(b_, frame_.runtime(), offsetof(RuntimeTable, misaligned),
+             {frame_.state(), address, bits, site});
+  b_.SetInsertPoint(builder_.new_block("raised"));
+}
+
+void AccessChecks::check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes) {
+  auto* zeros = llvm::Constant::getNullValue(access.addresses->getType());
+  if (access.align_bytes > 1) {
+    Value* low = b_.CreateAnd(access.addresses, splat(i64(access.align_bytes - 1)));
+    Value* touches = b_.CreateICmpNE(splat(access.sizes), zeros);
+    Value* bad = builder_.and_masks(lanes, b_.CreateAnd(touches, b_.CreateICmpNE(low, zeros)));
+    builder_.branch_unlikely(builder_.any(bad), [&] {
+      raise_misaligned({}, access.addresses, builder_.bits_of(bad), access.align_bytes);
+    });
+  }
+  check_lane_ranges(inst, access, lanes);
+  frame_.note_line();
+}
+
+void AccessChecks::check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes) {
+  check_alignment(address, size_bytes);
+  frame_.note_line();
+  if (!plan_.variant.checked) return;
+  check_lane_ranges(inst, {addresses_.lanes_of(address), i64(size_bytes), size_bytes}, mask());
+}
+
+void AccessChecks::check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes) {
+  if (!plan_.variant.checked) return;
+  Value* sizes = splat(access.sizes);
+  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* begin = splat(builder_.load_field(range, 0, b_.getInt64Ty(), false));
+  Value* extent = splat(builder_.load_field(range, 8, b_.getInt64Ty(), false));
+  Value* distance = b_.CreateSub(access.addresses, begin);
+  Value* outside = b_.CreateOr(b_.CreateICmpUGT(sizes, extent),
+                               b_.CreateICmpUGT(distance, b_.CreateSub(extent, sizes)));
+  Value* touches = b_.CreateICmpNE(sizes, llvm::Constant::getNullValue(sizes->getType()));
+  outside = builder_.and_masks(lanes, b_.CreateAnd(touches, outside));
+  auto* addresses = builder_.variable(sizes->getType(), "addresses");
+  auto* counts = builder_.variable(sizes->getType(), "sizes");
+  builder_.branch_unlikely(builder_.any(outside), [&] {
+    b_.CreateStore(access.addresses, addresses);
+    b_.CreateStore(sizes, counts);
+    auto* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(
+        b_.getVoidTy(),
+        {pointer, pointer, pointer, pointer, b_.getInt32Ty(), b_.getInt32Ty(), pointer}, false);
+    frame_.call_runtime(offsetof(RuntimeTable, check_sizes), type,
+                        {frame_.record(), frame_.state(), addresses, counts,
+                         builder_.bits_of(lanes), i32(inst.ptx->location.line), range});
+  });
+}
+
+}  // namespace km::simt

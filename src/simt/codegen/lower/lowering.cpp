@@ -1,0 +1,102 @@
+// is_supported() in simt/forms/support.cpp goes by the same families as lower().
+#include "simt/codegen/lower/lowering.h"
+
+#include "ptx/forms.h"
+#include "simt/codegen/lower/images.h"
+#include "simt/codegen/lower/tensors/tensor_copies.h"
+#include "simt/codegen/lower/tensors/warpgroup_matrices.h"
+#include "simt/transform/make_instruction.h"
+
+namespace km::simt {
+
+using ptx::Family;
+
+Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
+                   SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame)
+    : Room(builder, plan),
+      frame_(frame),
+      values_(values),
+      addresses_(builder, plan, frame, registers, values),
+      privatized_(builder, plan, frame, addresses_),
+      lane_helpers_(builder, plan),
+      loops_(builder, plan),
+      checks_(builder, plan, frame, addresses_, privatized_, lane_helpers_),
+      mbarriers_(builder, plan, values, addresses_, checks_, loops_),
+      matrix_moves_(builder, plan, values, addresses_, checks_),
+      matrices_(builder, plan, frame, values, addresses_, checks_),
+      accesses_(builder, plan, frame, addresses_, checks_, lane_helpers_, loops_),
+      prefetcher_(builder, plan, frame, values, addresses_),
+      loads_and_stores_(builder, plan, values, addresses_, checks_, accesses_, prefetcher_,
+                        mbarriers_),
+      helpers_(builder, plan),
+      atomics_(builder, plan, frame, registers, values, addresses_, checks_, privatized_,
+               mbarriers_, helpers_),
+      copies_(builder, plan, registers, values, addresses_, checks_, loops_, accesses_, mbarriers_,
+              helpers_),
+      warp_(builder, plan, values, warp_frame),
+      calls_(builder, plan, frame, values),
+      barriers_(builder, plan, frame, values),
+      spaces_(builder, plan, frame, registers, values),
+      computations_(builder, plan, values) {}
+
+void Lowering::begin_region() {
+  prefetcher_.begin_region();
+  calls_.begin_region();
+}
+
+void Lowering::begin_block() {
+  matrices_.begin_block();
+  builder_.forget_values();
+  loads_and_stores_.begin_block();
+  checks_.begin_block();
+}
+
+void Lowering::lower(const Inst& inst) {
+  switch (ptx::family_of(*inst.ptx)) {
+    case Family::move:
+      return computations_.lower_mov(inst);
+    case Family::address:
+      return spaces_.lower(inst);
+    case Family::load:
+      return loads_and_stores_.lower_load(inst);
+    case Family::store:
+      return loads_and_stores_.lower_store(inst);
+    case Family::atomic:
+      return atomics_.lower_atomic(inst);
+    case Family::async_copy:
+      return copies_.lower_cp(inst);
+    case Family::mbarrier:
+      return mbarriers_.lower_mbarrier(inst);
+    case Family::barrier:
+      if (is_barrier(*inst.ptx)) barriers_.lower_barrier(inst);
+      return;  // bar.warp.sync: lanes run in step
+    case Family::fence:
+      return barriers_.lower_fence(inst);
+    case Family::warp:
+      return warp_.lower(inst);
+    case Family::tensor:
+      return TensorCopies(builder_, code_plan_, frame_, values_, addresses_, checks_, loops_,
+                          mbarriers_)
+          .lower(inst);
+    case Family::warpgroup:
+      return WarpgroupMatrices(builder_, code_plan_, frame_, values_).lower(inst);
+    case Family::matrix:
+      return matrices_.lower(inst);
+    case Family::matrix_move:
+      return matrix_moves_.lower(inst);
+    case Family::image:
+      return ImageAccesses(builder_, code_plan_, frame_, values_).lower(inst);
+    case Family::call:
+      return calls_.lower_call(inst);
+    case Family::control:  // a trap: blocks end with all others
+      return frame_.raise(trap_reason(*inst.ptx));
+    case Family::policy:
+      return computations_.lower_policy(inst);
+    case Family::hint:  // griddepcontrol too: grids of a stream run one after the other
+      return;
+    default:
+      return computations_.lower_arithmetic(inst);
+  }
+}
+
+}  // namespace km::simt

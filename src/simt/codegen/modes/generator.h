@@ -1,0 +1,33 @@
+// The parts of the code generator that all execution modes share.
+#pragma once
+
+#include "simt/codegen/code_limit.h"
+#include "simt/codegen/lower/lowering.h"
+
+namespace km::simt {
+
+/// Holds them for one kernel variant, each with references to those before it.
+struct Generator {
+  Generator(CodeBuilder& code_builder, const CodePlan& code_plan, const Interruption& interruption)
+      : builder(code_builder),
+        plan(code_plan),
+        frame(builder, plan),
+        registers(builder, plan, frame),
+        values(builder, plan, frame, registers),
+        warp_frame(builder, plan),
+        lowering(builder, plan, frame, registers, values, warp_frame),
+        limit(builder, plan, interruption) {}
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+
+  CodeBuilder& builder;
+  const CodePlan& plan;
+  LaunchFrame frame;
+  SpecialRegisters registers;
+  Values values;
+  IndependentWarpFrame warp_frame;
+  Lowering lowering;
+  CodeLimit limit;
+};
+
+}  // namespace km::simt

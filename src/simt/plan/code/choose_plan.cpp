@@ -1,0 +1,205 @@
+#include "simt/plan/code/choose_plan.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "simt/analysis/memory/gathers.h"
+#include "simt/stage_dump.h"
+#include "simt/transform/exact_reads.h"
+#include "simt/transform/inline/dynamic_stack.h"
+#include "simt/transform/prune.h"
+
+namespace km::simt {
+
+namespace {
+
+/// The limit for barrier regions, which duplicate the blocks they share; above it, fibers need less
+/// code.
+uint64_t most_instructions(const Kernel& kernel) {
+  uint64_t once = 0;
+  for (const BasicBlock& block : kernel.blocks) once += block.insts.size() + 1;
+  return 4 * once + 2000;
+}
+
+uint64_t most_threads(const Variant& variant) {
+  return variant.block[0] == 0 ? kMaxBlockThreads : variant.threads();
+}
+
+ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant) {
+  ShapeOptions options;
+  options.block = variant.block;
+  options.assume_no_wrap = variant.assume_no_wrap;
+  options.local_stride_bytes = analysed.layout.local_stride_bytes();
+  options.layout = &analysed.layout;
+  return options;
+}
+
+/// The plan for mode c, which runs every kernel with any block size.
+Status plan_independent_threads(const ProgramImpl& program, const AnalysedKernel& analysed,
+                                Plan& plan, PlannedKernel& own) {
+  KM_ASSIGN(own.independent_kernel, build_kernel(program.module(), *analysed.function, true));
+  ShapeOptions options = options_for(analysed, plan.variant);
+  options.independent_threads = true;
+  own.shapes = analyse_shapes(own.independent_kernel, options);
+  own.classification = classify(own.independent_kernel, own.shapes);
+  plan.kernel = &own.independent_kernel;
+  plan.spin_loop = &own.classification.spin_loop;
+  plan.mode = Mode::independent_threads;
+  plan.lanes = kWarpLanes;
+  plan.packets = 1;
+  plan.splits_at_barriers = false;
+  plan.regions = whole_kernel(own.independent_kernel);
+  plan.linear = {order_blocks(own.independent_kernel, own.shapes, plan.regions.list[0])};
+  return {};
+}
+
+bool has_spin_loop(const Classification& classification) {
+  const auto& loops = classification.spin_loop;
+  return std::find(loops.begin(), loops.end(), 1) != loops.end();
+}
+
+/// True if the function has shared bodies, to which calls jump, and a stack: its lanes soon have
+/// different positions in the code.
+bool is_recursive(const Kernel& kernel) {
+  const ptx::Function& function = *kernel.function;
+  return has_stack(function) && std::any_of(function.code.begin(), function.code.end(),
+                                            [](const ptx::Instruction& instruction) {
+                                              return instruction.opcode == ptx::Opcode::brx;
+                                            });
+}
+
+/// The number of lanes for a kernel with many gathers: with AVX-512, half as many lanes leave a
+/// loop sooner; with AVX2, single threads are faster than vectors assembled lane by lane, or as few
+/// lanes as exchange data. A block of one thread has one lane. Measured in
+/// bench/experiments/lanes-for-gathers.md.
+uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Variant& variant) {
+  const uint32_t lanes = shapes.options.lanes;
+  const uint32_t together = threads_together(kernel, shapes);
+  if (together == 1 && (variant.threads() == 1 || is_recursive(kernel))) return 1;
+  if (variant.isa == Isa::x86_64_v2) return lanes;
+  uint32_t fewer = together == 1 ? 1 : std::max(8u, together);
+  if (variant.isa == Isa::avx512) fewer = std::max(16u, fewer);
+  const auto& block = variant.block;
+  const bool fits = uint64_t{block[1]} * block[2] <= 1 || block[0] % fewer == 0;
+  if (fewer >= lanes || !fits) return lanes;
+  return is_bound_by_gathers(kernel, shapes) ? fewer : lanes;
+}
+
+/// Analyses the kernel with the number of lanes that suits it.
+Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& options,
+                          const Variant& variant) {
+  Shapes shapes = analyse_and_prune(kernel, pruned, options);
+  const uint32_t most = options.lanes;
+  options.lanes = lanes_for_gathers(*kernel, shapes, variant);
+  if (options.lanes == most) return shapes;
+  shapes = analyse_and_prune(kernel, pruned, options);
+  if (options.lanes > 1 || all_values_are_uniform(shapes)) return shapes;
+  options.lanes = most;
+  return analyse_and_prune(kernel, pruned, options);
+}
+
+/// Decides the mode, lanes and regions of a kernel whose lanes share control flow. Returns false if
+/// only mode c can run it.
+bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKernel& own) {
+  Shapes& shapes = own.shapes;
+  if (analysed.kernel.irreducible != nullptr ||
+      plan.variant.least_mode == Mode::independent_threads)
+    return false;
+  const uint64_t threads = most_threads(plan.variant);
+  ShapeOptions options = options_for(analysed, plan.variant);
+  options.lanes = choose_lanes(analysed.kernel, plan.variant);
+  options.decide_branches = true;
+  shapes = analyse_with_lanes(plan.kernel, own.pruned, options, plan.variant);
+  Classification& classification = own.classification;
+  classification = classify(*plan.kernel, shapes);
+  plan.spin_loop = &classification.spin_loop;
+  if (classification.mode == Mode::fibers && threads <= kWarpLanes && options.lanes == kWarpLanes) {
+    classification.mode = Mode::run_to_completion;  // a single warp never waits for another
+  }
+  classification.mode = std::max(classification.mode, plan.variant.least_mode);
+  plan.splits_at_barriers = false;
+  std::optional<Regions> regions;
+  if (classification.mode == Mode::run_to_completion && plan.kernel->has_barrier() &&
+      threads > options.lanes) {
+    regions = find_regions(*plan.kernel, most_instructions(*plan.kernel));
+    plan.splits_at_barriers = regions.has_value();
+    if (!plan.splits_at_barriers) classification.mode = Mode::fibers;
+  }
+  if (classification.mode == Mode::fibers && options.lanes != kWarpLanes) {
+    options.lanes = kWarpLanes;
+    shapes = analyse_and_prune(plan.kernel, own.pruned, options);
+    const Mode mode = classification.mode;
+    classification = classify(*plan.kernel, shapes);
+    classification.mode = std::max(classification.mode, mode);
+  }
+  if (classification.mode == Mode::independent_threads) return false;
+  plan.mode = classification.mode;
+  plan.waits = has_spin_loop(classification);
+  plan.lanes = options.lanes;
+  plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
+  const Kernel& kernel = *plan.kernel;
+  plan.regions = regions ? std::move(*regions) : whole_kernel(kernel);
+  keep_exact_reads(kernel, shapes, plan.regions);
+  for (const Region& region : plan.regions.list) {
+    std::optional<LinearPlan> linear = linearize(kernel, shapes, region, plan.splits_at_barriers);
+    if (!linear) return false;
+    plan.linear.push_back(std::move(*linear));
+    if (dump_enabled("masks")) {
+      dump_stage("masks", kernel.function->name, dump(kernel, plan.linear.back()));
+    }
+    const bool passed_by = plan.linear.back().barrier_with_waiting_lanes != kNone;
+    if (plan.mode == Mode::fibers && passed_by) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& variant,
+                   PlannedKernel& out) {
+  if (variant.thread_stack_bytes != kThreadStackBytes && program.kernels()[kernel].has_stack) {
+    KM_ASSIGN(out.with_stack, program.with_stack(kernel, variant.thread_stack_bytes));
+  }
+  const AnalysedKernel& analysed = out.with_stack ? *out.with_stack : program.analysed(kernel);
+  Plan& plan = out.plan;
+  plan.kernel = &analysed.kernel;
+  plan.shapes = &out.shapes;
+  plan.layout = &analysed.layout;
+  plan.variable_of_symbol = &program.variable_of_symbol();
+  plan.params = &program.kernels()[kernel].params;
+  plan.variant = variant;
+  const bool is_chosen = try_shared_control(analysed, plan, out);
+  out.found = out.classification;
+  if (is_chosen) return {};
+  return plan_independent_threads(program, analysed, plan, out);
+}
+
+namespace {
+
+/// The sentence that names the instruction that rules out mode a.
+std::string reason_of(const Plan& plan, const Classification& found, const KernelInfo& info) {
+  if (plan.mode == Mode::run_to_completion) return "";
+  if (!found.reason.empty() && found.mode == plan.mode) return found.reason;
+  if (info.mode == plan.mode) return info.mode_reason;
+  if (plan.variant.least_mode == plan.mode) {
+    return "KM_CPU_MODE asks for it, or blocks of a cluster wait for each other";
+  }
+  return plan.mode == Mode::fibers ? "regions between barriers would be too long"
+                                   : "lanes would wait at too many places at once";
+}
+
+}  // namespace
+
+std::string dump(const PlannedKernel& planned, const KernelInfo& info) {
+  const Plan& plan = planned.plan;
+  std::string text = "mode ";
+  text += static_cast<char>('a' + static_cast<int>(plan.mode) - 1);
+  text += ", packets of " + counted(plan.lanes, "lane");
+  text += ", " + counted(plan.regions.list.size(), "region") + "\n";
+  const std::string reason = reason_of(plan, planned.found, info);
+  if (!reason.empty()) text += "because " + reason + "\n";
+  if (plan.waits) text += "a loop waits for other blocks or warps\n";
+  return text;
+}
+
+}  // namespace km::simt
