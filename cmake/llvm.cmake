@@ -7,8 +7,8 @@ if(NOT KM_LLVM_CONFIG)
 endif()
 
 # What is linked but not used costs nothing: --gc-sections and archive semantics drop it.
-set(km_llvm_components core support analysis passes target x86 mc object bitreader bitwriter
-  irreader linker debuginfodwarf)
+set(km_llvm_components core support analysis passes target ${KM_LLVM_TARGET} mc object bitreader
+  bitwriter irreader linker debuginfodwarf)
 
 function(km_llvm_query out)
   execute_process(COMMAND ${KM_LLVM_CONFIG} ${ARGN} OUTPUT_VARIABLE text

@@ -10,8 +10,6 @@ endfunction()
 
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
   km_untested_platform("the system is ${CMAKE_SYSTEM_NAME}, not Linux")
-elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" OR NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
-  km_untested_platform("the processor is ${CMAKE_SYSTEM_PROCESSOR}, not 64-bit x86-64")
 else()
   include(CheckCSourceCompiles)
   check_c_source_compiles("

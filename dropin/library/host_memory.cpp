@@ -35,7 +35,7 @@ bool detail::copy_host(void* to, const void* from, size_t size_bytes) noexcept {
 }
 
 bool read_host_text(const char* text, size_t most_bytes, std::string* out) {
-  constexpr uintptr_t kPageBytes = 4096;
+  constexpr uintptr_t kPageBytes = arch::kLeastPageBytes;
   out->clear();
   char piece[256];
   while (out->size() <= most_bytes) {

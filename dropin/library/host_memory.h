@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/arch/constants.h"
+
 namespace km::library {
 
 namespace detail {
@@ -16,7 +18,7 @@ bool copy_host(void* to, const void* from, size_t size_bytes) noexcept;
 
 /// True for memory on the page of the stack that the caller's frame is on: it is there.
 inline bool is_beside_frame(const void* place, size_t size_bytes) {
-  constexpr uintptr_t kPageBytes = 4096;
+  constexpr uintptr_t kPageBytes = arch::kLeastPageBytes;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   const auto at = reinterpret_cast<uintptr_t>(place);
   return (here ^ at) < kPageBytes && at % kPageBytes + size_bytes <= kPageBytes;

@@ -1,6 +1,5 @@
 #include "compile/compiler_thread.h"
 
-#include <immintrin.h>
 #include <locale.h>
 #include <pthread.h>
 
@@ -11,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/arch/float_control.h"
 #include "base/process/at_exit.h"
 #include "base/thread/thread_signals.h"
 
@@ -18,10 +18,7 @@ namespace km {
 namespace {
 
 constexpr size_t kStackBytes = size_t{64} << 20;
-/// Exceptions masked, round to nearest, subnormals kept: NVRTC's constant folding relies on these
-/// modes.
-constexpr unsigned kDefaultMxcsr = 0x1F80;
-/// The longest time that the end of the process waits for a compilation.
+/// At the end of the process: the longest wait for a compilation.
 constexpr std::chrono::seconds kExitPatience{10};
 constexpr std::chrono::milliseconds kExitPause{1};
 
@@ -37,7 +34,7 @@ struct Job {
 };
 
 void* thread_main(void* argument) {
-  _mm_setcsr(kDefaultMxcsr);
+  arch::set_float_control(arch::kDefaultFloatControl);  // folding constants relies on it
   if (const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr)) uselocale(plain);
   pthread_setname_np(pthread_self(), "km-compile");
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);

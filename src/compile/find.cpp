@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/arch/constants.h"
 #include "base/env.h"
 #include "base/process/dylib.h"
 
@@ -28,8 +29,8 @@ constexpr std::array kLibraryFolders = {
     ".",
     "lib64",
     "lib",
-    "targets/x86_64-linux/lib",
-    "lib/x86_64-linux-gnu",
+    "targets/" KM_TOOLKIT_FOLDER "/lib",
+    "lib/" KM_LIBRARY_FOLDER,
     "nvidia/cu[0-9]*/lib",    // wheels from CUDA 13 on
     "nvidia/cuda_nvrtc/lib",  // wheels of CUDA 11 and 12
 };

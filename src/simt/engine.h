@@ -16,21 +16,12 @@
 #include "kernelmill/function.h"
 #include "ptx/ptx.h"
 #include "simt/abi.h"
+#include "simt/machine/machine.h"
 
 namespace km::simt {
 
-/// The vector instruction sets that code can be generated for. The host's best is used unless
-/// KM_CPU_ISA overrides it.
-enum class Isa : uint8_t { x86_64_v2 = 1, avx2 = 2, avx512 = 3 };
-std::string_view text_of(Isa isa);  // "x86-64-v2", "avx2", "avx512"
-/// The best instruction set of this machine, by cpuid and the operating system's support.
-Isa best_isa();
-/// The instruction set to use: KM_CPU_ISA if set (KM_ERROR_INVALID_ARGUMENT for an unknown name,
-/// KM_ERROR_NOT_SUPPORTED for one that this machine lacks), otherwise the best.
-Result<Isa> select_isa();
-
-/// The default size of a thread's stack for recursive calls and alloca, and the largest one, which
-/// is the limit of local memory on GPUs.
+/// The stack that each thread has for recursive calls and alloca, where no larger one is asked for,
+/// and the largest: as much as a GPU's threads have local memory.
 constexpr uint64_t kThreadStackBytes = 16384, kMostThreadStackBytes = 512 << 10;
 
 /// The execution mode of warps, chosen statically per kernel (docs/internals/execution-modes.md).
@@ -108,10 +99,10 @@ struct Variant {
   /// its pointers are aligned for its accesses. Code::assumptions_hold() checks that from grid,
   /// block and arguments before the launch.
   bool assume_no_wrap = true;
-  bool checked = false;                       // KM_CPU_MEMORY=checked
-  Mode least_mode = Mode::run_to_completion;  // KM_CPU_MODE can require a more general mode
-  Isa isa = Isa::avx2;
-  uint64_t thread_stack_bytes = kThreadStackBytes;  // stack size of kernels that have a stack
+  bool checked = false;                             // KM_CPU_MEMORY=checked
+  Mode least_mode = Mode::run_to_completion;        // KM_CPU_MODE: a more general one than needed
+  Machine machine;                                  // the least one, unless set
+  uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 

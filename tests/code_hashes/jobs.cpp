@@ -9,7 +9,7 @@
 namespace km::code_hashes {
 namespace {
 
-using simt::Isa;
+using simt::Machine;
 using simt::Mode;
 using simt::Variant;
 
@@ -32,12 +32,12 @@ constexpr Kind kKinds[] = {
 bool is_chosen(const std::string& name, unsigned every) { return hash128(name).low % every == 0; }
 
 void add_kernel(const Job& base, unsigned every, std::vector<Job>* jobs) {
-  for (const Isa isa : {Isa::x86_64_v2, Isa::avx2, Isa::avx512}) {
+  for (const Machine& machine : Machine::all()) {
     for (const Mode mode : {Mode::run_to_completion, Mode::fibers, Mode::independent_threads}) {
       for (const Kind& kind : kKinds) {
         if (mode != Mode::run_to_completion && !kind.in_all_modes) continue;
         Job job = base;
-        job.name += " " + std::string(text_of(isa)) + " ";
+        job.name += " " + std::string(machine.name()) + " ";
         job.name += static_cast<char>('a' + static_cast<int>(mode) - 1);
         job.name += std::string(" ") + kind.name;
         if (!is_chosen(job.name, every)) continue;
@@ -45,7 +45,7 @@ void add_kernel(const Job& base, unsigned every, std::vector<Job>* jobs) {
                        .assume_no_wrap = kind.assume_no_wrap,
                        .checked = kind.checked,
                        .least_mode = mode,
-                       .isa = isa};
+                       .machine = machine};
         jobs->push_back(std::move(job));
       }
     }

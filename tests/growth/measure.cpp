@@ -50,7 +50,7 @@ double cpu_now() {
 std::string compile_all(const simt::Program& program, simt::Mode mode, uint64_t* object_bytes) {
   for (uint32_t kernel = 0; kernel < program.kernels().size(); ++kernel) {
     simt::Variant variant;
-    variant.isa = simt::Isa::avx2;
+    variant.machine = *simt::Machine::of_name("avx2");
     variant.least_mode = mode;
     variant.block = {256, 1, 1};
     const auto object = simt::compile(program, kernel, variant);

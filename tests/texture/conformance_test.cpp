@@ -176,7 +176,7 @@ TEST(Texture, FetchesAreTheModels) {
       set_lane(lanes[lane], form, lane, operands);
     }
     for (uint32_t set = 0; set < sets; ++set) {
-      form.isa = static_cast<uint8_t>(set);
+      form.kernel_set = static_cast<KernelSet>(set);
       form.lanes = static_cast<uint8_t>(8U << (i % 3));
       alignas(64) ImageSlot slots[image_slot::kCount];
       std::memcpy(slots, operands, sizeof slots);

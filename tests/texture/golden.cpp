@@ -237,7 +237,7 @@ ImageForm form_of(const Case& test, uint32_t isa) {
   form.level = test.op == kLod    ? LevelChoice::given
                : test.op == kGrad ? LevelChoice::gradients
                                   : LevelChoice::base;
-  form.isa = static_cast<uint8_t>(isa);
+  form.kernel_set = static_cast<KernelSet>(isa);
   return form;
 }
 

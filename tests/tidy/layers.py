@@ -78,20 +78,21 @@ DROPIN_EXPORTS = "dropin/cuda/api/"
 # a room of its own.
 ROOMS = {
     "src/simt": {
-        "": set(),
+        "machine": set(),
+        "": {"machine"},
         "kernel": set(),
-        "runtime": set(),
+        "runtime": {"machine"},
         "analysis": {"kernel"},
         "build": {"kernel"},
         "transform": {"analysis", "kernel"},
-        "arithmetic": {"runtime"},
+        "arithmetic": {"machine", "runtime"},
         "forms": {"arithmetic", "kernel", "runtime"},
         "program": {"analysis", "forms", "kernel", "transform"},
         "plan": {"analysis", "kernel", "program", "transform"},
-        "passes": {"arithmetic"},
-        "object": {"passes"},
-        "codegen": {"analysis", "arithmetic", "forms", "kernel", "object", "passes", "plan",
-                    "runtime", "transform"},
+        "passes": {"arithmetic", "machine"},
+        "object": {"machine", "passes"},
+        "codegen": {"analysis", "arithmetic", "forms", "kernel", "machine", "object", "passes",
+                    "plan", "runtime", "transform"},
         "compile": {"codegen", "object", "plan", "program"},
     },
     "src/simt/analysis": {
@@ -121,6 +122,15 @@ ROOMS = {
     "src/simt/runtime": {
         "": set(),
         "tensors": set(),
+        "x86_64": set(),
+    },
+    "src/simt/machine": {
+        "": set(),
+        "x86_64": set(),
+    },
+    "src/simt/object": {
+        "": set(),
+        "x86_64": set(),
     },
     "src/simt/codegen": {
         "": set(),
@@ -233,6 +243,8 @@ def may_include(room: str, folder: str):
     return floors[folder] | {folder, "generated"} | (set() if below_files else {""})
 
 
+# Folders of these names, at any depth, have what one architecture alone builds.
+ARCHITECTURES = ("x86_64",)
 # Functions and members of a class.
 MAX_CLASS = (60, 25)
 

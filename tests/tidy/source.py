@@ -51,14 +51,17 @@ class Source:
 
     text: str
     code: str = ""
+    uncommented: str = ""  # the text with its comments blanked
     tokens: list = field(default_factory=list)
 
     def __post_init__(self):
-        without_comments = []
+        without_comments, uncommented = [], []
         for match in TOKEN.finditer(self.text):
             kind = match.lastgroup if match.lastgroup != "tag" else "raw"
+            uncommented.append(blank(match[0]) if kind == "comment" else match[0])
             keep = kind not in ("comment", "raw", "string", "char")
             without_comments.append(match[0] if keep else quoted_blank(kind, match[0]))
+        self.uncommented = "".join(uncommented)
         text = "".join(without_comments)
         self.code = DIRECTIVE.sub(lambda m: blank(m[0]), text)
         line = 1

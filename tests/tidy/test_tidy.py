@@ -127,6 +127,33 @@ CASES = [
     ("unsafe", "tests/c/test_a.c", "void f() { strcpy(a, b); }\n", "int a = memcpy(a, b, 1);\n"),
     ("using", "src/base/a.h", HEADER + "using namespace std;\n", HEADER + "using A = int;\n"),
     ("skip", "tests/unit/base/a.cpp", "TEST(A, DISABLED_b) {}\n", "TEST(A, b) {}\n"),
+    ("machine", "src/simt/plan/a.cpp", "bool a = has_avx512();\n",
+     "bool a = machine().has_mask_registers();  // as avx512 has\n"),
+    ("machine", "src/simt/plan/a.cpp", "bool a = b == Isa::best;\n", "bool a = isa == 1;\n"),
+    ("machine", "src/simt/plan/a.cpp", "bool a = isa != x86_64_v2;\n", "int tensor_problem = 0;\n"),
+    ("machine", "src/simt/a.cpp", 'auto a = of_name("avx2");\n', 'auto a = of_name("sm_90");\n'),
+    ("machine", "src/backends/cpu/blas/a.cpp",
+     "void product_sse() {}\n", "void product_plain() {}\n"),
+    ("architecture", "src/base/a.cpp", "#include <immintrin.h>\n", "#include <cmath>\n"),
+    ("architecture", "src/base/a.cpp", "#if defined(__x86_64__)\n#endif\n", "// as __x86_64__\n"),
+    ("architecture", "src/base/a.cpp", "int a = __rdtsc();\n", "int a = arch::cycle_counter();\n"),
+    ("architecture", "src/base/a.cpp",
+     "int a = _mm_getcsr();\n", "int a = arch::float_control();\n"),
+    ("architecture", "src/base/a.cpp", "int mxcsr = 0;\n", "int a = 0;  // as MXCSR\n"),
+    ("architecture", "src/base/a.cpp", "auto a = gregs[REG_RIP];\n", "int a = REG_EXTENDED;\n"),
+    ("architecture", "src/base/a.cpp", 'asm("nop");\n', 'auto a = "asm (";\n'),
+    ("architecture", "src/base/a.cpp", "__builtin_ia32_pause();\n", "__builtin_trap();\n"),
+    ("architecture", "src/base/a.cpp",
+     'auto a = "/usr/lib/x86_64-linux-gnu";\n', 'auto a = "manylinux2014_x86_64";\n'),
+    ("architecture", "src/simt/object/a.cpp",
+     "bool a = type == R_X86_64_PC32;\n", "bool a = type == R_ANY;\n"),
+    ("architecture", "src/simt/passes/a.cpp",
+     "auto a = llvm::InlineAsm::get(b);\n", "instructions::add_mark(b);\n"),
+    ("architecture", "src/base/a.cpp",
+     "constexpr int kPageBytes = 4096;\n", "constexpr int kPages = 4;\nint a[4096];\n"),
+    ("architecture", "src/base/a.cpp",
+     '#include "base/arch/x86_64/processor.h"\n', '#include "base/arch/processor.h"\n'),
+    ("architecture", "src/backends/cpu/fault/copy.S", "nop\n", None),
     ("guard", "src/base/a.h", "int a;\n", "#ifndef A_H\n#define A_H\nint a;\n#endif\n"),
     ("dead", "src/base/a.h", HEADER, None),
     ("dead", "scripts/a.txt", "a\n", None),
@@ -229,6 +256,24 @@ class Rules(unittest.TestCase):
                 "bindings/rust/CMakeLists.txt": f'skip(rust "Rust {version} or newer")\n',
             })
             self.assertEqual(rules, [rule for rule, _ in tree.rules() if rule == "rust"])
+
+    def test_an_architecture_has_folders_of_its_own(self):
+        text = "#include <immintrin.h>\n\nint avx2 = __rdtsc();\n"
+        rules = {"machine", "architecture"}
+        for path, spared in (
+            ("src/base/arch/x86_64/a.cpp", True), ("src/backends/cpu/blas/x86_64/a.cpp", True),
+            ("src/base/arch/mips/a.cpp", False), ("src/base/x86_64.cpp", False),
+            ("tests/unit/base/a.cpp", True),
+        ):
+            found = {rule for rule, _ in Tree({path: text}).rules()} & rules
+            self.assertEqual(set() if spared else rules, found, path)
+        files = {
+            "src/base/arch/a.h": HEADER + "\n#if defined(__x86_64__)\n"
+                                 '#include "base/arch/x86_64/a.h"\n#endif\n',
+            "src/base/arch/x86_64/a.h": HEADER + "inline int a() { return __rdtsc(); }\n",
+            "src/backends/cpu/fault/x86_64/copy.S": "nop\n",
+        }
+        self.assertEqual([], [rule for rule, _ in Tree(files).rules() if rule in rules])
 
     def test_a_waiver_needs_a_reason(self):
         bare = Tree({"src/base/a.cpp": "A* a = new A;  // tidy: new:\n"})

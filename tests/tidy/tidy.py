@@ -9,6 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import rules_architecture
 import rules_code
 import rules_comments
 import rules_docs
@@ -21,7 +22,8 @@ def check(root: Path, commands=None) -> list:
     files = read_tree(root)
     by_path = {file.path: file for file in files}
     found = rules_text.run(files) + rules_code.run(files) + rules_docs.run(files)
-    found += rules_comments.run(files) + rules_tree.run(files, root, commands)
+    found += rules_architecture.run(files) + rules_comments.run(files)
+    found += rules_tree.run(files, root, commands)
     found = [f for f in found if not by_path[f.path].allows(f.rule, f.line)]
     return sorted(found, key=lambda f: (f.path, f.line, f.rule))
 

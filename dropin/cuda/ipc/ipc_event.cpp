@@ -1,4 +1,5 @@
 // Events that several processes record and wait for.
+#include "base/arch/constants.h"
 #include "base/assert.h"
 #include "core/queue/memory_ops.h"
 #include "dropin/cuda/ipc/ipc.h"
@@ -9,7 +10,7 @@ using namespace cu;  // NOLINT
 
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPageBytes = arch::kMostPageBytes;
 constexpr uint64_t kSlots = 500;
 
 }  // namespace

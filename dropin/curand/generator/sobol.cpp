@@ -5,7 +5,7 @@
 
 // Bits, lowest first, for dimensions 1 and up: the inner coefficients of the primitive polynomial,
 // from the lowest power, then each initial number without its lowest bit, which is 1.
-asm(R"(
+asm(R"(  // tidy: architecture: directives alone, without an instruction
   .section .rodata
   .local km_joe_kuo
 km_joe_kuo:

@@ -7,17 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/arch/constants.h"
 #include "base/process/dylib.h"
 
 namespace km {
 namespace {
 
-#if defined(__x86_64__)
-constexpr ElfW(Half) kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr ElfW(Half) kMachine = EM_AARCH64;
-#endif
-constexpr size_t kPageBytes = 65536;  // the largest page size of any supported machine
+constexpr size_t kPageBytes = 65536;  // the largest of the pages that a machine may have
 
 /// The image's tables for the loader, in memory order. They share one segment, because the loader
 /// writes into the dynamic table.
@@ -83,7 +79,7 @@ ElfW(Ehdr) file_header() {
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_ident[EI_VERSION] = EV_CURRENT;
   header.e_type = ET_DYN;
-  header.e_machine = kMachine;
+  header.e_machine = arch::kElfMachine;
   header.e_version = EV_CURRENT;
   header.e_phoff = offsetof(Head, segments);
   header.e_ehsize = sizeof header;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/thread/cancellation.h"
 
@@ -30,7 +31,7 @@ class SpinLock {
   void wait(unsigned turn) const {
     for (int spin = 0; spin < 64; ++spin) {
       if (!taken_.load(std::memory_order_relaxed)) return;
-      __builtin_ia32_pause();
+      arch::pause();
     }
     if (turn < kYields) {
       sched_yield();

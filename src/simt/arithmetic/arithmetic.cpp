@@ -74,7 +74,7 @@ ptx::Type Arithmetic::operand_type(const ptx::Instruction& instruction, unsigned
 
 std::vector<llvm::Value*> Arithmetic::lower(const ptx::Instruction& instruction,
                                             std::span<llvm::Value* const> sources) {
-  arithmetic::Lanes lanes(b_, isa_, lanes_of(sources));
+  arithmetic::Lanes lanes(b_, machine_, lanes_of(sources));
   arithmetic::Values results = find(instruction)(lanes, instruction, sources);
   if (instruction.operands[0].kind != ptx::Operand::Kind::pair) results.resize(1);
   return results;
@@ -82,7 +82,7 @@ std::vector<llvm::Value*> Arithmetic::lower(const ptx::Instruction& instruction,
 
 llvm::Value* Arithmetic::canonical_nan(llvm::Value* value) {
   llvm::Value* sources[] = {value};
-  return arithmetic::Lanes(b_, isa_, lanes_of(sources)).canonical_nan(value);
+  return arithmetic::Lanes(b_, machine_, lanes_of(sources)).canonical_nan(value);
 }
 
 }  // namespace km::simt

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ptx/ir.h"
-#include "simt/engine.h"
+#include "simt/machine/machine.h"
 
 namespace km::simt {
 
@@ -18,7 +18,8 @@ llvm::Type* llvm_type(llvm::LLVMContext& context, ptx::Type type);
 
 class Arithmetic {
  public:
-  Arithmetic(llvm::IRBuilderBase& builder, Isa isa) : b_(builder), isa_(isa) {}
+  Arithmetic(llvm::IRBuilderBase& builder, const Machine& machine)
+      : b_(builder), machine_(machine) {}
 
   /// True if lower() can handle this instruction with its modifiers and types.
   static bool supports(const ptx::Instruction& instruction);
@@ -41,7 +42,7 @@ class Arithmetic {
 
  private:
   llvm::IRBuilderBase& b_;
-  Isa isa_;
+  Machine machine_;
 };
 
 }  // namespace km::simt

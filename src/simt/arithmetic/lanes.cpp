@@ -218,7 +218,7 @@ V out_of_line(Lanes& l, const char* name, std::initializer_list<V> values,
                                       llvm::GlobalValue::InternalLinkage, full, module);
     make_helper(*function);
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", function));
-    Lanes inner(builder, l.isa(), l.count());
+    Lanes inner(builder, l.machine(), l.count());
     Values arguments;
     for (llvm::Argument& argument : function->args()) arguments.push_back(&argument);
     builder.CreateRet(body(inner, arguments));

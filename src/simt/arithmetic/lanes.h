@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ptx/ir.h"
-#include "simt/engine.h"
+#include "simt/machine/machine.h"
 
 namespace km::simt::arithmetic {
 
@@ -27,16 +27,14 @@ constexpr uint64_t kNan64 = 0xfff8000000000000;
 
 class Lanes {
  public:
-  /// Builds for `count` lanes; 0: for scalars.
-  Lanes(llvm::IRBuilderBase& builder, Isa isa, unsigned count)
-      : b(builder), isa_(isa), count_(count) {}
+  /// `count` lanes; 0: scalars.
+  Lanes(llvm::IRBuilderBase& builder, const Machine& machine, unsigned count)
+      : b(builder), machine_(machine), count_(count) {}
 
   llvm::IRBuilderBase& b;
 
-  Isa isa() const { return isa_; }
+  const Machine& machine() const { return machine_; }
   unsigned count() const { return count_; }
-  bool has_fma() const { return isa_ != Isa::x86_64_v2; }
-  bool has_avx512() const { return isa_ == Isa::avx512; }
 
   // The types of all lanes, given the type of one.
   llvm::Type* all(llvm::Type* lane) const;
@@ -102,8 +100,8 @@ class Lanes {
   V to_f64(V f32) const { return b.CreateFPExt(f32, f64()); }
   V to_f32(V f64) const { return b.CreateFPTrunc(f64, f32()); }
 
-  // The packed halves: each 32-bit lane as two 16-bit lanes, the low one first.
-  Lanes halves() const { return Lanes(b, isa_, 2 * std::max(count_, 1u)); }
+  // Packed halves: every 32-bit lane as two of 16 bits, the low one first.
+  Lanes halves() const { return Lanes(b, machine_, 2 * std::max(count_, 1u)); }
   V split_halves(V value) const;
   V join_halves(V value) const;
 
@@ -115,7 +113,7 @@ class Lanes {
   V chunk(V value, unsigned first, unsigned width) const;
   V amount_for(V value, V amount) const;
 
-  Isa isa_;
+  Machine machine_;
   unsigned count_;
 };
 

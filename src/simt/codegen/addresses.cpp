@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/arch/constants.h"
 #include "simt/analysis/memory/memory_access.h"
 
 namespace km::simt {
@@ -164,9 +165,8 @@ LaneIndex Addresses::index_of(const Address& address) {
 }
 
 llvm::Value* Addresses::lies_on_one_page(Value* first, uint64_t size_bytes) {
-  constexpr uint64_t kPageBytes = 4096;
-  Value* offset = b_.CreateAnd(first, i64(kPageBytes - 1));
-  return b_.CreateICmpULE(offset, i64(kPageBytes - size_bytes));
+  Value* offset = b_.CreateAnd(first, i64(arch::kLeastPageBytes - 1));
+  return b_.CreateICmpULE(offset, i64(arch::kLeastPageBytes - size_bytes));
 }
 
 }  // namespace km::simt

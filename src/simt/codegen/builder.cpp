@@ -15,14 +15,14 @@ CodeBuilder::CodeBuilder(const Plan& plan, llvm::TargetMachine& machine)
     : plan_(plan),
       kernel_(*plan.kernel),
       lanes_(plan.lanes),
-      has_avx512_(plan.has_avx512()),
       module_(kernel_.function->name, context_),
       b_(context_),
-      arithmetic_(b_, plan.variant.isa),
+      arithmetic_(b_, plan.machine()),
       values_(kernel_.values.size()),
       vectors_(kernel_.values.size()) {
   prepare_module(module_, machine);
-  mask_storage_ = has_avx512() ? vector_of(b_.getInt1Ty()) : vector_of(b_.getInt32Ty());
+  mask_storage_ =
+      plan.machine().has_mask_registers() ? vector_of(b_.getInt1Ty()) : vector_of(b_.getInt32Ty());
 }
 
 void CodeBuilder::create_entry() {

@@ -98,8 +98,8 @@ class CodeBuilder {
   llvm::FixedVectorType* vector_of(llvm::Type* element) const {
     return llvm::FixedVectorType::get(element, lanes_);
   }
-  /// True if the variant is made for AVX-512.
-  bool has_avx512() const { return has_avx512_; }
+  /// The machine that the code is made for.
+  const Machine& machine() const { return plan_.machine(); }
   /// A constant of 32 bits.
   Value* i32(uint64_t value) { return b_.getInt32(static_cast<uint32_t>(value)); }
   /// A constant of 64 bits.
@@ -175,7 +175,6 @@ class CodeBuilder {
   const Plan& plan_;
   const Kernel& kernel_;
   const uint32_t lanes_;
-  const bool has_avx512_;
   llvm::LLVMContext context_;
   llvm::Module module_;
   llvm::IRBuilder<> b_;

@@ -31,7 +31,7 @@ void end_launch(llvm::IRBuilder<>& b, llvm::Value* runtime, uint64_t entry,
 
 llvm::Value* CodeBuilder::splat(Value* scalar) {
   if (scalar->getType()->isVectorTy()) return scalar;
-  const bool is_mask = has_avx512() && scalar->getType()->isIntegerTy(1);
+  const bool is_mask = machine().has_mask_registers() && scalar->getType()->isIntegerTy(1);
   if (!is_mask || llvm::isa<llvm::Constant>(scalar)) return b_.CreateVectorSplat(lanes_, scalar);
   // A broadcast would go through a vector of bytes.
   Value* bits = b_.CreateSExt(scalar, b_.getIntNTy(lanes_));
@@ -170,7 +170,8 @@ llvm::Value* CodeBuilder::all(Value* mask) {
 
 void CodeBuilder::store_mask(Value* pointer, Value* content) {
   if (!content->getType()->isVectorTy()) content = splat(content);
-  b_.CreateStore(has_avx512() ? content : b_.CreateSExt(content, mask_storage_), pointer);
+  b_.CreateStore(machine().has_mask_registers() ? content : b_.CreateSExt(content, mask_storage_),
+                 pointer);
 }
 
 // ---- Branches.

@@ -26,7 +26,7 @@ class Room {
   llvm::FixedVectorType* vector_of(llvm::Type* element) const {
     return builder_.vector_of(element);
   }
-  bool has_avx512() const { return builder_.has_avx512(); }
+  const Machine& machine() const { return plan_.machine(); }
   Value* i32(uint64_t value) { return builder_.i32(value); }
   Value* i64(uint64_t value) { return builder_.i64(value); }
   Value* splat(Value* scalar) { return builder_.splat(scalar); }

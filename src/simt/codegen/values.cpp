@@ -106,7 +106,7 @@ llvm::Value* Values::stored(ValueId value) {
   const Place place = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
   Value* content = b_.CreateLoad(place.type, place.pointer);
   bool is_mask = info.type == Type::pred && content->getType()->isVectorTy();
-  if (is_mask && !has_avx512()) {
+  if (is_mask && !machine().has_mask_registers()) {
     content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
   }
   if (loop == UINT32_MAX) builder_.values().set(value, content);
@@ -121,7 +121,8 @@ void Values::define(ValueId value, Value* content) {
   const Place place = value_variable(value);
   const bool is_mask =
       place.type == builder_.mask_storage() && kernel_.values[value].type == Type::pred;
-  if (is_mask && !has_avx512()) content = b_.CreateSExt(content, builder_.mask_storage());
+  if (is_mask && !machine().has_mask_registers())
+    content = b_.CreateSExt(content, builder_.mask_storage());
   if (plan_.has_independent_threads() && place.type->isVectorTy()) {  // other lanes keep theirs
     content = b_.CreateSelect(mask(), content, b_.CreateLoad(place.type, place.pointer));
   }
@@ -278,7 +279,8 @@ void Values::define_result(const Inst& inst, ptx::RegisterId reg, Value* content
 void Values::store_loop_value(ValueId value, uint32_t loop, Value* mask) {
   const Place target = loop_variable(value, loop);
   Value* content = vector(value);
-  const bool is_mask = kernel_.values[value].type == ptx::Type::pred && !has_avx512();
+  const bool is_mask =
+      kernel_.values[value].type == ptx::Type::pred && !machine().has_mask_registers();
   if (is_mask) content = b_.CreateSExt(content, builder_.mask_storage());
   if (mask != nullptr) {
     Value* old = b_.CreateLoad(target.type, target.pointer);

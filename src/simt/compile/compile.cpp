@@ -23,7 +23,7 @@ Result<Object> compile_variant(const ProgramImpl& program, uint32_t index, const
   const CodePlan plan(planned.plan);
   if (dump_enabled("plan")) dump_stage("plan", name, dump(plan));
   KM_TRY(interruption.check());
-  KM_ASSIGN(auto machine, make_target_machine(variant.isa));
+  KM_ASSIGN(auto machine, make_target_machine(variant.machine));
   return generate(plan, *machine, interruption);
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/integers.h"
+#include "simt/object/relocation.h"
 
 namespace km::simt {
 namespace {
@@ -53,8 +54,8 @@ Result<ElfImage> ElfImage::parse(std::span<const uint8_t> object) {
   if (!file) return bad(file.takeError());
   ElfImage image(std::move(*file));
   const Elf::Ehdr& header = image.file_.getHeader();
-  if (header.e_machine != EM_X86_64 || header.e_type != ET_REL) {
-    return bad("not a relocatable x86-64 file");
+  if (header.e_machine != arch::kElfMachine || header.e_type != ET_REL) {
+    return bad(std::string("not a relocatable file for ") + arch::kName);
   }
   KM_TRY(image.read_sections());
   KM_TRY(image.lay_out());
@@ -203,27 +204,18 @@ Status ElfImage::relocate_one(uint8_t* memory, const Section& target,
                               const Elf::Rela& relocation) const {
   const uint32_t type = relocation.getType(/*isMips64EL=*/false);
   const uint32_t index = relocation.getSymbol(/*isMips64EL=*/false);
-  if (type == R_X86_64_NONE) return {};
-  const bool is_long = type == R_X86_64_PC64;
-  if (!is_long && type != R_X86_64_PC32 && type != R_X86_64_PLT32) {
-    return bad("relocation " + llvm::object::getELFRelocationTypeName(EM_X86_64, type).str());
-  }
-  const uint64_t width = is_long ? 8 : 4;
+  const std::optional<uint64_t> width = relocated_bytes(type);
+  if (!width) return bad("relocation " + relocation_name(type));
+  if (*width == 0) return {};
   const uint64_t at = relocation.r_offset;
-  if (at > target.size_bytes || target.size_bytes - at < width) {
+  if (at > target.size_bytes || target.size_bytes - at < *width) {
     return bad("a relocation lies outside of its section");
   }
   if (index >= symbols_.size()) return bad("a relocation names no symbol");
   KM_ASSIGN(const Symbol symbol, resolve(symbols_[index]));
   uint8_t* const place = memory + target.offset + at;
-  const uint64_t value =
-      symbol.offset + static_cast<uint64_t>(int64_t{relocation.r_addend}) - (target.offset + at);
-  const auto distance = static_cast<int64_t>(value);
-  if (!is_long && (distance < std::numeric_limits<int32_t>::min() ||
-                   distance > std::numeric_limits<int32_t>::max())) {
-    return bad("a reference does not fit into 32 bits");
-  }
-  std::memcpy(place, &value, width);  // little endian, as the target is
+  const uint64_t wanted = symbol.offset + static_cast<uint64_t>(int64_t{relocation.r_addend});
+  if (!relocate(place, type, target.offset + at, wanted)) return bad("a reference leads too far");
   return {};
 }
 

@@ -9,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arch/constants.h"
 #include "base/result.h"
 
 namespace km::simt {
 
-constexpr uint64_t kPageBytes = 4096;
+/// Images are loaded by pages.
+constexpr uint64_t kPageBytes = arch::kMostPageBytes;
 
 class ElfImage {
  public:

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xmmintrin.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "base/arch/float_control.h"
 #include "base/memory/host_allocator.h"
 #include "base/thread/thread_signals.h"
 
@@ -24,8 +24,7 @@ namespace km::simt::internal {
 namespace {
 
 constexpr size_t kStackBytes = size_t{64} << 20;
-constexpr unsigned kDefaultMxcsr = 0x1F80;
-/// The size of a mapping that is reserved before code is generated, for when memory runs out.
+/// Address space that has to be there before code is generated, for when memory runs out then.
 constexpr size_t kReserveBytes = size_t{64} << 20;
 
 // Interval at which a caller's interruption is polled.
@@ -279,11 +278,9 @@ bool Pool::replace_thread() {
 
 void* Pool::thread_main(void* pool) {
   pthread_setname_np(pthread_self(), "km-compile");
-  // The allocator may refer to this thread.
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-  // The creating thread may have flush-to-zero set, and LLVM folds constants with the host's
-  // arithmetic.
-  _mm_setcsr(kDefaultMxcsr);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // the allocator may know this thread
+  // The creator may have flush-to-zero set, and LLVM folds constants with the host's arithmetic.
+  arch::set_float_control(arch::kDefaultFloatControl);
   this_pool = static_cast<Pool*>(pool);
   const HostMemoryNeeded needed;  // a failed allocation could not be reported here
   this_pool->serve();

@@ -20,27 +20,17 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "simt/machine/llvm_target.h"
 #include "simt/passes/codegen_passes.h"
 #include "simt/passes/cut/cut_function.h"
 #include "simt/passes/pipeline.h"
 #include "simt/stage_dump.h"
 
-// X86 is the only target that is linked, so its functions are declared here instead of by the loops
-// in llvm/Support/TargetSelect.h.
-extern "C" {
-void LLVMInitializeX86AsmPrinter();
-void LLVMInitializeX86Target();
-void LLVMInitializeX86TargetInfo();
-void LLVMInitializeX86TargetMC();
-}
-
 namespace km::simt {
 namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-
-/// LLVM's scheduler compares all memory accesses of a block with each other, which takes cubic
-/// time. Beyond this number it processes the older half first.
+/// The scheduler compares the memory accesses of a block with each other, which takes the third
+/// power of their number: beyond so many, the older half is done before the younger one.
 constexpr const char* kAccessesOption = "dag-maps-huge-region";
 constexpr unsigned kAccessesCompared = 100;
 
@@ -54,29 +44,14 @@ bool limit_scheduler() {
 
 Status initialise_llvm() {
   static const bool done = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
+    initialise_llvm_target();
     return limit_scheduler();
   }();
   if (!done) return make_error(KM_ERROR_COMPILER, "LLVM has no option '%s'", kAccessesOption);
   return {};
 }
 
-const char* cpu_of(Isa isa) {
-  switch (isa) {
-    case Isa::x86_64_v2:
-      return "x86-64-v2";
-    case Isa::avx2:
-      return "x86-64-v3";
-    case Isa::avx512:
-      return "x86-64-v4";
-  }
-  return nullptr;
-}
-
-/// Collects LLVM's diagnostics; the default handler prints them and ends the process.
+/// Collects what LLVM complains of; the default handler prints and ends the process.
 class Complaints : public llvm::DiagnosticHandler {
  public:
   explicit Complaints(std::string* text) : text_(text) {}
@@ -113,22 +88,18 @@ class ComplaintScope {
   std::string text_;
 };
 
-void set_attributes(llvm::Function& function, bool wide) {
-  // Nothing unwinds through generated code, and without unwind tables it is smaller.
+void set_attributes(llvm::Function& function, const Machine& machine) {
+  // Nothing unwinds through generated code, and without tables it is smaller.
   function.addFnAttr(llvm::Attribute::NoUnwind);
   // Large frames are probed page by page, so that an overflow hits the guard page.
   function.addFnAttr("probe-stack", "inline-asm");
   function.addFnAttr("frame-pointer", "none");
-  if (wide) {
-    function.addFnAttr("prefer-vector-width", "512");
-    function.addFnAttr("min-legal-vector-width", "512");
-  }
+  add_machine_attributes(function, machine);
 }
 
-/// Makes all symbols local and addresses relative to the program counter, so that the object needs
-/// no GOT and no PLT.
-Status make_closed(llvm::Module& module, const llvm::TargetMachine& machine) {
-  const bool wide = machine.getTargetCPU() == cpu_of(Isa::avx512);
+/// Everything is defined here and reached relative to the program counter: no GOT, no PLT.
+Status make_closed(llvm::Module& module, const llvm::TargetMachine& target) {
+  const Machine machine = machine_of(target);
   for (llvm::Function& function : module) {
     if (function.isIntrinsic()) continue;
     if (function.isDeclaration()) {
@@ -137,7 +108,7 @@ Status make_closed(llvm::Module& module, const llvm::TargetMachine& machine) {
                         function.getName().str().c_str());
     }
     function.setDSOLocal(true);
-    set_attributes(function, wide);
+    set_attributes(function, machine);
   }
   for (llvm::GlobalVariable& variable : module.globals()) variable.setDSOLocal(true);
   return {};
@@ -254,25 +225,22 @@ Status check_no_undefined(llvm::StringRef bytes) {
 
 }  // namespace
 
-Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa) {
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const Machine& machine) {
   KM_TRY(initialise_llvm());
-  const char* const cpu = cpu_of(isa);
-  if (!cpu)
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "unknown instruction set %u", unsigned(isa));
   std::string message;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, message);
-  if (!target) return make_error(KM_ERROR_COMPILER, "LLVM lacks x86-64: %s", message.c_str());
+  const char* const triple = llvm_triple();
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) return make_error(KM_ERROR_COMPILER, "LLVM lacks %s: %s", triple, message.c_str());
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.TrapUnreachable = true;
   options.EmitStackSizeSection = true;
-  // LLVM tunes x86-64-v4 for Skylake, which avoids 512-bit registers; this feature allows them.
-  const char* const features = isa == Isa::avx512 ? "-prefer-256-bit" : "";
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_,
+  const std::string processor(machine.llvm_processor()), features(machine.llvm_features());
+  std::unique_ptr<llvm::TargetMachine> made(
+      target->createTargetMachine(triple, processor, features, options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-  if (!machine) return make_error(KM_ERROR_COMPILER, "LLVM made no target machine for %s", cpu);
-  return machine;
+  if (made) return made;
+  return make_error(KM_ERROR_COMPILER, "LLVM made no target machine for %s", processor.c_str());
 }
 
 void prepare_module(llvm::Module& module, llvm::TargetMachine& machine) {

@@ -11,10 +11,10 @@
 
 namespace km::simt {
 
-/// A target machine for `isa`: PIC, small code model, no frame pointer, no fast-math, no
-/// contraction (FPOpFusion::Strict), O2. The host's CPU name is never used: the code is cached and
-/// must not depend on anything but `isa`.
-Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(Isa isa);
+/// LLVM's target machine for code of this machine: PIC, small code model, no frame pointer, no
+/// fast-math, no contraction (FPOpFusion::Strict), O2. Never the host's CPU name: the code is
+/// cached and must not depend on more than `machine` says.
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const Machine& machine);
 
 /// Sets the data layout, triple and per-function target attributes; it must be called before code
 /// is built.

@@ -1,11 +1,10 @@
 #include "simt/passes/keep_logic_from_choices.h"
+#include "simt/machine/instructions.h"
+#include "simt/machine/llvm_target.h"
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/IntrinsicsX86.h>
-#include <llvm/MC/MCSubtargetInfo.h>
 
 #include <algorithm>
 #include <numeric>
@@ -13,8 +12,6 @@
 
 namespace km::simt {
 namespace {
-
-constexpr unsigned kRegisterBits = 512;
 
 bool has_constant(const llvm::Value* value) {
   const auto* and_ = llvm::dyn_cast<llvm::BinaryOperator>(value);
@@ -28,7 +25,7 @@ bool has_constant(const llvm::Value* value) {
 bool is_ternary(const llvm::Value* value) {
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value)) {
     const auto id = call->getIntrinsicID();
-    return id == llvm::Intrinsic::x86_avx512_pternlog_d_512 || id == llvm::Intrinsic::copysign;
+    return instructions::is_ternary_logic(id) || id == llvm::Intrinsic::copysign;
   }
   if (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(value)) {
     return is_ternary(cast->getOperand(0));
@@ -41,19 +38,16 @@ bool is_ternary(const llvm::Value* value) {
          has_constant(or_->getOperand(0)) && has_constant(or_->getOperand(1));
 }
 
-/// Passes a value through empty inline assembly, one register at a time.
-llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
+/// Passes a value through assembly, a register at a time.
+llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* value, const Machine& machine) {
   auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
   const unsigned count = type->getNumElements();
-  const unsigned each = std::min(count, kRegisterBits / type->getScalarSizeInBits());
-  auto* part_type = llvm::FixedVectorType::get(type->getElementType(), each);
-  auto* signature = llvm::FunctionType::get(part_type, {part_type}, false);
-  auto* nothing = llvm::InlineAsm::get(signature, "", "=v,0", /*hasSideEffects=*/false);
+  const unsigned each = std::min(count, machine.elements_of(type->getScalarSizeInBits()));
   std::vector<llvm::Value*> parts;
   for (unsigned first = 0; first < count; first += each) {
     std::vector<int> picks(each);
     std::iota(picks.begin(), picks.end(), static_cast<int>(first));
-    parts.push_back(b.CreateCall(signature, nothing, {b.CreateShuffleVector(value, picks)}));
+    parts.push_back(instructions::opaque_vector(b, b.CreateShuffleVector(value, picks)));
   }
   return llvm::concatenateVectors(b, parts);
 }
@@ -75,22 +69,23 @@ std::vector<unsigned> choices_of(const llvm::Instruction& instruction) {
   return {};
 }
 
-void keep_apart(llvm::Instruction& choice) {
+void keep_apart(llvm::Instruction& choice, const Machine& machine) {
   if (!is_plain(choice.getType())) return;
   for (const unsigned side : choices_of(choice)) {
     llvm::IRBuilder<> builder(&choice);
     llvm::Value* value = choice.getOperand(side);
-    if (is_ternary(value)) choice.setOperand(side, opaque(builder, value));
+    if (is_ternary(value)) choice.setOperand(side, opaque(builder, value, machine));
   }
 }
 
 }  // namespace
 
-void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& machine) {
-  if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512f")) return;
+void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& target) {
+  const Machine machine = machine_of(target);
+  if (!machine.has_ternary_logic()) return;
   for (llvm::Function& function : module) {
     for (llvm::BasicBlock& block : function) {
-      for (llvm::Instruction& instruction : block) keep_apart(instruction);
+      for (llvm::Instruction& instruction : block) keep_apart(instruction, machine);
     }
   }
 }

@@ -6,11 +6,11 @@
 
 namespace km::simt {
 
-/// With AVX-512, LLVM 19 combines three-operand logic and a choice between lanes (a select, or a
-/// shuffle for a constant mask) to one masked `vpternlog`, with a wrong table if one operand comes
-/// from memory (as constants do) and another is the pass-through value (llvm/llvm-project#157929,
-/// fixed there in 2026-07). An empty inline assembly between the logic and the choice, which costs
-/// nothing, prevents the combination.
-void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& machine);
+/// For machines with ternary logic LLVM 19 makes one masked instruction of it and a choice between
+/// lanes (a select, or a shuffle where the mask is constant), and gets the table wrong where an
+/// operand comes from memory (a constant does) and another is what lanes keep
+/// (llvm/llvm-project#157929, mended there in 2026-07). Such results reach their choices through an
+/// empty piece of assembly, which costs nothing and keeps both apart.
+void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& target);
 
 }  // namespace km::simt

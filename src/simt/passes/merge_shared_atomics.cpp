@@ -5,7 +5,6 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/WithCache.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "simt/arithmetic/loops.h"
 #include "simt/arithmetic/reductions.h"
+#include "simt/machine/instructions.h"
 
 namespace km::simt {
 namespace {
@@ -171,9 +171,7 @@ class Group {
   /// Keeps `word` in a register of its own, whose bytes are addressable; otherwise LLVM would
   /// recompute it at each use by a 64-bit shift.
   static llvm::Value* in_own_register(llvm::IRBuilder<>& b, llvm::Value* word) {
-    auto* signature = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
-    auto* nothing = llvm::InlineAsm::get(signature, "", "=Q,0", /*hasSideEffects=*/false);
-    return b.CreateCall(signature, nothing, {word});
+    return instructions::in_own_register(b, word);
   }
 
   /// Performs the reductions of one lane; `element` is its element of the source.

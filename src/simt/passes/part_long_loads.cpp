@@ -2,23 +2,15 @@
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
+
+#include "simt/machine/instructions.h"
 
 namespace km::simt {
 namespace {
 
 constexpr uint64_t kRegisterBits = 256;
 constexpr uint64_t kMostRegisters = 128;  // loaded registers in one sequence
-
-/// An empty inline assembly that is ordered with accesses to memory.
-void add_mark(llvm::Instruction& before) {
-  llvm::IRBuilder<> b(&before);
-  auto* type = llvm::FunctionType::get(b.getVoidTy(), false);
-  auto* call = b.CreateCall(llvm::InlineAsm::get(type, "", "", /*hasSideEffects=*/true));
-  call->setDoesNotAccessMemory();
-  call->setDoesNotThrow();
-}
 
 bool part_loads(llvm::BasicBlock& block, const llvm::DataLayout& layout) {
   uint64_t registers = 0;
@@ -31,7 +23,8 @@ bool part_loads(llvm::BasicBlock& block, const llvm::DataLayout& layout) {
     const uint64_t bits = layout.getTypeSizeInBits(each.getType()).getFixedValue();
     registers += (bits + kRegisterBits - 1) / kRegisterBits;
     if (registers <= kMostRegisters) continue;
-    add_mark(each);
+    llvm::IRBuilder<> builder(&each);
+    instructions::add_mark(builder);
     registers = 0;
     changed = true;
   }

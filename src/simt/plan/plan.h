@@ -36,8 +36,9 @@ struct Plan {
   bool has_independent_threads() const { return mode == Mode::independent_threads; }
   /// True if barriers divide the kernel into regions that run one after the other.
   bool has_phases() const { return mode == Mode::run_to_completion && regions.list.size() > 1; }
-  bool has_avx512() const { return variant.isa == Isa::avx512; }
-  /// True if the block is in a loop that waits for other threads.
+  /// The machine that the code is made for.
+  const Machine& machine() const { return variant.machine; }
+  /// True if the block lies in a loop that waits for other threads.
   bool is_in_spin_loop(BlockId block) const;
   /// True if the edge leads back to the header of a loop that waits for other threads. Both blocks
   /// must be in the region.

@@ -76,7 +76,8 @@ bool Tiling::is_interleaved(uint32_t region) const {
 /// operations in flight.
 uint32_t Tiling::tile_packets(uint32_t region) const {
   const uint64_t packets = plan_.variant.threads() / plan_.lanes;
-  const bool many = plan_.has_avx512() && plan_.lanes <= 16 && is_interleaved(region);
+  const bool many =
+      plan_.machine().has_many_registers() && plan_.lanes <= 16 && is_interleaved(region);
   return many && packets % (2 * kTilePackets) == 0 ? 2 * kTilePackets : kTilePackets;
 }
 
@@ -90,7 +91,7 @@ uint32_t Tiling::packets_in_row(uint32_t region, bool loads_tile) const {
   size_t size = 0;
   for (BlockId b : plan_.regions.list[region].blocks) size += plan_.kernel->blocks[b].insts.size();
   if (size > kMaxInstructions) return 1;
-  return plan_.has_avx512() && plan_.packets <= kMaxPackets ? plan_.packets : 2;
+  return plan_.machine().has_many_registers() && plan_.packets <= kMaxPackets ? plan_.packets : 2;
 }
 
 }  // namespace km::simt

@@ -153,13 +153,13 @@ bool is_storage(const ptx::Symbol& symbol) {
          (symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant);
 }
 
-/// If a long kernel needs more vector registers than the machine has, the others are spilled and
-/// reloaded, and LLVM's register allocation takes longer (bench/experiments/lanes-per-packet.md).
-/// Short code has enough registers for several vectors per value, and then needs fewer packets.
-uint32_t most_lanes(const Kernel& kernel, Isa isa) {
+/// Each vector register of a long kernel that the machine lacks is stored and loaded again, and
+/// takes LLVM longer than one that it has (bench/experiments/lanes-per-packet.md). Short code has
+/// the registers for several vectors side by side, and fewer packets to run.
+uint32_t most_lanes(const Kernel& kernel, const Machine& machine) {
   size_t instructions = 0;
   for (const BasicBlock& block : kernel.blocks) instructions += block.insts.size() + 1;
-  if (isa == Isa::avx512) return instructions > 1500 ? 16 : 32;
+  if (machine.has_many_registers()) return instructions > 1500 ? 16 : 32;
   if (instructions <= 64) return 32;
   return instructions <= 400 && max_live_registers(kernel) < 24 ? 16 : 8;
 }
@@ -220,7 +220,7 @@ uint32_t choose_lanes(const Kernel& kernel, const Variant& variant) {
   const uint64_t rows = uint64_t{block[1]} * block[2];
   // A block of one warp is one packet, so that no values are kept across barriers.
   if (rows == 1 && block[0] != 0 && block[0] <= kWarpLanes) return kWarpLanes;
-  uint32_t lanes = most_lanes(kernel, variant.isa);
+  uint32_t lanes = most_lanes(kernel, variant.machine);
   if (rows <= 1 || block[0] % 8 != 0) return lanes;
   while (block[0] % lanes != 0) lanes /= 2;
   return lanes;

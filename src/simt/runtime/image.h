@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "simt/abi.h"
+#include "simt/machine/machine_facts.h"
 
 namespace km::simt {
 
@@ -119,11 +120,10 @@ struct ImageForm {
   ImageReduction reduction = ImageReduction::add;
   ImageBounds bounds = ImageBounds::trap;
   ImageQuery query = ImageQuery::width;
-  bool wants_surface = false;  // istypep: asks for a surface instead of a texture
-  uint8_t isa = 0;             // 0, 1: AVX2 and FMA, 2: AVX-512
-  // Lanes of a packet: 8, 16 or 32; the other lanes' slots are undefined.
-  uint8_t lanes = kWarpLanes;
-  uint32_t line = 0;  // line in the PTX text
+  bool wants_surface = false;  // of istypep
+  KernelSet kernel_set = KernelSet::plain;
+  uint8_t lanes = kWarpLanes;  // of a packet: 8, 16 or 32; the others' slots mean nothing
+  uint32_t line = 0;           // in the PTX text
 };
 
 /// Operand slots of 32 lanes each; results overwrite the first ones.

@@ -1,9 +1,8 @@
 // mma of f64: a chain of fma in the order of k, as the hardware does it.
-#include <xmmintrin.h>
-
 #include <bit>
 #include <cmath>
 
+#include "base/arch/float_control.h"
 #include "simt/runtime/mma_tile.h"
 
 namespace km::simt::tensor {
@@ -75,14 +74,17 @@ __attribute__((noinline)) void chain_narrow(const MmaForm& form, Tile* tile) { c
 void multiply_doubles(const MmaForm& form, const uint32_t* operands, uint32_t* results) {
   Tile tile;
   load(form, operands, &tile);
-  const uint32_t control = _mm_getcsr();
-  if (form.rounding != 0) _mm_setcsr((control & ~0x6000u) | uint32_t{form.rounding} << 13);
+  const arch::FloatControl control = arch::float_control();
+  if (form.rounding != 0) {
+    const auto rounding = static_cast<arch::FloatRounding>(form.rounding);
+    arch::set_float_control(arch::with_rounding(control, rounding));
+  }
   if (form.wide) {
     chain_wide(form, &tile);
   } else {
     chain_narrow(form, &tile);
   }
-  if (form.rounding != 0) _mm_setcsr(control);
+  if (form.rounding != 0) arch::set_float_control(control);
   store(form, tile, results);
 }
 

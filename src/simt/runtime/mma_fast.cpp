@@ -1,57 +1,18 @@
 // mma of f16, bf16, tf32 and fp8 in the fastest way on a CPU: each element of D is a chain of fused
 // multiply-adds in f32 that starts with C, in the order of k. Results are the same on every
 // processor.
-#include <immintrin.h>
-
 #include <cmath>
 
-#include "simt/runtime/mma_real_tile.h"
+#include "simt/runtime/mma_fast_tile.h"
 
 namespace km::simt::tensor {
 namespace {
-
-struct FastTile {
-  static constexpr bool kExact = false;
-  alignas(64) float a[kMaxReals];    // m x stored k
-  alignas(64) float b[kMaxReals];    // k x n
-  alignas(64) float sums[kMaxSums];  // m x n
-  Columns columns;
-};
-
-/// Computes eight rows and columns from `row` and `column` on. Without sparsity all rows use the
-/// same rows of B, otherwise each row its own.
-template <bool kSparse>
-KM_MMA_WIDE void sum_block(const MmaForm& form, FastTile* tile, uint32_t row, uint32_t column) {
-  const uint32_t stored = form.stored_k(), n = form.n;
-  __m256 sums[kBlockRows];
-#pragma GCC unroll 8
-  for (uint32_t r = 0; r < kBlockRows; ++r) {
-    sums[r] = _mm256_load_ps(tile->sums + (row + r) * n + column);
-  }
-  for (uint32_t t = 0; t < stored; ++t) {
-    __m256 b = _mm256_load_ps(tile->b + tile->columns.row(row)[t] * n + column);
-#pragma GCC unroll 8
-    for (uint32_t r = 0; r < kBlockRows; ++r) {
-      if (kSparse) b = _mm256_load_ps(tile->b + tile->columns.row(row + r)[t] * n + column);
-      const __m256 a = _mm256_broadcast_ss(tile->a + (row + r) * stored + t);
-      sums[r] = _mm256_fmadd_ps(a, b, sums[r]);
-    }
-  }
-#pragma GCC unroll 8
-  for (uint32_t r = 0; r < kBlockRows; ++r) {
-    _mm256_store_ps(tile->sums + (row + r) * n + column, sums[r]);
-  }
-}
 
 KM_MMA_WIDE void multiply_wide(const MmaForm& form, const Registers& registers, FastTile* tile) {
   load_multiplicands(form, registers, tile);
   for (uint32_t row = 0; row < form.m; row += kBlockRows) {
     for (uint32_t column = 0; column < form.n; column += kBlockRows) {
-      if (form.sparse) {
-        sum_block<true>(form, tile, row, column);
-      } else {
-        sum_block<false>(form, tile, row, column);
-      }
+      sum_block(form, tile, row, column);
     }
   }
 }

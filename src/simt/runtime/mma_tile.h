@@ -3,13 +3,14 @@
 
 #include <cstdint>
 
+#include "base/arch/attributes.h"
 #include "simt/abi.h"
 #include "simt/runtime/mma.h"
 
 /// For functions that are compiled for several instruction sets: they become part of their callers.
 #define KM_MMA_INLINE inline __attribute__((always_inline))
-/// The instruction set of MmaForm::wide.
-#define KM_MMA_WIDE __attribute__((target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")))
+/// For a function that MmaForm::wide asks for.
+#define KM_MMA_WIDE KM_WIDE_TARGET
 
 namespace km::simt::tensor {
 

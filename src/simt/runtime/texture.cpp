@@ -108,11 +108,7 @@ void fetch(const Image& image, const ImageForm& form, ImageSlot* slots) {
   const bool has_levels = image.level_count > 1;
   if (has_levels) find_detail(image, form, slots, detail);
   const int32_t* const levels = has_levels ? detail : nullptr;
-#if defined(__x86_64__)
-  if (form.isa == 2) return fetch_texture_avx512(image, form, levels, slots);
-  if (form.isa == 1) return fetch_texture_avx2(image, form, levels, slots);
-#endif
-  fetch_texture_plain(image, form, levels, slots);
+  texture_fetch_of(form.kernel_set)(image, form, levels, slots);
 }
 
 }  // namespace

@@ -10,14 +10,14 @@ namespace km::simt {
 /// read.
 void fetch_texture(const Image& image, const ImageForm& form, ImageSlot* slots);
 
-// The fetch for each instruction set; `detail` has each lane's level in steps of 1/256, or is null
-// for an image with one level.
-void fetch_texture_plain(const Image& image, const ImageForm& form, const int32_t* detail,
-                         ImageSlot* slots);
-void fetch_texture_avx2(const Image& image, const ImageForm& form, const int32_t* detail,
-                        ImageSlot* slots);
-void fetch_texture_avx512(const Image& image, const ImageForm& form, const int32_t* detail,
+/// A fetch by the code of one KernelSet; `detail`: the level of each lane in steps of 1/256, null
+/// where there is one level.
+using TextureFetch = void(const Image& image, const ImageForm& form, const int32_t* detail,
                           ImageSlot* slots);
+TextureFetch fetch_texture_plain, fetch_texture_wide, fetch_texture_widest;
+
+/// The code of the set, as far as the architecture has some of its own.
+TextureFetch* texture_fetch_of(KernelSet set);
 
 /// sRGB to linear light with the rounding of GPUs: halves with at most eight significant bits.
 extern const float (&kLinearOfSrgb)[256];

@@ -7,6 +7,7 @@
 
 #include "ptx/ptx.h"
 #include "simt/transform/inline/flatten.h"
+#include "support/simt/machines.h"
 
 namespace km::simt::testing {
 
@@ -43,7 +44,7 @@ std::optional<CodeInfo> code_info_of_text(const std::string& text) {
   if (!program) return std::nullopt;
   Variant variant;
   variant.block = {64, 1, 1};
-  variant.isa = Isa::avx2;
+  variant.machine = machine_named("avx2");
   const auto object = compile(**program, 0, variant);
   EXPECT_TRUE(object) << object.error().message;
   if (!object) return std::nullopt;

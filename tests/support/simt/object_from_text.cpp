@@ -6,7 +6,7 @@
 
 namespace km::simt::testing {
 
-Result<Object> object_from_text(const std::string& text, Isa isa) {
+Result<Object> object_from_text(const std::string& text, const Machine& machine) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic complaint;
   const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, complaint, context);
@@ -14,9 +14,9 @@ Result<Object> object_from_text(const std::string& text, Isa isa) {
     return make_error(KM_ERROR_INTERNAL, "line %d: %s", complaint.getLineNo(),
                       complaint.getMessage().str().c_str());
   }
-  KM_ASSIGN(const std::unique_ptr<llvm::TargetMachine> machine, make_target_machine(isa));
-  prepare_module(*module, *machine);
-  return emit_object(*module, *machine);
+  KM_ASSIGN(const std::unique_ptr<llvm::TargetMachine> target, make_target_machine(machine));
+  prepare_module(*module, *target);
+  return emit_object(*module, *target);
 }
 
 std::string meta_text(Mode mode, uint64_t scratch_bytes, uint32_t stack_bytes) {

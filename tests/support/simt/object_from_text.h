@@ -7,8 +7,9 @@
 
 namespace km::simt::testing {
 
-/// Compiles the text with emit_object; a syntax error in it is a KM_ERROR_INTERNAL.
-Result<Object> object_from_text(const std::string& text, Isa isa = Isa::x86_64_v2);
+/// Compiles the text with emit_object, for the least machine unless one is given; a syntax error in
+/// it is a KM_ERROR_INTERNAL.
+Result<Object> object_from_text(const std::string& text, const Machine& machine = Machine());
 
 /// A km_meta definition to append to a module's text.
 std::string meta_text(Mode mode = Mode::run_to_completion, uint64_t scratch_bytes = 0,

@@ -248,7 +248,7 @@ TEST(Code, RejectsRelocationsThatDoNotFit) {
       {R_X86_64_GOTPCREL, 4, 0, 1, "R_X86_64_GOTPCREL"},
       {R_X86_64_PC32, 1 << 20, 0, 1, "outside"},
       {R_X86_64_PC32, UINT64_MAX - 1, 0, 1, "outside"},
-      {R_X86_64_PC32, 4, int64_t{1} << 40, 1, "32 bits"},
+      {R_X86_64_PC32, 4, int64_t{1} << 40, 1, "too far"},
       {R_X86_64_PC32, 4, 0, 1 << 20, "names no symbol"},
       {R_X86_64_PC32, 4, 0, 0, "not defined"},
   };

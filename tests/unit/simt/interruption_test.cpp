@@ -8,6 +8,7 @@
 
 #include "ptx/ptx.h"
 #include "simt/engine.h"
+#include "support/simt/machines.h"
 
 namespace km::simt {
 namespace {
@@ -39,9 +40,9 @@ std::string large_kernel() {
   return text + "ret;\n}\n";
 }
 
-Variant variant_of(Isa isa) {
+Variant variant_of(const Machine& machine) {
   Variant variant;
-  variant.isa = isa;
+  variant.machine = machine;
   variant.block = {64, 1, 1};
   return variant;
 }
@@ -53,7 +54,7 @@ TEST(Interruption, EndsCompilationAtAnyStage) {
   ASSERT_TRUE(program) << program.error().message;
   for (int time_ms : {0, 5, 20, 40, 80, 120, 180, 260, 350, 500}) {
     const After after{std::chrono::milliseconds(time_ms)};
-    const auto object = compile(**program, 0, variant_of(Isa::avx2), &after);
+    const auto object = compile(**program, 0, variant_of(testing::machine_named("avx2")), &after);
     if (object) continue;  // a fast machine
     EXPECT_EQ(object.error().status, KM_ERROR_CONTEXT_LOST) << object.error().message;
   }
@@ -62,7 +63,7 @@ TEST(Interruption, EndsCompilationAtAnyStage) {
   ASSERT_TRUE(small);
   const auto other = Program::load(*small);
   ASSERT_TRUE(other);
-  EXPECT_TRUE(compile(**other, 0, variant_of(Isa::avx2)));
+  EXPECT_TRUE(compile(**other, 0, variant_of(testing::machine_named("avx2"))));
 }
 
 TEST(Interruption, LeavesThreadsThatGoOnWhileTheProcessExits) {
@@ -73,7 +74,7 @@ TEST(Interruption, LeavesThreadsThatGoOnWhileTheProcessExits) {
   for (int time_ms : {50, 150, 250, 350, 450, 550}) {
     const auto exit_while_code_is_generated = [&] {
       const After after{std::chrono::milliseconds(time_ms)};
-      static_cast<void>(compile(**program, 0, variant_of(Isa::avx2), &after));
+      static_cast<void>(compile(**program, 0, variant_of(testing::machine_named("avx2")), &after));
       exit(0);
     };
     EXPECT_EXIT(exit_while_code_is_generated(), testing::ExitedWithCode(0), "") << time_ms;
@@ -87,10 +88,10 @@ TEST(Interruption, LeavesWhatIsCompiledInTimeAsItIs) {
   ASSERT_TRUE(module) << module.error().message;
   const auto program = Program::load(*module);
   ASSERT_TRUE(program) << program.error().message;
-  const auto plain = compile(**program, 0, variant_of(Isa::avx2));
+  const auto plain = compile(**program, 0, variant_of(testing::machine_named("avx2")));
   ASSERT_TRUE(plain) << plain.error().message;
   const After after{std::chrono::hours(1)};
-  const auto watched = compile(**program, 0, variant_of(Isa::avx2), &after);
+  const auto watched = compile(**program, 0, variant_of(testing::machine_named("avx2")), &after);
   ASSERT_TRUE(watched) << watched.error().message;
   EXPECT_EQ(*plain, *watched);
 }

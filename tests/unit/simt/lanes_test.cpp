@@ -6,13 +6,15 @@
 
 #include "simt/program/program.h"
 #include "support/simt/kernel_of_text.h"
+#include "support/simt/machines.h"
 
 namespace km::simt {
 namespace {
 
 constexpr std::array<uint32_t, 3> kAnyLine = {0, 1, 1};
 
-uint32_t lanes_of(const std::string& body, Isa isa, std::array<uint32_t, 3> block = kAnyLine) {
+uint32_t lanes_of(const std::string& body, const Machine& machine,
+                  std::array<uint32_t, 3> block = kAnyLine) {
   const std::string text =
       ".visible .entry k(.param .u64 out) {\n"
       ".reg .b32 %r<40>; .reg .b64 %rd<3>;\n"
@@ -22,7 +24,7 @@ uint32_t lanes_of(const std::string& body, Isa isa, std::array<uint32_t, 3> bloc
   if (!built.kernel) return 0;
   Variant variant;
   variant.block = block;
-  variant.isa = isa;
+  variant.machine = machine;
   return choose_lanes(*built.kernel, variant);
 }
 
@@ -42,17 +44,17 @@ std::string many_values() {
 }
 
 TEST(Lanes, FewerTheLongerTheKernel) {
-  EXPECT_EQ(lanes_of(adds(20), Isa::avx2), 32u);
-  EXPECT_EQ(lanes_of(adds(100), Isa::avx2), 16u);
-  EXPECT_EQ(lanes_of(adds(1000), Isa::avx2), 8u);
-  EXPECT_EQ(lanes_of(adds(1000), Isa::x86_64_v2), 8u);
-  EXPECT_EQ(lanes_of(adds(1000), Isa::avx512), 32u);
-  EXPECT_EQ(lanes_of(adds(2000), Isa::avx512), 16u);
+  EXPECT_EQ(lanes_of(adds(20), testing::machine_named("avx2")), 32u);
+  EXPECT_EQ(lanes_of(adds(100), testing::machine_named("avx2")), 16u);
+  EXPECT_EQ(lanes_of(adds(1000), testing::machine_named("avx2")), 8u);
+  EXPECT_EQ(lanes_of(adds(1000), testing::machine_named("x86-64-v2")), 8u);
+  EXPECT_EQ(lanes_of(adds(1000), testing::machine_named("avx512")), 32u);
+  EXPECT_EQ(lanes_of(adds(2000), testing::machine_named("avx512")), 16u);
 }
 
 TEST(Lanes, FewerTheMoreValuesLive) {
-  EXPECT_EQ(lanes_of(many_values() + adds(100), Isa::avx2), 8u);
-  EXPECT_EQ(lanes_of(many_values() + adds(100), Isa::avx512), 32u);
+  EXPECT_EQ(lanes_of(many_values() + adds(100), testing::machine_named("avx2")), 8u);
+  EXPECT_EQ(lanes_of(many_values() + adds(100), testing::machine_named("avx512")), 32u);
 }
 
 TEST(Lanes, WholeWarpsWhereLanesMeet) {
@@ -60,8 +62,8 @@ TEST(Lanes, WholeWarpsWhereLanesMeet) {
   for (const char* first :
        {"mov.u32 %r2, %laneid;\n", "mov.u32 %r2, %warpid;\n", "mov.u32 %r2, %lanemask_lt;\n",
         "bar.warp.sync 0xffffffff;\n", "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff;\n"}) {
-    EXPECT_EQ(lanes_of(first + more, Isa::avx2), 32u) << first;
-    EXPECT_EQ(lanes_of(first + more, Isa::avx512), 32u) << first;
+    EXPECT_EQ(lanes_of(first + more, testing::machine_named("avx2")), 32u) << first;
+    EXPECT_EQ(lanes_of(first + more, testing::machine_named("avx512")), 32u) << first;
   }
 }
 
@@ -97,14 +99,14 @@ TEST(Lanes, TogetherInSegments) {
 
 TEST(Lanes, FitTheBlock) {
   const std::string long_code = adds(1000), medium = adds(100), short_code = adds(20);
-  EXPECT_EQ(lanes_of(long_code, Isa::avx2, {32, 1, 1}), 32u);
-  EXPECT_EQ(lanes_of(long_code, Isa::avx2, {64, 1, 1}), 8u);
-  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {8, 4, 1}), 8u);
-  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {8, 16, 1}), 8u);
-  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {16, 16, 1}), 16u);
-  EXPECT_EQ(lanes_of(medium, Isa::avx2, {64, 4, 1}), 16u);
-  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {0, 0, 0}), 32u);
-  EXPECT_EQ(lanes_of(short_code, Isa::avx2, {9, 16, 1}), 32u);
+  EXPECT_EQ(lanes_of(long_code, testing::machine_named("avx2"), {32, 1, 1}), 32u);
+  EXPECT_EQ(lanes_of(long_code, testing::machine_named("avx2"), {64, 1, 1}), 8u);
+  EXPECT_EQ(lanes_of(short_code, testing::machine_named("avx2"), {8, 4, 1}), 8u);
+  EXPECT_EQ(lanes_of(short_code, testing::machine_named("avx2"), {8, 16, 1}), 8u);
+  EXPECT_EQ(lanes_of(short_code, testing::machine_named("avx2"), {16, 16, 1}), 16u);
+  EXPECT_EQ(lanes_of(medium, testing::machine_named("avx2"), {64, 4, 1}), 16u);
+  EXPECT_EQ(lanes_of(short_code, testing::machine_named("avx2"), {0, 0, 0}), 32u);
+  EXPECT_EQ(lanes_of(short_code, testing::machine_named("avx2"), {9, 16, 1}), 32u);
 }
 
 }  // namespace

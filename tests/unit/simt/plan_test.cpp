@@ -9,6 +9,7 @@
 #include "ptx/checks/program_check.h"
 #include "simt/plan/code/choose_plan.h"
 #include "simt/plan/code/code_plan.h"
+#include "support/simt/machines.h"
 
 namespace km::simt {
 namespace {
@@ -40,7 +41,9 @@ class PlanOfText {
   std::unique_ptr<CodePlan> plan_;
 };
 
-Variant blocks_of(uint32_t x, uint32_t y = 1) { return {.block = {x, y, 1}, .isa = Isa::avx2}; }
+Variant blocks_of(uint32_t x, uint32_t y = 1) {
+  return {.block = {x, y, 1}, .machine = testing::machine_named("avx2")};
+}
 
 /// Loads a number for each thread, has `middle` work on it, waits, and stores it.
 std::string over_a_barrier(const std::string& middle) {

@@ -7,19 +7,20 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "simt/machine/llvm_target.h"
 #include "simt/object/isolated.h"
 #include "simt/passes/pipeline.h"
+#include "support/simt/machines.h"
 #include "support/simt/object_from_text.h"
 
 namespace km::simt {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::machine_named;
 using testing::meta_text;
 using ::testing::Not;
 using testing::object_from_text;
-
-constexpr Isa kAll[] = {Isa::x86_64_v2, Isa::avx2, Isa::avx512};
 
 bool contains(const Object& object, std::string_view bytes) {
   const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
@@ -31,7 +32,7 @@ std::string optimised(const std::string& text) {
   llvm::SMDiagnostic complaint;
   const auto module = llvm::parseAssemblyString(text, complaint, context);
   if (!module) return complaint.getMessage().str();
-  auto machine = make_target_machine(Isa::avx2);
+  auto machine = make_target_machine(machine_named("avx2"));
   if (!machine) return machine.error().message;
   prepare_module(*module, **machine);
   run_passes(*module, **machine);
@@ -42,11 +43,14 @@ std::string optimised(const std::string& text) {
 }
 
 TEST(Target, IsNeverTheHostsProcessor) {
+  const auto all = Machine::all();
   const char* const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  for (size_t i = 0; i < 3; ++i) {
-    auto machine = make_target_machine(kAll[i]);
+  ASSERT_EQ(all.size(), std::size(names));
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto machine = make_target_machine(all[i]);
     ASSERT_TRUE(machine);
     EXPECT_EQ((*machine)->getTargetCPU(), names[i]);
+    EXPECT_EQ(machine_of(**machine), all[i]);
     EXPECT_EQ((*machine)->Options.AllowFPOpFusion, llvm::FPOpFusion::Strict);
     EXPECT_TRUE((*machine)->isPositionIndependent());
   }
@@ -60,12 +64,13 @@ TEST(Target, EmitsForEveryInstructionSet) {
       store <32 x float> %s, ptr %p, align 4
       ret void
     })";
-  for (Isa isa : kAll) {
-    const Result<Object> object = object_from_text(text + meta_text(), isa);
+  for (const Machine& machine : Machine::all()) {
+    const Result<Object> object = object_from_text(text + meta_text(), machine);
     ASSERT_TRUE(object) << object.error().message;
     EXPECT_TRUE(contains(*object, "km_entry"));
     // The prefix of an EVEX instruction, vaddps zmm: 62 f1 7c 48 58.
-    EXPECT_EQ(contains(*object, "\x62\xf1\x7c\x48\x58"), isa == Isa::avx512) << text_of(isa);
+    EXPECT_EQ(contains(*object, "\x62\xf1\x7c\x48\x58"), machine.vector_bytes() == 64)
+        << machine.name();
   }
 }
 
@@ -93,7 +98,7 @@ TEST(Target, NeverContractsOrReassociates) {
       %s = fadd float %m, %c
       ret float %s
     })";
-  const Result<Object> object = object_from_text(text, Isa::avx2);
+  const Result<Object> object = object_from_text(text, machine_named("avx2"));
   ASSERT_TRUE(object);
   EXPECT_TRUE(contains(*object, "\xc5\xfa\x59"));  // vmulss
   EXPECT_TRUE(contains(*object, "\xc5\xfa\x58"));  // vaddss
@@ -132,7 +137,7 @@ TEST(Target, DropsDeclarationsThatNothingUses) {
 TEST(Target, RejectsInvalidModules) {
   llvm::LLVMContext context;
   llvm::Module module("broken", context);
-  auto machine = make_target_machine(Isa::avx2);
+  auto machine = make_target_machine(machine_named("avx2"));
   ASSERT_TRUE(machine);
   prepare_module(module, **machine);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);

@@ -1,6 +1,7 @@
 // Virtual memory management: addresses, physical memory, and mappings.
 #include <cstring>
 
+#include "base/arch/constants.h"
 #include "dropin/cuda/memory/virtual_memory.h"
 
 namespace km::cu {
@@ -116,7 +117,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* out, size_t size_bytes, size_t alignme
                              CUdeviceptr hint, unsigned long long flags) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(out);
-    constexpr uint64_t kPage = 4096;
+    constexpr uint64_t kPage = arch::kLeastPageBytes;
     const bool power_of_two = (alignment & (alignment - 1)) == 0;
     if (size_bytes == 0 || size_bytes % kPage != 0 || hint % kPage != 0 || !power_of_two ||
         flags != 0) {

@@ -13,17 +13,6 @@
 namespace km::cpu {
 namespace {
 
-HalfKernel kernel_for(simt::Isa isa) {
-  switch (isa) {
-    case simt::Isa::avx512:
-      return half_product_avx512;
-    case simt::Isa::avx2:
-      return half_product_avx2;
-    default:
-      return half_product_sse;
-  }
-}
-
 template <class T>
 T* pointer_to(const kmb_blas_array& array) {
   return reinterpret_cast<T*>(array.address);
@@ -70,7 +59,9 @@ HalfWorkspace* workspace() {
 class HalfGemmTask final : public Task {
  public:
   HalfGemmTask(const kmb_blas_call& call, uint32_t threads)
-      : call_(call), whole_(product_of(call)), kernel_(kernel_for(config().isa)) {
+      : call_(call),
+        whole_(product_of(call)),
+        kernel_(half_kernel_of(config().machine.kernel_set())) {
     cut_ = cut_blas(call, threads);
     if (call.layout != KM_BLAS_LAYOUT_ROWS) std::swap(cut_.rows, cut_.columns);
   }
@@ -89,7 +80,7 @@ class HalfGemmTask final : public Task {
 
   const kmb_blas_call call_;
   const HalfProduct whole_;
-  const HalfKernel kernel_;
+  const HalfKernel* kernel_;
   BlasCut cut_;
 };
 

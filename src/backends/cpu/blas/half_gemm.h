@@ -8,6 +8,7 @@
 #include "backend/interface.h"
 #include "backends/cpu/command/task.h"
 #include "base/result.h"
+#include "simt/engine.h"
 
 namespace km::cpu {
 
@@ -37,10 +38,11 @@ struct HalfWorkspace {
   alignas(64) float line[kHalfRows * 32];  // kHalfDepth * 32 and kHalfRows fit
 };
 
-/// One part, by the instructions of each kind of machine; all but the first give the same bits.
-using HalfKernel = void (*)(const HalfProduct& part, HalfWorkspace& work);
-void half_product_sse(const HalfProduct& part, HalfWorkspace& work);
-void half_product_avx2(const HalfProduct& part, HalfWorkspace& work);
-void half_product_avx512(const HalfProduct& part, HalfWorkspace& work);
+/// One part, by the code of one KernelSet; all but the first give the same bits.
+using HalfKernel = void(const HalfProduct& part, HalfWorkspace& work);
+HalfKernel half_product_plain, half_product_wide, half_product_widest;
+
+/// The code of the set, as far as the architecture has some of its own.
+HalfKernel* half_kernel_of(simt::KernelSet set);
 
 }  // namespace km::cpu

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/arch/constants.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/process/dylib.h"
@@ -17,8 +18,8 @@ namespace fs = std::filesystem;
 constexpr const char* kFiles[] = {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0",
                                   "libopenblasp.so"};
 // Debian's variant with threads of its own, whichever /etc/alternatives names; other usual places.
-constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu/openblas-pthread",
-                                    "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib",
+constexpr const char* kFolders[] = {"/usr/lib/" KM_LIBRARY_FOLDER "/openblas-pthread",
+                                    "/usr/lib/" KM_LIBRARY_FOLDER, "/usr/lib64", "/usr/local/lib",
                                     "/opt/OpenBLAS/lib"};
 constexpr int kPthreads = 1;  // what openblas_get_parallel gives
 // OpenBLAS has 50 buffers at least, and ends the process when none is left.

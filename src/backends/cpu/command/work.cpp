@@ -1,7 +1,5 @@
 #include "backends/cpu/command/work.h"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 
 #include "backends/cpu/command/task.h"
@@ -12,6 +10,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/fault/guarded_memory.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/arch/float_control.h"
 #include "base/assert.h"
 
 namespace km::cpu {
@@ -119,18 +118,6 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
   }
 }
 
-/// The state of floating point that programs start with: the thread's own may be another.
-class DefaultFloats {
- public:
-  DefaultFloats() : before_(_mm_getcsr()) { _mm_setcsr(0x1F80); }
-  ~DefaultFloats() { _mm_setcsr(before_); }
-  DefaultFloats(const DefaultFloats&) = delete;
-  DefaultFloats& operator=(const DefaultFloats&) = delete;
-
- private:
-  const unsigned before_;
-};
-
 struct TaskPiece {
   const Task* task;
   uint64_t piece;
@@ -150,7 +137,7 @@ Status run_piece(const Task& task, uint64_t number, const Allocations& allocatio
 }
 
 void run_task(Command& command, Executor& executor, Context& context) {
-  const DefaultFloats floats;
+  const arch::DefaultFloats floats;
   uint64_t first = 0, last = 0;
   uint32_t part = executor.claim_part(command.run.range);
   while (command.run.range.take(&part, &first, &last)) {

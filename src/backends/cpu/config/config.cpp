@@ -93,7 +93,7 @@ Status load_config() {
   KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,
                                                   known_kib != 0 ? known_kib : uint64_t{1} << 40));
   config.cache_bytes = cache_kib << 10;
-  KM_ASSIGN(config.isa, simt::select_isa());
+  KM_ASSIGN(config.machine, simt::Machine::selected());
   config.memory_bytes = memory_mib << 20;
   config.devices = static_cast<uint32_t>(devices);
   config.threads = static_cast<uint32_t>(threads < devices ? devices : threads);

@@ -29,7 +29,7 @@ struct Config {
   CapabilityLimits limits;          // of the capability, and KM_CPU_SHARED_KIB
   uint64_t compile_timeout_ms = 0;  // 0: no limit
   bool fast_mma = false;            // KM_CPU_MMA
-  simt::Isa isa = simt::Isa::x86_64_v2;
+  simt::Machine machine;
 
   /// Accesses of all kernels are tested, whatever contexts say.
   bool checks_all() const { return checked == CheckedMemory::always; }

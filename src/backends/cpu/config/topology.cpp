@@ -1,6 +1,5 @@
 #include "backends/cpu/config/topology.h"
 
-#include <cpuid.h>
 #include <sched.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -12,6 +11,8 @@
 #include <optional>
 #include <sstream>
 
+#include "base/arch/constants.h"
+#include "base/arch/processor.h"
 #include "base/file/file.h"
 #include "base/thread/cancellation.h"
 
@@ -208,19 +209,13 @@ uint32_t usable_threads() {
 namespace {
 
 std::string read_cpu_name() {
-  unsigned words[12] = {};
-  for (unsigned i = 0; i < 3; ++i) {
-    unsigned* part = words + 4 * i;
-    if (!__get_cpuid(0x80000002 + i, part, part + 1, part + 2, part + 3)) return "x86-64 CPU";
-  }
-  char text[49] = {};
-  memcpy(text, words, 48);
   std::string name;
-  for (const char* at = text; *at != 0; ++at) {  // without leading, double and closing blanks
-    if (*at != ' ' || (!name.empty() && name.back() != ' ')) name += *at;
+  for (const char c : arch::processor_name()) {  // without leading, double and closing blanks
+    if (c == 0) break;
+    if (c != ' ' || (!name.empty() && name.back() != ' ')) name += c;
   }
   while (!name.empty() && name.back() == ' ') name.pop_back();
-  return name.empty() ? "x86-64 CPU" : name;
+  return name.empty() ? std::string(arch::kName) + " CPU" : name;
 }
 
 uint64_t read_clock_khz() {
@@ -250,7 +245,8 @@ uint64_t read_last_level_cache_bytes() {
 
 }  // namespace
 
-// All are asked once: cpuid traps in virtual machines, and /proc/cpuinfo asks every core.
+// All are asked once: asking the processor traps in virtual machines, and /proc/cpuinfo asks every
+// core.
 const std::string& cpu_name() {
   static const auto* const name = new std::string(read_cpu_name());
   return *name;

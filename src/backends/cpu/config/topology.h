@@ -11,7 +11,7 @@ namespace km::cpu {
 std::vector<int> allowed_cpus();
 /// Threads that can run at once: the allowed cores, less where a control group gives less time.
 uint32_t usable_threads();
-/// "AMD EPYC 7B13", from cpuid.
+/// "AMD EPYC 7B13", as the processor says it.
 const std::string& cpu_name();
 /// The nominal clock, 0: unknown.
 uint64_t clock_khz();

@@ -14,6 +14,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
+#include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/log.h"
 
@@ -180,7 +181,7 @@ void Executor::run_resident() {
     waited = progress ? 0 : waited + 1;
     spoiled = turns.any_finished ? 0 : spoiled + (turns.any_waits ? 1 : 0);
     if (!residents_.running().empty() && waited < patience && spoiled < kSpoiledTurns) {
-      if (!progress) pause();
+      if (!progress) arch::pause();
       continue;
     }
     if (!progress) patience = std::max(patience / 2, 1u);
@@ -210,7 +211,7 @@ void Executor::run_blocks(void* argument) {
   } else {
     self->run_resident();
   }
-  if (self->launch_->unit->nontemporal_stores) store_fence();
+  if (self->launch_->unit->nontemporal_stores) arch::store_fence();
   before_switch(nullptr, self->host_low_, self->host_size_);
 }
 
@@ -257,9 +258,7 @@ Ending Executor::enter(LaunchRun& launch) {
 void Executor::clean_up() {
   stack_abandoned(stack_.data(), stack_.size_bytes());
   residents_.abandon();
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
-#endif
+  arch::end_vector_code();
 }
 
 /// That the running block may use.

@@ -21,6 +21,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
+#include "base/arch/signal_context.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/thread/cancellation.h"
@@ -69,18 +70,16 @@ KM_NO_SANITIZE bool contains(const StackGuard& guard, uint64_t address) {
 
 KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) {
   in_image_access = 0;
-  greg_t* registers = context->uc_mcontext.gregs;
-  registers[REG_RIP] = reinterpret_cast<greg_t>(&km_cpu_leave);
-  registers[REG_RDI] = reinterpret_cast<greg_t>(guard);
-  registers[REG_RSI] = static_cast<greg_t>(ending);
-  registers[REG_RSP] = static_cast<greg_t>(guard->saved_stack);
+  arch::set_call(*context, reinterpret_cast<uint64_t>(&km_cpu_leave),
+                 reinterpret_cast<uint64_t>(guard), static_cast<uint64_t>(ending),
+                 guard->saved_stack);
 }
 
 /// True if the signal belongs to code that we run; the thread then continues at km_cpu_leave.
 KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context) {
   CodeGuard* guard = current_guard;
   bool interrupt = is_interrupt(signal, info);
-  auto pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  const uint64_t pc = arch::program_counter(*context);
   // A jump into data faults at its own pc, and would do so for ever.
   if (signal == SIGSEGV && info->si_code == SEGV_ACCERR &&
       reinterpret_cast<uint64_t>(info->si_addr) != pc &&
@@ -88,7 +87,7 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
     return true;  // the instruction runs once more
   }
   if (!interrupt && info->si_code > 0 && is_host_copy(pc)) {
-    context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(km_cpu_host_copy_failed);
+    arch::set_program_counter(*context, reinterpret_cast<uint64_t>(km_cpu_host_copy_failed));
     return true;
   }
   if (guard == nullptr) return interrupt;

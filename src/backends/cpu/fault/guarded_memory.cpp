@@ -2,27 +2,18 @@
 
 #include <cstring>
 
+#include "backends/cpu/fault/guarded_copies.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
-
-extern "C" {
-extern const char km_cpu_guarded_begin[], km_cpu_guarded_end[];
-using km_cpu_move = void(void* destination, const void* source, uint64_t size_bytes);
-km_cpu_move km_cpu_copy_sse, km_cpu_copy_avx, km_cpu_stream_sse, km_cpu_stream_avx,
-    km_cpu_copy_down_sse, km_cpu_copy_down_avx, km_cpu_fill_sse, km_cpu_fill_avx, km_cpu_fill_large;
-uint64_t km_cpu_guarded_length(const char* text, uint64_t limit);
-}
 
 namespace km::cpu {
 namespace {
 
-bool has_avx() {
-  static const bool yes = __builtin_cpu_supports("avx");
-  return yes;
-}
+/// Smaller ones stay in the caches.
+constexpr uint64_t kLeastStreamedBytes = 4096;
 
 struct Move {
-  km_cpu_move* function;
+  GuardedMove* function;
   void* destination;
   const void* source;
   uint64_t size_bytes;
@@ -71,23 +62,20 @@ bool run(const Move& move, Fault* out_fault) {
 
 bool guarded_copy(void* destination, const void* source, uint64_t size_bytes, bool streaming,
                   Fault* out_fault) {
+  const GuardedCopies& copies = guarded_copies();
   auto to = reinterpret_cast<uint64_t>(destination), from = reinterpret_cast<uint64_t>(source);
   if (to > from && to - from < size_bytes) {
-    return run(
-        {has_avx() ? km_cpu_copy_down_avx : km_cpu_copy_down_sse, destination, source, size_bytes},
-        out_fault);
+    return run({copies.copy_down, destination, source, size_bytes}, out_fault);
   }
   bool overlap = from > to && from - to < size_bytes;
-  if (!streaming || overlap || size_bytes < 4096) {
-    return run({has_avx() ? km_cpu_copy_avx : km_cpu_copy_sse, destination, source, size_bytes},
-               out_fault);
+  if (!streaming || overlap || size_bytes < kLeastStreamedBytes) {
+    return run({copies.copy, destination, source, size_bytes}, out_fault);
   }
   uint64_t head = (0 - to) & 31;  // non-temporal stores want alignment
-  if (head != 0 && !run({km_cpu_copy_sse, destination, source, head}, out_fault)) return false;
-  return run(
-      {has_avx() ? km_cpu_stream_avx : km_cpu_stream_sse, static_cast<char*>(destination) + head,
-       static_cast<const char*>(source) + head, size_bytes - head},
-      out_fault);
+  if (head != 0 && !run({copies.copy_any, destination, source, head}, out_fault)) return false;
+  return run({copies.stream, static_cast<char*>(destination) + head,
+              static_cast<const char*>(source) + head, size_bytes - head},
+             out_fault);
 }
 
 bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, uint64_t count,
@@ -97,13 +85,13 @@ bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, 
     memcpy(pattern + i, &value, value_size_bytes);
   }
   uint64_t size_bytes = count * value_size_bytes;
-  auto* fill = has_avx() ? km_cpu_fill_avx : km_cpu_fill_sse;
+  const GuardedCopies& copies = guarded_copies();
   uint64_t head = (0 - reinterpret_cast<uint64_t>(destination)) & 31;
-  if (!streaming || size_bytes < 4096)
-    return run({fill, destination, pattern, size_bytes}, out_fault);
-  if (head != 0 && !run({fill, destination, pattern, head}, out_fault)) return false;
+  if (!streaming || size_bytes < kLeastStreamedBytes)
+    return run({copies.fill, destination, pattern, size_bytes}, out_fault);
+  if (head != 0 && !run({copies.fill, destination, pattern, head}, out_fault)) return false;
   // The pattern goes on where the head left it.
-  return run({km_cpu_fill_large, static_cast<char*>(destination) + head,
+  return run({copies.fill_large, static_cast<char*>(destination) + head,
               pattern + head % value_size_bytes, size_bytes - head},
              out_fault);
 }

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/arch/constants.h"
 #include "base/integers.h"
 
 namespace km::cpu {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPageBytes = arch::kMostPageBytes;
 constexpr uint64_t kGuardBytes = 64 << 10;
 constexpr uint64_t kHugePageBytes = 2 << 20;
 

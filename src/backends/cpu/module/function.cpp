@@ -222,7 +222,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.checked = module_->context().is_checked();
   variant.least_mode = config().least_mode;
   if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
-  variant.isa = module_->isa();
+  variant.machine = module_->machine();
   variant.thread_stack_bytes = thread_stack_bytes();
   return variant;
 }

@@ -52,7 +52,7 @@ Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view 
   const CompileInterruption interruption(*context, "module '" + std::string(name) + "'");
   KM_ASSIGN(std::shared_ptr<const simt::Program> program,
             simt::Program::load(parsed, &interruption));
-  std::unique_ptr<Module> module(new Module(context, name, config().isa));
+  std::unique_ptr<Module> module(new Module(context, name, config().machine));
   context->retain();
   module->program_ = std::move(program);
   module->ptx_ = ptx;
@@ -72,7 +72,7 @@ Result<std::unique_ptr<Module>> Module::load_object(Context* context, std::strin
                                                     std::string_view name) {
   KM_ASSIGN(ObjectFile file, read_object_file(data));
   KM_ASSIGN(std::unique_ptr<Module> module, load(context, file.ptx, name));
-  module->isa_ = file.isa;
+  module->machine_ = file.machine;
   module->own_objects_ = std::move(file.code);
   return module;
 }
@@ -113,7 +113,7 @@ Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t,
 
 Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>> blocks) const {
   ObjectFile file;
-  file.isa = isa_;
+  file.machine = machine_;
   file.ptx = ptx_;
   for (uint32_t i = 0; i < functions_.size(); ++i) {
     if (functions_[i]->info().refusal == nullptr) KM_TRY(save_kernel(i, blocks, &file.code));

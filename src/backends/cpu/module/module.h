@@ -115,7 +115,8 @@ class Module {
   const std::string& ptx() const { return ptx_; }
   /// The contents of an object file with code for these blocks and for any.
   Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks) const;
-  simt::Isa isa() const { return isa_; }
+  /// The machine that its code is made for.
+  const simt::Machine& machine() const { return machine_; }
   /// Code of one of its kernels, from the object file that it was loaded from, or made.
   Result<simt::Object> object(uint32_t kernel, const simt::Variant& variant) const;
   /// True if the object file that the module was loaded from has this code.
@@ -130,8 +131,8 @@ class Module {
   const Function* kernel_at(uint64_t address) const;
 
  private:
-  Module(Context* context, std::string_view name, simt::Isa isa)
-      : context_(context), name_(name), isa_(isa) {}
+  Module(Context* context, std::string_view name, const simt::Machine& machine)
+      : context_(context), name_(name), machine_(machine) {}
   Status save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
                      ObjectMap* out) const;
   void note_addresses();
@@ -144,7 +145,7 @@ class Module {
   const std::string name_;
   std::string ptx_;
   Hash128 ptx_hash_;
-  simt::Isa isa_;
+  simt::Machine machine_;
   ObjectMap own_objects_;
   std::shared_ptr<const simt::Program> program_;
   Heap::Block block_;                // all variables

@@ -21,7 +21,7 @@ std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& vari
   std::string key = "kernel\n";
   key += build_id();
   key += '\n';
-  key += simt::text_of(variant.isa);
+  key += variant.machine.name();
   for (const uint32_t size : variant.block) key += ' ' + std::to_string(size);
   key += variant.assume_no_wrap ? " assume" : " any";
   key += variant.checked ? " checked" : " plain";

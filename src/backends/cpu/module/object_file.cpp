@@ -15,7 +15,7 @@ constexpr uint32_t kFormat = 1;
 struct Header {
   char magic[8];
   uint32_t format;
-  uint32_t isa;
+  uint32_t machine;  // Machine::number()
   uint64_t entry_count;
   Hash128 hash;  // of what follows
 };
@@ -58,15 +58,14 @@ Status check_origin(const Header& header, std::string_view build) {
                       "source",
                       static_cast<int>(build.size()), build.data(), build_id());
   }
-  const auto isa = static_cast<simt::Isa>(header.isa);
-  if (isa < simt::Isa::x86_64_v2 || isa > simt::Isa::avx512) return damaged();
-  if (isa <= simt::best_isa()) return {};
+  const auto machine = simt::Machine::of_number(header.machine);
+  if (!machine) return damaged();
+  if (machine->runs_here()) return {};
+  const std::string best(simt::Machine::best().name());
   return make_error(KM_ERROR_NOT_SUPPORTED,
                     "the object file is for %s, and this machine has %s at most: make it again "
                     "with KM_CPU_ISA=%s",
-                    std::string(simt::text_of(isa)).c_str(),
-                    std::string(simt::text_of(simt::best_isa())).c_str(),
-                    std::string(simt::text_of(simt::best_isa())).c_str());
+                    std::string(machine->name()).c_str(), best.c_str(), best.c_str());
 }
 
 }  // namespace
@@ -82,7 +81,7 @@ std::string write_object_file(const ObjectFile& file) {
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.format = kFormat;
-  header.isa = static_cast<uint32_t>(file.isa);
+  header.machine = file.machine.number();
   header.entry_count = file.code.size();
   header.hash = hash128(body);
   return std::string(reinterpret_cast<const char*>(&header), sizeof header) + body;
@@ -103,7 +102,7 @@ Result<ObjectFile> read_object_file(std::string_view data) {
   KM_TRY(check_origin(header, build));
   if (!reader.take(&ptx)) return damaged();
   ObjectFile file;
-  file.isa = static_cast<simt::Isa>(header.isa);
+  file.machine = *simt::Machine::of_number(header.machine);  // check_origin() knows it
   file.ptx = ptx;
   for (uint64_t i = 0; i < header.entry_count; ++i) {
     if (!reader.take(&key) || !reader.take(&object)) return damaged();

@@ -11,7 +11,7 @@
 namespace km::cpu {
 
 struct ObjectFile {
-  simt::Isa isa = simt::Isa::x86_64_v2;
+  simt::Machine machine;
   std::string ptx;
   std::map<std::string, simt::Object> code;  // by key
 };

@@ -10,6 +10,7 @@
 
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/arch/constants.h"
 #include "base/file/file.h"
 #include "base/log.h"
 
@@ -20,7 +21,7 @@ struct Header {
   uint32_t magic = 0x4A695444;
   uint32_t version = 1;
   uint32_t size_bytes = sizeof(Header);
-  uint32_t machine = EM_X86_64;
+  uint32_t machine = arch::kElfMachine;
   uint32_t unused = 0;
   uint32_t process = 0;
   uint64_t time_ns = 0;

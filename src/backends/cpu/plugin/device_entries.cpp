@@ -82,7 +82,7 @@ void fill_info(const Device& device, km_device_info* info) {
   info->memory_clock_rate_khz = 0;
   info->memory_bus_width_bits = 0;
   info->threads = device.threads();
-  copy_text(info->isa, std::string(simt::text_of(config().isa)));
+  copy_text(info->isa, std::string(config().machine.name()));
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
+#include "base/arch/attributes.h"
 
 // Changes no register.
-#define KM_LANE_CODE \
-  KM_LANE_SECTION __attribute__((no_caller_saved_registers, target("general-regs-only")))
+#define KM_LANE_CODE KM_LANE_SECTION KM_KEEPS_REGISTERS
 // Parts of it, which are inlined.
-#define KM_LANE_PART \
-  KM_NO_SANITIZE __attribute__((always_inline, target("general-regs-only"))) inline
+#define KM_LANE_PART KM_NO_SANITIZE KM_GENERAL_REGISTERS __attribute__((always_inline)) inline
 
 #if defined(__clang__)  // what they call is inlined
 #pragma clang diagnostic ignored "-Wexcessive-regsave"

@@ -4,6 +4,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/thread/cancellation.h"
 
@@ -37,7 +38,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
     // Workers go first among threads that spin.
     const bool is_in_the_way = idle_ticks > kWayTicks && pool_->is_crowded();
     if (idle_ticks < pool_->spin_ticks() && !is_in_the_way) {
-      pause();
+      arch::pause();
     } else {
       helping.stop();
       sleep(ticket, limit_ns);

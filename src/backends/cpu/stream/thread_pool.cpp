@@ -14,6 +14,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/threads.h"
+#include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/memory/host_allocator.h"
@@ -198,7 +199,7 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   spinners_.fetch_add(1);
   count_down(between_);
   for (; !found && now < end; now = now_ticks()) {
-    pause();
+    arch::pause();
     if (!has_work()) {
       retired = retire();
       if (retired) break;
@@ -208,7 +209,8 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
     // A stream that is too young is left alone for a while, cache lines and all; unless its owner
     // needs help.
     const uint64_t next = now + Stream::kLeastGraceTicks;
-    while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0) pause();
+    while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0)
+      arch::pause();
   }
   if (!found) idle_.park(worker);
   if (!found && !retired) count_down(awake_);

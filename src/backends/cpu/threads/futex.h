@@ -1,7 +1,6 @@
 // Sleeping on a 32-bit word, spinning politely, and a lock for a few instructions.
 #pragma once
 
-#include <immintrin.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -11,6 +10,8 @@
 #include <atomic>
 #include <climits>
 #include <cstdint>
+
+#include "base/arch/processor.h"
 
 namespace km::cpu {
 
@@ -24,7 +25,7 @@ inline uint64_t now_ns() {
 }
 
 /// Cheap ticks for rough measures: 2 to 5 a nanosecond.
-inline uint64_t now_ticks() { return __rdtsc(); }
+inline uint64_t now_ticks() { return arch::cycle_counter(); }
 
 /// Sleeps while `word` is `expected`, until a wake or for `timeout_ns`; may return early.
 inline void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
@@ -39,10 +40,6 @@ inline void futex_wake(const std::atomic<uint32_t>& word, int count = INT_MAX) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 
-inline void pause() { _mm_pause(); }
-/// Makes stores past the caches visible to other threads, which a release alone does not.
-inline void store_fence() { _mm_sfence(); }
-
 /// Held for tens of nanoseconds; a holder that was descheduled is waited for without burning.
 class SpinLock {
  public:
@@ -50,7 +47,7 @@ class SpinLock {
     for (unsigned turn = 0; held_.exchange(true, std::memory_order_acquire); ++turn) {
       while (held_.load(std::memory_order_relaxed)) {
         if (++turn % 128 == 0) sched_yield();
-        pause();
+        arch::pause();
       }
     }
   }

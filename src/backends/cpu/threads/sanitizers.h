@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "base/no_sanitize.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define KM_ASAN 1
 #elif defined(__has_feature)
@@ -24,13 +26,6 @@
 #endif
 #if defined(KM_TSAN)
 #include <sanitizer/tsan_interface.h>
-#endif
-
-/// For functions that are left without returning, or that must not call into a sanitizer.
-#if defined(__clang__)
-#define KM_NO_SANITIZE __attribute__((disable_sanitizer_instrumentation))
-#else
-#define KM_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 #endif
 
 namespace km::cpu {

@@ -102,9 +102,9 @@ Values integer_to_real(Lanes& l, const Instruction& in, std::span<V const> s) {
   auto direct = [&](llvm::Type* type) {
     return is_signed ? b.CreateSIToFP(s[0], type) : b.CreateUIToFP(s[0], type);
   };
-  // Only AVX-512 converts vectors of 64-bit integers; otherwise LLVM would scalarise the
-  // conversion.
-  bool nearest = round == Round::rn && (bits < 64 || l.count() == 0 || l.has_avx512());
+  // LLVM would take 64-bit lanes apart if the machine does not convert them.
+  bool nearest =
+      round == Round::rn && (bits < 64 || l.count() == 0 || l.machine().has_int64_conversions());
   V real = nullptr;
   if (bits <= 16) {
     real = direct(to == Type::f64 ? l.f64() : l.f32());  // exact

@@ -55,7 +55,7 @@ Values maximum(Lanes& l, const Instruction& in, std::span<V const> s) {
 /// The high half of the product of 32-bit lanes: even and odd lanes are multiplied as 64-bit
 /// products, for which every vector instruction set has an instruction.
 V high_half_32(Lanes& l, V a, V c, bool is_signed) {
-  Lanes pairs(l.b, l.isa(), l.count() / 2);
+  Lanes pairs(l.b, l.machine(), l.count() / 2);
   auto& b = l.b;
   V low_mask = pairs.constant(64, 0xffffffff), half = pairs.constant(64, 32);
   auto odd = [&](V x) { return is_signed ? b.CreateAShr(x, half) : b.CreateLShr(x, half); };

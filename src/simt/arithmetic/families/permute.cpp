@@ -1,10 +1,10 @@
 // prmt and lop3, whose controls are nearly always constants.
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <array>
 #include <limits>
 
 #include "simt/arithmetic/lanes.h"
+#include "simt/machine/instructions.h"
 
 namespace km::simt::arithmetic {
 namespace {
@@ -179,10 +179,10 @@ V build_logic(Lanes& l, const Recipes& recipes, uint8_t table, std::span<V const
 
 V logic(Lanes& l, uint8_t table, std::span<V const> s) {
   static const Recipes recipes;
-  if (l.has_avx512() && l.count() >= 16 && recipes[table].cost > 1) {
-    return l.in_chunks(16, {s[0], s[1], s[2]}, [&](std::span<V const> x) -> V {
-      return l.b.CreateIntrinsic(I::x86_avx512_pternlog_d_512, {},
-                                 {x[0], x[1], x[2], l.b.getInt32(table)});
+  const unsigned words = l.machine().elements_of(32);
+  if (l.machine().has_ternary_logic() && l.count() >= words && recipes[table].cost > 1) {
+    return l.in_chunks(words, {s[0], s[1], s[2]}, [&](std::span<V const> x) {
+      return instructions::ternary_logic(l.b, table, x[0], x[1], x[2]);
     });
   }
   return build_logic(l, recipes, table, s);

@@ -1,9 +1,9 @@
 #include "simt/arithmetic/floating_point/half.h"
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include "simt/arithmetic/floating_point/minmax.h"
+#include "simt/machine/instructions.h"
 
 namespace km::simt::arithmetic {
 namespace {
@@ -76,10 +76,9 @@ V narrow_f16_magnitude(Lanes& l, V magnitude, V negative, Round round) {
 
 V narrow_f16(Lanes& l, V real, Round round) {
   auto& b = l.b;
-  if (l.isa() != Isa::x86_64_v2) {
-    V mode = b.getInt32(static_cast<uint32_t>(round));
-    return l.in_chunks(8, {real}, [&](std::span<V const> x) -> V {
-      return b.CreateIntrinsic(I::x86_vcvtps2ph_256, {}, {x[0], mode});
+  if (l.machine().has_f16_conversions()) {
+    return l.in_chunks(instructions::kNarrowed, {real}, [&](std::span<V const> x) {
+      return instructions::narrow_to_f16(b, x[0], round);
     });
   }
   V word = l.bits(real);
@@ -210,7 +209,7 @@ Values negate(Lanes& l, const Instruction& in, std::span<V const> s) {
 V half_to_f32(Lanes& l, Type type, V half, bool ftz) {
   if (ftz) half = flush_half(l, type, half);
   if (type == Type::bf16) return l.as_real(l.b.CreateShl(l.zext(half, 32), l.constant(32, 16)));
-  if (l.isa() == Isa::x86_64_v2) return widen_f16(l, half);
+  if (!l.machine().has_f16_conversions()) return widen_f16(l, half);
   return l.b.CreateFPExt(l.b.CreateBitCast(half, l.all(l.b.getHalfTy())), l.f32());
 }
 

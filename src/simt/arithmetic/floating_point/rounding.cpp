@@ -1,10 +1,10 @@
 #include "simt/arithmetic/floating_point/rounding.h"
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include "simt/arithmetic/floating_point/soft_fma.h"
+#include "simt/machine/instructions.h"
 
 namespace km::simt::arithmetic {
 namespace {
@@ -68,14 +68,12 @@ V sum_error(Lanes& l, V a, V c, V sum) {
   return b.CreateFSub(small, b.CreateFSub(sum, large));
 }
 
-/// One AVX-512 instruction with an embedded rounding mode.
-V embedded(Lanes& l, I::ID for_f32, I::ID for_f64, std::initializer_list<V> values, Round round) {
-  bool wide = Lanes::is_f64(*values.begin());
-  V mode = l.b.getInt32(8 | static_cast<uint32_t>(round));
-  return l.in_chunks(wide ? 8 : 16, values, [&](std::span<V const> x) -> V {
-    Values arguments(x.begin(), x.end());
-    arguments.push_back(mode);
-    return l.b.CreateIntrinsic(wide ? for_f64 : for_f32, {}, arguments);
+/// One instruction with its rounding mode in it.
+V embedded(Lanes& l, instructions::Operation operation, std::initializer_list<V> values,
+           Round round) {
+  const unsigned count = l.machine().elements_of(Lanes::width(*values.begin()));
+  return l.in_chunks(count, values, [&](std::span<V const> x) {
+    return instructions::rounded(l.b, operation, x, round);
   });
 }
 
@@ -221,8 +219,8 @@ V add_to_odd(Lanes& l, V a, V c) {
 
 V rounded_add(Lanes& l, V a, V c, Round round) {
   if (round == Round::rn) return l.b.CreateFAdd(a, c);
-  if (l.has_avx512()) {
-    return embedded(l, I::x86_avx512_add_ps_512, I::x86_avx512_add_pd_512, {a, c}, round);
+  if (l.machine().has_embedded_rounding()) {
+    return embedded(l, instructions::Operation::add, {a, c}, round);
   }
   if (Lanes::is_f32(a)) {
     V wide_a = l.to_f64(a), wide_c = l.to_f64(c), sum = l.b.CreateFAdd(wide_a, wide_c);
@@ -241,8 +239,8 @@ V rounded_sub(Lanes& l, V a, V c, Round round) {
 
 V rounded_mul(Lanes& l, V a, V c, Round round) {
   if (round == Round::rn) return l.b.CreateFMul(a, c);
-  if (l.has_avx512()) {
-    return embedded(l, I::x86_avx512_mul_ps_512, I::x86_avx512_mul_pd_512, {a, c}, round);
+  if (l.machine().has_embedded_rounding()) {
+    return embedded(l, instructions::Operation::mul, {a, c}, round);
   }
   if (Lanes::is_f64(a)) return mul_f64(l, a, c, round);
   V product = l.b.CreateFMul(l.to_f64(a), l.to_f64(c));  // 48 bits, so exact
@@ -253,11 +251,11 @@ V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
   if (round == Round::rn) return l.fma(a, c, d);
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, c);
   const bool integers = gives_integers(a, c, d);
-  if (l.has_avx512()) {
-    V sum = embedded(l, I::x86_avx512_vfmadd_ps_512, I::x86_avx512_vfmadd_pd_512, {a, c, d}, round);
+  if (l.machine().has_embedded_rounding()) {
+    V sum = embedded(l, instructions::Operation::fma, {a, c, d}, round);
     return integers ? Lanes::number(sum) : sum;
   }
-  if (integers && l.has_fma()) return Lanes::number(integer_sum(l, a, c, d, round));
+  if (integers && l.machine().has_fma()) return Lanes::number(integer_sum(l, a, c, d, round));
   if (Lanes::is_f64(a)) return soft_fma(l, a, c, d, round);
   auto& b = l.b;
   V product = b.CreateFMul(l.to_f64(a), l.to_f64(c)), addend = l.to_f64(d);
@@ -276,8 +274,8 @@ V rounded_fma(Lanes& l, V a, V c, V d, Round round) {
 
 V rounded_div(Lanes& l, V a, V c, Round round) {
   if (round == Round::rn) return l.b.CreateFDiv(a, c);
-  if (l.has_avx512()) {
-    return embedded(l, I::x86_avx512_div_ps_512, I::x86_avx512_div_pd_512, {a, c}, round);
+  if (l.machine().has_embedded_rounding()) {
+    return embedded(l, instructions::Operation::div, {a, c}, round);
   }
   if (Lanes::is_f64(a)) return div_f64(l, a, c, round);
   // A quotient of 24-bit numbers is at least 2^-49 (relative) from every other 24-bit number, so
@@ -287,8 +285,8 @@ V rounded_div(Lanes& l, V a, V c, Round round) {
 
 V rounded_sqrt(Lanes& l, V a, Round round) {
   if (round == Round::rn) return l.sqrt(a);
-  if (l.has_avx512()) {
-    return embedded(l, I::x86_avx512_sqrt_ps_512, I::x86_avx512_sqrt_pd_512, {a}, round);
+  if (l.machine().has_embedded_rounding()) {
+    return embedded(l, instructions::Operation::sqrt, {a}, round);
   }
   if (Lanes::is_f64(a)) return sqrt_f64(l, a, round);
   // Exact for the same reason as quotients.
@@ -296,7 +294,7 @@ V rounded_sqrt(Lanes& l, V a, Round round) {
 }
 
 V Lanes::fma(V a, V c, V d) const {
-  if (has_fma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
+  if (machine_.has_fma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, c, d});
   return emulated_fma(*this, a, c, d);
 }
 

@@ -3,13 +3,11 @@
 #pragma once
 
 #include "simt/arithmetic/lanes.h"
+#include "simt/machine/rounding.h"
 
 namespace km::simt::arithmetic {
 
-/// The values are those of the x86 rounding control.
-enum class Round : uint8_t { rn = 0, rm = 1, rp = 2, rz = 3 };
-
-/// The rounding mode .rn, .rz, .rm or .rp of the instruction; to nearest if it has none.
+/// .rn, .rz, .rm or .rp of the instruction; to nearest where none is written.
 Round round_of(const ptx::Instruction& instruction);
 
 /// The rounding mode of one of these modifiers.

@@ -18,9 +18,9 @@ constexpr int kLeastExponent = -1074;
 /// Round).
 class Body {
  public:
-  Body(llvm::Function& function, Isa isa)
+  Body(llvm::Function& function, const Machine& machine)
       : builder_(llvm::BasicBlock::Create(function.getContext(), "", &function)),
-        l_(builder_, isa, 0),
+        l_(builder_, machine, 0),
         b_(l_.b),
         a_(function.getArg(0)),
         c_(function.getArg(1)),
@@ -164,7 +164,7 @@ llvm::Function* function_in(Lanes& l) {
   auto* type = llvm::FunctionType::get(real, {real, real, real, l.b.getInt32Ty()}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
   make_helper(*function);
-  Body(*function, l.isa()).build();
+  Body(*function, l.machine()).build();
   return function;
 }
 

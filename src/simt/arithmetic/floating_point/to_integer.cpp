@@ -1,24 +1,15 @@
 #include "simt/arithmetic/floating_point/to_integer.h"
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include <cmath>
+
+#include "simt/machine/instructions.h"
 
 namespace km::simt::arithmetic {
 namespace {
 
 namespace I = llvm::Intrinsic;
-
-/// One AVX-512 instruction with an embedded rounding mode.
-V embedded_convert(Lanes& l, I::ID id, V real, Round round) {
-  auto& b = l.b;
-  auto* none = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt32Ty(), 16));
-  V mode = b.getInt32(8 | static_cast<uint32_t>(round));
-  return l.in_chunks(16, {real}, [&](std::span<V const> x) -> V {
-    return b.CreateIntrinsic(id, {}, {x[0], none, b.getInt16(0xffff), mode});
-  });
-}
 
 V mask(Lanes& l, V condition) { return l.sext(condition, 32); }
 
@@ -29,7 +20,7 @@ V f32_to_s32(Lanes& l, V real, Round round) {
   // is right, and for NaN zero.
   V above = b.CreateFCmpOGE(real, l.real32(0x1p31f));
   V ordered = b.CreateFCmpORD(real, real);
-  if (l.has_avx512()) {
+  if (l.machine().has_mask_registers()) {
     V number = l.select(ordered, rounded, l.zero(rounded));
     return l.select(above, l.constant(32, 0x7fffffff), number);
   }
@@ -39,8 +30,10 @@ V f32_to_s32(Lanes& l, V real, Round round) {
 V f32_to_u32(Lanes& l, V real, Round round) {
   auto& b = l.b;
   V positive = l.select(b.CreateFCmpOGT(real, l.real32(0.0f)), real, l.real32(0.0f));
-  if (l.has_avx512()) {  // gives all ones for values that do not fit
-    return embedded_convert(l, I::x86_avx512_mask_cvtps2udq_512, positive, round);
+  if (l.machine().has_unsigned_conversions()) {
+    return l.in_chunks(l.machine().elements_of(32), {positive}, [&](std::span<V const> x) {
+      return instructions::rounded_to_u32(b, x[0], round);
+    });
   }
   V low = f32_to_int(l, positive, round);
   V high = f32_to_int(l, b.CreateFSub(positive, l.real32(0x1p31f)), round);
@@ -117,16 +110,16 @@ V to_integral(Lanes& l, V real, Round round) {
 }
 
 V f32_to_int(Lanes& l, V real, Round round) {
-  if (l.count() >= 16 && l.has_avx512()) {
-    return embedded_convert(l, I::x86_avx512_mask_cvtps2dq_512, real, round);
+  const unsigned words = l.machine().elements_of(32);
+  if (l.count() >= words && l.machine().has_embedded_rounding()) {
+    return l.in_chunks(words, {real}, [&](std::span<V const> x) {
+      return instructions::rounded_to_s32(l.b, x[0], round);
+    });
   }
   const bool nearest = round == Round::rn;
   if (!nearest && round != Round::rz) real = to_integral(l, real, round);
-  const bool eight = l.count() >= 8 && l.isa() != Isa::x86_64_v2;
-  I::ID id = nearest ? I::x86_sse2_cvtps2dq : I::x86_sse2_cvttps2dq;
-  if (eight) id = nearest ? I::x86_avx_cvt_ps2dq_256 : I::x86_avx_cvtt_ps2dq_256;
-  return l.in_chunks(eight ? 8 : 4, {real}, [&](std::span<V const> x) -> V {
-    return l.b.CreateIntrinsic(id, {}, {x[0]});
+  return l.in_chunks(l.count() >= 8 && words >= 8 ? 8 : 4, {real}, [&](std::span<V const> x) {
+    return instructions::to_s32(l.b, x[0], nearest);
   });
 }
 

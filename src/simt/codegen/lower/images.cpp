@@ -19,17 +19,6 @@ namespace {
 
 constexpr uint64_t kSlotBytes = sizeof(ImageSlot);
 
-uint8_t number_of(Isa isa) {
-  switch (isa) {
-    case Isa::avx512:
-      return 2;
-    case Isa::avx2:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 }  // namespace
 
 llvm::Constant* ImageAccesses::form_constant(const ImageForm& form) {
@@ -188,7 +177,7 @@ void ImageAccesses::define_results(const Inst& inst, const ImageForm& form) {
 void ImageAccesses::lower(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   ImageForm form = *arithmetic::image_form(ptx);
-  form.isa = number_of(plan_.variant.isa);
+  form.kernel_set = machine().kernel_set();
   form.lanes = static_cast<uint8_t>(lanes_);
   form.line = builder_.current_line();
   const Operand& named = ptx.operands[arithmetic::image_operand(ptx)];

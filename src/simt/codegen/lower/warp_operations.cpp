@@ -1,8 +1,7 @@
 #include "simt/codegen/lower/warp_operations.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include "simt/arithmetic/loops.h"
+#include "simt/machine/instructions.h"
 
 namespace km::simt {
 
@@ -58,10 +57,10 @@ llvm::Value* WarpOperations::contribution(const Inst& inst, const Operand& sourc
 
 /// result[l] = source[index[l]] for lanes of 32 bits; indices are below their number.
 llvm::Value* WarpOperations::permute(Value* source, Value* index) {
-  if (has_avx512() && lanes_ == 16) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {source, index});
+  if (machine().has_wide_permutes() && lanes_ == 16) {
+    return instructions::permuted(b_, source, index);
   }
-  if (!has_avx512() || lanes_ != kWarpLanes) {
+  if (!machine().has_wide_permutes() || lanes_ != kWarpLanes) {
     return b_.CreateCall(permute_helper(), {source, index});
   }
   auto half = [&](Value* whole, int first) {
@@ -72,8 +71,7 @@ llvm::Value* WarpOperations::permute(Value* source, Value* index) {
   Value *low = half(source, 0), *high = half(source, 16);
   std::vector<Value*> parts;
   for (int first : {0, 16}) {
-    parts.push_back(b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {},
-                                       {low, half(index, first), high}));
+    parts.push_back(instructions::permuted(b_, low, high, half(index, first)));
   }
   std::vector<int> all_lanes(32);
   for (int i = 0; i < 32; ++i) all_lanes[i] = i;
@@ -242,7 +240,7 @@ void WarpOperations::lower_elect(const Inst& inst) {
   }
 }
 
-/// result[l] = source[index[l] mod lanes], for instruction sets without a wide permute.
+/// result[l] = source[index[l] mod lanes], for machines without a wide permute.
 llvm::Function* WarpOperations::permute_helper() {
   const std::string name = "permute";
   if (auto* found = builder_.helper(name)) return found;

@@ -36,7 +36,8 @@ void Edges::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
     Value* content = contents[p];
     const bool is_mask =
         target.type == builder_.mask_storage() && kernel_.values[result].type == ptx::Type::pred;
-    if (is_mask && !has_avx512()) content = b_.CreateSExt(content, builder_.mask_storage());
+    if (is_mask && !machine().has_mask_registers())
+      content = b_.CreateSExt(content, builder_.mask_storage());
     if (blend && content->getType()->isVectorTy()) {
       Value* old = b_.CreateLoad(target.type, target.pointer);
       content = b_.CreateSelect(edge_mask, content, old);
@@ -81,13 +82,14 @@ BlockId Edges::branch_before(uint32_t index) const {
 }
 
 /// The condition that separates lanes that come over an edge from those that came before. If only
-/// the two ways of one branch meet, its condition is enough: other lanes hold nothing yet. With
-/// AVX2 that saves turning masks of bytes into vectors, with AVX-512 nothing.
+/// the two ways of one branch meet, its condition is enough: other lanes hold nothing yet. Where
+/// masks are vectors that saves turning masks of bytes into them, with mask registers nothing.
 llvm::Value* Edges::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const auto& innermost = plan_.shapes->loops.innermost;
-  const BlockId divergent =
-      plan_.has_independent_threads() || has_avx512() ? kNone : branch_before(index);
+  const BlockId divergent = plan_.has_independent_threads() || machine().has_mask_registers()
+                                ? kNone
+                                : branch_before(index);
   if (divergent == kNone || kernel_.blocks[position_.block].terminator != Terminator::jump)
     return edge_mask;
   if (!diverges_at_end(plan_, kernel_.blocks[divergent])) return edge_mask;

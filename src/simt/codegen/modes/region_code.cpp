@@ -217,16 +217,16 @@ void RegionCode::emit_linear_end(uint32_t index) {
 
 // ---- Code after branches like `if (i < n)` is there twice: for all lanes, without masks.
 
-/// Longer code has more to do than masks, and would take longer to compile: AVX-512 is quicker to
-/// compile for, and has the room.
+/// Longer code has more to do than masks, and would take longer to compile: code for mask registers
+/// is quicker to compile.
 bool RegionCode::is_copied_for_all(uint32_t step) const {
-  const size_t most = has_avx512() ? 300 : 16;
+  const size_t most = machine().has_mask_registers() ? 300 : 16;
   const Step& copied = plan_.linear[position_.region].steps[step];
   const BasicBlock& block = kernel_.blocks[copied.block];
   const bool is_straight = block.terminator == Terminator::jump ||
                            block.terminator == Terminator::exit ||
                            (block.terminator == Terminator::branch && copied.linear &&
-                            copied.repeat == kEndOfRegion && has_avx512());
+                            copied.repeat == kEndOfRegion && machine().has_mask_registers());
   return is_straight && block.preds.size() == 1 && block.insts.size() <= most &&
          std::any_of(block.insts.begin(), block.insts.end(),
                      [](const Inst& inst) { return has_effects(*inst.ptx); });

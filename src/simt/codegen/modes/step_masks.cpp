@@ -62,7 +62,7 @@ llvm::Value* StepMasks::load(uint32_t index) {
   }
   auto* slot = step.mask == Step::Mask::entry ? entry_mask_ : mask_variables_.at(step.block);
   Value* content = b_.CreateLoad(builder_.mask_storage(), slot);
-  if (has_avx512()) return content;
+  if (machine().has_mask_registers()) return content;
   return b_.CreateICmpSLT(content, llvm::Constant::getNullValue(builder_.mask_storage()));
 }
 
@@ -82,7 +82,8 @@ void StepMasks::contribute(uint32_t index, BlockId successor, Value* edge_mask) 
   }
   if (plan.steps[target].mask_accumulates && !back_edge) {
     Value* old = b_.CreateLoad(builder_.mask_storage(), slot);
-    Value* fresh = has_avx512() ? content : b_.CreateSExt(content, builder_.mask_storage());
+    Value* fresh =
+        machine().has_mask_registers() ? content : b_.CreateSExt(content, builder_.mask_storage());
     b_.CreateStore(b_.CreateOr(old, fresh), slot);
     return;
   }

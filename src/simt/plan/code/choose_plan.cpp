@@ -76,9 +76,8 @@ uint32_t lanes_for_gathers(const Kernel& kernel, const Shapes& shapes, const Var
   const uint32_t lanes = shapes.options.lanes;
   const uint32_t together = threads_together(kernel, shapes);
   if (together == 1 && (variant.threads() == 1 || is_recursive(kernel))) return 1;
-  if (variant.isa == Isa::x86_64_v2) return lanes;
-  uint32_t fewer = together == 1 ? 1 : std::max(8u, together);
-  if (variant.isa == Isa::avx512) fewer = std::max(16u, fewer);
+  const uint32_t fewer =
+      std::max(variant.machine.fewest_gather_lanes(), together == 1 ? 1 : std::max(8u, together));
   const auto& block = variant.block;
   const bool fits = uint64_t{block[1]} * block[2] <= 1 || block[0] % fewer == 0;
   if (fewer >= lanes || !fits) return lanes;

@@ -19,8 +19,8 @@ bool are_disjoint(const std::set<size_t>& a, const std::set<size_t>& b) {
 /// shared memory, and a processor assumes that a load depends on an earlier store if the lower 12
 /// bits of the addresses agree (4K aliasing), so the offset avoids shared memory's.
 uint64_t beside_shared(uint64_t shared_bytes) {
-  constexpr uint64_t kPageBytes = 4096;
-  return (shared_bytes + 63) / 64 * 64 % kPageBytes;
+  constexpr uint64_t kAliasBytes = uint64_t{1} << 12;
+  return (shared_bytes + 63) / 64 * 64 % kAliasBytes;
 }
 
 }  // namespace

@@ -53,8 +53,10 @@ void ValueLifetimes::note_block(const Plan& plan, const AddressPlans& addresses,
     note_speculative(plan, inst);
   }
   note(plan, block.condition, b);
-  // The code that blends values after the branch reads its condition again.
-  if (!plan.has_avx512() && diverges_at_end(plan, block)) cross_block_[block.condition] = 1;
+  // The code that blends values after the branch reads its condition.
+  if (!plan.machine().has_mask_registers() && diverges_at_end(plan, block)) {
+    cross_block_[block.condition] = 1;
+  }
 }
 
 /// The operands of a speculative value may be read wherever that value is read.

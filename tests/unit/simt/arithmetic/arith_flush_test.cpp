@@ -5,13 +5,17 @@
 #include <llvm/IR/Module.h>
 
 #include "simt/arithmetic/lanes.h"
+#include "support/simt/machines.h"
 
 namespace km::simt::arithmetic {
 namespace {
 
 class Flush : public ::testing::Test {
  protected:
-  Flush() : module_("flush", context_), builder_(context_), lanes_(builder_, Isa::avx2, 32) {
+  Flush()
+      : module_("flush", context_),
+        builder_(context_),
+        lanes_(builder_, testing::machine_named("avx2"), 32) {
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {lanes_.f32(), lanes_.f32()}, false);
     auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "f", module_);
     builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "", function));

@@ -24,20 +24,20 @@ constexpr unsigned kLanes = 32;
 /// Arrays of 64-bit words per operand; the launch record's `params` points at their addresses.
 class Function {
  public:
-  Function(const Form& form, Isa isa, bool vector)
+  Function(const Form& form, const Machine& machine, bool vector)
       : form_(form),
         instruction_(make_instruction(form)),
         module_("arith.ptx", context_),
         b_(context_),
-        isa_(isa),
+        machine_(machine),
         lanes_(vector ? kLanes : 0) {}
 
   Result<Object> build() {
-    KM_ASSIGN(auto machine, make_target_machine(isa_));
-    prepare_module(module_, *machine);
+    KM_ASSIGN(auto target, make_target_machine(machine_));
+    prepare_module(module_, *target);
     add_meta();
     add_entry();
-    return emit_object(module_, *machine);
+    return emit_object(module_, *target);
   }
 
  private:
@@ -110,7 +110,7 @@ class Function {
   void body(llvm::Value* params, llvm::Value* index) {
     std::vector<llvm::Value*> sources;
     for (unsigned i = 0; i < form_.sources; ++i) sources.push_back(load(params, index, i));
-    Arithmetic arithmetic(b_, isa_);
+    Arithmetic arithmetic(b_, machine_);
     std::vector<llvm::Value*> results = arithmetic.lower(instruction_, sources);
     for (unsigned i = 0; i < results.size(); ++i)
       store(params, index, form_.sources + i, results[i]);
@@ -121,7 +121,7 @@ class Function {
   llvm::LLVMContext context_;
   llvm::Module module_;
   llvm::IRBuilder<> b_;
-  Isa isa_;
+  Machine machine_;
   unsigned lanes_;
 };
 
@@ -379,21 +379,22 @@ std::vector<Row> inputs_for(const Instruction& instruction, unsigned random_coun
 namespace {
 
 struct Place {
-  Isa isa;
+  Machine machine;
   bool vector;
 };
 
 std::vector<Place> all_places() {
   std::vector<Place> places;
-  for (int isa = 1; isa <= static_cast<int>(best_isa()); ++isa) {
-    places.push_back({static_cast<Isa>(isa), false});
-    places.push_back({static_cast<Isa>(isa), true});
+  for (const Machine& machine : Machine::all()) {
+    if (!machine.runs_here()) continue;
+    places.push_back({machine, false});
+    places.push_back({machine, true});
   }
   return places;
 }
 
 std::vector<Row> run(const Form& form, const std::vector<Row>& rows, const Place& place) {
-  Result<Object> object = Function(form, place.isa, place.vector).build();
+  Result<Object> object = Function(form, place.machine, place.vector).build();
   if (!object) {
     ADD_FAILURE() << form.mnemonic << ": " << object.error().message;
     return {};
@@ -435,7 +436,7 @@ void check(const Form& form, const std::vector<Row>& rows, const std::vector<Row
       if (comparable(types[i], got[n][i]) == comparable(types[i], expected[n][i])) continue;
       ++failures;
       ADD_FAILURE() << form.mnemonic << describe(rows[n])
-                    << (place.vector ? " vector " : " scalar ") << text_of(place.isa) << ": got"
+                    << (place.vector ? " vector " : " scalar ") << place.machine.name() << ": got"
                     << describe(got[n]) << ", expected" << describe(expected[n]);
       break;
     }

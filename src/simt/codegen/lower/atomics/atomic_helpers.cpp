@@ -61,7 +61,7 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
   const llvm::Align align(type->getScalarSizeInBits() / 8);
   const auto ordering = ordering_of(instruction);
   const Op op = operation_of(instruction);
-  Arithmetic arithmetic(builder, plan_.variant.isa);
+  Arithmetic arithmetic(builder, machine());
   const std::string half = half_operation(instruction);
   auto sum = [&](Value* old) -> Value* {
     if (!half.empty()) {
@@ -71,7 +71,7 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
     }
     if (op != Op::FAdd) return plain_operation(builder, op, old, first);
     // The manual says that f32 sums flush subnormals in global memory, and only there.
-    arithmetic::Lanes lanes(builder, plan_.variant.isa, 0);
+    arithmetic::Lanes lanes(builder, machine(), 0);
     const bool flushes = type->isFloatTy() && !shared && !instruction.has(Modifier::noftz);
     Value* result =
         builder.CreateFAdd(lanes.flush_if(flushes, old), lanes.flush_if(flushes, first));

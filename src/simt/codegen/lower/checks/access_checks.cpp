@@ -65,7 +65,7 @@ void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) 
   Value* const one = regular ? address.base : address.congruent;
   if (one == nullptr) {
     Value* const addresses = address.index.lanes ? nullptr : addresses_.lanes_of(address);
-    if (!has_avx512() && !inline_tests_.take()) {
+    if (!machine().has_mask_registers() && !inline_tests_.take()) {
       require_aligned(address.index, addresses, mask_bits(), size_bytes);
       return;
     }

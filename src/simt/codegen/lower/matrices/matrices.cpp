@@ -123,7 +123,7 @@ uint32_t Matrices::fragments_in_row(const Inst& inst, const std::vector<const Op
 void Matrices::lower_mma(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   MmaForm form = *arithmetic::mma_form(ptx);
-  form.wide = plan_.variant.isa != Isa::x86_64_v2;
+  form.wide = machine().kernel_set() != KernelSet::plain;
   const Type type = form.a == MmaType::f64 ? Type::b64 : Type::b32;
   std::vector<const Operand*> sources;
   const uint32_t counts[] = {form.a_registers, form.b_registers, form.c_registers};

@@ -10,7 +10,7 @@ std::vector<llvm::Value*> GatherScatter::load(const LaneIndex& index, const Acce
   std::vector<Value*> results;
   for (unsigned i = 0; i < access.count; ++i) {
     auto* type = vector_of(element);
-    if (has_avx512() && size >= 4 && !access.is_volatile) {
+    if (machine().has_gather_scatter() && size >= 4 && !access.is_volatile) {
       Value* pointers = addresses_.lane_pointers(index, lanes, i * size);
       Value* active = mask();
       if (active == nullptr) active = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
@@ -38,7 +38,7 @@ void GatherScatter::store(const LaneIndex& index, const Access& access,
   const uint64_t size = ptx::size_bytes(access.type);
   for (unsigned i = 0; i < access.count; ++i) {
     Value* content = splat(values[i]);
-    if (has_avx512() && size >= 4 && !access.is_volatile) {
+    if (machine().has_gather_scatter() && size >= 4 && !access.is_volatile) {
       Value* pointers = addresses_.lane_pointers(index, lanes, i * size);
       b_.CreateMaskedScatter(content, pointers, llvm::Align(size), mask());
       continue;

@@ -33,13 +33,12 @@ llvm::CallInst* PartialContiguous::call_lane_mover(uint64_t entry, const Address
 /// Loads elements side by side of which not all lanes may read theirs.
 llvm::Value* PartialContiguous::load_some(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
-  const bool has_moves = plan_.variant.isa == Isa::avx2 && size_bytes >= sizeof(uint32_t);
-  if (has_avx512() || has_moves) {
+  if (machine().has_masked_loads(size_bytes)) {
     auto* type = vector_of(type_of(access.type));
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     // LLVM 19 selects instructions for ever for some products of which lanes of a 64-bit factor are
     // known to be zero: tests/fuzz/found/product_of_missing_lanes.ptx.
-    const bool zero = !has_avx512() || !type->getScalarType()->isIntegerTy(64);
+    const bool zero = !machine().has_int64_products() || !type->getScalarType()->isIntegerTy(64);
     Value* none = zero ? llvm::Constant::getNullValue(type) : llvm::ConstantInt::get(type, 1);
     return b_.CreateMaskedLoad(type, pointer, llvm::Align(size_bytes), mask(), none);
   }
@@ -93,7 +92,7 @@ std::vector<llvm::Value*> PartialContiguous::load(const Address& address, const 
 /// Stores the active lanes only.
 void PartialContiguous::store_some(const Address& address, const Access& access, Value* content) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
-  if (has_avx512()) {
+  if (machine().has_masked_stores()) {
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
     b_.CreateMaskedStore(content, pointer, llvm::Align(size_bytes), mask());
     return;
@@ -122,7 +121,7 @@ std::vector<llvm::Value*> PartialContiguous::store(const Address& address, const
     return {};
   };
   auto some = [&]() -> std::vector<Value*> {
-    if (has_avx512() || address.space != ptx::Space::shared) return partly();
+    if (machine().has_masked_stores() || address.space != ptx::Space::shared) return partly();
     return builder_.choose(may_all_read(address, align.value()), blended, partly);
   };
   if (const uint32_t count = first_lanes()) {

@@ -50,8 +50,9 @@ std::vector<llvm::Value*> turned(llvm::IRBuilder<>& b, const std::vector<llvm::V
 /// Rows of 16 bytes that are turned together, in registers of the processor; 0: they are not.
 uint32_t RowTranspose::rows_turned(const Access& access) const {
   const uint64_t size = ptx::size_bytes(access.type);
-  if (access.count * size != 16 || size < 4) return 0;
-  const uint32_t chunks = has_avx512() ? 4 : plan_.variant.isa == Isa::avx2 ? 2 : 1;
+  constexpr uint32_t kRowBytes = 16;
+  if (access.count * size != kRowBytes || size < 4) return 0;
+  const uint32_t chunks = machine().vector_bytes() / kRowBytes;
   return std::min(chunks * access.count, lanes_);
 }
 
@@ -127,7 +128,7 @@ bool RowTranspose::is_permuted(const Address& address, const Access& access) con
   for (uint32_t l = 0; l < lanes_; ++l) {
     if ((*address.offsets)[l] != kBytes * l) return false;
   }
-  return has_avx512() && access.count == 4 && ptx::size_bytes(access.type) == 4 &&
+  return machine().has_wide_permutes() && access.count == 4 && ptx::size_bytes(access.type) == 4 &&
          lanes_ % kPermuted == 0;
 }
 

@@ -70,7 +70,7 @@ std::vector<llvm::Value*> SegmentedAccess::load_runs(const Address& address, con
     return builder_.beside_context(b_.CreateAlignedLoad(type, from, llvm::Align(size)));
   };
   if (mask() == nullptr) return load_all(plain);
-  if (!has_avx512() && run != lanes_) return load_all(masked);
+  if (!machine().has_mask_registers() && run != lanes_) return load_all(masked);
   Value* spare = b_.CreatePtrToInt(columns_.memory(), b_.getInt64Ty());
   Value* may_read = b_.getTrue();
   for (uint32_t i = 0; i < places.size(); ++i) {

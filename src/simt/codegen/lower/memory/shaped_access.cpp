@@ -97,7 +97,7 @@ std::vector<llvm::Value*> ShapedAccess::load(const Address& address, const Acces
   }
   if (!contiguous) usable = b_.CreateAnd(usable, builder_.all(mask()));
   Access rare = access;
-  rare.is_rare = !has_avx512();
+  rare.is_rare = !machine().has_gather_scatter();
   return builder_.choose(
       usable, [&] { return load_offsets(address, access); },
       [&] { return gathers_.load_at(address, rare); });
@@ -207,7 +207,7 @@ void ShapedAccess::store(const Address& address, const Access& access,
           lanes_;
   const bool apart = !contiguous && !interleaved;
   Access rare = access;
-  rare.is_rare = !apart && !has_avx512();
+  rare.is_rare = !apart && !machine().has_gather_scatter();
   auto slow = [&]() -> std::vector<Value*> {
     gathers_.store_at(address, rare, values);
     return {};

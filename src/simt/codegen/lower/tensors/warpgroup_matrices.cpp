@@ -57,7 +57,7 @@ void WarpgroupMatrices::lower(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   if (!ptx.has(Modifier::mma_async)) return;
   WgmmaForm form = *arithmetic::wgmma_form(ptx);
-  form.warp.wide = plan_.variant.isa != Isa::x86_64_v2;
+  form.warp.wide = machine().kernel_set() != KernelSet::plain;
   form.line = builder_.current_line();
   const arithmetic::WgmmaOperands at = arithmetic::wgmma_operands(ptx);
   for (uint32_t r = 0; r < form.d_registers; ++r) {

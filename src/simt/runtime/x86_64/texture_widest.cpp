@@ -1,5 +1,4 @@
-// Texture fetches, compiled for AVX-512.
-#if defined(__x86_64__)
+// Fetches with AVX-512.
 #include "simt/runtime/texture.h"
 
 #if defined(__clang__)
@@ -12,11 +11,10 @@
 #pragma GCC target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq")
 #pragma GCC target("prefer-vector-width=512")
 #endif
-#define KM_TEXTURE_FETCH fetch_texture_avx512
+#define KM_TEXTURE_FETCH fetch_texture_widest
 #include "simt/runtime/texture_fetch.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
-#endif
 #endif

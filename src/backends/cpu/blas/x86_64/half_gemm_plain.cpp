@@ -43,6 +43,6 @@ KM_HALF inline void narrow(uint16_t* to, Vector value, bool is_bfloat) {
 
 }  // namespace
 
-void half_product_sse(const HalfProduct& part, HalfWorkspace& work) { multiply_part(part, work); }
+void half_product_plain(const HalfProduct& part, HalfWorkspace& work) { multiply_part(part, work); }
 
 }  // namespace km::cpu

@@ -1,5 +1,4 @@
-// Texture fetches, compiled for AVX2.
-#if defined(__x86_64__)
+// Fetches with AVX2.
 #include "simt/runtime/texture.h"
 
 #if defined(__clang__)
@@ -9,11 +8,10 @@
 #pragma GCC push_options
 #pragma GCC target("avx,avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")
 #endif
-#define KM_TEXTURE_FETCH fetch_texture_avx2
+#define KM_TEXTURE_FETCH fetch_texture_wide
 #include "simt/runtime/texture_fetch.inc"
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
-#endif
 #endif

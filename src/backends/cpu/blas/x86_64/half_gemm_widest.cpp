@@ -52,7 +52,7 @@ KM_HALF inline void narrow(uint16_t* to, Vector value, bool is_bfloat) {
 
 }  // namespace
 
-void half_product_avx512(const HalfProduct& part, HalfWorkspace& work) {
+void half_product_widest(const HalfProduct& part, HalfWorkspace& work) {
   multiply_part(part, work);
 }
 

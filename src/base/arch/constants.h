@@ -1,0 +1,8 @@
+// Numbers and names that belong to the architecture.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include "base/arch/x86_64/constants.h"
+#endif

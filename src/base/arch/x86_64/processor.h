@@ -1,0 +1,16 @@
+// base/arch/processor.h for x86-64: functions of one instruction.
+#pragma once
+
+#include <cstdint>
+
+namespace km::arch {
+
+inline void pause() { __builtin_ia32_pause(); }
+inline uint64_t cycle_counter() { return __builtin_ia32_rdtsc(); }
+inline void store_fence() { __builtin_ia32_sfence(); }
+
+inline void end_vector_code() {
+  if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper" ::: "memory");
+}
+
+}  // namespace km::arch

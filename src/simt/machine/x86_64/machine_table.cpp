@@ -1,0 +1,69 @@
+// The machines of x86-64: levels of its instruction set.
+#include "simt/machine/machine_facts.h"
+
+namespace km::simt {
+namespace {
+
+constexpr const char* kV2[] = {"cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"};
+constexpr const char* kV3[] = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"};
+constexpr const char* kV4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
+
+constexpr MachineFacts kTable[] = {
+    {
+        .name = "x86-64-v2",
+        .needs = "x86-64-v2 (SSE4.2)",
+        .number = 1,
+        .llvm_processor = "x86-64-v2",
+        .llvm_features = "",
+        .host_features = kV2,
+        .vector_bytes = 16,
+        .vector_registers = 16,
+        .fewest_gather_lanes = 32,
+    },
+    {
+        .name = "avx2",
+        .needs = "x86-64-v3 (AVX2)",
+        .number = 2,
+        .llvm_processor = "x86-64-v3",
+        .llvm_features = "",
+        .host_features = kV3,
+        .vector_bytes = 32,
+        .vector_registers = 16,
+        .least_masked_load_bytes = 4,
+        .fewest_gather_lanes = 1,
+        .fma = true,
+        .f16_conversions = true,
+        .kernel_set = KernelSet::wide,
+    },
+    {
+        .name = "avx512",
+        .needs = "x86-64-v4 (AVX-512)",
+        .number = 3,
+        .llvm_processor = "x86-64-v4",
+        // The processor means Skylake to LLVM, which avoids 512-bit registers.
+        .llvm_features = "-prefer-256-bit",
+        .host_features = kV4,
+        .vector_bytes = 64,
+        .vector_registers = 32,
+        .least_masked_load_bytes = 1,
+        .fewest_gather_lanes = 16,
+        .mask_registers = true,
+        .masked_stores = true,
+        .gather_scatter = true,
+        .fma = true,
+        .f16_conversions = true,
+        .int64_conversions = true,
+        .int64_products = true,
+        .unsigned_conversions = true,
+        .embedded_rounding = true,
+        .ternary_logic = true,
+        .wide_permutes = true,
+        .kernel_set = KernelSet::widest,
+    },
+};
+
+}  // namespace
+
+std::span<const MachineFacts> machine_table() { return kTable; }
+
+}  // namespace km::simt

@@ -1,0 +1,70 @@
+"""Rules on what knows the processor: folders with the name of an architecture, and nothing else."""
+
+import re
+
+from layers import ARCHITECTURES
+from rules_code import includes
+from tree import File, Finding
+
+HOME = re.compile(rf"/(?:{'|'.join(ARCHITECTURES)})/")
+# The headers that choose the folder of this build's architecture.
+CHOOSES = re.compile(r"^src/base/arch/[^/]+\.h$")
+SOURCES = re.compile(r"^(src|dropin)/")
+
+# rule, where else it may stand, what is looked for, what is said
+WORDS = [
+    ("machine", None,
+     r"(?<![A-Za-z0-9])(?:avx|sse|neon|sve|evex)\d*(?:_\d)?(?![A-Za-z0-9])|\bIsa\b"
+     r"|\bx86[-_]64[-_]v\d",
+     "'%s' names an instruction set: ask simt/machine/machine.h what the machine can do"),
+    ("architecture", CHOOSES,
+     r"<\w*intrin\.h>|<cpuid\.h>|<arm_\w+\.h>|\b_mm\d*_\w+|\b__m(?:128|256|512)[di]?\b"
+     r"|\b__(?:x86_64|i386|aarch64|arm)__\b|\b__(?:get_)?cpuid\w*|\b__rdtscp?\b"
+     r"|\b__builtin_(?:ia32|cpu|arm|aarch64)_\w+|\b(?i:mxcsr|rdtsc|vzeroupper)\b"
+     r"|\bREG_R[A-Z0-9]{1,2}\b|\bgregs\b|\b(?:EM|R)_(?:X86_64|AARCH64)\w*|\bIntrinsicsX86\b"
+     r"|(?<![\w.\"])(?:asm|__asm|__asm__)\s*(?:volatile\s*|goto\s*)?\(|\bx86\w*"
+     r"|(?<![\w.\"])(?:asm|__asm|__asm__)\s+volatile",
+     "'%s' belongs to one architecture: src/base/arch has the way to say it"),
+    ("architecture", re.compile(r"^src/simt/machine/"), r"\bInlineAsm\b",
+     "'%s': simt/machine/instructions.h makes instructions that LLVM's language lacks"),
+    ("architecture", None, r"\bk\w*Page\w*\s*=\s*(?:4096|4095)\b",
+     "'%s': base/arch/constants.h has the sizes of pages"),
+]
+
+
+def is_home(file: File) -> bool:
+    return HOME.search(file.path) is not None
+
+
+def words(file: File) -> list:
+    found = []
+    for rule, also, pattern, text in WORDS:
+        if also and also.match(file.path):
+            continue
+        code = file.source.uncommented
+        for match in re.finditer(pattern, code):
+            line = code.count("\n", 0, match.start()) + 1
+            found.append(Finding(rule, file.path, line, text % match[0].strip()))
+    return found
+
+
+def inner_includes(file: File) -> list:
+    """Only the headers that choose it, and files beside them, include an architecture's."""
+    return [
+        Finding("architecture", file.path, line, f"{own} belongs to one architecture")
+        for line, own, _ in includes(file)
+        if own and HOME.search(own) and not CHOOSES.match(file.path)
+    ]
+
+
+def run(files: list) -> list:
+    found = []
+    for file in files:
+        if not SOURCES.match(file.path) or is_home(file) or file.is_generated:
+            continue
+        if file.suffix == ".S":
+            text = f"assembly lies in a folder named {' or '.join(ARCHITECTURES)}"
+            found.append(Finding("architecture", file.path, 1, text))
+        elif file.is_code:
+            found += words(file) + inner_includes(file)
+    return found
