@@ -77,7 +77,7 @@ TEST(Interruption, LeavesThreadsThatGoOnWhileTheProcessExits) {
       static_cast<void>(compile(**program, 0, variant_of(testing::machine_named("avx2")), &after));
       exit(0);
     };
-    EXPECT_EXIT(exit_while_code_is_generated(), testing::ExitedWithCode(0), "") << time_ms;
+    EXPECT_EXIT(exit_while_code_is_generated(), ::testing::ExitedWithCode(0), "") << time_ms;
   }
 }
 
