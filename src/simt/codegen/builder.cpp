@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "simt/object/target.h"
 
 namespace km::simt {
@@ -26,6 +27,7 @@ CodeBuilder::CodeBuilder(const Plan& plan, llvm::TargetMachine& machine)
 }
 
 void CodeBuilder::create_entry() {
+  KM_ASSERT(entry_ == nullptr, "a module has one entry");
   create_debug_info();
   bool whole = plan_.mode == Mode::run_to_completion;
   auto* pointer = b_.getPtrTy();
@@ -87,6 +89,7 @@ llvm::BasicBlock* CodeBuilder::new_block(const char* name) {
 }
 
 llvm::AllocaInst* CodeBuilder::variable(llvm::Type* type, const char* name) {
+  KM_ASSERT(alloca_point_ != nullptr, "variables have a place once the entry is created");
   llvm::IRBuilder<> builder(alloca_point_);
   auto* result = builder.CreateAlloca(type, nullptr, name);
   builder.CreateStore(llvm::Constant::getNullValue(type), result);
@@ -127,6 +130,7 @@ llvm::Value* CodeBuilder::load_field(Value* pointer, uint64_t offset, llvm::Type
 
 llvm::Function* CodeBuilder::new_helper(const std::string& name, llvm::Type* result,
                                         const std::vector<llvm::Type*>& parameters) {
+  KM_ASSERT(helper(name) == nullptr, "a helper is made once, and then found by its name");
   auto* type = llvm::FunctionType::get(result, parameters, false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "km_" + name, module_);
@@ -150,6 +154,8 @@ llvm::MDNode* CodeBuilder::context_scope() {
 }
 
 llvm::Instruction* CodeBuilder::in_context(llvm::Instruction* access) {
+  KM_ASSERT(access->getMetadata(llvm::LLVMContext::MD_noalias) == nullptr,
+            "an access reaches the engine's own memory or the kernel's, not both");
   access->setMetadata(llvm::LLVMContext::MD_alias_scope, context_scope());
   return access;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "simt/codegen/builder.h"
 
 namespace km::simt {
@@ -49,6 +50,7 @@ llvm::Value* CodeBuilder::lane_of(Value* content, Value* lane) {
 }
 
 llvm::Value* CodeBuilder::of_first_lane(Value* lanes, Value* bits) {
+  KM_ASSERT(bits->getType()->isIntegerTy(32), "masks as bits have 32 of them");
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
 }
@@ -71,6 +73,9 @@ void CodeBuilder::for_each_lane(Value* bits, const std::function<void(Value* lan
 llvm::Value* CodeBuilder::as_type(Value* value, llvm::Type* element) {
   auto* type = value->getType();
   auto* wanted = type->isVectorTy() ? static_cast<llvm::Type*>(vector_of(element)) : element;
+  KM_ASSERT(
+      type->getScalarSizeInBits() == wanted->getScalarSizeInBits() || type->isPtrOrPtrVectorTy(),
+      "the same bits are of another type of that size");
   return type == wanted ? value : b_.CreateBitCast(value, wanted);
 }
 
@@ -104,6 +109,7 @@ llvm::Value* CodeBuilder::widen_to_register(Value* value, Type type, Type reg_ty
 
 llvm::Value* CodeBuilder::immediate(const Operand& operand, Type type) {
   auto* wanted = type_of(type);
+  KM_ASSERT(operand.kind == Operand::Kind::immediate, "a number is read of an immediate operand");
   const unsigned bits = std::max(1u, ptx::size_bits(type));
   if (bits > 64) return llvm::ConstantInt::get(wanted, operand.bits);
   auto* integer =
@@ -123,6 +129,8 @@ llvm::Value* CodeBuilder::canonical_bits(Value* content) {
 // ---- Masks.
 
 void CodeBuilder::set_mask(Value* mask) {
+  KM_ASSERT(mask == nullptr || mask->getType() == vector_of(b_.getInt1Ty()),
+            "a mask has one bit for each lane of a packet");
   mask_ = mask;
   mask_bits_ = nullptr;
 }
@@ -133,12 +141,14 @@ llvm::Value* CodeBuilder::mask_bits() {
 }
 
 llvm::Value* CodeBuilder::mask_of(Value* bits) {
+  KM_ASSERT(bits->getType()->getScalarSizeInBits() == lanes_, "a mask is as wide as a packet");
   return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
 }
 
 llvm::Value* CodeBuilder::and_masks(Value* a, Value* b) {
   if (a == nullptr) return b;
   if (b == nullptr) return a;
+  KM_ASSERT(a->getType() == b->getType(), "masks that meet are of one packet");
   return b_.CreateAnd(a, b);
 }
 
@@ -220,6 +230,9 @@ std::vector<llvm::Value*> CodeBuilder::choose(Value* condition,
     ends.push_back(b_.GetInsertBlock());
     b_.CreateBr(join);
   }
+  KM_ASSERT(std::equal(results[0].begin(), results[0].end(), results[1].begin(), results[1].end(),
+                       [](const Value* a, const Value* b) { return a->getType() == b->getType(); }),
+            "both ways give the same kinds of results");
   b_.SetInsertPoint(join);
   std::vector<Value*> merged;
   for (size_t i = 0; i < results[0].size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "simt/passes/merge_shared_atomics.h"
 
 namespace km::simt {
@@ -39,6 +40,7 @@ void LaunchFrame::take_scratch_of(Value* warp) {
 }
 
 void LaunchFrame::lay_out(uint64_t local_offset_bytes, uint64_t scratch_bytes) {
+  KM_ASSERT(local_offset_bytes <= scratch_bytes, "local memory is a part of scratch memory");
   local_offset_bytes_ = local_offset_bytes;
   scratch_bytes_ = scratch_bytes;
 }
@@ -101,6 +103,7 @@ llvm::Value* LaunchFrame::block_index(unsigned dimension) {
 }
 
 llvm::Value* LaunchFrame::packet_slot(Value* packet, uint64_t offset_bytes) {
+  KM_ASSERT(offset_bytes < code_plan_.spills.packet_bytes(), "a slot lies in its packet's context");
   Value* index =
       b_.CreateMul(b_.CreateZExt(packet, b_.getInt64Ty()), i64(code_plan_.spills.packet_bytes()));
   Value* own =

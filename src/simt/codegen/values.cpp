@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/integers.h"
 
 namespace km::simt {
@@ -22,11 +23,13 @@ Values::Values(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
       is_needed_(kernel_.values.size()) {}
 
 void Values::begin_kept(ValueId value, uint32_t loop) {
+  KM_ASSERT(kept_after_[value] == kNotKept, "memory keeps a value for a region in one place");
   kept_after_[value] = loop;
   is_needed_[value] = 0;
 }
 
 std::optional<uint32_t> Values::end_kept(ValueId value) {
+  KM_ASSERT(kept_after_[value] != kNotKept, "only a value that the region began with ends");
   const uint32_t loop = std::exchange(kept_after_[value], kNotKept);
   if (is_needed_[value] == 0) return std::nullopt;
   return loop;
@@ -40,6 +43,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
     auto* type = storage_type(value);
     const uint64_t align = layout.getABITypeAlign(type).value();
     offset = round_up(offset, align);
+    KM_ASSERT(offset % align == 0, "a variable in scratch memory is aligned for its type");
     value_offsets_[value] = offset;
     offset += layout.getTypeAllocSize(type);
   }
@@ -48,6 +52,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
 
 /// The distances of lanes from the base of an offset shape.
 llvm::Value* Values::offsets_constant(const Shape& shape, llvm::Type* element) {
+  KM_ASSERT(shape.is_offset() && element->isIntegerTy(), "only integers have distances of lanes");
   const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
   std::vector<llvm::Constant*> list;
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -71,11 +76,14 @@ Values::Place Values::value_variable(ValueId value) {
   if (kept_after_[value] == UINT32_MAX) is_needed_[value] = 1;
   Place& place = value_variables_[value];
   if (place.pointer == nullptr) place = {builder_.variable(type, "v"), type};
+  KM_ASSERT(place.type == type, "a value keeps the form that its variable was made for");
   return place;
 }
 
 Values::Place Values::loop_variable(ValueId value, uint32_t loop) {
   if (kept_after_[value] == loop) is_needed_[value] = 1;
+  KM_ASSERT(plan_.shapes->divergent_loop[loop] != 0,
+            "lanes leave a loop with values of their own where it is divergent");
   Place& place = loop_variables_[{value, loop}];
   if (place.pointer == nullptr) {
     auto* element = type_of(kernel_.values[value].type);
@@ -101,7 +109,11 @@ llvm::Value* Values::stored(ValueId value) {
     if (const auto* known = code_plan_.constants.find(value)) {
       return lane_constant(type_of(info.type), *known);
     }
-    if (Value* const found = builder_.values().find(value)) return found;
+    if (Value* const found = builder_.values().find(value)) {
+      KM_ASSERT(found->getType()->getScalarType() == type_of(info.type),
+                "a cached value has the type of its register");
+      return found;
+    }
   }
   const Place place = loop == UINT32_MAX ? value_variable(value) : loop_variable(value, loop);
   Value* content = b_.CreateLoad(place.type, place.pointer);
@@ -109,12 +121,18 @@ llvm::Value* Values::stored(ValueId value) {
   if (is_mask && !machine().has_mask_registers()) {
     content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
   }
+  KM_ASSERT(content->getType()->getScalarType() == type_of(info.type),
+            "a variable holds its register's type, a mask as lanes of one bit");
   if (loop == UINT32_MAX) builder_.values().set(value, content);
   return content;
 }
 
 void Values::define(ValueId value, Value* content) {
   if (plan_.shapes->values[value].is_varying()) content = splat(content);
+  KM_ASSERT(content->getType()->getScalarType() == type_of(kernel_.values[value].type),
+            "a result has the type of its register");
+  KM_ASSERT(content->getType()->isVectorTy() == plan_.shapes->values[value].is_varying(),
+            "a value has an element for each lane if it varies, and is one number else");
   builder_.values().set(value, content);
   builder_.vectors().erase(value);
   if (!code_plan_.lifetimes.is_cross_block(value)) return;
@@ -146,6 +164,7 @@ llvm::Value* Values::vector(ValueId value) {
       content = b_.CreateAdd(content, offsets_constant(shape, base->getType()));
     }
   }
+  KM_ASSERT(content->getType()->isVectorTy(), "all lanes of a value are a vector");
   builder_.vectors().set(value, content);
   return content;
 }
@@ -153,6 +172,8 @@ llvm::Value* Values::vector(ValueId value) {
 /// Makes all lanes of a speculative value again from what it is made of.
 llvm::Value* Values::exact_vector(ValueId value) {
   const auto& info = kernel_.values[value];
+  KM_ASSERT(info.block != kNone && info.instruction != kNone,
+            "a speculative value is an instruction's");
   const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
   const auto& ptx = *inst.ptx;
   if (ptx.opcode == Opcode::mov) return operand(inst, ptx.operands[1], info.type, true, false);
@@ -260,6 +281,8 @@ void Values::define_result(const Inst& inst, ptx::RegisterId reg, Value* content
     content = b_.CreateExtractElement(content, i32(0));
   if (inst.guard != kNone) {
     size_t index = 0;
+    KM_ASSERT(inst.old_values.size() == inst.writes.size(),
+              "an instruction under a guard has the old value of each of its results");
     while (inst.writes[index].first != reg) ++index;
     const ValueId old_value = inst.old_values[index];
     Value* old = lanes ? vector(old_value) : scalar(old_value);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace km::simt {
 namespace {
 
@@ -111,6 +113,10 @@ class Forwarder {
                               llvm::LoadInst& before) {
     llvm::IRBuilder<> builder(&before);
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    KM_ASSERT(
+        first >= 0 && first + (vector ? vector->getNumElements() : 1) <=
+                          llvm::cast<llvm::FixedVectorType>(content->getType())->getNumElements(),
+        "what is loaded is a part of what was stored");
     if (vector == nullptr) return builder.CreateExtractElement(content, first);
     llvm::SmallVector<int> indices;
     for (unsigned i = 0; i < vector->getNumElements(); ++i) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assert.h"
 #include "simt/passes/context_memory.h"
 
 namespace km::simt {
@@ -35,6 +36,7 @@ class Interleaver {
       }
     }
     for (llvm::Instruction* each : list_) place(each);
+    KM_ASSERT(placed_.size() == list_.size(), "each instruction has its place in the new order");
     return true;
   }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.h"
 #include "simt/arithmetic/loops.h"
 #include "simt/arithmetic/reductions.h"
 #include "simt/machine/instructions.h"
@@ -112,6 +113,7 @@ class Group {
   bool is_worth_joining() const { return members_.size() > 1; }
 
   void join() {
+    KM_ASSERT(members_.size() > 1 && source_ != nullptr, "several reductions become one");
     llvm::CallInst* const last = members_.back().call;
     llvm::IRBuilder<> builder(last);
     builder.CreateCall(function(), {last->getArgOperand(kMemory), source_,
@@ -192,6 +194,7 @@ class Group {
   llvm::Value* offset_of(llvm::IRBuilder<>& b, const Member& member, llvm::Value* element) const {
     const auto& chain = member.chain;
     auto at = std::find(chain.begin(), chain.end(), source_);
+    KM_ASSERT(at != chain.end(), "the members' offsets come from one source");
     llvm::Value* result = element;
     while (at != chain.begin()) {
       auto* step = llvm::cast<llvm::BinaryOperator>(*--at);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/assert.h"
 #include "simt/analysis/reach.h"
 
 namespace km::simt {
@@ -10,6 +11,8 @@ namespace km::simt {
 EntryMasks::EntryMasks(const Plan& plan) : plan_(plan) {
   const uint64_t threads = plan_.variant.threads();
   masked_.assign(plan_.regions.list.size(), 0);
+  KM_ASSERT(!masked_.empty() && plan_.linear.size() == masked_.size(),
+            "a kernel has a region, and each region its order of steps");
   masked_[0] = threads == 0 || threads % plan_.lanes != 0;
   if (plan_.splits_at_barriers) find_after_barriers();
 }
@@ -50,6 +53,7 @@ bool EntryMasks::is_any_after_barrier() const {
 bool EntryMasks::step_is_masked(uint32_t region, uint32_t step) const {
   const auto& steps = plan_.linear[region].steps;
   const Step& source = steps[steps[step].mask_step];
+  KM_ASSERT(source.mask != Step::Mask::same, "a chain of shared masks begins with one of its own");
   return source.mask != Step::Mask::entry || masked_[region] != 0;
 }
 

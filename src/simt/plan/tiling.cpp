@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "simt/analysis/memory/memory_access.h"
 
 namespace km::simt {
@@ -76,6 +77,7 @@ bool Tiling::is_interleaved(uint32_t region) const {
 /// operations in flight.
 uint32_t Tiling::tile_packets(uint32_t region) const {
   const uint64_t packets = plan_.variant.threads() / plan_.lanes;
+  KM_ASSERT(packets % kTilePackets == 0, "tiles are whole");
   const bool many =
       plan_.machine().has_many_registers() && plan_.lanes <= 16 && is_interleaved(region);
   return many && packets % (2 * kTilePackets) == 0 ? 2 * kTilePackets : kTilePackets;

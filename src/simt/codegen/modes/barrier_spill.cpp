@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "base/assert.h"
 #include "simt/codegen/lower/lowering.h"
 #include "simt/transform/exact_reads.h"
 
@@ -12,6 +13,8 @@ void BarrierSpill::create_variables() {
   for (const auto& [key, slot] : code_plan_.spills.slots()) {
     SpillVariables& variables = spill_variables_[key];
     variables.type = spill_type(key, slot);
+    KM_ASSERT(variables.type->getPrimitiveSizeInBits() <= 8 * slot.size_bytes,
+              "a value fits into its slot");
     if (!slot.block_uniform) continue;
     variables.in = builder_.variable(variables.type, "in");
     variables.out = builder_.variable(variables.type, "out");
@@ -63,6 +66,7 @@ void BarrierSpill::load(uint32_t region) {
   for (ValueId value : code_plan_.constants.kept(region)) {
     values_.begin_kept(value, plan_.shapes->loop_left(kernel_, value, position_.block));
   }
+  KM_ASSERT(context_point_ == nullptr, "the loads of a packet before have been made");
   // An instruction that nobody reads marks the place.
   context_point_ = b_.Insert(new llvm::FreezeInst(b_.getTrue()));
   rematerialise(region);
@@ -83,6 +87,8 @@ void BarrierSpill::load_needed(uint32_t region) {
 void BarrierSpill::load_value(ValueId value, uint32_t loop) {
   const SpillSlot& slot = code_plan_.spills.slot({value, loop});
   const SpillVariables& variables = spill_variables_.at({value, loop});
+  KM_ASSERT(slot.block_uniform == (variables.in != nullptr),
+            "a value that is one for the block lies in a variable, any other in the context");
   const Values::Place target =
       loop == UINT32_MAX ? values_.value_variable(value) : values_.loop_variable(value, loop);
   if (slot.block_uniform) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace km::simt {
 
 void Edges::begin_region(uint32_t region) {
@@ -24,6 +26,8 @@ void Edges::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   }
   std::vector<Value*> contents;
   for (const Phi& phi : successor.phis) {
+    KM_ASSERT(pred < phi.inputs.size() && phi.inputs.size() == successor.preds.size(),
+              "a phi has an input for each way to its block");
     const ValueId input = phi.inputs[pred];
     const bool lanes = plan_.shapes->values[phi.result].is_varying();
     Value* content = lanes ? values_.vector(input) : values_.scalar(input);
@@ -42,6 +46,7 @@ void Edges::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
       Value* old = b_.CreateLoad(target.type, target.pointer);
       content = b_.CreateSelect(edge_mask, content, old);
     }
+    KM_ASSERT(content->getType() == target.type, "a phi's variable has its inputs' form");
     b_.CreateStore(content, target.pointer);
     builder_.values().erase(result);
     builder_.vectors().erase(result);

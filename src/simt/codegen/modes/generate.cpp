@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "simt/codegen/launch_assumptions.h"
 #include "simt/codegen/modes/generator.h"
 #include "simt/codegen/modes/strategy.h"
@@ -69,6 +70,9 @@ Result<Object> generate(const CodePlan& plan, llvm::TargetMachine& machine,
   strategy->run();
   Status& status = generator.limit.status();
   if (status) {
+    KM_ASSERT(std::all_of(builder.entry()->begin(), builder.entry()->end(),
+                          [](const llvm::BasicBlock& each) { return each.getTerminator(); }),
+              "each block of the entry ends in one way");
     emit_meta(generator);
     emit_launch_assumptions(builder, plan.base);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace km::simt {
 
 RegionCode::RegionCode(Generator& g)
@@ -24,6 +26,7 @@ void RegionCode::create_variables() {
 }
 
 void RegionCode::begin_packet(uint32_t region, Value* index) {
+  KM_ASSERT(region == 0 || plan_.splits_at_barriers, "only barriers begin further regions");
   builder_.set_location(nullptr);
   position_.region = region;
   position_.block = plan_.regions.list[region].entry;
@@ -57,11 +60,14 @@ void RegionCode::begin_packet(uint32_t region, Value* index) {
 
 /// The code of a step, or the end of the packet.
 llvm::BasicBlock* RegionCode::target_of(uint32_t step) {
+  KM_ASSERT(step == kEndOfRegion || step < heads_.size(), "a step leads to one of its region");
   return step == kEndOfRegion ? packet_end_ : heads_[step];
 }
 
 void RegionCode::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   const LinearPlan& plan = plan_.linear[region];
+  KM_ASSERT(!plan.steps.empty() && copies_for_all_.empty(),
+            "a region has steps, and copies of none are left from the one before");
   packet_end_ = packet_end;
   heads_.clear();
   bodies_.clear();
@@ -81,6 +87,7 @@ void RegionCode::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
 void RegionCode::emit_step(uint32_t index) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
+  KM_ASSERT(bodies_[index]->getTerminator() == nullptr, "a step's code is made once");
   position_.block = step.block;
   lowering_.begin_block();
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -108,6 +115,7 @@ void RegionCode::emit_step(uint32_t index) {
   }
   if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
   emit_end(index);
+  KM_ASSERT(b_.GetInsertBlock()->getTerminator() != nullptr, "a step ends in a branch");
   limit_.count(*bodies_[index]);
 }
 
@@ -128,6 +136,7 @@ void RegionCode::emit_end(uint32_t index) {
 void RegionCode::emit_uniform_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const BasicBlock& block = kernel_.blocks[position_.block];
+  KM_ASSERT(step.next.size() == block.succs.size(), "each way out of a block leads to its step");
   if (block.terminator == Terminator::jump) {
     contribute(index, 0, mask());
     if (plan_.is_waiting_edge(position_.region, position_.block, block.succs[0])) frame_.yield();
@@ -188,6 +197,7 @@ void RegionCode::emit_linear_end(uint32_t index) {
       edge_masks.push_back(builder_.and_masks(mask(), here));
     }
   }
+  KM_ASSERT(edge_masks.size() == block.succs.size(), "each way out of a block has its lanes");
   // The back edge changes the header's phis, which the edges out of the loop still read.
   Value* repeat_mask = nullptr;
   std::optional<size_t> back;
@@ -203,6 +213,7 @@ void RegionCode::emit_linear_end(uint32_t index) {
     repeat_mask = edge_masks[*back];
   }
   if (step.repeat == kEndOfRegion) return go_to_next(index, edge_masks);
+  KM_ASSERT(back && step.repeat <= index, "a loop that goes round has a way back");
   llvm::BasicBlock* again = bodies_[step.repeat];
   llvm::BasicBlock* waits =
       plan_.is_waiting_edge(position_.region, position_.block, block.succs[*back])
@@ -285,6 +296,7 @@ void RegionCode::emit_barrier_end(uint32_t index) {
     return;
   }
   const uint32_t next = plan_.regions.after_barrier[position_.block];
+  KM_ASSERT(next < plan_.regions.list.size(), "a barrier that ends a region begins one");
   if (!barrier.writes.empty()) spill_.add_to_sum(barrier);
   spill_.save(position_.region, position_.block);
   if (code_plan_.masks.is_masked(next)) {

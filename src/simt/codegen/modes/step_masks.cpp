@@ -1,5 +1,7 @@
 #include "simt/codegen/modes/step_masks.h"
 
+#include "base/assert.h"
+
 namespace km::simt {
 
 void StepMasks::create_entry_mask() {
@@ -56,6 +58,8 @@ llvm::Value* StepMasks::load(uint32_t index) {
   const Step& step = plan.steps[index];
   if (!code_plan_.masks.step_is_masked(position_.region, index) || index == copied_step_)
     return nullptr;
+  KM_ASSERT(step.mask != Step::Mask::same || step.mask_step < index,
+            "a step shares the mask of an earlier one, which has its own");
   if (step.mask == Step::Mask::same) return load(step.mask_step);
   if (const auto known = known_masks_.find(step.block); known != known_masks_.end()) {
     return known->second;
@@ -73,6 +77,7 @@ void StepMasks::contribute(uint32_t index, BlockId successor, Value* edge_mask) 
   auto* slot = mask_variables_.at(successor);
   Value* content = edge_mask;
   if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
+  KM_ASSERT(content->getType() == vector_of(b_.getInt1Ty()), "an edge's lanes are a mask");
   const bool back_edge = target <= index;
   // Only one branch is divergent before those that work: who comes to its successor came by it.
   auto* const known = llvm::dyn_cast<llvm::Constant>(content);

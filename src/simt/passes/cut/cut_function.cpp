@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/assert.h"
 #include "base/integers.h"
 #include "simt/passes/cut/partition.h"
 
@@ -135,6 +136,7 @@ class Cutter {
 
   /// A pointer to a field of the frame, computed at the builder's position in the part.
   llvm::Value* field(llvm::IRBuilder<>& b, uint32_t p, uint64_t offset) {
+    KM_ASSERT(offset < frame_bytes_, "a field lies in the frame");
     llvm::Value* frame =
         p == kNoPart ? static_cast<llvm::Value*>(frame_) : parts_[p].function->getArg(0);
     return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), frame, offset);
@@ -156,6 +158,8 @@ class Cutter {
   }
 
   uint32_t number_of(llvm::BasicBlock* entry) const {
+    KM_ASSERT(part_of(entry) != kNoPart && parts_[part_of(entry)].entries.count(entry) != 0,
+              "a block that others go to has its number");
     return parts_[part_of(entry)].entries.find(entry)->second;
   }
 
@@ -393,6 +397,7 @@ class Cutter {
     llvm::IRBuilder<> leave(part.leave);
     for (unsigned i = 0; i < part.variables.size(); ++i) {
       const Variable& variable = variables_[part.variables[i]];
+      KM_ASSERT(variable.is_plain || variable.is_kept, "memory that is pointed to has one place");
       llvm::Value* own = nullptr;
       if (!variable.is_plain) {
         own = field(b, index_of(part), variable.offset);
@@ -408,6 +413,8 @@ class Cutter {
                        llvm::IRBuilder<>& leave) {
     llvm::Type* type = variable.alloca->getAllocatedType();
     const llvm::Align align = variable.alloca->getAlign();
+    KM_ASSERT(!variable.is_kept || variable.offset % align.value() == 0,
+              "a variable is aligned in the frame as it was");
     auto* own = llvm::IRBuilder<>(part.prologue, part.prologue->begin()).CreateAlloca(type);
     own->setAlignment(align);
     if (!variable.is_kept) {
@@ -426,6 +433,8 @@ class Cutter {
   // ---- The whole.
 
   void enter(Part& part) {
+    KM_ASSERT(!part.entries.empty() && part.next->getNumIncomingValues() != 0,
+              "a part is entered somewhere, and left somewhere");
     llvm::IRBuilder<> b(part.prologue);
     auto* stray = llvm::BasicBlock::Create(context_, "stray", part.function);
     llvm::IRBuilder<>(stray).CreateUnreachable();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "simt/analysis/memory/gathers.h"
 #include "simt/stage_dump.h"
@@ -168,6 +169,11 @@ Status choose_plan(const ProgramImpl& program, uint32_t kernel, const Variant& v
   plan.params = &program.kernels()[kernel].params;
   plan.variant = variant;
   const bool is_chosen = try_shared_control(analysed, plan, out);
+  KM_ASSERT(!is_chosen || (plan.linear.size() == plan.regions.list.size() &&
+                           uint64_t{plan.packets} * plan.lanes >= most_threads(variant)),
+            "each region has its order of steps, and each thread its lane");
+  KM_ASSERT(!is_chosen || plan.mode == Mode::run_to_completion || !plan.splits_at_barriers,
+            "barriers end regions where blocks run one after the other");
   out.found = out.classification;
   if (is_chosen) return {};
   return plan_independent_threads(program, analysed, plan, out);

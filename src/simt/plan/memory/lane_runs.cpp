@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace km::simt {
 
 using ptx::Opcode;
@@ -12,6 +14,7 @@ LaneRun run_of(const Offsets& offsets, uint32_t lane_count) {
   uint32_t lanes = 1;
   while (lanes < lane_count && offsets[lanes] == added(offsets[0], scaled(step, lanes))) ++lanes;
   while ((lanes & (lanes - 1)) != 0) lanes &= lanes - 1;
+  KM_ASSERT(lanes != 0 && lane_count % lanes == 0, "runs divide a packet evenly");
   for (uint32_t l = 0; l < lane_count; ++l) {
     const int64_t first = offsets[l & ~(lanes - 1)];
     if (offsets[l] != added(first, scaled(step, l & (lanes - 1)))) return {};

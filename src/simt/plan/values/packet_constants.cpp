@@ -1,5 +1,6 @@
 #include "simt/plan/values/packet_constants.h"
 
+#include "base/assert.h"
 #include "simt/analysis/thread_index_evaluator.h"
 
 namespace km::simt {
@@ -48,6 +49,8 @@ PacketConstants::PacketConstants(const Plan& plan) : kept_(plan.regions.live_in)
 
 const std::vector<uint64_t>* PacketConstants::find(ValueId value) const {
   const auto known = constants_.find(value);
+  KM_ASSERT(known == constants_.end() || !known->second.empty(),
+            "a constant has a number for all lanes, or one for each");
   return known == constants_.end() ? nullptr : &known->second;
 }
 

@@ -190,6 +190,7 @@ void SpillLayout::place(std::vector<SpillSlot*> slots,
       place = places.insert(place, {packet_bytes_, slot->size_bytes, {}});
       packet_bytes_ += slot->size_bytes;
     }
+    KM_ASSERT(place->size_bytes == slot->size_bytes, "values that share a place are of one size");
     place->regions.insert(own.begin(), own.end());
     slot->offset_bytes = place->offset_bytes;
   }
@@ -206,6 +207,8 @@ void SpillLayout::lay_out_scratch() {
   }
   const uint64_t stride = plan_.layout->local_stride_bytes();
   const uint64_t packets = plan_.mode == Mode::run_to_completion ? plan_.packets : 1;
+  KM_ASSERT(packets != 0 && context_offset_bytes_ % 64 == 0 && local_offset_bytes_ % 64 == 0,
+            "contexts and local memory begin with a line of the cache");
   scratch_bytes_ = (local_offset_bytes_ + stride * plan_.lanes * packets + 63) / 64 * 64;
 }
 

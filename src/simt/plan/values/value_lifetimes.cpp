@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace km::simt {
 
 bool diverges_at_end(const Plan& plan, const BasicBlock& block) {
@@ -43,6 +45,7 @@ void ValueLifetimes::note_block(const Plan& plan, const AddressPlans& addresses,
   const BasicBlock& block = plan.kernel->blocks[b];
   for (const Phi& phi : block.phis) {
     cross_block_[phi.result] = 1;
+    KM_ASSERT(phi.inputs.size() == block.preds.size(), "a phi has an input for each predecessor");
     for (size_t i = 0; i < phi.inputs.size(); ++i) note(plan, phi.inputs[i], block.preds[i]);
   }
   for (const Inst& inst : block.insts) {

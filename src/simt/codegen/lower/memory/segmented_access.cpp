@@ -3,6 +3,9 @@
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
+#include <bit>
+
+#include "base/assert.h"
 
 namespace km::simt {
 
@@ -23,6 +26,7 @@ uint32_t SegmentedAccess::run_lanes(const Address& address, const Access& access
 
 /// True if the active lanes of every run lie side by side, counted from its first lane.
 llvm::Value* SegmentedAccess::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) {
+  KM_ASSERT(std::has_single_bit(run) && lanes_ % run == 0, "runs divide a packet evenly");
   std::vector<int> first(lanes_);
   std::vector<llvm::Constant*> distance(lanes_);
   for (uint32_t l = 0; l < lanes_; ++l) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/assert.h"
 #include "ptx/names.h"
 #include "simt/codegen/lower/lanes/integer_parts.h"
 
@@ -196,6 +197,7 @@ void ShapedAccess::store_parts(const Address& address, const Access& access,
 
 void ShapedAccess::store(const Address& address, const Access& access,
                          const std::vector<Value*>& values) {
+  KM_ASSERT(values.size() == access.count, "each element that is stored has its content");
   if (address.lanes != nullptr) return gathers_.store(address.index, access, values, address.lanes);
   if (address.offsets == nullptr) return store_uniform(address, access, values);
   Value* usable = address.ok ? address.ok : b_.getTrue();
@@ -261,7 +263,9 @@ void ShapedAccess::store_offsets(const Address& address, const Access& access,
   std::vector<int> pick(access.count * lanes_);
   for (uint32_t l = 0; l < lanes_; ++l) {
     for (unsigned i = 0; i < access.count; ++i) {
-      pick[(*address.offsets)[l] / size + i] = static_cast<int>(i * lanes_ + l);
+      const auto place = static_cast<size_t>((*address.offsets)[l] / size + i);
+      KM_ASSERT(place < pick.size(), "lanes and elements interleave without gaps");
+      pick[place] = static_cast<int>(i * lanes_ + l);
     }
   }
   Value* whole = llvm::concatenateVectors(b_, values);
