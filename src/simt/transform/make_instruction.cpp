@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/mnemonic.h"
+#include "ptx/names.h"
 
 namespace km::simt {
 
@@ -109,18 +110,9 @@ void replace_modifier(Instruction& instruction, Modifier from, Modifier to) {
 std::string_view bits_type_text(uint64_t size_bytes) { return ptx::text_of(bits_type(size_bytes)); }
 
 Type bits_type(uint64_t size_bytes) {
-  switch (size_bytes) {
-    case 1:
-      return Type::b8;
-    case 2:
-      return Type::b16;
-    case 4:
-      return Type::b32;
-    case 8:
-      return Type::b64;
-    default:
-      return Type::none;
-  }
+  constexpr uint64_t kWidestBytes = 8;  // of the registers that one mov, ld or st takes
+  return size_bytes <= kWidestBytes ? ptx::bits_type(static_cast<uint32_t>(8 * size_bytes))
+                                    : Type::none;
 }
 
 }  // namespace km::simt

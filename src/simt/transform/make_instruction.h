@@ -35,6 +35,7 @@ void replace_modifier(ptx::Instruction& instruction, ptx::Modifier from, ptx::Mo
 
 /// "b32" for 4 bytes; at most 8 bytes.
 std::string_view bits_type_text(uint64_t size_bytes);
+/// ptx::bits_type() of a size in bytes, up to 8; Type::none beyond.
 ptx::Type bits_type(uint64_t size_bytes);
 
 }  // namespace km::simt
