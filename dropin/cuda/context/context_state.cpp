@@ -29,14 +29,15 @@ struct ThreadContexts {
   }
   void pop() {
     KM_ASSERT(!stack.empty(), "only a thread with a current context loses one");
-    popped = std::move(stack.back());
+    Ref<Context> last = std::move(stack.back());
     stack.pop_back();
     note_current();
+    std::swap(popped, last);  // the one that was popped before may end with this
   }
   void set(Ref<Context> context) {
     KM_ASSERT(!stack.empty(), "only a current context is replaced");
-    stack.back() = std::move(context);
-    note_current();
+    std::swap(stack.back(), context);
+    note_current();  // before the former one ends, perhaps: no call finds it any more
   }
   ~ThreadContexts();
 
@@ -86,6 +87,7 @@ Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, boo
 
 Context::~Context() {
   KM_ASSERT(destroyed_.load(), "what a context holds has ended before its last reference goes");
+  KM_ASSERT(my_current != this, "a context that ends is current nowhere");
 }
 
 CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out) {
