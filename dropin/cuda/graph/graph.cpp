@@ -108,8 +108,10 @@ bool knows_captured(const km::Graph& graph) {
 }
 
 Graph::~Graph() {
-  invalidate_captures(*core_);
-  forget_captured(*core_);
+  if (id() != 0) {  // else nobody knew of it, and publish_captured() may hold the lock
+    invalidate_captures(*core_);
+    forget_captured(*core_);
+  }
   for (const auto& [id, node] : nodes_) retire<GraphNode>(handle_of(*node));
   for (const auto& [id, child] : children_) retire<Graph>(handle_of(*child));
 }
