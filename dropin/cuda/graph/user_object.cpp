@@ -1,24 +1,60 @@
 #include "dropin/cuda/graph/user_object.h"
 
+#include <mutex>
+
 #include "base/assert.h"
 
 namespace km::dropin {
 
+void UserObject::retain(uint64_t count) {
+  const std::lock_guard lock(lock_);
+  of_program_ += count;
+}
+
 bool UserObject::release(uint64_t count) {
-  uint64_t before = count_.load();
-  do {
-    if (before < count) return false;
-  } while (!count_.compare_exchange_weak(before, before - count));
-  if (before != count) return true;
+  {
+    const std::lock_guard lock(lock_);
+    if (of_program_ < count) return false;
+    of_program_ -= count;
+    if (of_program_ != 0 || of_graphs_ != 0) return true;
+  }
+  end();
+  return true;
+}
+
+void UserObject::retain_for_graph(uint64_t count) {
+  const std::lock_guard lock(lock_);
+  of_graphs_ += count;
+}
+
+bool UserObject::move_to_graph(uint64_t count) {
+  const std::lock_guard lock(lock_);
+  if (of_program_ < count) return false;
+  of_program_ -= count;
+  of_graphs_ += count;
+  return true;
+}
+
+void UserObject::release_of_graph(uint64_t count) {
+  {
+    const std::lock_guard lock(lock_);
+    KM_ASSERT(of_graphs_ >= count, "graphs release what they were given");
+    of_graphs_ -= count;
+    if (of_program_ != 0 || of_graphs_ != 0) return;
+  }
+  end();
+}
+
+/// The handle ends, and the program's function is called.
+void UserObject::end() {
   const Ref<UserObject> kept = Ref<UserObject>::share(*this);
   retire<UserObject>(handle_of(*this));
   call_contained([this] { destroy_(pointer_); });
-  return true;
 }
 
 UserReferences::~UserReferences() {
   for (const auto& [object, count] : counts_) {
-    object->release(count);
+    object->release_of_graph(count);
     object->unref();
   }
 }
@@ -33,7 +69,7 @@ void UserReferences::add(UserObject& object, uint64_t count) {
 void UserReferences::add_all_of(const UserReferences& other) {
   for (const auto& [object, count] : other.counts_) {
     add(*object, count);
-    object->retain(count);
+    object->retain_for_graph(count);
   }
 }
 

@@ -1,9 +1,9 @@
 // Objects of the program that graphs look after: destroyed when nobody refers to them any more.
 #pragma once
 
-#include <atomic>
 #include <map>
 
+#include "core/object/spin_lock.h"
 #include "dropin/cuda/frame/call.h"
 #include "dropin/cuda/frame/handles.h"
 
@@ -12,17 +12,26 @@ namespace km::dropin {
 class UserObject final : public Handled {
  public:
   UserObject(void* pointer, cu::CUhostFn destroy, uint64_t count)
-      : pointer_(pointer), destroy_(destroy), count_(count) {}
+      : pointer_(pointer), destroy_(destroy), of_program_(count) {}
 
-  void retain(uint64_t count) { count_.fetch_add(count); }
-  /// With the last reference the handle ends, and the program's function is called. False: there
-  /// are not so many.
+  /// The program's own references, and their end; false: it has not so many. What graphs have is
+  /// not the program's to release.
+  void retain(uint64_t count);
   bool release(uint64_t count);
+  /// References for graphs, beside the program's, or out of those; false: it has not so many.
+  void retain_for_graph(uint64_t count);
+  bool move_to_graph(uint64_t count);
+  /// The end of references that a graph had.
+  void release_of_graph(uint64_t count);
 
  private:
+  void end();
+
   void* const pointer_;
   const cu::CUhostFn destroy_;
-  std::atomic<uint64_t> count_;
+  SpinLock lock_;  // guards what follows; with the last reference of either kind the object ends
+  uint64_t of_program_;
+  uint64_t of_graphs_ = 0;
 };
 
 /// The references of a graph, or of what is instantiated of one: of each object as many as the

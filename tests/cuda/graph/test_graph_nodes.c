@@ -407,6 +407,28 @@ static void graphs_look_after_objects(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
 }
 
+/* What graphs refer to stays until they let it go, whatever the program releases or moves. */
+static void references_of_graphs_are_their_own(void** state) {
+  NOT_ON_NVIDIAS_DRIVER();
+  (void)state;
+  atomic_int destroyed = 0;
+  CUuserObject object = NULL;
+  CUgraph graph = NULL;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuUserObjectCreate(&object, &destroyed, count_call, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  OK(cuGraphRetainUserObject(graph, object, 3, 0));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 3)); /* two are the program's */
+  EXPECT(CUDA_ERROR_INVALID_VALUE,
+         cuGraphRetainUserObject(graph, object, 3, CU_GRAPH_USER_OBJECT_MOVE));
+  OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  OK(cuUserObjectRelease(object, 1));
+  EXPECT(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
+  OK(cuGraphReleaseUserObject(graph, object, 3));
+  assert_int_equal(destroyed, 0);
+  OK(cuGraphDestroy(graph));
+  assert_int_equal(destroyed, 1);
+}
+
 /* An empty graph that looks after a count of its ends. */
 static CUgraph looks_after(atomic_int* destroyed) {
   CUgraph graph = NULL;
@@ -569,12 +591,19 @@ static void captures_end_where_they_began(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(nodes_of_all_types_have_one_form), TEST(wrong_nodes_are_refused),
-      TEST(nodes_are_switched_off),           TEST(graphs_record_events),
-      TEST(graphs_wait_for_events),           TEST(external_events_are_captured_as_nodes),
-      TEST(graphs_allocate_memory),           TEST(memory_of_graphs_outlives_the_launch),
-      TEST(graphs_look_after_objects),        TEST(user_objects_follow_the_work),
-      TEST(streams_are_captured_into_graphs), TEST(captures_forbid_calls),
+      TEST(nodes_of_all_types_have_one_form),
+      TEST(wrong_nodes_are_refused),
+      TEST(nodes_are_switched_off),
+      TEST(graphs_record_events),
+      TEST(graphs_wait_for_events),
+      TEST(external_events_are_captured_as_nodes),
+      TEST(graphs_allocate_memory),
+      TEST(memory_of_graphs_outlives_the_launch),
+      TEST(graphs_look_after_objects),
+      TEST(user_objects_follow_the_work),
+      TEST(references_of_graphs_are_their_own),
+      TEST(streams_are_captured_into_graphs),
+      TEST(captures_forbid_calls),
       TEST(captures_end_where_they_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

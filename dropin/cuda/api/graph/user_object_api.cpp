@@ -14,6 +14,13 @@ CUresult check_count(unsigned count) {
   return fail(CUDA_ERROR_INVALID_VALUE, "count is %u", count);
 }
 
+CUresult fail_count(unsigned count) {
+  return fail(CUDA_ERROR_INVALID_VALUE,
+              "the program has less than %u references to the object; those of graphs are not its "
+              "own",
+              count);
+}
+
 }  // namespace
 
 extern "C" {
@@ -53,7 +60,7 @@ CUresult cuUserObjectRelease(CUuserObject handle, unsigned int count) {
       kept = Ref<UserObject>::share(*object);
     }
     if (kept->release(count)) return CUDA_SUCCESS;
-    return fail(CUDA_ERROR_INVALID_VALUE, "the object has less than %u references", count);
+    return fail_count(count);
   });
 }
 
@@ -67,7 +74,9 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsi
     if ((flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) != 0) {
       return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
     }
-    if ((flags & CU_GRAPH_USER_OBJECT_MOVE) == 0) object->retain(count);
+    const bool moves = (flags & CU_GRAPH_USER_OBJECT_MOVE) != 0;
+    if (!moves) object->retain_for_graph(count);
+    if (moves && !object->move_to_graph(count)) return fail_count(count);
     graph->keep(*object, count);
     return CUDA_SUCCESS;
   });
@@ -87,7 +96,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, uns
       return fail(CUDA_ERROR_INVALID_VALUE, "the graph has less than %u references to the object",
                   count);
     }
-    kept->release(count);
+    kept->release_of_graph(count);
     return CUDA_SUCCESS;
   });
 }
