@@ -3,7 +3,6 @@
 #include <new>
 
 #include "backends/cpu/command/task.h"
-#include "base/assert.h"
 
 namespace km::cpu {
 
@@ -52,7 +51,6 @@ Command::~Command() = default;
 
 uint8_t* Command::allocate_params(uint64_t size_bytes) {
   if (size_bytes <= kInlineParamBytes) return params;
-  KM_ASSERT(large_params == nullptr, "a command gets room for arguments twice");
   has_more = true;
   large_params.reset(new (std::nothrow) uint8_t[size_bytes]);
   return large_params.get();
