@@ -7,6 +7,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/device_attributes.h"
+#include "backends/cpu/launches/device_call_words.h"
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/launches/launch.h"
 #include "backends/cpu/launches/updatable_node.h"
@@ -51,6 +52,11 @@ class Caller {
   DeviceError store_argument();
   DeviceError release();
   DeviceError move(DeviceCall function);
+  DeviceError copy(const CopyWords& words);
+  DeviceError copy_rows(const CopyRowsWords& words);
+  DeviceError copy_layers(const CopyLayersWords& words);
+  DeviceError fill(const FillWords& words);
+  DeviceError fill_layers(const FillLayersWords& words);
   uint64_t device_value(DeviceCall function);
   uint64_t make_handle(uint32_t flags, uint32_t required);
   uint64_t limit();
@@ -60,8 +66,12 @@ class Caller {
   DeviceError handle_call(DeviceCall function);
 
   Context& context() const { return *grid_.launches().context(); }
-  /// The launch that the words from `first` on describe: grid, block and shared bytes.
-  DeviceError describe(const Function* kernel, uint32_t first, DeviceWork* out_work) const;
+  template <class Words>
+  Words words() const {
+    return words_as<Words>(words_);
+  }
+  /// The launch of a kernel in a shape.
+  DeviceError describe(const Function* kernel, const ShapeWords& shape, DeviceWork* out_work) const;
   DeviceError submit_copy(Transfer transfer, uint64_t stream);
   uint64_t thread_number() const;
   DeviceError note(DeviceError error) {
@@ -83,37 +93,34 @@ uint64_t Caller::thread_number() const {
   return block * simt::kMaxBlockThreads + thread_;
 }
 
-DeviceError Caller::describe(const Function* kernel, uint32_t first, DeviceWork* out_work) const {
+DeviceError Caller::describe(const Function* kernel, const ShapeWords& shape,
+                             DeviceWork* out_work) const {
   if (kernel == nullptr) return DeviceError::invalid_function;
   out_work->function = kernel;
   out_work->depth = grid_.depth() + 1;
   kmb_launch& launch = out_work->launch;
-  for (uint32_t i = 0; i < 2; ++i) {
-    uint32_t* const sizes = i == 0 ? launch.grid : launch.block;
-    const uint64_t xy = words_[first + 2 * i], z = words_[first + 2 * i + 1];
-    sizes[0] = static_cast<uint32_t>(xy);
-    sizes[1] = static_cast<uint32_t>(xy >> 32);
-    sizes[2] = static_cast<uint32_t>(z);
-  }
-  launch.shared_bytes = words_[first + 4];
+  shape.grid.copy_to(launch.grid);
+  shape.block.copy_to(launch.block);
+  launch.shared_bytes = shape.shared_bytes;
   launch.arguments_size_bytes = kernel->kernel().param_bytes;
   if (!check_launch(*kernel, launch)) return DeviceError::invalid_configuration;
   return DeviceError::none;
 }
 
 uint64_t Caller::buffer() {
-  const uint64_t align = words_[0];
+  const auto [align, size_bytes] = words<BufferWords>();
   const bool is_valid = std::has_single_bit(align) && align <= Heap::kAlignBytes;
   const uint64_t address =
-      is_valid ? grid_.make_buffer(words_[1], std::max(align, kArgumentsAlignBytes), {}) : 0;
+      is_valid ? grid_.make_buffer(size_bytes, std::max(align, kArgumentsAlignBytes), {}) : 0;
   if (!is_valid) note(DeviceError::invalid_value);
   if (is_valid && address == 0) note(DeviceError::out_of_resources);
   return address;
 }
 
 uint64_t Caller::buffer_v2() {
+  const auto [kernel, shape] = words<KernelBufferWords>();
   DeviceWork work;
-  const DeviceError error = describe(grid_.module().kernel_at(words_[0]), 1, &work);
+  const DeviceError error = describe(grid_.module().kernel_at(kernel), shape, &work);
   if (note(error) != DeviceError::none) return 0;
   const uint64_t address =
       grid_.make_buffer(work.launch.arguments_size_bytes, kArgumentsAlignBytes, work);
@@ -122,11 +129,12 @@ uint64_t Caller::buffer_v2() {
 }
 
 DeviceError Caller::launch() {
+  const auto given = words<LaunchWords>();
   DeviceWork work;
-  const DeviceError error = describe(grid_.module().kernel_at(words_[0]), 2, &work);
+  const DeviceError error = describe(grid_.module().kernel_at(given.kernel), given.shape, &work);
   if (error != DeviceError::none) return error;
-  if (words_[1] != 0) {
-    const std::optional<DeviceWork> buffer = grid_.take_buffer(words_[1]);
+  if (given.buffer != 0) {
+    const std::optional<DeviceWork> buffer = grid_.take_buffer(given.buffer);
     if (!buffer) return DeviceError::invalid_pointer;
     if (buffer->launch.arguments_size_bytes < work.launch.arguments_size_bytes) {
       return DeviceError::invalid_value;
@@ -135,23 +143,23 @@ DeviceError Caller::launch() {
   } else if (work.launch.arguments_size_bytes != 0) {
     return DeviceError::invalid_value;
   }
-  const uint64_t stream = words_[7];
-  if (stream == kTailLaunchStream) work.depth = grid_.depth();
+  if (given.stream == kTailLaunchStream) work.depth = grid_.depth();
   if (work.depth > DeviceLaunches::kMostDepth) return DeviceError::too_deep;
-  return grid_.submit(work, stream);
+  return grid_.submit(work, given.stream);
 }
 
 DeviceError Caller::launch_v2() {
-  std::optional<DeviceWork> work = grid_.take_buffer(words_[0]);
+  const auto [buffer, stream] = words<BufferLaunchWords>();
+  std::optional<DeviceWork> work = grid_.take_buffer(buffer);
   if (!work || work->function == nullptr) return DeviceError::invalid_pointer;
-  if (words_[1] == kTailLaunchStream) work->depth = grid_.depth();
+  if (stream == kTailLaunchStream) work->depth = grid_.depth();
   if (work->depth > DeviceLaunches::kMostDepth) return DeviceError::too_deep;
-  return grid_.submit(*work, words_[1]);
+  return grid_.submit(*work, stream);
 }
 
 /// cudaGraphLaunch: kernels of graphs launch graphs.
 DeviceError Caller::launch_graph() {
-  const uint64_t handle = words_[0], stream = words_[1];
+  const auto [handle, stream] = words<GraphLaunchWords>();
   const bool is_tail = stream == kGraphTailLaunchStream;
   if (!is_tail && stream != kGraphFireAndForgetStream && stream != kGraphSiblingStream) {
     return DeviceError::invalid_value;
@@ -174,18 +182,19 @@ DeviceError Caller::launch_graph() {
 /// cudaGraphKernelNodeUpdate, of which arguments are only looked at: node_store writes them.
 DeviceError Caller::update_node() {
   enum : uint32_t { kGrid = 1, kArguments, kEnabled };
-  const std::shared_ptr<UpdatableNode> node = context().device_graphs().nodes().find(words_[0]);
+  const auto given = words<NodeUpdateWords>();
+  const std::shared_ptr<UpdatableNode> node = context().device_graphs().nodes().find(given.node);
   if (node == nullptr) return DeviceError::invalid_value;
-  const auto low = [this](int word) { return static_cast<uint32_t>(words_[word]); };
-  const uint32_t grid[3] = {low(2), static_cast<uint32_t>(words_[2] >> 32), low(3)};
-  switch (low(1)) {
+  uint32_t grid[3];
+  given.grid().copy_to(grid);
+  switch (static_cast<uint32_t>(given.field)) {
     case kGrid:
       return node->set_grid(grid);
     case kEnabled:
-      return node->set_enabled(low(2) != 0);
+      return node->set_enabled(static_cast<uint32_t>(given.value) != 0);
     case kArguments: {
-      const bool is_valid =
-          node->has_arguments(words_[3], words_[4]) && (words_[2] != 0 || words_[4] == 0);
+      const bool is_valid = node->has_arguments(given.offset_bytes, given.size_bytes) &&
+                            (given.value != 0 || given.size_bytes == 0);
       return is_valid ? DeviceError::none : DeviceError::invalid_value;
     }
     default:
@@ -194,11 +203,11 @@ DeviceError Caller::update_node() {
 }
 
 DeviceError Caller::store_argument() {
-  const std::shared_ptr<UpdatableNode> node = context().device_graphs().nodes().find(words_[0]);
-  const uint64_t value = words_[2], size_bytes = words_[4];
-  if (node == nullptr || size_bytes > sizeof value) return DeviceError::invalid_value;
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
-  return node->set_arguments(words_[3], {bytes, size_bytes});
+  const auto given = words<NodeUpdateWords>();
+  const std::shared_ptr<UpdatableNode> node = context().device_graphs().nodes().find(given.node);
+  if (node == nullptr || given.size_bytes > sizeof given.value) return DeviceError::invalid_value;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(&given.value);
+  return node->set_arguments(given.offset_bytes, {bytes, given.size_bytes});
 }
 
 DeviceError Caller::release() {
@@ -233,66 +242,82 @@ std::optional<Transfer> layers(const TransferRows& shape, uint64_t depth) {
   return transfer;
 }
 
-DeviceError Caller::move(DeviceCall function) {
-  const uint64_t* const w = words_;
+DeviceError Caller::copy(const CopyWords& words) {
+  if (words.kind > kMostCopyKind) return DeviceError::invalid_value;
   Transfer transfer;
-  std::optional<Transfer> shaped;
-  switch (function) {
-    case DeviceCall::copy:
-      if (w[3] > kMostCopyKind) return DeviceError::invalid_value;
-      transfer.destination = w[0];
-      transfer.source = w[1];
-      transfer.size_bytes = w[2];
-      return submit_copy(transfer, w[4]);
-    case DeviceCall::fill:
-      transfer.destination = w[0];
-      transfer.value = static_cast<uint8_t>(w[1]);
-      transfer.value_size_bytes = 1;
-      transfer.size_bytes = w[2];
-      transfer.kind = KM_PROFILE_KIND_FILL;
-      return submit_copy(transfer, w[3]);
-    case DeviceCall::copy_rows:
-      if (w[6] > kMostCopyKind || w[4] > w[1] || w[4] > w[3]) return DeviceError::invalid_value;
-      shaped = layers(
-          {.width_bytes = w[4], .height = w[5], .destination_pitch = w[1], .source_pitch = w[3]},
-          1);
-      if (!shaped) return DeviceError::invalid_value;
-      shaped->destination = w[0];
-      shaped->source = w[2];
-      return submit_copy(*shaped, w[7]);
-    case DeviceCall::copy_layers:
-      if (w[6] > w[1] || w[6] > w[4]) return DeviceError::invalid_value;
-      shaped = layers({.width_bytes = w[6],
-                       .height = w[7],
-                       .destination_pitch = w[1],
-                       .destination_layer = w[1] * w[2],
-                       .source_pitch = w[4],
-                       .source_layer = w[4] * w[5]},
-                      w[8]);
-      if (!shaped) return DeviceError::invalid_value;
-      shaped->destination = w[0];
-      shaped->source = w[3];
-      return submit_copy(*shaped, w[9]);
-    case DeviceCall::fill_rows:
-    case DeviceCall::fill_layers:
-    default:
-      break;
+  transfer.destination = words.destination;
+  transfer.source = words.source;
+  transfer.size_bytes = words.size_bytes;
+  return submit_copy(transfer, words.stream);
+}
+
+DeviceError Caller::copy_rows(const CopyRowsWords& words) {
+  if (words.kind > kMostCopyKind) return DeviceError::invalid_value;
+  return copy_layers({words.destination, words.destination_pitch, 0, words.source,
+                      words.source_pitch, 0, words.width_bytes, words.height, 1, words.stream});
+}
+
+DeviceError Caller::copy_layers(const CopyLayersWords& words) {
+  if (words.width_bytes > words.destination_pitch || words.width_bytes > words.source_pitch) {
+    return DeviceError::invalid_value;
   }
-  const bool has_layers = function == DeviceCall::fill_layers;
-  // Pitch, value and extent lie one word later where the rows of a layer come before them.
-  const uint64_t* const rest = has_layers ? w + 3 : w + 2;
-  if (rest[1] > w[1]) return DeviceError::invalid_value;
-  shaped = layers({.width_bytes = rest[1],
-                   .height = rest[2],
-                   .destination_pitch = w[1],
-                   .destination_layer = has_layers ? w[1] * w[2] : 0},
-                  has_layers ? rest[3] : 1);
+  std::optional<Transfer> shaped =
+      layers({.width_bytes = words.width_bytes,
+              .height = words.height,
+              .destination_pitch = words.destination_pitch,
+              .destination_layer = words.destination_pitch * words.destination_rows,
+              .source_pitch = words.source_pitch,
+              .source_layer = words.source_pitch * words.source_rows},
+             words.depth);
   if (!shaped) return DeviceError::invalid_value;
-  shaped->destination = w[0];
-  shaped->value = static_cast<uint8_t>(rest[0]);
+  shaped->destination = words.destination;
+  shaped->source = words.source;
+  return submit_copy(*shaped, words.stream);
+}
+
+DeviceError Caller::fill(const FillWords& words) {
+  Transfer transfer;
+  transfer.destination = words.destination;
+  transfer.value = static_cast<uint8_t>(words.value);
+  transfer.value_size_bytes = 1;
+  transfer.size_bytes = words.size_bytes;
+  transfer.kind = KM_PROFILE_KIND_FILL;
+  return submit_copy(transfer, words.stream);
+}
+
+DeviceError Caller::fill_layers(const FillLayersWords& words) {
+  if (words.width_bytes > words.pitch) return DeviceError::invalid_value;
+  std::optional<Transfer> shaped = layers({.width_bytes = words.width_bytes,
+                                           .height = words.height,
+                                           .destination_pitch = words.pitch,
+                                           .destination_layer = words.pitch * words.rows},
+                                          words.depth);
+  if (!shaped) return DeviceError::invalid_value;
+  shaped->destination = words.destination;
+  shaped->value = static_cast<uint8_t>(words.value);
   shaped->value_size_bytes = 1;
   shaped->kind = KM_PROFILE_KIND_FILL;
-  return submit_copy(*shaped, has_layers ? rest[4] : rest[3]);
+  return submit_copy(*shaped, words.stream);
+}
+
+DeviceError Caller::move(DeviceCall function) {
+  switch (function) {
+    case DeviceCall::copy:
+      return copy(words<CopyWords>());
+    case DeviceCall::copy_rows:
+      return copy_rows(words<CopyRowsWords>());
+    case DeviceCall::copy_layers:
+      return copy_layers(words<CopyLayersWords>());
+    case DeviceCall::fill:
+      return fill(words<FillWords>());
+    case DeviceCall::fill_rows: {
+      const auto given = words<FillRowsWords>();  // one layer
+      return fill_layers({given.destination, given.pitch, 0, given.value, given.width_bytes,
+                          given.height, 1, given.stream});
+    }
+    default:
+      return fill_layers(words<FillLayersWords>());
+  }
 }
 
 uint64_t Caller::make_handle(uint32_t flags, uint32_t required) {
@@ -321,17 +346,20 @@ uint64_t Caller::limit() {
 
 uint64_t Caller::attribute() {
   const Device& own = *context().device();
-  if (words_[1] != own.ordinal()) return no_half(note(DeviceError::invalid_device));
-  const auto value = cuda_attribute(own, static_cast<int32_t>(words_[0]));
+  const auto [number, device] = words<DeviceAttributeWords>();
+  if (device != own.ordinal()) return no_half(note(DeviceError::invalid_device));
+  const auto value = cuda_attribute(own, static_cast<int32_t>(number));
   if (!value) return no_half(note(DeviceError::invalid_value));
   return static_cast<uint32_t>(*value);
 }
 
 uint64_t Caller::function_attribute() {
   // Asking changes nothing of a function; attribute() is not const as it may make code.
-  auto* const kernel = const_cast<Function*>(grid_.module().kernel_at(words_[0]));
+  const auto given = words<FunctionAttributeWords>();
+  auto* const kernel = const_cast<Function*>(grid_.module().kernel_at(given.kernel));
   if (kernel == nullptr) return no_word(note(DeviceError::invalid_function));
-  const Result<int64_t> value = kernel->attribute(static_cast<km_function_attribute>(words_[1]));
+  const auto attribute = static_cast<km_function_attribute>(given.attribute);
+  const Result<int64_t> value = kernel->attribute(attribute);
   if (!value) return no_word(note(DeviceError::invalid_value));
   return static_cast<uint64_t>(*value) & ~(uint64_t{1} << 63);
 }
@@ -356,17 +384,18 @@ MultiprocessorLimits own_limits() {
 /// cudaOccupancyMaxActiveBlocksPerMultiprocessor: blocks that a multiprocessor holds.
 uint64_t Caller::occupancy() {
   constexpr uint64_t kMostFlags = 1;  // cudaOccupancyDisableCachingOverride
-  auto* const kernel = const_cast<Function*>(grid_.module().kernel_at(words_[0]));
+  const auto given = words<OccupancyWords>();
+  auto* const kernel = const_cast<Function*>(grid_.module().kernel_at(given.kernel));
   if (kernel == nullptr) return no_half(note(DeviceError::invalid_function));
-  const auto threads = static_cast<int32_t>(words_[1]);
-  if (threads <= 0 || words_[3] > kMostFlags) return no_half(note(DeviceError::invalid_value));
+  const auto threads = static_cast<int32_t>(given.threads);
+  if (threads <= 0 || given.flags > kMostFlags) return no_half(note(DeviceError::invalid_value));
   const Result<int64_t> registers = kernel->attribute(KM_FUNCTION_ATTRIBUTE_REGISTERS);
   const Result<int64_t> shared = kernel->attribute(KM_FUNCTION_ATTRIBUTE_SHARED_BYTES);
   const Result<int64_t> most = kernel->attribute(KM_FUNCTION_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   if (!registers || !shared || !most) return no_half(note(DeviceError::invalid_value));
   const KernelNeeds needs = {static_cast<uint32_t>(*registers), static_cast<uint64_t>(*shared),
                              static_cast<uint32_t>(*most), kernel->max_dynamic_shared_bytes()};
-  return compute_occupancy(own_limits(), needs, static_cast<uint32_t>(threads), words_[2])
+  return compute_occupancy(own_limits(), needs, static_cast<uint32_t>(threads), given.shared_bytes)
       .active_blocks;
 }
 
@@ -392,9 +421,11 @@ DeviceError Caller::handle_call(DeviceCall function) {
     case DeviceCall::event_destroy:
       return valid(grid_.destroy_handle(words_[0]));
     case DeviceCall::stream_wait:
-      return valid(grid_.is_stream(words_[0]) && grid_.is_event(words_[1]));
+      return valid(grid_.is_stream(words<StreamWaitWords>().stream) &&
+                   grid_.is_event(words<StreamWaitWords>().event));
     default:  // an event is recorded: what comes later runs later in any case
-      return valid(grid_.is_event(words_[0]) && grid_.is_stream(words_[1]));
+      return valid(grid_.is_event(words<EventRecordWords>().event) &&
+                   grid_.is_stream(words<EventRecordWords>().stream));
   }
 }
 
