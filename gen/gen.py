@@ -30,6 +30,7 @@ from cuda import (
     device_attributes,
     dropin_coverage,
     library_kernels,
+    library_tables,
     rust_driver,
 )
 
@@ -74,6 +75,7 @@ OUTPUTS = {
     **go_raw.outputs(),
     **kernel_wrappers.outputs(),
     **library_kernels.outputs(),
+    **library_tables.outputs(),
     **python_raw.outputs(),
     **rust_driver.outputs(),
     **rust_raw.outputs(),

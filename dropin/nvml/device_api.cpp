@@ -70,20 +70,20 @@ unsigned utilization_percent() {
 unsigned architecture_of(int major, int minor) {
   switch (major) {
     case 5:
-      return 3;
+      return NVML_DEVICE_ARCH_MAXWELL;
     case 6:
-      return 4;
+      return NVML_DEVICE_ARCH_PASCAL;
     case 7:
-      return minor >= 5 ? 6 : 5;
+      return minor >= 5 ? NVML_DEVICE_ARCH_TURING : NVML_DEVICE_ARCH_VOLTA;
     case 8:
-      return minor == 9 ? 8 : 7;
+      return minor == 9 ? NVML_DEVICE_ARCH_ADA : NVML_DEVICE_ARCH_AMPERE;
     case 9:
-      return 9;
+      return NVML_DEVICE_ARCH_HOPPER;
     case 10:
     case 12:
-      return 10;
+      return NVML_DEVICE_ARCH_BLACKWELL;
     default:
-      return UINT32_MAX;
+      return NVML_DEVICE_ARCH_UNKNOWN;
   }
 }
 
@@ -225,22 +225,22 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
   });
 }
 
-nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* info) {
   return call([&](const Driver&) -> nvmlReturn_t {
     LIB_REQUIRE(info);
     nvmlPciInfo_t full;
     LIB_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
-    std::memcpy(info, &full, sizeof *info);
+    std::memcpy(info, &full, offsetof(nvmlPciInfo_t, busId));
     return NVML_SUCCESS;
   });
 }
 
-nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t* info) {
   return call([&](const Driver&) -> nvmlReturn_t {
     LIB_REQUIRE(info);
     nvmlPciInfo_t full;
     LIB_TRY(nvmlDeviceGetPciInfo_v3(device, &full));
-    std::memcpy(info, &full, offsetof(nvmlPciInfo_v2_t, pciSubSystemId));
+    std::memcpy(info, &full, offsetof(nvmlPciInfo_t, pciSubSystemId));
     return NVML_SUCCESS;
   });
 }
@@ -297,29 +297,29 @@ nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned* architectu
   });
 }
 
-nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned* brand) {
+nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t* brand) {
   return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
     LIB_REQUIRE(brand);
-    *brand = 0;  // NVML_BRAND_UNKNOWN
+    *brand = NVML_BRAND_UNKNOWN;
     return NVML_SUCCESS;
   });
 }
 
-/// Clocks in MHz: 0 graphics, 1 SM, 2 memory, 3 video.
-nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned type, unsigned* clock) {
+/// Clocks in MHz.
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* clock) {
   return call_device(device, [&](const Driver& driver, cu::CUdevice found) -> nvmlReturn_t {
     LIB_REQUIRE(clock);
-    if (type > 3) return NVML_ERROR_INVALID_ARGUMENT;
+    if (type < 0 || type >= NVML_CLOCK_COUNT) return invalid("type is %d", static_cast<int>(type));
     int kilohertz = 0;
-    LIB_TRY(attribute(
-        driver, found,
-        type == 2 ? cu::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE : cu::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-        &kilohertz));
+    LIB_TRY(attribute(driver, found,
+                      type == NVML_CLOCK_MEM ? cu::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE
+                                             : cu::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+                      &kilohertz));
     *clock = static_cast<unsigned>(kilohertz) / 1000;
     return NVML_SUCCESS;
   });
 }
-nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned type, unsigned* clock) {
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* clock) {
   return nvmlDeviceGetMaxClockInfo(device, type, clock);
 }
 

@@ -5,21 +5,10 @@
 
 #include "dropin/frame/call.h"
 #include "dropin/library/driver.h"
+#include "dropin/nvml/generated/api.h"
 
 extern "C" {
 
-enum nvmlReturn_t : int32_t {
-  NVML_SUCCESS = 0,
-  NVML_ERROR_UNINITIALIZED = 1,
-  NVML_ERROR_INVALID_ARGUMENT = 2,
-  NVML_ERROR_NOT_SUPPORTED = 3,
-  NVML_ERROR_NOT_FOUND = 6,
-  NVML_ERROR_INSUFFICIENT_SIZE = 7,
-  NVML_ERROR_DRIVER_NOT_LOADED = 9,
-  NVML_ERROR_MEMORY = 20,
-  NVML_ERROR_UNKNOWN = 999
-};
-typedef struct nvmlDevice_st* nvmlDevice_t;
 struct nvmlMemory_t {
   unsigned long long total, free, used;
 };
@@ -30,18 +19,13 @@ struct nvmlMemory_v2_t {
 struct nvmlUtilization_t {
   unsigned gpu, memory;
 };
-/// The structure of nvmlDeviceGetPciInfo_v2; the first version has no pciSubSystemId.
-struct nvmlPciInfo_v2_t {
-  char busIdLegacy[16];
-  unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
-};
+/// Older versions of nvmlDeviceGetPciInfo have a part of it: the second all but busId, the first no
+/// pciSubSystemId either.
 struct nvmlPciInfo_t {
   char busIdLegacy[16];
   unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
   char busId[32];
 };
-
-const char* nvmlErrorString(nvmlReturn_t result);
 
 }  // extern "C"
 
@@ -61,6 +45,7 @@ struct NvmlLibrary : frame::Library {
   using Status = nvmlReturn_t;
   static constexpr Status kOutOfMemory = NVML_ERROR_MEMORY;
   static constexpr Status kUnexpected = NVML_ERROR_UNKNOWN;
+  static constexpr Status kNotSupported = NVML_ERROR_NOT_SUPPORTED;
   static constexpr frame::StatusOfResult<Status> kStatuses[] = {
       {cu::CUDA_SUCCESS, NVML_SUCCESS},
       {cu::CUDA_ERROR_INVALID_VALUE, NVML_ERROR_INVALID_ARGUMENT},

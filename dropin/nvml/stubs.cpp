@@ -1,13 +1,27 @@
-// Every name of the list, weakly: a function that is implemented elsewhere takes its place. The
-// prototypes are left out, because none of the parameters is looked at.
-#include <cstdint>
+// Every name of NVIDIA's library, weakly: a function that is implemented elsewhere takes its place.
+#include "dropin/frame/stub.h"
+#include "dropin/nvml/nvml.h"
 
 namespace km::nvml {
+namespace {
 
-int32_t not_supported(const char* function) noexcept;  // not_supported.cpp
+/// Asks for nvmlInit first, as all functions do.
+struct UnlessUninitialized {
+  frame::Stub<NvmlLibrary> stub;
+
+  template <class... Arguments>
+  nvmlReturn_t operator()(Arguments... arguments) const {
+    return is_initialized() ? stub(arguments...) : NVML_ERROR_UNINITIALIZED;
+  }
+};
+
+}  // namespace
+
+#define KM_NVML_TEXT_FUNCTION(symbol, result, parameters, arguments)
+#define KM_NVML_FUNCTION(symbol, result, parameters, arguments) \
+  extern "C" [[gnu::weak]] result symbol parameters {           \
+    return UnlessUninitialized{#symbol} arguments;              \
+  }
+#include "dropin/nvml/generated/functions.def"
 
 }  // namespace km::nvml
-
-#define KM_NVML_FUNCTION(symbol) \
-  extern "C" [[gnu::weak]] int32_t symbol() { return km::nvml::not_supported(#symbol); }
-#include "dropin/nvml/functions.def"

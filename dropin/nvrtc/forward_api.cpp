@@ -1,22 +1,24 @@
-// The functions that go to NVIDIA's library as they are.
+// The functions that go to NVIDIA's library as they are: all that are not defined elsewhere.
 #include "dropin/nvrtc/nvidia_library.h"
 
 namespace km::nvrtc {
 namespace {
 
-/// Hands the arguments of the exported function of that name to NVIDIA's.
-template <class... Arguments>
-int call_nvidia(const char* name, Arguments... arguments) {
-  return call([&] { return forward(name, arguments...); }, name);
-}
+/// Hands its arguments to NVIDIA's function of that name.
+struct Forward {
+  const char* name;
+
+  template <class... Arguments>
+  nvrtcResult operator()(Arguments... arguments) const {
+    return call([&] { return forward(name, arguments...); }, name);
+  }
+};
 
 }  // namespace
 
-#define KM_NVRTC_FORWARD(symbol, parameters, arguments) \
-  extern "C" int symbol parameters { return call_nvidia(#symbol, KM_ARGUMENTS arguments); }
-#define KM_ARGUMENTS(...) __VA_ARGS__
-#include "dropin/nvrtc/functions.def"
-#undef KM_NVRTC_FORWARD
-#undef KM_ARGUMENTS
+#define KM_NVRTC_TEXT_FUNCTION(symbol, result, parameters, arguments)
+#define KM_NVRTC_FUNCTION(symbol, result, parameters, arguments) \
+  extern "C" [[gnu::weak]] result symbol parameters { return Forward{#symbol} arguments; }
+#include "dropin/nvrtc/generated/functions.def"
 
 }  // namespace km::nvrtc

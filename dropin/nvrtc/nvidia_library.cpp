@@ -57,7 +57,7 @@ std::vector<std::string> candidates(NvrtcSearch& search) {
 void load_builtins(const Dylib& library, const std::string& path) {
   int major = 0, minor = 0;
   const auto version = library.function<int (*)(int*, int*)>("nvrtcVersion");
-  if (version == nullptr || version(&major, &minor) != kSuccess) return;
+  if (version == nullptr || version(&major, &minor) != 0) return;
   const fs::path helper =
       fs::path(path).parent_path() /
       ("libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor));
@@ -86,8 +86,8 @@ std::optional<Dylib> load() {
 
 }  // namespace
 
-const char* NvrtcLibrary::name_of(int result) noexcept {
-  auto* const name = nvidia_function<const char*(int)>("nvrtcGetErrorString");
+const char* NvrtcLibrary::name_of(nvrtcResult result) noexcept {
+  auto* const name = nvidia_function<const char*(nvrtcResult)>("nvrtcGetErrorString");
   return name != nullptr ? name(result) : "NVIDIA's NVRTC was not found";
 }
 

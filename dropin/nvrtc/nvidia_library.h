@@ -4,30 +4,22 @@
 #include <cstddef>
 
 #include "dropin/frame/call.h"
+#include "dropin/nvrtc/generated/api.h"
 
 namespace km::nvrtc {
 
-/// The results that this library gives itself; the numbers are NVRTC's.
-enum NvrtcResult : int {
-  kSuccess = 0,
-  kOutOfMemory = 1,
-  kInvalidInput = 3,
-  kInvalidProgram = 4,
-  kInternalError = 11,
-};
-
 /// NVRTC for the frame of its functions, which NVIDIA's library runs: it tells of failures itself.
 struct NvrtcLibrary : frame::Library {
-  using Status = int;
-  static constexpr Status kOutOfMemory = NvrtcResult::kOutOfMemory;
-  static constexpr Status kUnexpected = NvrtcResult::kInternalError;
+  using Status = nvrtcResult;
+  static constexpr Status kOutOfMemory = NVRTC_ERROR_OUT_OF_MEMORY;
+  static constexpr Status kUnexpected = NVRTC_ERROR_INTERNAL_ERROR;
   static constexpr bool kShowsFailures = false;
-  static const char* name_of(int result) noexcept;
+  static const char* name_of(nvrtcResult result) noexcept;
 };
 
 /// Runs the body of an exported function.
 template <class Body>
-int call(Body&& body, const char* function = __builtin_FUNCTION()) {
+nvrtcResult call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return frame::call<NvrtcLibrary>(function, body);
 }
 
@@ -43,9 +35,9 @@ Function* nvidia_function(const char* name) {
 
 /// Calls NVIDIA's function of that name.
 template <class... Arguments>
-int forward(const char* name, Arguments... arguments) {
-  auto* const function = nvidia_function<int(Arguments...)>(name);
-  return function != nullptr ? function(arguments...) : int{kInternalError};
+nvrtcResult forward(const char* name, Arguments... arguments) {
+  auto* const function = nvidia_function<nvrtcResult(Arguments...)>(name);
+  return function != nullptr ? function(arguments...) : NVRTC_ERROR_INTERNAL_ERROR;
 }
 
 }  // namespace km::nvrtc

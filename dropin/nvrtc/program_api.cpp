@@ -50,7 +50,7 @@ MachineCodePrograms& machine_code_programs() {
 
 /// The function for the program's PTX when that stands for its machine code, or the one by name.
 template <class Out>
-int call_for_image(const char* name, const char* ptx_name, void* program, Out* out) {
+nvrtcResult call_for_image(const char* name, const char* ptx_name, nvrtcProgram program, Out* out) {
   const auto get = [&] {
     return forward(machine_code_programs().contains(program) ? ptx_name : name, program, out);
   };
@@ -61,32 +61,34 @@ int call_for_image(const char* name, const char* ptx_name, void* program, Out* o
 
 extern "C" {
 
-const char* nvrtcGetErrorString(int result) {
-  auto* const function = nvidia_function<const char*(int)>("nvrtcGetErrorString");
+const char* nvrtcGetErrorString(nvrtcResult result) {
+  auto* const function = nvidia_function<const char*(nvrtcResult)>("nvrtcGetErrorString");
   return function != nullptr ? function(result) : "NVIDIA's NVRTC was not found (KM_NVRTC)";
 }
 
-int nvrtcCompileProgram(void* program, int option_count, const char* const* options) {
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count,
+                                const char* const* options) {
   return call([&] {
-    if (option_count < 0 || (option_count > 0 && options == nullptr)) return int{kInvalidInput};
+    if (option_count < 0 || (option_count > 0 && options == nullptr))
+      return NVRTC_ERROR_INVALID_INPUT;
     const VirtualOptions given({options, static_cast<size_t>(option_count)});
     machine_code_programs().set(program, given.replaces_machine_code());
     return forward("nvrtcCompileProgram", program, option_count, given.data());
   });
 }
 
-int nvrtcDestroyProgram(void** program) {
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
   return call([&] {
     if (program != nullptr) machine_code_programs().set(*program, false);
     return forward("nvrtcDestroyProgram", program);
   });
 }
 
-int nvrtcGetCUBINSize(void* program, size_t* size) {
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size) {
   return call_for_image("nvrtcGetCUBINSize", "nvrtcGetPTXSize", program, size);
 }
 
-int nvrtcGetCUBIN(void* program, char* image) {
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* image) {
   return call_for_image("nvrtcGetCUBIN", "nvrtcGetPTX", program, image);
 }
 

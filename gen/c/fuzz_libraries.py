@@ -19,8 +19,9 @@ HANDLES = {
     "cublasXtHandle_t": "k_cublasXt",
     "cublasLtMatrixLayout_t": "k_layout", "cublasLtMatmulDesc_t": "k_matmul",
     "cublasLtMatrixTransformDesc_t": "k_transform", "cublasLtMatmulPreference_t": "k_preference",
-    "cublasLtEmulationDesc_t": "k_emulation", "cudaStream_t": "k_stream", "generator": "k_curand",
-    "distribution": "k_distribution", "graph": "k_graph",
+    "cublasLtEmulationDesc_t": "k_emulation", "cudaStream_t": "k_stream",
+    "curandGenerator_t": "k_curand",
+    "curandDiscreteDistribution_t": "k_distribution", "graph": "k_graph",
 }  # fmt: skip
 ENUMS = {  # valid values of enumerations, and the types of the libraries that have them
     "Operation": ([0, 1, 2], r"cublasOperation_t"),
@@ -28,9 +29,11 @@ ENUMS = {  # valid values of enumerations, and the types of the libraries that h
                r"|cublasXtPinnedMemMode_t"),
     "DataType": ([0, 1, 2, 3, 4, 5, 8, 10, 14, 28, 29], r"cudaDataType(_t)?"),
     "Compute": ([64, 65, 68, 69, 70, 72, 74, 77], r"cublasComputeType_t"),
-    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library)\w+"),
-    "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204], r""),
-    "Ordering": ([100, 101, 102, 103, 104, 201], r""),
+    "Small": ([0, 1, 2, 3], r"(cublas|cuda|library)\w+|curandMethod_t"),
+    "Generator": ([100, 101, 121, 141, 142, 161, 200, 201, 202, 203, 204],
+                  r"curandRngType_t"),
+    "Ordering": ([100, 101, 102, 103, 104, 201], r"curandOrdering_t"),
+    "Directions": ([100, 101, 102, 103, 104, 105], r"curandDirectionVectorSet_t"),
 }  # fmt: skip
 # (type, name, kind): the first rule that matches both applies.
 RULES = [
@@ -48,7 +51,8 @@ RULES = [
     (r"const void\*", r"value", "input(kScalar, 64, -1)"),
     (r"[\w<>]+\*\*?", r"result|info|value|written|returned|version|boards|count|block_dim|mode"
      r"|capacity|vectors|constants|ids|stream|callback|pointer", "output(64, -1)"),
-    (r"const uint(32|64)_t\*\*", r".*", "output(64, -1)"),
+    (r"(unsigned|unsigned long long|curandDirectionVectors(32|64)_t)\*\*", r".*",
+     "output(64, -1)"),
     (r".*\*", r".*", "address()"),
     (r"float", r".*", "real(4)"),
     (r"double", r".*", "real(8)"),
@@ -104,7 +108,7 @@ def functions():
     command = ["g++", "-std=c++20", "-E", "-P", "-x", "c++", f"-I{root}", f"-I{root}/src",
                f"-I{root}/include", "-"]  # fmt: skip
     done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
-    pattern = r"\b(?:cublasStatus_t|int32_t)\s+((?:cublas|curand)\w+)\s*\(([^(){}]*)\)\s*\{"
+    pattern = r"\b(?:cublasStatus_t|curandStatus_t)\s+((?:cublas|curand)\w+)\s*\(([^(){}]*)\)\s*\{"
     return dict(sorted(re.findall(pattern, done.stdout)))
 
 

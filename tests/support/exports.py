@@ -35,7 +35,7 @@ def main():
     options = parser.parse_args()
     library, soname = options.library, options.soname
     versions = {soname} if options.versioned else {soname, ""}
-    wanted = set(re.findall(r"^KM_\w+_FUNCTION\((\w+)\)$", open(options.table).read(), re.M))
+    wanted = set(re.findall(r"^KM_\w+_FUNCTION\((\w+)[,)]", open(options.table).read(), re.M))
     for other in options.others:
         wanted |= set(names_of(other))
     found = names_of(library)

@@ -9,167 +9,185 @@ namespace km::curand {
 
 namespace {
 
-curandStatus_t generate_for(void* handle, const Request& request,
+curandStatus_t generate_for(curandGenerator_t handle, const Request& request,
                             const char* function = __builtin_FUNCTION()) {
   return call(handle, [&](Generator& g) { return generate(g, request); }, function);
 }
 
 /// The dynamic ordering is up to the device, and is the default one here.
-bool has_ordering(const Generator& g, int ordering) {
-  if (g.is_quasi()) return ordering == kQuasiDefault;
-  if (ordering == kDefault || ordering == kLegacy) return true;
+bool has_ordering(const Generator& g, curandOrdering_t ordering) {
+  if (g.is_quasi()) return ordering == CURAND_ORDERING_QUASI_DEFAULT;
+  if (ordering == CURAND_ORDERING_PSEUDO_DEFAULT || ordering == CURAND_ORDERING_PSEUDO_LEGACY)
+    return true;
   if (g.kind == kMt19937) return false;
-  if (ordering == kSeeded) return g.kind == kXorwow;
-  return ordering == kBest || (ordering == kDynamic && !g.is_on_host);
+  if (ordering == CURAND_ORDERING_PSEUDO_SEEDED) return g.kind == kXorwow;
+  return ordering == CURAND_ORDERING_PSEUDO_BEST ||
+         (ordering == CURAND_ORDERING_PSEUDO_DYNAMIC && !g.is_on_host);
 }
 
-/// curandDirectionVectorSet.
-enum DirectionSet { kPlain32 = 101, kScrambled32 = 102, kPlain64 = 103, kScrambled64 = 104 };
-
-/// Gives a table that lives as long as the process.
-template <class Word, class Table>
-curandStatus_t give_table(const Word** out, Table&& table,
-                          const char* function = __builtin_FUNCTION()) {
-  return call([&] { return give(out, table()); }, function);
+/// Gives a table that lives as long as the process, in the type that programs have for it.
+template <class Row, class Table>
+curandStatus_t give_table(Row** out, Table&& table, const char* function = __builtin_FUNCTION()) {
+  const auto give_it = [&] {
+    return give(out, reinterpret_cast<Row*>(const_cast<void*>(static_cast<const void*>(table()))));
+  };
+  return call(give_it, function);
 }
 
 }  // namespace
 
 extern "C" {
 
-int32_t curandCreateGenerator(void** generator, int type) {
+curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
   return call([&] { return create(generator, type, false); });
 }
-int32_t curandCreateGeneratorHost(void** generator, int type) {
+curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type) {
   return call([&] { return create(generator, type, true); });
 }
 
-int32_t curandDestroyGenerator(void* generator) {
+curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   return call([&] { return destroy(generator); });
 }
 
-int32_t curandGetVersion(int* version) {
+curandStatus_t curandGetVersion(int* version) {
   return call([&] { return give(version, 10400); });
 }
 
-int32_t curandGetProperty(int type, int* value) {
+curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
   constexpr int kParts[] = {10, 4, 0};
-  if (type < 0 || type > 2) return kOutOfRange;
+  if (type < 0 || type > 2) return CURAND_STATUS_OUT_OF_RANGE;
   return call([&] { return give(value, kParts[type]); });
 }
 
-int32_t curandSetStream(void* generator, void* stream) {
+curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
   return call(generator, [&](Generator& g) {
-    g.stream = static_cast<cu::CUstream>(stream);
-    return kSuccess;
+    g.stream = reinterpret_cast<cu::CUstream>(stream);
+    return CURAND_STATUS_SUCCESS;
   });
 }
 
-int32_t curandSetPseudoRandomGeneratorSeed(void* generator, unsigned long long seed) {
+curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
+                                                  unsigned long long seed) {
   return call(generator, [&](Generator& g) {
-    if (g.is_quasi()) return kTypeError;
+    if (g.is_quasi()) return CURAND_STATUS_TYPE_ERROR;
     g.seed = seed;
     g.restart();
-    return kSuccess;
+    return CURAND_STATUS_SUCCESS;
   });
 }
 
-int32_t curandSetGeneratorOffset(void* generator, unsigned long long offset) {
+curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
   return call(generator, [&](Generator& g) {
     if (g.kind == kMtgp32 || g.kind == kMt19937) {
-      return frame::fail(kTypeError, "Mersenne Twisters have no offsets");
+      return frame::fail(CURAND_STATUS_TYPE_ERROR, "Mersenne Twisters have no offsets");
     }
     g.offset = offset;
     g.restart();
-    return kSuccess;
+    return CURAND_STATUS_SUCCESS;
   });
 }
 
-int32_t curandSetGeneratorOrdering(void* generator, int ordering) {
+curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t ordering) {
   return call(generator, [&](Generator& g) -> curandStatus_t {
     if (!has_ordering(g, ordering)) {
       return invalid("the ordering %d is not there for this generator", ordering);
     }
     g.ordering = ordering;
     g.restart();
-    return kSuccess;
+    return CURAND_STATUS_SUCCESS;
   });
 }
 
-int32_t curandSetQuasiRandomGeneratorDimensions(void* generator, unsigned dimensions) {
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator,
+                                                       unsigned dimensions) {
   return call(generator, [&](Generator& g) {
-    if (!g.is_quasi()) return kTypeError;
+    if (!g.is_quasi()) return CURAND_STATUS_TYPE_ERROR;
     if (dimensions == 0 || dimensions > kMostDimensions) {
       return invalid("%u dimensions; there are 1 to %u", dimensions, kMostDimensions);
     }
     g.dimensions = dimensions;
     g.restart();
-    return kSuccess;
+    return CURAND_STATUS_SUCCESS;
   });
 }
 
-int32_t curandGenerateSeeds(void* generator) {
+curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
   return call(generator, [&](Generator& g) {
     bool is_captured = false;
     return prepare(g, nullptr, &is_captured);
   });
 }
 
-int32_t curandGenerate(void* generator, unsigned* out, size_t n) {
+curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, size_t n) {
   return generate_for(generator, {out, n, kBits, 0, 0, 4});
 }
-int32_t curandGenerateLongLong(void* generator, unsigned long long* out, size_t n) {
+curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* out,
+                                      size_t n) {
   return generate_for(generator, {out, n, kBits, 0, 0, 8});
 }
-int32_t curandGenerateUniform(void* generator, float* out, size_t n) {
+curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out, size_t n) {
   return generate_for(generator, {out, n, kUniform, 0, 0, 4});
 }
-int32_t curandGenerateUniformDouble(void* generator, double* out, size_t n) {
+curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out, size_t n) {
   return generate_for(generator, {out, n, kUniformDouble, 0, 0, 8});
 }
-int32_t curandGenerateNormal(void* generator, float* out, size_t n, float mean, float deviation) {
+curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, size_t n, float mean,
+                                    float deviation) {
   return generate_for(generator, {out, n, kNormal, mean, deviation, 4});
 }
-int32_t curandGenerateNormalDouble(void* generator, double* out, size_t n, double mean,
-                                   double deviation) {
+curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, size_t n,
+                                          double mean, double deviation) {
   return generate_for(generator, {out, n, kNormalDouble, mean, deviation, 8});
 }
-int32_t curandGenerateLogNormal(void* generator, float* out, size_t n, float mean,
-                                float deviation) {
+curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, size_t n,
+                                       float mean, float deviation) {
   return generate_for(generator, {out, n, kLogNormal, mean, deviation, 4});
 }
-int32_t curandGenerateLogNormalDouble(void* generator, double* out, size_t n, double mean,
-                                      double deviation) {
+curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out, size_t n,
+                                             double mean, double deviation) {
   return generate_for(generator, {out, n, kLogNormalDouble, mean, deviation, 8});
 }
-int32_t curandGeneratePoisson(void* generator, unsigned* out, size_t n, double mean) {
-  if (!(mean > 0 && mean <= kMostPoissonMean)) return kOutOfRange;
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* out, size_t n,
+                                     double mean) {
+  if (!(mean > 0 && mean <= kMostPoissonMean)) return CURAND_STATUS_OUT_OF_RANGE;
   return generate_for(generator, {out, n, kPoissonTable, mean, std::sqrt(mean), 4});
 }
-int32_t curandGeneratePoissonMethod(void* generator, unsigned* out, size_t n, double mean, int) {
+curandStatus_t curandGeneratePoissonMethod(curandGenerator_t generator, unsigned* out, size_t n,
+                                           double mean, curandMethod_t) {
   return curandGeneratePoisson(generator, out, n, mean);
 }
 
 /// Arrays of 20,000 rows, which stay for the process.
-int32_t curandGetDirectionVectors32(const uint32_t** vectors, int set) {
-  if (set != kPlain32 && set != kScrambled32) return kOutOfRange;
-  return give_table(vectors, [&] { return sobol_directions32(set == kScrambled32); });
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t** vectors,
+                                           curandDirectionVectorSet_t set) {
+  if (set != CURAND_DIRECTION_VECTORS_32_JOEKUO6 &&
+      set != CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6)
+    return CURAND_STATUS_OUT_OF_RANGE;
+  return give_table(vectors, [&] {
+    return sobol_directions32(set == CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6);
+  });
 }
-int32_t curandGetDirectionVectors64(const uint64_t** vectors, int set) {
-  if (set != kPlain64 && set != kScrambled64) return kOutOfRange;
-  return give_table(vectors, [&] { return sobol_directions64(set == kScrambled64); });
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t** vectors,
+                                           curandDirectionVectorSet_t set) {
+  if (set != CURAND_DIRECTION_VECTORS_64_JOEKUO6 &&
+      set != CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6)
+    return CURAND_STATUS_OUT_OF_RANGE;
+  return give_table(vectors, [&] {
+    return sobol_directions64(set == CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6);
+  });
 }
-int32_t curandGetScrambleConstants32(const uint32_t** constants) {
+curandStatus_t curandGetScrambleConstants32(unsigned** constants) {
   return give_table(constants, sobol_scrambles32);
 }
-int32_t curandGetScrambleConstants64(const uint64_t** constants) {
+curandStatus_t curandGetScrambleConstants64(unsigned long long** constants) {
   return give_table(constants, sobol_scrambles64);
 }
 
-int32_t curandCreatePoissonDistribution(double mean, void** distribution) {
+curandStatus_t curandCreatePoissonDistribution(double mean,
+                                               curandDiscreteDistribution_t* distribution) {
   return call([&] { return create_poisson(distribution, mean); });
 }
-int32_t curandDestroyDistribution(void* distribution) {
+curandStatus_t curandDestroyDistribution(curandDiscreteDistribution_t distribution) {
   return call([&] { return destroy_distribution(distribution); });
 }
 

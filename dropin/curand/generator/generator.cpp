@@ -11,27 +11,27 @@
 namespace km::curand {
 namespace {
 
-int kind_of(int type) {
+int kind_of(curandRngType_t type) {
   switch (type) {
-    case 100:  // the default
-    case 101:
+    case CURAND_RNG_PSEUDO_DEFAULT:
+    case CURAND_RNG_PSEUDO_XORWOW:
       return kXorwow;
-    case 121:
+    case CURAND_RNG_PSEUDO_MRG32K3A:
       return kMrg32k3a;
-    case 141:
+    case CURAND_RNG_PSEUDO_MTGP32:
       return kMtgp32;
-    case 142:
+    case CURAND_RNG_PSEUDO_MT19937:
       return kMt19937;
-    case 161:
+    case CURAND_RNG_PSEUDO_PHILOX4_32_10:
       return kPhilox;
-    case 200:  // the default
-    case 201:
+    case CURAND_RNG_QUASI_DEFAULT:
+    case CURAND_RNG_QUASI_SOBOL32:
       return kSobol32;
-    case 202:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
       return kScrambledSobol32;
-    case 203:
+    case CURAND_RNG_QUASI_SOBOL64:
       return kSobol64;
-    case 204:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
       return kScrambledSobol64;
     default:
       return 0;
@@ -43,32 +43,33 @@ curandStatus_t check(const Generator& g, const Request& r) {
   if (r.out == nullptr) return invalid("outputPtr is null");
   const bool is_normal = r.distribution >= kNormal && r.distribution <= kLogNormalDouble;
   if (is_normal && g.kind < kPhilox && r.count % 2 != 0) {
-    return frame::fail(kLengthNotMultiple, "%zu normal numbers; their count must be even", r.count);
+    return frame::fail(CURAND_STATUS_LENGTH_NOT_MULTIPLE,
+                       "%zu normal numbers; their count must be even", r.count);
   }
   if (r.count % g.dimensions != 0) {
-    return frame::fail(kLengthNotMultiple, "%zu numbers are no whole points of %u dimensions",
-                       r.count, g.dimensions);
+    return frame::fail(CURAND_STATUS_LENGTH_NOT_MULTIPLE,
+                       "%zu numbers are no whole points of %u dimensions", r.count, g.dimensions);
   }
   if (r.distribution == kBits && g.is_wide() != (r.element_bytes == sizeof(uint64_t))) {
-    return frame::fail(kTypeError, "numbers of %zu bytes from a generator of others",
+    return frame::fail(CURAND_STATUS_TYPE_ERROR, "numbers of %zu bytes from a generator of others",
                        r.element_bytes);
   }
-  return kSuccess;
+  return CURAND_STATUS_SUCCESS;
 }
 
 /// Numbers for the device lie in one allocation.
 curandStatus_t check_place(const Generator& g, const Request& r) {
   if (r.count > SIZE_MAX / r.element_bytes) {
-    return frame::fail(g.is_on_host ? kAllocationFailed : kOutOfRange,
+    return frame::fail(g.is_on_host ? CURAND_STATUS_ALLOCATION_FAILED : CURAND_STATUS_OUT_OF_RANGE,
                        "%zu numbers of %zu bytes are more than any memory holds", r.count,
                        r.element_bytes);
   }
-  if (g.is_on_host || g.driver->table == nullptr) return kSuccess;
+  if (g.is_on_host || g.driver->table == nullptr) return CURAND_STATUS_SUCCESS;
   const uint64_t bytes = r.count * r.element_bytes;
   const library::BlasArray array{
       "outputPtr", reinterpret_cast<uint64_t>(r.out), 1, bytes, bytes, 1, 0, true, false};
   const cu::CUresult checked = g.driver->table->check_arrays(g.stream, &array, 1);
-  return checked == cu::CUDA_ERROR_INVALID_VALUE ? kOutOfRange : status_of(checked);
+  return checked == cu::CUDA_ERROR_INVALID_VALUE ? CURAND_STATUS_OUT_OF_RANGE : status_of(checked);
 }
 
 /// Gives the generator another stream, which is not captured, while it lives.
@@ -98,15 +99,15 @@ cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
 /// Numbers of a generator cannot go on when its states went with their context; they begin anew
 /// after the next setting.
 curandStatus_t require_memory(Generator& g) {
-  if (!g.context.is_noted() || g.context.goes_on(*g.driver)) return kSuccess;
+  if (!g.context.is_noted() || g.context.goes_on(*g.driver)) return CURAND_STATUS_SUCCESS;
   if (g.is_ready) {
     return frame::fail(
-        kPreexistingFailure,
+        CURAND_STATUS_PREEXISTING_FAILURE,
         "the generator's states went with their context; set its seed or offset to begin "
         "anew");
   }
   g.forget_memory();
-  return kSuccess;
+  return CURAND_STATUS_SUCCESS;
 }
 
 /// Makes the states of the generator's beginning when it has none.
@@ -129,33 +130,28 @@ curandStatus_t invalid(const char* format, ...) noexcept {
   va_start(arguments, format);
   frame::explain_list(format, arguments);
   va_end(arguments);
-  return kOutOfRange;
+  return CURAND_STATUS_OUT_OF_RANGE;
 }
 
 const char* RandLibrary::name_of(curandStatus_t status) noexcept {
   switch (status) {
-    case kSuccess:
-      return "CURAND_STATUS_SUCCESS";
-    case kNotInitialized:
-      return "CURAND_STATUS_NOT_INITIALIZED";
-    case kAllocationFailed:
-      return "CURAND_STATUS_ALLOCATION_FAILED";
-    case kTypeError:
-      return "CURAND_STATUS_TYPE_ERROR";
-    case kOutOfRange:
-      return "CURAND_STATUS_OUT_OF_RANGE";
-    case kLengthNotMultiple:
-      return "CURAND_STATUS_LENGTH_NOT_MULTIPLE";
-    case kLaunchFailure:
-      return "CURAND_STATUS_LAUNCH_FAILURE";
-    case kPreexistingFailure:
-      return "CURAND_STATUS_PREEXISTING_FAILURE";
-    case kInitializationFailed:
-      return "CURAND_STATUS_INITIALIZATION_FAILED";
-    case kInternalError:
-      return "CURAND_STATUS_INTERNAL_ERROR";
+#define KM_STATUS(name) \
+  case name:            \
+    return #name
+    KM_STATUS(CURAND_STATUS_SUCCESS);
+    KM_STATUS(CURAND_STATUS_NOT_INITIALIZED);
+    KM_STATUS(CURAND_STATUS_ALLOCATION_FAILED);
+    KM_STATUS(CURAND_STATUS_TYPE_ERROR);
+    KM_STATUS(CURAND_STATUS_OUT_OF_RANGE);
+    KM_STATUS(CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    KM_STATUS(CURAND_STATUS_LAUNCH_FAILURE);
+    KM_STATUS(CURAND_STATUS_PREEXISTING_FAILURE);
+    KM_STATUS(CURAND_STATUS_INITIALIZATION_FAILED);
+    KM_STATUS(CURAND_STATUS_INTERNAL_ERROR);
+    default:
+      return nullptr;
+#undef KM_STATUS
   }
-  return nullptr;
 }
 
 Generator::~Generator() {
@@ -185,14 +181,14 @@ void Generator::set_aside() {
   is_ready = is_table_captured = false;
 }
 
-curandStatus_t create(void** out, int type, bool is_on_host) {
+curandStatus_t create(curandGenerator_t* out, curandRngType_t type, bool is_on_host) {
   const int kind = kind_of(type);
   if (kind == 0) {
-    return frame::fail(kTypeError, "there are no generators of type %d", type);
+    return frame::fail(CURAND_STATUS_TYPE_ERROR, "there are no generators of type %d", type);
   }
   const Driver* const driver = library::driver();
   if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
-    return kInitializationFailed;
+    return CURAND_STATUS_INITIALIZATION_FAILED;
   }
   free_left_memory(*driver);
   auto generator = std::make_shared<Generator>();
@@ -202,25 +198,26 @@ curandStatus_t create(void** out, int type, bool is_on_host) {
   auto& handles = library::handle_map<Generator>();
   const uint64_t tag = library::handle_tag(library::HandleKind::kCurand, 0);
   const uint64_t id = handles.add(std::move(generator), tag);
-  const curandStatus_t given = give(out, reinterpret_cast<void*>(id));
-  if (given != kSuccess) handles.remove(id);
+  const curandStatus_t given = give(out, reinterpret_cast<curandGenerator_t>(id));
+  if (given != CURAND_STATUS_SUCCESS) handles.remove(id);
   return given;
 }
 
-curandStatus_t destroy(void* handle) {
+curandStatus_t destroy(curandGenerator_t handle) {
   auto removed = library::handle_map<Generator>().remove(reinterpret_cast<uint64_t>(handle));
   if (removed == nullptr) {
-    return frame::fail(kNotInitialized, "the generator is no live one");
+    return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is no live one");
   }
   const Driver& driver = *removed->driver;
   removed = nullptr;
   free_left_memory(driver);
-  return kSuccess;
+  return CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) {
   const RelaxedCapture relaxed(*g.driver);
-  if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
+  if (library::enter_context(*g.driver) != cu::CUDA_SUCCESS)
+    return CURAND_STATUS_INITIALIZATION_FAILED;
   LIB_TRY(require_memory(g));
   LIB_CHECK(ask_captured(g, is_captured));
   if (!*is_captured) return status_of(make_ready(g));
@@ -251,7 +248,7 @@ curandStatus_t generate_for_host(Generator& g, const Request& r, bool is_capture
 
 curandStatus_t generate(Generator& g, const Request& asked) {
   Request r = asked;
-  if (r.count == 0) return kSuccess;
+  if (r.count == 0) return CURAND_STATUS_SUCCESS;
   LIB_TRY(check(g, r));
   if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
   const RelaxedCapture relaxed(*g.driver);  // tables of Poisson numbers take memory, too
@@ -261,7 +258,7 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   const curandStatus_t done = g.is_on_host
                                   ? generate_for_host(g, r, is_captured)
                                   : status_of(launch(g, reinterpret_cast<uint64_t>(r.out), r));
-  return done == kSuccess && is_captured ? status_of(note_captured(g)) : done;
+  return done == CURAND_STATUS_SUCCESS && is_captured ? status_of(note_captured(g)) : done;
 }
 
 }  // namespace km::curand

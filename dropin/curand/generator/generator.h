@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/process/fork.h"
+#include "dropin/curand/generated/api.h"
 #include "dropin/curand/generator/capture.h"
 #include "dropin/curand/kernels/parameters.h"
 #include "dropin/frame/call.h"
@@ -15,29 +16,6 @@
 #include "dropin/library/host_memory.h"
 
 namespace km::curand {
-
-enum curandStatus_t : int32_t {
-  kSuccess = 0,
-  kNotInitialized = 101,
-  kAllocationFailed = 102,
-  kTypeError = 103,
-  kOutOfRange = 104,
-  kLengthNotMultiple = 105,
-  kLaunchFailure = 201,
-  kPreexistingFailure = 202,
-  kInitializationFailed = 203,
-  kInternalError = 999
-};
-
-/// CURAND_ORDERING_PSEUDO_BEST and so on.
-enum Ordering {
-  kBest = 100,
-  kDefault = 101,
-  kSeeded = 102,
-  kLegacy = 103,
-  kDynamic = 104,
-  kQuasiDefault = 201
-};
 
 /// One generator; a call at a time changes it.
 struct Generator {
@@ -69,7 +47,7 @@ struct Generator {
   uint64_t generated = 0;  // numbers; of XORWOW and MRG32k3a: draws; of a Sobol generator: points
   cu::CUdeviceptr counter = 0;  // u64: offset + generated, once a graph may change that; or 0
   uint32_t dimensions = 1;
-  int ordering = kDefault;
+  curandOrdering_t ordering = CURAND_ORDERING_PSEUDO_DEFAULT;
   library::ContextLife context;   // of the memory that follows
   cu::CUdeviceptr states = 0;     // of a Sobol generator: the direction numbers
   cu::CUdeviceptr constants = 0;  // of MT19937: the jumps between its sequences
@@ -94,9 +72,9 @@ struct Request {
 };
 
 /// A new generator of a curandRngType. CURAND_STATUS_TYPE_ERROR when there is no such type.
-curandStatus_t create(void** out, int type, bool is_on_host);
+curandStatus_t create(curandGenerator_t* out, curandRngType_t type, bool is_on_host);
 /// Ends the handle. Captures of other streams, and graphs that have captured calls, go on.
-curandStatus_t destroy(void* handle);
+curandStatus_t destroy(curandGenerator_t handle);
 /// Puts the states of all sequences into device memory: in the order of the stream, or beside it
 /// when it is captured, which it says.
 curandStatus_t prepare(Generator& generator, const Request* request, bool* is_captured);
@@ -110,20 +88,22 @@ curandStatus_t generate(Generator& generator, const Request& request);
 /// written.
 template <class T>
 curandStatus_t give(T* place, const T& value) noexcept {
-  if (place != nullptr && library::write_host(place, value)) return kSuccess;
+  if (place != nullptr && library::write_host(place, value)) return CURAND_STATUS_SUCCESS;
   return invalid("%p is no place for a result", static_cast<void*>(place));
 }
 
 /// cuRAND for the frame of its functions.
 struct RandLibrary : frame::Library {
   using Status = curandStatus_t;
-  static constexpr Status kOutOfMemory = kAllocationFailed;
-  static constexpr Status kUnexpected = kInternalError;
+  static constexpr Status kOutOfMemory = CURAND_STATUS_ALLOCATION_FAILED;
+  static constexpr Status kUnexpected = CURAND_STATUS_INTERNAL_ERROR;
+  /// cuRAND has no status of its own for it.
+  static constexpr Status kNotSupported = CURAND_STATUS_TYPE_ERROR;
   static constexpr frame::StatusOfResult<Status> kStatuses[] = {
-      {cu::CUDA_SUCCESS, kSuccess},
-      {cu::CUDA_ERROR_OUT_OF_MEMORY, kAllocationFailed},
+      {cu::CUDA_SUCCESS, CURAND_STATUS_SUCCESS},
+      {cu::CUDA_ERROR_OUT_OF_MEMORY, CURAND_STATUS_ALLOCATION_FAILED},
   };
-  static constexpr Status kOtherStatus = kLaunchFailure;
+  static constexpr Status kOtherStatus = CURAND_STATUS_LAUNCH_FAILURE;
   static const char* name_of(curandStatus_t status) noexcept;
 };
 
@@ -135,16 +115,19 @@ constexpr curandStatus_t status_of(cu::CUresult result) noexcept {
 /// Runs the body of an exported function. Generators do not outlive a fork().
 template <class Body>
 curandStatus_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
-  return frame::call<RandLibrary>(
-      function, [&]() -> curandStatus_t { return is_forked() ? kNotInitialized : body(); });
+  return frame::call<RandLibrary>(function, [&]() -> curandStatus_t {
+    return is_forked() ? CURAND_STATUS_NOT_INITIALIZED : body();
+  });
 }
 
 /// call() for functions of a generator, which nobody else changes meanwhile.
 template <class Body>
-curandStatus_t call(void* handle, Body&& body, const char* function = __builtin_FUNCTION()) {
+curandStatus_t call(curandGenerator_t handle, Body&& body,
+                    const char* function = __builtin_FUNCTION()) {
   const auto with_generator = [&]() -> curandStatus_t {
     const auto found = library::handle_map<Generator>().find(reinterpret_cast<uint64_t>(handle));
-    if (found == nullptr) return frame::fail(kNotInitialized, "the generator is no live one");
+    if (found == nullptr)
+      return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is no live one");
     if (library::is_in_callback()) {
       return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),
                          "host functions may not use generators");

@@ -56,7 +56,7 @@ cu::CUresult upload_states(Generator& g, const std::vector<Word>& states) {
 /// XORWOW, MRG32k3a and Philox; with room for any ordering.
 uint32_t sequences_of(const Generator& g) {
   if (g.kind == kPhilox) return kPhiloxSequences;
-  if (g.kind == kMrg32k3a && g.ordering != kLegacy) return kMrgSequences;
+  if (g.kind == kMrg32k3a && g.ordering != CURAND_ORDERING_PSEUDO_LEGACY) return kMrgSequences;
   return kSequences;
 }
 
@@ -71,13 +71,14 @@ cu::CUresult prepare_sequences(Generator& g) {
     case kMrg32k3a:
       return upload_states(g, mrg32k3a_states(g.seed, g.offset, sequences));
     default:
-      return upload_states(g, g.ordering == kSeeded ? seeded_xorwow_states(g.seed, g.offset)
-                                                    : xorwow_states(g.seed, g.offset));
+      return upload_states(g, g.ordering == CURAND_ORDERING_PSEUDO_SEEDED
+                                  ? seeded_xorwow_states(g.seed, g.offset)
+                                  : xorwow_states(g.seed, g.offset));
   }
 }
 
 uint32_t mtgp_sequences(const Generator& g) {
-  return g.ordering == kLegacy ? kMtgpLegacySequences : kMtgpSequences;
+  return g.ordering == CURAND_ORDERING_PSEUDO_LEGACY ? kMtgpLegacySequences : kMtgpSequences;
 }
 
 cu::CUresult prepare_mtgp(Generator& g) {

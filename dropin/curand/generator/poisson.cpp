@@ -142,52 +142,56 @@ Distribution poisson_method(int kind, double mean) {
   }
 }
 
-curandStatus_t create_poisson(void** out, double mean) {
-  if (out == nullptr) return kNotInitialized;
-  if (!(mean > 0 && mean <= kMostPoissonMean)) return kOutOfRange;
+curandStatus_t create_poisson(curandDiscreteDistribution_t* out, double mean) {
+  if (out == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  if (!(mean > 0 && mean <= kMostPoissonMean)) return CURAND_STATUS_OUT_OF_RANGE;
   const Driver* const driver = library::driver();
   if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
-    return kInitializationFailed;
+    return CURAND_STATUS_INITIALIZATION_FAILED;
   }
   library::ContextLife context;
-  if (context.note_current(*driver) != cu::CUDA_SUCCESS) return kInitializationFailed;
+  if (context.note_current(*driver) != cu::CUDA_SUCCESS) return CURAND_STATUS_INITIALIZATION_FAILED;
   const RelaxedCapture relaxed(*driver);
   const Histogram table = mean < kMostTableMean ? poisson_histogram(mean) : Histogram{};
   const size_t size_bytes = image_of(table, mean, 0).size();
   cu::CUdeviceptr address = 0;
-  if (driver->cuMemAlloc_v2(&address, size_bytes) != cu::CUDA_SUCCESS) return kAllocationFailed;
+  if (driver->cuMemAlloc_v2(&address, size_bytes) != cu::CUDA_SUCCESS)
+    return CURAND_STATUS_ALLOCATION_FAILED;
   const std::vector<unsigned char> image = image_of(table, mean, address);
   if (upload(*driver, address, image) != cu::CUDA_SUCCESS) {
     driver->cuMemFree_v2(address);
-    return kLaunchFailure;
+    return CURAND_STATUS_LAUNCH_FAILURE;
   }
-  if (const curandStatus_t given = give(out, reinterpret_cast<void*>(address)); given != kSuccess) {
+  if (const curandStatus_t given =
+          give(out, reinterpret_cast<curandDiscreteDistribution_t>(address));
+      given != CURAND_STATUS_SUCCESS) {
     driver->cuMemFree_v2(address);
     return given;
   }
   const std::lock_guard lock(distributions_mutex);
   live_distributions()[address] = context;
-  return kSuccess;
+  return CURAND_STATUS_SUCCESS;
 }
 
-curandStatus_t destroy_distribution(void* distribution) {
+curandStatus_t destroy_distribution(curandDiscreteDistribution_t distribution) {
   const auto address = reinterpret_cast<uint64_t>(distribution);
   library::ContextLife context;
   {
     const std::lock_guard lock(distributions_mutex);
     const auto found = live_distributions().find(address);
-    if (found == live_distributions().end()) return kNotInitialized;
+    if (found == live_distributions().end()) return CURAND_STATUS_NOT_INITIALIZED;
     context = found->second;
     live_distributions().erase(found);
   }
   const Driver* const driver = library::driver();
   if (driver == nullptr || library::enter_context(*driver) != cu::CUDA_SUCCESS) {
-    return kInitializationFailed;
+    return CURAND_STATUS_INITIALIZATION_FAILED;
   }
-  if (!context.goes_on(*driver)) return kSuccess;  // it went with its context
+  if (!context.goes_on(*driver)) return CURAND_STATUS_SUCCESS;  // it went with its context
   const RelaxedCapture relaxed(*driver);
   // Only a fault of the context refuses what is live: the memory goes with the context then.
-  return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? kSuccess : kPreexistingFailure;
+  return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? CURAND_STATUS_SUCCESS
+                                                           : CURAND_STATUS_PREEXISTING_FAILURE;
 }
 
 }  // namespace km::curand

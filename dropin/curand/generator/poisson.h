@@ -26,8 +26,8 @@ Histogram poisson_histogram(double mean);
 Distribution poisson_method(int kind, double mean);
 
 /// Puts a distribution into device memory, which curand_discrete() reads.
-curandStatus_t create_poisson(void** out, double mean);
+curandStatus_t create_poisson(curandDiscreteDistribution_t* out, double mean);
 /// CURAND_STATUS_NOT_INITIALIZED for what create_poisson() has not made.
-curandStatus_t destroy_distribution(void* distribution);
+curandStatus_t destroy_distribution(curandDiscreteDistribution_t distribution);
 
 }  // namespace km::curand

@@ -1,0 +1,9 @@
+// Every name of NVIDIA's library, weakly: a function that is implemented elsewhere takes its place.
+#include "dropin/curand/generator/generator.h"
+#include "dropin/frame/stub.h"
+
+#define KM_CURAND_FUNCTION(symbol, result, parameters, arguments)       \
+  extern "C" [[gnu::weak]] result symbol parameters {                   \
+    return km::frame::Stub<km::curand::RandLibrary>{#symbol} arguments; \
+  }
+#include "dropin/curand/generated/functions.def"
