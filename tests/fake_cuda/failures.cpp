@@ -129,8 +129,8 @@ bool is_made_to_fail(km_status status) {
   return g_now != nullptr && code == g_now->result;
 }
 
-#include "scenarios.h"
-#include "scenarios_services.h"
+#include "support/scenarios.h"
+#include "support/scenarios_services.h"
 
 void host_node(void* count, km_status) { ++*static_cast<std::atomic<int>*>(count); }
 
