@@ -11,7 +11,7 @@ class HostMemory final : public ContextChild {
   static Result<Ref<HostMemory>> register_range(Context& context, void* pointer,
                                                 uint64_t size_bytes);
 
-  /// `size_bytes` UINT64_MAX: to the end of the file.
+  /// A `size_bytes` of UINT64_MAX maps the file to its end.
   static Result<Ref<HostMemory>> map_file(Context& context, const char* path, uint64_t offset_bytes,
                                           uint64_t size_bytes, km_map_flags flags);
 

@@ -1,4 +1,4 @@
-// Files mapped into memory.
+// Files that are mapped into memory.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace km {
 
-/// A part of a file in memory: read-only, or private, so that what is written never gets to the
-/// file. The file may shrink meanwhile: what touches a page beyond its end gets SIGBUS then.
+/// A part of a file in memory, mapped read-only or privately (writes never reach the file). If
+/// another process truncates the file, an access to a page beyond its new end raises SIGBUS.
 class MappedFile {
  public:
-  /// `size_bytes` UINT64_MAX: from the offset to the end of the file.
+  /// A `size_bytes` of UINT64_MAX maps the file from the offset to its end.
   static Result<std::shared_ptr<const MappedFile>> open(const char* path, uint64_t offset_bytes,
                                                         uint64_t size_bytes, bool writable);
   ~MappedFile();
@@ -33,7 +33,7 @@ class MappedFile {
   const bool writable_;
   void* mapping_ = nullptr;
   uint64_t mapping_bytes_ = 0;
-  uint64_t skipped_bytes_ = 0;  // of the first page, before the offset
+  uint64_t skipped_bytes_ = 0;  // bytes between the start of the first page and the offset
 };
 
 }  // namespace km

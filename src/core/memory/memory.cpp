@@ -37,7 +37,7 @@ AddressMap& Memory::ranges() {
 }
 
 void Memory::count(km_allocation_kind kind) {
-  if (kind == KM_ALLOCATION_UNKNOWN) return;  // nobody asked for it as such
+  if (kind == KM_ALLOCATION_UNKNOWN) return;  // unknown means that no caller allocated this memory
   KM_ASSERT(counted_bytes_ == 0 && tracking_id_ == 0, "memory is counted once");
   if (kind == KM_ALLOCATION_DEVICE || kind == KM_ALLOCATION_POOL) {
     counted_bytes_ = size_bytes();
@@ -63,7 +63,7 @@ Status Memory::require_writable(const char* what) const {
                     file_->path().c_str());
 }
 
-/// For new memory that nobody else knows yet.
+/// Needs no lock: the memory is new, and no other thread knows it yet.
 void Memory::order_uses() {
   if (!context().is_ordered()) return;
   KM_ASSERT(accesses_ == nullptr, "memory is ordered from its birth");
@@ -71,7 +71,8 @@ void Memory::order_uses() {
   accesses_ = own_accesses_.get();
 }
 
-/// Memory that is made in the order of a stream is usable on others from then on.
+/// Records the allocation as a write: uses on other streams must come after the allocation on its
+/// stream.
 void Memory::note_birth(Stream& stream) {
   if (accesses_ == nullptr || info_.ready_ticket == 0) return;
   const std::lock_guard lock(accesses_->lock());
@@ -80,7 +81,7 @@ void Memory::note_birth(Stream& stream) {
                   info_.ready_ticket);
 }
 
-/// Puts what accesses() has noted by itself into own_uses_.
+/// Copies the tickets of the latest uses, which accesses() keeps in itself, to own_uses_.
 void Memory::settle_uses() noexcept {
   if (own_accesses_ == nullptr) return;
   const std::lock_guard lock(own_accesses_->lock());
@@ -123,7 +124,7 @@ Status Memory::publish(Space space, km_allocation_kind kind) {
 
 void Memory::last_reference_gone() {
   if (pool_ != nullptr) {
-    const Ref<Object> kept = std::move(owner_);  // the pool, until it has the block back
+    const Ref<Object> kept = std::move(owner_);  // the pool must outlive take_back()
     pool_->take_back(*this);
   } else {
     remove();
@@ -144,7 +145,8 @@ void Memory::remove() {
     delete this;
     return;
   }
-  // Out of the map before the backend can give the addresses to somebody else.
+  // The range leaves the map before the backend can allocate the addresses again for another
+  // thread.
   ranges().erase(range_begin(), id_);
   memories().destroy(id_);
 }
@@ -183,7 +185,8 @@ Result<Ref<Memory>> Memory::create_aligned(Context& context, uint64_t size_bytes
                                            uint64_t element_size_bytes, uint64_t alignment_bytes) {
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
   if (size_bytes == 0) return memory;
-  // Every backend's memory is aligned to this; beyond it, what is too much at the front is left.
+  // Every backend aligns memory to kLeastAlignment; for a larger alignment, `more` bytes are
+  // allocated and the first ones are skipped.
   const uint64_t more = alignment_bytes > kLeastAlignment ? alignment_bytes - kLeastAlignment : 0;
   uint64_t wanted = 0;
   if (__builtin_add_overflow(size_bytes, more, &wanted)) {
@@ -237,7 +240,7 @@ Result<Ref<Memory>> Memory::from_host(Context& context, void* pointer, uint64_t 
   KM_TRY(call_backend(context.backend().memory_from_host, context.native(), pointer, size_bytes,
                       &ReleaseCallbackBox::run_and_delete, static_cast<void*>(box.get()),
                       &memory->native_, &memory->info_));
-  memory->release_ = box.release();  // the backend runs it once
+  memory->release_ = box.release();  // the backend calls it once and deletes it
   memory->order_uses();
   KM_TRY(memory->publish(Space::kDevice, KM_ALLOCATION_FOREIGN));
   return memory;
@@ -246,7 +249,7 @@ Result<Ref<Memory>> Memory::from_host(Context& context, void* pointer, uint64_t 
 Result<Ref<Memory>> Memory::map_file(Context& context, std::shared_ptr<const MappedFile> file,
                                      bool is_host, uint64_t element_size_bytes) {
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size_bytes));
-  // The backend lets go of the file when nothing uses the memory any more.
+  // The backend deletes this reference to the file when the last use of the memory is over.
   using Kept = std::shared_ptr<const MappedFile>;
   auto kept = std::make_unique<Kept>(file);
   KM_TRY(call_backend(
@@ -294,7 +297,7 @@ Result<Ref<Memory>> Memory::of_global(const Symbols& symbols, const kmb_global_i
   const uint64_t element_size = info.element_size_bytes != 0 ? info.element_size_bytes : 1;
   while (const FoundMemory found = find_device_memory(context, info.address)) {
     if (Ref<Memory> shared = found.keep()) return shared;
-    sched_yield();  // its last reference just went: the range is free in a moment
+    sched_yield();  // its last reference was just dropped, so another thread removes the range soon
   }
   Ref<Memory> memory = Ref<Memory>::adopt(new Memory(context, element_size));
   memory->info_ = {info.address, info.host_pointer, info.size_bytes, 0};
@@ -325,7 +328,8 @@ FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t s
   const uint64_t offset = value_of(pointer) - value_of(found->host_pointer());
   KM_ASSERT(offset < found->size_bytes(), "memory that is found by an address holds it");
   if (size_bytes > found->bytes_from(offset)) return {};
-  if (found->file() != nullptr) return {};  // its pages come and go
+  // Mapped files are left out: addresses of their pages may be unmapped.
+  if (found->file() != nullptr) return {};
   return found;
 }
 

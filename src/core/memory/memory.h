@@ -1,4 +1,4 @@
-// Allocations: what slices and host memory objects are handles to.
+// Allocations: the objects behind handles of slices and host memory.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,35 @@ struct ReleaseCallbackBox;
 
 class Memory final : public ContextChild {
  public:
-  /// Device memory, usable at once or, with a stream, in that stream's order.
+  /// Device memory, usable at once or, if a stream is given, in that stream's order.
   static Result<Ref<Memory>> create(Context& context, Stream* stream, uint64_t size_bytes,
                                     km_slice_flags flags, uint64_t element_size_bytes,
                                     km_allocation_kind kind = KM_ALLOCATION_DEVICE);
-  /// Memory at a multiple of a power of two.
+  /// `alignment_bytes` must be a power of two. Larger alignments than the backend's allocate up to
+  /// that many bytes more.
   static Result<Ref<Memory>> create_aligned(Context& context, uint64_t size_bytes, bool zeroed,
                                             uint64_t element_size_bytes, uint64_t alignment_bytes);
-  /// The host program's memory as device memory.
+  /// Makes the host program's memory usable as device memory; the program keeps ownership.
   static Result<Ref<Memory>> from_host(Context& context, void* pointer, uint64_t size_bytes,
                                        uint64_t element_size_bytes);
-  /// Page-locked host memory: new, or the host program's own.
+  /// Page-locked host memory: create_host() allocates it, register_host() locks the host program's
+  /// memory.
   static Result<Ref<Memory>> create_host(Context& context, uint64_t size_bytes);
   static Result<Ref<Memory>> register_host(Context& context, void* pointer, uint64_t size_bytes);
-  /// A file as device memory, or as host memory that copies treat like any other of the caller's.
+  /// A file as device memory or as host memory; copies treat the latter like any other host memory.
   static Result<Ref<Memory>> map_file(Context& context, std::shared_ptr<const MappedFile> file,
                                       bool is_host, uint64_t element_size_bytes);
-  /// A free block of a pool, to be given out by start_use().
+  /// A free block of a pool, which start_use() hands out.
   static Result<Ref<Memory>> create_block(Pool& pool, Stream* stream, uint64_t block_bytes,
                                           bool zeroed);
-  /// The symbols of a module have one owner and one order.
+  /// The symbols of a module share one owner and one access list.
   struct Symbols {
     ContextChild& module;
     UseList& uses;
-    AccessList* accesses;  // null: nothing orders them
+    AccessList* accesses;  // null: their uses are not ordered
   };
-  /// A global symbol; the same object for every caller while one of them holds it. The caller
-  /// holds the module's lock of globals.
+  /// A global symbol. All callers get one object while any of them holds it. The caller holds the
+  /// module's lock of globals.
   static Result<Ref<Memory>> of_global(const Symbols& symbols, const kmb_global_info& info);
 
   uint64_t address() const { return info_.address; }
@@ -52,52 +54,56 @@ class Memory final : public ContextChild {
   uint64_t element_size_bytes() const {
     return element_size_bytes_.load(std::memory_order_relaxed);
   }
-  /// True if the address lies in what is allocated now: nothing does in a free block of a pool.
+  /// True if the address lies in allocated memory; a free block of a pool holds no address.
   bool holds(uint64_t address) const { return address - range_begin() < size_bytes(); }
-  /// How much there is from an offset on; 0 beyond the end.
+  /// The number of bytes from an offset to the end; 0 beyond the end.
   uint64_t bytes_from(uint64_t offset) const {
-    const uint64_t size = size_bytes();  // of a block it may change meanwhile
+    // Read once, because the size of a block may change meanwhile.
+    const uint64_t size = size_bytes();
     return offset < size ? size - offset : 0;
   }
 
-  /// The file that it shows; null: none.
+  /// The mapped file; null if the memory is not one.
   const MappedFile* file() const { return file_.get(); }
-  /// An error for memory that may only be read.
+  /// Fails for files that are mapped read-only; `what` names the caller's operation in the message.
   Status require_writable(const char* what) const;
   /// 0: not tracked.
   uint64_t tracking_id() const { return tracking_id_; }
 
-  /// Has `release` called once when memory of from_host() is no longer used. A step of its own, so
-  /// that nothing is released when the making of the handle fails.
+  /// Sets the callback that runs once when memory of from_host() is no longer used. It is separate
+  /// from from_host(), so that no callback runs if making the handle fails.
   void set_release(km_release_callback release, void* user_data);
 
-  /// Moves it into a file that other processes can map. The file stays open while the memory lives.
+  /// Moves the memory into a file that other processes can map. The file stays open while the
+  /// memory lives.
   Result<kmb_shared_memory> share() const;
 
-  /// Notes a use, so that the memory outlives it. Orders nothing: core/memory/submission.h does.
+  /// Records a use, so that the memory outlives it. It does not order uses:
+  /// core/memory/submission.h does.
   void record_use(Stream& stream, uint64_t ticket) noexcept {
     if (own_accesses_ != nullptr) return record_use_locked(stream, ticket);
     uses_->record(stream, ticket);
   }
-  /// The list that orders uses on different streams; null: nothing does.
+  /// The list that orders uses on different streams; null: uses are not ordered.
   AccessList* accesses() const { return accesses_; }
 
-  // For the pool of a block.
+  // For the pool that owns a block.
   uint64_t block_bytes() const { return info_.size_bytes; }
   bool is_free_for(const kmb_stream* stream);
-  /// The block is in use from now on; gives its reference.
+  /// Marks a free block as used and returns its only reference.
   Ref<Memory> start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes);
-  /// No longer to be found by its address.
+  /// Marks the block as free: find functions no longer return it.
   void end_use() {
     size_bytes_.store(0, std::memory_order_relaxed);
     uncount();
   }
-  /// A block in use is counted.
+  /// Counts a block in use in the memory profile and the tracker.
   void count_block() { count(KM_ALLOCATION_POOL); }
-  /// Gives a free block back to the backend.
+  /// Returns a free block to the backend.
   void retire();
 
-  /// Internal handles: the table keeps an object in place while a finder looks at it.
+  /// The handle is internal: the handle table keeps an object in place while a find function reads
+  /// it.
   void handle_gone() override { delete this; }
 
  private:
@@ -120,26 +126,27 @@ class Memory final : public ContextChild {
   void count(km_allocation_kind kind);
   void uncount();
 
-  kmb_memory* native_ = nullptr;  // null: empty, or a global symbol
+  kmb_memory* native_ = nullptr;  // null: empty memory or a global symbol
   kmb_memory_info info_{};
-  std::atomic<uint64_t> size_bytes_{0};  // of a block: what was asked for, 0 while it is free
+  std::atomic<uint64_t> size_bytes_{0};  // for a block: the requested size, 0 while it is free
   std::atomic<uint64_t> element_size_bytes_;
   Space space_ = Space::kDevice;
-  bool is_counted_ = false;  // as memory that the device gave
-  uint64_t id_ = 0;          // in the table of memories; 0: not to be found by address
+  bool is_counted_ = false;  // counted as memory that the device allocated
+  uint64_t id_ = 0;          // in the table of memories; 0: addresses do not lead to it
   UseList own_uses_;
-  UseList* uses_ = &own_uses_;                // of a global symbol: its module's
-  std::unique_ptr<AccessList> own_accesses_;  // its lock guards own_uses_ too
-  AccessList* accesses_ = nullptr;            // of a global symbol: its module's
-  Ref<Object> owner_;     // of a global symbol: the module; of a block: the pool
-  Pool* pool_ = nullptr;  // of a block, while it is not being given back
+  UseList* uses_ = &own_uses_;                // for a global symbol: the module's
+  std::unique_ptr<AccessList> own_accesses_;  // its lock also guards own_uses_
+  AccessList* accesses_ = nullptr;            // for a global symbol: the module's
+  Ref<Object> owner_;  // for a global symbol: the module; for a block: the pool
+  // The pool of a block, null once the block is being returned to the backend.
+  Pool* pool_ = nullptr;
   std::shared_ptr<const MappedFile> file_;
   uint64_t tracking_id_ = 0;               // in the context's tracker
   uint64_t counted_bytes_ = 0;             // in the context's memory profile
-  ReleaseCallbackBox* release_ = nullptr;  // of from_host(): the backend's
+  ReleaseCallbackBox* release_ = nullptr;  // for from_host(); the backend owns it
 };
 
-/// Memory found by address, kept in place for the time of a call.
+/// Memory found by address. It cannot be destroyed while this object lives.
 class FoundMemory {
  public:
   FoundMemory() = default;
@@ -155,22 +162,22 @@ class FoundMemory {
   explicit operator bool() const { return slot_ != nullptr; }
   Memory* operator->() const { return static_cast<Memory*>(HandleTable::object_of(slot_)); }
   Memory& operator*() const { return *operator->(); }
-  /// A lasting reference; null when the last one is gone already.
+  /// Returns a reference; null if the last one was dropped already.
   Ref<Memory> keep() const;
 
  private:
   HandleSlot* slot_ = nullptr;
 };
 
-/// The allocation that holds a device address (page-locked host memory counts where the device
-/// uses the host's addresses). Lock-free.
+/// Finds the allocation that holds a device address, without a lock. Page-locked host memory is
+/// found too if the device uses host addresses.
 FoundMemory find_device_memory(Context& context, uint64_t address);
-/// The mapped file that holds a host address.
+/// Finds the mapped file that holds a host address.
 FoundMemory find_mapped_file(Context& context, const void* pointer);
-/// The page-locked host memory that holds all of [pointer, pointer + size_bytes).
+/// Finds the page-locked host memory that holds all of [pointer, pointer + size_bytes).
 FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t size_bytes);
-/// Finds a range of device memory; an error for addresses that are not known, and for ranges that
-/// reach beyond.
+/// Finds a range of device memory; fails for unknown addresses and for ranges that exceed their
+/// allocation.
 Result<FoundMemory> find_device_range(Context& context, uint64_t address, uint64_t size_bytes,
                                       const char* what);
 

@@ -18,8 +18,8 @@ namespace {
 constexpr uint64_t kStepBytes = 256;
 constexpr uint64_t kLargestBytes = uint64_t{1} << 62;
 constexpr uint32_t kEvenClasses = 8;  // multiples of 256 bytes, up to 2 KiB
-constexpr uint32_t kEvenShift = 11;   // from there on eight steps to each power of two
-constexpr size_t kLooks = 64;         // at busy blocks, before a new one is made
+constexpr uint32_t kEvenShift = 11;   // larger sizes: eight classes for each power of two
+constexpr size_t kLooks = 64;         // busy blocks that are examined before a new one is allocated
 
 }  // namespace
 
@@ -68,7 +68,8 @@ Memory* Pool::take_at(SizeClass& size_class, size_t index) {
   return block;
 }
 
-/// The block freed last is likely to lie in a cache; the one freed first is likely to be idle.
+/// The search starts with the block freed last, which is likely to be cached, and then tries the
+/// blocks freed first, which are likely to be idle.
 Memory* Pool::take_free(SizeClass& size_class, const kmb_stream* stream, size_t limit) {
   const size_t count = size_class.free.size();
   const size_t from_end = std::min(count, limit);
@@ -119,7 +120,7 @@ Result<Ref<Memory>> Pool::allocate(Stream* stream, uint64_t size_bytes, bool zer
   return memory;
 }
 
-/// Counts a new block, unless the limit is in the way.
+/// Counts a new block; false if the pool's limit does not allow it.
 bool Pool::reserve(uint64_t block_bytes) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(info_.limit_bytes == 0 || info_.reserved_bytes <= info_.limit_bytes,
@@ -138,7 +139,7 @@ bool Pool::reserve(uint64_t block_bytes) {
   return true;
 }
 
-/// Undone unless the block comes to be.
+/// Cancels the reservation unless the block was created.
 struct Pool::Reservation {
   Pool& pool;
   const uint64_t block_bytes;
@@ -163,7 +164,7 @@ void Pool::cancel(uint64_t block_bytes) {
 
 Result<Memory*> Pool::add_block(Stream* stream, uint64_t block_bytes, bool zeroed) {
   while (!reserve(block_bytes)) {
-    // Blocks of other sizes make room, if they are not in use.
+    // Free blocks of other sizes are returned to the backend to make room.
     Memory* surplus = block_bytes <= info_.limit_bytes
                           ? take_surplus(info_.limit_bytes - block_bytes, true)
                           : nullptr;
@@ -190,7 +191,8 @@ Error Pool::over_limit(uint64_t block_bytes) const {
                     counted(now.reserved_bytes, "byte").c_str(), now.used_bytes, now.limit_bytes);
 }
 
-/// Zeroes memory that was used before. Without a stream nothing uses the memory any more.
+/// Zeroes a reused block. Without a stream, all its earlier uses are over, so the host may write
+/// directly.
 Status Pool::zero(Memory& memory, Stream* stream) {
   if (stream == nullptr && memory.host_pointer() != nullptr) {
     std::memset(memory.host_pointer(), 0, memory.size_bytes());
@@ -232,15 +234,16 @@ void Pool::take_back(Memory& block) {
   give_back(keep_bytes);
 }
 
-/// Gives free blocks back while the pool has more: first those that nothing uses, then those whose
-/// memory the backend frees when the last work is over. Nothing waits for a later call.
+/// Returns free blocks to the backend while the pool exceeds `keep_bytes`: first idle ones, then
+/// those that the backend frees after their last use. Memory is thus freed without another call of
+/// the program.
 void Pool::give_back(uint64_t keep_bytes) {
   trim(keep_bytes);
   while (Memory* surplus = take_surplus(keep_bytes, false)) surplus->retire();
 }
 
-/// A free block to be given back while the pool has more than `keep_bytes`: the largest first, of
-/// those the one that was freed first.
+/// Removes a free block while the pool exceeds `keep_bytes`: one of the largest size class, there
+/// the one freed first.
 Memory* Pool::take_surplus(uint64_t keep_bytes, bool idle_only) {
   const std::lock_guard lock(mutex_);
   if (info_.reserved_bytes <= keep_bytes) return nullptr;

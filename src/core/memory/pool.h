@@ -1,4 +1,4 @@
-// Memory pools: device memory that goes around without going back to the device.
+// Memory pools: device memory that is reused without returning to the device.
 #pragma once
 
 #include <array>
@@ -10,40 +10,40 @@
 
 namespace km {
 
-/// Blocks by size class, each an allocation of the backend and a Memory object of its own, which
-/// are used again as a whole: nothing is split, so a block is never far larger than what was asked
-/// for. A block is in use while anybody (a slice, a view, a launch, a graph) holds a reference to
-/// its Memory; that is how blocks are pinned against reuse and trim.
+/// Blocks by size class. Each is an allocation of the backend and a Memory object, and is reused as
+/// a whole: blocks are not split, so a block is never much larger than the request. A block is in
+/// use while a slice, view, launch or graph holds a reference to its Memory; the reference protects
+/// it from reuse and trim.
 class Pool final : public ContextChild {
  public:
-  /// 0: no limit.
+  /// A limit of 0 means no limit.
   static Result<Ref<Pool>> create(Context& context, uint64_t limit_bytes);
 
-  /// Memory of `size_bytes`, not 0. With a stream in its order: a block whose last uses are on that
-  /// stream will do; otherwise only one whose uses are over.
+  /// `size_bytes` must not be 0. With a stream, a block may be reused while its last uses are
+  /// queued on that stream; without one, only if all its uses are over.
   Result<Ref<Memory>> allocate(Stream* stream, uint64_t size_bytes, bool zeroed,
                                uint64_t element_size_bytes);
 
-  /// Blocks are given back to the device while the pool has more than this and some are free.
+  /// Above this size, the pool returns free blocks to the device.
   void set_release_threshold(uint64_t threshold_bytes);
-  /// Gives free blocks back until the pool has no more than this, or none are free.
+  /// Returns idle free blocks until the pool has at most `keep_bytes`, or none are left.
   void trim(uint64_t keep_bytes);
   km_pool_info info() const;
-  /// The high-water marks start again from what is there now.
+  /// Restarts the high-water marks from the current values.
   void reset_high_water();
 
-  /// For Memory, whose last reference went: the block is free.
+  /// Called by Memory when a block's last reference is dropped: the block is free.
   void take_back(Memory& block);
   void handle_gone() override;
 
-  /// Bytes of the block for an allocation: at most an eighth more, in steps of 256 bytes.
+  /// The block size for an allocation: at most an eighth larger, in steps of 256 bytes.
   static uint64_t class_bytes(uint64_t size_bytes);
 
  private:
   static constexpr size_t kClassCount = 424;
   struct SizeClass {
-    std::vector<Memory*> free;  // the one freed last at the end
-    size_t block_count = 0;     // free and in use; free has room for all of them
+    std::vector<Memory*> free;  // the block freed last is at the end
+    size_t block_count = 0;     // of free and used blocks; `free` has capacity for all of them
   };
 
   struct Reservation;
@@ -63,10 +63,10 @@ class Pool final : public ContextChild {
   void give_back(uint64_t keep_bytes);
   Error over_limit(uint64_t block_bytes) const;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::array<SizeClass, kClassCount> classes_;
   km_pool_info info_{};
-  bool closed_ = false;  // the caller's handle is gone: nobody can allocate
+  bool closed_ = false;  // the program's handle was destroyed: no caller can allocate
 };
 
 }  // namespace km

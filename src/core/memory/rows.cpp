@@ -50,7 +50,7 @@ bool is_tight(const Copy3d& shape, const Layout3d& layout) {
   return rows && (shape.depth == 1 || layout.layer_rows == shape.height);
 }
 
-// The rows of one side in the order of their addresses.
+// The rows of one side of a copy in the order of their addresses.
 class Rows {
  public:
   Rows(uint64_t address, const Copy3d& shape, const Layout3d& layout)

@@ -15,7 +15,7 @@
 namespace km {
 namespace {
 
-constexpr uint64_t kPitchBytes = 256;  // rows begin at multiples of it
+constexpr uint64_t kPitchBytes = 256;  // rows begin at multiples of this
 
 Result<uint64_t> size_of(uint64_t element_count, uint64_t element_size_bytes) {
   uint64_t size = 0;

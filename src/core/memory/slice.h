@@ -21,12 +21,12 @@ class Slice final : public ContextChild {
   static Result<Ref<Slice>> create_aligned(Context& context, uint64_t element_count,
                                            uint64_t element_size_bytes, uint64_t alignment_bytes,
                                            km_slice_flags flags);
-  /// Rows of bytes at the distance *out_pitch_bytes.
+  /// Rows of `row_bytes` bytes; *out_pitch_bytes receives the distance between two rows.
   static Result<Ref<Slice>> create_pitched(Context& context, uint64_t row_bytes, uint64_t row_count,
                                            km_slice_flags flags, uint64_t* out_pitch_bytes);
   static Result<Ref<Slice>> from_pool(Pool& pool, Stream* stream, uint64_t element_count,
                                       uint64_t element_size_bytes, km_slice_flags flags);
-  /// `element_count` UINT64_MAX: all that there are from the offset on.
+  /// An `element_count` of UINT64_MAX maps the file from the offset to its end.
   static Result<Ref<Slice>> map_file(Context& context, const char* path, uint64_t offset_bytes,
                                      uint64_t element_count, uint64_t element_size_bytes,
                                      km_map_flags flags);
@@ -41,16 +41,16 @@ class Slice final : public ContextChild {
   std::optional<HeldMemory> held_memory() const override {
     return HeldMemory{size_bytes(), memory_->tracking_id()};
   }
-  /// The type of the elements; 0: none was given.
+  /// The element type; 0 if none was given.
   ElementTag element_tag() const { return element_tag_.load(std::memory_order_relaxed); }
   ElementType element_type() const;
   void set_element_type(const ElementType& type);
-  /// Null, with a reason, where the host cannot reach the memory.
+  /// Null, with a reason, if the host cannot reach the memory.
   Result<void*> host_pointer() const;
 
-  /// The range must lie inside the slice.
+  /// Fails if the range exceeds the slice; `what` names it in the message.
   Status check_range(uint64_t offset_bytes, uint64_t size_bytes, const char* what) const;
-  /// Frees in stream order once this slice and its views are gone.
+  /// Frees the memory in stream order once this slice and its views are destroyed.
   Status mark_last_use(Stream& stream);
 
  private:
@@ -61,10 +61,10 @@ class Slice final : public ContextChild {
   const bool is_view_;
   std::atomic<ElementTag> element_tag_{0};
   mutable SpinLock element_name_lock_;
-  std::string element_name_;  // of a type that only has a name; under element_name_lock_
+  std::string element_name_;  // for a type that only has a name; guarded by element_name_lock_
 };
 
-/// A slice of all of the memory that holds `address`.
+/// A slice of the whole allocation that holds `address`.
 struct FoundSlice {
   Ref<Slice> slice;
   uint64_t offset_bytes = 0;

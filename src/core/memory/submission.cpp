@@ -11,11 +11,12 @@
 namespace km {
 namespace {
 
-constexpr long kPauseNs = 20'000;  // between two looks at a call that is about to queue its use
+// Between two attempts while another call is about to queue its use.
+constexpr long kPauseNs = 20'000;
 
 }  // namespace
 
-/// Calls `visit(use)` for all that is ordered, up to the first false; says whether there was none.
+/// Calls `visit(use)` for each ordered use until it returns false; true if it never did.
 template <class Visit>
 bool Submission::all_ordered(Visit&& visit) {
   for (MemoryUse& use : uses_) {
@@ -33,8 +34,8 @@ void Submission::let_go() noexcept {
       "all locks are given back");
 }
 
-/// True when a use of the operation before this one holds the list: the nearest are looked at
-/// first, because graphs have them sorted.
+/// True if an earlier use of this operation holds the list's lock. The search goes backwards,
+/// because graphs sort their uses by list.
 bool Submission::is_taken(const MemoryUse& use) const {
   const bool is_last = of_variables_ && &use == &*of_variables_;
   const size_t before = is_last ? uses_.size() : static_cast<size_t>(&use - uses_.data());
@@ -43,7 +44,7 @@ bool Submission::is_taken(const MemoryUse& use) const {
       [&](const MemoryUse& other) { return other.holds_lock && other.accesses == use.accesses; });
 }
 
-/// Takes the locks that are still to be had, unless one of them is taken elsewhere.
+/// Tries to take the locks that are not held yet; false if another operation holds one of them.
 bool Submission::take_others() {
   return all_ordered([&](MemoryUse& use) {
     if (use.holds_lock || is_taken(use)) return true;
@@ -53,7 +54,8 @@ bool Submission::take_others() {
   });
 }
 
-/// Takes the locks of all lists in the order of their addresses, each once.
+/// Takes the locks of all lists in the order of their addresses, each once, so that no two
+/// operations wait for each other.
 void Submission::take_in_turn() {
   let_go();
   std::vector<MemoryUse*> ordered;
@@ -62,7 +64,7 @@ void Submission::take_in_turn() {
     ordered.push_back(&use);
     return true;
   });
-  // The first one of several uses of a list is to hold its lock.
+  // A stable sort keeps the first of several uses of a list in front, which then holds the lock.
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const MemoryUse* one, const MemoryUse* other) {
                      return std::less<>()(one->accesses, other->accesses);
@@ -76,9 +78,10 @@ void Submission::take_in_turn() {
   }
 }
 
-/// With the locks. False: one of the uses that conflict is not queued yet.
+/// Needs all locks. Returns false if a conflicting use is not queued yet.
 bool Submission::find_conflicts(std::vector<StreamTicket>* conflicts) {
-  // Before anything is found: making room may let streams go.
+  // Room is made before the search, because it may drop references to streams that the search would
+  // return.
   all_ordered([&](MemoryUse& use) {
     use.entry = AccessList::kNone;
     use.accesses->make_room(stream_.number(), uses_.size() + 1);
@@ -89,8 +92,8 @@ bool Submission::find_conflicts(std::vector<StreamTicket>* conflicts) {
   });
 }
 
-/// The call that holds the lock may wait for room in a queue whose head is this host function; and
-/// the driver refuses work from there in any case.
+/// A host function may not wait: the call that holds the lock may wait for room in a queue whose
+/// head is this host function, and the driver refuses work from host functions anyway.
 static Status require_may_wait_for_calls() {
   if (!in_host_function()) return {};
   return make_error(KM_ERROR_NOT_PERMITTED,
@@ -126,7 +129,7 @@ void Submission::on_queued(void* self, uint64_t ticket) {
   submission.open();
 }
 
-/// Lets go of the locks before the ticket is known; uses that conflict wait for close().
+/// Releases the locks before the ticket is known; conflicting uses wait for close().
 void Submission::open() noexcept {
   KM_ASSERT(!is_open_ && !is_noted_, "an operation opens once, before its end");
   KM_ASSERT(holds_locks_, "uses are noted as open under their locks");
@@ -157,7 +160,8 @@ void Submission::close(uint64_t ticket) noexcept {
 
 void Submission::abandon() noexcept {
   if (is_open_) {
-    // The library may have queued a part before it failed.
+    // The library may have queued a part before it failed, so the stream's last ticket closes the
+    // use.
     close(stream_.last_ticket());
   }
   let_go();

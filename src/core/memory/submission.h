@@ -1,5 +1,6 @@
-// How operations come to their streams: after what they conflict with, where their memory belongs
-// to a context with KM_CONTEXT_ORDERED, and noted, so that memory outlives its last use.
+// Submits operations to streams. In contexts with KM_CONTEXT_ORDERED, an operation waits for
+// conflicting uses of its memory; in all contexts its uses are recorded, so that memory outlives
+// its last use.
 #pragma once
 
 #include <optional>
@@ -9,11 +10,11 @@
 
 namespace km {
 
-/// The use of a part of one piece of memory by an operation.
+/// An operation's use of a range of one allocation.
 struct MemoryUse {
-  /// A use of nothing.
+  /// An empty use, which orders and records nothing.
   MemoryUse() = default;
-  /// `size_bytes` from a device address on, within the memory.
+  /// Covers `size_bytes` from a device address on, which must lie within the memory.
   static MemoryUse of(Memory& memory, uint64_t address, uint64_t size_bytes, AccessKind kind) {
     return {&memory, memory.accesses(), {address, address + size_bytes, kind}};
   }
@@ -22,10 +23,10 @@ struct MemoryUse {
     return {nullptr, variables, kAllVariables};
   }
 
-  Memory* memory = nullptr;        // to outlive the operation; null: something else sees to that
+  Memory* memory = nullptr;  // kept alive until the operation ends; null: the caller keeps it alive
   AccessList* accesses = nullptr;  // null: the use is not ordered
   AccessRange range;
-  // The submission's own.
+  // Only Submission sets these two.
   bool holds_lock = false;
   uint32_t entry = AccessList::kNone;
 
@@ -34,12 +35,12 @@ struct MemoryUse {
       : memory(of), accesses(by), range(part) {}
 };
 
-/// The uses of an operation that repeats the last uses of all its memory, as most do: nothing is to
-/// be waited for, and Submission would find that out at a higher price.
+/// The uses of an operation that repeats the last uses of all its memory, the most frequent case:
+/// it has nothing to wait for, and this class finds that out cheaper than Submission.
 class RepeatedUses {
  public:
   explicit RepeatedUses(std::span<const MemoryUse> uses) : uses_(uses) {}
-  /// Without end(), the operation does not count.
+  /// Releases the locks without recording the operation if end() was not called.
   ~RepeatedUses() {
     if (is_taken_) [[unlikely]]
       let_go(uses_);
@@ -47,7 +48,7 @@ class RepeatedUses {
   RepeatedUses(const RepeatedUses&) = delete;
   RepeatedUses& operator=(const RepeatedUses&) = delete;
 
-  /// Locks all lists. False: it is another operation.
+  /// Locks all lists; false, with no lock held, if a use is not the last one of its list.
   bool take(uint64_t stream_number) {
     for (const MemoryUse& use : uses_) {
       if (use.accesses == nullptr) continue;
@@ -59,7 +60,7 @@ class RepeatedUses {
     is_taken_ = true;
     return true;
   }
-  /// The backend has queued the operation.
+  /// Records the uses and releases the locks, after the backend has queued the operation.
   void end(uint64_t ticket) {
     is_taken_ = false;
     for (const MemoryUse& use : uses_) {
@@ -78,18 +79,19 @@ class RepeatedUses {
   bool is_taken_ = false;
 };
 
-/// One operation on its way into a stream: begin(), the backend's call, end(). From begin() to
-/// end() nobody else can queue what conflicts with it: the locks of all lists are held. They are
-/// taken in one order, or only tried, so that two operations never wait for each other.
+/// One operation from begin() over the backend's call to end(). In between, no other thread can
+/// queue a conflicting operation, because this one holds the locks of all lists. Locks are taken in
+/// one order or only tried, so that two operations never wait for each other.
 ///
-/// If everything is used on one stream only, this costs a comparison for each use: the lock is
-/// the one that notes the use.
+/// If one stream alone uses the memory, the cost is one comparison for each use: the lock is the
+/// one that recording the use takes anyway.
 class Submission {
  public:
-  /// `uses` stay as they are until the end; `variables`: what orders uses of a launched module's.
+  /// `uses` must stay valid until the end; `variables` is the access list of a launched module's
+  /// variables, or null.
   Submission(Stream& stream, std::span<MemoryUse> uses, AccessList* variables = nullptr)
       : stream_(stream), uses_(uses), variables_(variables) {}
-  /// Without end(), the operation does not count: the backend refused it.
+  /// Drops the operation if end() was not called, because the backend refused it.
   ~Submission() {
     if (holds_locks_ || is_open_) [[unlikely]]
       abandon();
@@ -97,25 +99,26 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  /// False: begin_others() has to do it.
+  /// Succeeds without waiting if this stream alone uses the memory; if it returns false, the caller
+  /// calls begin_others().
   bool begin_at_once() {
     for (MemoryUse& use : uses_) {
       if (use.accesses != nullptr && !take_own(use)) return false;
     }
     return variables_ == nullptr || take_own(use_of_variables());
   }
-  /// Has the stream wait for all that conflicts. Waits itself only for calls on other threads that
-  /// are about to queue that.
+  /// Makes the stream wait for all conflicting operations. The caller's thread waits only while
+  /// another thread is about to queue one of them.
   Status begin_others();
   Status begin() { return begin_at_once() ? Status() : begin_others(); }
 
-  /// The backend has queued the operation.
+  /// Records the uses and releases the locks, after the backend has queued the operation.
   void end(uint64_t ticket) noexcept {
     if (is_noted_) return;
     is_noted_ = true;
     if (is_open_) [[unlikely]]
       return close(ticket);
-    // Backwards: of several uses of a list, the first one holds its lock.
+    // The order is reversed, because the first of several uses of a list holds its lock.
     if (of_variables_) [[unlikely]]
       note_ordered(*of_variables_, ticket);
     for (size_t i = uses_.size(); i-- > 0;) note(uses_[i], ticket);
@@ -124,14 +127,15 @@ class Submission {
 
   const AccessList* variables() const { return variables_; }
 
-  /// For entries that may wait for the operation: what they call before. Null: nothing asks.
+  /// The callback of backend entries that may wait for the operation: they call it before, which
+  /// releases the locks. Null if no lock is held.
   const kmb_queued* queued() {
     queued_ = {&Submission::on_queued, this};
     return holds_locks_ ? &queued_ : nullptr;
   }
 
  private:
-  /// False: the list is in use elsewhere, or another stream has used the memory.
+  /// False if another operation holds the list's lock or another stream has used the memory.
   bool take_own(MemoryUse& use) {
     if (use.accesses->lock().try_lock()) [[likely]] {
       use.holds_lock = holds_locks_ = true;
@@ -180,13 +184,13 @@ class Submission {
   const std::span<MemoryUse> uses_;
   AccessList* const variables_;
   bool holds_locks_ = false;
-  bool is_open_ = false;   // noted without a ticket, which the entry gives at its end
-  bool is_noted_ = false;  // end() was here
-  std::optional<MemoryUse> of_variables_;  // counts as the last use
-  kmb_queued queued_;                      // by queued()
+  bool is_open_ = false;   // recorded without a ticket; the backend's entry returns it at its end
+  bool is_noted_ = false;  // end() was called
+  std::optional<MemoryUse> of_variables_;  // treated as the last use of the operation
+  kmb_queued queued_;                      // returned by queued()
 };
 
-/// Queues an operation by `queue(submission, &ticket)`.
+/// Queues an operation by calling `queue(submission, &ticket)`.
 template <class Queue>
 Status submit(Stream& stream, std::span<MemoryUse> uses, Queue&& queue) {
   Submission submission(stream, uses);

@@ -54,7 +54,7 @@ void AccessList::settle() noexcept {
   }
 }
 
-/// After settle().
+/// Must be called after settle(), because tickets that are only here would be lost.
 void AccessList::forget_latest() {
   for (Latest& latest : latest_) {
     KM_ASSERT(latest.ticket == 0,
@@ -80,12 +80,13 @@ bool AccessList::find_conflicts(uint64_t stream_number, const AccessRange& range
 void AccessList::make_room(uint64_t stream_number, size_t count) {
   settle();
   if (uses_ != nullptr) uses_->make_room();
-  // If all streams are busy, asking them each time would cost too much.
+  // The limit doubles, because querying all streams on each call would cost too much while they are
+  // busy.
   if (entries_.size() >= limit_) {
     forget_over(0);
     limit_ = std::max(kFewEntries, 2 * entries_.size());
   } else if (++calls_ % kCallsOfOthers == 0) {
-    forget_over(stream_number);  // so that one stream has the memory to itself again
+    forget_over(stream_number);  // then a stream that is alone again gets the fast path back
   }
   if (entries_.capacity() - entries_.size() >= count) return;
   entries_.reserve(std::max(entries_.size() + count, 2 * entries_.size()));
@@ -107,8 +108,8 @@ void AccessList::find_only_stream() {
   }
 }
 
-/// The entry of the stream and kind that grows least when it takes the range in; null where the
-/// stream has few.
+/// The entry of the stream and kind that grows least if it takes in the range; null if the stream
+/// has fewer than kRangesOfStream entries.
 AccessList::Entry* AccessList::find_to_widen(uint64_t stream_number, const AccessRange& range) {
   Entry* best = nullptr;
   uint64_t least = UINT64_MAX;
@@ -134,7 +135,7 @@ void AccessList::note(Stream& stream, const AccessRange& range, uint64_t ticket)
     return entry.stream_number == number && entry.range == range && entry.ticket != kOpen;
   };
   forget_latest();
-  // Whoever waits for this use waits for those before it too.
+  // An operation that waits for this use also waits for those before it, so their entries can go.
   if (range.kind == AccessKind::kWrite && ticket != kOpen) {
     std::erase_if(entries_, [&](const Entry& entry) {
       return range.contains(entry.range) && entry.ticket != kOpen && !is_same(entry);

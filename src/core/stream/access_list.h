@@ -1,5 +1,5 @@
-// The latest uses of a piece of memory by each stream, as contexts with KM_CONTEXT_ORDERED keep
-// them: what the next use on another stream has to wait for.
+// The latest uses of an allocation by each stream, kept in contexts with KM_CONTEXT_ORDERED: the
+// next use on another stream waits for those that conflict.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@ class UseList;
 
 enum class AccessKind : uint8_t {
   kRead,
-  kWrite,   // and reads
-  kLaunch,  // a module's variables by its kernels, which are not ordered among each other for that
+  kWrite,   // writes, and perhaps reads
+  kLaunch,  // kernels use a module's variables; launches are not ordered among each other for that
 };
 
-/// Bytes from one device address to before another, and what is done with them.
+/// Device addresses from `begin` up to but not including `end`, and the kind of access.
 struct AccessRange {
   uint64_t begin = 0, end = 0;
   AccessKind kind = AccessKind::kWrite;
@@ -37,7 +37,7 @@ struct AccessRange {
 /// The range that a launch uses of its module's variables.
 inline constexpr AccessRange kAllVariables{0, UINT64_MAX, AccessKind::kLaunch};
 
-/// An operation of a stream. Only as long as something else keeps the stream.
+/// An operation of a stream. It does not own the stream: the holder must keep the stream alive.
 struct StreamTicket {
   Stream* stream;
   uint64_t ticket;
@@ -45,25 +45,25 @@ struct StreamTicket {
 
 class alignas(64) AccessList {
  public:
-  /// In place of an entry: there is none, or the latest one.
+  /// Instead of an entry's index: no entry, or the latest use of the kind.
   static constexpr uint32_t kNone = UINT32_MAX, kLatest = UINT32_MAX - 1;
-  /// In place of a ticket, of a use whose call is still about to queue it.
+  /// Instead of a ticket: the call is still about to queue the use.
   static constexpr uint64_t kOpen = UINT64_MAX;
 
-  /// `uses`: where uses are recorded too, so that the memory outlives them; the lock guards it.
-  /// Null: whoever notes a use here sees to that.
+  /// `uses` also records all uses, so that the memory outlives them; the lock guards it. If it is
+  /// null, callers record uses themselves.
   explicit AccessList(UseList* uses = nullptr);
   ~AccessList();
   AccessList(const AccessList&) = delete;
   AccessList& operator=(const AccessList&) = delete;
   bool records_uses() const { return records_uses_; }
 
-  /// Held from the search for conflicts until the ticket is noted, so that of two operations that
-  /// conflict the second always finds the first. All that follows is for the one who holds it.
+  /// Held from the search for conflicts until the ticket is recorded, so that of two conflicting
+  /// operations the second always finds the first. All functions below need it.
   SpinLock& lock() { return lock_; }
 
-  /// Takes the lock if the last use of the kind was the same one, and no other stream uses the
-  /// memory: then nothing is to be waited for, and give_back() ends the use.
+  /// Takes the lock if this use repeats the last one of its kind and no other stream uses the
+  /// memory: the operation then has nothing to wait for, and give_back() records the use.
   bool take_for_latest(uint64_t stream_number, const AccessRange& range) {
     if (!lock_.try_lock()) [[unlikely]]
       return false;
@@ -72,14 +72,15 @@ class alignas(64) AccessList {
     lock_.unlock();
     return false;
   }
-  /// Notes the use, and lets go of the lock.
+  /// Records the use and releases the lock.
   void give_back(AccessKind kind, uint64_t ticket) {
     latest_[static_cast<size_t>(kind)].ticket = ticket;
     lock_.unlock();
   }
 
-  /// The entry of the same use, when no other stream uses the memory: nothing is to be waited for,
-  /// and note_again() is enough. Else kNone. `is_first`: no other use of the operation has asked.
+  /// Returns the entry of an equal use if no other stream uses the memory: the operation then has
+  /// nothing to wait for, and note_again() records it. Otherwise it returns kNone. `is_first` is
+  /// true for the first use of the operation that asks.
   uint32_t find_own(uint64_t stream_number, const AccessRange& range, bool is_first) {
     if (is_latest(stream_number, range)) [[likely]]
       return kLatest;
@@ -92,30 +93,34 @@ class alignas(64) AccessList {
       note_entry_again(entry, ticket);
     }
   }
-  /// Puts the tickets of the latest uses to where the others are.
+  /// Moves the tickets of the latest uses to their entries.
   void settle() noexcept;
 
-  /// Adds the uses that conflict with this one on other streams, the latest of each stream. False:
-  /// one of them is not queued yet. After make_room().
+  /// Adds the conflicting uses of other streams, the latest of each stream. Returns false if one of
+  /// them is not queued yet. make_room() must be called before.
   bool find_conflicts(uint64_t stream_number, const AccessRange& range,
                       std::vector<StreamTicket>* conflicts) const;
-  /// Makes room for `count` calls of note() by this stream. Throws std::bad_alloc.
+  /// Reserves entries for `count` calls of note() by this stream, which then cannot fail. Throws
+  /// std::bad_alloc.
   void make_room(uint64_t stream_number, size_t count);
-  /// Notes a use that comes after all that conflict with it. `ticket` kOpen: close() follows.
+  /// Records a use that comes after all conflicting ones. If `ticket` is kOpen, close() must
+  /// follow.
   void note(Stream& stream, const AccessRange& range, uint64_t ticket) noexcept;
-  /// Makes a use that find_own() found an open one.
+  /// Marks the use at an entry of find_own() as open: its ticket is not known yet.
   void reopen(uint32_t entry, AccessKind kind) noexcept;
-  /// Gives a use that was noted as open its ticket.
+  /// Sets the ticket of an open use.
   void close(Stream& stream, const AccessRange& range, uint64_t ticket) noexcept;
 
-  /// Uses that are kept, for tests.
+  /// The number of recorded uses, for tests.
   size_t size() const { return entries_.size(); }
 
  private:
   static constexpr size_t kKinds = 3;
-  static constexpr uint32_t kCallsOfOthers = 16;  // before uses of other streams are looked at
-  static constexpr size_t kFewEntries = 16;       // before those that are over are looked for
-  static constexpr size_t kRangesOfStream = 8;    // of a kind, before they are made one
+  // Calls of make_room() between two searches for finished uses of other streams.
+  static constexpr uint32_t kCallsOfOthers = 16;
+  static constexpr size_t kFewEntries = 16;  // entries before finished uses are searched for
+  // Entries of one stream and kind before ranges are merged.
+  static constexpr size_t kRangesOfStream = 8;
 
   struct Entry {
     Ref<Stream> stream;
@@ -123,11 +128,11 @@ class alignas(64) AccessList {
     uint64_t ticket;
     AccessRange range;
   };
-  /// The range of the last use of a kind by the only stream. Its ticket is here until settle(), so
-  /// that a use of the same range needs one line of the cache.
+  /// The range of the last use of each kind by the only stream. Its ticket stays here until
+  /// settle(), so that repeating a use touches one cache line.
   struct Latest {
-    uint64_t begin = 1, end = 0;  // no range is like this
-    uint64_t ticket = 0;          // 0: the entry has it
+    uint64_t begin = 1, end = 0;  // equals no range of a use
+    uint64_t ticket = 0;          // 0: the ticket is in the entry
   };
   bool is_latest(uint64_t stream_number, const AccessRange& range) const {
     const Latest& latest = latest_[static_cast<size_t>(range.kind)];
@@ -140,13 +145,14 @@ class alignas(64) AccessList {
   Entry* find_to_widen(uint64_t stream_number, const AccessRange& range);
   void find_only_stream();
 
-  // The first line of the cache: all that reads and writes of the only stream need.
+  // The first cache line holds all that reads and writes of the only stream need.
   SpinLock lock_;
   const bool records_uses_;
-  uint32_t calls_ = 0;        // of make_room()
-  uint64_t only_stream_ = 0;  // the number of the stream of all entries; 0: several, or none
-  Latest latest_[kKinds];     // all none where there is no only stream
-  // The rest.
+  uint32_t calls_ = 0;  // number of make_room() calls
+  // The stream that all entries belong to; 0: several streams, or no entries.
+  uint64_t only_stream_ = 0;
+  Latest latest_[kKinds];  // all empty if only_stream_ is 0
+  // The members below lie on further cache lines.
   uint32_t entry_of_latest_[kKinds];
   UseList* const uses_;
   size_t limit_ = kFewEntries;

@@ -1,4 +1,4 @@
-// Marks in streams, to wait for and to take times with.
+// Events: marks in streams that programs wait for and measure times between.
 #pragma once
 
 #include "core/context/context.h"
@@ -12,17 +12,17 @@ class Event final : public ContextChild {
   static Result<Ref<Event>> create(Context& context, km_event_flags flags);
 
   kmb_event* native() const { return native_; }
-  /// Its last record was captured (core/capture/capture.h).
+  /// True if its last record was captured (core/capture/capture.h).
   bool is_captured() const { return captured_.is_set.load(std::memory_order_relaxed); }
   EventCapture& captured() { return captured_; }
   bool was_recorded() const { return was_recorded_.load(std::memory_order_relaxed); }
 
   Status record(Stream& stream);
-  /// A graph that records it was launched.
+  /// Called when a graph that records this event was launched.
   void note_recorded();
   /// Both succeed at once for an event that was never recorded.
   Status synchronize(const MayBlock& may_block, uint64_t timeout_ns);
-  /// Like synchronize() with no time to wait, which asks nobody.
+  /// Like synchronize() with a timeout of 0, but allowed on threads that may not block.
   Status poll();
   Status query();
   /// Nanoseconds from this event to `end`.
@@ -31,7 +31,7 @@ class Event final : public ContextChild {
  private:
   Event(Context& context, km_event_flags flags) : ContextChild(context), flags_(flags) {}
   ~Event() override;
-  // Each with one result, which needs no move.
+  // One result for each function avoids a move.
   Status wait(uint64_t timeout_ns);
   Status wait_for_work(uint64_t timeout_ns);
   Status ask_for_work();
@@ -39,7 +39,7 @@ class Event final : public ContextChild {
   kmb_event* native_ = nullptr;
   const km_event_flags flags_;
   EventCapture captured_;
-  std::atomic<bool> was_recorded_{false};  // outside of captures
+  std::atomic<bool> was_recorded_{false};  // outside captures
 };
 
 }  // namespace km

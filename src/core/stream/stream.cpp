@@ -38,7 +38,7 @@ Status require_same_context(const Context& expected, const Context& given, const
 uint64_t new_stream_number() { return ++g_stream_count; }
 
 Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int32_t priority) {
-  // 0 is right on every device, so asking the device can be left out.
+  // Every device supports priority 0, so the query of the device is skipped.
   if (priority != 0) KM_TRY(check_priority(context.device(), priority));
   Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, make_ref<CaptureSlot>()));
   stream->priority_ = priority;
@@ -60,7 +60,7 @@ Result<Ref<Stream>> Stream::share_default(Context& context) {
 }
 
 Stream::~Stream() {
-  drop_capture();  // it never had a handle, perhaps
+  drop_capture();  // a stream without a handle never ran handle_gone()
   if (native_ != nullptr && !default_) backend().stream_destroy(native_);
 }
 
@@ -161,14 +161,14 @@ uint64_t Stream::last_ticket() noexcept {
   } catch (const std::bad_alloc&) {
     return 0;
   }
-  return 0;  // everything is over
+  return 0;  // drain() has completed all work, so ticket 0 suffices
 }
 
 Status Stream::queue_callback(km_host_callback callback, void* user_data) {
   std::unique_ptr<HostCallbackBox> box(new HostCallbackBox{callback, user_data});
   KM_TRY(call_backend(backend().stream_add_callback, native_, &HostCallbackBox::run_and_delete,
                       static_cast<void*>(box.get())));
-  static_cast<void>(box.release());  // the backend runs it once
+  static_cast<void>(box.release());  // the backend calls it once and deletes it
   return {};
 }
 

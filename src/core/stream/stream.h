@@ -1,4 +1,4 @@
-// Ordered queues of work.
+// Streams: ordered queues of work.
 #pragma once
 
 #include <array>
@@ -13,39 +13,41 @@ class Event;
 class Stream final : public ContextChild {
  public:
   static Result<Ref<Stream>> create(Context& context, km_stream_flags flags, int32_t priority);
-  /// A further object for the context's default stream.
+  /// Creates another object for the context's default stream.
   static Result<Ref<Stream>> share_default(Context& context);
 
   kmb_stream* native() const { return native_; }
-  /// The number among all streams that there have been, from 1; equal for all objects of a default
-  /// stream.
+  /// A number from 1 that no other stream of the process has had; all objects of a default stream
+  /// share one.
   uint64_t number() const { return number_; }
   int32_t priority() const { return priority_; }
 
-  /// KM_TIMEOUT when the limit passes; KMB_WAIT_FOREVER: no limit.
+  /// Returns KM_TIMEOUT when the limit passes; KMB_WAIT_FOREVER is no limit.
   Status synchronize(const MayBlock& may_block, uint64_t timeout_ns);
-  /// Like synchronize() with no time to wait, which asks nobody.
+  /// Like synchronize() with a timeout of 0, but allowed on threads that may not block.
   Status poll();
-  /// KM_NOT_READY while work is left.
+  /// Returns KM_NOT_READY while work is left.
   Status query();
   Status wait_event(Event& event);
-  /// A callback for a stream that is not captured; a capture that has just begun does not see it.
+  /// Queues a callback on a stream that is not captured; a capture that begins concurrently does
+  /// not contain it.
   Status queue_callback(km_host_callback callback, void* user_data);
-  /// Has what is queued from now on wait for an operation of another stream of the backend.
+  /// Makes work that is queued from now on wait for an operation of another stream of this backend.
   Status wait_for(const Stream& other, uint64_t ticket);
 
-  /// True while work queued becomes nodes of a graph (core/capture/capture.h).
+  /// True while queued work becomes nodes of a graph (core/capture/capture.h).
   bool is_capturing() const { return capture_->is_active(); }
   CaptureSlot& capture_slot() const { return *capture_; }
-  /// Like synchronize() and query(), for the library itself: whatever a capture does.
+  /// Like synchronize() and query(), but for the library itself: a capture does not refuse it.
   Status drain();
   bool is_idle();
-  /// True when the operation with this ticket is over. Works after errors too.
+  /// True if the operation with this ticket is over. Works after errors too.
   bool is_over(uint64_t ticket) noexcept;
-  /// The ticket of what is queued so far. Works after errors too.
+  /// The ticket of the last queued operation. Works after errors too.
   uint64_t last_ticket() noexcept;
 
-  /// Nobody can end its capture any more, although what is captured may keep the stream.
+  /// Ends the capture, which nobody can end any more although the captured nodes may keep the
+  /// stream.
   void handle_gone() override;
 
  private:
@@ -55,7 +57,7 @@ class Stream final : public ContextChild {
   }
   ~Stream() override;
   void drop_capture();
-  // Each with one result, which needs no move.
+  // One result for each function avoids a move.
   Status wait(uint64_t timeout_ns);
   Status wait_for_work(uint64_t timeout_ns);
   Status ask_for_work();
@@ -67,18 +69,18 @@ class Stream final : public ContextChild {
   int32_t priority_ = 0;
   bool uses_capture_ = true;
   const Ref<CaptureSlot> capture_;
-  Context::SharedDefaultStream default_;  // null: the native stream is its own
+  Context::SharedDefaultStream default_;  // null: the native stream belongs to this object
 
-  /// Up to which ticket of another stream this one waits already: some of the latest waits.
+  /// A ticket of another stream that this one waits for already; the latest waits are kept.
   struct Awaited {
     uint64_t stream_number = 0, ticket = 0;
   };
-  SpinLock awaited_lock_;  // guards what follows
+  SpinLock awaited_lock_;  // guards the members below
   std::array<Awaited, 8> awaited_{};
   uint32_t next_awaited_ = 0;
 };
 
-/// Both objects must be of one context; says which is not.
+/// Fails if the objects belong to different contexts; `what` names the given one in the message.
 Status require_same_context(const Context& expected, const Context& given, const char* what);
 
 }  // namespace km

@@ -28,7 +28,7 @@ Status capture_wait(Stream& stream, Event& event) {
   if (event.captured().is_set.load(std::memory_order_relaxed)) {
     return calls.wait(slot, event.captured());
   }
-  if (!CaptureCalls::is_capturing(slot)) return {};  // both were ended meanwhile
+  if (!CaptureCalls::is_capturing(slot)) return {};  // both captures were ended meanwhile
   return CaptureCalls::wait_outside(slot, event.was_recorded());
 }
 

@@ -1,4 +1,4 @@
-// Calls of streams and events that take part in captures.
+// Calls on streams and events that take part in captures.
 #pragma once
 
 #include "core/stream/event.h"
@@ -7,14 +7,15 @@
 namespace km {
 
 Status capture_record(Event& event, Stream& stream);
-/// The event was recorded outside.
+/// Called when the event was recorded outside a capture.
 void forget_capture(Event& event);
-/// The event or the stream, or both, belong to a capture.
+/// Captures a wait if the event or the stream, or both, belong to a capture.
 Status capture_wait(Stream& stream, Event& event);
-/// For calls that a capture cannot hold: invalidates it. `what` is "waiting for" ...
+/// Invalidates the capture, for calls that it cannot hold. `what` begins the message: "waiting for"
+/// ...
 Error refuse_capture(Stream& stream, const char* what);
 Error refuse_captured_event(Event& event, const char* what);
-/// Another thread has ended the capture of the stream since it was looked at.
+/// The error if another thread ended the stream's capture after it was checked.
 Error capture_ended_meanwhile();
 
 }  // namespace km

@@ -10,10 +10,10 @@
 namespace km {
 namespace {
 
-// More streams than this, and those that have nothing left to do are forgotten.
+// With more streams than this, those that are idle are dropped from the list.
 constexpr size_t kManyStreams = 8;
 
-// Uses that is_free_for() forgets at a time.
+// The number of uses that is_free_for() drops in one call.
 constexpr size_t kForgottenAtOnce = 8;
 
 }  // namespace
@@ -28,7 +28,7 @@ size_t UseList::note(Stream& stream, uint64_t ticket) {
   return note_alone(stream, ticket);
 }
 
-/// Returns the count of streams after adding one, 0 when the stream was there already.
+/// Returns the number of streams after adding one, 0 if the stream was listed already.
 size_t UseList::note_alone(Stream& stream, uint64_t ticket) {
   KM_ASSERT(uses_.size() == streams_.size(), "each use has its stream");
   for (kmb_use& use : uses_) {
@@ -44,7 +44,8 @@ size_t UseList::note_alone(Stream& stream, uint64_t ticket) {
 }
 
 void UseList::drop_idle_streams() {
-  // Taken out first: asking a stream is too long for the spin lock, and so is letting go of one.
+  // The lists are swapped out first, because a query of a stream, or the release of the last
+  // reference to one, takes too long for a spin lock.
   std::vector<kmb_use> uses;
   std::vector<Ref<Stream>> streams;
   {
@@ -59,7 +60,7 @@ void UseList::drop_idle_streams() {
 }
 
 bool UseList::is_free_for(const kmb_stream* stream) noexcept {
-  Ref<Stream> forgotten[kForgottenAtOnce];  // let go of after the lock
+  Ref<Stream> forgotten[kForgottenAtOnce];  // destroyed after the lock is released
   size_t count = 0;
   const std::lock_guard lock(lock_);
   KM_ASSERT(uses_.size() == streams_.size(), "each use has its stream");
@@ -111,7 +112,8 @@ void UseList::record_alone(Stream& stream, uint64_t ticket) noexcept {
 void UseList::record_other(Stream& stream, uint64_t ticket) noexcept {
   try {
     const size_t count = note(stream, ticket);
-    // At powers of two only: where all streams are busy, asking each time would cost too much.
+    // Only powers of two start a search, because querying all streams on each call would cost too
+    // much while they are busy.
     if (count > kManyStreams && std::has_single_bit(count)) drop_idle_streams();
   } catch (const std::bad_alloc&) {
     static_cast<void>(stream.drain());

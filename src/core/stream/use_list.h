@@ -1,4 +1,4 @@
-// The last use of something on each stream, so that it is freed after that and not before.
+// The last use of an object on each stream, so that it is freed after those uses.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,34 @@ namespace km {
 
 class UseList {
  public:
-  /// Throws std::bad_alloc.
+  /// Reserves room for two streams. Throws std::bad_alloc.
   UseList();
 
-  /// Notes that the operation with this ticket uses the object. Never fails: where there is no
-  /// memory for the note, it waits for the stream instead.
+  /// Records that the operation with this ticket uses the object. Never fails: without memory for
+  /// the record it waits for the stream instead.
   void record(Stream& stream, uint64_t ticket) noexcept {
     if (!note_first(stream, ticket)) [[unlikely]]
       record_other(stream, ticket);
   }
 
-  // For lists that something else keeps other threads away from.
+  // The functions below are for lists that the caller protects from other threads.
 
-  /// Makes room for record_alone(), which else waits. Throws std::bad_alloc.
+  /// Reserves room for record_alone(), which otherwise may wait. Throws std::bad_alloc.
   void make_room();
   void record_alone(Stream& stream, uint64_t ticket) noexcept;
 
-  /// True if nothing but work on `stream` (null: nothing at all) uses the object still. Forgets
-  /// uses on other streams that are over.
+  /// True if only work on `stream` (null: no work at all) still uses the object. Drops finished
+  /// uses on other streams.
   bool is_free_for(const kmb_stream* stream) noexcept;
 
-  /// All last uses, and their streams in the same order. Only for the one who has the object to
-  /// itself.
+  /// All last uses. Only for callers that have the object to themselves.
   std::span<const kmb_use> uses() const { return uses_; }
   std::span<const Ref<Stream>> streams() const { return streams_; }
-  /// Copies of both, while others record uses.
+  /// Copies uses and streams while other threads may record uses.
   void copy_to(std::vector<kmb_use>* uses, std::vector<Ref<Stream>>* streams);
 
  private:
-  /// Most objects are used on one stream.
+  /// The fast path: most objects are used on one stream.
   bool note_first(const Stream& stream, uint64_t ticket) noexcept {
     const std::lock_guard lock(lock_);
     return note_first_alone(stream, ticket);
