@@ -9,7 +9,7 @@ namespace km {
 namespace {
 
 struct RoutineNames {
-  const char* of_type[4];  // f32, f64, c32, c64; "0": none
+  const char* of_type[4];  // f32, f64, c32, c64; "0": no such routine
 };
 constexpr RoutineNames kRoutines[] = {
 #define KMB_BLAS(routine, s, d, c, z, cublas_s, cublas_d, cublas_c, cublas_z) {{#s, #d, #c, #z}},
@@ -17,12 +17,12 @@ constexpr RoutineNames kRoutines[] = {
 #undef KMB_BLAS
 };
 
-/// A run of bytes.
+/// A contiguous range of bytes.
 struct Run {
   uint64_t begin, end;
 };
 
-/// The lines of a region by rising address.
+/// The lines of a region, sorted by address.
 std::vector<Run> runs_of(const BlasRegion& region) {
   std::vector<Run> runs;
   runs.reserve(region.batch_count * region.lines);
@@ -40,7 +40,7 @@ std::vector<Run> runs_of(const BlasRegion& region) {
   return runs;
 }
 
-/// A batch that uses one matrix again and again is that matrix.
+/// Reduces a batch that uses one matrix for all its items to that matrix.
 BlasRegion without_repeats(const BlasRegion& region) {
   BlasRegion result = region;
   if (region.stride_bytes == 0) result.batch_count = std::min<uint64_t>(region.batch_count, 1);
@@ -86,7 +86,7 @@ bool regions_overlap(const BlasRegion& one, const BlasRegion& other) {
   if (one.address >= other.address + other_bytes || other.address >= one.address + one_bytes) {
     return false;
   }
-  // Their lines may still lie between each other.
+  // The extents overlap, but the lines of one region may lie between those of the other.
   const std::vector<Run> ours = runs_of(without_repeats(one));
   const std::vector<Run> theirs = runs_of(without_repeats(other));
   for (size_t i = 0, k = 0; i < ours.size() && k < theirs.size();) {

@@ -1,4 +1,4 @@
-// BLAS objects, and what their calls need of their arguments.
+// BLAS objects and the checks of their calls' arguments.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace km {
 
-/// The backend's part, which captured calls keep: it knows no stream, because the stream may be the
-/// one that keeps the capture.
+/// The backend's handle, which captured calls keep. It does not refer to the stream, because the
+/// stream may be the one that keeps the capture: the references would form a cycle.
 class BlasEngine final : public ContextChild {
  public:
   static Result<Ref<BlasEngine>> create(Context& context);
@@ -43,38 +43,38 @@ class Blas final : public ContextChild {
   const km_blas_layout layout_;
 };
 
-/// "saxpy"; null: there is no such routine for the type.
+/// The routine's name in messages, "saxpy"; null if the type has no such routine.
 const char* blas_routine_name(kmb_blas_routine routine, km_data_type type);
-/// Bytes of one element; 0 for what is no type.
+/// The size of an element; 0 for values that are not a type.
 uint32_t data_type_size(km_data_type type);
 
-/// The place of a vector's elements, or of those of the matrices of a batch: lines at a distance.
+/// The addresses of a vector's elements or of a batch of matrices: equal lines at a fixed distance.
 struct BlasRegion {
   uint64_t address = 0;
   uint64_t lines = 0, line_bytes = 0, pitch_bytes = 0;
   uint64_t batch_count = 1, stride_bytes = 0;
 
   bool is_empty() const { return lines == 0 || line_bytes == 0 || batch_count == 0; }
-  /// From the first byte to the last one; false: more than 2^64.
+  /// The distance from the first byte to the end of the last; false if it exceeds 64 bits.
   bool extent(uint64_t* out_bytes) const;
 };
-/// True if two regions, which lie within the address space, share a byte.
+/// True if two regions share a byte. Both must lie within the address space.
 bool regions_overlap(const BlasRegion& one, const BlasRegion& other);
-/// True if matrices of one batch share a byte.
+/// True if two matrices of a batch share a byte.
 bool overlaps_itself(const BlasRegion& region);
 
-/// One array of a call, checked.
+/// A checked array of a call.
 struct BlasOperand {
   const char* name = nullptr;
   Memory* memory = nullptr;  // null: empty
   BlasRegion region;
   bool is_written = false;
-  bool is_scalar = false;  // it may lie in what is written, for it is read before
+  bool is_scalar = false;  // may overlap the output, because it is read before
 
   MemoryUse use() const;
 };
 
-constexpr uint32_t kOperands = 5;  // of one call, at most: arrays and scalars
+constexpr uint32_t kOperands = 5;  // the most arrays and scalars that a call has
 
 struct BlasWork {
   kmb_blas_call call{};

@@ -15,7 +15,7 @@ Error no_such_type(km_data_type type, const char* types) {
   return make_error(KM_ERROR_INVALID_ARGUMENT, "type is %d; the routine takes %s", type, types);
 }
 
-/// In numbers divided by the larger one, so that squares neither overflow nor vanish.
+/// Computes with numbers divided by the larger one, so that squares neither overflow nor underflow.
 template <class T>
 void rotate(T& a, T& b, T& c, T& s) {
   const T larger = std::max(std::fabs(a), std::fabs(b));
@@ -51,7 +51,7 @@ void rotate(std::complex<T>& a, const std::complex<T>& b, T& c, std::complex<T>&
   a = direction * norm;
 }
 
-/// Computes on values of its own: the caller's may share memory with each other.
+/// Works on copies, because the caller's arguments may overlap.
 template <class T>
 class ModifiedRotation {
  public:
@@ -62,7 +62,7 @@ class ModifiedRotation {
     make(y1);
   }
 
-  /// Writes the flag and the entries that it does not imply.
+  /// Stores the flag and those entries that the flag does not imply.
   void store(T* parameters) const {
     parameters[0] = static_cast<T>(form_);
     for (int i = 0; i < 4; ++i) {
@@ -75,7 +75,8 @@ class ModifiedRotation {
   }
 
  private:
-  /// Which entries of the matrix are not 0, 1 or -1.
+  /// The flag of km_blas_rotm: it tells which entries of the matrix are stored, the others being 0,
+  /// 1 or -1.
   enum Form { kIdentity = -2, kAll = -1, kOffDiagonal = 0, kDiagonal = 1 };
   enum Entry { k11, k21, k12, k22 };
   static constexpr T kGamma = 4096;
@@ -107,14 +108,14 @@ class ModifiedRotation {
     scale(d2, &h_[k21], &h_[k22], nullptr);
   }
 
-  /// Sets all to 0, for vectors that cannot be turned.
+  /// Sets all results to 0, for vectors that no rotation exists for.
   void give_up() {
     form_ = kAll;
     h_ = {};
     d1 = d2 = x1 = 0;
   }
 
-  /// Brings the weight near 1 by powers of gamma, which a row of the matrix takes over.
+  /// Scales the weight to near 1 by powers of gamma, and scales a row of the matrix to match.
   void scale(T& weight, T* first, T* second, T* result) {
     if (weight == 0 || !std::isfinite(weight)) return;
     while (std::fabs(weight) <= 1 / (kGamma * kGamma) || std::fabs(weight) >= kGamma * kGamma) {
@@ -132,7 +133,7 @@ class ModifiedRotation {
   std::array<T, 4> h_{};
 };
 
-/// A number of the caller's, at any address.
+/// Accesses a number of the caller's, which need not be aligned.
 template <class T>
 T load(const void* place) {
   T value;
@@ -145,7 +146,7 @@ void store(void* place, const T& value) {
   std::memcpy(place, &value, sizeof value);
 }
 
-/// `Cosine` is the type of c.
+/// `Cosine` is the type of c, which is real for complex vectors.
 template <class T, class Cosine>
 Status plane(void* a, void* b, void* c, void* s) {
   T new_a = load<T>(a), new_b = load<T>(b), sine;
@@ -165,7 +166,8 @@ Status modified(void* d1, void* d2, void* x1, const void* y1, void* parameters) 
   store(d2, made.d2);
   store(x1, made.x1);
   T entries[5];
-  std::memcpy(entries, parameters, sizeof entries);  // those that are implied stay
+  // Entries that the flag implies keep the caller's values.
+  std::memcpy(entries, parameters, sizeof entries);
   made.store(entries);
   std::memcpy(parameters, entries, sizeof entries);
   return {};

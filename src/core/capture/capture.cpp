@@ -96,7 +96,7 @@ Error CaptureCalls::refuse(EventCapture& mark, const char* what) {
   CaptureState& state = mark.capture->state;
   const bool was_active = state == CaptureState::kActive;
   if (was_active) state = CaptureState::kInvalidated;
-  // CUDA tells an event of a capture that goes on from one that marks nothing any more.
+  // CUDA's code differs for an event of an active capture and one of an ended capture.
   return capture_error(was_active ? kCapturedEvent : kInvalidValue, KM_ERROR_CAPTURE_UNSUPPORTED,
                        "%s an event that was recorded in a capture is not possible, because it "
                        "marks no work that runs%s",
@@ -118,7 +118,7 @@ void CaptureCalls::leave(CaptureSlot& slot) {
   if (!slot.capture_) return;
   kept_ = slot.capture_;
   if (kept_->origin == &slot) {
-    finish(*kept_);  // nobody can end it any more
+    finish(*kept_);  // the destroyed stream began it, so nobody can end it any more
     return;
   }
   KM_ASSERT(std::find(kept_->members.begin(), kept_->members.end(), &slot) != kept_->members.end(),
@@ -140,7 +140,8 @@ void CaptureCalls::start_chain(CaptureSlot& slot) { slot.chain_ = ++last_chain; 
 void CaptureCalls::join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes) {
   KM_ASSERT(!slot.capture_ && !slot.is_active(), "a stream takes part in one capture");
   KM_ASSERT(capture->state == CaptureState::kActive, "nothing joins a capture that is over");
-  capture->members.reserve(capture->members.size() + 1);  // so that nothing fails half way
+  // Reserved first, so that nothing fails halfway.
+  capture->members.reserve(capture->members.size() + 1);
   slot.tail_.assign(nodes.begin(), nodes.end());
   start_chain(slot);
   capture->members.push_back(&slot);

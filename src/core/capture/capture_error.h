@@ -7,7 +7,7 @@
 
 namespace km::capturing {
 
-// Results of the CUDA driver, as the native code of our errors.
+// Results of the CUDA driver, which errors have as their native code.
 inline constexpr int64_t kInvalidValue = 1, kIllegalState = 401, kUnsupported = 900,
                          kInvalidated = 901, kMerge = 902, kUnmatched = 903, kUnjoined = 904,
                          kIsolation = 905, kCapturedEvent = 907;
@@ -21,7 +21,7 @@ Error capture_error(int64_t native_code, km_status status, const char* format,
   return error;
 }
 
-/// A call on a capture that an earlier call has invalidated.
+/// The error of a call on a capture that an earlier call has invalidated.
 inline Error invalidated() {
   return capture_error(kInvalidated, KM_ERROR_CAPTURE_INVALIDATED, "%s",
                        "an earlier call has invalidated this capture; end it with "

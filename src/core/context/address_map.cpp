@@ -9,8 +9,9 @@
 
 namespace km {
 
-/// Marks the map as changing. Every store to a node comes after the odd version (release), every
-/// load of a reader before its second look at the version (acquire).
+/// Makes the version odd while a writer changes the map. Stores to nodes are release, so that they
+/// come after the odd version; a reader's loads are acquire, so that they come before its second
+/// read of the version.
 class AddressMap::Writing {
  public:
   explicit Writing(AddressMap& map) : map_(map) {
@@ -43,7 +44,7 @@ uint32_t AddressMap::random_level_count() {
 AddressMap::Node* AddressMap::take_node() {
   if (free_.empty()) {
     if (nodes_.size() == nodes_.capacity()) nodes_.reserve(std::max<size_t>(16, nodes_.size() * 2));
-    free_.reserve(nodes_.capacity());  // so that erase() needs no memory
+    free_.reserve(nodes_.capacity());  // reserved here, so that erase() needs no memory
     nodes_.push_back(std::make_unique<Node>());
     free_.push_back(nodes_.back().get());
   }
@@ -128,7 +129,7 @@ void AddressMap::clear() {
 }
 
 AddressRange AddressMap::read_before(uint64_t address) const {
-  // A list that changes meanwhile can send the reader in circles; a search never takes this long.
+  // A concurrent writer can lead the reader in circles; this is more steps than any search takes.
   uint32_t steps_left = 100000;
   const Node* node = &head_;
   for (uint32_t level = level_count_.load(std::memory_order_acquire); level-- > 0;) {

@@ -90,7 +90,7 @@ Status Context::set_profiling(bool on) {
   auto kept = std::make_unique<std::shared_ptr<Profiler>>(profiler_);
   KM_TRY(call_backend(backend().context_profile, native_, uint32_t{1}, record,
                       static_cast<void*>(kept.get()), release));
-  static_cast<void>(kept.release());  // the backend's, to the end of the context
+  static_cast<void>(kept.release());  // the backend keeps it until the context ends
   backend_knows_profiler_ = true;
   return {};
 }
@@ -115,7 +115,7 @@ Status Context::stop_profiler() {
 Context::~Context() {
   KM_ASSERT(captures_.all.empty(), "a capture keeps its context, by its graph");
   if (native_ == nullptr) return;
-  // Output from here on must not reach a callback whose owner is gone.
+  // Output must not reach a callback from here on, because the program may have freed its data.
   if (output_.callback != nullptr) {
     static_cast<void>(call_backend(backend().context_set_output, native_, nullptr, nullptr));
   }
@@ -129,13 +129,14 @@ Result<Context::SharedDefaultStream> Context::default_stream() {
     const std::lock_guard lock(mutex_);
     if (default_stream_) return default_stream_;
   }
-  // Unlocked: the backend may wait for a callback, which may make calls that are recorded.
+  // No lock is held, because the backend may wait for a callback, which may make calls whose errors
+  // take the lock.
   const auto made = std::make_shared<DefaultStream>(backend());
   KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &made->native));
   made->number = new_stream_number();
   KM_ASSERT(made->native != nullptr, "a backend that succeeds has made a stream");
   const std::lock_guard lock(mutex_);
-  if (default_stream_) return default_stream_;  // another thread was first
+  if (default_stream_) return default_stream_;  // another thread created it meanwhile
   if (now == epoch()) default_stream_ = made;
   return SharedDefaultStream(made);
 }
@@ -158,12 +159,13 @@ Result<Context::MemoryInfo> Context::memory_info() {
 }
 
 Status Context::reset(const MayBlock&) {
-  Ref<CaptureSlot> slot = make_ref<CaptureSlot>();  // before anything is changed
+  // Allocated first, so that a failure changes nothing.
+  Ref<CaptureSlot> slot = make_ref<CaptureSlot>();
   SharedDefaultStream lost;
   drop_captures(captures_);
   {
     const std::lock_guard lock(mutex_);
-    // First, so that calls on other threads stop adding work to what is about to be dropped.
+    // The epoch rises first, so that calls on other threads stop adding work that the reset drops.
     epoch_.fetch_add(1, std::memory_order_acq_rel);
     device_ranges_.clear();
     host_ranges_.clear();
@@ -171,7 +173,8 @@ Status Context::reset(const MayBlock&) {
     std::swap(default_capture_slot_, slot);
     last_error_ = {KM_SUCCESS, {}, 0};
   }
-  // Unlocked: callbacks of the dropped work may make calls that fail and are recorded.
+  // No lock is held, because callbacks of the dropped work may make calls whose errors take the
+  // lock.
   return call_backend(backend().context_reset, native_);
 }
 
@@ -230,7 +233,7 @@ Status Context::set_output(km_output_callback callback, void* user_data) {
     std::swap(output_.callback, other);
     std::swap(output_.user_data, other_data);
   };
-  exchange(callback, user_data);  // both hold the former ones from here on
+  exchange(callback, user_data);  // `callback` and `user_data` are the former ones from here on
   Status status =
       call_backend(backend().context_set_output, native_, to_callback ? &Output::write : nullptr,
                    static_cast<void*>(&output_));
@@ -275,7 +278,8 @@ void Context::record_error(const char* function, km_status status, std::string_v
                            int64_t native_code) noexcept {
   if (!is_error(status)) return;
   error_history_.add(function, status, text, native_code);
-  // An object that is lost says nothing about the context as it is now.
+  // The call used an object of an earlier epoch, so its failure is not an error of the present
+  // context.
   if (status == KM_ERROR_CONTEXT_LOST) return;
   const std::lock_guard lock(mutex_);
   last_error_.status = status;

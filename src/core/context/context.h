@@ -1,4 +1,4 @@
-// An opened device: what streams, memory and modules belong to.
+// Contexts: opened devices, which own streams, memory and modules.
 #pragma once
 
 #include <atomic>
@@ -28,14 +28,14 @@ class Context final : public Object {
   Device& device() const { return *device_; }
   const kmb_backend& backend() const { return device_->backend(); }
   kmb_context* native() const { return native_; }
-  /// Rises with each reset; objects of an earlier epoch are lost.
+  /// Rises with each reset; objects of earlier epochs are lost.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
   km_context_flags flags() const { return flags_; }
-  /// True when uses of its memory on different streams are ordered.
+  /// True if uses of its memory on different streams are ordered.
   bool is_ordered() const { return (flags_ & KM_CONTEXT_ORDERED) != 0; }
 
-  /// A default stream of the backend. Who holds it keeps the context as well.
+  /// A default stream of the backend. A reference to it keeps the context alive as well.
   struct DefaultStream {
     explicit DefaultStream(const kmb_backend& of) : backend(of) {}
     ~DefaultStream() {
@@ -49,9 +49,9 @@ class Context final : public Object {
     uint64_t number = 0;
   };
   using SharedDefaultStream = std::shared_ptr<const DefaultStream>;
-  /// That of this epoch, made on first use.
+  /// The default stream of the present epoch, created on first use.
   Result<SharedDefaultStream> default_stream();
-  /// The slot of the default stream of this epoch.
+  /// The slot of the present epoch's default stream.
   Ref<CaptureSlot> default_capture_slot();
   ContextCaptures& captures() { return captures_; }
   Profiler& profiler() { return *profiler_; }
@@ -64,19 +64,19 @@ class Context final : public Object {
   Status synchronize(const MayBlock& may_block);
   Result<MemoryInfo> memory_info();
   Status reset(const MayBlock& may_block);
-  /// KM_SUCCESS, or the error of a kernel that failed.
+  /// KM_SUCCESS, or the error of a kernel that faulted.
   Status sticky();
   Result<uint64_t> limit(km_context_limit limit) const;
   Status set_limit(km_context_limit limit, uint64_t value);
-  /// Null: standard output.
+  /// A null callback sends output to standard output.
   Status set_output(km_output_callback callback, void* user_data);
 
-  /// The error that the context is in: the sticky one of a kernel, else the last call's that
-  /// failed; KM_SUCCESS when there is none.
+  /// The context's error: the sticky error of a kernel, otherwise that of the last failed call;
+  /// KM_SUCCESS if there is none.
   Error error();
-  /// Gives the error, and forgets the one of the last call.
+  /// Returns the error, and clears it if it is the last call's.
   Error take_error();
-  /// Keeps the error of a call that failed. `function` is static.
+  /// Records the error of a failed call. `function` must have static lifetime.
   void record_error(const char* function, km_status status, std::string_view text,
                     int64_t native_code) noexcept;
   void record_error(const char* function, const Error& error) noexcept {
@@ -84,19 +84,21 @@ class Context final : public Object {
   }
   ErrorHistory& error_history() { return error_history_; }
 
-  /// Lets kernels of this context use memory of `peer`, of the same backend; or no longer.
+  /// Allows or forbids kernels of this context to use memory of `peer`, which must belong to the
+  /// same backend.
   Status set_peer_access(Context& peer, bool enabled);
-  /// Its own memory, or that of a context that set_peer_access() named.
+  /// True for this context and for those that set_peer_access() allowed.
   bool may_use(const Context& other) const;
 
   AllocationTracker& tracker() { return tracker_; }
   MemoryProfile& memory_profile() { return memory_profile_; }
 
-  /// The caller's handles: with the last one, what is left alive is reported.
+  /// Counts handles of the program; when the last one is destroyed, objects that are still alive
+  /// are reported.
   void handle_given() { handle_count_.fetch_add(1, std::memory_order_relaxed); }
   void handle_gone() override;
 
-  /// Device memory by device address, and page-locked host memory by host address.
+  /// Device memory by device address and page-locked host memory by host address.
   AddressMap& device_ranges() { return device_ranges_; }
   AddressMap& host_ranges() { return host_ranges_; }
 
@@ -109,14 +111,15 @@ class Context final : public Object {
   };
 
   Context(Ref<Device> device, km_context_flags flags);
-  /// Has accesses tested if the flags say so and the device can; flags() tells then.
+  /// Enables checked accesses if the flags ask for them; clears the flag if the device cannot
+  /// check.
   Status choose_checking();
   Status set_profiling(bool on);
   ~Context() override;
   Error sticky_error();
 
   const Ref<Device> device_;
-  km_context_flags flags_;  // as they are from create() on
+  km_context_flags flags_;  // do not change after create()
   const std::shared_ptr<Profiler> profiler_;
   kmb_context* native_ = nullptr;
   std::atomic<uint32_t> epoch_{1};
@@ -130,34 +133,35 @@ class Context final : public Object {
   ErrorHistory error_history_;
 
   std::mutex profiling_mutex_;
-  bool backend_knows_profiler_ = false;  // under profiling_mutex_
+  bool backend_knows_profiler_ = false;  // guarded by profiling_mutex_
 
-  const uint64_t number_;  // of all contexts there have been: peers know each other by it
+  const uint64_t number_;  // unique in this process, because peers refer to each other by it
 
-  // The backend is called with this lock; never with the next one, which callbacks may ask for.
+  // The backend is called with this lock held. It must not be called with mutex_ held, which
+  // callbacks may take.
   mutable std::mutex peers_mutex_;
-  std::vector<uint64_t> peers_;  // under peers_mutex_
+  std::vector<uint64_t> peers_;  // guarded by peers_mutex_
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   SharedDefaultStream default_stream_;
   Ref<CaptureSlot> default_capture_slot_;
   Error last_error_{KM_SUCCESS, {}, 0};
 };
 
-/// For each stream of a backend its own.
+/// Returns a number that no stream of any context has had.
 uint64_t new_stream_number();
 
-/// Both contexts must be of one backend.
+/// Fails unless both contexts belong to one backend.
 Status require_peer(const Context& context, const Context& peer);
 
-/// An object that belongs to a context and is lost with its reset.
+/// An object that belongs to a context and is lost when the context is reset.
 class ContextChild : public Object {
  public:
   Context& context() const { return *context_; }
   const kmb_backend& backend() const { return context_->backend(); }
   bool is_lost() const { return epoch_ != context_->epoch(); }
 
-  /// The memory that a child stands for, as reports of leaks tell it.
+  /// The memory behind a child, for reports of leaks.
   struct HeldMemory {
     uint64_t size_bytes = 0;
     uint64_t tracking_id = 0;  // in the context's tracker; 0: not tracked
@@ -167,7 +171,7 @@ class ContextChild : public Object {
  protected:
   explicit ContextChild(Context& context)
       : context_(Ref<Context>::share(context)), epoch_(context.epoch()) {}
-  /// A part of another child, lost with it.
+  /// Marks a constructor of a child that is a part of another child and is lost with it.
   struct PartOf {
     const ContextChild& parent;
   };

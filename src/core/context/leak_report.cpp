@@ -19,12 +19,12 @@ namespace {
 constexpr const char* kArea = "memory";
 constexpr size_t kMostLines = 20;
 
-// Calls `visit(type, id, child)` for each live handle to an object of a context.
+// Calls `visit(type, id, child)` for each live handle to one of a context's objects.
 template <class Visit>
 void for_each_child(Visit&& visit) {
   for (uint8_t number = 0; number < kObjectTypeCount; ++number) {
     const auto type = static_cast<ObjectType>(number);
-    if (type == ObjectType::kMemory) continue;  // internal
+    if (type == ObjectType::kMemory) continue;  // internal handles
     handle_table(type).for_each_live([&](uint64_t id, Object& object) {
       if (auto* child = dynamic_cast<ContextChild*>(&object)) visit(type, id, *child);
     });
@@ -103,7 +103,8 @@ void at_exit(int) {
     for (const Ref<Context>& context : kept) {
       say(*context, "at exit");
       static_cast<void>(
-          Ref<Context>(context).release());  // the process ends: nothing is taken apart
+          // Leaked, because the process ends and destructors must not run.
+          Ref<Context>(context).release());
     }
   } catch (const std::bad_alloc&) {
     log(LogLevel::kWarn, kArea, "no memory for the report of leaks");

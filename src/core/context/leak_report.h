@@ -1,14 +1,14 @@
-// Objects that are left alive when a context's last handle goes, or the process ends.
+// Reports objects that are alive when a context's last handle is destroyed or the process ends.
 #pragma once
 
 namespace km {
 
 class Context;
 
-/// Says in the log what a context has alive that its caller holds handles to: as warnings when its
-/// allocations are tracked, else at level info, and costs nothing when that is not shown.
+/// Logs the objects of a context that its caller still holds handles to: as warnings if allocations
+/// are tracked, otherwise at level info. Costs nothing if that level is not shown.
 void report_leaks(Context& context);
-/// Has the same done for all contexts when the process ends.
+/// Reports the leaks of all contexts when the process ends.
 void report_leaks_at_exit();
 
 }  // namespace km

@@ -13,7 +13,7 @@
 namespace km {
 namespace {
 
-constexpr size_t kMostSamples = 1 << 16;  // then every second one is dropped
+constexpr size_t kMostSamples = 1 << 16;  // when it is reached, every second sample is dropped
 
 int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -35,7 +35,7 @@ void MemoryProfile::begin(uint64_t interval_ns) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(!is_running_ && !thread_.joinable(), "nobody samples while a profile begins");
   samples_.clear();
-  samples_.reserve(kMostSamples);  // so that sampling needs no memory
+  samples_.reserve(kMostSamples);  // reserved here, so that sampling needs no memory
   interval_ns_ = interval_ns;
   stride_ = 1;
   sample_count_ = 0;
@@ -90,7 +90,8 @@ void MemoryProfile::stop() {
 
 void MemoryProfile::run() {
   pthread_setname_np(pthread_self(), "km-memory");
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // the allocator may know this thread
+  // The allocator may hold state for this thread, so it may not be cancelled.
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   std::unique_lock lock(mutex_);
   while (!is_stopping_) {
     const auto pause = std::chrono::nanoseconds(std::min<uint64_t>(interval_ns_, INT64_MAX / 4));

@@ -1,4 +1,4 @@
-// How much device memory a context has in use: counted always, sampled on request.
+// The device memory that a context uses: always counted, and sampled on request.
 #pragma once
 
 #include <atomic>
@@ -34,9 +34,9 @@ class MemoryProfile {
       note(now, frees_);
   }
 
-  /// Begins with no records; an error while a profile runs.
+  /// Clears the samples and starts; fails while a profile runs.
   Status start(uint64_t interval_ns);
-  /// Keeps what was found. Fine when none runs.
+  /// Stops and keeps the samples. Does nothing if no profile runs.
   void stop();
   km_memory_profile report() const;
   std::vector<km_memory_sample> samples() const;
@@ -52,12 +52,12 @@ class MemoryProfile {
   std::atomic<uint64_t> peak_{0}, minimum_{0}, allocations_{0}, frees_{0};
 
   std::mutex control_mutex_;  // one start or stop at a time
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   bool is_stopping_ = false;
   uint64_t interval_ns_ = 0;
-  uint64_t stride_ = 1;        // of intervals, rises when there are too many samples
-  uint64_t sample_count_ = 0;  // taken
+  uint64_t stride_ = 1;        // in intervals; doubles when there are too many samples
+  uint64_t sample_count_ = 0;  // samples taken so far
   int64_t start_ns_ = 0;
   double sum_ = 0;
   std::vector<km_memory_sample> samples_;

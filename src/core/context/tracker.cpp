@@ -14,7 +14,7 @@
 namespace km {
 namespace {
 
-constexpr int kOwnFrames = 3;  // of the tracker itself
+constexpr int kOwnFrames = 3;  // frames of the tracker itself, which are dropped
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -1,5 +1,5 @@
-// Which allocations of a context are alive, how much they take, and where they were made. Costs
-// nothing but two additions per allocation while it is off.
+// The live allocations of a context: their sizes and where they were made. Costs two additions per
+// allocation while tracking is off.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct TrackedAllocation {
   km_allocation_info info() const;
   /// "1024 bytes at 0x7f... of device memory, tag 'weights'"
   std::string describe() const;
-  /// One line per frame of the stack; empty where it was not asked for.
+  /// One line for each frame of the stack; empty if stacks are not recorded.
   std::string stack() const;
 };
 
@@ -36,18 +36,18 @@ class AllocationTracker {
   void set_flags(km_tracking_flags flags) { flags_.store(flags, std::memory_order_relaxed); }
   bool is_on() const { return flags_.load(std::memory_order_relaxed) != KM_TRACKING_OFF; }
 
-  /// Gives the number by which remove() and set_tag() know it. Throws std::bad_alloc.
+  /// Returns the number that remove() and set_tag() take. Throws std::bad_alloc.
   uint64_t add(km_allocation_kind kind, uint64_t address, uint64_t size_bytes);
   void remove(uint64_t id);
   Status set_tag(uint64_t id, const char* tag);
 
-  /// All that are alive, in the order of allocation.
+  /// All live allocations in the order of allocation.
   std::vector<TrackedAllocation> all() const;
   Result<TrackedAllocation> find(uint64_t id) const;
 
  private:
   std::atomic<km_tracking_flags> flags_{KM_TRACKING_OFF};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<uint64_t, TrackedAllocation> live_;
   uint64_t last_id_ = 0;
 };

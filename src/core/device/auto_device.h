@@ -1,4 +1,4 @@
-// The choice of "auto", with its reasons: nothing falls back without saying so.
+// Chooses the device for "auto" and records the reasons, so that no fallback is silent.
 #pragma once
 
 #include <string>
@@ -17,13 +17,12 @@ struct AutoCandidate {
 
 struct AutoChoice {
   std::vector<AutoCandidate> candidates;  // in the order in which they are tried
-  Ref<Device> device;                     // null: none works
+  Ref<Device> device;                     // null: no candidate works
 };
 
-/// KM_DEVICE, where it names a device: then nothing else is tried. Otherwise the first of CUDA and
-/// CPU that works.
+/// If KM_DEVICE names a device, that one only; otherwise the first of CUDA and CPU that works.
 AutoChoice choose_device();
-/// Opens the choice: the log says what was chosen, an error why nothing was.
+/// Opens the chosen device and logs the choice; if none works, the error has all reasons.
 Result<Ref<Device>> open_automatically();
 
 }  // namespace km

@@ -48,7 +48,7 @@ Result<uint32_t> count_of(const kmb_backend& backend) {
 }  // namespace
 
 Registry& backends() {
-  // Leaked on purpose: backends live as long as the process.
+  // The registry is leaked on purpose, because backends live as long as the process.
   static Registry& registry = [&]() -> Registry& {
     watch_for_fork();
     for (const std::string& line : unknown_env_names()) {

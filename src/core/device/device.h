@@ -1,4 +1,4 @@
-// Backends by name and devices by URI.
+// Looks up backends by name and devices by URI.
 #pragma once
 
 #include <string>
@@ -8,22 +8,23 @@
 
 namespace km {
 
-/// The backends of this process: plugins and, where KM_ENABLE_NULL says so, the null backend.
+/// The backends of this process: plugins, and the null backend if KM_ENABLE_NULL enables it.
 Registry& backends();
 
-/// Devices of one backend, or with an empty name those of all backends that work here.
+/// The number of devices of one backend, or, for an empty name, of all backends that work on this
+/// machine.
 Result<uint32_t> device_count(const std::string& backend);
 
 class Device final : public Object {
  public:
-  /// Opens "cpu", "cpu:1" or "auto".
+  /// Opens a device by its URI: "cpu", "cpu:1" or "auto".
   static Result<Ref<Device>> open(const std::string& uri);
 
   const kmb_backend& backend() const { return backend_; }
   kmb_device* native() const { return native_; }
-  /// The device's properties when it was opened.
+  /// The properties that the device had when it was opened.
   const km_device_info& info() const { return info_; }
-  /// True if kernels of this device can be given memory of `peer`.
+  /// True if kernels on this device can use memory of `peer`.
   Result<bool> can_access(const Device& peer) const;
   Result<int64_t> attribute(km_device_attribute attribute) const;
 

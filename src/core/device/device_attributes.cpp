@@ -11,7 +11,7 @@ namespace {
 
 struct Row {
   km_device_attribute attribute;
-  int32_t cuda;  // 0: CUDA has none
+  int32_t cuda;  // 0: CUDA has no such attribute
   const char* name;
   const char* unit;
 };
@@ -35,7 +35,7 @@ constexpr Row kCudaRows[] = {
 #undef KM_DEVICE_ATTRIBUTE_ROW
 };
 
-// Units of ours that equal CUDA's are taken from there.
+// Attributes whose unit equals CUDA's take it from CUDA's row.
 constexpr Row kOwnRows[] = {
 #define KM_DEVICE_ATTRIBUTE_ROW(number, name, unit)
 #define KM_OWN_ATTRIBUTE(name, cuda_name) \

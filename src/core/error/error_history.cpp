@@ -18,7 +18,7 @@ int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// The part of a text that a record holds: it ends with a whole UTF-8 character.
+/// Truncates the text to the size of a record, without splitting a UTF-8 character.
 std::string_view cut(std::string_view text) {
   size_t size = std::min(text.size(), kTextBytes);
   while (size < text.size() && size > 0 && (text[size] & 0xC0) == 0x80) --size;
@@ -75,7 +75,7 @@ void ErrorHistory::count(km_status status, int64_t now_ns) {
   km_error_count* at = std::find_if(
       counts_.data(), end, [status](const km_error_count& one) { return one.status == status; });
   if (at == end) {
-    if (count_size_ == counts_.size()) return;  // more statuses than there are
+    if (count_size_ == counts_.size()) return;  // cannot happen: there is room for every status
     ++count_size_;
     const StatusText* known = status_text(status);
     *at = {status, known != nullptr ? known->category : KM_ERROR_CATEGORY_NONE, 0, 0};

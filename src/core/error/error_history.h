@@ -1,4 +1,4 @@
-// The failures of a context: the latest ones, and how often each status occurred.
+// The latest failures of a context, and the number of times that each status occurred.
 #pragma once
 
 #include <array>
@@ -12,27 +12,27 @@
 
 namespace km {
 
-/// Failures of one call for one reason, one right after the other.
+/// Consecutive failures of one function for one reason.
 struct ErrorRecord {
   uint64_t id = 0;
   km_status status = KM_SUCCESS;
   int64_t first_ns = 0, last_ns = 0;  // since the Unix epoch
   uint64_t count = 0;
   int64_t native_code = 0;
-  const char* call = "";  // static
+  const char* call = "";  // has static lifetime
   std::string text;
 
-  /// The record in the form of the C ABI.
+  /// Converts the record to the C ABI's struct.
   km_error_record info() const;
 };
 
 class ErrorHistory {
  public:
-  /// `call` is static. The text is left out where there is no memory for it.
+  /// `call` must have static lifetime. Without memory for the text, the record has none.
   void add(const char* call, km_status status, std::string_view text, int64_t native_code) noexcept;
-  /// The newest first.
+  /// The records, newest first.
   std::vector<ErrorRecord> records() const;
-  /// Statuses that occurred since the last clear(), in the order of their values.
+  /// The statuses since the last clear(), sorted by value.
   std::vector<km_error_count> counts() const;
   void clear();
 

@@ -1,4 +1,4 @@
-// Texts of the status codes: names, meanings, advice.
+// Texts of the status codes: names, meanings and advice.
 #pragma once
 
 #include "kernelmill/c_api.h"
@@ -9,11 +9,11 @@ struct StatusText {
   km_status status;
   km_error_category category;
   const char* name;         // "KM_ERROR_OUT_OF_BOUNDS"
-  const char* description;  // one sentence without the values of a particular call
-  const char* recovery;     // what to do about it
+  const char* description;  // one sentence that holds for every call
+  const char* recovery;     // advice for the program's author
 };
 
-/// The row of a status; null for values that no version of this library returns.
+/// The texts of a status; null for values that this library does not return.
 const StatusText* status_text(km_status status);
 
 /// True if a status reports a failure; KM_NOT_READY and KM_TIMEOUT do not.

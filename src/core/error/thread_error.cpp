@@ -9,20 +9,20 @@
 namespace km {
 namespace {
 
-// No destructor: calls may still fail while the thread ends.
+// It has no destructor, because calls may still fail while the thread ends.
 struct ThreadError {
   km_status status;
   int64_t native_code;
   size_t size;
-  char text[4608];  // the longest text of a backend, and room for the function's name
+  char text[4608];  // room for the longest text of a backend and the function's name
 };
 thread_local ThreadError t_error;
 
-/// False when the part did not fit.
+/// Returns false if the part was truncated.
 bool append(std::string_view part) {
   KM_ASSERT(t_error.size <= sizeof t_error.text, "an error's text lies in its thread's buffer");
   size_t count = std::min(part.size(), sizeof t_error.text - t_error.size);
-  // A text that is cut ends with a whole UTF-8 character.
+  // The truncation must not split a UTF-8 character.
   while (count < part.size() && count > 0 && (part[count] & 0xC0) == 0x80) --count;
   std::memcpy(t_error.text + t_error.size, part.data(), count);
   t_error.size += count;

@@ -8,7 +8,7 @@
 namespace km {
 namespace {
 
-/// Calls `visit(list, range)` for all that the work uses, variables of its module included.
+/// Calls `visit(list, range)` for each ordered use of the work, including its module's variables.
 template <class Visit>
 void for_uses(const GraphWork& work, Visit&& visit) {
   for (const MemoryUse& use : work.uses) visit(use.accesses, use.range);
@@ -25,10 +25,11 @@ void CaptureOrder::add_conflicts(const Graph& graph, const GraphWork& work, uint
   for_uses(work, [&](const AccessList* list, const AccessRange& range) {
     const auto found = uses_.find(list);
     if (found == uses_.end()) return;
-    // The latest first: it is likely to come after the others.
+    // The search starts with the latest use, because its node often runs after the earlier ones
+    // already.
     for (auto use = found->second.rbegin(); use != found->second.rend(); ++use) {
       if (use->chain == chain || !use->range.conflicts_with(range)) continue;
-      // A node may have been removed meanwhile.
+      // The node may have been removed meanwhile.
       if (!graph.node(use->node) || graph.covers(*nodes, std::array{use->node})) continue;
       nodes->push_back(use->node);
     }

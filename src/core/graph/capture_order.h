@@ -1,5 +1,5 @@
-// Which nodes of a capture use which memory: what is captured on different streams of a capture is
-// ordered like work that runs there.
+// The uses of memory by the nodes of a capture. Conflicting nodes that were captured on different
+// streams get dependencies, like work on those streams.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ struct GraphWork;
 
 class CaptureOrder {
  public:
-  /// A new node's work, on a chain of nodes that each run after the one before, adds to `nodes`,
-  /// which it runs after: those that it conflicts with and that do not come before `nodes` anyway.
+  /// Adds to `nodes`, the dependencies of a new node, the nodes that conflict with its work and do
+  /// not come before `nodes` anyway. `chain` is a number of nodes that each run after the one
+  /// before.
   void add_conflicts(const Graph& graph, const GraphWork& work, uint64_t chain,
                      std::vector<uint64_t>* nodes) const;
-  /// Notes the node.
+  /// Records the uses of a new node.
   void note(const std::shared_ptr<const GraphWork>& work, uint64_t chain, uint64_t node);
 
  private:
   struct Use {
     uint64_t node, chain;
     AccessRange range;
-    std::shared_ptr<const GraphWork> work;  // keeps the memory, and the list with it
+    std::shared_ptr<const GraphWork> work;  // keeps the memory, and with it the list, alive
   };
   std::unordered_map<const AccessList*, std::vector<Use>> uses_;
 };

@@ -16,7 +16,7 @@ auto by_id(const std::vector<GraphNode>& nodes, uint64_t id) {
                           [](const GraphNode& node, uint64_t value) { return node.id < value; });
 }
 
-/// The dependencies of a node as sorted positions, which are comparable between graphs.
+/// A node's dependencies as sorted positions, which unlike ids are comparable between graphs.
 std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNode& node) {
   std::vector<size_t> found;
   found.reserve(node.dependencies.size());
@@ -25,13 +25,13 @@ std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNo
   return found;
 }
 
-/// Work with an operation on copies of graphs, in place of the one on the graphs.
+/// A copy of the work with another operation.
 SharedWork with_operation(const GraphWork& work, GraphOperation operation) {
   return std::make_shared<GraphWork>(
       GraphWork{std::move(operation), work.memories, work.uses, work.note});
 }
 
-/// The work with copies of the graphs within it; the same work if there are none.
+/// The work with its child graphs cloned; the same object if it has none.
 SharedWork copy_of(const SharedWork& work) {
   if (const Graph* child = work->child()) {
     return with_operation(*work, ChildOperation{child->clone()});
@@ -44,13 +44,13 @@ SharedWork copy_of(const SharedWork& work) {
   return work;
 }
 
-/// True if the child graphs of two nodes of a kind differ.
+/// True if the child graphs of two nodes of one kind differ.
 bool children_differ(const GraphWork& ours, const GraphWork& theirs) {
   const Graph* const own = ours.child();
   return own != nullptr && compare_graphs(*own, *theirs.child()).kind != KM_GRAPH_DIFFERENCE_NONE;
 }
 
-/// True if the conditions of two nodes of a kind, or the graphs under them, differ.
+/// True if the conditions of two nodes of one kind, or their graphs, differ.
 bool bodies_differ(const GraphWork& our_work, const GraphWork& their_work) {
   const auto* const ours = our_work.as<ConditionalOperation>();
   if (ours == nullptr || &our_work == &their_work) return false;
@@ -119,7 +119,8 @@ Ref<Graph> Graph::clone() const {
 
 Result<uint64_t> Graph::add(std::span<const uint64_t> dependencies, SharedWork work) {
   const std::lock_guard lock(mutex_);
-  // One more than there are nodes names one twice or none: a count that is wrong reads no further.
+  // A list longer than the number of nodes has a duplicate or a wrong id within its first nodes + 1
+  // entries, so a wrong count never reads further.
   const auto read = dependencies.first(std::min(dependencies.size(), nodes_.size() + 1));
   for (uint64_t id : read) {
     if (find(id) == nullptr) return no_such_node(id, "a dependency");
@@ -159,14 +160,14 @@ Status Graph::remove(uint64_t id) {
   return {};
 }
 
-/// Flags by position: true for the heads, and for all that they run after.
+/// Flags by position: true for the heads and all nodes that they depend on.
 std::vector<bool> Graph::ancestors_of(std::span<const uint64_t> heads) const {
   std::vector<bool> seen(nodes_.size());
   std::vector<uint64_t> open(heads.begin(), heads.end());
   while (!open.empty()) {
     const uint64_t id = open.back();
     open.pop_back();
-    if (find(id) == nullptr) continue;  // a head that was removed
+    if (find(id) == nullptr) continue;  // a head that was removed meanwhile
     const size_t position = position_of(nodes_, id);
     if (seen[position]) continue;
     seen[position] = true;
@@ -240,7 +241,8 @@ Result<std::vector<uint64_t>> Graph::dependents(uint64_t id) const {
 std::vector<size_t> topological_order(const std::vector<GraphNode>& nodes) {
   std::vector<size_t> left(nodes.size());
   std::vector<std::vector<size_t>> after(nodes.size());
-  // The lowest position first, so that the order is that of making wherever that is one.
+  // The lowest position comes first, so that nodes stay in order of creation if that is a
+  // topological order.
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (size_t i = 0; i < nodes.size(); ++i) {
     left[i] = nodes[i].dependencies.size();

@@ -1,4 +1,4 @@
-// Graphs: nodes of work and what runs after what. Nothing here runs anything.
+// Graphs: nodes of work and their dependencies. GraphExec runs them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace km {
 
 struct GraphWork;
-/// Immutable, so that graphs, their clones and what is instantiated share it.
+/// Immutable, so that graphs, their clones and executable graphs share it.
 using SharedWork = std::shared_ptr<const GraphWork>;
 
 struct GraphNode {
@@ -25,23 +25,23 @@ struct GraphNode {
 class Graph final : public ContextChild {
  public:
   explicit Graph(Context& context) : ContextChild(context) {}
-  /// With copies of the graphs within its nodes.
+  /// A copy in which the child graphs of nodes are copied too.
   Ref<Graph> clone() const;
 
-  /// The new node's id, which is larger than all before.
+  /// Returns the id of the new node, which is larger than all earlier ones.
   Result<uint64_t> add(std::span<const uint64_t> dependencies, SharedWork work);
-  /// The work must be of the node's kind.
+  /// The work must have the node's kind.
   Status set(uint64_t node, SharedWork work);
   Status remove(uint64_t node);
   Status add_dependency(uint64_t from, uint64_t to);
   Status remove_dependency(uint64_t from, uint64_t to);
 
-  /// The nodes as they are now, by rising id.
+  /// A snapshot of the nodes, sorted by id.
   std::vector<GraphNode> nodes() const;
   Result<GraphNode> node(uint64_t id) const;
   /// The ids of the nodes that depend on this one.
   Result<std::vector<uint64_t>> dependents(uint64_t id) const;
-  /// True if all of `nodes` are among `heads` and what those run after.
+  /// True if each of `nodes` is one of `heads` or a dependency, direct or not, of one.
   bool covers(std::span<const uint64_t> heads, std::span<const uint64_t> nodes) const;
 
  private:
@@ -56,23 +56,23 @@ class Graph final : public ContextChild {
   uint64_t last_id_ = 0;
 };
 
-/// "kernel", "copy" ...
+/// The kind's name in messages: "kernel", "copy" ...
 const char* graph_node_kind_name(km_graph_node_kind kind);
 
-/// The position of a node that is there.
+/// The position of a node by its id, which must exist.
 size_t position_of(const std::vector<GraphNode>& nodes, uint64_t id);
-/// Positions in `nodes` such that each comes after those that it depends on.
+/// Positions in `nodes`, each after the positions of its dependencies.
 std::vector<size_t> topological_order(const std::vector<GraphNode>& nodes);
 
-/// The first way in which the topologies of two graphs differ, and the node of `theirs` that shows
-/// it. Nodes correspond by their order.
+/// The first difference between the topologies of two graphs, and the node of `theirs` that shows
+/// it. Nodes correspond by position.
 struct GraphDifference {
   km_graph_difference kind = KM_GRAPH_DIFFERENCE_NONE;
   uint64_t node = 0;
 };
 GraphDifference compare_graphs(const Graph& ours, const Graph& theirs);
 
-/// In the language of Graphviz.
+/// The graph in the DOT language of Graphviz.
 std::string graph_to_dot(const Graph& graph);
 
 }  // namespace km

@@ -27,7 +27,7 @@ class GraphCapture final : public Capture {
   CaptureOrder order;
 };
 
-/// The steps that concern the graph.
+/// The part of capture calls that works on the graph.
 class GraphCaptureCalls : public CaptureCalls {
  public:
   explicit GraphCaptureCalls(Context& context) : CaptureCalls(context.captures()) {}
@@ -40,7 +40,8 @@ class GraphCaptureCalls : public CaptureCalls {
     }
     Ref<Capture> capture = Ref<Capture>::adopt(new GraphCapture(std::move(graph), &slot));
     kept_ = capture;
-    captures_.all.reserve(captures_.all.size() + 1);  // before anything is changed
+    // Reserved before the capture's state changes, so that nothing fails later.
+    captures_.all.reserve(captures_.all.size() + 1);
     join(slot, capture, nodes);
     KM_ASSERT(captures_.all.size() < captures_.all.capacity(), "room was made before the change");
     captures_.all.push_back(std::move(capture));

@@ -8,7 +8,8 @@
 namespace km {
 namespace {
 
-/// The text as the inside of a quoted string of Graphviz, where a line break is written as one.
+/// Escapes the text for a quoted string of Graphviz, which writes a line break as
+/// .
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : printable(text)) {
@@ -34,7 +35,7 @@ std::string fill_text(uint64_t size_bytes, uint32_t value, uint64_t destination)
   return " of " + counted(size_bytes, "byte") + " with " + hex(value) + "\n" + hex(destination);
 }
 
-/// The parameters of an operation that a label shows.
+/// The parameters of an operation that its node's label shows.
 std::string parameters_text(const GraphOperation& operation) {
   return match(
       operation,
@@ -68,7 +69,7 @@ std::string label_of(const GraphNode& node) {
          parameters_text(node.work->operation);
 }
 
-/// `prefix` makes the names of a child's nodes unique.
+/// `prefix` makes the names of a child graph's nodes unique.
 void append(const Graph& graph, const std::string& prefix, const std::string& indent,
             std::string* out) {
   const auto name = [&prefix](uint64_t id) { return prefix + std::to_string(id); };

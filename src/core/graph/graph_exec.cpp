@@ -16,9 +16,9 @@
 namespace km {
 namespace {
 
-constexpr size_t kRangesOfList = 8;  // of a kind, before they are made one
+constexpr size_t kRangesOfList = 8;  // ranges of a list and kind before they are merged
 
-/// Sorts by list and address, and makes one of what overlaps or is too much.
+/// Sorts uses by list and address, and merges ranges that overlap or exceed kRangesOfList.
 void merge_uses(std::vector<MemoryUse>* uses) {
   const auto key = [](const MemoryUse& use) {
     return std::tuple(reinterpret_cast<uintptr_t>(use.accesses), use.range.kind, use.range.begin);
@@ -26,7 +26,7 @@ void merge_uses(std::vector<MemoryUse>* uses) {
   std::sort(uses->begin(), uses->end(),
             [&](const MemoryUse& one, const MemoryUse& other) { return key(one) < key(other); });
   std::vector<MemoryUse> merged;
-  size_t count = 0;  // of the last one's list and kind
+  size_t count = 0;  // ranges of the last use's list and kind
   for (const MemoryUse& use : *uses) {
     MemoryUse* last = merged.empty() ? nullptr : &merged.back();
     const bool is_alike =
@@ -42,13 +42,13 @@ void merge_uses(std::vector<MemoryUse>* uses) {
   uses->swap(merged);
 }
 
-/// True for copies and fills, which have no effect when they write no bytes.
+/// True for copies and fills, which are replaced by empty nodes if they write no bytes.
 bool writes(const GraphWork& work) {
   return work.as<CopyOperation>() || work.as<RowsCopyOperation>() || work.as<PeerCopyOperation>() ||
          work.as<FillOperation>() || work.as<RowsFillOperation>();
 }
 
-/// Runs a host node's work, from the pointer that a backend keeps.
+/// Runs a host node's callback; `user_data` is the SharedWork that the backend keeps.
 void run_host_node(void* user_data, km_status status) {
   const SharedWork& work = *static_cast<const SharedWork*>(user_data);
   const auto& host = std::get<HostOperation>(work->operation);
@@ -77,11 +77,11 @@ Error mismatch(const GraphDifference& difference) {
 
 }  // namespace
 
-/// Nodes in the form that backends take. Host nodes' data is given away by release().
+/// Nodes in the form that backends take. It owns the data of host nodes until release().
 class GraphExec::NativeNodes {
  public:
   void add(const FlatNode& node, bool enabled = true) {
-    if (node.work->is_updatable()) {  // kernels turn it on again
+    if (node.work->is_updatable()) {  // stays a kernel node, because kernels may enable it again
       nodes_.push_back(native_of(node));
       nodes_.back().kernel.is_off = enabled ? 0 : 1;
       enabled = true;
@@ -97,7 +97,7 @@ class GraphExec::NativeNodes {
   }
   const kmb_graph_node* data() const { return nodes_.data(); }
   uint64_t size() const { return nodes_.size(); }
-  /// The backend has taken them.
+  /// Called when the backend has accepted the nodes and owns the data of host nodes.
   void release() {
     for (std::unique_ptr<SharedWork>& work : host_) static_cast<void>(work.release());
   }
@@ -136,7 +136,8 @@ kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
         host_.push_back(std::make_unique<SharedWork>(node.work));
         native.host = {run_host_node, host_.back().get(), release_host_node};
       },
-      [&](const ChildOperation&) { native.kind = KM_GRAPH_NODE_EMPTY; },  // its nodes are there
+      // The list has the child's nodes.
+      [&](const ChildOperation&) { native.kind = KM_GRAPH_NODE_EMPTY; },
       [&](const BlasOperation& blas) { native.blas = {blas.engine->native(), blas.call.get()}; },
       [&](const MemoryOpsOperation& memory) {
         native.memory_ops = {memory.ops.data(), memory.ops.size()};
@@ -148,12 +149,13 @@ kmb_graph_node GraphExec::NativeNodes::native_of(const FlatNode& node) {
   return native;
 }
 
-/// A graph with all that is within it as one list.
+/// Turns a graph and all graphs within it into one list of nodes.
 class GraphExec::Flattening {
  public:
-  /// Appends the nodes of a graph that starts after `entry`; gives those that it ends with.
+  /// Appends a graph's nodes, whose first ones depend on `entry`; returns the indices of the last
+  /// ones.
   std::vector<uint32_t> add(const Graph& graph, const std::vector<uint32_t>& entry, bool is_child);
-  /// Stores what decides where nobody has said otherwise.
+  /// Adds fills that store the default values of conditions before the graph's nodes.
   void add_defaults(const Graph& graph);
   std::vector<FlatNode> take();
 
@@ -161,16 +163,17 @@ class GraphExec::Flattening {
   void add_conditional(const SharedWork& work);
   void add_switch(const SharedWork& work);
   void add_body(const Ref<Graph>& body) { static_cast<void>(add(*body, {}, true)); }
-  /// Its index, for land(). `address` 0: a jump.
+  /// Returns the branch's index for land(). An `address` of 0 makes an unconditional jump.
   size_t add_branch(const SharedWork& work, uint64_t address, uint32_t value, bool if_equal);
   size_t add_jump(const SharedWork& work) { return add_branch(work, 0, 0, true); }
-  /// The branch goes to what is added next.
+  /// Sets the branch's target to the next node that is added.
   void land(size_t branch) { nodes_[branch].branch.target = nodes_.size(); }
 
   std::vector<FlatNode> nodes_;
 };
 
-/// Takes the flat nodes; if there are branches, each node runs after the one before.
+/// Returns the list. If it has branches, each node depends on the one before, because a backend
+/// then runs the list in order.
 std::vector<GraphExec::FlatNode> GraphExec::Flattening::take() {
   const auto is_branch = [](const FlatNode& node) {
     return node.work->as<ConditionalOperation>() != nullptr;
@@ -265,7 +268,8 @@ std::vector<uint32_t> GraphExec::Flattening::add(const Graph& graph,
       has_dependents[index] = true;
     }
     SharedWork work = node.work;
-    if (const Graph* child = work->child()) {  // part of the graph, with an empty node at its end
+    // The child's nodes join the list, followed by an empty node.
+    if (const Graph* child = work->child()) {
       std::vector<uint32_t> exits = add(*child, dependencies, true);
       if (!exits.empty()) dependencies = std::move(exits);
     } else if (work->as<ConditionalOperation>() != nullptr) {
@@ -310,7 +314,7 @@ Result<Ref<GraphExec>> GraphExec::create(const Graph& graph) {
   return exec;
 }
 
-/// Keeps what a node uses until the launches so far are done.
+/// Keeps the node's memory and module alive until all launches so far are over.
 void GraphExec::retire(const GraphWork& work) {
   const std::span<const kmb_use> uses = uses_.uses();
   for (size_t i = 0; i < uses.size(); ++i) {
@@ -388,7 +392,7 @@ Status GraphExec::launch(Stream& stream) {
   return {};
 }
 
-/// Queues a launch, or what goes before one, after the launches before.
+/// Queues a launch or an upload on the stream, after all earlier launches of the graph.
 Status GraphExec::submit_run(Stream& stream, RunEntry entry) {
   if (last_stream_.get() != &stream) {
     if (last_stream_ && last_stream_->native() != stream.native()) {
@@ -412,7 +416,7 @@ Status GraphExec::submit_run(Stream& stream, RunEntry entry) {
   return {};
 }
 
-/// True when the first variable of a module came to be used after uses_of().
+/// True if a module got its access list of variables after uses_of().
 bool GraphExec::has_new_variables() const {
   return std::any_of(
       of_nodes_.modules.begin(), of_nodes_.modules.end(),
@@ -424,7 +428,7 @@ GraphExec::Uses GraphExec::uses_of(const std::vector<FlatNode>& nodes) const {
   std::set<Module*> modules;
   for (const FlatNode& node : nodes) {
     const GraphWork& work = *node.work;
-    if (work.child() != nullptr) continue;  // its nodes are among these
+    if (work.child() != nullptr) continue;  // the list has the child's nodes
     all.memory.insert(all.memory.end(), work.uses.begin(), work.uses.end());
     const auto* const kernel = work.as<KernelOperation>();
     if (context().is_ordered() && kernel != nullptr) modules.insert(&kernel->function->module());
@@ -449,7 +453,7 @@ GraphDifference GraphExec::compare(const Graph& graph) const {
   return compare_graphs(*graph_, graph);
 }
 
-/// `changed` is of the same topology, and nobody changes it any more.
+/// `changed` must have this graph's topology and no other user that could change it.
 Status GraphExec::take_over(Ref<Graph> changed) {
   const GraphDifference difference = compare_graphs(*graph_, *changed);
   if (difference.kind != KM_GRAPH_DIFFERENCE_NONE) return mismatch(difference);

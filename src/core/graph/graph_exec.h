@@ -1,4 +1,4 @@
-// Graphs that are ready to run.
+// Executable graphs.
 #pragma once
 
 #include <mutex>
@@ -13,35 +13,35 @@ class GraphExec final : public ContextChild {
  public:
   static Result<Ref<GraphExec>> create(const Graph& graph);
 
-  /// Queues one run, after the runs before in whatever stream.
+  /// Queues one run, which waits for earlier runs on any stream.
   Status launch(Stream& stream);
-  /// Takes over the parameters of a node of this number.
+  /// Copies the parameters of the node with this id from the graph.
   Status update_node(const Graph& graph, uint64_t node);
-  /// Takes over all parameters of a graph of the same topology.
+  /// Copies all parameters from a graph of the same topology.
   Status update(const Graph& graph);
   GraphDifference compare(const Graph& graph) const;
-  /// A node that is off does nothing, until it is on again. Kernels, copies and fills only.
+  /// A disabled node does nothing. Only kernels, copies and fills can be disabled.
   Status set_enabled(uint64_t node, bool enabled);
   Result<bool> is_enabled(uint64_t node) const;
-  /// Lets kernels launch the graph by this handle, once it is uploaded.
+  /// Allows kernels to launch the graph by this handle after an upload.
   Status enable_device_launch(uint64_t handle);
-  /// Makes kernels launch the graph as it is now, and ends what kernels have changed of nodes that
-  /// the host has changed since. The host's launches do so, too.
+  /// Makes the current graph the one that kernels launch. Nodes that the host has changed lose the
+  /// changes that kernels made. Launches by the host do this too.
   Status upload(Stream& stream);
 
  private:
-  /// A node without children around it.
+  /// A node of the list that has no child graphs.
   struct FlatNode {
     SharedWork work;
-    std::vector<uint32_t> dependencies;  // indices of nodes before
-    uint64_t id = 0;                     // of what is no child's
+    std::vector<uint32_t> dependencies;  // indices of earlier nodes
+    uint64_t id = 0;                     // 0 for nodes of child graphs
     kmb_branch branch{};
   };
-  /// The nodes' uses of memory, as far as they are ordered.
+  /// The nodes' ordered uses of memory.
   struct Uses {
     std::vector<MemoryUse> memory;  // sorted
     struct UsedModule {
-      Module* module;  // which a kernel keeps
+      Module* module;  // a kernel's function keeps it alive
       const AccessList* variables;
     };
     std::vector<UsedModule> modules;
@@ -64,18 +64,19 @@ class GraphExec final : public ContextChild {
   using RunEntry = decltype(kmb_backend::graph_launch);
   Status submit_run(Stream& stream, RunEntry entry);
 
-  mutable std::mutex mutex_;  // guards what follows
-  Ref<Graph> graph_;          // as it runs; never changed
+  mutable std::mutex mutex_;  // guards the members below
+  Ref<Graph> graph_;          // the graph that runs; it is replaced, not changed
   std::vector<FlatNode> nodes_;
   std::set<uint64_t> disabled_;  // ids
-  bool has_events_ = false;      // that are recorded
+  bool has_events_ = false;      // some node records an event
   Uses of_nodes_;
   kmb_graph* native_ = nullptr;
-  uint64_t device_handle_ = 0;        // by which kernels launch it; 0: they may not
-  bool is_uploaded_ = false;          // as it is now
-  bool is_restored_ = true;           // nodes that kernels change: see graph_restore
-  std::vector<SharedWork> uploaded_;  // by kernels' launches in use until the next upload
-  UseList uses_;                      // the launches
+  uint64_t device_handle_ = 0;  // kernels launch the graph by it; 0: they may not
+  bool is_uploaded_ = false;    // no change since the last upload
+  // Nodes that kernels change have the host's parameters: see graph_restore.
+  bool is_restored_ = true;
+  std::vector<SharedWork> uploaded_;  // launches by kernels use it until the next upload
+  UseList uses_;                      // the launches' uses of this graph
   Ref<Stream> last_stream_;           // of the last launch
   kmb_event* order_ = nullptr;
 };

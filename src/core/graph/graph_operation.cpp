@@ -53,7 +53,7 @@ bool GraphWork::is_updatable() const {
 void add_use(GraphWork& work, const MemoryUse& use) {
   if (use.accesses == nullptr) return;
   work.uses.push_back(use);
-  work.uses.back().memory = nullptr;  // what keeps it is in `memories`
+  work.uses.back().memory = nullptr;  // `memories` keeps the memory
 }
 
 }  // namespace km

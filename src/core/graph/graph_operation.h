@@ -1,5 +1,5 @@
-// The operations of graph nodes: one struct for each, which holds the parameters that it has and
-// nothing else, and the variant of them all.
+// The operations of graph nodes: a struct for each with its parameters only, and the variant of
+// all.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ struct EmptyOperation {
 struct KernelOperation {
   Ref<Function> function;
   LaunchShape shape;
-  std::vector<std::byte> arguments;  // laid out as the function's parameters
-  uint64_t update_handle = 0;        // by which kernels change the node; 0: none does
+  std::vector<std::byte> arguments;  // in the layout of the function's parameters
+  uint64_t update_handle = 0;        // the handle by which kernels change the node; 0: none does
   static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_KERNEL; }
 };
 
-/// A copy of one run of bytes.
+/// A copy of one contiguous range.
 struct CopyOperation {
   CopySides sides = CopySides::kDevice;
   uint64_t destination = 0, source = 0, size_bytes = 0;
@@ -45,7 +45,8 @@ struct RowsCopyOperation {
   km_graph_node_kind kind() const;
 };
 
-/// A copy between contexts; both are null in a copy of nothing. The work's memories keep them.
+/// A copy between contexts; both are null if it copies nothing. The work's memories keep them
+/// alive.
 struct PeerCopyOperation {
   uint64_t destination = 0, source = 0, size_bytes = 0;
   kmb_context* destination_context = nullptr;
@@ -72,7 +73,7 @@ struct HostOperation {
 };
 
 struct ChildOperation {
-  Ref<Graph> graph;  // of no other node
+  Ref<Graph> graph;  // not shared with other nodes
   static constexpr km_graph_node_kind kind() { return KM_GRAPH_NODE_CHILD; }
 };
 
@@ -97,18 +98,18 @@ struct EventWaitOperation {
   static constexpr km_graph_node_kind kind() { return KMB_GRAPH_NODE_EVENT_WAIT; }
 };
 
-/// Graphs within a node, and the condition for them: 32 bits of memory decide.
+/// Graphs within a node, and their condition: 32 bits at `address` select what runs.
 struct ConditionalOperation {
   enum class Kind : uint8_t {
-    kIf,      // the first graph where they are not 0, else the second
-    kWhile,   // the only graph as long as they are not 0
-    kSwitch,  // the graph of that number
+    kIf,      // the first graph if they are not 0, otherwise the second
+    kWhile,   // the only graph, repeated while they are not 0
+    kSwitch,  // the graph with that index
   };
   Kind condition = Kind::kIf;
-  bool has_default = false;  // stored when the outermost graph starts
+  bool has_default = false;  // default_value is stored when the outermost graph starts
   uint32_t default_value = 0;
   uint64_t address = 0;
-  std::vector<Ref<Graph>> bodies;  // may change until they are instantiated
+  std::vector<Ref<Graph>> bodies;  // may change until the outermost graph is instantiated
   static constexpr km_graph_node_kind kind() { return KMB_GRAPH_NODE_BRANCH; }
 };
 
@@ -118,28 +119,28 @@ using GraphOperation =
                  BlasOperation, MemoryOpsOperation, EventRecordOperation, EventWaitOperation,
                  ConditionalOperation>;
 
-/// The work of a node: its operation, and everything that the operation refers to.
+/// The work of a node: its operation and the objects that the operation refers to.
 struct GraphWork {
   GraphOperation operation;
   std::vector<Ref<Memory>> memories;
-  std::vector<MemoryUse> uses;       // of memories, as far as they are ordered
-  std::shared_ptr<const void> note;  // of the node's maker
+  std::vector<MemoryUse> uses;       // the ordered uses of memory
+  std::shared_ptr<const void> note;  // data that the node's creator attached
 
   km_graph_node_kind kind() const;
-  /// The operation, null: it is another one.
+  /// The operation if it is a T, otherwise null.
   template <class T>
   const T* as() const {
     return std::get_if<T>(&operation);
   }
-  /// The number of bytes that a copy or fill writes; 0: another operation, or one without effect.
+  /// The number of bytes that a copy or fill writes; 0 for other operations.
   uint64_t written_bytes() const;
-  /// The graph of a child node, else null.
+  /// The graph of a child node, otherwise null.
   const Graph* child() const;
-  /// True for a kernel that other kernels change.
+  /// True for a kernel node that kernels may change.
   bool is_updatable() const;
 };
 
-/// Notes what the work uses, where uses are ordered.
+/// Adds a use to the work if it is ordered.
 void add_use(GraphWork& work, const MemoryUse& use);
 
 }  // namespace km

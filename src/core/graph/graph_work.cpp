@@ -13,7 +13,7 @@ std::shared_ptr<GraphWork> new_work(GraphOperation operation) {
 
 uint64_t value_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-/// Without memory it is an empty range, which needs none.
+/// A use without memory is an empty range and keeps nothing.
 Status keep(GraphWork& work, const MemoryUse& use) {
   if (use.memory == nullptr) return {};
   if (!use.memory->try_ref()) {
@@ -37,7 +37,7 @@ void keep_pinned(GraphWork& work, Context& context, const void* pointer, uint64_
   work.memories.push_back(std::move(memory));
 }
 
-/// Keeps the memory that arguments are addresses of, as far as it is known.
+/// Keeps the memory that the arguments point into, if it is known.
 void keep_addressed(GraphWork& work, const KernelLaunch& launch) {
   Context& context = launch.function.context();
   const kmb_function_info& info = launch.function.info();
@@ -118,7 +118,7 @@ Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
 
 namespace {
 
-/// Keeps page-locked memory of the host, and says which space an address lies in.
+/// Keeps page-locked host memory, and returns the memory space of the address.
 uint32_t host_space(GraphWork& work, Context& context, const char* first, uint64_t size_bytes,
                     AccessKind kind) {
   const size_t before = work.memories.size();
@@ -174,7 +174,7 @@ Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& sh
   const uint64_t width_bytes = shape.width_count * shape.value_size_bytes;
   const kmb_fill_2d rows{destination.address, shape.pitch_bytes, width_bytes,
                          shape.height,        shape.value,       shape.value_size_bytes};
-  // An empty extent may stand for more rows than 64 bits hold bytes.
+  // An empty extent may have so many rows that their product with the width overflows 64 bits.
   auto work =
       new_work(RowsFillOperation{rows, shape.extent_bytes == 0 ? 0 : width_bytes * shape.height});
   KM_TRY(keep(*work, destination, shape.extent_bytes, AccessKind::kWrite));

@@ -1,4 +1,4 @@
-// The making of work for nodes of graphs, from what the calls that queue work take.
+// Makes graph nodes' work from the arguments of the calls that queue it.
 #pragma once
 
 #include "core/blas/blas.h"
@@ -8,7 +8,7 @@
 
 namespace km {
 
-/// A launch in the form of kernels' nodes; keeps also the memory that arguments are addresses of.
+/// The work of a kernel node; it also keeps the memory that the arguments point into.
 Result<SharedWork> kernel_work(const KernelLaunch& launch);
 Result<SharedWork> upload_work(Context& context, const DevicePlace& destination, const void* source,
                                uint64_t size_bytes);
@@ -20,13 +20,13 @@ Result<SharedWork> fill_work(const DevicePlace& destination, uint32_t value,
                              uint32_t value_size_bytes, uint64_t count);
 Result<SharedWork> copy_3d_work(const DevicePlace& destination, const DevicePlace& source,
                                 const Copy3d& shape);
-/// The host's pointers are those that the shape's offsets count from.
+/// The host pointer is the one that the shape's offsets count from.
 Result<SharedWork> upload_3d_work(Context& context, const DevicePlace& destination,
                                   const void* source, const Copy3d& shape);
 Result<SharedWork> download_3d_work(Context& context, const DevicePlace& source, void* destination,
                                     const Copy3d& shape);
 Result<SharedWork> fill_2d_work(const DevicePlace& destination, const Fill2d& shape);
-/// Both places may belong to other contexts of the backend than the graph.
+/// Both places may belong to other contexts of the same backend.
 Result<SharedWork> copy_peer_work(Context& context, const DevicePlace& destination,
                                   const DevicePlace& source, uint64_t size_bytes);
 /// The work keeps `note`, which the user data may point into.
@@ -34,10 +34,10 @@ SharedWork host_work(km_host_callback callback, void* user_data,
                      std::shared_ptr<const void> note = nullptr);
 Result<SharedWork> blas_work(BlasEngine& engine, const BlasWork& work);
 SharedWork empty_work();
-/// Work on which the first 32 bits of `memory` decide.
+/// A conditional node; the first 32 bits of `memory` are its condition.
 SharedWork conditional_work(Ref<Memory> memory, ConditionalOperation conditional,
                             std::shared_ptr<const void> note);
-/// `uses`: of the child's nodes, where it is captured.
+/// `uses` are the uses of the child's nodes, if the launch is captured.
 SharedWork child_work(Ref<Graph> child, std::vector<MemoryUse> uses = {});
 
 }  // namespace km

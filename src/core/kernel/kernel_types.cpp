@@ -17,13 +17,15 @@ bool is_float(km_element_type type) {
   return type == KM_ELEMENT_TYPE_F32 || type == KM_ELEMENT_TYPE_F64;
 }
 
-// Classes of element types: 0 without a type, 1 to 48 for scalars and vectors, and these.
-constexpr uint32_t kNamedClass = 49;     // with a name
-constexpr uint32_t kAnyNamedClass = 50;  // named, but nobody says how
+// Classes of element types: 0 is no type, 1 to 48 are scalars and vectors, and these two are named
+// types.
+constexpr uint32_t kNamedClass = 49;     // its name is known
+constexpr uint32_t kAnyNamedClass = 50;  // its name is unknown
 constexpr uint32_t kBytes = 1;           // the family of 8-bit integers
 constexpr uint64_t kAllClasses = ~uint64_t{0};
 
-/// Scalars of one family fit each other: integers of one width, and addresses.
+/// Types of one family are interchangeable: integers of one width, and addresses with 64-bit
+/// integers.
 uint32_t family_of(km_element_type type) {
   switch (type) {
     case KM_ELEMENT_TYPE_CHAR:
@@ -77,7 +79,7 @@ uint32_t class_of(const ElementType& element) {
 
 constexpr uint64_t bit(uint32_t element_class) { return uint64_t{1} << element_class; }
 
-/// Kinds of values that are told apart; those of a size and unknown kind fit all.
+/// Kinds of values. An unknown kind fits every kind of its size.
 enum class ValueKind { unknown, integer, floating, address };
 
 ValueKind kind_of(km_element_type type, uint32_t lanes) {
@@ -103,20 +105,20 @@ ValueKind kind_of(km_element_type type, uint32_t lanes) {
 
 ValueKind kind_of(const ElementType& element) { return kind_of(element.type, element.lanes); }
 
-/// Integers of 64 bits may be addresses, and addresses are passed in them.
+/// A 64-bit integer may hold an address, and an address may be passed as one.
 bool is_passed_as(ValueKind given, ValueKind wanted) {
   if (given == ValueKind::unknown || wanted == ValueKind::unknown) return true;
   return (given == ValueKind::floating) == (wanted == ValueKind::floating);
 }
 
-/// The kind that PTX tells.
+/// The kind that the PTX declares.
 ValueKind kind_of(const kmb_param& param) {
   if (param.value_type == KM_PARAM_TYPE_FLOAT) return ValueKind::floating;
   if (param.kind == KM_PARAM_KIND_POINTER) return ValueKind::address;
   return param.value_type == KM_PARAM_TYPE_INTEGER ? ValueKind::integer : ValueKind::unknown;
 }
 
-/// True if an address can be passed as a value of this type: in an integer, or a structure.
+/// True if an address can be passed as a value of this type: in an integer or a structure.
 bool can_be_address(const ElementType& value) {
   return value.type == KM_ELEMENT_TYPE_NAMED || (family_of(value.type) == 4 && value.lanes == 1);
 }
@@ -140,7 +142,7 @@ FittingTypes FittingTypes::of(const ParamType& param) {
 
 ElementTag tag_of(const ElementType& element) {
   if (element.type == KM_ELEMENT_TYPE_UNKNOWN) return 0;
-  // Names of scalars have several spellings; they are the same type.
+  // Only a named type has a hash: a scalar's name has several spellings.
   const ElementTag name =
       element.type == KM_ELEMENT_TYPE_NAMED ? hash128(element.name).low << 24 : 0;
   return name | static_cast<ElementTag>(element.lanes) << 16 |
@@ -189,8 +191,8 @@ bool KernelTypes::agrees(const ParamType& type, const kmb_param& param) const {
   return element.size_bytes() == 0 || element.size_bytes() == param.size_bytes;
 }
 
-/// A signature that does not agree with the PTX is dropped: the name is not that of the code's
-/// source.
+/// A signature that contradicts the PTX is dropped, because the name then belongs to other source
+/// code.
 void KernelTypes::find() const {
   std::optional<Signature> found = instance_name_.empty() ? signature_of_name(info_.name)
                                                           : signature_of_instance(instance_name_);
@@ -246,7 +248,7 @@ bool KernelTypes::fits(uint32_t parameter, const GivenValue& given) const {
   return is_passed_as(kind, is_pointer ? ValueKind::address : kind_of(type.element));
 }
 
-/// "'const float*'"; what PTX says where no more is known.
+/// The type in quotes, "'const float*'"; if it is unknown, the one that PTX declares.
 std::string KernelTypes::type_text(uint32_t parameter) const {
   const ParamType& type = signature()[parameter];
   if (type.kind != KM_SIGNATURE_KIND_UNKNOWN) return "'" + type.text() + "'";

@@ -13,7 +13,7 @@ Error invalid_dimension(const char* what, uint32_t axis, uint32_t given, uint32_
 }
 
 Status check_block_size(const km_device_info& info, const std::array<uint32_t, 3>& block) {
-  // Each factor is within its limit, so 64 bits are enough.
+  // Each factor is within its device limit, so that the product fits 64 bits.
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   if (threads <= info.max_threads_per_block) return {};
   return make_error(KM_ERROR_INVALID_LAUNCH,

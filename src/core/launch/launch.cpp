@@ -15,7 +15,8 @@ namespace km {
 Status check_cooperative(const Function& function, const LaunchShape& shape) {
   KM_ASSIGN(const auto limits, multiprocessor_limits(function.context().device()));
   KM_ASSIGN(const auto needs, kernel_needs(function));
-  // The backend refuses memory that no launch may have: it knows how to get it.
+  // The backend refuses launches with more shared memory than any launch may have; its message says
+  // how to get more.
   if (!may_have_shared(limits.block_shared_bytes, needs, shape.shared_bytes)) return {};
   const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
   const km_occupancy found = compute_occupancy(limits, needs, threads, shape.shared_bytes);
@@ -67,8 +68,8 @@ Status capture_launch(Stream& stream, const KernelLaunch& launch) {
   return capture_work(stream, work);
 }
 
-/// Queues a launch, and has `note_uses(ticket)` note the uses that are ordered. What calls it are
-/// functions of their own, so that their one result needs no move.
+/// Queues a launch, and calls `note_uses(ticket)` to record the ordered uses. Its callers are
+/// functions of their own, so that their single result needs no move.
 template <class Note>
 [[gnu::always_inline]] inline Status queue(Stream& stream, const KernelLaunch& launch,
                                            const AccessList* variables, Note&& note_uses) {
@@ -91,13 +92,13 @@ Status queue_unordered(Stream& stream, const KernelLaunch& launch) {
   return queue(stream, launch, nullptr, [](uint64_t) {});
 }
 
-/// `uses` have been taken.
+/// take() must have locked `uses`.
 [[gnu::noinline]] Status queue_repeated(Stream& stream, const KernelLaunch& launch,
                                         RepeatedUses& uses) {
   return queue(stream, launch, nullptr, [&](uint64_t ticket) { uses.end(ticket); });
 }
 
-/// `submission` has begun.
+/// `submission` must have begun.
 [[gnu::noinline]] Status queue_submission(Stream& stream, const KernelLaunch& launch,
                                           Submission& submission) {
   return queue(stream, launch, submission.variables(),

@@ -1,4 +1,4 @@
-// Kernel launches: checked before anything runs.
+// Kernel launches, which are checked before any part runs.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 
 namespace km {
 
-/// A slice as a kernel argument.
+/// A slice, or a part of one, that is passed as a kernel argument.
 struct SliceArgument {
   uint32_t parameter = 0;
   uint64_t offset_bytes = 0;
   Slice* slice = nullptr;
-  uint64_t size_bytes = 0;  // that the kernel uses from the offset on; 0: all of the slice
+  uint64_t size_bytes = 0;  // bytes that the kernel uses from the offset on; 0: all of the slice
   AccessKind access = AccessKind::kWrite;
 
   uint64_t address() const { return slice->address() + offset_bytes; }
-  /// True when the part lies in the slice.
+  /// True if the part lies in the slice.
   bool is_inside() const {
     const uint64_t whole = slice->size_bytes();
     return offset_bytes <= whole && size_bytes <= whole - offset_bytes;
@@ -32,7 +32,7 @@ struct SliceArgument {
   }
 };
 
-/// True if check_slice_argument() would succeed; makes no message.
+/// True if check_slice_argument() would succeed. Makes no message, so it is cheap.
 inline bool fits_parameter(const Context& context, const Function& function,
                            const SliceArgument& argument) {
   const kmb_function_info& info = function.info();
@@ -44,20 +44,23 @@ inline bool fits_parameter(const Context& context, const Function& function,
   const ElementTag tag = argument.slice->element_tag();
   return tag == 0 || function.types().takes(argument.parameter, tag);
 }
-/// That all blocks of a cooperative launch fit the device at once.
+/// Fails unless all blocks of a cooperative launch fit the device at once.
 Status check_cooperative(const Function& function, const LaunchShape& shape);
-/// A slice for this parameter: its size, bounds, context and element type.
+/// Fails unless the slice fits the parameter in size, bounds, context and element type.
 Status check_slice_argument(const Context& context, const Function& function,
                             const SliceArgument& argument);
 
-/// Submits one launch and notes what it uses, or captures it. `variables`: of the kernel's module.
+/// Submits one launch and records its uses, or captures it. `variables` is the access list of the
+/// kernel's module, or null.
 Status submit_launch(Stream& stream, const KernelLaunch& launch, AccessList* variables);
-/// Asks for the variables where the kernel lies in a register: the answer would else be late.
+/// Reads `variables` here, inlined, while the kernel is still in a register, so that the load
+/// starts earlier.
 inline Status submit_launch(Stream& stream, const KernelLaunch& launch) {
   return submit_launch(stream, launch, launch.function.module().variables());
 }
 
-/// One call of a kernel, put together step by step. Usable by several threads, one after another.
+/// One call of a kernel, whose arguments are set step by step. Several threads may use it, one at a
+/// time.
 class Launch final : public ContextChild {
  public:
   static Result<Ref<Launch>> create(Stream& stream, Function& function);
@@ -67,11 +70,12 @@ class Launch final : public ContextChild {
   void set_shared_bytes(uint64_t shared_bytes);
   void set_cluster(std::array<uint32_t, 3> cluster);
   void set_cooperative(bool is_cooperative);
-  /// Each of these gives the next parameter; the argument's own number is not looked at.
+  /// Each of these sets the next parameter; the number in the argument is ignored.
   Status add_slice(SliceArgument argument);
   Status add_address(uint64_t address);
   Status add_value(const void* value, const GivenValue& given);
-  /// May be repeated: with the same arguments, or after giving all of them again.
+  /// Launches the kernel. The next call uses the same arguments, or all of them are set again
+  /// before.
   Status submit();
 
  private:
@@ -85,10 +89,10 @@ class Launch final : public ContextChild {
   const Ref<Function> function_;
   LaunchShape shape_;
   std::vector<std::byte> arguments_;
-  std::vector<Ref<Memory>> memories_;  // by parameter; null where none was given
-  std::vector<Memory*> used_;          // memories_ in the form of a launch,
-  std::vector<MemoryUse> uses_;        // and those whose uses are ordered
-  uint32_t given_ = 0;                 // parameters since the start or the last submit
+  std::vector<Ref<Memory>> memories_;  // by parameter; null for values
+  std::vector<Memory*> used_;          // memories_ as a launch takes them,
+  std::vector<MemoryUse> uses_;        // and the uses that are ordered
+  uint32_t given_ = 0;  // parameters that were set since the start or the last submit
   bool was_submitted_ = false;
 };
 

@@ -9,7 +9,7 @@
 namespace km {
 namespace {
 
-// CUDA's numbers of the attributes that have none of ours.
+// CUDA's numbers of attributes that have no KM_DEVICE_ATTRIBUTE of their own.
 constexpr km_device_attribute kSharedPerMultiprocessor =
     KM_DEVICE_ATTRIBUTE_CUDA + kSharedPerMultiprocessorAttribute;
 constexpr km_device_attribute kRegistersPerMultiprocessor =
@@ -88,7 +88,7 @@ Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const Kern
   if (max_block_threads != 0) most = std::min(most, max_block_threads);
   BestBlock best;
   uint64_t best_threads = 0;
-  // From the largest down, in whole warps: the first of equals is the largest.
+  // The search goes down in whole warps, so that the first of several equal sizes is the largest.
   for (uint64_t rounded = round_up(most, limits.warp_threads); rounded != 0;
        rounded -= limits.warp_threads) {
     const uint32_t threads = std::min(saturate_u32(rounded), most);

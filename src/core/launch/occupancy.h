@@ -1,4 +1,4 @@
-// Occupancy of functions on their devices, by base/occupancy.h.
+// Occupancy of functions on their devices, computed by base/occupancy.h.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,27 @@
 
 namespace km {
 
-/// The limits of the device's multiprocessors. KM_ERROR_NOT_SUPPORTED when it does not tell them.
+/// The limits of the device's multiprocessors; KM_ERROR_NOT_SUPPORTED if the device does not report
+/// them.
 Result<MultiprocessorLimits> multiprocessor_limits(const Device& device);
-/// The resources that the function takes.
+/// The resources that a block of the function needs.
 Result<KernelNeeds> kernel_needs(const Function& function);
 
 struct BestBlock {
   uint32_t threads = 0;
   uint32_t grid_blocks = 0;
 };
-/// The largest of the block sizes that keep the most threads busy. Nothing fits: threads is 0.
-/// `shared_of` gives the dynamic shared memory of a block; its error ends the search.
+/// The largest of the block sizes with the most active threads; `threads` is 0 if no block fits.
+/// `shared_of` returns the dynamic shared memory for a block size; its error ends the search.
 Result<BestBlock> find_best_block(const MultiprocessorLimits& limits, const KernelNeeds& needs,
                                   const std::function<Result<uint64_t>(uint32_t)>& shared_of,
                                   uint32_t max_block_threads);
 
-/// Blocks that a cluster of this kernel may have.
+/// The largest number of blocks in a cluster of this kernel.
 Result<uint64_t> max_cluster_blocks(const Function& function);
 
-/// The most dynamic shared memory of each of `blocks` blocks that fit together.
-/// KM_ERROR_INVALID_LAUNCH where so many do not fit even without.
+/// The dynamic shared memory that each of `blocks` blocks on one multiprocessor may have.
+/// KM_ERROR_INVALID_LAUNCH if they do not fit without any.
 Result<uint64_t> available_shared_bytes(const MultiprocessorLimits& limits,
                                         const KernelNeeds& needs, uint32_t blocks,
                                         uint32_t block_threads);

@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Parts of a key, told apart by their lengths.
+/// Prefixes each part of a key with its length, so that different parts never make one key.
 void add_to_key(std::string* key, std::string_view part) {
   *key += std::to_string(part.size()) + ":";
   *key += part;
@@ -114,7 +114,7 @@ Status Tune::set_progress(km_tune_callback callback, void* user_data) {
   return {};
 }
 
-/// Everything that the choice depends on, as far as it is known here.
+/// The key has everything known here that the choice depends on.
 std::string Tune::key_of(std::string_view problem) const {
   const km_device_info& info = device_->info();
   std::string key = "tune 1 ";

@@ -1,4 +1,4 @@
-// Tuning: which of several ways to launch a kernel is the fastest, by measurement, remembered on
+// Tuning: measures several ways to launch a kernel, selects the fastest and stores the choice on
 // disk.
 #pragma once
 
@@ -20,20 +20,20 @@ class Tune final : public Object {
   Tune(Ref<Device> device, std::string_view source, std::string kernel)
       : device_(std::move(device)), source_(source), kernel_(std::move(kernel)) {}
 
-  /// Options of the compiler, one a line.
+  /// `options` are options of the compiler, one on each line.
   Result<uint32_t> add_candidate(const LaunchShape& shape, std::string_view options);
-  /// Null data: zeros.
+  /// Null data means zeros.
   Status add_buffer(const void* data, uint64_t size_bytes, bool is_output);
   Status add_scalar(const void* value, uint64_t size_bytes);
   Status set_check(km_tune_check check, double tolerance);
   Status set_budget(uint64_t budget_ns, uint32_t warmup_count);
   Status set_progress(km_tune_callback callback, void* user_data);
 
-  /// The best candidate's number. `problem` empty: nothing is remembered.
+  /// Returns the best candidate's index. With an empty `problem`, the choice is not stored.
   Result<uint32_t> run(std::string_view problem, bool again);
   Result<km_tune_result> result(uint32_t candidate);
   Result<std::string> message(uint32_t candidate);
-  /// The candidate's kernel, in any context.
+  /// Loads the candidate's kernel into a context, which need not be one of the tuning.
   Result<Ref<Function>> function(uint32_t candidate, Context& context);
 
  private:
@@ -55,9 +55,10 @@ class Tune final : public Object {
   std::optional<uint32_t> remembered(const std::string& key) const;
   void remember(const std::string& key, uint32_t candidate) const;
   Result<uint32_t> measure_all();
-  /// Compiles each candidate, launches it once and checks what it leaves.
+  /// Compiles each candidate, launches it once and checks its results.
   Status try_all(TunePlan* plan, std::optional<Session>* session);
-  /// Runs `work` in a session, a new one if need be. A candidate for which it fails is left out.
+  /// Runs `work` in the session, or in a new one if there is none. A candidate for which it fails
+  /// is excluded.
   void attempt(uint32_t candidate, TunePlan* plan, std::optional<Session>* session,
                Status (Tune::*work)(uint32_t candidate, TunePlan* plan, Session& session));
   Status try_one(uint32_t candidate, TunePlan* plan, Session& session);
@@ -75,7 +76,7 @@ class Tune final : public Object {
   const std::string source_, kernel_;
 
   std::mutex mutex_;
-  bool is_running_ = false;  // under mutex_; what follows does not change while it runs
+  bool is_running_ = false;  // guarded by mutex_; the members below do not change while it is true
   std::vector<Candidate> candidates_;
   std::vector<Argument> arguments_;
   km_tune_check check_ = KM_TUNE_CHECK_OFF;
@@ -84,8 +85,8 @@ class Tune final : public Object {
   uint32_t warmup_count_ = 1;
   km_tune_callback progress_ = nullptr;
   void* progress_data_ = nullptr;
-  std::vector<std::vector<std::byte>> expected_;  // what the first candidate left, by output
-  std::string expected_of_;                       // which one that was
+  std::vector<std::vector<std::byte>> expected_;  // the first candidate's results, by output
+  std::string expected_of_;                       // the name of that candidate
 };
 
 }  // namespace km

@@ -1,4 +1,4 @@
-// The measuring of candidates, in a context that goes when one of them has spoilt it.
+// Measures candidates in a context that is destroyed if one of them makes it unusable.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,8 +29,8 @@ T element_at(const std::vector<std::byte>& bytes, size_t index) {
   return value;
 }
 
-/// The first element that differs by more than the tolerance, relative to the larger magnitude or,
-/// below 1, absolute; SIZE_MAX: none.
+/// The index of the first element that differs by more than the tolerance: relative to the larger
+/// magnitude, or absolute if that is below 1. SIZE_MAX: none differs.
 template <class T>
 size_t first_difference(const std::vector<std::byte>& one, const std::vector<std::byte>& other,
                         double tolerance) {
@@ -51,13 +51,14 @@ size_t first_different_byte(const std::vector<std::byte>& one,
 
 }  // namespace
 
-/// A context with what the kernel works on. It goes when a candidate has spoilt it.
+/// A context with the buffers that the kernel uses. It is destroyed if a candidate makes it
+/// unusable.
 struct Tune::Session {
   Ref<Context> context;
   Ref<Stream> stream;
   Ref<Event> start, end;
   std::vector<Ref<Slice>> buffers;    // by argument; null for scalars
-  std::vector<Ref<Launch>> launches;  // by candidate; null: not made in this context
+  std::vector<Ref<Launch>> launches;  // by candidate; null: not created in this context
 };
 
 Result<Tune::Session> Tune::open_session() const {
@@ -105,10 +106,10 @@ Result<Ref<Launch>> Tune::launch_of(Session& session, const Candidate& candidate
   return launch;
 }
 
-/// Compares what the outputs hold with what the first candidate left there, or keeps it.
+/// Compares the outputs with the first candidate's, or stores them if this is the first.
 Status Tune::check_results(Session& session) {
   const bool is_first = expected_.empty();
-  std::vector<std::vector<std::byte>> left;  // by the first candidate: all of it, or nothing
+  std::vector<std::vector<std::byte>> left;  // the first candidate's outputs: all of them, or none
   size_t output = 0;
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].is_output) continue;
@@ -184,7 +185,7 @@ void Tune::attempt(uint32_t candidate, TunePlan* plan, std::optional<Session>* s
   candidates_[candidate].result = {};
   candidates_[candidate].result.status = status.error().status;
   candidates_[candidate].message = std::move(status.error().message);
-  // Others do not meet a context that it has spoilt.
+  // A context in which a kernel faulted is not used for other candidates.
   if (*session && !is_usable(**session)) session->reset();
 }
 

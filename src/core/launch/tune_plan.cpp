@@ -8,8 +8,9 @@ namespace km {
 namespace {
 
 constexpr size_t kLeastSamples = 5, kMostSamples = 1000;
-/// A candidate is given up when the fastest of this many launches is so many times as slow as the
-/// fastest of all: one slow launch may be the machine's doing.
+/// A candidate is dropped if the fastest of kTrials launches takes more than kHopeless times as
+/// long as the fastest of all candidates. One slow launch does not drop it: the machine may have
+/// been busy.
 constexpr size_t kTrials = 3;
 constexpr uint64_t kHopeless = 4;
 
@@ -22,7 +23,8 @@ bool TunePlan::is_due(const Candidate& candidate) const {
   if (launches >= kTrials && expected_ns / kHopeless > fastest_ns_) return false;
   const bool fits = spent_ns_ < budget_ns_ && expected_ns <= budget_ns_ - spent_ns_;
   if (fits) return true;
-  // Others may have spent it all. What is cheap gets its samples even then.
+  // Other candidates may have spent the whole budget; a cheap one still gets the least number of
+  // samples.
   const size_t least = cold_count_ + kLeastSamples;
   return launches < least && expected_ns <= share_ns() / least;
 }
@@ -40,7 +42,8 @@ std::optional<uint32_t> TunePlan::next() const {
 void TunePlan::add(uint32_t candidate, uint64_t elapsed_ns, uint64_t spent_ns) {
   KM_ASSERT(candidate < candidates_.size(), "a plan is asked about its own candidates");
   Candidate& each = candidates_[candidate];
-  // The first launch, which is made in any case, finds out if the candidate works.
+  // The first launch does not count against the budget: every candidate needs it to show that it
+  // works.
   if (!each.launches_ns.empty()) spent_ns_ += std::min(spent_ns, UINT64_MAX - spent_ns_);
   each.launches_ns.push_back(elapsed_ns);
   each.fastest_ns = std::min(each.fastest_ns, elapsed_ns);
@@ -60,7 +63,7 @@ TunePlan::Summary TunePlan::summary(uint32_t candidate) const {
   KM_ASSERT(candidate < candidates_.size(), "a plan is asked about its own candidates");
   const std::vector<uint64_t>& launches = candidates_[candidate].launches_ns;
   if (launches.empty()) return {};
-  // Without warm ones the latest launch is the warmest.
+  // If all launches are cold ones, only the latest counts.
   const size_t cold = std::min<size_t>(cold_count_, launches.size() - 1);
   std::vector<uint64_t> samples(launches.begin() + static_cast<ptrdiff_t>(cold), launches.end());
   std::sort(samples.begin(), samples.end());

@@ -1,5 +1,5 @@
-// Which candidate of a tuning is launched next, and which is the best: decisions by times that
-// others take.
+// Decides which candidate of a tuning is launched next and which is the best, from times that
+// callers measure.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,29 @@
 
 namespace km {
 
-/// Candidates take turns, so that what disturbs the machine for a while makes none of them look
-/// slower than the others for good. A turn is one launch.
+/// Candidates take turns of one launch, so that a temporary load of the machine slows all of them.
 class TunePlan {
  public:
-  /// The first `cold_count` launches of a candidate count only if there are no others.
+  /// The first `cold_count` launches of a candidate count only if it has no others.
   TunePlan(uint32_t count, uint64_t budget_ns, uint32_t cold_count)
       : candidates_(count), budget_ns_(budget_ns), cold_count_(cold_count) {}
 
-  /// The candidate whose turn it is: of those that have been launched, work, and are worth it, the
-  /// one with the fewest launches. Nothing when the measuring is over.
+  /// The candidate with the fewest launches among those that work and are still measured; empty
+  /// when measuring is over.
   std::optional<uint32_t> next() const;
-  /// A launch took that long by the device's clock, and that much of the budget if it is not the
-  /// candidate's first.
+  /// Records a launch: its time on the device's clock, and the time to subtract from the budget
+  /// unless it is the candidate's first.
   void add(uint32_t candidate, uint64_t elapsed_ns, uint64_t spent_ns);
-  /// The candidate does not work.
+  /// Excludes a candidate that does not work.
   void leave_out(uint32_t candidate);
 
   struct Summary {
     uint64_t median_ns = 0, min_ns = 0;
     uint32_t sample_count = 0;
   };
-  /// Sums up the launches that count.
+  /// Median, fastest and number of the launches that count.
   Summary summary(uint32_t candidate) const;
-  /// The candidate with the lowest median, the first of equal ones; nothing if none works.
+  /// The candidate with the lowest median, the first of equal ones; empty if none works.
   std::optional<uint32_t> best() const;
 
  private:
@@ -48,7 +47,7 @@ class TunePlan {
   const uint64_t budget_ns_;
   const uint32_t cold_count_;
   uint64_t spent_ns_ = 0;
-  uint64_t fastest_ns_ = UINT64_MAX;  // of all that work
+  uint64_t fastest_ns_ = UINT64_MAX;  // of all candidates that work
 };
 
 }  // namespace km

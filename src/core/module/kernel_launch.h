@@ -1,4 +1,4 @@
-// A launch as graphs keep it and streams take it.
+// A launch in the form that graphs keep and streams take.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace km {
 
-/// A launch that has been checked.
+/// A launch whose arguments and shape were checked.
 struct KernelLaunch {
   Function& function;
   const LaunchShape& shape;
-  const void* arguments;  // laid out, with all addresses in place
+  const void* arguments;  // in the layout of the kernel's parameters, with addresses filled in
   uint64_t arguments_size_bytes;
-  std::span<Memory* const> memories;  // what it is known to use; null: nothing
-  std::span<MemoryUse> uses = {};     // the same of memory whose uses are ordered
-  uint64_t update_handle = 0;         // of a node: see KernelOperation
+  // Memory that it is known to use; null: none for that parameter.
+  std::span<Memory* const> memories;
+  std::span<MemoryUse> uses = {};  // the ordered uses of that memory
+  uint64_t update_handle = 0;      // for a node of a graph: see KernelOperation
 };
 
 }  // namespace km

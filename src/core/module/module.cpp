@@ -14,7 +14,8 @@
 namespace km {
 namespace {
 
-// A backend that contradicts itself must not make the launch write beyond its buffers.
+// The sizes are checked, so that a launch does not write beyond its buffers if the backend
+// contradicts itself.
 Status check_info(const kmb_function_info& info) {
   if (info.name == nullptr || (info.param_count != 0 && info.params == nullptr)) {
     return make_error(KM_ERROR_INTERNAL, "the backend describes a kernel wrongly");
@@ -100,7 +101,7 @@ Status Module::save_object(const std::string& path,
       result->content.assign(static_cast<const char*>(data), size_bytes);
       result->complete = true;
     } catch (const std::bad_alloc&) {
-      result->complete = false;  // there is no way through the backend for exceptions
+      result->complete = false;  // exceptions cannot pass through the backend
     }
   };
   const uint32_t* numbers = blocks.empty() ? nullptr : blocks[0].data();
@@ -207,13 +208,13 @@ Error Module::no_such_kernel(const std::string& name) const {
   return {KM_ERROR_NOT_FOUND, text + "."};
 }
 
-/// With globals_mutex().
+/// The caller must hold globals_mutex().
 AccessList& Module::order_variables() {
   KM_ASSERT(!variables_are_known_ || variables() != nullptr,
             "variables that are known are ordered");
   if (variables_are_known_) return own_variables_;
   const std::lock_guard lock(own_variables_.lock());
-  // A launch that is noted in uses_ from here on sees it (note_launch).
+  // Launches that are recorded in uses_ after this store see the list (note_launch).
   variables_.store(&own_variables_, std::memory_order_release);
   std::vector<kmb_use> uses;
   std::vector<Ref<Stream>> streams;
@@ -226,7 +227,7 @@ AccessList& Module::order_variables() {
   return own_variables_;
 }
 
-/// The first of the variables came to be used otherwise while the kernel was being queued.
+/// Called if the module got its access list while the kernel was being queued.
 void Module::note_late_launch(Stream& stream, uint64_t ticket) noexcept {
   try {
     const std::lock_guard lock(own_variables_.lock());

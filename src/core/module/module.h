@@ -1,4 +1,4 @@
-// Compiled PTX and the kernels in it.
+// Modules: compiled PTX and its kernels.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@
 
 namespace km {
 
-/// The most that all arguments of a kernel have together: PTX ISA 8.1, from sm_70 on.
+/// The largest total size of a kernel's parameters: PTX ISA 8.1, from sm_70 on.
 constexpr uint64_t kMaxParamBytes = 32764;
 
-/// A kernel, as its module knows it; lives as long as that.
+/// A kernel of a module, which owns it.
 struct Kernel {
   kmb_function* native = nullptr;
   kmb_function_info info{};
@@ -33,37 +33,38 @@ class Module final : public ContextChild {
  public:
   static Result<Ref<Module>> load_ptx(Context& context, std::string_view ptx,
                                       const std::string& name);
-  /// CUDA C++, compiled for the context's device.
+  /// Compiles CUDA C++ for the context's device.
   static Result<Ref<Module>> load_source(Context& context, std::string_view source,
                                          const std::string& name);
   /// Loads what save_object() wrote.
   static Result<Ref<Module>> load_object(Context& context, std::string_view data,
                                          const std::string& name);
-  /// PTX text, CUDA C++ or compiled code, by the file's extension, else by its content.
+  /// Loads PTX, CUDA C++ or compiled code; the file's extension decides, or its content if the
+  /// extension is unknown.
   static Result<Ref<Module>> load_file(Context& context, const std::string& path);
 
   const std::string& name() const { return name_; }
   const std::vector<Kernel>& kernels() const { return kernels_; }
-  /// Finds a kernel by its name in the PTX, or by a name expression of the program it came from.
+  /// Finds a kernel by its name in the PTX, or by a name expression of its CUDA C++ program.
   Result<const Kernel*> kernel(const std::string& name) const;
   void add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names);
   Result<Ref<Memory>> global(const std::string& name);
 
-  /// Compiled code for these block sizes and for any, into a file.
+  /// Writes code compiled for these block sizes, and for any block size, to a file.
   Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
 
-  /// The types of a kernel that its name does not tell; empty: they are not known.
+  /// The name expression from which a kernel was instantiated; empty if unknown.
   std::string_view instance_name(std::string_view kernel) const;
-  /// The names of a kernel's parameters; empty: they are not known.
+  /// The names of a kernel's parameters; empty if unknown.
   const std::vector<std::string>& parameter_names(std::string_view kernel) const;
 
   UseList& uses() { return uses_; }
-  /// The list that orders launches of its kernels and other uses of its variables; null as long as
-  /// nobody could use one otherwise.
+  /// The access list that orders launches of its kernels with other uses of its variables; null
+  /// until a variable is looked up, because only kernels use them before.
   AccessList* variables() const { return variables_.load(std::memory_order_acquire); }
-  /// Has them ordered from now on, after the launches so far.
+  /// Creates that list, with the launches so far in it.
   AccessList& order_variables();
-  /// Notes a launch of a kernel that was queued while variables() was `known`.
+  /// Records a launch of a kernel that was queued while variables() was `known`.
   void note_launch(Stream& stream, uint64_t ticket, const AccessList* known) noexcept {
     uses_.record(stream, ticket);
     if (variables() != known) [[unlikely]]
@@ -74,7 +75,7 @@ class Module final : public ContextChild {
  private:
   Module(Context& context, std::string name) : ContextChild(context), name_(std::move(name)) {}
   ~Module() override;
-  /// `text`: the PTX, or an object file that holds it.
+  /// `text` is the PTX, or an object file that contains it.
   Status read_kernels(std::string_view text);
   void note_late_launch(Stream& stream, uint64_t ticket) noexcept;
   Error no_such_kernel(const std::string& name) const;
@@ -87,7 +88,7 @@ class Module final : public ContextChild {
   ParameterNames parameter_names_;
   UseList uses_;
   std::mutex globals_mutex_;
-  bool variables_are_known_ = false;  // under globals_mutex_
+  bool variables_are_known_ = false;  // guarded by globals_mutex_
   AccessList own_variables_;
   std::atomic<AccessList*> variables_{nullptr};
 };
@@ -100,7 +101,7 @@ class Function final : public ContextChild {
   Module& module() const { return *module_; }
   kmb_function* native() const { return kernel_.native; }
   const kmb_function_info& info() const { return kernel_.info; }
-  /// The types of its parameters, found when they are asked for first.
+  /// The types of its parameters, found at the first request.
   const KernelTypes& types() const { return *kernel_.types; }
   Result<int64_t> attribute(km_function_attribute attribute) const;
   Status set_attribute(km_function_attribute attribute, int64_t value);

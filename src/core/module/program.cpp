@@ -41,7 +41,8 @@ Status Program::compile() {
     const std::lock_guard lock(mutex_);
     input = input_;
   }
-  // Unlocked: this takes long, and the log of the run before may be asked for meanwhile.
+  // No lock is held, because compiling takes long and another thread may read the last log
+  // meanwhile.
   CompileOutput output;
   const uint64_t begin_ns = profile_time_ns();
   Status status = compile_cuda(input, output);

@@ -19,9 +19,9 @@ class Program final : public Object {
   Status add_header(const std::string& name, std::string_view source);
   void add_name_expression(const std::string& expression);
 
-  /// Compiles with what was added so far; again after more was added.
+  /// Compiles with the options and headers added so far; may be called again.
   Status compile();
-  /// The compiler's last messages; empty before.
+  /// The compiler's messages of the last compile(); empty before the first.
   std::string log() const;
   /// KM_ERROR_NOT_FOUND until a compile() has succeeded.
   Result<std::string> ptx() const;

@@ -1,4 +1,4 @@
-// Reading what km_module_load_file takes.
+// Reads the files that km_module_load_file takes.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace km {
 
 struct SourceFile {
   std::string text;
-  std::string name;  // without folders, for messages
+  std::string name;  // without folders; used in messages
   bool is_ptx = false;
-  bool is_object = false;  // compiled code: ours, or a CUDA image
+  bool is_object = false;  // compiled code: an object of save_object() or a CUDA image
   bool is_image = false;   // a cubin or fatbin
 };
 
-/// KM_ERROR_NOT_FOUND or KM_ERROR_IO.
+/// Fails with KM_ERROR_NOT_FOUND or KM_ERROR_IO.
 Result<SourceFile> read_source_file(const std::string& path);
 
-/// True if a text is PTX: the first thing after comments and blanks is `.version`.
+/// True if `.version` is the first text after comments and white space.
 bool looks_like_ptx(std::string_view text);
 
 }  // namespace km

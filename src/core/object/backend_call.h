@@ -1,4 +1,4 @@
-// One call into a backend, with its error turned into ours.
+// Calls entries of backends and converts their errors.
 #pragma once
 
 #include <utility>
@@ -13,10 +13,10 @@ inline Error backend_error(km_status status, kmb_error& error) {
   return Error{status, error.message, error.native_code};
 }
 
-/// call_backend(table.entry, arguments...): the entry's last parameter, the error, is added.
+/// call_backend(table.entry, arguments...) adds the entry's last parameter, the error.
 template <class... Parameters, class... Arguments>
 Status call_backend(km_status (*entry)(Parameters...), Arguments&&... arguments) {
-  kmb_error error;  // 4 KiB: only its head is cleared
+  kmb_error error;  // 4 KiB, so only the head is cleared
   error.native_code = 0;
   error.message[0] = '\0';
   const km_status status = entry(std::forward<Arguments>(arguments)..., &error);

@@ -1,5 +1,5 @@
-// Callbacks of the host program. While one runs, its thread may not make calls that wait. All of
-// them are called by run_callback().
+// Callbacks of the host program, which run_callback() runs. While one runs, its thread may not make
+// calls that wait.
 #pragma once
 
 #include <utility>
@@ -9,13 +9,13 @@
 
 namespace km {
 
-/// True if the calling thread is inside a callback of this library.
+/// True if the calling thread runs a callback of this library.
 bool in_callback();
-/// The right of the calling thread to wait. Functions that wait take one, so that a call cannot
-/// forget to ask for it, and asks before it changes anything.
+/// Proof that the calling thread may wait. Functions that wait take one, so that each call has to
+/// check before it changes anything.
 class MayBlock {
  public:
-  /// For the ends of objects, which cannot be refused.
+  /// For destructors, which cannot fail.
   static MayBlock at_end() { return {}; }
 
  private:
@@ -25,7 +25,7 @@ class MayBlock {
 /// KM_ERROR_NOT_PERMITTED inside a callback.
 Result<MayBlock> require_may_block();
 
-/// For the time of a callback.
+/// Marks the calling thread as running a callback.
 class CallbackScope {
  public:
   CallbackScope();
@@ -37,24 +37,24 @@ class CallbackScope {
   bool before_;
 };
 
-/// Calls a lambda that does nothing but call a function of the host program.
+/// Runs a lambda whose only statement calls a function of the host program.
 template <class Function>
 CallEnd run_callback(Function&& function) noexcept {
   const CallbackScope scope;
   return call_contained(std::forward<Function>(function));
 }
-/// For a callback without which its call cannot go on.
+/// Fails if the callback did not return, for calls that need its result.
 Status require_returned(CallEnd end);
 
-/// A host program's function with its data, in the form that a backend calls: `run_*` are given
-/// to it with the box as user data. A box belongs to the backend once that has accepted it.
+/// A function of the host program and its data. `run_*` are the functions that a backend calls with
+/// the box as user data; the backend owns the box once it has accepted it.
 struct HostCallbackBox {
   km_host_callback callback;
   void* user_data;
   static void run_and_delete(void* box, km_status status);
 };
 struct ReleaseCallbackBox {
-  km_release_callback callback;  // null: nothing is to be called
+  km_release_callback callback;  // null: no function is called
   void* user_data;
   static void run_and_delete(void* box);
 };

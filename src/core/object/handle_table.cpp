@@ -14,7 +14,7 @@ constexpr uint32_t id_generation(uint64_t id) { return static_cast<uint32_t>(id)
 uint32_t random_generation(uint32_t slot) {
   static const uint64_t seed = [] {
     uint64_t value = 0;
-    // Without entropy the ids are merely easier to guess.
+    // A constant is safe without entropy: the ids are only easier to guess.
     if (getrandom(&value, sizeof value, GRND_NONBLOCK) != sizeof value) value = 0x9E3779B97F4A7C15;
     return value;
   }();
@@ -65,7 +65,7 @@ HandleSlot* HandleTable::add_chunk(uint32_t chunk, uint32_t first_index, uint32_
     slot.first_generation = random_generation(slot.index);
     slot.state.store(uint64_t{slot.first_generation} << 32, std::memory_order_relaxed);
   }
-  // Reclaiming a slot must not fail, so there is always room for all of them.
+  // The free list has room for all slots, because returning a slot must not fail.
   free_.reserve(size_t{first_index} + slot_count);
   slots_.push_back(std::move(slots));
   chunks_[chunk].store(slots_.back().get(), std::memory_order_release);

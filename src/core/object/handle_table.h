@@ -1,9 +1,9 @@
-// Handles: 64-bit ids instead of pointers. Any value may come from the caller; only ids of objects
-// that are alive lead to an object.
+// Handles: 64-bit ids instead of pointers. A caller may pass any value; only ids of live objects
+// lead to an object.
 //
-// An id is [type tag: 8][slot: 24][generation: 32]. The tag makes it a non-canonical address. The
-// generation of a slot rises with each object in it and starts at a random value, so that ids of
-// other processes or of another copy of the library are not taken for ours. Slots are never freed:
+// An id is [type tag: 8][slot: 24][generation: 32]. The tag makes it a non-canonical address. A
+// slot's generation rises with each object and starts at a random value, so that ids of other
+// processes or of another copy of the library are not accepted. Slots are never freed, so that
 // reading the slot of a stale id is always safe.
 #pragma once
 
@@ -38,19 +38,20 @@ enum class ObjectType : uint8_t {
   kGraphExec,
   kBlas,
   kTune,
-  kMemory,  // internal: allocations found by address
+  kMemory,  // internal: allocations that are found by address
 };
 inline constexpr uint8_t kObjectTypeCount = 17;
-/// "km_stream"; empty for values that are no type.
+/// The type's name, "km_stream"; empty for values that are not a type.
 const char* handle_type_name(ObjectType type);
-/// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no address looks like it.
+/// The top byte of a type's ids, 0xA1 ...: bits 63 and 62 differ, so no canonical address equals an
+/// id.
 constexpr uint64_t tag_of(ObjectType type) { return (0xA0 + static_cast<uint64_t>(type)) & 0xFF; }
-/// The type that an id claims, kNone for values that no table makes.
+/// The type in an id's tag; kNone if no table makes such ids.
 ObjectType claimed_type(uint64_t id);
 
 class HandleTable;
 
-/// One place of a table; a cache line of its own, because calls on several threads pin it.
+/// One place of a table. It fills a cache line, because several threads pin slots concurrently.
 struct alignas(64) HandleSlot {
   std::atomic<uint64_t> state{0};  // [generation: 32][phase: 2][pins: 30]
   std::atomic<Object*> object{nullptr};
@@ -61,29 +62,29 @@ struct alignas(64) HandleSlot {
 
 class HandleTable {
  public:
-  /// Called with the object when its handle was destroyed and the last pin is gone.
+  /// Called with the object after its handle was destroyed and its last pin was released.
   using ReleaseObject = void (*)(Object* object);
 
-  /// A slot serves `generation_count` objects and is then retired.
+  /// A slot serves `generation_count` objects and is then no longer used.
   constexpr HandleTable(ObjectType type, ReleaseObject release_object,
                         uint32_t generation_count = UINT32_MAX)
       : type_(type), release_object_(release_object), generation_count_(generation_count) {}
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
 
-  /// A new id for the object, which the table now owns. 0 when all slots are taken; throws
-  /// std::bad_alloc, then too the object stays the caller's.
+  /// Returns a new id for the object, which the table then owns. If all slots are used it returns
+  /// 0; it throws std::bad_alloc. In both cases the caller keeps the object.
   uint64_t insert(Object* object);
 
-  /// Finds the object of a live id and keeps it from going away until unpin(); null for every
-  /// other value. Lock-free.
+  /// Finds the object of a live id and keeps it alive until unpin(); null for all other values.
+  /// Lock-free.
   HandleSlot* pin(uint64_t id) {
     HandleSlot* slot = slot_of(id);
     if (slot == nullptr) [[unlikely]]
       return nullptr;
     uint64_t state = slot->state.load(std::memory_order_acquire);
     do {
-      // Live, and of this generation: nothing but the pins may differ.
+      // A live id of this generation: only the pin count may differ.
       if ((state & ~kPinMask) != live_state(id)) [[unlikely]]
         return nullptr;
       KM_ASSERT((state & kPinMask) != kPinMask, "the pins of a slot never run into its phase");
@@ -95,7 +96,7 @@ class HandleTable {
     return slot->object.load(std::memory_order_relaxed);
   }
   static void unpin(HandleSlot* slot) {
-    // Nothing pins a dying slot, so exactly one thread sees the last pin go.
+    // A dying slot gets no new pins, so that exactly one thread releases the last one.
     const uint64_t before = slot->state.fetch_sub(1, std::memory_order_acq_rel);
     KM_ASSERT((before & kPinMask) != 0, "a slot is unpinned as often as it was pinned");
     if ((before & ((uint64_t{1} << 32) - 1)) == (kPhaseDying << kPhaseShift | 1)) [[unlikely]] {
@@ -103,10 +104,10 @@ class HandleTable {
     }
   }
 
-  /// Ends the id at once, and its object with the last pin. False when the id is not live.
+  /// Ends the id at once, and the object with its last pin. Returns false if the id is not live.
   bool destroy(uint64_t id);
 
-  /// Calls `visit(id, object)` for each that is alive; the object stays in place meanwhile.
+  /// Calls `visit(id, object)` for each live object, which is pinned meanwhile.
   template <class Visit>
   void for_each_live(Visit&& visit) {
     for (uint32_t chunk = 0; chunk < kChunkCount; ++chunk) {
@@ -118,16 +119,16 @@ class HandleTable {
         if ((state >> kPhaseShift & 3) != kPhaseLive) continue;
         const uint64_t id = tag_of(type_) << 56 | uint64_t{first + i} << 32 | state >> 32;
         HandleSlot* slot = pin(id);
-        if (slot == nullptr) continue;  // gone meanwhile
+        if (slot == nullptr) continue;  // destroyed meanwhile
         visit(id, *object_of(slot));
         unpin(slot);
       }
     }
   }
 
-  /// Why an id that pin() refused is not live: "was destroyed already", "was never given out".
+  /// The reason why pin() refused an id: "was destroyed already", "was never given out".
   const char* reason_not_live(uint64_t id) const;
-  /// Ids that are alive now.
+  /// The number of live ids.
   uint64_t live_count() const { return live_count_.load(std::memory_order_relaxed); }
 
  private:
@@ -135,7 +136,7 @@ class HandleTable {
   static constexpr uint32_t kFirstChunkSlots = 256;
   static constexpr uint32_t kChunkCount = 16;
 
-  // The parts of a slot's state.
+  // Bit fields of a slot's state.
   static constexpr uint32_t kPhaseShift = 30;
   static constexpr uint64_t kPinMask = (uint64_t{1} << kPhaseShift) - 1;
   static constexpr uint64_t kPhaseFree = 0, kPhaseLive = 1, kPhaseDying = 2, kPhaseRetired = 3;
@@ -168,8 +169,8 @@ class HandleTable {
   const uint32_t generation_count_;
   std::atomic<uint64_t> live_count_{0};
   std::array<std::atomic<HandleSlot*>, kChunkCount> chunks_{};
-  std::mutex mutex_;                                  // guards what follows
-  std::vector<std::unique_ptr<HandleSlot[]>> slots_;  // what chunks_ point to
+  std::mutex mutex_;                                  // guards the members below
+  std::vector<std::unique_ptr<HandleSlot[]>> slots_;  // owns the chunks that chunks_ points to
   std::vector<HandleSlot*> free_;
   uint32_t used_slots_ = 0;
 };

@@ -1,4 +1,4 @@
-// The tables of this process, and which object stands behind which handle type.
+// The handle tables of this process, and the object type of each handle type.
 #pragma once
 
 #include "core/object/handle_table.h"
@@ -23,7 +23,7 @@ class Stream;
 class Tune;
 
 namespace detail {
-/// Never destroyed: other threads may still make calls while the process exits.
+/// Never destroyed, because other threads may still make calls while the process exits.
 union HandleTables {
   HandleTable of[kObjectTypeCount];
   ~HandleTables() {}
@@ -31,7 +31,7 @@ union HandleTables {
 extern HandleTables handle_tables;
 }  // namespace detail
 
-/// The table of a type.
+/// The table of a handle type.
 inline HandleTable& handle_table(ObjectType type) {
   return detail::handle_tables.of[static_cast<size_t>(type)];
 }

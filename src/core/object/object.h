@@ -1,4 +1,4 @@
-// Base of every object of the core: it counts its references, and lives while there is one.
+// Base class of the core's objects, which counts references.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace km {
 
-/// Counted object, born with one reference.
+/// A reference-counted object; its creator holds the first reference.
 class Object {
  public:
   Object(const Object&) = delete;
@@ -20,7 +20,8 @@ class Object {
     [[maybe_unused]] const uint64_t before = references_.fetch_add(1, std::memory_order_relaxed);
     KM_ASSERT(before != 0, "a reference is shared by one who has one");
   }
-  /// A reference, unless the last one is gone already; for finders that hold the memory only.
+  /// Adds a reference unless the count is 0 already, for callers that only know that the memory is
+  /// valid.
   bool try_ref() const {
     uint64_t count = references_.load(std::memory_order_relaxed);
     while (count != 0) {
@@ -39,14 +40,16 @@ class Object {
     }
   }
 
-  /// The object's handle was destroyed and no call uses it any more: drops its reference.
+  /// Called when the object's handle was destroyed and no call uses it: drops the handle's
+  /// reference.
   virtual void handle_gone() { unref(); }
 
  protected:
   Object() = default;
   virtual ~Object() = default;
   virtual void last_reference_gone() { delete this; }
-  /// The first reference again, for an object that is kept for reuse after its last one went.
+  /// Sets the first reference again, for an object that is reused after its last reference was
+  /// dropped.
   void revive() { references_.store(1, std::memory_order_release); }
 
  private:
@@ -71,13 +74,13 @@ class Ref {
     return *this;
   }
 
-  /// Takes over a reference that exists already, for example that of a new object.
+  /// Takes over an existing reference, for example that of a new object.
   static Ref adopt(T* object) {
     Ref result;
     result.object_ = object;
     return result;
   }
-  /// A further reference to an object that somebody else keeps alive for now.
+  /// Adds a reference to an object that another owner keeps alive during the call.
   static Ref share(T& object) {
     object.ref();
     return adopt(&object);
@@ -87,14 +90,14 @@ class Ref {
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  /// Gives the reference away.
+  /// Passes the reference to the caller.
   T* release() { return std::exchange(object_, nullptr); }
 
  private:
   T* object_ = nullptr;
 };
 
-/// A new object, held by its first reference.
+/// A new object with its first reference.
 template <class T, class... Arguments>
 Ref<T> make_ref(Arguments&&... arguments) {
   return Ref<T>::adopt(new T(std::forward<Arguments>(arguments)...));

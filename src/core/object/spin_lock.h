@@ -1,4 +1,4 @@
-// A lock for a handful of instructions on data that threads rarely share.
+// A lock for critical sections of a few instructions on data that threads rarely share.
 #pragma once
 
 #include <sched.h>
@@ -11,8 +11,8 @@
 
 namespace km {
 
-/// Meets std::lock_guard. A thread that waits spins, then yields, so that it cannot starve the
-/// owner, then sleeps: some locks are held while work is queued.
+/// Usable with std::lock_guard. A waiting thread spins, then yields so that it does not starve the
+/// owner, then sleeps, because some of these locks are held while work is queued.
 class SpinLock {
  public:
   void lock() {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostProgramBytes = 300;
 
-/// The words of /proc/self/cmdline, each of which ends with a zero.
+/// Joins the words of /proc/self/cmdline, which are separated by zeros.
 std::string command_line() {
   char words[kMostProgramBytes + 1];
   const Result<File> file = open_file("/proc/self/cmdline");

@@ -6,16 +6,16 @@
 namespace km {
 
 struct ProfileAbout {
-  std::string program;  ///< the process's command line, cut where long
+  std::string program;  // the process's command line, truncated if long
   std::string machine;  ///< the host's name and system
   std::string date;     ///< "2027-01-31 12:00:00 UTC"
   std::string library;  ///< "Kernelmill 1.0.0"
 };
 
-/// This process, now.
+/// Describes this process at the present time.
 ProfileAbout about_this_profile();
 
-/// Says why a profile without events is empty.
+/// Explains why a profile has no events.
 constexpr const char* kEmptyProfile =
     "Nothing was recorded: no kernel, copy, fill, range or wait ended while it was recorded. Work "
     "counts when it is over: synchronise the stream before the end.";

@@ -1,4 +1,4 @@
-// Profiles for people: a page with tables and plots.
+// Writes profiles as an HTML page with tables and plots.
 #include <algorithm>
 #include <cinttypes>
 
@@ -109,7 +109,7 @@ void append_table(const Profiler::Snapshot& profile, std::string* out) {
   *out += "</table></div>\n";
 }
 
-/// Draws the device's time by kind of work, each as a share of all of it.
+/// Draws the share of each kind of work in the device's time.
 void append_bars(const Profiler::Snapshot& profile, std::string* out) {
   constexpr size_t kMostBars = 20;
   uint64_t all_ns = 0;

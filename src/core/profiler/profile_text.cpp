@@ -14,7 +14,7 @@ struct Unit {
   const char* name;
 };
 
-/// The amount with three digits, in the largest of the units that it reaches.
+/// Formats the amount with three digits in the largest unit that it reaches.
 template <size_t Count>
 std::string in_units(double amount, const Unit (&units)[Count]) {
   const Unit* unit = units;

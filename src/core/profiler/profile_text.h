@@ -1,4 +1,4 @@
-// Text of profiles: what the table, the page and its timeline share.
+// Text that the table, the page and the timeline of profiles share.
 #pragma once
 
 #include <string>
@@ -7,22 +7,22 @@
 
 namespace km {
 
-/// Appends what printf would print, up to 511 bytes.
+/// Appends like printf, at most 511 bytes.
 [[gnu::format(printf, 2, 3)]] void append_format(std::string* out, const char* format, ...);
 
-/// `amount` in 1e9 per second of `ns`, "-" for no amount.
+/// The rate of `amount` over `ns` in 1e9 per second; "-" if the amount is 0.
 std::string giga_per_second(uint64_t amount, uint64_t ns);
-/// "25%" of a kernel, "-" of others.
+/// The occupancy of a kernel, "25%"; "-" for other rows.
 std::string occupancy_text(const Profiler::Row& row);
-/// "1.25 ms": a time with three digits that count, in the unit that fits.
+/// A time with three significant digits in a fitting unit: "1.25 ms".
 std::string time_text(uint64_t ns);
-/// "3.5 MiB".
+/// A size with three significant digits in a binary unit: "3.5 MiB".
 std::string bytes_text(uint64_t size_bytes);
-/// The text with the characters that HTML gives a meaning written as entities.
+/// Replaces the characters that are special in HTML with entities.
 std::string escaped(const std::string& text);
 
-/// Appends the timeline of a profile, and its memory in use, as HTML. `number` tells the profiles
-/// of a page apart.
+/// Appends a profile's timeline and memory use as HTML. `number` distinguishes the profiles of a
+/// page.
 void append_timeline(const Profiler::Snapshot& profile, size_t number, std::string* out);
 
 }  // namespace km

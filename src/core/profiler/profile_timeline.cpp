@@ -1,5 +1,5 @@
-// The timeline of a profile as HTML: a lane for each stream and thread, widths in parts of the
-// whole, so that a style sheet alone zooms.
+// The timeline of a profile as HTML, with a lane for each stream and thread. Widths are
+// percentages, so that a style sheet alone can zoom.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,14 +10,14 @@
 namespace km {
 namespace {
 
-/// A page with more shapes than this is slow to open.
+/// A page with more shapes opens slowly.
 constexpr size_t kMostShapes = 4000;
-/// The lines of more calls than this hide each other.
+/// With more calls than this, arrows hide each other.
 constexpr size_t kMostArrows = 300;
-/// Heights that the style sheet gives: of the axis above all lanes, and of a lane's label.
+/// Heights in the style sheet: the axis above all lanes, and a lane's label.
 constexpr double kAxisPixels = 20, kLabelPixels = 17;
 constexpr double kRowPixels = 18;
-/// Shares of the width from which on a box shows its name.
+/// Boxes with at least this share of the width show their name.
 constexpr double kNamedShare = 0.015;
 constexpr uint32_t kZooms[] = {1, 4, 16, 64};
 
@@ -28,28 +28,28 @@ struct Span {
     end_ns = std::max(end_ns, to_ns);
   }
   double length_ns() const { return static_cast<double>(std::max<uint64_t>(end_ns - begin_ns, 1)); }
-  /// The place of a time, in percent.
+  /// The position of a time in percent.
   double percent(uint64_t time_ns) const {
     return 100 * static_cast<double>(time_ns - begin_ns) / length_ns();
   }
   bool is_empty() const { return begin_ns > end_ns; }
 };
 
-using Call = std::pair<uint32_t, uint64_t>;  // thread, and when it began
+using Call = std::pair<uint32_t, uint64_t>;  // thread and begin of the call
 struct Box {
   uint64_t begin_ns, end_ns;
   const char* kind;
   std::string name, about;
-  Call call{};  // that queued the work, or that the box is
+  Call call{};  // the call that queued the work, or that the box shows
   bool has_call = false, is_call = false;
   uint32_t depth = 0;
 };
 struct Lane {
   std::vector<Box> boxes;
   uint32_t rows = 0;
-  double top = 0;  // of the first row, in pixels
+  double top = 0;  // top of the first row in pixels
 };
-using Track = std::pair<bool, uint32_t>;  // of the host, number
+using Track = std::pair<bool, uint32_t>;  // true for host threads; the track's number
 using Lanes = std::map<Track, Lane>;
 
 const char* class_of(const Profiler::Event& event) {
@@ -94,12 +94,12 @@ Lanes lanes_of(const Profiler::Snapshot& profile) {
   return lanes;
 }
 
-/// Puts boxes that overlap below each other; the number of rows.
+/// Assigns rows so that overlapping boxes lie below each other; returns the number of rows.
 uint32_t stack(std::vector<Box>* boxes) {
   std::stable_sort(boxes->begin(), boxes->end(), [](const Box& a, const Box& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
-  std::vector<uint64_t> ends;  // of each row so far
+  std::vector<uint64_t> ends;  // end of the last box in each row
   for (Box& box : *boxes) {
     const auto free = std::find_if(ends.begin(), ends.end(),
                                    [&](uint64_t end_ns) { return end_ns <= box.begin_ns; });
@@ -110,7 +110,7 @@ uint32_t stack(std::vector<Box>* boxes) {
   return static_cast<uint32_t>(ends.size());
 }
 
-/// Gives each lane its rows and its place: lanes lie below the axis, each below its label.
+/// Assigns rows and positions to the lanes, which lie below the axis, each under its label.
 void arrange(Lanes* lanes) {
   double top = kAxisPixels;
   for (auto& [track, lane] : *lanes) {
@@ -130,7 +130,7 @@ void append_box(const Box& box, const Span& span, std::string* out) {
   *out += "<title>" + escaped(box.name) + ": " + time_text(box.end_ns - box.begin_ns) + " at " +
           time_text(box.begin_ns - span.begin_ns) + escaped(box.about) + "</title></rect>\n";
   if (!is_named) return;
-  // A picture in the picture cuts the name off where the box ends.
+  // A nested svg element clips the name at the end of its box.
   append_format(out,
                 "<svg class=\"name\" x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%.0f\">", x,
                 y, width, kRowPixels);
@@ -146,7 +146,7 @@ void append_lane(const Track& track, const Lane& lane, const Span& span, std::st
   *out += "</svg></div>\n";
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is not below `least`.
+/// The smallest of 1, 2 and 5 times a power of ten that is at least `least`.
 double round_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(std::max(least, 1.0))));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -155,7 +155,7 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// Appends the marks of the axis, about six to the visible width at each zoom.
+/// Appends the marks of the axis, about six per visible width at each zoom.
 void append_axis(const Span& span, std::string* out) {
   constexpr double kMarks = 6;
   *out += "<svg class=\"axis\">\n";
@@ -174,7 +174,8 @@ void append_axis(const Span& span, std::string* out) {
   *out += "</svg>\n";
 }
 
-/// Lines from the host's calls to the work that they queued, which ends in a dot; boxes cover them.
+/// Draws a line from each call of the host to the work that it queued. It ends in a dot, and boxes
+/// cover it.
 void append_arrows(const Lanes& lanes, const Span& span, std::string* out) {
   std::map<Call, double> places;  // the upper edge of each call
   for (const auto& [track, lane] : lanes) {

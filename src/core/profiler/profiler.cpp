@@ -13,9 +13,10 @@
 namespace km {
 namespace {
 
-/// Beyond this the table goes on, and the trace counts what it leaves out.
+/// After this many events, the table still counts further ones, but the trace omits them and says
+/// how many.
 constexpr size_t kMostEvents = 1 << 20;
-/// Tracks of the host's threads, so that they never are a stream's.
+/// Distinguishes tracks of host threads from tracks of streams.
 constexpr uint64_t kThreadKey = uint64_t{1} << 63;
 
 uint64_t thread_key() {
@@ -23,7 +24,7 @@ uint64_t thread_key() {
   return kThreadKey | id;
 }
 
-/// The ranges that this thread has open, of all contexts.
+/// The open ranges of this thread in all contexts.
 struct ThreadRange {
   const Profiler* profiler;
   std::string name;
@@ -91,8 +92,7 @@ uint32_t Profiler::intern_shape(const kmb_profile_record& record) {
   shape.shared_bytes = record.shared_bytes;
   const auto found = shape_index_.find(shape);
   if (found != shape_index_.end()) return found->second;
-  // The list grows first: without memory for the index, the shape is there and nothing refers to
-  // it.
+  // The list grows first: if there is no memory for the index, the list only has an unused shape.
   shapes_.push_back(shape);
   const auto index = static_cast<uint32_t>(shapes_.size() - 1);
   shape_index_.emplace(shape, index);
@@ -105,7 +105,7 @@ uint32_t Profiler::track_of(uint64_t key) {
   return tracks_.try_emplace(key, static_cast<uint32_t>(tracks_.size())).first->second;
 }
 
-/// Most events are like the one before.
+/// The last row is tried first, because most events repeat the one before.
 void Profiler::find_row(km_profile_kind kind, std::string_view name) {
   const bool found = latest_.row != nullptr && latest_.kind == kind && names_[latest_.name] == name;
   if (found) return;
@@ -114,7 +114,7 @@ void Profiler::find_row(km_profile_kind kind, std::string_view name) {
   latest_ = {kind, index, &rows_[{kind, index}], work != work_.end() ? &work->second : nullptr};
 }
 
-/// With the lock.
+/// The caller must hold the lock.
 void Profiler::add(Event event, std::string_view name) {
   find_row(event.kind, name);
   event.name = latest_.name;
@@ -170,7 +170,7 @@ void Profiler::record(void* profiler, const kmb_profile_record* record) noexcept
   }
 }
 
-/// With the lock.
+/// The caller must hold the lock.
 void Profiler::add_compilation(Event event, std::string_view name) {
   event.kind = KM_PROFILE_KIND_RANGE;
   event.is_compilation = true;
@@ -255,7 +255,7 @@ bool Profiler::end_range(uint64_t range) noexcept {
   return true;
 }
 
-/// Rows by falling total time, host ranges and waits last.
+/// Rows sorted by falling total time, with ranges and waits of the host last.
 std::vector<Profiler::Row> Profiler::rows() const {
   std::vector<Row> rows;
   {

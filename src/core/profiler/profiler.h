@@ -1,4 +1,4 @@
-// Records of device work as the backend reports it, of ranges and waits of the host, and of memory.
+// Records of device work, as the backend reports it, and of the host's ranges, waits and memory.
 #pragma once
 
 #include <array>
@@ -20,27 +20,28 @@
 
 namespace km {
 
-/// CLOCK_MONOTONIC, as backends report it.
+/// The time of CLOCK_MONOTONIC, which backends use too.
 uint64_t profile_time_ns();
 
-/// Everything that one context's profile holds. Outlives the context while a trace waits for it.
+/// The profile of one context. It outlives the context if a trace at the end of the process
+/// includes it.
 class Profiler {
  public:
   struct Event {
     uint64_t begin_ns = 0, end_ns = 0;
     uint64_t size_bytes = 0;
     km_profile_kind kind = KM_PROFILE_KIND_INVALID;
-    uint32_t name = 0;   // an index into names
-    uint32_t track = 0;  // a stream, or a thread of the host
+    uint32_t name = 0;   // index into `names`
+    uint32_t track = 0;  // number of a stream or of a host thread
     float occupancy = 0;
-    uint32_t shape = 0;       // of a launch: an index into shapes, whose first is that of no launch
-    uint64_t operations = 0;  // of floating point
-    uint64_t call_begin_ns = 0, call_end_ns = 0;  // of the host's call that queued it; 0: unknown
+    uint32_t shape = 0;  // a launch's index into `shapes`; index 0 is the shape of other events
+    uint64_t operations = 0;                      // floating-point operations
+    uint64_t call_begin_ns = 0, call_end_ns = 0;  // the host's call that queued it; 0: unknown
     uint32_t call_thread = 0;
     bool is_of_graph = false;     // the call launched a graph
-    bool is_compilation = false;  // a range in which a compiler ran
+    bool is_compilation = false;  // a compiler ran during this range
   };
-  /// A launch's shape.
+  /// The grid, block and cluster of a launch.
   struct Shape {
     std::array<uint32_t, 3> grid{}, block{};
     uint64_t shared_bytes = 0;
@@ -56,16 +57,16 @@ class Profiler {
     uint64_t size_bytes = 0, operations = 0;
     double occupancy_sum = 0;
   };
-  /// A copy, for those that write it down.
+  /// A copy of the profile for writers of files.
   struct Snapshot {
     std::string device;
     std::vector<std::string> names;
     std::vector<Shape> shapes;
     std::vector<Event> events;
     std::vector<MemorySample> memory;
-    std::vector<Row> rows;  // by falling total time
+    std::vector<Row> rows;  // sorted by falling total time
     uint64_t dropped = 0;
-    uint64_t begin_ns = 0;  // of the first start
+    uint64_t begin_ns = 0;  // time of the first start()
   };
 
   explicit Profiler(std::string device) : device_(std::move(device)) {}
@@ -73,22 +74,22 @@ class Profiler {
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
   void set_on(bool on);
   void clear();
-  /// Sets the operations and bytes that a launch of the kernel counts as.
+  /// Sets the numbers of operations and bytes that each launch of the kernel counts for.
   void set_work(std::string_view kernel, uint64_t operations, uint64_t size_bytes);
 
-  /// In the form of a kmb_profile_callback.
+  /// The kmb_profile_callback that backends call.
   static void record(void* profiler, const kmb_profile_record* record) noexcept;
-  /// A compilation by the calling thread.
+  /// Records a compilation that the calling thread made since `begin_ns`.
   void record_compilation(std::string_view name, uint64_t begin_ns) noexcept;
-  /// A range or a wait of the calling thread.
+  /// Records a range or wait of the calling thread.
   void record_host(km_profile_kind kind, std::string_view name, uint64_t begin_ns) noexcept;
   void memory_changed(int64_t by_bytes) noexcept;
 
   void push_range(std::string_view name);
-  /// False: the thread has none open here.
+  /// Returns false if the thread has no open range here.
   bool pop_range() noexcept;
   uint64_t start_range(std::string_view name);
-  /// False: there is no such range.
+  /// Returns false if no such range is open.
   bool end_range(uint64_t range) noexcept;
 
   Snapshot snapshot() const;
@@ -100,7 +101,7 @@ class Profiler {
   };
   struct OpenRange {
     std::string name;
-    uint64_t begin_ns = 0;  // 0: it began while nothing was recorded
+    uint64_t begin_ns = 0;  // 0: it began while the profiler was off
   };
   void find_row(km_profile_kind kind, std::string_view name);
   void add(Event event, std::string_view name);
@@ -113,7 +114,7 @@ class Profiler {
   std::atomic<bool> is_on_{false};
   std::atomic<int64_t> used_bytes_{0};
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, uint32_t, std::less<>> name_index_;
   std::vector<std::string> names_;
   std::map<Shape, uint32_t> shape_index_{{Shape(), 0}};
@@ -123,7 +124,7 @@ class Profiler {
   std::deque<MemorySample> memory_;
   std::map<std::pair<km_profile_kind, uint32_t>, Row> rows_;
   std::map<std::string, Work, std::less<>> work_;
-  // The row that the last event went to, and what was said about its kernel; null: look for it.
+  // A cache: the row of the last event and the work of its kernel; null: search.
   struct {
     km_profile_kind kind = KM_PROFILE_KIND_INVALID;
     uint32_t name = 0;
@@ -136,7 +137,7 @@ class Profiler {
   uint64_t begin_ns_ = 0;
 };
 
-/// For the time of a wait of the host.
+/// Records the lifetime of this object as a wait of the host.
 class ProfiledWait {
  public:
   ProfiledWait(Profiler& profiler, const char* name)
@@ -154,17 +155,17 @@ class ProfiledWait {
 };
 
 const char* profile_kind_name(km_profile_kind kind);
-/// True for ranges and waits, whose tracks are threads of the host.
+/// True for ranges and waits, whose tracks are host threads.
 inline bool is_of_host(km_profile_kind kind) { return kind >= KM_PROFILE_KIND_RANGE; }
-/// "launch scale", "queue upload": the host's call that queued the event.
+/// The host's call that queued the event: "launch scale", "queue upload".
 std::string profile_call_name(const Profiler::Snapshot& profile, const Profiler::Event& event);
-/// A table as text.
+/// The profile as a table of text.
 std::string profile_summary(const Profiler& profiler);
-/// Chrome's trace format, which Perfetto opens too; each snapshot is a process of its own.
+/// Writes Chrome's trace format, which Perfetto opens too, with each snapshot as a process.
 Status write_trace(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
-/// One HTML file without scripts and without anything from elsewhere.
+/// Writes one HTML file without scripts and external resources.
 Status write_report(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
-/// A report when the path ends with .html, else a trace.
+/// Writes a report if the path ends with .html, otherwise a trace.
 Status write_profile(const std::string& path, const std::vector<Profiler::Snapshot>& snapshots);
 
 }  // namespace km

@@ -13,12 +13,12 @@
 namespace km {
 namespace {
 
-/// Never destroyed: the end of the process uses it.
+/// Never destroyed, because the end of the process uses it.
 struct Traced {
   std::mutex mutex;
   std::vector<std::shared_ptr<Profiler>> profilers;
-  std::shared_ptr<Profiler> compiler;  // made by the first compilation
-  std::string path;                    // absolute: the program may change its folder
+  std::shared_ptr<Profiler> compiler;  // created by the first compilation
+  std::string path;  // absolute, because the program may change its working directory
   bool is_registered = false;
 };
 
@@ -42,7 +42,7 @@ void write_at_exit(int) {
   }
 }
 
-/// With the lock.
+/// The caller must hold the lock.
 void add_profiler(Traced& all, std::shared_ptr<Profiler> profiler) {
   if (!all.is_registered) {
     std::error_code none;

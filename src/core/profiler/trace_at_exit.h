@@ -1,4 +1,4 @@
-// KM_TRACE: what all contexts of a program did, written when it ends.
+// KM_TRACE: writes the profiles of all contexts when the program ends.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace km {
 
-/// True if KM_TRACE asks for a trace.
+/// True if KM_TRACE requests a trace.
 bool is_tracing();
-/// Has the profile written at the end of the process. Throws std::bad_alloc.
+/// Adds the profile to the trace that is written when the process ends. Throws std::bad_alloc.
 void trace_at_exit(std::shared_ptr<Profiler> profiler);
-/// Has a compilation of CUDA C++, which belongs to no context, written as well: by the calling
-/// thread since `begin_ns`. Throws std::bad_alloc.
+/// Adds a compilation of CUDA C++, which belongs to no context, by the calling thread since
+/// `begin_ns`. Throws std::bad_alloc.
 void trace_compilation(std::string_view name, uint64_t begin_ns);
 
 }  // namespace km

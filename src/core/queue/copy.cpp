@@ -9,8 +9,8 @@
 namespace km {
 namespace {
 
-// A host range that is page-locked keeps its memory until the copy is done; any other may make the
-// call wait.
+// Page-locked host memory stays alive until the copy is done. With other host memory the call may
+// wait, which callbacks must not.
 Status check_host_side(const FoundMemory& pinned) {
   if (!pinned) KM_TRY(require_may_block());
   return {};

@@ -26,7 +26,7 @@ Status require_host(const void* pointer, const char* name) {
   return make_error(KM_ERROR_INVALID_ARGUMENT, "%s is null", name);
 }
 
-// The host's side of a copy; as in copy.cpp, what is not page-locked may make the call wait.
+// The host's side of a copy. Memory that is not page-locked may make the call wait, as in copy.cpp.
 struct HostSide {
   FoundMemory pinned;
   uint64_t address = 0;

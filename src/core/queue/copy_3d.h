@@ -1,11 +1,11 @@
-// Copies and fills of rows and layers that do not follow each other directly.
+// Copies and fills of rows and layers that are not contiguous.
 #pragma once
 
 #include "core/memory/rows.h"
 
 namespace km {
 
-/// Places are where the extents begin, offsets included.
+/// The places are where the extents begin, with offsets included.
 Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,
                  const Copy3d& shape);
 Status download_3d(Stream& stream, const DevicePlace& source, void* destination,

@@ -1,4 +1,4 @@
-// Operations of streams on single numbers in memory: writing them, and waiting for them.
+// Stream operations that write single numbers in memory or wait for them.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace km {
 
-/// One operation, at the place's address.
+/// One operation on the number at the place's address.
 struct MemoryOp {
   DevicePlace place;
   kmb_memory_op_kind kind;
@@ -16,13 +16,13 @@ struct MemoryOp {
   uint64_t value;
 };
 
-/// The waits among them keep only this stream from going on. Not for streams that are captured.
+/// A wait among them blocks only this stream. The stream must not be captured.
 Status queue_memory_ops(Stream& stream, std::span<const MemoryOp> ops);
-/// The operations as the work of a graph's node.
+/// The operations as the work of a graph node.
 Result<std::shared_ptr<GraphWork>> memory_ops_work(std::span<const MemoryOp> ops);
-/// A value of 4 or 8 bytes.
+/// Fails unless the value fits `value_size_bytes`, which must be 4 or 8.
 Status check_value(uint64_t value, uint32_t value_size_bytes);
-/// One of them, queued or captured.
+/// Queues or captures one operation.
 Status submit_memory_op(Stream& stream, const MemoryOp& op);
 
 }  // namespace km

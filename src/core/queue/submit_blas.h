@@ -5,7 +5,7 @@
 
 namespace km {
 
-/// Queues the call in the object's stream, or has it captured.
+/// Queues the call in the object's stream, or captures it.
 Status submit_blas(Blas& blas, const BlasWork& work);
 
 }  // namespace km
