@@ -10,7 +10,7 @@
 namespace km::cuda {
 namespace {
 
-// The workspaces that NVIDIA recommends, from compute capability 9.0 on and before.
+// The workspace sizes that NVIDIA recommends: from compute capability 9.0 on, and for older GPUs.
 constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20, kSmallWorkspaceBytes = uint64_t{4} << 20;
 
 Blas* from(kmb_blas* blas) { return reinterpret_cast<Blas*>(blas); }
@@ -52,7 +52,7 @@ Status Blas::prepare() {
 
 kmb_use Blas::last_use() const { return {to(last_stream_.get()), last_ticket_}; }
 
-/// Calls of one stream use the same memory, one after the other.
+/// Calls of one stream share one buffer, because they run one after the other.
 Result<uint64_t> Blas::scratch(Stream& stream, uint64_t size_bytes) {
   if (scratch_ && scratch_bytes_ >= size_bytes && last_stream_.get() == &stream) {
     return scratch_->info().address;
@@ -79,7 +79,7 @@ Status Blas::submit(Stream& stream, const kmb_blas_call& call) {
   KM_TRY(set_stream(*epoch_, *library, handle_, stream.handle()));
   const auto place = [&](uint64_t size_bytes) { return scratch(stream, size_bytes); };
   const Status queued = queue_blas(*epoch_, *library, handle_, call, place);
-  // A part of a call that failed may be queued.
+  // Set even after a failure, because a part of the call may be queued.
   last_stream_ = stream.shared_from_this();
   last_ticket_ = stream.last_ticket() + 1;
   return queued;
@@ -146,7 +146,7 @@ Status GraphBlas::record(Place& place, cu::CUstream stream, const kmb_blas_call&
   }
   const auto scratch_place = [&](uint64_t size_bytes) { return scratch(place, size_bytes); };
   if (done) done = queue_blas(*epoch_, *library, handle, call, scratch_place);
-  // The next stream takes the workspace away again.
+  // cuBLAS drops a handle's workspace when the handle gets another stream.
   epoch_->give_blas_handle(handle);
   return done;
 }
@@ -155,7 +155,8 @@ Status GraphBlas::capture(uint64_t index, const kmb_blas_call& call, cu::CUgraph
   cu::CUstream stream = nullptr;
   KM_TRY(
       epoch_->check(driver().cuStreamCreateWithPriority(&stream, cu::CU_STREAM_NON_BLOCKING, 0)));
-  // Relaxed: cuBLAS may load its kernels meanwhile, and we allocate.
+  // The capture mode is relaxed, because cuBLAS may load kernels meanwhile and the callback
+  // allocates memory.
   Status done =
       epoch_->check(driver().cuStreamBeginCapture_v2(stream, cu::CU_STREAM_CAPTURE_MODE_RELAXED));
   if (done) {
@@ -183,7 +184,7 @@ km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error* erro
 }
 
 void blas_destroy(kmb_blas* handle) {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::shared_ptr<Blas> blas = share(std::unique_ptr<Blas>(from(handle)));
   const kmb_use last{to(blas->last_stream().get()), blas->last_ticket()};
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0), [blas]() mutable { blas.reset(); });

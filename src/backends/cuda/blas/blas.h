@@ -1,4 +1,4 @@
-// BLAS objects, and BLAS calls as nodes of graphs.
+// BLAS objects and BLAS nodes of graphs.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,13 @@ namespace km::cuda {
 class Blas {
  public:
   explicit Blas(std::shared_ptr<Epoch> epoch) : epoch_(std::move(epoch)) {}
-  /// No call is under way any more.
+  /// No call may be running.
   ~Blas();
 
-  /// Makes the handle of cuBLAS: that waits for work under way, which a call must not. One that
-  /// cannot be had is asked for by the first call once more, which says why. With the context
-  /// current.
+  /// Takes a cuBLAS handle before the first call, because creating one waits for queued work. If
+  /// that fails, the first call tries again and reports the error. The context must be current.
   Status prepare();
-  /// In a context that lives, made current.
+  /// Queues a call. The context must be alive and current.
   Status submit(Stream& stream, const kmb_blas_call& call);
   /// The stream of the last call; null before the first one.
   const std::shared_ptr<Stream>& last_stream() const { return last_stream_; }
@@ -31,7 +30,7 @@ class Blas {
   kmb_use last_use() const;
 
   const std::shared_ptr<Epoch> epoch_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   BlasHandle handle_;
   std::unique_ptr<Memory> scratch_;
   uint64_t scratch_bytes_ = 0;
@@ -39,26 +38,27 @@ class Blas {
   uint64_t last_ticket_ = 0;
 };
 
-/// The BLAS calls of one graph. What cuBLAS works in is the graph's own, so that no other call uses
-/// it at the same time: nodes share it only where one comes after the other.
+/// The BLAS calls of one graph. The graph has its own workspaces for cuBLAS, so that no other call
+/// uses them at the same time; nodes share one only if they run one after the other.
 class GraphBlas {
  public:
   explicit GraphBlas(const std::shared_ptr<Epoch>& epoch) : epoch_(epoch) {}
-  /// With the context alive or lost, and no launch under way.
+  /// The context may be alive or lost, but no launch may be running.
   ~GraphBlas() = default;
 
-  /// Gives the call of node `index` a workspace. Nodes come in their order.
+  /// Assigns a workspace to the call of node `index`. Nodes must be added in order.
   Status add_node(uint64_t index, std::span<const uint32_t> dependencies, bool has_call);
-  /// The call as a graph of its own, which is the caller's.
+  /// Captures the call as a graph, which the caller owns.
   Status capture(uint64_t index, const kmb_blas_call& call, cu::CUgraph* out_graph);
 
  private:
   struct Workspace {
     std::unique_ptr<Memory> memory;
-    uint32_t last = 0;  // the node that uses it last, + 1
+    uint32_t last = 0;  // the last node that uses it, + 1
   };
   struct Place {
-    std::vector<uint32_t> before;  // for each workspace the last node before this one, + 1
+    // For each workspace, the last node that uses it and runs before this node, + 1.
+    std::vector<uint32_t> before;
     uint32_t workspace = UINT32_MAX;
     uint64_t scratch_address = 0, scratch_bytes = 0;
   };
@@ -70,7 +70,7 @@ class GraphBlas {
   const std::shared_ptr<Epoch> epoch_;
   std::vector<Workspace> workspaces_;
   std::vector<Place> places_;
-  std::vector<std::unique_ptr<Memory>> scratch_;  // also what launches under way may use
+  std::vector<std::unique_ptr<Memory>> scratch_;  // launches that are running may use it too
 };
 
 }  // namespace km::cuda

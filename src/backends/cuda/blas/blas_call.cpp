@@ -14,8 +14,8 @@ bool has_result(kmb_blas_routine routine) {
   return routine >= KMB_BLAS_DOT && routine <= KMB_BLAS_IAMAX;
 }
 
-/// Numbers of the host's, in the type that cuBLAS expects behind a pointer. They begin at a
-/// multiple of 16 bytes: cuBLAS reads single ones with instructions that need that.
+/// Scalars of the host in the type that cuBLAS reads through a pointer. They are aligned to 16
+/// bytes, because cuBLAS reads some with instructions that need this.
 class Scalars {
  public:
   Scalars(const double* values, int count, km_data_type type) : is_double_(is_double(type)) {
@@ -36,7 +36,7 @@ class Scalars {
   const bool is_double_;
 };
 
-/// A call by columns.
+/// Queues a column-major call.
 class Caller {
  public:
   Caller(const Cublas& library, cublas::Handle handle, const kmb_blas_call& call)
@@ -53,7 +53,7 @@ class Caller {
   }
 
   BlasCalled run();
-  /// Another routine of the same handle and type.
+  /// Calls another routine with the same handle and type.
   template <class Form, class... Arguments>
   BlasCalled invoke(kmb_blas_routine routine, km_data_type type, Arguments... arguments) {
     const auto function = reinterpret_cast<Form>(library_.routine(routine, type));
@@ -84,7 +84,7 @@ class Caller {
   }
   cublas::Data alpha() const { return alpha_.data(); }
   cublas::Data beta() const { return beta_.data(); }
-  /// The operation in cuBLAS's numbers; both transpositions of real types are one.
+  /// Converts the operation to cuBLAS's number. For real types both transpositions are equal.
   cublas::Operation native(km_blas_operation operation) const {
     if (operation == KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE && is_complex(call_.type)) {
       return cublas::kConjugateTranspose;
@@ -212,7 +212,7 @@ BlasCalled Caller::level3() {
     case KMB_BLAS_HER2K:
       return invoke<cublas::SYR2K>(fill(), operation(), n(), k(), alpha(), a(), lda(), b(), ldb(),
                                    beta(), c(), ldc());
-    case KMB_BLAS_TRMM:  // in place, which cuBLAS writes with B twice
+    case KMB_BLAS_TRMM:  // in place: cuBLAS takes B as both input and output
       return invoke<cublas::TRMM>(side(), fill(), operation(), diagonal(), m(), n(), alpha(), a(),
                                   lda(), b(), ldb(), b(), ldb());
     default:  // TRSM
@@ -247,7 +247,7 @@ BlasCalled Caller::half_products() {
           "cublasGemmStridedBatchedEx"};
 }
 
-/// Vectors that are conjugated for a call.
+/// Conjugates vectors before and after a call.
 class Conjugation {
  public:
   Conjugation(Epoch& epoch, const Cublas& library, cublas::Handle handle, ColumnCall* turned)
@@ -261,7 +261,7 @@ class Conjugation {
   Status after();
 
  private:
-  /// The length of x in A x or in x y^T, and of y there.
+  /// The length of x in A x and in x y^T, and that of y in x y^T.
   uint64_t length_b() const { return call_.routine == KMB_BLAS_GER ? call_.m : call_.n; }
   uint64_t length_c() const {
     return call_.routine == KMB_BLAS_GEMV || call_.routine == KMB_BLAS_GBMV ? call_.m : call_.n;
@@ -277,7 +277,7 @@ class Conjugation {
   const km_data_type real_;
 };
 
-/// In place: the imaginary parts change their sign.
+/// Works in place by negating the imaginary parts.
 Status Conjugation::conjugate(const kmb_blas_array& vector, uint64_t length) {
   const int64_t step = 2 * std::abs(vector.step);
   if (step > INT32_MAX && length > 1) {
@@ -321,7 +321,7 @@ Status Conjugation::after() {
   return {};
 }
 
-/// Results of nothing: zeros, and for an index all ones.
+/// The results of an empty vector: zeros, and for an index all ones.
 Status queue_empty_result(Epoch& epoch, const BlasHandle& handle, const kmb_blas_call& call) {
   const bool is_index = call.routine == KMB_BLAS_IAMAX;
   const bool is_pair =
@@ -332,7 +332,7 @@ Status queue_empty_result(Epoch& epoch, const BlasHandle& handle, const kmb_blas
                                               handle.stream));
 }
 
-/// cuBLAS counts from 1 and writes 32 bits.
+/// Converts cuBLAS's index, 32 bits from 1, to 64 bits from 0.
 Status queue_index(Epoch& epoch, const BlasHandle& handle, uint64_t place) {
   KM_ASSIGN(const cu::CUfunction kernel, epoch.own_kernel(OwnKernel::blas_index));
   LaunchBuffer arguments(&place, sizeof place);
@@ -340,7 +340,7 @@ Status queue_index(Epoch& epoch, const BlasHandle& handle, uint64_t place) {
                                              arguments.extra()));
 }
 
-/// Says where scalars are, and results go.
+/// Tells cuBLAS if scalars and results lie in host or device memory.
 Status set_mode(Epoch& epoch, const Cublas& library, BlasHandle& handle, cublas::PointerMode mode) {
   if (handle.mode == mode) return {};
   KM_TRY(check_blas(

@@ -1,4 +1,4 @@
-// One BLAS call, asked of cuBLAS in a stream.
+// Queues one BLAS call through cuBLAS.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace km::cuda {
 
-/// Memory of the device for the time of a call, in the order of its stream.
+/// Allocates device memory for one call, in the order of its stream.
 using BlasScratch = std::function<Result<uint64_t>(uint64_t size_bytes)>;
 
-/// Queues the call in the stream that the handle works in; with the context current.
+/// Queues the call in the handle's stream. The context must be current.
 Status queue_blas(Epoch& epoch, const Cublas& library, BlasHandle& handle,
                   const kmb_blas_call& call, const BlasScratch& scratch);
 

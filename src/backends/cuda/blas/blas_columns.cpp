@@ -5,7 +5,7 @@
 namespace km::cuda {
 namespace {
 
-/// Turns one call round.
+/// Converts one row-major call.
 class Turner {
  public:
   Turner(ColumnCall* out, bool is_complex)
@@ -23,7 +23,7 @@ class Turner {
     std::swap(call_.m, call_.n);
   }
   static void negate(double (&scalar)[2]) { scalar[1] = -scalar[1]; }
-  /// To the other one of two operations.
+  /// Changes the operation between plain and transposed.
   void flip_operation(km_blas_operation transposition) {
     call_.operation_a =
         call_.operation_a == KM_BLAS_OPERATION_NONE ? transposition : KM_BLAS_OPERATION_NONE;
@@ -31,7 +31,8 @@ class Turner {
   bool is_conjugate() const {
     return is_complex_ && call_.operation_a == KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE;
   }
-  /// y = alpha conj(A) x + beta y is conj(y) = conj(alpha) A conj(x) + conj(beta) conj(y).
+  /// Conjugates the whole equation: y = alpha conj(A) x + beta y is conj(y) = conj(alpha) A conj(x)
+  /// + conj(beta) conj(y).
   void conjugate_product() {
     out_.conjugates_b = out_.turns_c = true;
     negate(call_.alpha);
@@ -57,7 +58,7 @@ void Turner::product() {
 
 void Turner::symmetric_product() {
   flip_triangle();
-  if (is_complex_) conjugate_product();  // the transposition of a Hermitian matrix
+  if (is_complex_) conjugate_product();  // the transpose of a Hermitian matrix is its conjugate
 }
 
 void Turner::triangular() {
@@ -72,7 +73,7 @@ void Turner::rank_update() {
     case KMB_BLAS_GERC:
       std::swap(call_.m, call_.n);
       std::swap(call_.b, call_.c);
-      // A^T + alpha conj(y) x^T
+      // The transposed update is A^T + alpha conj(y) x^T.
       out_.conjugates_b = is_complex_ && call_.routine == KMB_BLAS_GERC;
       call_.routine = KMB_BLAS_GER;
       return;

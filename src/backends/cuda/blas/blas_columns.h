@@ -1,6 +1,6 @@
-// BLAS calls by rows, asked of a library that knows columns only: a matrix by rows is its
-// transposition by columns. Where that leaves a conjugate matrix that is not transposed, which BLAS
-// does not know, the vectors are conjugated instead.
+// Converts row-major BLAS calls for a library that only has column-major ones: a row-major matrix
+// is the transpose of a column-major one. If that needs a conjugated matrix that is not transposed,
+// which BLAS does not have, the vectors are conjugated instead.
 #pragma once
 
 #include "backend/interface.h"
@@ -8,14 +8,14 @@
 namespace km::cuda {
 
 struct ColumnCall {
-  kmb_blas_call call;         // by columns
-  bool conjugates_b = false;  // what is read of vector b has to be conjugated before
-  bool conjugates_c = false;  // the same for vector c
-  bool turns_b = false;       // vector b, which is written, is conjugated before and after
-  bool turns_c = false;       // the same for vector c
+  kmb_blas_call call;         // the column-major call
+  bool conjugates_b = false;  // vector b, which is read, is conjugated before the call
+  bool conjugates_c = false;  // vector c, which is read, is conjugated before the call
+  bool turns_b = false;       // vector b, which is written, is conjugated before and after the call
+  bool turns_c = false;       // vector c, which is written, is conjugated before and after the call
 };
 
-/// Restates a problem by rows as the equal one by columns.
+/// Returns the equivalent column-major call.
 ColumnCall by_columns(const kmb_blas_call& call);
 
 }  // namespace km::cuda

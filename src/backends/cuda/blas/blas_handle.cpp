@@ -8,7 +8,8 @@ namespace {
 Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library) {
   BlasHandle made;
   KM_TRY(check_blas(epoch, {library.cublasCreate_v2(&made.handle), "cublasCreate_v2"}));
-  // No TF32, and products of halves are added in f32 to the end.
+  // The math mode excludes TF32 and reductions in half precision, so that products of halves are
+  // summed in f32.
   const Status set = check_blas(
       epoch,
       {library.cublasSetMathMode(made.handle, cublas::kNoReducedReduction), "cublasSetMathMode"});
@@ -22,7 +23,7 @@ Result<BlasHandle> make_blas_handle(Epoch& epoch, const Cublas& library) {
 Status check_blas(Epoch& epoch, BlasCalled called) {
   if (called.ok()) [[likely]]
     return {};
-  // cuBLAS does not say whether the context has failed; any stream does.
+  // cuBLAS does not report a failed context, but the query of any stream does.
   const Result<cu::CUstream> stream = epoch.allocation_stream();
   if (stream) {
     const Called asked = driver().cuStreamQuery(*stream);

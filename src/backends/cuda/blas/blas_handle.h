@@ -1,4 +1,4 @@
-// Handles of cuBLAS for calls in one context.
+// Takes cuBLAS handles for calls in one context.
 #pragma once
 
 #include "backends/cuda/context/epoch.h"
@@ -6,12 +6,12 @@
 
 namespace km::cuda {
 
-/// The error of a call that failed: of the context where that has failed, else cuBLAS's own, with
-/// the cublasStatus_t as its native code.
+/// The error of a failed call: the context's if that has failed, otherwise cuBLAS's with the
+/// cublasStatus_t as native code.
 Status check_blas(Epoch& epoch, BlasCalled called);
 
-/// A handle that nobody else uses, until Epoch::give_blas_handle(). With the context current; where
-/// none is left, one is made, which takes milliseconds, and memory of the device.
+/// Returns a handle for exclusive use until Epoch::give_blas_handle(). The context must be current.
+/// If no handle is free, it creates one, which takes milliseconds and device memory.
 Result<BlasHandle> take_blas_handle(Epoch& epoch, const Cublas& library);
 
 }  // namespace km::cuda

@@ -7,7 +7,7 @@
 namespace km::cuda {
 namespace {
 
-/// Tries out if a new life of the primary context is of any use.
+/// Tests if a newly retained primary context works.
 Status try_out(const Context& context, Epoch& epoch) {
   const Current current(epoch);
   KM_TRY(require_current(epoch, current));
@@ -33,7 +33,7 @@ Status set_context_access(Epoch& epoch, const Epoch& peer, bool is_enabled) {
   return called.result == is_so_already ? Status() : epoch.check(called);
 }
 
-/// Memory of pools has an access of its own.
+/// Sets the access to the pool's memory, which peer access does not cover.
 Status set_pool_access(const Epoch& epoch, Epoch& peer, bool is_enabled) {
   const Current current(peer);
   KM_TRY(require_current(peer, current));
@@ -75,7 +75,7 @@ km_status context_memory_info(kmb_context* context, uint64_t* out_free_bytes,
   return guarded(error, [&]() -> Status {
     const std::shared_ptr<Epoch> epoch = from(context)->epoch();
     size_t free_bytes = 0, total_bytes = 0;
-    if (epoch->has_failed()) {  // nothing can be allocated now
+    if (epoch->has_failed()) {  // a failed context cannot allocate
       KM_TRY(check(driver().cuDeviceTotalMem_v2(&total_bytes, epoch->gpu().device())));
       *out_free_bytes = 0;
       *out_total_bytes = total_bytes;
@@ -94,8 +94,8 @@ km_status context_reset(kmb_context* handle, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Context& context = *from(handle);
     const std::shared_ptr<Epoch> lost = context.epoch();
-    // The rest of the process uses the primary context too: while it is well, nothing of it is
-    // destroyed, and work that is queued comes to its end.
+    // The rest of the process uses the primary context too. If it has not failed, the reset
+    // destroys nothing of it and waits for queued work.
     const Status drained = lost->has_failed() ? Status() : drain(*lost);
     if (!lost->has_failed()) {
       wake_reaper();
@@ -140,7 +140,8 @@ km_status context_set_peer_access(kmb_context* context, kmb_context* peer, uint3
     KM_ASSIGN(const std::shared_ptr<Epoch> epoch, live_epoch(context));
     KM_ASSIGN(const std::shared_ptr<Epoch> other, live_epoch(peer));
     if (epoch == other) return {};  // contexts of one device share its memory anyway
-    if (!epoch->count_peer(*other, enabled != 0)) return {};  // other contexts go on
+    // Other contexts still use the peer's memory.
+    if (!epoch->count_peer(*other, enabled != 0)) return {};
     Status set = set_context_access(*epoch, *other, enabled != 0);
     if (set) set = set_pool_access(*epoch, *other, enabled != 0);
     if (!set) epoch->count_peer(*other, enabled == 0);

@@ -1,4 +1,4 @@
-// A context of the library: one of those that share a device's primary context.
+// Contexts of the library, which share their device's primary context.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class Context {
       : primary_(primary), profile_(std::make_shared<Profile>()), epoch_(std::move(epoch)) {}
 
   PrimaryContext& primary() const { return primary_; }
-  /// The epoch in which the context's objects are made from now on.
+  /// The epoch in which new objects of the context are made.
   std::shared_ptr<Epoch> epoch() const {
     const std::lock_guard lock(mutex_);
     return epoch_;
@@ -27,7 +27,7 @@ class Context {
   }
   const std::shared_ptr<Profile>& profile() const { return profile_; }
 
-  /// Remembers a limit that was set, for the next epoch.
+  /// Stores a limit, so that the next epoch gets it too.
   void remember_limit(km_context_limit limit, uint64_t value);
   Status set_limits_again(Epoch& epoch) const;
 
@@ -39,10 +39,10 @@ class Context {
   std::map<km_context_limit, uint64_t> limits_;
 };
 
-/// The context's epoch, when it has not failed, made current by the caller.
+/// Returns the context's epoch if it has not failed; the caller makes it current.
 Result<std::shared_ptr<Epoch>> live_epoch(kmb_context* context);
 
-/// With the context current.
+/// Sets a limit of the primary context, which must be current.
 Status set_limit(Epoch& epoch, km_context_limit limit, uint64_t value);
 
 }  // namespace km::cuda

@@ -113,7 +113,7 @@ km_status device_attribute(kmb_device* device, km_device_attribute attribute, in
           attribute == KM_DEVICE_ATTRIBUTE_STREAM_PRIORITY_LEAST ? range.least : range.greatest;
       return {};
     }
-    // CUDA's other attributes are asked for by CUDA's numbers.
+    // All other attributes are queried by CUDA's number.
     const int32_t number = attribute == KM_DEVICE_ATTRIBUTE_UNIFIED_MEMORY
                                ? cu::CU_DEVICE_ATTRIBUTE_INTEGRATED
                                : attribute - KM_DEVICE_ATTRIBUTE_CUDA;

@@ -1,4 +1,4 @@
-// Devices: handles of a GPU and its primary context.
+// Devices: a GPU and its primary context.
 #pragma once
 
 #include "backends/cuda/context/primary_context.h"

@@ -7,8 +7,8 @@
 namespace km::cuda {
 namespace {
 
-// The memory that the pool keeps for reuse when the device is synchronised; the rest the process
-// gets back.
+// The memory that the pool keeps for reuse when the device synchronises; the driver takes the rest
+// back.
 constexpr cu::cuuint64_t kKeptPoolBytes = cu::cuuint64_t{64} << 20;
 
 std::atomic<uint64_t> g_epochs{0};
@@ -71,7 +71,7 @@ void Epoch::fail(const Error& error) {
     failure_ = error;
     has_failed_.store(true, std::memory_order_release);
   }
-  wake_reaper();  // calls that the driver will not make any more
+  wake_reaper();  // completes callbacks that the driver will not run
 }
 
 Result<cu::CUstream> Epoch::make_stream(cu::CUstream* stream) {
@@ -95,7 +95,8 @@ Result<cu::CUmemoryPool> Epoch::make_pool() {
   KM_TRY(check(driver().cuMemPoolCreate(&made, &properties)));
   cu::cuuint64_t kept = kKeptPoolBytes;
   Called ready = driver().cuMemPoolSetAttribute(made, cu::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept);
-  // Memory that another stream has freed and still uses must not make an allocation wait for it.
+  // The pool may not reuse memory whose free is still queued on another stream, because the
+  // allocation would wait for that stream.
   int no = 0;
   if (ready.ok()) {
     ready = driver().cuMemPoolSetAttribute(
@@ -144,7 +145,7 @@ std::optional<BlasHandle> Epoch::take_blas_handle() {
 }
 
 void Epoch::give_blas_handle(BlasHandle handle) {
-  if (has_failed()) return;  // it goes with the context
+  if (has_failed()) return;  // the handle is lost with the context
   handle.stream = nullptr;
   const std::lock_guard lock(resources_mutex_);
   blas_handles_.push_back(handle);
@@ -170,10 +171,10 @@ Status Epoch::set_pool_access(const Epoch& peer, bool is_enabled) {
 }
 
 Status Epoch::expect(const std::shared_ptr<HostCall>& call) {
-  KM_TRY(allocation_stream());  // what the reaper asks for
+  KM_TRY(allocation_stream());  // creates the stream that the reaper queries
   const std::lock_guard lock(calls_mutex_);
   if (!is_watching_) {
-    // The driver makes no calls in a context that has failed, so somebody has to notice that.
+    // The driver runs no callbacks in a failed context, so the reaper has to notice the failure.
     is_watching_ = post_job([self = shared_from_this()] { return self->are_calls_done(); });
     if (!is_watching_) {
       return make_error(KM_ERROR_OUT_OF_HOST_MEMORY,
@@ -205,7 +206,7 @@ bool Epoch::are_calls_done() {
   if (const Alive alive(*this); alive) {
     const Current current(*this);
     const Result<cu::CUstream> stream = allocation_stream();
-    // Any stream tells of a failed context.
+    // A query of any stream reports a failed context.
     if (current.ok() && stream) static_cast<void>(check(driver().cuStreamQuery(*stream)));
   }
   if (has_failed()) make_lost_calls();

@@ -1,5 +1,5 @@
-// One life of a device's primary context: from its retention to its loss or release. Everything
-// made in it keeps it; what it has lost, nobody gives back.
+// One life of a device's primary context, from its retention to its loss or release. Objects made
+// in it keep a reference to it; if it was lost, their driver handles are not destroyed.
 #pragma once
 
 #include <atomic>
@@ -29,46 +29,47 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   const Gpu& gpu() const { return gpu_; }
   cu::CUcontext handle() const { return handle_; }
 
-  /// True if a fatal result was seen. Objects of such a context go with it.
+  /// True if a fatal result was seen. Driver objects of such a context are destroyed with it.
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
-  /// The error that it failed with; KM_SUCCESS before.
+  /// The error of the failure; KM_SUCCESS before one.
   Error failure() const;
   Status require_alive() const;
-  /// Notes the result of a call: a fatal one is the end of this epoch.
+  /// Converts the result of a driver call; a fatal one marks this epoch as failed.
   Status check(Called called);
   void fail(const Error& error);
-  /// The context was reset: its handles are invalid from now on. Gives up the retention.
+  /// Called when the context was reset: its handles are invalid, and the retention is given up.
   void set_gone();
-  /// Held by whoever resets the context.
+  /// Held exclusively while the context is reset, and shared while it is used.
   std::shared_mutex& reset_mutex() const { return reset_mutex_; }
 
-  /// The stream on which memory is allocated that no stream of the caller orders. Nothing else is
-  /// queued there, so that waiting for it never waits for kernels.
+  /// The stream for allocations that no stream of the caller orders. It has no other work, so that
+  /// waiting for it never waits for kernels.
   Result<cu::CUstream> allocation_stream();
-  /// The stream on which memory is freed that several streams have used.
+  /// The stream that frees memory which several streams have used.
   Result<cu::CUstream> free_stream();
-  /// The pool that memory comes from; null where the device has none.
+  /// The device's memory pool; null if the device has none.
   Result<cu::CUmemoryPool> pool();
-  /// The memory that the pool has taken from the device and not given out.
+  /// Bytes that the pool holds but has not allocated.
   uint64_t unused_pool_bytes();
-  /// A kernel of the library's own. With the context current.
+  /// One of the library's own kernels. The context must be current.
   Result<cu::CUfunction> own_kernel(OwnKernel which);
-  /// A handle of cuBLAS that nobody uses; nothing: none is left.
+  /// Takes a free cuBLAS handle; empty if there is none.
   std::optional<BlasHandle> take_blas_handle();
-  /// It does nothing any more.
+  /// Returns a handle whose calls are all over.
   void give_blas_handle(BlasHandle handle);
-  /// Counts contexts of this device that use a peer's memory. Whether this is the first that
-  /// begins, or the last that ends.
+  /// Counts contexts of this device that use a peer's memory. True if this one is the first to
+  /// begin or the last to end.
   bool count_peer(const Epoch& peer, bool is_enabled);
-  /// Lets kernels of `peer` use the memory of this context's pool, or no longer.
+  /// Allows or forbids kernels of `peer` to use the memory of this context's pool.
   Status set_pool_access(const Epoch& peer, bool is_enabled);
 
-  /// The call is expected once more: by the driver or, when the context fails, by the reaper. The
+  /// Registers a host call that the driver or, if the context fails, the reaper will make. The
   /// epoch lives until then.
   Status expect(const std::shared_ptr<HostCall>& call);
-  /// The call, if it is still to be made: by the caller, once for each time that it is expected.
+  /// Returns the call if it has not been made yet; whoever gets it makes it. It succeeds once for
+  /// each expect().
   std::shared_ptr<HostCall> claim(HostCall* call);
-  /// Makes the calls that the driver will not make, because the context has failed.
+  /// Makes the registered calls that the driver will not make, because the context has failed.
   void make_lost_calls();
 
  private:
@@ -79,38 +80,39 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   bool are_calls_done();
 
   const Gpu& gpu_;
-  const uint64_t number_;  // of all that there have been
+  const uint64_t number_;  // unique in this process
   cu::CUcontext handle_ = nullptr;
   std::atomic<bool> has_failed_{false}, is_gone_{false};
   mutable std::shared_mutex reset_mutex_;
 
-  mutable std::mutex failure_mutex_;  // guards what follows
+  mutable std::mutex failure_mutex_;  // guards the members below
   Error failure_{KM_SUCCESS, {}, 0};
 
-  std::mutex resources_mutex_;  // guards what follows; before failure_mutex_
+  std::mutex resources_mutex_;  // guards the members below; locked before failure_mutex_
   cu::CUstream allocation_stream_ = nullptr, free_stream_ = nullptr;
   cu::CUmemoryPool pool_ = nullptr;
   OwnKernels own_kernels_;
-  std::vector<BlasHandle> blas_handles_;  // as many as were in use at a time
-  std::map<uint64_t, uint32_t> peers_;    // by their numbers
+  std::vector<BlasHandle> blas_handles_;  // as many as were in use at once
+  std::map<uint64_t, uint32_t> peers_;    // number of contexts by the peer epoch's number
 
-  std::mutex calls_mutex_;  // guards what follows
+  std::mutex calls_mutex_;  // guards the members below
   struct Expected {
     std::shared_ptr<HostCall> call;
     uint32_t count = 0;
   };
   std::shared_ptr<HostCall> claim_locked(std::unordered_map<HostCall*, Expected>::iterator found);
   std::unordered_map<HostCall*, Expected> expected_;
-  std::vector<std::shared_ptr<HostCall>> buried_;  // the driver may know of them still
+  // Calls that the driver may still hold a pointer to.
+  std::vector<std::shared_ptr<HostCall>> buried_;
   bool is_watching_ = false;
 };
 
-/// Keeps the context from being reset while it is used without a caller who would know better: by
-/// destructors and by the reaper. Not for one within another.
+/// Prevents a reset of the context during a use that no caller's context protects: in destructors
+/// and in the reaper. Must not be nested.
 class Alive {
  public:
   explicit Alive(const Epoch& epoch) : lock_(epoch.reset_mutex()), is_alive_(!epoch.has_failed()) {}
-  /// The handles are valid still.
+  /// True if the context's handles are still valid.
   explicit operator bool() const { return is_alive_; }
 
  private:
@@ -118,10 +120,11 @@ class Alive {
   const bool is_alive_;
 };
 
-/// Makes a context current on this thread where it is not, and takes it off again.
+/// Makes the context current on this thread for its lifetime, unless it is current already.
 class Current {
  public:
-  /// `asks`: first for the one that is current now, which need not be pushed then.
+  /// If `asks`, it queries the current context first, which saves pushing one that is current
+  /// already.
   explicit Current(const Epoch& epoch, bool asks = true) {
     cu::CUcontext now = nullptr;
     if (asks && driver().cuCtxGetCurrent(&now).ok() && now == epoch.handle()) return;
@@ -144,7 +147,7 @@ class Current {
   bool is_pushed_ = false;
 };
 
-/// The epoch's primary context is current on this thread, or why not.
+/// Fails if the epoch's primary context could not be made current on this thread.
 Status require_current(Epoch& epoch, const Current& current);
 
 }  // namespace km::cuda

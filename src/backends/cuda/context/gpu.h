@@ -7,20 +7,20 @@
 
 namespace km::cuda {
 
-/// Gpu keeps what is known of one GPU from its first use on; lives as long as the process.
+/// The properties of one GPU, read at its first use. It lives as long as the process.
 class Gpu {
  public:
   explicit Gpu(uint32_t ordinal) : ordinal_(ordinal) {}
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
-  /// Asks the driver; before anything else.
+  /// Reads the properties from the driver; must be called first.
   Status read();
 
   uint32_t ordinal() const { return ordinal_; }
   cu::CUdevice device() const { return device_; }
   Result<int> attribute(cu::CUdevice_attribute attribute) const;
   bool has_pools() const { return has_pools_; }
-  /// The GPU reads memory of the host that is not page-locked by itself, at any time.
+  /// True if the GPU reads host memory that is not page-locked directly, at any time.
   bool reads_pageable() const { return reads_pageable_; }
 
  private:

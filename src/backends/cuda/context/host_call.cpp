@@ -5,12 +5,12 @@
 namespace km::cuda {
 
 void HostCall::entry(void* data) {
-  const HostFunctionScope scope;  // ends after the objects that go here
+  const HostFunctionScope scope;  // destroyed after the objects below, whose destructors run in it
   const std::shared_ptr<Epoch> epoch = static_cast<HostCall*>(data)->epoch_.lock();
   if (!epoch) return;
   const std::shared_ptr<HostCall> call = epoch->claim(static_cast<HostCall*>(data));
-  if (call) call->run(KM_SUCCESS);  // else made already, because the context failed
-  // The thread is the driver's, which does not end because a callback has chosen so.
+  if (call) call->run(KM_SUCCESS);  // null if it was made already, because the context failed
+  // The driver owns this thread, so a callback must not end it.
   static_cast<void>(take_thread_end());
 }
 
@@ -19,7 +19,7 @@ Status HostCall::queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
   KM_TRY(epoch->expect(call));
   const Called called = driver().cuLaunchHostFunc(stream, &HostCall::entry, call.get());
   if (called.ok()) return {};
-  if (!epoch->claim(call.get())) return {};  // it has the failure already
+  if (!epoch->claim(call.get())) return {};  // the call was made already, with the failure
   return epoch->check(called);
 }
 

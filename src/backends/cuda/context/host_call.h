@@ -1,4 +1,4 @@
-// Calls of the host's functions in the order of a stream: once each, after errors too.
+// Calls of host functions in stream order: each is made once, after errors too.
 #pragma once
 
 #include <memory>
@@ -22,14 +22,14 @@ class HostCall {
   /// Queues one call.
   static Status queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
                       const std::shared_ptr<HostCall>& call);
-  /// The function that the driver calls, with the HostCall.
+  /// The function that the driver calls; `call` is the HostCall.
   static void entry(void* call);
 
   void run(km_status status) const { callback_(user_data_, status); }
   void let_data_go() {
     if (const km_release_callback release = std::exchange(release_, nullptr)) release(user_data_);
   }
-  /// The user data is not this object's after all.
+  /// The caller keeps the user data, so `release` is not called.
   void give_up() { release_ = nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// Limits: of the primary context, so that all contexts of a device share them.
+// Limits of the primary context, which all contexts of a device share.
 #include <cinttypes>
 
 #include "backends/cuda/context/context.h"
@@ -7,7 +7,7 @@
 namespace km::cuda {
 namespace {
 
-/// CUDA's numbers are ours less one.
+/// CUDA's number of a limit is one less than the library's.
 cu::CUlimit native(km_context_limit limit) { return limit - 1; }
 
 }  // namespace

@@ -7,8 +7,8 @@ namespace {
 
 constexpr const char* kNames[kOwnKernelCount] = {"km_blas_index", "km_memory_op"};
 
-// km_blas_index: from 32 bits that count from 1 to 64 bits that count from 0.
-// km_memory_op: `kind` has the numbers of kmb_memory_op_kind.
+// km_blas_index converts 32 bits that count from 1 to 64 bits that count from 0. km_memory_op takes
+// the numbers of kmb_memory_op_kind as `kind`.
 constexpr const char* kPtx =
     ".version 6.4\n"
     ".target sm_50\n"

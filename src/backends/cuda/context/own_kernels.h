@@ -1,4 +1,4 @@
-// Kernels of the library's own, for what neither the driver nor cuBLAS does.
+// The library's own kernels, for operations that neither the driver nor cuBLAS has.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace km::cuda {
 class Epoch;
 
 enum class OwnKernel : uint8_t {
-  blas_index,  // (place): from an index as cuBLAS writes it to one of ours
+  blas_index,  // (place): converts cuBLAS's index to the library's
   memory_op    // (place, value, kind, size_bytes): one kmb_memory_op
 };
 constexpr int kOwnKernelCount = 2;
 
-/// The module of these kernels in one epoch. The caller serialises calls.
+/// The module of these kernels in one epoch. Callers must serialise calls.
 class OwnKernels {
  public:
-  /// The kernel, loaded at the first need. With the context current.
+  /// Returns the kernel and loads the module at the first call. The context must be current.
   Result<cu::CUfunction> get(Epoch& epoch, OwnKernel which);
-  /// With the context current, which has not failed.
+  /// The context must be current and must not have failed.
   void unload();
 
  private:
@@ -28,9 +28,9 @@ class OwnKernels {
   cu::CUfunction kernels_[kOwnKernelCount] = {};
 };
 
-/// Loads a kernel that was looked up: where the driver loads kernels at their first launch
-/// (CUDA_MODULE_LOADING=LAZY, from CUDA 12.4 on), that launch would wait for work under way, and so
-/// for ever if that work waits for the host.
+/// Loads the code of a kernel now. With CUDA_MODULE_LOADING=LAZY (from CUDA 12.4 on) the driver
+/// would load it at the first launch, which waits for queued work: a deadlock if that work waits
+/// for the host.
 Status load_now(Epoch& epoch, cu::CUfunction kernel);
 
 }  // namespace km::cuda

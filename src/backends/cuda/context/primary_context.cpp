@@ -6,7 +6,7 @@ namespace km::cuda {
 namespace {
 
 Result<PrimaryContext*> known_context(uint32_t ordinal, Result<PrimaryContext*> (*make)(uint32_t)) {
-  // They live as long as the process: contexts of several opened devices share them.
+  // The contexts live as long as the process, because several opened devices share them.
   static std::mutex mutex;
   static std::array<PrimaryContext*, 64> contexts{};
   if (ordinal >= contexts.size()) {
@@ -43,15 +43,14 @@ Result<std::shared_ptr<Epoch>> PrimaryContext::retain() {
 
 Result<std::shared_ptr<Epoch>> PrimaryContext::replace(const std::shared_ptr<Epoch>& lost) {
   const std::lock_guard lock(mutex_);
-  if (current_.lock() != lost) return retain_locked();  // another context has done it
-  // Nobody loses by this what was not lost: a failed primary context is of no use to the whole
-  // process.
+  if (current_.lock() != lost) return retain_locked();  // another context has replaced it already
+  // Resetting harms nobody else: a failed primary context is unusable for the whole process.
   const std::unique_lock no_users(lost->reset_mutex());
   const Status reset = check(driver().cuDevicePrimaryCtxReset_v2(gpu_.device()));
   if (!reset) return reset.error();
   current_.reset();
   Result<std::shared_ptr<Epoch>> fresh = retain_locked();
-  lost->set_gone();  // after the new retention, so that the count never comes down to none
+  lost->set_gone();  // after the new retention, so that the reference count never drops to 0
   return fresh;
 }
 

@@ -9,16 +9,17 @@
 
 namespace km::cuda {
 
-/// The state that all handles of one GPU share; lives as long as the process.
+/// The state that all handles of one GPU share. It lives as long as the process.
 class PrimaryContext {
  public:
   static Result<PrimaryContext*> open(uint32_t ordinal);
 
   const Gpu& gpu() const { return gpu_; }
 
-  /// The epoch of the context: the one that is retained already, else retained now.
+  /// Returns the present epoch, or retains the primary context if there is none.
   Result<std::shared_ptr<Epoch>> retain();
-  /// After `lost` failed: destroys everything in the context and retains it again.
+  /// Called after `lost` failed: resets the primary context, which destroys everything in it, and
+  /// retains it again.
   Result<std::shared_ptr<Epoch>> replace(const std::shared_ptr<Epoch>& lost);
 
   struct Priorities {
@@ -32,7 +33,7 @@ class PrimaryContext {
 
   Gpu gpu_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::weak_ptr<Epoch> current_;
   bool knows_priorities_ = false;
   Priorities priorities_;

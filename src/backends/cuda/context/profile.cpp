@@ -12,7 +12,8 @@
 namespace km::cuda {
 namespace {
 
-// The driver gives times as float milliseconds: exact to a microsecond for 16 seconds.
+// The driver returns times as float milliseconds, which are exact to a microsecond up to 16
+// seconds.
 constexpr uint64_t kClockLifeNs = 4'000'000'000;
 
 uint64_t now_ns() {
@@ -25,7 +26,7 @@ uint32_t thread_id() {
   return id;
 }
 
-/// Nanoseconds between two events that have passed.
+/// Computes the time between two events that have completed.
 bool elapsed_ns(cu::CUevent from, cu::CUevent to, int64_t* out_ns) {
   float milliseconds = 0;
   if (!driver().cuEventElapsedTime(&milliseconds, from, to).ok()) return false;
@@ -62,7 +63,7 @@ void Profile::Operation::destroy_events() {
   }
 }
 
-/// With the lock. An event on an idle stream passes at once.
+/// The caller holds the lock. The event completes at once, because its stream is idle.
 Status Profile::start_clock(Epoch& epoch) {
   if (clock_epoch_.get() != &epoch) destroy_clock();
   KM_ASSIGN(const cu::CUstream stream, epoch.allocation_stream());
@@ -98,10 +99,10 @@ Status Profile::set(bool is_on, const std::shared_ptr<Epoch>& epoch, kmb_profile
   return {};
 }
 
-/// With the lock. False while the operation is not over.
+/// The caller holds the lock. Returns false while the operation is not over.
 bool Profile::read(Operation& operation) {
   const Alive alive(*operation.epoch);
-  if (!alive) return true;  // its times went with the context
+  if (!alive) return true;  // its times are lost with the context
   const Current current(*operation.epoch);
   const Called passed = driver().cuEventQuery(operation.end);
   if (passed.result == cu::CUDA_ERROR_NOT_READY) return false;
@@ -118,7 +119,7 @@ bool Profile::read(Operation& operation) {
   return true;
 }
 
-/// Hands an operation over; its events are gone afterwards.
+/// Reports an operation and destroys its events.
 bool Profile::hand_over(Operation& operation) {
   if (!read(operation)) return false;
   operation.destroy_events();
@@ -133,7 +134,7 @@ void Profile::collect() {
   const Alive alive(*clock_epoch_);
   if (!alive) return;
   const Current current(*clock_epoch_);
-  static_cast<void>(start_clock(*clock_epoch_));  // else the old one goes on
+  static_cast<void>(start_clock(*clock_epoch_));  // if it fails, the old clock stays
 }
 
 void Profile::add(Operation&& operation) {
@@ -170,7 +171,7 @@ void ProfiledOperation::begin(Profile& profile, const std::shared_ptr<Epoch>& ep
       operation->destroy_events();
     }
   } catch (const std::bad_alloc&) {
-    profile_ = nullptr;  // this one is not recorded
+    profile_ = nullptr;  // this operation is not recorded
   }
 }
 

@@ -1,4 +1,4 @@
-// Device times of operations: an event before and one after each, read when both have passed.
+// Device times of operations: an event before and one after each, read when both have completed.
 #pragma once
 
 #include <atomic>
@@ -27,10 +27,10 @@ class Profile : public std::enable_shared_from_this<Profile> {
     cu::CUevent begin = nullptr, end = nullptr;
     void destroy_events();
   };
-  /// The operation is queued, between its events.
-  /// When there is no memory for it, it throws and leaves the operation as it is.
+  /// Adds an operation that is queued between its events. Without memory it throws and leaves
+  /// `operation` unchanged.
   void add(Operation&& operation);
-  /// Hands over what has passed.
+  /// Reports the operations that are over.
   void collect();
 
  private:
@@ -40,18 +40,18 @@ class Profile : public std::enable_shared_from_this<Profile> {
   bool hand_over(Operation& operation);
 
   std::atomic<bool> is_on_{false};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   kmb_profile_callback callback_ = nullptr;
   void* user_data_ = nullptr;
   km_release_callback release_ = nullptr;
   std::vector<Operation> queued_;
   bool is_watching_ = false;
   std::shared_ptr<Epoch> clock_epoch_;
-  cu::CUevent clock_ = nullptr;  // what the times of the device are counted from
-  uint64_t clock_ns_ = 0;        // when that was
+  cu::CUevent clock_ = nullptr;  // the event that device times are relative to
+  uint64_t clock_ns_ = 0;        // host time of that event
 };
 
-/// Around the queueing of one operation; does nothing while there is no profile.
+/// Records the events around one queued operation; does nothing while no profile runs.
 class ProfiledOperation {
  public:
   ProfiledOperation(Profile& profile, const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
@@ -64,12 +64,12 @@ class ProfiledOperation {
     if (profile_ != nullptr) [[unlikely]]
       finish();
   }
-  /// The shape of the launch.
+  /// Records the shape of a launch.
   void set_launch(const kmb_launch& launch) {
     if (profile_ != nullptr) [[unlikely]]
       note_launch(launch);
   }
-  /// Operations of floating point.
+  /// Records the number of floating-point operations.
   void set_operations(uint64_t operations) {
     if (profile_ != nullptr) [[unlikely]]
       operation_->record.operations = operations;

@@ -1,4 +1,4 @@
-// Waits with a time limit, which the driver does not have.
+// Waits with a timeout, which the driver does not have.
 #pragma once
 
 #include <time.h>
@@ -11,12 +11,12 @@
 
 namespace km::cuda {
 
-/// 0: asks only, and gives KM_NOT_READY. `wait` is for no limit; else `ask` is called now and then,
-/// up to KM_TIMEOUT.
+/// Without a timeout it calls `wait`; with a timeout of 0 it calls `ask` once and may return
+/// KM_NOT_READY; otherwise it polls `ask` and returns KM_TIMEOUT after the timeout.
 template <class Ask, class Wait>
 km_status wait_for(Epoch& epoch, uint64_t timeout_ns, Ask ask, Wait wait, kmb_error* error) {
   using Clock = std::chrono::steady_clock;
-  constexpr long kShortestNs = 1000, kLongestNs = 200'000;  // between two questions
+  constexpr long kShortestNs = 1000, kLongestNs = 200'000;  // between two calls of `ask`
   return guarded(error, [&]() -> Status {
     KM_TRY(epoch.require_alive());
     const Current current(epoch);

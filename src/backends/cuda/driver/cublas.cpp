@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr int kNewestMajor = 13, kOldestMajor = 11;
 
 struct RoutineNames {
-  const char* of_type[4];  // f32, f64, c32, c64; "cublas0_v2": none
+  const char* of_type[4];  // f32, f64, c32, c64; "cublas0_v2": no such routine
 };
 constexpr RoutineNames kNames[] = {
 #define KMB_BLAS(routine, s, d, c, z, cublas_s, cublas_d, cublas_c, cublas_z)     \
@@ -126,7 +126,7 @@ std::vector<std::string> cublas_candidates(const std::string& named,
     if (fs::exists(path, ignored)) found.push_back(std::move(path));
   };
   for (int major = kNewestMajor; major >= kOldestMajor; --major) {
-    // One of a later CUDA than the driver's loads, and then cannot start.
+    // The library is newer than the driver supports, so it loads but cannot start.
     if (!named.empty()) {
       add_from(named, major);
     } else if (major <= driver_version / 1000) {
@@ -190,7 +190,8 @@ Error blas_error(BlasCalled called) {
 }
 
 void destroy_blas_handle(BlasHandle handle) {
-  const Result<const Cublas*> library = Cublas::instance();  // which made it
+  // The library is loaded, because it created the handle.
+  const Result<const Cublas*> library = Cublas::instance();
   const cublas::Status status = (*library)->cublasDestroy_v2(handle.handle);
   if (status == cublas::kSuccess) return;
   log(LogLevel::kWarn, "cuda", "cublasDestroy_v2 gave %s (%d)", status_name(status), status);

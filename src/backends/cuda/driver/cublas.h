@@ -1,4 +1,4 @@
-// cuBLAS: found and opened at run time, at the first call that needs it.
+// cuBLAS, which is opened at the first call that needs it.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct BlasCalled {
 
 class Cublas {
  public:
-  /// The library of this process; KM_ERROR_BLAS_UNAVAILABLE says what to install.
+  /// The library of this process; the message of KM_ERROR_BLAS_UNAVAILABLE says what to install.
   static Result<const Cublas*> instance();
   static Result<Cublas> load(const std::string& path);
 
-  /// One routine of backend/blas.def for f32, f64, c32 or c64.
+  /// The routine of backend/blas.def for f32, f64, c32 or c64.
   void* routine(kmb_blas_routine routine, km_data_type type) const {
     return routines_[routine][type - KM_DATA_TYPE_F32];
   }
@@ -36,7 +36,7 @@ class Cublas {
 #include "cuda/cublas_functions.def"
 #undef KM_CUBLAS_FUNCTION
   const std::string& path() const { return path_; }
-  /// "12.4".
+  /// The version in messages: "12.4".
   const std::string& version() const { return version_; }
 
  private:
@@ -45,27 +45,26 @@ class Cublas {
   cublas::GEMM_STRIDED_BATCHED batches_[4] = {};
 };
 
-/// The names to try, best first: those that the driver can serve. `named` is KM_CUBLAS, empty when
-/// that is not set; `toolkits` are folders of CUDA toolkits.
+/// The library names to try, best first: those that the driver supports. `named` is KM_CUBLAS or
+/// empty; `toolkits` are folders of CUDA toolkits.
 std::vector<std::string> cublas_candidates(const std::string& named,
                                            const std::vector<std::string>& toolkits,
                                            int driver_version);
 
-/// "cublasSaxpy_v2".
+/// The name of the exported function: "cublasSaxpy_v2".
 const char* cublas_name(kmb_blas_routine routine, km_data_type type);
 
-/// The error of a call that failed while its context is well, with the cublasStatus_t as its native
-/// code.
+/// The error of a failed call whose context works, with the cublasStatus_t as native code.
 Error blas_error(BlasCalled called);
 
-/// The objects that cuBLAS keeps for one thread at a time. Never destroyed with a context that
-/// failed: they go with that.
+/// Objects of cuBLAS for one thread at a time. After a failure of the context they are not
+/// destroyed, because they are lost with it.
 struct BlasHandle {
   cublas::Handle handle = nullptr;
-  cu::CUstream stream = nullptr;  // that it works in; null: none yet
+  cu::CUstream stream = nullptr;  // the stream that it is set to; null: none yet
   cublas::PointerMode mode = cublas::kHost;
 };
-/// Waits for the device.
+/// Waits for the device, because cuBLAS does.
 void destroy_blas_handle(BlasHandle handle);
 
 }  // namespace km::cuda

@@ -86,7 +86,7 @@ std::string version_text(int version) {
 std::string device_uri(uint32_t ordinal) { return "cuda:" + std::to_string(ordinal); }
 
 Status load_driver() {
-  static std::optional<Dylib> library;  // never closed; the registry calls this once
+  static std::optional<Dylib> library;  // never closed; the registry loads the driver once
   const std::optional<std::string> chosen = env(EnvVar::KM_CUDA_DRIVER);
   const std::string name = chosen.value_or(kLibrary);
   Result<Dylib> opened = Dylib::open(name);

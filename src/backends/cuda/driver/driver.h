@@ -1,4 +1,4 @@
-// The CUDA driver: libcuda.so.1, opened at run time, its functions looked up at their first use.
+// The CUDA driver, libcuda.so.1: opened at run time, with functions looked up at their first call.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,11 @@
 
 namespace km::cuda {
 
-/// CUDA 11.4: the first with cuGraphInstantiateWithFlags and all that is used of memory pools.
+/// CUDA 11.4, the first version with cuGraphInstantiateWithFlags and all functions of memory pools
+/// that are used.
 constexpr int kMinimumVersion = 11040;
 
-/// The CUDA version that brought each function.
+/// The CUDA version that introduced each function.
 enum Since : int {
 #define KM_CUDA_FUNCTION(symbol, base, suffix, version) kSince_##symbol = version,
 #include "cuda/generated/functions.def"
@@ -23,14 +24,14 @@ struct SymbolInfo {
   int since;
 };
 
-/// The result of a driver function, and its name.
+/// The result of a driver function and the function's name.
 struct Called {
   cu::CUresult result;
   const SymbolInfo* symbol;
   bool ok() const { return result == cu::CUDA_SUCCESS; }
 };
 
-/// The address of an exported function; null where the driver lacks it.
+/// The address of an exported function; null if the driver lacks it.
 void* find_symbol(const SymbolInfo& info);
 
 template <class Function>
@@ -42,7 +43,7 @@ class Symbol<cu::CUresult (*)(Parameters...)> {
   using Function = cu::CUresult (*)(Parameters...);
   constexpr Symbol(const char* name, int since) : info_{name, since} {}
 
-  /// A function that the driver lacks gives CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER.
+  /// Returns CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER if the driver lacks the function.
   Called operator()(Parameters... parameters) {
     Function function = address_.load(std::memory_order_acquire);
     if (function == nullptr) [[unlikely]] {
@@ -72,7 +73,8 @@ struct Driver {
 inline constinit Driver g_driver;
 inline Driver& driver() { return g_driver; }
 
-/// Finds and starts the driver; says what is wrong and what to do. Once for the process.
+/// Opens and initialises the driver, once for the process; the error says what is wrong and what to
+/// do.
 Status load_driver();
 /// The driver's version, for example 12040.
 int driver_version();
@@ -80,7 +82,7 @@ int driver_version();
 /// The version as text: "12.4".
 std::string version_text(int version);
 
-/// "cuda:0", as messages name devices.
+/// The device's name in messages: "cuda:0".
 std::string device_uri(uint32_t ordinal);
 
 }  // namespace km::cuda

@@ -1,5 +1,5 @@
-// The entries of the vtable (backend/interface.h), one .cpp per kind of object, and what they
-// share.
+// The entries of the vtable (backend/interface.h), one .cpp for each kind of object, and helpers
+// that they share.
 #pragma once
 
 #include <new>
@@ -13,13 +13,14 @@ namespace km::cuda {
 
 #include "backend/entry_types.inc"
 
-/// Hands an error to the host.
+/// Copies an error to the host's struct and returns its status.
 km_status report(const Error& error, kmb_error* out_error);
 
-/// Runs the body of an entry; no exception leaves it.
+/// Runs the body of an entry and converts exceptions to errors.
 template <class Body>
 km_status guarded(kmb_error* out_error, Body&& body) {
-  const NoCancellation postponed;  // the driver waits in system calls
+  // The driver may block in system calls, which are cancellation points.
+  const NoCancellation postponed;
   try {
     Status status = std::forward<Body>(body)();
     return status ? KM_SUCCESS : report(status.error(), out_error);

@@ -1,4 +1,4 @@
-// Objects whose destructors call the driver: they go later where that is not permitted now.
+// Releases objects whose destructors call the driver, later if the driver may not be called now.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace km::cuda {
 
-/// Lets an object go whose destructor calls the driver: later, where that is not permitted now.
+/// Destroys an object whose destructor calls the driver. Inside a host function, where driver calls
+/// are not permitted, the reaper destroys it.
 template <class T>
 void let_go(std::unique_ptr<T> last) {
   if (!in_host_function()) return;
@@ -20,7 +21,7 @@ void let_go(std::unique_ptr<T> last) {
   });
 }
 
-/// Shares an object; the last reference is let go like that.
+/// Makes a shared pointer whose deleter is let_go().
 template <class T>
 std::shared_ptr<T> share(std::unique_ptr<T> made) {
   return std::shared_ptr<T>(made.release(), [](T* last) { let_go(std::unique_ptr<T>(last)); });

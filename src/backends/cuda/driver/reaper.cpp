@@ -16,7 +16,7 @@ namespace km::cuda {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
-constexpr Milliseconds kShortest{1}, kLongest{16};  // between two rounds of questions
+constexpr Milliseconds kShortest{1}, kLongest{16};  // between two rounds of running the jobs
 
 class Reaper {
  public:
@@ -36,8 +36,9 @@ class Reaper {
  private:
   static void* run(void* self) {
     pthread_setname_np(pthread_self(), "km-cuda");
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // release callbacks may know it
-    const HostMemoryNeeded needed;  // nobody is there to tell that there is none
+    // Release callbacks may hold state for this thread, so it may not be cancelled.
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    const HostMemoryNeeded needed;  // the thread has no caller to report a lack of memory to
     static_cast<Reaper*>(self)->loop();
     return nullptr;
   }
@@ -90,7 +91,7 @@ class Reaper {
 
 Reaper& reaper() {
   alignas(Reaper) static char place[sizeof(Reaper)];
-  static Reaper& made = *::new (place) Reaper;  // never destroyed: its thread may still run
+  static Reaper& made = *::new (place) Reaper;  // never destroyed, because its thread may still run
   return made;
 }
 

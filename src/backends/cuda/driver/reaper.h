@@ -1,15 +1,15 @@
-// A thread that finishes what has to wait for the device: it asks now and then, so that no call of
-// the library waits. It sleeps while there is nothing to ask for.
+// A thread that polls the device for jobs which have to wait for it, so that calls of the library
+// need not wait. It sleeps while it has no jobs.
 #pragma once
 
 #include <functional>
 
 namespace km::cuda {
 
-/// A job is run again and again until it returns true. False when there is no thread to run it.
+/// Runs `job` repeatedly until it returns true. Returns false if the thread could not be started.
 bool post_job(std::function<bool()> job);
 
-/// Work may just have come to its end: ask now.
+/// Runs the jobs now, because work may just have ended.
 void wake_reaper();
 
 }  // namespace km::cuda

@@ -1,4 +1,4 @@
-// The meaning of the driver's results here.
+// Converts the driver's results.
 #pragma once
 
 #include <string>
@@ -7,23 +7,23 @@
 
 namespace km::cuda {
 
-/// After such a result the device's context is of no use any more, for anybody in the process.
+/// True if the result makes the device's primary context unusable for the whole process.
 bool is_fatal(cu::CUresult result);
 
-/// "CUDA_ERROR_OUT_OF_MEMORY (2)".
+/// The result in messages: "CUDA_ERROR_OUT_OF_MEMORY (2)".
 std::string result_text(cu::CUresult result);
 
-/// The error of a call that failed; the result is its native code.
+/// The error of a failed call, with the result as native code.
 Error driver_error(Called called);
 
-/// For calls without a context.
+/// Checks calls that need no context.
 inline Status check(Called called) {
   if (called.ok()) [[likely]]
     return {};
   return driver_error(called);
 }
 
-/// A destroying call: what fails is logged, because it returns nothing.
+/// Logs the failure of a destroying call, whose caller returns nothing.
 void check_destroyed(Called called);
 
 }  // namespace km::cuda

@@ -29,7 +29,7 @@ cu::CUDA_KERNEL_NODE_PARAMS_v1 kernel_node(const kmb_kernel_node& node, LaunchBu
   return native;
 }
 
-/// A copy of one run of bytes, a side of which may lie on the host.
+/// A copy of one contiguous range; one of the sides may be host memory.
 cu::CUDA_MEMCPY3D copy_node(km_graph_node_kind kind, uint64_t destination, uint64_t source,
                             uint64_t size_bytes) {
   kmb_copy_3d copy{};
@@ -55,7 +55,7 @@ cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_fill_2d& fill) {
   return native;
 }
 
-/// A node of a kind that is not known must not become one that does nothing.
+/// An error, because a node of unknown kind must not become an empty one.
 Error no_such_kind(km_graph_node_kind kind, const char* name, uint64_t index) {
   return make_error(KM_ERROR_NOT_SUPPORTED,
                     "the cuda backend has no graph nodes of kind %d (%s), as node %" PRIu64 " is",
@@ -132,7 +132,7 @@ Result<Graph::Form> Graph::make_form(const std::shared_ptr<Epoch>& epoch,
   return Form{kind, std::move(operation)};
 }
 
-/// Refuses nodes that a node of an instantiated graph cannot become.
+/// Fails if an instantiated node cannot become the new one.
 Status Graph::require_same_kind(const Form& before, const Form& after, uint32_t index) {
   if (before.kind != after.kind) {
     return make_error(KM_ERROR_GRAPH_MISMATCH,
@@ -150,8 +150,8 @@ Status Graph::require_same_kind(const Form& before, const Form& after, uint32_t 
                     "clusters and cooperation of a node cannot change once the graph is made");
 }
 
-/// In an instance the driver changes copies and fills of one dimension only, and none of nothing
-/// (cuGraphExecMemcpyNodeSetParams, cuGraphExecMemsetNodeSetParams).
+/// True for contiguous copies and fills of at least one byte: the driver changes only those in an
+/// instance (cuGraphExecMemcpyNodeSetParams, cuGraphExecMemsetNodeSetParams).
 bool Graph::is_line(const Form& form) {
   return match(
       form.operation,
@@ -162,16 +162,16 @@ bool Graph::is_line(const Form& form) {
       [](const OneOf<Empty, Kernel, Host, Blas, MemoryOps> auto&) { return true; });
 }
 
-/// The driver's word for a change that an instance cannot take.
+/// True if the driver refuses a change that needs another instance.
 bool Graph::is_refused_change(const Form& form, Called called) {
   if (called.result == cu::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) return true;
-  // Its reasons are more than the ones above: where the memory lies, for example.
+  // The driver has more reasons than the conditions above: for example, where the memory lies.
   return called.result == cu::CUDA_ERROR_INVALID_VALUE &&
          (std::holds_alternative<Copy>(form.operation) ||
           std::holds_alternative<Fill>(form.operation));
 }
 
-/// The calls of the driver that make a node, by the type of its operation.
+/// Calls the driver function that adds a node, by the type of its operation.
 class Graph::NodeAdder {
  public:
   NodeAdder(cu::CUcontext context, cu::CUgraph graph,
@@ -226,7 +226,7 @@ class Graph::NodeAdder {
   cu::CUgraphNode* const out_node_;
 };
 
-/// The calls of the driver that change a node of an instance, by the type of its operation.
+/// Calls the driver function that changes a node of an instance, by the type of its operation.
 class Graph::NodeSetter {
  public:
   NodeSetter(cu::CUcontext context, cu::CUgraphExec exec, cu::CUgraphNode node)
@@ -266,7 +266,7 @@ class Graph::NodeSetter {
   const cu::CUgraphNode node_;
 };
 
-/// A graph of what cuBLAS queues.
+/// Adds a child graph with the work that cuBLAS queues.
 Status Graph::add_blas(Instance& instance, uint64_t index, const kmb_blas_call& call,
                        const std::vector<cu::CUgraphNode>& dependencies) {
   cu::CUgraph child = nullptr;
@@ -274,7 +274,8 @@ Status Graph::add_blas(Instance& instance, uint64_t index, const kmb_blas_call& 
   const Called called = driver().cuGraphAddChildGraphNode(
       &instance.nodes[index], instance.graph, dependencies.data(), dependencies.size(), child);
   Status done = epoch_->check(called);
-  if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));  // it was copied
+  // The node has its own copy of the child graph.
+  if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));
   return done;
 }
 
@@ -294,7 +295,7 @@ Status Graph::choose_op_kernel(Form* form) {
   return {};
 }
 
-/// True if the driver does a node's memory operations by another kernel than before.
+/// True if the node's memory operations now need another kernel.
 bool Graph::has_other_op_kernel(const Form& before, const Form& after) {
   const auto* const one = std::get_if<MemoryOps>(&before.operation);
   const auto* const other = std::get_if<MemoryOps>(&after.operation);
@@ -322,7 +323,7 @@ Result<bool> Graph::set_blas(uint32_t index, const Form& form, const kmb_blas_ca
       driver().cuGraphExecChildGraphNodeSetParams(instance_->exec, instance_->nodes[index], child);
   const Status done = epoch_->check(called);
   if (!epoch_->has_failed()) check_destroyed(driver().cuGraphDestroy(child));
-  // cuBLAS may do the call by other kernels than before.
+  // cuBLAS may use other kernels than before, which an instance cannot change to.
   if (!done && is_refused_change(form, called)) return false;
   if (!done) return done.error();
   return true;
@@ -385,7 +386,7 @@ Graph::Instance::~Instance() {
   if (graph != nullptr) check_destroyed(driver().cuGraphDestroy(graph));
 }
 
-/// All nodes, or none of them.
+/// Changes all of the nodes or none.
 Result<bool> Graph::set_all(const uint32_t* indices, const std::vector<Form>& forms) {
   Result<bool> done = true;
   uint64_t changed = 0;
@@ -402,14 +403,14 @@ Result<bool> Graph::set_all(const uint32_t* indices, const std::vector<Form>& fo
   return done;
 }
 
-/// The driver instantiates all nodes again. Launches under way keep the instance that they have.
+/// Instantiates the graph again. Running launches keep their instance.
 Status Graph::replace_instance(const uint32_t* indices, const std::vector<Form>& forms) {
   std::vector<const Form*> all;
   for (const Node& node : nodes_) all.push_back(&node.form);
   for (size_t i = 0; i < forms.size(); ++i) all[indices[i]] = &forms[i];
   KM_ASSIGN(std::shared_ptr<Instance> made, instantiate(all));
   instance_.swap(made);
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   const kmb_use last{to(last_stream_.get()), last_ticket_};
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0),
             [old = std::move(made)]() mutable { old.reset(); });
@@ -460,7 +461,8 @@ Status Graph::expect_calls() {
   return {};
 }
 
-/// False when some calls have a failure already; the others have it afterwards.
+/// Returns false if some calls were already made with a failure; in that case the other calls get
+/// the failure too.
 bool Graph::take_calls_back() {
   std::vector<std::shared_ptr<HostCall>> taken;
   bool are_all = true;
@@ -503,7 +505,7 @@ km_status graph_create(kmb_context* context, const kmb_graph_node* nodes, uint64
 }
 
 void graph_destroy(kmb_graph* handle) {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::shared_ptr<Graph> graph = share(std::unique_ptr<Graph>(from(handle)));
   const kmb_use last{to(graph->last_stream().get()), graph->last_ticket()};
   when_over(std::span(&last, last.stream != nullptr ? 1 : 0), [graph]() mutable { graph.reset(); });

@@ -1,4 +1,4 @@
-// Graphs, ready to be launched.
+// Instantiated graphs.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,11 @@ namespace km::cuda {
 class Graph {
  public:
   explicit Graph(std::shared_ptr<Epoch> epoch) : epoch_(std::move(epoch)), blas_(epoch_) {}
-  /// No launch is under way any more.
+  /// No launch may be running.
   ~Graph() = default;
 
   Status build(const kmb_graph_node* nodes, uint64_t count);
-  /// The user data of host nodes stay the caller's: the graph was not built.
+  /// Leaves the user data of host nodes to the caller, because building the graph failed.
   void give_calls_up();
   Status update(const uint32_t* indices, const kmb_graph_node* nodes, uint64_t count);
   Status launch(Stream& stream);
@@ -31,7 +31,7 @@ class Graph {
   uint64_t last_ticket() const { return last_ticket_; }
 
  private:
-  // The operations of nodes, with copies of all that the interface lends.
+  // The operations of nodes, with copies of all data that the interface only lends.
   struct Empty {};
   struct Kernel {
     kmb_kernel_node node{};
@@ -51,20 +51,21 @@ class Graph {
   };
   struct MemoryOps {
     std::vector<kmb_memory_op> ops;
-    cu::CUfunction kernel = nullptr;  // for an operation that the driver does not do
+    // The library's kernel for an operation that the driver cannot do; otherwise null.
+    cu::CUfunction kernel = nullptr;
   };
   using Operation = std::variant<Empty, Kernel, Copy, Fill, Host, Blas, MemoryOps>;
-  /// The work of a node.
+  /// A node's work.
   struct Form {
     km_graph_node_kind kind = KM_GRAPH_NODE_EMPTY;
     Operation operation;
-    /// Null if the node is no host node.
+    /// The call of a host node; null for other nodes.
     std::shared_ptr<HostCall> call() const {
       const auto* const host = std::get_if<Host>(&operation);
       return host != nullptr ? host->call : nullptr;
     }
   };
-  /// Takes the user data of a host node: HostCall::give_up() gives it back.
+  /// Makes a form that owns the user data of a host node; HostCall::give_up() returns it.
   static Result<Form> make_form(const std::shared_ptr<Epoch>& epoch, const kmb_graph_node& given,
                                 uint64_t index);
   class NodeAdder;
@@ -73,7 +74,7 @@ class Graph {
     std::vector<uint32_t> dependencies;
     Form form;
   };
-  /// The driver's graph and what is launched of it. Goes when no launch is under way any more.
+  /// A driver graph and its executable graph. Destroyed when no launch of it is running.
   struct Instance {
     explicit Instance(const std::shared_ptr<Epoch>& epoch) : epoch(epoch) {}
     ~Instance();
@@ -82,18 +83,18 @@ class Graph {
     cu::CUgraphExec exec = nullptr;
     std::vector<cu::CUgraphNode> nodes;
   };
-  /// Chooses how the driver does a memory operation.
+  /// Chooses between the driver's memory operation and a kernel.
   Status choose_op_kernel(Form* form);
   static Status require_same_kind(const Form& before, const Form& after, uint32_t index);
   static bool is_line(const Form& form);
   static bool is_refused_change(const Form& form, Called called);
   static bool has_other_op_kernel(const Form& before, const Form& after);
-  /// An instance of all nodes in the forms that are given.
+  /// Builds an instance of all nodes in the given forms.
   Result<std::shared_ptr<Instance>> instantiate(const std::vector<const Form*>& forms);
   Status add_node(Instance& instance, uint64_t index, const Form& form);
   Status add_blas(Instance& instance, uint64_t index, const kmb_blas_call& call,
                   const std::vector<cu::CUgraphNode>& dependencies);
-  /// False if the driver cannot change an instance so.
+  /// Returns false if the driver cannot change an instance in this way.
   Result<bool> set_node(uint32_t index, const Form& form);
   Result<bool> set_blas(uint32_t index, const Form& form, const kmb_blas_call& call);
   Result<bool> set_all(const uint32_t* indices, const std::vector<Form>& forms);
@@ -103,7 +104,7 @@ class Graph {
 
   const std::shared_ptr<Epoch> epoch_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<Node> nodes_;
   std::shared_ptr<Instance> instance_;
   GraphBlas blas_;

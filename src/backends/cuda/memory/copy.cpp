@@ -1,4 +1,4 @@
-// Copies and fills.
+// Copies and fills of device memory.
 #include "backends/cuda/memory/copy.h"
 
 namespace km::cuda {
@@ -10,14 +10,14 @@ struct Fill {
   uint64_t width_count, height;
 };
 
-/// The driver has read a pageable source, or written a pageable destination, when its call returns,
-/// except where the GPU gets at such memory by itself.
+/// Waits for the stream if needed. When its call returns, the driver has read a pageable source or
+/// written a pageable destination, unless the GPU accesses such memory directly.
 Status settle(Stream& stream, bool is_pinned) {
   if (is_pinned || !stream.epoch()->gpu().reads_pageable()) return {};
   return stream.epoch()->check(driver().cuStreamSynchronize(stream.handle()));
 }
 
-/// Before a call of the driver that may wait for the stream: only its end tells the ticket.
+/// Called before a driver call that may wait for the stream: the ticket is known only at its end.
 void announce(const kmb_queued* queued, bool is_pinned) {
   if (queued != nullptr && !is_pinned) queued->call(queued->user_data, 0);
 }

@@ -1,4 +1,4 @@
-// Copies of rows, as the driver describes them.
+// Converts copies of rows to the driver's struct.
 #pragma once
 
 #include "backends/cuda/stream/stream.h"

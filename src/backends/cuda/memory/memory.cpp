@@ -72,7 +72,8 @@ Status Memory::allocate_at_once(bool is_zeroed) {
   return epoch_->check(driver().cuStreamSynchronize(stream));
 }
 
-/// Mapped by us, so that it stays mapped when the context is reset, until its handle goes.
+/// The library maps the memory itself, so that it stays mapped until its handle is destroyed, even
+/// if the context is reset.
 Status Memory::map_host() {
   void* mapped =
       mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -112,8 +113,8 @@ Status Memory::check_registered(Called called) {
   return error;
 }
 
-/// The driver locks pages for writing unless it is to map them read-only, and the system may refuse
-/// to lock pages of files at all.
+/// The driver locks pages for writing unless the flag says read-only, and the system may refuse to
+/// lock pages of files.
 Status Memory::lock_foreign(void* pointer) {
   host_pointer_ = pointer;
   Called called = register_pages(kRegisterFlags);
@@ -154,7 +155,7 @@ Status Memory::explain_refusal(Called called, bool is_writable) const {
   return told;
 }
 
-/// A stream in whose order everything that uses the memory comes first.
+/// Returns a stream on which all uses of the memory come first.
 Result<cu::CUstream> Memory::stream_after(std::span<const kmb_use> uses) {
   std::vector<cu::CUstream> streams;
   if (birth_) streams.push_back(birth_->handle());
@@ -171,14 +172,14 @@ Result<cu::CUstream> Memory::stream_after(std::span<const kmb_use> uses) {
     done = epoch_->check(driver().cuEventRecord(event, streams[i]));
     if (done) done = epoch_->check(driver().cuStreamWaitEvent(last, event, 0));
   }
-  check_destroyed(driver().cuEventDestroy_v2(event));  // what waits for it goes on waiting
+  check_destroyed(driver().cuEventDestroy_v2(event));  // waits for the event stay valid
   if (!done) return std::move(done.error());
   return last;
 }
 
 Status Memory::free_in_order(std::span<const kmb_use> uses) {
   const Alive alive(*epoch_);
-  if (!alive) return {};  // it goes with the context
+  if (!alive) return {};  // the memory is lost with the context
   const Current current(*epoch_);
   KM_TRY(require_current(*epoch_, current));
   KM_ASSIGN(const cu::CUstream stream, stream_after(uses));
@@ -197,7 +198,7 @@ Memory::~Memory() {
     const Current current(*epoch_);
     const bool is_device = kind_ == Kind::pool || kind_ == Kind::device || kind_ == Kind::managed;
     if (is_device && address_ != 0) {
-      // All uses are over, so that any stream will do.
+      // All uses are over, so any stream will do.
       const Result<cu::CUstream> stream = epoch_->allocation_stream();
       if (stream) free_device(birth_ ? birth_->handle() : *stream);
     }
@@ -205,7 +206,7 @@ Memory::~Memory() {
   }
   if (kind_ == Kind::host && host_pointer_ != nullptr) munmap(host_pointer_, size_bytes_);
   if (release_ == nullptr) return;
-  // Never on the caller's thread, which may hold locks of its own.
+  // The callback never runs on the caller's thread, which may hold locks that it takes.
   const auto call = [release = release_, user_data = user_data_] {
     release(user_data);
     return true;
@@ -278,7 +279,7 @@ km_status memory_share(kmb_memory*, kmb_shared_memory*, kmb_error* error) {
 }
 
 void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count) {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::shared_ptr<Memory> memory = share(std::unique_ptr<Memory>(from(handle)));
   std::vector<kmb_use> all(uses, uses + use_count);
   if (memory->can_free_in_order() && !in_host_function() && memory->free_in_order(all)) return;

@@ -1,4 +1,4 @@
-// Memory of the device, and memory of the host that the device can reach.
+// Device memory, and host memory that the device can access.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@ class Memory {
 
   Memory(std::shared_ptr<Epoch> epoch, Kind kind, uint64_t size_bytes)
       : epoch_(std::move(epoch)), kind_(kind), size_bytes_(size_bytes) {}
-  /// Waits for nothing: the caller has seen to that.
+  /// Does not wait: the caller guarantees that all uses are over.
   ~Memory();
 
-  /// Device memory, in the order of a stream (null: usable at once).
+  /// Allocates device memory in the order of a stream; null: usable at once.
   Status allocate(Stream* stream, bool is_zeroed);
-  /// Page-locked host memory of our own.
+  /// Allocates page-locked host memory.
   Status map_host();
-  /// The host program's memory: page-locked, for reading only if the program cannot write it
-  /// either, or as it is if it cannot be locked and the device reads pageable memory.
+  /// Makes the host program's memory usable. It is page-locked (read-only if the program cannot
+  /// write it), or used as it is if it cannot be locked and the device reads pageable memory.
   Status lock_foreign(void* pointer);
   void set_release(km_release_callback release, void* user_data) {
     release_ = release;
@@ -29,9 +29,9 @@ class Memory {
   }
 
   kmb_memory_info info() const { return {address_, host_pointer_, size_bytes_, ready_ticket_}; }
-  /// The stream in whose order it was made.
+  /// The stream in whose order it was allocated.
   const std::shared_ptr<Stream>& birth() const { return birth_; }
-  /// Memory of a pool is freed in the order of its uses, without waiting for them.
+  /// True for memory of a pool, which is freed in the order of its uses without waiting.
   bool can_free_in_order() const { return kind_ == Kind::pool; }
   Status free_in_order(std::span<const kmb_use> uses);
 

@@ -41,14 +41,14 @@ cu::CUstreamBatchMemOpParams native_op(const kmb_memory_op& op) {
   return native;
 }
 
-/// The attribute is asked for where an operation needs it.
+/// Queries the attribute only if an operation needs it.
 Result<bool> device_can(Epoch& epoch, bool is_needed, cu::CUdevice_attribute attribute) {
   if (!is_needed) return true;
   KM_ASSIGN(const int value, epoch.gpu().attribute(attribute));
   return value != 0;
 }
 
-/// The memory is known to be neither of a pool nor managed.
+/// True if the memory is neither of a pool nor managed.
 Result<bool> is_plain_memory(Epoch& epoch, uint64_t address) {
   cu::CUmemoryPool pool = nullptr;
   unsigned is_managed = 0;
@@ -72,7 +72,7 @@ Status queue_native(Stream& stream, std::span<const kmb_memory_op> ops) {
   return {};
 }
 
-/// One thread for each operation, which looks at the number again and again where it waits.
+/// Queues a kernel of one thread for each operation; a wait polls the number.
 Status queue_kernels(Stream& stream, std::span<const kmb_memory_op> ops) {
   Epoch& epoch = *stream.epoch();
   KM_ASSIGN(const cu::CUfunction kernel, epoch.own_kernel(OwnKernel::memory_op));

@@ -1,4 +1,4 @@
-// Numbers in memory that streams write and wait for, as the driver takes them.
+// Writes of numbers in memory and waits for them, in the driver's form.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ class Epoch;
 
 std::vector<cu::CUstreamBatchMemOpParams> native_ops(std::span<const kmb_memory_op> ops);
 
-/// True if the driver does all of the operations itself. It does not for memory of a pool and for
-/// managed memory, nor, on most devices, a wait for a bit that is 0 in both numbers.
+/// True if the driver can do all of the operations. It cannot for memory of a pool, for managed
+/// memory or, on most devices, for a wait for a bit that is 0 in both numbers.
 Result<bool> can_be_native(Epoch& epoch, std::span<const kmb_memory_op> ops);
 
-/// The arguments of OwnKernel::memory_op.
+/// The parameters of OwnKernel::memory_op, in order.
 struct MemoryOpArguments {
   uint64_t address, value;
   uint32_t kind, value_size_bytes;

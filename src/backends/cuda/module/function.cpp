@@ -1,4 +1,4 @@
-// Functions: attributes and launches.
+// Attributes and launches of functions.
 #include "backends/cuda/module/launch.h"
 
 #include <algorithm>
@@ -59,7 +59,8 @@ bool can_be_set(km_function_attribute attribute) {
          attribute == KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY;
 }
 
-/// Dimensions within the device's limits that the kernel cannot have all the same.
+/// Explains a refused launch whose dimensions are within the device's limits but exceed the
+/// kernel's.
 Error explain_launch(Epoch& epoch, const Function& function, const kmb_launch& launch,
                      Called called) {
   Status checked = epoch.check(called);

@@ -1,4 +1,4 @@
-// Arguments and attributes of launches, as the driver takes them.
+// Arguments and attributes of launches in the driver's form.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace km::cuda {
 
-/// The attributes for which cuLaunchKernel has no parameters.
+/// The launch attributes, for values that are not parameters of cuLaunchKernel.
 class LaunchAttributes {
  public:
   explicit LaunchAttributes(const kmb_launch& launch) {
@@ -40,7 +40,8 @@ inline bool have_same_attributes(const kmb_launch& a, const kmb_launch& b) {
          std::memcmp(a.cluster, b.cluster, sizeof a.cluster) == 0;
 }
 
-/// The `extra` of cuLaunchKernel; refers to itself and to the arguments.
+/// The `extra` parameter of cuLaunchKernel. It points to itself and to the arguments, so it cannot
+/// be copied.
 class LaunchBuffer {
  public:
   LaunchBuffer(const void* arguments, uint64_t size_bytes)
@@ -49,11 +50,11 @@ class LaunchBuffer {
               reinterpret_cast<void*>(kSize), &size_, nullptr} {}
   LaunchBuffer(const LaunchBuffer&) = delete;
   LaunchBuffer& operator=(const LaunchBuffer&) = delete;
-  /// Null for a kernel without parameters.
+  /// Null if the kernel has no parameters.
   void** extra() { return size_ != 0 ? list_ : nullptr; }
 
  private:
-  // CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE; null is the end.
+  // CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE; null ends the list.
   static constexpr uintptr_t kPointer = 1, kSize = 2;
   size_t size_;
   void* list_[5];

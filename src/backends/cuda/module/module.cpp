@@ -15,7 +15,7 @@
 namespace km::cuda {
 namespace {
 
-constexpr size_t kLogBytes = 3072;  // of the driver's compiler, in our message
+constexpr size_t kLogBytes = 3072;  // size of the driver compiler's log in messages
 constexpr uint16_t kElfCuda = 190;
 constexpr uint32_t kFatbinMagic = 0xBA55ED50;
 
@@ -26,7 +26,7 @@ bool read_at(std::string_view data, uint64_t offset, T* out) {
   return true;
 }
 
-/// The driver believes the sizes in an image: they must not lead it out of the data.
+/// Checks the sizes in an image, because the driver trusts them and would read beyond the data.
 bool is_whole_cubin(std::string_view data) {
   Elf64_Ehdr header{};
   if (!read_at(data, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
@@ -54,7 +54,8 @@ bool is_whole_fatbin(std::string_view data) {
          header.content_bytes <= data.size() - header.header_bytes;
 }
 
-/// The driver's own list; it has no alignments, which sizes and offsets stand in for.
+/// Reads the parameters from the driver, which has no alignments; they are derived from sizes and
+/// offsets.
 Result<Signature> signature_from_driver(Epoch& epoch, cu::CUfunction function) {
   Signature signature;
   const char* name = nullptr;
@@ -64,7 +65,7 @@ Result<Signature> signature_from_driver(Epoch& epoch, cu::CUfunction function) {
     size_t offset = 0, size = 0;
     const Called called =
         driver().cuFuncGetParamInfo(function, signature.params.size(), &offset, &size);
-    if (called.result == cu::CUDA_ERROR_INVALID_VALUE) return signature;  // that was the last one
+    if (called.result == cu::CUDA_ERROR_INVALID_VALUE) return signature;  // no further parameter
     KM_TRY(epoch.check(called));
     const auto kind = size == sizeof(uint64_t) ? KM_PARAM_KIND_UNKNOWN : KM_PARAM_KIND_VALUE;
     const int steps = std::min({std::countr_zero(size), std::countr_zero(offset), 4});
@@ -104,7 +105,7 @@ Error Module::explain(Called called, const char* log) const {
   const Result<std::vector<Signature>> parsed =
       is_wrong_text ? signatures_in(ptx_, name_)
                     : Result<std::vector<Signature>>(std::vector<Signature>());
-  // Our parser's message has line and column.
+  // The parser's own message has line and column.
   error.message = (parsed ? name_ : parsed.error().message) + ": " + error.message;
   if (*log != '\0') error.message += std::string("\n") + log;
   return error;
@@ -126,7 +127,7 @@ Status Module::load_ptx(std::string_view ptx) {
   ptx_ = ptx;
   KM_TRY(load(ptx_.c_str()));
   Result<std::vector<Signature>> signatures = signatures_in(ptx_, name_);
-  // The driver may know PTX that our parser does not know yet.
+  // The driver may accept PTX that the parser does not know yet.
   return signatures ? find_listed(std::move(*signatures)) : find_functions();
 }
 
@@ -172,7 +173,7 @@ Result<std::string> Module::make_cubin() const {
   }
   cu::CUlinkState link = nullptr;
   KM_TRY(epoch_->check(driver().cuLinkCreate_v2(0, nullptr, nullptr, &link)));
-  std::string text = ptx_;  // the driver takes it as writable
+  std::string text = ptx_;  // the driver takes a writable pointer
   void* data = nullptr;
   size_t size = 0;
   Status made =
@@ -180,7 +181,7 @@ Result<std::string> Module::make_cubin() const {
                                               text.size() + 1, name_.c_str(), 0, nullptr, nullptr));
   if (made) made = epoch_->check(driver().cuLinkComplete(link, &data, &size));
   std::string cubin = made ? std::string(static_cast<const char*>(data), size) : std::string();
-  check_destroyed(driver().cuLinkDestroy(link));  // the data is its
+  check_destroyed(driver().cuLinkDestroy(link));  // the link state owns the data
   if (!made) return std::move(made.error());
   return cubin;
 }
@@ -250,7 +251,7 @@ km_status module_save_object(kmb_module* handle, const uint32_t*, uint64_t,
 }
 
 void module_unload(kmb_module* handle, const kmb_use* uses, uint64_t use_count) {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::shared_ptr<Module> module = share(std::unique_ptr<Module>(from(handle)));
   when_over(std::span(uses, use_count), [module]() mutable { module.reset(); });
 }

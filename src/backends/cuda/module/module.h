@@ -1,4 +1,4 @@
-// Modules, their functions, and what the PTX text says of both.
+// Modules, their functions, and the declarations in their PTX.
 #pragma once
 
 #include <memory>
@@ -10,27 +10,27 @@
 
 namespace km::cuda {
 
-/// A kernel as it is declared.
+/// A kernel's declaration.
 struct Signature {
   std::string name;
   std::vector<kmb_param> params;
   uint64_t param_bytes = 0;
 };
 
-/// A variable as it is declared.
+/// A variable's declaration.
 struct VariableForm {
   uint32_t element_size_bytes = 1;
   bool is_constant = false;
 };
 
-/// The kernels in a text, in its order. An error where our parser does not understand it, which the
-/// driver may do all the same.
+/// The kernels of a PTX text in order. Fails if the parser does not understand the text, although
+/// the driver may.
 Result<std::vector<Signature>> signatures_in(std::string_view ptx, std::string_view name);
-/// The form of a variable. One that is not declared in the text has bytes as elements.
+/// The declaration of a variable; if the text has none, its elements are bytes.
 VariableForm variable_in(std::string_view ptx, std::string_view name);
-/// "8.4" of `.version 8.4`; empty where there is none.
+/// The version in the text, "8.4" for `.version 8.4`; empty if there is none.
 std::string version_in(std::string_view ptx);
-/// The newest PTX that a driver for this CUDA version understands.
+/// The newest PTX version that a driver of this CUDA version accepts.
 std::string newest_ptx(int cuda_version);
 
 class Function {
@@ -41,7 +41,7 @@ class Function {
   const kmb_function_info& info() const { return info_; }
 
  private:
-  Epoch& epoch_;  // the module's
+  Epoch& epoch_;  // the module's epoch
   const cu::CUfunction handle_;
   const Signature signature_;
   kmb_function_info info_{};
@@ -70,7 +70,7 @@ class Module {
 
   const std::shared_ptr<Epoch> epoch_;
   const std::string name_;
-  std::string ptx_;  // empty: an object
+  std::string ptx_;  // empty if the module was loaded from an object
   cu::CUmodule handle_ = nullptr;
   std::vector<std::unique_ptr<Function>> functions_;
 };

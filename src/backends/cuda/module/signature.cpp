@@ -1,4 +1,5 @@
-// The signatures in a module's PTX text. The driver knows less: no order, no alignments, no types.
+// Reads kernels' signatures from PTX, because the driver reports neither order, alignments nor
+// types.
 #include <algorithm>
 
 #include "backends/cuda/module/module.h"
@@ -65,7 +66,7 @@ std::string version_in(std::string_view ptx) {
 
 std::string newest_ptx(int cuda_version) {
   const int major = cuda_version / 1000, minor = cuda_version % 1000 / 10;
-  // Release notes of PTX ISA: they went side by side with CUDA but for 12.6 to 12.9.
+  // According to the release notes, PTX and CUDA versions rise together except from 12.6 to 12.9.
   const bool is_late_12 = major == 12 && minor >= 6;
   return std::to_string(major - 4) + "." + std::to_string(is_late_12 ? minor - 1 : minor);
 }

@@ -16,7 +16,8 @@ Result<std::shared_ptr<Stream>> Stream::create(const Context& context, int32_t p
   const Current current(*epoch);
   KM_TRY(require_current(*epoch, current));
   std::shared_ptr<Stream> stream = share(std::unique_ptr<Stream>(new Stream(context, epoch)));
-  // The host program's legacy default stream neither waits for ours nor they for it.
+  // The streams are non-blocking: the host program's legacy default stream does not wait for them,
+  // nor they for it.
   KM_TRY(epoch->check(
       driver().cuStreamCreateWithPriority(&stream->handle_, cu::CU_STREAM_NON_BLOCKING, priority)));
   return stream;
@@ -29,10 +30,11 @@ Stream::~Stream() {
   for (const cu::CUevent event : {marker_, order_}) {
     if (event != nullptr) check_destroyed(driver().cuEventDestroy_v2(event));
   }
-  check_destroyed(driver().cuStreamDestroy_v2(handle_));  // work that is queued goes on
+  check_destroyed(driver().cuStreamDestroy_v2(handle_));  // queued work still completes
 }
 
-/// With the lock: has order_ mark everything up to the ticket, in the stream's own context.
+/// Records order_ in the stream's own context, so that it completes after the ticket. The caller
+/// holds the lock.
 Status Stream::record_order(uint64_t ticket) {
   if (order_ticket_ >= ticket) return {};
   const Current current(*epoch_);
@@ -63,7 +65,7 @@ Status Stream::wait_for(Stream& other, uint64_t* inout_ticket) {
   return {};
 }
 
-/// With the lock and the context current.
+/// Queues a marker event. The caller holds the lock, and the context is current.
 bool Stream::set_marker() {
   const uint64_t ticket = last_ticket();
   if (marker_ == nullptr) {
@@ -82,7 +84,7 @@ bool Stream::is_over(uint64_t ticket) {
   const std::lock_guard lock(marker_mutex_);
   if (ticket <= over_ticket_) return true;
   const Current current(*epoch_);
-  // At most twice: the marker that is there may be older than the ticket.
+  // The loop runs at most twice: an existing marker may be older than the ticket.
   while (true) {
     const uint64_t last = last_ticket();
     if (marker_ticket_ == 0 && driver().cuStreamQuery(handle_).ok()) {
@@ -133,7 +135,7 @@ void when_over(std::span<const kmb_use> uses, std::function<void()> action) {
     return true;
   });
   if (is_posted) return;
-  for (const kmb_use& use : uses) {  // no thread can be started: the only other way
+  for (const kmb_use& use : uses) {  // without a thread, waiting here is the only way
     static_cast<void>(driver().cuStreamSynchronize(from(use.stream)->handle()));
   }
   action();
@@ -170,7 +172,7 @@ km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error*
 km_status stream_wait_event(kmb_stream* stream, kmb_event* event, kmb_error* error) {
   uint64_t ticket = 0;
   return enqueue(stream, &ticket, error, [&](Stream& target) -> Status {
-    if (from(event)->epoch()->has_failed()) return {};  // the wait is over
+    if (from(event)->epoch()->has_failed()) return {};  // a failed context has nothing to wait for
     return target.epoch()->check(
         driver().cuStreamWaitEvent(target.handle(), from(event)->handle(), 0));
   });

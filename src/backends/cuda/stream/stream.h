@@ -1,4 +1,4 @@
-// Streams, their tickets, and events.
+// Streams with their tickets, and events.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   cu::CUstream handle() const { return handle_; }
   Profile& profile() const { return *profile_; }
 
-  /// The number of what was just queued. Taking it is all that it costs: the events behind numbers
-  /// are made when somebody asks.
+  /// The ticket of the operation that was just queued. It costs one atomic addition: events for
+  /// tickets are only made when a caller waits for them.
   uint64_t next_ticket() { return tickets_.fetch_add(1, std::memory_order_relaxed) + 1; }
   uint64_t last_ticket() const { return tickets_.load(std::memory_order_relaxed); }
-  /// True if a launch should ask which context is current. If it was another one, it will be the
-  /// next times: asking then costs as much as pushing.
+  /// True if a launch should query the current context first. After a miss it stays false for some
+  /// launches, because a query costs as much as pushing the context.
   bool asks_for_current() const {
     return !pushes_.load(std::memory_order_relaxed) || last_ticket() % kLaunchesUnasked == 0;
   }
@@ -35,14 +35,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
       pushes_.store(is_pushed, std::memory_order_relaxed);
     }
   }
-  /// Has this stream wait for the ticket of another, and gives the last ticket that it waits for.
+  /// Makes this stream wait for a ticket of another, and returns the last ticket that it then waits
+  /// for.
   Status wait_for(Stream& other, uint64_t* inout_ticket);
-  /// True if everything up to a ticket is over; in a context that failed, it is.
+  /// True if everything up to a ticket is over, or the context has failed.
   bool is_over(uint64_t ticket);
-  /// Everything up to a ticket is over.
+  /// Records that everything up to a ticket is over.
   void note_over(uint64_t ticket);
 
-  /// Keeps the object until the backend lets it go.
+  /// keeps the object alive until the backend destroys it
   std::shared_ptr<Stream> self;
 
  private:
@@ -58,12 +59,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint64_t> tickets_{0};
   std::atomic<bool> pushes_{false};
 
-  std::mutex marker_mutex_;  // guards what follows
+  std::mutex marker_mutex_;  // guards the members below
   cu::CUevent marker_ = nullptr;
-  uint64_t marker_ticket_ = 0;  // what the marker was queued after; 0: it is not queued
+  uint64_t marker_ticket_ = 0;  // the ticket that the marker was queued after; 0: not queued
   uint64_t over_ticket_ = 0;
-  cu::CUevent order_ = nullptr;  // what other streams wait for
-  uint64_t order_ticket_ = 0;    // what it was recorded after
+  cu::CUevent order_ = nullptr;  // the event that other streams wait for
+  uint64_t order_ticket_ = 0;    // the ticket that it was recorded after
 };
 
 class Event {
@@ -81,10 +82,10 @@ class Event {
 };
 
 /// Runs `action` once all uses are over: now, or on the reaper's thread. For calls that cannot
-/// fail: inside, host memory must be had (HostMemoryNeeded).
+/// fail, so the caller needs HostMemoryNeeded.
 void when_over(std::span<const kmb_use> uses, std::function<void()> action);
 
-/// An entry that queues one operation: in a context that lives, made current.
+/// Runs an entry that queues one operation, with the context alive and current.
 template <class Queue>
 km_status enqueue(kmb_stream* stream, uint64_t* out_ticket, kmb_error* error, Queue queue) {
   return guarded(error, [&]() -> Status {

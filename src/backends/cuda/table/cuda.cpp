@@ -72,14 +72,14 @@ const kmb_backend& cuda_backend() {
       .function_attribute_set = cuda::function_attribute_set,
       .launch = cuda::launch,
       .stream_ticket = cuda::stream_ticket,
-      .function_prepare = nullptr,  // the driver has made the code when the module is loaded
+      .function_prepare = nullptr,  // the driver has generated the code when the module is loaded
       .stream_query_ticket = cuda::stream_query_ticket,
       .graph_create = cuda::graph_create,
       .graph_destroy = cuda::graph_destroy,
       .graph_update = cuda::graph_update,
       .graph_launch = cuda::graph_launch,
-      .graph_upload = nullptr,   // launches by kernels are the program's own
-      .graph_restore = nullptr,  // changes by kernels are, too
+      .graph_upload = nullptr,   // kernels' launches use the program's own driver calls
+      .graph_restore = nullptr,  // so do kernels' changes of nodes
       .copy_3d = cuda::copy_3d,
       .fill_2d = cuda::fill_2d,
       .device_can_access_peer = cuda::device_can_access_peer,
@@ -95,7 +95,7 @@ const kmb_backend& cuda_backend() {
       .blas_submit = cuda::blas_submit,
       .stream_memory_ops = cuda::stream_memory_ops,
       .stream_wait_ticket = cuda::stream_wait_ticket,
-      .context_set_checked = nullptr,  // compute-sanitizer does that, from outside
+      .context_set_checked = nullptr,  // compute-sanitizer does this, outside the library
   };
   return kTable;
 }

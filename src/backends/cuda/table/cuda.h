@@ -1,4 +1,4 @@
-// The backend for NVIDIA GPUs. Part of libkernelmill.so; the driver is opened at run time.
+// The backend for NVIDIA GPUs, a part of libkernelmill.so that opens the driver at run time.
 #pragma once
 
 #include "backend/interface.h"
