@@ -1,4 +1,4 @@
-// Entries of BLAS, and its calls as work of a stream.
+// Entries of BLAS, whose calls become tasks of a stream.
 #include "backends/cpu/blas/blas.h"
 
 #include "backend/blas_numbers.h"
@@ -34,7 +34,7 @@ class OpenBlasTask final : public Task {
   const BlasCut cut_;
 };
 
-/// Reads one number of the call's type, or its real part alone, if there is an address.
+/// Reads a number of the call's type, or only its real part, if `address` is not 0.
 void read_scalar(const kmb_blas_call& call, uint64_t address, bool is_real, double (&out)[2]) {
   if (address == 0) return;
   const auto* const place = reinterpret_cast<const void*>(address);
@@ -61,8 +61,9 @@ kmb_blas_call read_device_scalars(const kmb_blas_call& call) {
 }
 
 Result<std::shared_ptr<const Task>> make_blas_task(const kmb_blas_call& call, uint32_t threads) {
-  if (config().deterministic) threads = 1;  // how a sum is made may depend on the cut
-  if (call.device_scalars.is_overwritten != 0) threads = 1;  // one piece reads before it writes
+  if (config().deterministic) threads = 1;  // the cut may change the order of a sum
+  // One piece reads the scalar before it overwrites it.
+  if (call.device_scalars.is_overwritten != 0) threads = 1;
   if (call.type == KM_DATA_TYPE_F16 || call.type == KM_DATA_TYPE_BF16) {
     return make_half_gemm_task(call, threads);
   }
@@ -72,7 +73,7 @@ Result<std::shared_ptr<const Task>> make_blas_task(const kmb_blas_call& call, ui
 }
 
 km_status blas_create(kmb_context* context, kmb_blas** out_blas, kmb_error*) {
-  *out_blas = reinterpret_cast<kmb_blas*>(context);  // calls need nothing of their object
+  *out_blas = reinterpret_cast<kmb_blas*>(context);  // calls need only the context
   return KM_SUCCESS;
 }
 

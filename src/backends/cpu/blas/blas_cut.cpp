@@ -1,5 +1,4 @@
-// How a call is cut into pieces for several threads: each is a call of its own on a part of what is
-// written.
+// Cuts a call into pieces for several threads: each is a call on a part of the output.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +11,7 @@ namespace {
 
 constexpr uint64_t kLeastVector = 32768;  // elements of a piece
 constexpr uint64_t kLeastMatrix = 64;     // rows or columns of a piece
-constexpr uint64_t kGrain = 32;           // what kernels of BLAS work on at a time
+constexpr uint64_t kGrain = 32;           // the tile size of OpenBLAS's kernels
 constexpr float kWorthCutting = 100000;   // ticks
 
 bool is_plain(km_blas_operation operation) { return operation == KM_BLAS_OPERATION_NONE; }
@@ -28,7 +27,7 @@ void move_matrix(const kmb_blas_call& call, kmb_blas_array* array, uint64_t row,
   array->address += blas_element_offset(call, *array, row, column);
 }
 
-/// Rows [rows.begin, ...) of op(A), or columns of op(B).
+/// Moves an operand to rows [rows.begin, ...) of op(A), or to columns of op(B).
 void move_operand(const kmb_blas_call& call, kmb_blas_array* array, km_blas_operation operation,
                   uint64_t row, uint64_t column) {
   if (is_plain(operation)) {
@@ -67,7 +66,7 @@ kmb_blas_call gemv_piece(const kmb_blas_call& call, const Block& block) {
   return piece;
 }
 
-/// The side that the square matrix is not on.
+/// The cut of the dimension along which the square matrix does not act.
 kmb_blas_call sided_piece(const kmb_blas_call& call, const Block& block) {
   kmb_blas_call piece = call;
   const bool left = call.side == KM_BLAS_SIDE_LEFT;
@@ -88,14 +87,14 @@ kmb_blas_call vector_piece(const kmb_blas_call& call, const Block& block) {
 
 kmb_blas_call ger_piece(const kmb_blas_call& call, const Block& block) {
   kmb_blas_call piece = call;
-  const bool by_rows = call.layout == KM_BLAS_LAYOUT_ROWS;  // whole lines
+  const bool by_rows = call.layout == KM_BLAS_LAYOUT_ROWS;  // pieces are whole lines
   move_vector(call, by_rows ? &piece.b : &piece.c, by_rows ? call.m : call.n, block.rows);
   move_matrix(call, &piece.a, by_rows ? block.rows.begin : 0, by_rows ? 0 : block.rows.begin);
   (by_rows ? piece.m : piece.n) = block.rows.size();
   return piece;
 }
 
-/// The product of block rows of the operands that a rank update of a block off the diagonal is.
+/// The matrix product of block rows that a rank update of a block off the diagonal is.
 kmb_blas_call update_product(const kmb_blas_call& call, const kmb_blas_array& first,
                              const kmb_blas_array& second, const Block& block) {
   const bool plain = is_plain(call.operation_a);
@@ -132,7 +131,7 @@ void run_rank_update(const OpenBlas& library, const kmb_blas_call& call, const B
   run_openblas(library, again);
 }
 
-/// Block rows of a triangle, numbered line by line: (0,0) (1,0) (1,1) (2,0) ...
+/// The blocks of a triangle, numbered line by line: (0,0) (1,0) (1,1) (2,0) ...
 Block triangle_block(const kmb_blas_call& call, uint64_t count, uint64_t piece) {
   uint64_t row = 0;
   while ((row + 1) * (row + 2) / 2 <= piece) ++row;
@@ -143,7 +142,7 @@ Block triangle_block(const kmb_blas_call& call, uint64_t count, uint64_t piece) 
   return call.triangle == KM_BLAS_TRIANGLE_LOWER ? Block{high, low} : Block{low, high};
 }
 
-/// The size of which the blocks of one dimension are parts.
+/// The size that the blocks of one dimension divide.
 uint64_t cut_size(const kmb_blas_call& call) {
   switch (call.routine) {
     case KMB_BLAS_GEMV:

@@ -1,4 +1,4 @@
-// One call of OpenBLAS, by its C interface.
+// Runs one call through OpenBLAS's C interface.
 #include <climits>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace km::cpu {
 namespace {
 
-// Enums of CBLAS.
+// The values of CBLAS's enums.
 int order_of(const kmb_blas_call& call) { return call.layout == KM_BLAS_LAYOUT_ROWS ? 101 : 102; }
 int operation_of(km_blas_operation operation) { return 110 + operation; }
 int triangle_of(const kmb_blas_call& call) {
@@ -18,14 +18,14 @@ int triangle_of(const kmb_blas_call& call) {
 int diagonal_of(const kmb_blas_call& call) { return 130 + call.diagonal; }
 int side_of(const kmb_blas_call& call) { return 140 + call.side; }
 
-/// Calls a function whose prototype follows from the types of the arguments: pointers are all
+/// Calls a function whose prototype follows from the arguments' types; all pointers are passed
 /// alike.
 template <class Result = void, class... Arguments>
 Result invoke(void* function, Arguments... arguments) {
   return reinterpret_cast<Result (*)(Arguments...)>(function)(arguments...);
 }
 
-/// A call for one type: `Real` and whether elements are pairs of those.
+/// A call for one type; with `kComplex`, elements are pairs of `Real`.
 template <class Real, bool kComplex>
 class Caller {
  public:
@@ -62,9 +62,9 @@ class Caller {
   int k() const { return number(call_.k); }
   static Real* data(const kmb_blas_array& array) { return reinterpret_cast<Real*>(array.address); }
   static int step(const kmb_blas_array& array) { return static_cast<int>(array.step); }
-  /// True if functions of reals take twice the number.
+  /// True if twice the value fits an int, so that functions for reals can work on complex vectors.
   static bool is_doubled(int value) { return value <= INT_MAX / 2 && value >= -(INT_MAX / 2); }
-  /// How many reals lie between a vector's address and its complex number `i`.
+  /// The distance in reals from a vector's address to its complex number `i`.
   int64_t place(int step, int i) const {
     return 2 * int64_t{step} * (step < 0 ? int64_t{i} - (n() - 1) : int64_t{i});
   }
@@ -115,7 +115,7 @@ void Caller<Real, kComplex>::level1() {
   }
 }
 
-/// A rotation is real: it turns the two parts of a complex number alike.
+/// A real rotation, which treats real and imaginary parts alike.
 template <class Real, bool kComplex>
 void Caller<Real, kComplex>::rotate() {
   const auto turn = [&](int count, Real* x, int x_step, Real* y, int y_step) {

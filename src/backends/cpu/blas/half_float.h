@@ -1,4 +1,5 @@
-// f16 and bf16, one at a time: to f32 exactly, and back with rounding to nearest, ties to even.
+// Conversions of single f16 and bf16 values: to f32 exactly, and back with rounding to nearest,
+// ties to even.
 #pragma once
 
 #include <bit>
@@ -11,7 +12,7 @@ inline float float_of_bfloat(uint16_t bits) { return std::bit_cast<float>(uint32
 inline float float_of_half(uint16_t bits) {
   constexpr uint32_t kInfinity = 0x7c00U << 13;
   const uint32_t magnitude = (bits & 0x7fffU) << 13, sign = (bits & 0x8000U) << 16;
-  // The exponent's bias changes by 112; the multiplication does it for subnormals too.
+  // The multiplication changes the exponent's bias by 112, for subnormals too.
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112F;
   uint32_t result = std::bit_cast<uint32_t>(scaled);
   if (magnitude >= kInfinity) {
@@ -32,9 +33,9 @@ inline uint16_t half_of_float(float value) {
   const uint32_t magnitude = bits & 0x7fffffffU;
   if (magnitude > 0x7f800000U)
     return static_cast<uint16_t>(sign | 0x7e00U | (magnitude >> 13 & 0x3ffU));
-  if (magnitude >= 0x477ff000U) return sign | 0x7c00U;  // rounds to more than the largest
+  if (magnitude >= 0x477ff000U) return sign | 0x7c00U;  // rounds to infinity
   if (magnitude < 0x38800000U) {
-    // Subnormal: adding this leaves the right bits at the end, rounded by the addition.
+    // For a subnormal result, the addition shifts and rounds the bits into the lowest places.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000U));
   }

@@ -18,7 +18,7 @@ T* pointer_to(const kmb_blas_array& array) {
   return reinterpret_cast<T*>(array.address);
 }
 
-/// Columns of C are rows of its transpose, which is the product of the transposes the other way.
+/// Converts to row-major C: a column-major product is the transposed one with A and B exchanged.
 HalfProduct product_of(const kmb_blas_call& call) {
   const bool by_rows = call.layout == KM_BLAS_LAYOUT_ROWS;
   const kmb_blas_array& a = by_rows ? call.a : call.b;
@@ -43,7 +43,7 @@ HalfProduct product_of(const kmb_blas_call& call) {
   return product;
 }
 
-/// Kept by each thread that has needed one; null when memory is short.
+/// The thread's workspace, which it keeps until it ends; null without memory.
 HalfWorkspace* workspace() {
   static constinit thread_local HalfWorkspace* kept = nullptr;
   struct End {
@@ -72,7 +72,7 @@ class HalfGemmTask final : public Task {
   Status run(uint64_t piece) const override;
 
  private:
-  /// All matrices of the batch, with the scalars as they are now.
+  /// The product with the present values of scalars in device memory.
   HalfProduct product() const;
   HalfProduct matrices(const HalfProduct& first, uint64_t index) const;
   void multiply(const HalfProduct& whole, const BlasRange& rows, const BlasRange& columns,

@@ -21,8 +21,8 @@ constexpr const char* kFiles[] = {"libopenblas.so.0", "libopenblas.so", "libopen
 constexpr const char* kFolders[] = {"/usr/lib/" KM_LIBRARY_FOLDER "/openblas-pthread",
                                     "/usr/lib/" KM_LIBRARY_FOLDER, "/usr/lib64", "/usr/local/lib",
                                     "/opt/OpenBLAS/lib"};
-constexpr int kPthreads = 1;  // what openblas_get_parallel gives
-// OpenBLAS has 50 buffers at least, and ends the process when none is left.
+constexpr int kPthreads = 1;  // the result of openblas_get_parallel
+// OpenBLAS has at least 50 buffers, and ends the process if it runs out of them.
 constexpr uint32_t kMostAbandoned = 32;
 std::atomic<uint32_t> abandoned{0};
 
@@ -98,11 +98,12 @@ Result<OpenBlas> OpenBlas::load(const std::string& path) {
       result.functions_[routine][type] = library->symbol(kNames[routine].of_type[type]);
     }
   }
-  // csrot and zdrot are newer than OpenBLAS 0.3.13; the call rotates the parts of numbers.
+  // OpenBLAS up to 0.3.13 has no csrot and zdrot; the call rotates real and imaginary parts
+  // instead.
   void** const rotations = result.functions_[KMB_BLAS_ROT];
   std::copy_n(rotations, 2, rotations + 2);
   set_threads(1);
-  // Those that it started have nothing to do any more.
+  // The library's own threads are not used.
   if (const auto stop = library->function<int (*)()>("blas_thread_shutdown_")) stop();
   return result;
 }

@@ -1,5 +1,5 @@
-// OpenBLAS, found and loaded at run time: a copy of our own, whose number of threads is one. The
-// engine's threads share the work instead, so a host program's OpenBLAS stays as it is.
+// Finds and loads OpenBLAS at run time, as a separate copy that is set to one thread. The backend's
+// threads share the work instead, and the host program's OpenBLAS is not changed.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace km::cpu {
 
 class OpenBlas {
  public:
-  /// The library of this process, loaded at the first call; KM_ERROR_BLAS_UNAVAILABLE says what to
-  /// install.
+  /// The library of this process, loaded at the first call; the message of
+  /// KM_ERROR_BLAS_UNAVAILABLE says what to install.
   static Result<const OpenBlas*> instance();
-  /// A call was left in the middle: what it held of the library's buffers is lost. A process may do
-  /// that a few times, then instance() refuses.
+  /// Called when a call was left by a fault, so that the library's buffers that it held are lost.
+  /// After several of them, instance() fails.
   static void abandon();
   /// The library in file `path`.
   static Result<OpenBlas> load(const std::string& path);
 
-  /// For f32, f64, c32, c64; null: there is none.
+  /// The routine for f32, f64, c32 or c64; null if there is none.
   void* function(kmb_blas_routine routine, km_data_type type) const {
     return functions_[routine][type - KM_DATA_TYPE_F32];
   }
@@ -33,7 +33,7 @@ class OpenBlas {
   void* functions_[KMB_BLAS_ROUTINE_COUNT][4] = {};
 };
 
-/// The files to try, best first. `named` is KM_OPENBLAS, empty when that is not set.
+/// The files to try, best first. `named` is KM_OPENBLAS or empty.
 std::vector<std::string> openblas_candidates(const std::string& named,
                                              const std::vector<std::string>& folders);
 

@@ -1,4 +1,4 @@
-// Entries that copy and fill.
+// Entries for copies and fills.
 #include <cinttypes>
 
 #include "backends/cpu/command/work.h"
@@ -11,14 +11,16 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kStagedBytes = 64 << 10;  // pageable sources up to here do not block
-constexpr uint64_t kInlineBytes = 64 << 10;  // done at once when the stream is idle
+// Pageable sources up to this size are copied, so that the call does not wait.
+constexpr uint64_t kStagedBytes = 64 << 10;
+// Copies up to this size run at once if the stream is idle.
+constexpr uint64_t kInlineBytes = 64 << 10;
 
-/// The caller's rights over its side of the copy when the call returns.
+/// When the caller may use its side of the copy again.
 enum class HostSide : uint8_t {
-  asynchronous,  // it is pinned, or there is none
-  source,        // pageable, read from: it has been read
-  destination,   // pageable, written to: it has been written
+  asynchronous,  // it is page-locked, or there is none
+  source,        // pageable and read: the call returns after it was read
+  destination,   // pageable and written: the call returns after it was written
 };
 
 Status failure_status(const CopyFailure& failure, const Transfer& transfer,
@@ -33,7 +35,7 @@ Status failure_status(const CopyFailure& failure, const Transfer& transfer,
       where.empty() ? "" : ", ", where.c_str());
 }
 
-/// Copies the source aside, so that the caller may go on at once.
+/// Copies the source to the command, so that the call need not wait.
 Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
   Transfer aside = command->transfer;
   command->has_more = true;

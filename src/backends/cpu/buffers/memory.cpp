@@ -25,13 +25,13 @@ kmb_memory_info info_of(uint64_t address, uint64_t size_bytes) {
   return {address, reinterpret_cast<void*>(address), size_bytes, 0};
 }
 
-/// Managed and page-locked memory is no part of a device's: as with CUDA, the machine has it.
+/// Managed and page-locked memory does not count as the device's, as with CUDA.
 Memory::Owner owner_of(km_slice_flags flags) {
   return (flags & KM_SLICE_MANAGED) != 0 ? Memory::Owner::host : Memory::Owner::device;
 }
 
-/// Small blocks lie side by side: in a checked context each has a gap behind it, so that an access
-/// that runs off its end is not one to its neighbour.
+/// Small blocks are adjacent. In a checked context each is followed by a gap, so that an access
+/// beyond its end does not hit the next block.
 uint64_t gap_bytes(const Context& context, uint64_t size_bytes) {
   constexpr uint64_t kLeastGapBytes = 1024;
   if (!context.is_checked() || size_bytes >= Heap::kLargeBytes) return 0;
@@ -61,7 +61,7 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes,
   }
 }
 
-/// Zeros in stream order; the memory remembers the ticket.
+/// Zeroes the memory in stream order and stores the ticket.
 void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
   Command* command = new_command(stream, CommandKind::transfer);
   command->transfer = {.destination = block.address,
@@ -73,7 +73,7 @@ void fill_on_stream(Stream* stream, const Heap::Block& block, Memory* memory) {
   memory->set_own_use({to(stream), stream->submit(command)});
 }
 
-/// Asks the kernel, which looks at its list of mappings only: it has nothing to write back here.
+/// msync() only looks at the kernel's list of mappings: anonymous memory has nothing to write back.
 bool is_mapped(uint64_t address, uint64_t size_bytes) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t begin = address / page * page;
@@ -96,7 +96,7 @@ void Memory::open_to_all_contexts() {
 }
 
 Memory::~Memory() {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   if (is_open_to_all_) Allocations::of_all_contexts().remove(address_, size_bytes_);
   context_->allocations().remove(address_, size_bytes_);
   if (block_.address != 0) {
@@ -128,7 +128,7 @@ km_status memory_create(kmb_context* context, kmb_stream* stream, uint64_t size_
                         km_slice_flags flags, kmb_memory** out_memory, kmb_memory_info* out_info,
                         kmb_error* error) {
   return guarded(error, [&]() -> Status {
-    // All memory is as managed memory has to be.
+    // All device memory can be used as managed memory.
     const bool zeroed = (flags & KM_SLICE_ZEROED) != 0;
     Heap::Block block;
     KM_ASSIGN(std::unique_ptr<Memory> memory, allocate(from(context), size_bytes, flags, &block));
@@ -172,7 +172,7 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
   try {
     std::vector<kmb_use> all(uses, uses + use_count);
     if (memory->own_use().stream != nullptr) all.push_back(memory->own_use());
-    // Kernels launch graphs on streams that the core knows nothing of.
+    // Kernels may launch graphs on streams that the core does not know.
     if (memory->context().device_graphs().has_had_any()) add_uses(memory->context(), &all);
     std::erase_if(all,
                   [](const kmb_use& use) { return from(use.stream)->is_complete(use.ticket); });
@@ -188,7 +188,7 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
 
 km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memory** out_memory,
                              kmb_memory_info* out_info, kmb_error* error) {
-  // Page-locked memory is reached as managed memory is.
+  // Page-locked memory is accessible to kernels of all contexts, like managed memory.
   return memory_create(context, nullptr, size_bytes, KM_SLICE_MANAGED, out_memory, out_info, error);
 }
 

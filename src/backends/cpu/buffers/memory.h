@@ -1,4 +1,4 @@
-// Device memory, pinned host memory, and host memory that somebody else owns.
+// Device memory, page-locked host memory, and host memory that the program owns.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ class Stream;
 
 class Memory {
  public:
-  /// Whose memory it is: the device's counts as taken of its share.
+  /// The memory that a block counts as: the device's or the host's.
   enum class Owner : uint8_t { device, host };
-  /// Keeps the context alive. Takes `block` over; none for foreign memory.
+  /// Keeps the context alive and takes over `block`, which is empty for foreign memory.
   Memory(Context* context, uint64_t address, uint64_t size_bytes, const Heap::Block& block,
          Owner owner = Owner::host);
-  /// Gives the block back, and has the release callback run.
+  /// Frees the block and posts the release callback.
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Moves the memory into a file. KM_ERROR_NOT_SUPPORTED for foreign memory.
+  /// Moves the memory into a file. Fails with KM_ERROR_NOT_SUPPORTED for foreign memory.
   Result<kmb_shared_memory> share() const;
-  /// Kernels of all contexts may touch it.
+  /// Allows kernels of all contexts to access it.
   void open_to_all_contexts();
   void set_release(km_release_callback release, void* user_data) {
     release_ = release;
     user_data_ = user_data;
   }
-  /// A use that nobody else knows of: the fill that makes new memory zero.
+  /// Sets a use that the core does not know: the fill that zeroes new memory.
   void set_own_use(const kmb_use& use) { own_use_ = use; }
   const kmb_use& own_use() const { return own_use_; }
   Context& context() const { return *context_; }

@@ -1,4 +1,4 @@
-// One entry of a stream's queue.
+// Commands: the entries of a stream's queue.
 #pragma once
 
 #include <atomic>
@@ -32,85 +32,87 @@ enum class CommandKind : uint8_t {
   close
 };
 
-/// True if commands of a kind take no time, on whatever thread.
+/// True for kinds of commands that take no time, so that any thread may run them.
 constexpr bool is_light(CommandKind kind) {
   return kind == CommandKind::memory || kind == CommandKind::record || kind == CommandKind::wait ||
          kind == CommandKind::callback;
 }
 
-/// The rows of a transfer that is no single run of bytes.
+/// The rows of a transfer that is not contiguous.
 struct TransferRows {
   uint64_t width_bytes = 0;
-  uint64_t height = 0, count = 0;  // rows of a layer, and of all layers; 0: a single run
+  uint64_t height = 0, count = 0;  // rows of a layer, and of all layers; 0: a contiguous transfer
   uint64_t destination_pitch = 0, destination_layer = 0;
   uint64_t source_pitch = 0, source_layer = 0;
 };
 
-/// Bytes to move, or to fill with a repeated value.
+/// Bytes to copy, or to fill with a repeated value.
 struct Transfer {
   uint64_t destination = 0;
-  uint64_t source = 0;  // copies
+  uint64_t source = 0;  // for copies
   uint64_t size_bytes = 0;
-  uint32_t value = 0;             // fills
+  uint32_t value = 0;             // for fills
   uint32_t value_size_bytes = 0;  // 0: a copy
   TransferRows rows;
   km_profile_kind kind = KM_PROFILE_KIND_COPY;
   bool is_fill() const { return value_size_bytes != 0; }
 };
-/// A copy of rows.
+/// Converts a copy of rows.
 Transfer rows_transfer(const kmb_copy_3d& copy);
-/// A fill of rows.
+/// Converts a fill of rows.
 Transfer rows_transfer(const kmb_fill_2d& fill);
 
-/// Nodes are reused: which members count depends on the kind.
+/// Commands are reused; the kind decides which members are valid.
 struct Command {
   static constexpr uint64_t kInlineParamBytes = 512;
   static constexpr uint32_t kNoEvent = UINT32_MAX;
 
-  // The line of the cache that every command writes, its owner and its stream.
+  // The first cache line, which every command's owner and stream write.
   std::atomic<Command*> next{nullptr};
   uint64_t ticket = 0;
   CommandKind kind = CommandKind::none;
-  bool has_more = false;           // what release() frees is there
-  Marker* marker = nullptr;        // record, wait: holds a reference
-  CopyFailure* failure = nullptr;  // of the thread that waits for this copy; null: sticky
+  bool has_more = false;     // release() has something to free
+  Marker* marker = nullptr;  // for record and wait: holds a reference
+  // It receives this copy's failure for the thread that waits; null: the failure becomes sticky.
+  CopyFailure* failure = nullptr;
   km_host_callback callback = nullptr;
   void* user_data = nullptr;
 
-  LaunchRun run;  // kernel; transfers use its range
+  LaunchRun run;  // for kernels; transfers use its range
   alignas(16) uint8_t params[kInlineParamBytes];
 
-  // Behind the lines of the cache that every launch writes.
-  Transfer transfer;                            // copy, fill
-  std::shared_ptr<const GraphProgram> program;  // graph
-  std::shared_ptr<const GraphLaunch> events;    // graph: of this launch, null: it has none
-  uint32_t lane = 0, step = 0;                  // where it is
-  uint32_t event_slot = kNoEvent;               // record, wait in a graph: whose event
-  std::unique_ptr<uint8_t[]> staging;           // has_more: the source, copied
-  std::unique_ptr<uint8_t[]> large_params;      // has_more
-  std::shared_ptr<const Task> task;             // task, has_more
-  std::shared_ptr<const MemoryOps> memory_ops;  // memory, has_more
-  std::unique_ptr<FollowUps> launches;          // has_more: of a kernel that launches others
-  bool in_turn = false;                         // all its nodes one after the other
-  NodeUpdates* updates = nullptr;               // kernel in a graph: null: no kernel changes it
-  kmb_branch branch{};                          // branch
-  uint64_t begin_ns = 0;                        // for profiles; 0: it was not recorded
-  std::atomic<uint32_t> helpers{0};             // threads that took part beside the first
-  uint64_t call_begin_ns = 0, call_end_ns = 0;  // of the host's call, while a profile is made
-  uint32_t host_thread = 0;                     // that made the call
+  // The members below lie behind the cache lines that every launch writes.
+  Transfer transfer;                            // for copies and fills
+  std::shared_ptr<const GraphProgram> program;  // for graphs
+  std::shared_ptr<const GraphLaunch> events;    // for graphs: the events of this launch; null: none
+  uint32_t lane = 0, step = 0;                  // for graphs: the current position
+  uint32_t event_slot = kNoEvent;               // for record and wait in a graph: the event's slot
+  std::unique_ptr<uint8_t[]> staging;           // with has_more: a copy of the source
+  std::unique_ptr<uint8_t[]> large_params;      // with has_more
+  std::shared_ptr<const Task> task;             // for tasks; with has_more
+  std::shared_ptr<const MemoryOps> memory_ops;  // for memory operations; with has_more
+  // With has_more: the launches of a kernel that launches others.
+  std::unique_ptr<FollowUps> launches;
+  bool in_turn = false;              // the nodes run one after the other in one lane
+  NodeUpdates* updates = nullptr;    // for kernels in a graph; null: kernels do not change it
+  kmb_branch branch{};               // for branches
+  uint64_t begin_ns = 0;             // for profiles; 0: no profile was running
+  std::atomic<uint32_t> helpers{0};  // threads that took part beside the first one
+  uint64_t call_begin_ns = 0, call_end_ns = 0;  // of the host's call, while a profile runs
+  uint32_t host_thread = 0;                     // the thread that made the call
 
   Command();
   ~Command();
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// Room for `size_bytes` of launch arguments, null when memory is short.
+  /// Room for `size_bytes` of launch arguments; null without memory.
   uint8_t* allocate_params(uint64_t size_bytes);
-  /// Frees what the command owns (not the marker).
+  /// Frees everything that the command owns except the marker.
   void release();
 };
 
-/// Why a copy that somebody waits for could not be done.
+/// The reason why a copy that a thread waits for failed.
 struct CopyFailure {
   bool failed = false;
   uint64_t address = 0;

@@ -1,4 +1,4 @@
-// Streams ask the makers of commands for these while they run the commands.
+// Interfaces by which streams ask for further commands while they run one.
 #pragma once
 
 namespace km::cpu {
@@ -6,25 +6,26 @@ namespace km::cpu {
 class Context;
 struct Command;
 
-/// FollowUps gives the commands that run in the place of one that is over: what its kernel has
+/// The commands that run before a kernel's command completes: the work that the kernel has
 /// launched.
 class FollowUps {
  public:
   virtual ~FollowUps() = default;
-  /// The next command, when none runs; null: all is over. A failure goes to the context.
+  /// Returns the next command; called when none of them runs. Null: all of them are over. A failure
+  /// goes to the context.
   virtual Command* next() = 0;
-  /// Forgets everything, for the next time.
+  /// Drops all commands, so that the object can be used again.
   virtual void clear() = 0;
 };
 
-/// NodeUpdates brings what kernels have changed into a graph's kernel node.
+/// Applies the changes that kernels have made to a graph's kernel node.
 class NodeUpdates {
  public:
   virtual ~NodeUpdates() = default;
-  /// A launch of the graph begins: takes over what the host has changed.
+  /// Called when a launch of the graph begins: applies the host's changes.
   virtual void begin() = 0;
-  /// Prepares the command for what kernels have changed; false: the node is off, or the failure has
-  /// gone to the context. One thread at a time.
+  /// Applies the kernels' changes to the command. Returns false if the node is disabled or failed,
+  /// with the failure in the context. One thread at a time.
   virtual bool refresh(Command* command, Context* context) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Transfers of graph nodes that move or fill one run of bytes; rows have rows_transfer().
+// Contiguous transfers of graph nodes; rows_transfer() converts the others.
 #pragma once
 
 #include "backends/cpu/command/command.h"
@@ -13,7 +13,7 @@ inline Transfer transfer_of(const kmb_copy_node& node, km_graph_node_kind kind) 
   transfer.destination = node.destination;
   transfer.source = node.source;
   transfer.size_bytes = node.size_bytes;
-  transfer.kind = static_cast<km_profile_kind>(kind);  // of the same values
+  transfer.kind = static_cast<km_profile_kind>(kind);  // the kinds have equal values
   return transfer;
 }
 

@@ -1,4 +1,4 @@
-// Work of the library's own in a stream, in pieces that any threads may do at the same time.
+// Tasks: work of the library in a stream, in pieces that several threads may run concurrently.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  /// For profiles; static.
+  /// The name in profiles, which must have static lifetime.
   virtual const char* name() const = 0;
   virtual uint64_t pieces() const = 0;
-  /// How long all of it takes, roughly.
+  /// The estimated time of all pieces.
   virtual float ticks() const = 0;
-  /// One piece; again and again where it is part of a graph. With the state of floating point that
-  /// programs start with. An access to what is not there (a file that was truncated while it is
-  /// mapped) ends it in the middle: what it holds then is lost.
+  /// Runs one piece; as part of a graph it runs once per launch. The floating-point state is the
+  /// one that programs start with. An access to missing memory (a mapped file that was truncated)
+  /// leaves the function without destructors, so resources that it holds are lost.
   virtual Status run(uint64_t piece) const = 0;
-  /// Told when run() ended so.
+  /// Called when an access to missing memory has ended run().
   virtual void abandon() const {}
-  /// Operations of floating point, for profiles.
+  /// Floating-point operations, for profiles.
   virtual uint64_t operations() const { return 0; }
 };
 

@@ -1,4 +1,4 @@
-// The words for what went wrong in a copy, a fill or a task.
+// Messages for faults in copies, fills and tasks.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace km::cpu {
 
-/// Both sides of a copy or fill, and the address that is not there, as a sticky error.
+/// A sticky error with both sides of the copy or fill and the address that faulted.
 Error describe_transfer_fault(uint64_t address, const Transfer& transfer,
                               const Allocations& allocations);
-/// The task's name, and the address that is not there, as a sticky error.
+/// A sticky error with the task's name and the address that faulted.
 Error describe_task_fault(const Fault& fault, const Task& task, const Allocations& allocations);
 
 }  // namespace km::cpu

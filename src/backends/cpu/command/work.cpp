@@ -16,13 +16,13 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kPieceBytes = 512 << 10;  // of a copy or fill
+constexpr uint64_t kPieceBytes = 512 << 10;  // for copies and fills
 constexpr uint64_t kSharedCopyBytes = 1 << 20;
-constexpr float kWakeTicks = 12000;            // about what waking a thread must be worth
-constexpr float kLeastTicks = kWakeTicks / 3;  // of a chunk
+constexpr float kWakeTicks = 12000;            // work that is about worth waking a thread for
+constexpr float kLeastTicks = kWakeTicks / 3;  // for a chunk
 constexpr float kShortTicks = 1e6F;
-// The first chunk is this part of a thread's share; short kernels are cut into fewer, because each
-// costs something.
+// The first chunk is 1 / kCut of a thread's share. Short kernels have fewer chunks, because each
+// one has a cost.
 constexpr uint64_t kCut = 16, kShortCut = 4;
 
 bool overlaps(const Transfer& transfer) {
@@ -59,7 +59,7 @@ bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* o
   return true;
 }
 
-/// Bytes [first, last); pieces are multiples of every value size.
+/// Moves bytes [first, last). Pieces are multiples of every value size.
 bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
   KM_ASSERT(first <= last && last <= transfer.size_bytes, "a piece ends beyond its transfer");
   bool streaming = transfer.size_bytes >= kStreamingBytes;
@@ -90,7 +90,7 @@ void move(Command& command, Executor& executor, Context& context) {
     if (move_pieces(transfer, first, last, &fault)) continue;
     command.run.range.close();
     if (command.failure != nullptr) {
-      // Several threads may get here; any of their addresses will do.
+      // Several threads may fail here at once; the address of any of them is right.
       std::atomic_ref(command.failure->address).store(fault.address);
       std::atomic_ref(command.failure->failed).store(true);
     } else {

@@ -1,4 +1,4 @@
-// The indices of blocks in their grid.
+// Block indices within the grid.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace km::cpu {
 
-/// Makes the state that of the block with this number.
+/// Sets the state to the block with this linear index.
 inline void set_block(simt::BlockState* state, const simt::LaunchRecord& record, uint64_t index) {
   uint64_t row = index / record.grid[0];
   state->block[0] = static_cast<uint32_t>(index % record.grid[0]);
@@ -15,7 +15,7 @@ inline void set_block(simt::BlockState* state, const simt::LaunchRecord& record,
   state->block[2] = static_cast<uint32_t>(row / record.grid[1]);
 }
 
-/// Makes the state that of the first block of the next row of the grid.
+/// Sets the state to the first block of the grid's next row.
 inline void begin_row(simt::BlockState* state, const simt::LaunchRecord& record) {
   state->block[0] = 0;
   if (++state->block[1] < record.grid[1]) return;
@@ -23,7 +23,7 @@ inline void begin_row(simt::BlockState* state, const simt::LaunchRecord& record)
   ++state->block[2];
 }
 
-/// Makes the state that of the block with this rank in the cluster with this number.
+/// Sets the state to the block of this rank in the cluster with this index.
 inline void set_block_of_cluster(simt::BlockState* state, const simt::LaunchRecord& record,
                                  uint64_t index, uint32_t rank) {
   for (int i = 0; i < 3; ++i) {

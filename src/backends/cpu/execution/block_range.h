@@ -1,7 +1,7 @@
-// The blocks (or bytes) of one command that are still to be done, handed out in order. Where
-// several threads share them, each begins with a part of its own, so that it finds in its caches
-// what it left there the last time, and then takes from the parts of others. The less is left of a
-// part, the less is taken at once, so that all threads end at about the same time.
+// The blocks (or bytes) of one command that no thread has taken yet. If several threads share them,
+// each starts with a part of its own, so that repeated launches find its data in its caches, and
+// then takes from other parts. Chunks shrink as a part empties, so that all threads end at about
+// the same time.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class BlockRange {
   };
   struct alignas(64) SharedPart : Part {};
 
-  /// Handed out `chunk` at a time.
+  /// Makes a range for one thread, taken in chunks of `chunk`.
   void reset(uint64_t begin, uint64_t end, uint64_t chunk) {
     KM_ASSERT(begin <= end && chunk != 0, "a range is handed out backwards, or in pieces of none");
     own_.next.store(begin, std::memory_order_relaxed);
@@ -29,8 +29,8 @@ class BlockRange {
     cut_ = UINT64_MAX;
     count_ = 1;
   }
-  /// In `count` parts, which the caller keeps until nobody takes from the range any more. Of what
-  /// is left of a part, one of `cut` pieces is handed out, or `chunk` if that is more.
+  /// Makes a range of `count` parts, which the caller must keep until no thread takes from the
+  /// range. A chunk is 1 / `cut` of the rest of a part, but at least `chunk`.
   void reset(uint64_t begin, uint64_t end, uint64_t chunk, uint64_t cut, SharedPart* parts,
              uint32_t count) {
     KM_ASSERT(begin <= end && chunk != 0 && cut != 0 && count != 0,
@@ -50,7 +50,8 @@ class BlockRange {
   }
 
   uint32_t part_count() const { return count_; }
-  /// The part that a thread begins with: `wanted`, or the next that nobody has.
+  /// Returns the part that a thread starts with: `wanted`, or the next one that no thread has
+  /// claimed.
   uint32_t claim(uint32_t wanted) {
     for (uint32_t i = 0; i < std::min(count_, 64u); ++i) {
       const uint32_t part = (wanted + i) % count_;
@@ -60,8 +61,8 @@ class BlockRange {
     return wanted % count_;
   }
 
-  /// The next chunk [*first, *last) of this part or, when it is done, of another, which *part then
-  /// names, and no more than `most`; false when there is none.
+  /// Takes the next chunk [*first, *last) of at most `most` from part *part; if that is empty, from
+  /// another, whose index is stored to *part. Returns false if all are empty.
   bool take(uint32_t* part, uint64_t* first, uint64_t* last, uint64_t most = UINT64_MAX) {
     KM_ASSERT(*part < count_, "a thread takes from a part that its range does not have");
     for (uint32_t i = 0; i < count_; ++i) {
@@ -70,7 +71,7 @@ class BlockRange {
     }
     return false;
   }
-  /// Nothing more is handed out.
+  /// Drops all blocks that no thread has taken.
   void close() {
     for (uint32_t i = 0; i < count_; ++i) {
       part_at(i).next.store(part_at(i).end, std::memory_order_relaxed);
@@ -93,11 +94,11 @@ class BlockRange {
     return true;
   }
 
-  Part own_;  // the only one, of a range that is not shared
+  Part own_;  // the only part of a range that is not shared
   uint64_t chunk_ = 1, cut_ = UINT64_MAX;
   uint32_t count_ = 1;
   SharedPart* parts_ = nullptr;
-  std::atomic<uint64_t> claimed_{0};  // a bit per part, modulo 64
+  std::atomic<uint64_t> claimed_{0};  // a bit for each part, modulo 64
 };
 
 }  // namespace km::cpu

@@ -1,4 +1,4 @@
-// The blocks of one cluster while they run, all on one thread.
+// The running blocks of one cluster, all on one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ class ResidentBlock;
 
 class Cluster {
  public:
-  /// A new cluster of so many blocks, whose shared memories lie `stride_bytes` apart from `shared`.
+  /// Starts a cluster of `size` blocks, whose shared memories lie `stride_bytes` apart from
+  /// `shared` on.
   void begin(uint32_t size, uint8_t* shared, uint64_t stride_bytes) {
     KM_ASSERT(size > 1 && shared != nullptr, "a cluster has one block, or no memory for several");
     members.clear();
@@ -25,10 +26,10 @@ class Cluster {
     KM_ASSERT(rank < size_, "a cluster does not have a block of this rank");
     return shared_ + rank * stride_bytes_;
   }
-  /// From the first block's shared memory to the end of the last one's.
+  /// The size from the first block's shared memory to the end of the last one's.
   uint64_t shared_bytes() const { return size_ * stride_bytes_; }
 
-  /// One more block has come to the barrier; gives the number of the barrier's round.
+  /// Called when a block arrives at the barrier; returns the number of the barrier's round.
   uint32_t arrive() {
     KM_ASSERT(arrived_ + finished_ < size_, "more blocks come to a barrier than the cluster has");
     ++arrived_;
@@ -36,7 +37,7 @@ class Cluster {
     open_if_complete();
     return round;
   }
-  /// A block is over, which counts as arrived from now on. True for the last one.
+  /// Called when a block ends, after which it counts as arrived. True for the last one.
   bool leave() {
     KM_ASSERT(finished_ < size_, "more blocks end than the cluster has");
     ++finished_;
@@ -55,7 +56,7 @@ class Cluster {
   }
 
   uint32_t size_ = 0, arrived_ = 0, finished_ = 0;
-  uint32_t rounds_ = 0;  // times that all have come
+  uint32_t rounds_ = 0;  // completed rounds of the barrier
   uint8_t* shared_ = nullptr;
   uint64_t stride_bytes_ = 0;
 };

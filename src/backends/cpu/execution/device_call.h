@@ -1,6 +1,5 @@
-// The functions of CUDA's device runtime: what kernels ask for when they launch kernels. Wrappers
-// of PTX (module/device_runtime.h) reach them by km_device_call, each with its number and ten
-// words.
+// The functions of CUDA's device runtime, which kernels call to launch kernels. Wrappers in PTX
+// (module/device_runtime.h) call km_device_call with a function's number and ten words.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ enum class DeviceCall : uint32_t {
   launch,                   // kernel, buffer, grid, block, shared bytes, stream
   launch_v2,                // buffer, stream
   graph_launch,             // handle, stream
-  node_update,              // node, field, then as cudaGraphKernelNodeUpdate has them: three words
+  node_update,              // node, field, then three words as in cudaGraphKernelNodeUpdate
   node_store,               // node, field, value of up to 8 bytes, offset, size
   get_last_error,
   peek_last_error,
@@ -43,10 +42,10 @@ enum class DeviceCall : uint32_t {
   occupancy,           // kernel, threads of a block, dynamic shared bytes, flags
 };
 
-/// Words of 64 bits that hold no error: high half of a result with one.
+/// A word that holds no error: the high half of a result that has one.
 constexpr uint64_t kNoWord = 0xFFFFFFFF;
 
-/// Numbers of cudaError.
+/// Values of cudaError.
 enum class DeviceError : uint32_t {
   none = 0,
   invalid_value = 1,
@@ -63,13 +62,13 @@ enum class DeviceError : uint32_t {
   unknown = 999,
 };
 
-/// DeviceCalls answers what the threads of one grid ask for. A thread calls it at any time.
+/// Executes the calls of one grid's threads, concurrently.
 class DeviceCalls {
  public:
-  /// One call of one thread. Errors are the numbers of cudaError and kept for the thread's
-  /// cudaGetLastError. Functions with a result of 4 bytes give it in the low half and the error in
-  /// the high one; those with one of 8 bytes give an error in the low half and kNoWord in the high
-  /// one.
+  /// Executes one call of one thread. Errors are values of cudaError and are kept for the thread's
+  /// cudaGetLastError. Functions with a result of 4 bytes return it in the low half and the error
+  /// in the high half; functions with a result of 8 bytes return an error in the low half and
+  /// kNoWord in the high half.
   virtual uint64_t call(const simt::LaunchRecord& record, const simt::BlockState& state,
                         DeviceCall function, const uint64_t* words, uint32_t thread) = 0;
 

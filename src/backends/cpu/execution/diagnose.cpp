@@ -29,7 +29,7 @@ std::string thread_text(const LaunchRun& run, uint32_t linear) {
   return format("(%u,%u,%u)", linear % x, linear / x % y, linear / x / y);
 }
 
-/// "kernel 'saxpy', block (3,0,0), thread (17,0,0), saxpy.ptx:41"
+/// The place of a fault: "kernel 'saxpy', block (3,0,0), thread (17,0,0), saxpy.ptx:41".
 std::string place(const KernelFault& fault, const LaunchRun& run) {
   std::string text = "kernel '" + run.unit->kernel_name() + "'";
   text += format(", block (%u,%u,%u)", fault.block[0], fault.block[1], fault.block[2]);
@@ -37,7 +37,7 @@ std::string place(const KernelFault& fault, const LaunchRun& run) {
   if (fault.has_thread) {
     text += ", thread " + thread_text(run, fault.thread);
   } else {
-    // The packet is known, not the lane: the rest of its warp may be meant.
+    // Only the packet is known, not the lane, so the message may have to name the rest of the warp.
     uint32_t warp_end = fault.thread / simt::kWarpLanes * simt::kWarpLanes + simt::kWarpLanes - 1;
     uint32_t last = std::min(std::max(warp_end, fault.thread), threads - 1);
     text += ", among threads " + thread_text(run, fault.thread) + " to " + thread_text(run, last);
@@ -52,7 +52,7 @@ std::string place(const KernelFault& fault, const LaunchRun& run) {
   return text;
 }
 
-/// The place of an address, with the parameters by which the kernel was given what lies there.
+/// The place of an address, with the parameters that point into the same allocation.
 std::string locate(uint64_t address, const Allocations& allocations, const LaunchRun& run) {
   const uint8_t* const params = run.record.params;
   if (address < kNullBytes) {
@@ -67,7 +67,8 @@ std::string locate(uint64_t address, const Allocations& allocations, const Launc
   return text_of(located) + (given.empty() ? given : " (" + given + ")");
 }
 
-/// Offsets into shared memory are signed 32-bit numbers; empty: this is no such address.
+/// The place of an address in the shared memory window, whose offsets are signed 32-bit numbers;
+/// empty for other addresses.
 std::string locate_shared(const KernelFault& fault, const LaunchRun& run) {
   const auto offset = static_cast<int64_t>(fault.fault.address - fault.shared_address);
   if (offset < INT32_MIN || offset > INT32_MAX) return {};

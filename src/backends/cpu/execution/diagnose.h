@@ -1,4 +1,4 @@
-// The words for what went wrong in a kernel.
+// Messages for faults in kernels.
 #pragma once
 
 #include <span>
@@ -12,13 +12,12 @@
 
 namespace km::cpu {
 
-/// Kernel, block, thread, address and PTX line of a fault, as a sticky error.
+/// A sticky error with the kernel, block, thread, address and PTX line of a fault.
 Error describe_fault(const KernelFault& fault, const LaunchRun& run,
                      const Allocations& allocations);
-/// Names the places at which some blocks of a launch wait in which nothing happens, as a line of
-/// the log.
+/// A line of the log that names the places where some blocks of a stalled launch wait.
 std::string describe_stall(std::span<const ResidentBlock* const> blocks, const LaunchRun& run);
-/// describe_fault() for a kernel that the time limit has stopped.
+/// describe_fault() for a kernel that was stopped by the time limit.
 Error describe_timeout(const KernelFault& fault, const LaunchRun& run, uint64_t limit_ms);
 
 }  // namespace km::cpu

@@ -1,6 +1,6 @@
-// The belongings of a thread that runs generated code: stacks, the shared memory window, scratch
-// memory and the state of the block. Workers own one for life; waiting threads of the host borrow
-// one.
+// The resources of a thread that runs generated code: stacks, the shared memory window, scratch
+// memory and the state of the block. A worker owns an executor for life; a waiting host thread
+// borrows one.
 #pragma once
 
 #include <array>
@@ -29,50 +29,51 @@ namespace km::cpu {
 
 class Executor {
  public:
-  /// One that nobody uses, for the calling thread; null when memory is short.
+  /// Returns a free executor for the calling thread; null without memory.
   static Executor* acquire();
-  /// Lock-free: also right in a child process after fork.
+  /// Lock-free, so that a child process may call it after fork.
   void release() {
     KM_ASSERT(in_use_.load(std::memory_order_relaxed), "an executor is given back by nobody");
     in_use_.store(false, std::memory_order_release);
   }
 
-  /// Runs blocks of the launch until none is left, it faults or it is cancelled. The error is
-  /// about memory for stacks, windows or scratch.
+  /// Runs blocks of the launch until none is left, one faults or the launch is cancelled. Fails
+  /// without memory for stacks, windows or scratch.
   Result<Ending> run(LaunchRun& launch);
-  /// The part of a command's work that this thread begins with: the same as the last time, if it
-  /// can be.
+  /// Claims the part of a command's work that this thread starts with: the last one's, if it is
+  /// free, because its caches may still hold that part's data.
   uint32_t claim_part(BlockRange& range) {
     return range.part_count() == 1 ? 0 : part_ = range.claim(part_);
   }
-  /// After run() gave `faulted` or `stopped`.
+  /// Valid after run() returned `faulted` or `stopped`.
   const KernelFault& fault() const { return faults_.fault(); }
-  /// The first assertion that failed in a run() that gave `returned`; null: none did.
+  /// The first assertion that failed in a run() that returned `returned`; null if none failed.
   const KernelFault* assertion() const { return faults_.assertion(); }
 
   /// The handle by which other threads interrupt this one.
   const KernelThread& kernel_thread() const { return kernel_thread_; }
 
-  // Called by generated code through the runtime table.
-  /// `line` in the PTX text counts where it is not 0, else the one that `pc` belongs to.
+  // Called by generated code through the runtime table. `line` is the line in the PTX text; if it
+  // is 0, the line of `pc` is used.
   [[noreturn]] void raise(simt::FaultKind kind, uint64_t pc, uint64_t address, uint64_t size_bytes,
                           uint32_t thread, uint32_t line = 0);
-  /// A thread has failed an assertion; the run goes on. `text` is for the error of the launch.
+  /// Records a failed assertion of a thread; the run continues. `text` becomes the launch's error.
   void note_assertion(std::string text, uint64_t pc, uint32_t thread);
-  /// Ends the run because of the assertion that was noted.
+  /// Ends the run because of the recorded assertion.
   [[noreturn]] void raise_assertion();
-  /// No warp of the running block can go on; `place` is where one of them waits.
+  /// Ends the run because no warp of the running block can continue; `place` is where one of them
+  /// waits.
   [[noreturn]] void raise_deadlock(const ResidentBlock::Place& place);
-  /// Leaves when the launch was cancelled. For functions of the runtime that may take long.
+  /// Leaves the run if the launch was cancelled. For functions of the runtime that may take long.
   void check_stop(uint64_t pc);
-  /// Leaves with a stack overflow when less than `size_bytes` of stack are left.
+  /// Leaves the run with a stack overflow if less than `size_bytes` of stack are left.
   void check_stack(uint64_t size_bytes, uint64_t pc);
-  /// The memory around an access that the launch may make, empty: it may not.
+  /// The memory around an address that the launch may access; empty if it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
   void privatize_atomics(uint64_t address, uint32_t size_bytes);
   void flush_privatized() { privatized_.flush(state_); }
   uint32_t first_thread() const { return running_->first_thread; }
-  /// The block that runs now, in mode b and c.
+  /// The running block, in modes b and c.
   FiberBlock& fiber_block() { return static_cast<FiberBlock&>(*resident_); }
   IndependentBlock& independent_block() { return static_cast<IndependentBlock&>(*resident_); }
   const LaunchRun& launch() const { return *launch_; }
@@ -104,34 +105,36 @@ class Executor {
   std::array<GuardedRange, 2> windows_;  // two, for kernels that alternate
   uint32_t window_ = 0;
   simt::BlockState state_{};
-  simt::BlockState* running_ = &state_;  // of the block that runs now
+  simt::BlockState* running_ = &state_;  // of the running block
   ResidentBlocks residents_{&guard_};    // modes b and c
-  ResidentBlock* resident_ = nullptr;    // the one that runs now
+  ResidentBlock* resident_ = nullptr;    // the running block
   RunFaults faults_;
-  PrivatizedAtomics privatized_;  // mode a
-  StallWatch stall_;              // of launches whose blocks may wait
+  PrivatizedAtomics privatized_;  // for mode a
+  StallWatch stall_;              // for launches whose blocks may wait
 
   LaunchRun* launch_ = nullptr;
-  /// The launches that this thread has everything for.
+  /// The launches for which this thread has all memory.
   struct Prepared {
-    uint64_t unit = 0;  // its id; 0: of no launch
+    uint64_t unit = 0;  // the code's id; 0: no launch
     uint64_t shared_bytes = 0;
     uint32_t cluster_blocks = 1, threads = 0;
     bool operator==(const Prepared&) const = default;
   } prepared_;
-  uint64_t ticks_ = 0, blocks_ = 0;    // of this run
-  uint32_t part_ = 0, next_part_ = 0;  // claimed, and where the next blocks come from
+  uint64_t ticks_ = 0, blocks_ = 0;  // of this run
+  // The claimed part, and the one that the next blocks come from.
+  uint32_t part_ = 0, next_part_ = 0;
   void* fake_stack_ = nullptr;
   const void* host_low_ = nullptr;
   size_t host_size_ = 0;
 
   std::atomic<bool> in_use_{false};
   KernelThread kernel_thread_;
-  Executor* older_ = nullptr;  // that was made before this one
+  Executor* older_ = nullptr;  // the executor that was created before this one
 };
 
-/// The executor of this thread, made at the first use and kept until the thread ends. Null when the
-/// thread cannot run generated code (signals blocked, no memory): then it must only wait.
+/// Returns this thread's executor, which is created at the first call and kept until the thread
+/// ends. Null if the thread cannot run generated code (signals are blocked, or there is no memory):
+/// then it must only wait.
 Executor* executor_of_host_thread();
 
 }  // namespace km::cpu

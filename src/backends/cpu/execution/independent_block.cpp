@@ -50,7 +50,8 @@ ResidentBlock::Turn IndependentBlock::run(const simt::LaunchRecord* record, cons
   KM_ASSERT(unfinished_ != 0 || exited_ == thread_count_,
             "a block is over before all of its threads are");
   if (unfinished_ == 0) return Turn::finished;
-  // A barrier is no progress where threads go round a loop that waits, with barriers in it.
+  // A released barrier is not progress if threads of the block spin in a loop that contains
+  // barriers.
   if (progress || (released_ && !spun)) return Turn::progress;
   if (waiting || spun || waits_for_cluster()) return Turn::waiting;
   return release_complete(true) ? Turn::progress : Turn::deadlock;
@@ -63,7 +64,7 @@ const IndependentBlock::Barrier* IndependentBlock::barrier_of(uint32_t warp) con
   return nullptr;
 }
 
-/// A warp that goes round a loop says more than one at a barrier, which waits for it.
+/// A spinning warp is a better place to report than one at a barrier, which waits for it.
 ResidentBlock::Place IndependentBlock::place() const {
   Place at_barrier;
   for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
@@ -94,15 +95,16 @@ void IndependentBlock::release(Barrier& barrier) {
   released_ = true;
 }
 
-/// All threads of the block have come. False: others of the cluster have not.
+/// Called when all threads of the block have arrived. Returns false if other blocks of the cluster
+/// have not.
 bool IndependentBlock::complete(Barrier& barrier) {
   if (&barrier == &barriers_[simt::kClusterBarrier] && !sync_cluster()) return false;
   release(barrier);
   return true;
 }
 
-/// `count_exited`: nobody can go on, so exited threads count as arrived where a number of threads
-/// is given as well.
+/// Releases complete barriers. `count_exited` is set if no thread can continue: exited threads then
+/// count as arrived at barriers with a thread count too.
 bool IndependentBlock::release_complete(bool count_exited) {
   bool any = false;
   for (Barrier& barrier : barriers_) {

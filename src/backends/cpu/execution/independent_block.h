@@ -1,5 +1,5 @@
-// Mode c: blocks whose warps wait for each other, for other blocks, or have lanes that wait for
-// each other.
+// Mode c: blocks whose warps wait for each other or for other blocks, or whose lanes wait for each
+// other.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class IndependentBlock : public ResidentBlock {
 
   Place place() const override;
 
-  /// RuntimeTable::independent_barrier.
+  /// Implements RuntimeTable::independent_barrier.
   void arrive(simt::IndependentWarp* warp, uint32_t lanes, uint32_t id, uint32_t thread_count,
               uint32_t predicates, bool waits, uint32_t state, uint64_t pc);
 
@@ -24,12 +24,12 @@ class IndependentBlock : public ResidentBlock {
   struct Barrier {
     uint32_t arrived = 0;   // threads
     uint32_t expected = 0;  // threads, 0: all of the block
-    /// Lanes that the last warp lacks, once some of it have arrived: a number of threads counts
-    /// warps as whole ones (PTX ISA, barrier).
+    /// Lanes of the last warp that have not arrived after others of it have: a thread count
+    /// includes whole warps only (PTX ISA, barrier).
     uint32_t missing = 0;
     uint32_t predicates = 0;
-    std::array<uint32_t, kMaxWarps> waiting{};  // lanes, by warp
-    uint64_t pc = 0;                            // where the last of them came to it
+    std::array<uint32_t, kMaxWarps> waiting{};  // lanes of each warp
+    uint64_t pc = 0;                            // where the last arriving thread waits
   };
 
   void start() override;
@@ -38,12 +38,12 @@ class IndependentBlock : public ResidentBlock {
   void release(Barrier& barrier);
   bool complete(Barrier& barrier);
   bool release_complete(bool count_exited);
-  /// The barrier at which lanes of a warp wait; null: none.
+  /// The barrier at which lanes of a warp wait; null if they wait at none.
   const Barrier* barrier_of(uint32_t warp) const;
 
   uint32_t exited_ = 0;
-  uint32_t unfinished_ = 0;  // a bit per warp
-  bool released_ = false;    // a barrier, in this turn
+  uint32_t unfinished_ = 0;  // a bit for each warp
+  bool released_ = false;    // a barrier was released in this turn
   std::array<Barrier, kMaxBarriers> barriers_{};
 };
 

@@ -1,4 +1,4 @@
-// A fault of a kernel, with all that is known of it.
+// Faults of kernels.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,20 @@
 
 namespace km::cpu {
 
-/// A fault with everything that the message needs, copied out of the thread that had it.
+/// A fault with all data for its message, copied from the thread that faulted.
 struct KernelFault {
-  simt::FaultKind kind = simt::FaultKind::none;  // none: found by a signal
+  simt::FaultKind kind = simt::FaultKind::none;  // none: a signal reported it
   Fault fault;
   uint64_t size_bytes = 0;
-  uint32_t line = 0;         // in the PTX text, 0: the one that the pc belongs to
-  uint32_t helper_line = 0;  // where the pc belongs to none: that of the access it serves
+  uint32_t line = 0;  // line in the PTX text; 0: that of the pc
+  // The line of the access that the pc belongs to, if the pc has no line.
+  uint32_t helper_line = 0;
   uint64_t shared_address = 0;
   uint32_t block[3] = {};
-  uint32_t thread = 0;  // linear; the first of the packet when has_thread is false
+  uint32_t thread = 0;  // linear index; the first of the packet if has_thread is false
   bool has_thread = false;
-  bool deadlock = false;  // no warp of the block can go on
-  std::string text;       // of a failed assertion
+  bool deadlock = false;  // no warp of the block can continue
+  std::string text;       // message of a failed assertion
 };
 
 }  // namespace km::cpu

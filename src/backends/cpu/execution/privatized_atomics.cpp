@@ -10,7 +10,7 @@ namespace km::cpu {
 namespace {
 
 constexpr uint64_t kMaxBytes = 64 << 10;
-/// So many packets add as quickly to the kernel's memory as most memory is looked through.
+/// The number of packets whose direct atomics cost about as much as one scan of the private copy.
 constexpr uint64_t kFirstOutside = 16;
 
 void keep_none(simt::BlockState& state, uint64_t outside) {
@@ -19,7 +19,7 @@ void keep_none(simt::BlockState& state, uint64_t outside) {
   state.privatize_countdown = outside;
 }
 
-/// Two elements of 32 bits, or one of 64.
+/// Adds two elements of 32 bits, or one of 64.
 KM_LANE_SECTION void add_word(uint64_t at, uint64_t sums, bool is_wide) {
   if (is_wide) {
     __atomic_fetch_add(reinterpret_cast<uint64_t*>(at), sums, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
-// Sums that a thread keeps for itself. Additions to integers in global memory whose old values
-// nobody reads may come late: a thread adds to memory of its own as long as it can, and to the
-// kernel's when its part of the launch is over.
-// simt/plan/memory/privatized_atomics.h decides which kernels may do so.
+// Privatized atomics: a thread's own partial sums. Additions to integers in global memory whose old
+// values are not used may be delayed: a thread adds to a private copy and flushes it to the
+// kernel's memory when its part of the launch ends. simt/plan/memory/privatized_atomics.h decides
+// which kernels may do so.
 #pragma once
 
 #include "backends/cpu/memory/address_space.h"
@@ -12,18 +12,18 @@ namespace km::cpu {
 
 class PrivatizedAtomics {
  public:
-  /// At the beginning of a launch: nothing is kept.
+  /// Called at the beginning of a launch, without partial sums.
   void begin(simt::BlockState& state);
-  /// Keeps what is added to this memory from now on, where that pays.
+  /// Starts to accumulate additions to this memory if that pays.
   void keep(simt::BlockState& state, AddressRange memory, uint32_t element_bytes);
-  /// Adds what is kept, in generated code's place: a fault is one of the kernel. Keeps none for the
-  /// rest of the launch.
+  /// Adds the partial sums to memory as if generated code did, so that a fault belongs to the
+  /// kernel. Stops accumulating for the rest of the launch.
   void flush(simt::BlockState& state);
-  /// The launch has failed: drops what is kept.
+  /// Drops the partial sums of a launch that failed.
   void drop(simt::BlockState& state);
 
  private:
-  GuardedRange memory_;  // all zero while nothing is kept
+  GuardedRange memory_;  // all zero while there are no partial sums
   uint32_t element_bytes_ = 0;
 };
 

@@ -15,8 +15,8 @@ std::atomic<uint64_t> window_bytes{kWindowBytes};
 
 }  // namespace
 
-/// Smaller where a limit forbids 4 GiB. Offsets are signed: half of the window lies below its
-/// beginning.
+/// The window is smaller if a limit forbids 4 GiB. Offsets are signed, so half of the window lies
+/// below its beginning.
 GuardedRange reserve_window() {
   for (uint64_t size = window_bytes.load(); size >= kSmallestWindowBytes; size /= 4) {
     GuardedRange range = GuardedRange::reserve(size / 2, size / 2);

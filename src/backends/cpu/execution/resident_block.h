@@ -1,5 +1,5 @@
-// Blocks that are suspended while they wait (modes b and c): what each needs while it runs. A
-// thread keeps several of them going in turn, and takes more while all of its own wait.
+// Blocks that are suspended while they wait (modes b and c), with the memory that each needs. A
+// thread runs several of them in turn, and starts more while all of its own wait.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace km::cpu {
 
-/// Blocks that one thread keeps going at the same time, at most.
+/// The most blocks that one thread runs at the same time.
 constexpr uint32_t kMaxResidentBlocks = 256;
 
 constexpr uint32_t kMaxWarps = 32;
@@ -27,16 +27,16 @@ class ResidentBlock {
   ResidentBlock& operator=(const ResidentBlock&) = delete;
   virtual ~ResidentBlock() = default;
 
-  /// Memory for blocks of this kernel; false: none left.
+  /// Allocates memory for blocks of this kernel; false if there is none.
   virtual bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count);
-  /// A block begins; `state` has everything but the memory. In a cluster (null: in none), shared
-  /// memory is what that gives it.
+  /// Starts a block; `state` has everything but the memory. If `cluster` is not null, shared memory
+  /// comes from it.
   void begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster, uint32_t rank);
-  /// Every warp that can goes on until it waits.
+  /// Runs every warp that can continue until it waits.
   virtual Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) = 0;
 
-  /// The place at which a warp of a waiting block is: the address of an instruction, or a line in
-  /// the PTX text; 0 if it is not known.
+  /// The place where a warp of a waiting block is: the address of an instruction or a line in the
+  /// PTX text; 0 if unknown.
   struct Place {
     uint64_t pc = 0;
     uint32_t line = 0;
@@ -51,15 +51,16 @@ class ResidentBlock {
 
  protected:
   virtual void start() = 0;
-  /// All threads of the block are at the barrier of the cluster. True: those of all blocks are.
+  /// Called when all threads of the block are at the cluster's barrier. True if those of all its
+  /// blocks are.
   bool sync_cluster();
-  /// Waiting for other blocks there.
+  /// True while it waits for other blocks there.
   bool waits_for_cluster() const { return waits_for_cluster_; }
-  /// True if the block waited there, and the others have come.
+  /// True if the block waited there and the other blocks have arrived.
   bool has_synced_cluster();
 
   simt::BlockState state_{};
-  uint64_t scratch_bytes_ = 0;  // of a warp
+  uint64_t scratch_bytes_ = 0;  // for each warp
   uint32_t thread_count_ = 0;
 
  private:
@@ -67,14 +68,15 @@ class ResidentBlock {
   uint32_t cluster_round_ = 0;
   bool waits_for_cluster_ = false;
   GuardedRange window_, scratch_;
-  bool has_shared_ = false;  // else the window is left from another kernel
+  bool has_shared_ = false;  // otherwise the window still has another kernel's size
 };
 
-/// For shared memory: offsets are signed 32-bit numbers from its beginning.
+/// Reserves address space for shared memory, whose offsets are signed 32-bit numbers from its
+/// beginning.
 GuardedRange reserve_window();
-/// Reserves the window at its first use, and opens exactly `shared_bytes` of it.
+/// Reserves the window at its first use, and makes exactly `shared_bytes` of it accessible.
 bool open_window(GuardedRange& window, uint64_t shared_bytes);
-/// Scratch memory loses its content when it grows.
+/// Enlarges scratch memory, which loses its content.
 bool grow_scratch(GuardedRange& scratch, uint64_t needed_bytes, const CodeUnit& unit);
 
 }  // namespace km::cpu

@@ -11,7 +11,7 @@
 namespace km::cpu {
 namespace {
 
-/// Memory for a block, which holds the shared memory of its cluster where it is the first of it.
+/// Allocates memory for a block; the first block of a cluster has the shared memory of all of them.
 bool prepare_block(ResidentBlock& block, uint32_t rank, const LaunchRun& launch,
                    uint32_t warp_count) {
   uint64_t shared_bytes = launch.shared_bytes;
@@ -28,7 +28,7 @@ std::unique_ptr<ResidentBlock> ResidentBlocks::make_block(const CodeUnit& unit) 
   return std::make_unique<FiberBlock>(guard_);
 }
 
-/// Every block has its own memory.
+/// Blocks do not share memory, so each of them is prepared.
 bool ResidentBlocks::prepare(const LaunchRun& launch, uint32_t warp_count) {
   Blocks& blocks = blocks_of(*launch.unit);
   bool ready = true;
@@ -50,8 +50,8 @@ void ResidentBlocks::begin(LaunchRun& launch) {
   first_untaken_ = end_untaken_ = 0;
 }
 
-/// Prepares `count` blocks at the end of idle_, the first of them as the last element. False: no
-/// memory is left for one.
+/// Prepares `count` blocks at the end of idle_, the first as the last element. Returns false if
+/// there is no memory for one.
 bool ResidentBlocks::make_ready(uint32_t count, uint32_t warp_count) {
   Blocks& blocks = blocks_of(*launch_->unit);
   while (idle_.size() < count) {
@@ -76,8 +76,8 @@ Cluster* ResidentBlocks::new_cluster(uint32_t size) {
   return cluster;
 }
 
-/// It takes no more from the range than there is room for at once: other threads could not begin
-/// them.
+/// It takes at most as many blocks as there is room for, because other threads could not start the
+/// rest.
 bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
   const uint32_t count = launch_->cluster_blocks;
   KM_ASSERT(count != 0 && running_.size() <= kMaxResidentBlocks && first_untaken_ <= end_untaken_,

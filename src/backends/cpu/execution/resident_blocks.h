@@ -1,5 +1,5 @@
-// The blocks that one thread keeps going in turn (modes b and c): their memory, and which of them
-// begins next.
+// The blocks that one thread runs in turn (modes b and c): their memory, and the choice of the next
+// one to start.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,28 @@
 
 namespace km::cpu {
 
-/// ResidentBlocks keeps blocks that have been made for use by later launches.
+/// Owns blocks, which later launches reuse.
 class ResidentBlocks {
  public:
-  /// `guard`: of the thread, on whose stacks fibers run.
+  /// `guard` is the thread's; fibers run under it.
   explicit ResidentBlocks(CodeGuard* guard) : guard_(guard) {}
 
-  /// Prepares memory for one block of the launch, or one cluster, so that it has it for certain.
-  /// False: there is none left.
+  /// Allocates memory for one block or cluster of the launch, so that at least one can run. Returns
+  /// false if there is none.
   bool prepare(const LaunchRun& launch, uint32_t warp_count);
-  /// A run of blocks of the launch begins, with all blocks idle.
+  /// Begins to run blocks of the launch; all blocks are idle.
   void begin(LaunchRun& launch);
-  /// Starts the next block or cluster of the launch, as long as this thread has room for it. Blocks
-  /// begin as `state` says; `part` is the part of the range that they are taken from.
+  /// Starts the next block or cluster of the launch if this thread has room for it. Blocks start
+  /// with `state`; `part` is the part of the range that they come from.
   bool start_next(simt::BlockState& state, uint32_t* part);
-  /// Ends the block with this index in running(), which those after it move up to. True if it, or
-  /// its cluster, is over; others of a cluster may use its shared memory until all of them are.
+  /// Ends the block at this index of running(); later ones move up. Returns true if it or its whole
+  /// cluster is over: blocks of a cluster keep their shared memory until all of them are.
   bool finish(size_t index);
-  /// After a fault: forgets the warps that were left in the middle.
+  /// Drops the suspended warps after a fault.
   void abandon();
 
   const std::vector<ResidentBlock*>& running() const { return running_; }
-  /// True if all blocks that were taken from the range have begun.
+  /// True if all blocks that were taken from the range have started.
   bool has_begun_all() const { return first_untaken_ == end_untaken_; }
 
  private:
@@ -49,11 +49,11 @@ class ResidentBlocks {
 
   CodeGuard* const guard_;
   LaunchRun* launch_ = nullptr;
-  Blocks fiber_blocks_, independent_blocks_;  // made so far, by the kernel's mode
+  Blocks fiber_blocks_, independent_blocks_;  // created so far, by the kernel's mode
   std::vector<ResidentBlock*> idle_, running_;
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<Cluster*> idle_clusters_;
-  uint64_t first_untaken_ = 0, end_untaken_ = 0;  // taken from the range, not yet started
+  uint64_t first_untaken_ = 0, end_untaken_ = 0;  // taken from the range, not started yet
 };
 
 }  // namespace km::cpu

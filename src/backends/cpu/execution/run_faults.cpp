@@ -52,7 +52,7 @@ void RunFaults::complete(Ending ending, const Fault& of_guard, const simt::Block
   for (int i = 0; i < 3; ++i) fault_.block[i] = state.block[i];
   fault_.shared_address = reinterpret_cast<uint64_t>(state.shared);
   if (fault_.kind != simt::FaultKind::none) return;
-  fault_.fault = of_guard;  // found by a signal
+  fault_.fault = of_guard;  // a signal reported it
   fault_.thread = state.first_thread;
   fault_.has_thread = false;
   fault_.deadlock = false;

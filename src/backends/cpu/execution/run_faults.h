@@ -10,11 +10,11 @@
 
 namespace km::cpu {
 
-/// RunFaults keeps what ended a run, and the first assertion that failed in it. Generated code is
-/// left after a fault was noted, so that these functions call no sanitizer.
+/// Records the fault that ended a run and the first assertion that failed in it. Generated code is
+/// left after a fault was recorded, so these functions must not call a sanitizer.
 class RunFaults {
  public:
-  /// A run begins, without faults.
+  /// Starts a run without faults.
   void begin() {
     fault_.kind = simt::FaultKind::none;
     has_assertion_ = false;
@@ -22,26 +22,26 @@ class RunFaults {
 
   /// The fault that ended the run.
   const KernelFault& fault() const { return fault_; }
-  /// The first assertion that failed; null: none did.
+  /// The first assertion that failed; null if none failed.
   const KernelFault* assertion() const { return has_assertion_ ? &assertion_ : nullptr; }
 
-  /// A function of the runtime has found the fault. `line` in the PTX text counts where it is not
-  /// 0, else the one that `pc` belongs to.
+  /// Records a fault that a function of the runtime found. `line` is the line in the PTX text; if
+  /// it is 0, the line of `pc` is used.
   void note_raised(simt::FaultKind kind, uint64_t pc, uint64_t address, uint64_t size_bytes,
                    uint32_t thread, uint32_t line);
-  /// No warp of the running block can go on; `place` is where one of them waits.
+  /// Records that no warp of the running block can continue; `place` is where one of them waits.
   void note_deadlock(const ResidentBlock::Place& place);
-  /// The run was stopped before or while it ran: the guard says where.
+  /// Records that the run was stopped; the guard knows where.
   void note_stopping() { fault_.kind = simt::FaultKind::none; }
-  /// A thread of the block has failed an assertion; the first one counts.
+  /// Records a failed assertion of a thread of the block; later ones are ignored.
   void note_assertion(std::string text, uint64_t pc, const simt::BlockState& state,
                       uint32_t thread);
 
-  /// The run was left: adds the block, and what the guard knows if nobody noted a fault.
+  /// Called when the run was left: adds the block and, if no fault was recorded, the guard's.
   void complete(Ending ending, const Fault& of_guard, const simt::BlockState& state);
-  /// The run never began: it was stopped before.
+  /// Records that the run was stopped before it began.
   void set_not_begun();
-  /// Makes the assertion the fault of the run. False: none has failed.
+  /// Makes the recorded assertion the fault of the run. Returns false if none has failed.
   bool take_assertion();
 
  private:

@@ -1,5 +1,5 @@
-// Launches in which nothing happens: every thread that runs one has blocks that wait, and none gets
-// on. Such a launch may wait for the host, or for ever; after a while the log says where.
+// Detects stalled launches: all blocks of every thread that runs the launch wait. Such a launch may
+// wait for the host, or for ever; after a while the log reports where it waits.
 #pragma once
 
 #include <atomic>
@@ -7,9 +7,8 @@
 
 namespace km::cpu {
 
-/// A StallRelief is told by a thread of a launch whose blocks all wait: what they wait for may be
-/// in a stream that no thread has taken, because all of them are in such launches. It sees to it
-/// that one takes it.
+/// Called by a thread of a launch whose blocks all wait. They may wait for work in a stream that no
+/// thread runs, because all threads run such launches; relieve() then makes a thread run it.
 class StallRelief {
  public:
   virtual void relieve() = 0;
@@ -18,14 +17,14 @@ class StallRelief {
   ~StallRelief() = default;
 };
 
-/// The counts that the threads of one launch share.
+/// The counters that the threads of one launch share.
 struct Stall {
-  std::atomic<uint32_t> threads{0};  // that run blocks of the launch
-  std::atomic<uint32_t> stalled{0};  // those of them that have waited for too long
+  std::atomic<uint32_t> threads{0};  // threads that run blocks of the launch
+  std::atomic<uint32_t> stalled{0};  // threads that have waited for too long
   std::atomic<bool> reported{false};
 };
 
-/// One thread's part in it, from its first to its last block of the launch.
+/// The part of one thread, from its first to its last block of the launch.
 class StallWatch {
  public:
   StallWatch() = default;
@@ -33,17 +32,17 @@ class StallWatch {
   StallWatch& operator=(const StallWatch&) = delete;
 
   void begin(Stall& launch);
-  /// However the thread's part ends.
+  /// Called however the thread's part ends.
   void end();
 
-  /// Some block has got on.
+  /// Called when a block has continued.
   void note_progress() {
     since_ns_ = 0;
     if (is_stalled_) [[unlikely]]
       set_stalled(false);
   }
-  /// All blocks of this thread wait; called every few microseconds. True, once in a launch: all its
-  /// threads have waited for as long as KM_STALL_WARNING_MS says, and the caller reports it.
+  /// Called every few microseconds while all blocks of this thread wait. Returns true once in a
+  /// launch, when all its threads have waited for KM_STALL_WARNING_MS; the caller then reports it.
   bool note_wait();
 
  private:

@@ -1,4 +1,4 @@
-// Entries of graphs, and how their commands are made.
+// Entries of graphs, which build their commands.
 #include "backends/cpu/graph/graph.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace km::cpu {
 namespace {
 
-/// Makes the command of a node, by the type of its operation.
+/// Builds a node's command by the type of its operation.
 class CommandMaker {
  public:
   CommandMaker(Command* command, km_graph_node_kind kind, Context* context)
       : command_(command), kind_(kind), context_(context) {}
 
-  // Nodes without an operation join and fork only.
+  // Nodes without an operation only join and fork.
   Status operator()(const EmptyNode&) const { return {}; }
   Status operator()(const kmb_kernel_node& node) const {
     return prepare_launch(command_, *from(node.function), node.launch, context_);
@@ -101,7 +101,7 @@ class CommandMaker {
   Context* const context_;
 };
 
-/// The event that a node records or waits for, else null.
+/// The event that a node records or waits for; otherwise null.
 Event* event_of(const kmb_graph_node& node) {
   const bool has_one =
       node.kind == KMB_GRAPH_NODE_EVENT_RECORD || node.kind == KMB_GRAPH_NODE_EVENT_WAIT;
@@ -115,7 +115,7 @@ Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context
   return made;
 }
 
-/// Makes the node the owner of a host node's user data.
+/// Moves a host node's user data to the new node.
 void take_user_data(GraphNode* made, const kmb_graph_node& node) {
   if (node.kind != KM_GRAPH_NODE_HOST) return;
   made->used.emplace<HostData>(node.host.release, node.host.user_data);
@@ -131,20 +131,21 @@ Graph::~Graph() {
   context_->release();
 }
 
-/// Gives the kernels that may launch graphs their environment.
+/// Gives kernels that may launch graphs their execution environment.
 void Graph::set_environment(GraphProgram* program) {
   for (const std::shared_ptr<GraphNode>& node : program->nodes) {
     const Command& command = node->command;
     if (command.launches == nullptr) continue;
     if (environment_ == nullptr) environment_ = std::make_shared<GraphEnvironment>();
     program->environment = environment_;
-    // Nodes of the program before may be running.
+    // The old program's nodes are not touched, because they may be running.
     auto& root = static_cast<DeviceGrid&>(*command.run.grid);
     if (root.environment() == nullptr) root.set_environment(environment_.get());
   }
 }
 
-/// Lets kernels change a node that has a handle. `before`: what it replaces; null: nothing.
+/// Makes a node with a handle updatable by kernels. `before` is the node that it replaces; null:
+/// none.
 void Graph::make_updates(GraphNode* made, const kmb_graph_node& node,
                          const GraphNode* before) const {
   if (node.kind != KM_GRAPH_NODE_KERNEL || node.kernel.update_handle == 0) return;
@@ -238,14 +239,15 @@ km_status graph_upload(kmb_graph* graph, uint64_t handle, const kmb_graph_node* 
                  [&]() -> Status { return from(graph)->upload(handle, {nodes, node_count}); });
 }
 
-/// Queues a graph command that is at its end already.
+/// Queues a graph command without steps, which only applies the host's changes.
 km_status graph_restore(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticket,
                         kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
     const std::shared_ptr<const GraphProgram> program = from(graph)->program();
-    Command* command = new_command(stream, CommandKind::graph);  // last: nothing fails after it
+    // The command is allocated last, because nothing may fail after it.
+    Command* command = new_command(stream, CommandKind::graph);
     command->program = program;
     command->lane = 0;
     command->step = static_cast<uint32_t>(program->nodes.size());
@@ -262,14 +264,15 @@ km_status graph_launch(kmb_graph* graph, kmb_stream* handle, uint64_t* out_ticke
     KM_TRY(stream->context()->check());
     const std::shared_ptr<const GraphProgram> program = from(graph)->program();
     const std::shared_ptr<const GraphLaunch> launch = program->begin_launch(stream);
-    Command* command = new_command(stream, CommandKind::graph);  // last: nothing fails after it
+    // The command is allocated last, because nothing may fail after it.
+    Command* command = new_command(stream, CommandKind::graph);
     command->program = program;
     command->lane = 0;
     command->step = 0;
     command->events = launch;
     *out_ticket = stream->submit(command);
-    // The launch may be over by now, but it only completes its marks. Whoever reads their tickets
-    // has them from the event, whose lock orders that.
+    // The launch may be over by now, but it only completes its marks. Their tickets are read
+    // through the event, whose lock orders this write.
     if (launch) program->record_events(*launch, *out_ticket);
     return {};
   });

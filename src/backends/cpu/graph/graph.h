@@ -1,4 +1,4 @@
-// Graphs as the host makes and changes them.
+// Graphs as the host creates and changes them.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ class Context;
 class GraphEnvironment;
 struct DeviceGraphUse;
 
-/// Graph makes the programs of one graph, another one for each change.
+/// Builds the programs of one graph: a new one after each change.
 class Graph {
  public:
   static Result<std::unique_ptr<Graph>> make(Context* context,
                                              std::span<const kmb_graph_node> nodes);
   ~Graph();
   Status update(std::span<const uint32_t> indices, std::span<const kmb_graph_node> nodes);
-  /// Lets kernels launch the graph as these nodes say.
+  /// Makes these nodes the graph that kernels launch by the handle.
   Status upload(uint64_t handle, std::span<const kmb_graph_node> nodes);
   const std::shared_ptr<const GraphProgram>& program() const { return program_; }
 
@@ -32,7 +32,7 @@ class Graph {
   void make_updates(GraphNode* made, const kmb_graph_node& node, const GraphNode* before) const;
   Context* const context_;
   std::shared_ptr<DeviceGraphUse> use_;            // null: never uploaded
-  std::shared_ptr<GraphEnvironment> environment_;  // of its runs; null: its kernels launch nothing
+  std::shared_ptr<GraphEnvironment> environment_;  // for its runs; null: its kernels launch nothing
   std::shared_ptr<const GraphProgram> program_;
 };
 

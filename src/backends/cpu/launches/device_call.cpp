@@ -1,4 +1,4 @@
-// The calls of the device runtime that a grid answers.
+// Executes a grid's calls of the device runtime.
 #include <array>
 #include <bit>
 #include <new>
@@ -23,16 +23,16 @@ constexpr uint64_t kArgumentsAlignBytes = 64;
 constexpr uint64_t kMostCopyKind = 4;  // cudaMemcpyDefault
 constexpr uint32_t kNonBlockingStream = 1, kEventWithoutTiming = 2;
 
-/// An error of a function with a result of 8 bytes.
+/// The error of a function with a result of 8 bytes.
 constexpr uint64_t no_word(DeviceError error) {
   return kNoWord << 32 | static_cast<uint32_t>(error);
 }
-/// An error of a function with a result of 4 bytes.
+/// The error of a function with a result of 4 bytes.
 constexpr uint64_t no_half(DeviceError error) {
   return uint64_t{static_cast<uint32_t>(error)} << 32;
 }
 
-/// One call of one thread.
+/// Executes one call of one thread.
 class Caller {
  public:
   Caller(const simt::LaunchRecord& record, const simt::BlockState& state, DeviceGrid& grid,
@@ -157,7 +157,7 @@ DeviceError Caller::launch_v2() {
   return grid_.submit(*work, stream);
 }
 
-/// cudaGraphLaunch: kernels of graphs launch graphs.
+/// Implements cudaGraphLaunch, by which kernels of graphs launch graphs.
 DeviceError Caller::launch_graph() {
   const auto [handle, stream] = words<GraphLaunchWords>();
   const bool is_tail = stream == kGraphTailLaunchStream;
@@ -167,7 +167,7 @@ DeviceError Caller::launch_graph() {
   GraphEnvironment* const environment = grid_.environment();
   std::shared_ptr<const DeviceGraph> graph = context().device_graphs().find(handle);
   if (environment == nullptr || graph == nullptr) return DeviceError::invalid_value;
-  // Launches of the graph that runs are tails, whoever has launched it.
+  // The running graph may only launch itself as a tail, whoever has launched it.
   if (!is_tail && record_.graph_exec == handle) return DeviceError::invalid_value;
   DeviceWork work;
   work.graph = DeviceGraphLaunch::begin(std::move(graph), is_tail);
@@ -179,7 +179,7 @@ DeviceError Caller::launch_graph() {
   return environment->add_tail(std::move(work)) ? DeviceError::none : DeviceError::too_many_pending;
 }
 
-/// cudaGraphKernelNodeUpdate, of which arguments are only looked at: node_store writes them.
+/// Implements cudaGraphKernelNodeUpdate. Arguments are only checked: node_store writes them.
 DeviceError Caller::update_node() {
   enum : uint32_t { kGrid = 1, kArguments, kEnabled };
   const auto given = words<NodeUpdateWords>();
@@ -226,7 +226,8 @@ DeviceError Caller::submit_copy(Transfer transfer, uint64_t stream) {
   return grid_.submit(work, stream);
 }
 
-/// A transfer of rows in layers; nothing: a row is longer than its pitch, or a layer has too many.
+/// Makes a transfer of rows in layers; empty if a row is longer than its pitch or a layer has too
+/// many rows.
 std::optional<Transfer> layers(const TransferRows& shape, uint64_t depth) {
   Transfer transfer;
   transfer.rows = shape;
@@ -381,7 +382,7 @@ MultiprocessorLimits own_limits() {
   return limits;
 }
 
-/// cudaOccupancyMaxActiveBlocksPerMultiprocessor: blocks that a multiprocessor holds.
+/// Implements cudaOccupancyMaxActiveBlocksPerMultiprocessor.
 uint64_t Caller::occupancy() {
   constexpr uint64_t kMostFlags = 1;  // cudaOccupancyDisableCachingOverride
   const auto given = words<OccupancyWords>();
@@ -408,7 +409,7 @@ uint64_t Caller::device_value(DeviceCall function) {
     case DeviceCall::runtime_version:
       return kRuntimeVersion;
     default:
-      return 0;  // no preference between caches and shared memory
+      return 0;  // no preference between cache and shared memory
   }
 }
 
@@ -489,8 +490,7 @@ uint64_t Caller::run(DeviceCall function) {
   return number(DeviceError::unknown);
 }
 
-/// Values of the two kinds of results, and pointers, have no bits in common with each other's
-/// errors: all of them are refused by all wrappers.
+/// Returns the error in the encoding of the function's result, which its wrapper decodes.
 uint64_t Caller::run_out_of_memory(DeviceCall function) {
   switch (function) {
     case DeviceCall::get_parameter_buffer:

@@ -11,10 +11,10 @@
 
 namespace km::cpu {
 
-/// Makes the work of a node, by the type of its operation.
+/// Makes the work of a node by the type of its operation.
 class DeviceGraph::WorkMaker {
  public:
-  /// `updates`: of the node; null: no kernel changes it.
+  /// `updates` is the node's; null: kernels do not change it.
   WorkMaker(DeviceGraph* graph, km_graph_node_kind kind, const UpdatedLaunch* updates)
       : graph_(graph), kind_(kind), updates_(updates) {}
 
@@ -88,7 +88,7 @@ void DeviceGraphLaunch::start() {
   std::atomic<bool>& running = graph_->use().is_running;
   if (claim_ == &running) return;
   end();
-  // A launch in another stream may hold the claim, and then ends it.
+  // A launch in another stream may hold the claim, and ends it then.
   if (!running.exchange(true)) claim_ = &running;
 }
 

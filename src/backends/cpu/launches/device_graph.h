@@ -1,5 +1,5 @@
-// Graphs that kernels launch (cudaGraphLaunch in device code). A kernel of a graph launches others,
-// which run after its blocks, and tails, which run after the whole graph.
+// Graphs that kernels launch (cudaGraphLaunch in device code). A kernel of a graph may launch
+// others, which run after its blocks, and tails, which run after the whole graph.
 #pragma once
 
 #include <atomic>
@@ -15,22 +15,21 @@
 
 namespace km::cpu {
 
-/// Tells if launches of a graph by kernels are under way: one may run at a time, and one may wait
-/// to be a tail.
+/// The launches of a graph by kernels: one may run, and one may wait to be a tail.
 struct DeviceGraphUse {
   std::atomic<bool> is_running{false}, is_tail{false};
 };
 
-/// A graph as it was when it was uploaded. Immutable.
+/// An uploaded graph. Immutable.
 class DeviceGraph {
  public:
-  /// `use` belongs to the graph, whatever is uploaded of it. The nodes are those of `program`.
+  /// `use` belongs to the graph and is shared by all its uploads. `program` provides the nodes.
   static Result<std::shared_ptr<const DeviceGraph>> make(uint64_t handle,
                                                          std::span<const kmb_graph_node> nodes,
                                                          const GraphProgram& program,
                                                          std::shared_ptr<DeviceGraphUse> use);
   uint64_t handle() const { return handle_; }
-  /// The nodes' work, each after that which it depends on.
+  /// The nodes' work in topological order.
   const std::vector<DeviceWork>& works() const { return works_; }
   DeviceGraphUse& use() const { return *use_; }
 
@@ -43,13 +42,13 @@ class DeviceGraph {
   const uint64_t handle_;
   const std::shared_ptr<DeviceGraphUse> use_;
   std::vector<DeviceWork> works_;
-  std::vector<std::vector<uint8_t>> arguments_;  // of the kernels
+  std::vector<std::vector<uint8_t>> arguments_;  // arguments of the kernels
 };
 
-/// One launch of a graph by a kernel, which is under way as long as this lives.
+/// One launch of a graph by a kernel. It counts as running while this object lives.
 class DeviceGraphLaunch {
  public:
-  /// Null: a launch is under way that excludes this one.
+  /// Returns null if another launch excludes this one.
   static std::shared_ptr<DeviceGraphLaunch> begin(std::shared_ptr<const DeviceGraph> graph,
                                                   bool is_tail);
   ~DeviceGraphLaunch() { end(); }
@@ -57,9 +56,9 @@ class DeviceGraphLaunch {
   DeviceGraphLaunch& operator=(const DeviceGraphLaunch&) = delete;
 
   const DeviceGraph& graph() const { return *graph_; }
-  /// The graph runs: it may wait to be its own tail.
+  /// Called when the graph starts: a further launch may then wait to be its tail.
   void start();
-  /// The graph's nodes are over: it may be launched again.
+  /// Called when the graph's nodes are over: it may be launched again.
   void end();
 
  private:
@@ -67,22 +66,23 @@ class DeviceGraphLaunch {
       : graph_(std::move(graph)), claim_(claim) {}
 
   const std::shared_ptr<const DeviceGraph> graph_;
-  std::atomic<bool>* claim_;  // of the graph's use; null: nothing is claimed any more
+  std::atomic<bool>* claim_;  // a flag of the graph's use; null: none is claimed
 };
 
-/// The launches by kernels of one graph while it runs (CUDA: its execution environment).
+/// The launches that kernels of one graph have made while it runs; CUDA calls this the graph's
+/// execution environment.
 class GraphEnvironment final : public GraphTails {
  public:
-  // CUDA Programming Guide, "Device Graph Launch".
+  // Limits of the CUDA Programming Guide, "Device Graph Launch".
   static constexpr uint32_t kMostLaunches = 120, kMostTails = 255;
 
-  /// Counts a launch that does not wait for the graph's end; false: there were too many.
+  /// Counts a launch that does not wait for the graph's end; false if there are too many.
   bool count_launch();
-  /// False: too many tails wait.
+  /// Adds a tail; false if too many wait.
   bool add_tail(DeviceWork tail);
   bool has_tails() const;
   std::unique_ptr<FollowUps> begin_tails(Context* context) override;
-  /// Takes the tails when the graph's nodes are over; what is counted begins at 0 again.
+  /// Returns the tails when the graph's nodes are over, and resets the counters.
   std::vector<DeviceWork> take_tails();
 
  private:

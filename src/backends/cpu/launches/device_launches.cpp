@@ -14,8 +14,9 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kChunkBytes = 32 << 10;      // of memory for arguments
-constexpr uint64_t kMostBufferBytes = 1 << 20;  // CUDA's kernels have 32,764 bytes of parameters
+constexpr uint64_t kChunkBytes = 32 << 10;  // size of chunks of argument memory
+// A buffer may have this size; CUDA's kernels have at most 32,764 bytes of parameters.
+constexpr uint64_t kMostBufferBytes = 1 << 20;
 constexpr uint64_t kFirstHandle = 0x1000, kHandleStep = 0x10;
 
 }  // namespace
@@ -187,14 +188,15 @@ Result<bool> DeviceLaunches::start(const DeviceWork& work) {
   grid->set_environment(top().environment());
   command_->run.grid = grid.get();
   command_->run.record.graph_exec = top().graph_handle();
-  // A grid whose last launch replaces it leaves nothing: kernels may follow each other for ever. A
-  // graph stays for the tails that its last node may launch.
+  // A grid is dropped before its last launch runs, because kernels may launch each other for ever.
+  // A graph stays for the tails that its last node may launch.
   if (!nested_.empty() && top().is_finished() && !top().is_graph()) nested_.pop_back();
   nested_.push_back(std::move(grid));
   return true;
 }
 
-/// Begins with the nodes of a graph. Its tails, too, may follow each other for ever.
+/// Enters the nodes of a graph. Tails replace the graph that launched them, because they may follow
+/// each other for ever.
 void DeviceLaunches::enter(const DeviceWork& work) {
   KM_ASSERT(work.graph != nullptr, "the launch of a kernel is taken for that of a graph");
   auto graph = std::make_unique<DeviceGrid>(this, work.graph);

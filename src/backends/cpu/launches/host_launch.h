@@ -10,7 +10,7 @@ namespace km::cpu {
 class Context;
 class Function;
 
-/// Checks a launch, makes its code and fills in its command, with a grid if the kernel launches
+/// Checks a launch, compiles its code and fills in its command, with a grid if the kernel launches
 /// others.
 Status prepare_launch(Command* command, const Function& function, const kmb_launch& launch,
                       Context* context);

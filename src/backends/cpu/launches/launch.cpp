@@ -56,7 +56,7 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
   return {};
 }
 
-/// The reason why a block cannot have `shared_bytes` of dynamic shared memory.
+/// The error for a block that cannot have `shared_bytes` of dynamic shared memory.
 [[gnu::cold, gnu::noinline]] Error too_much_shared(const Function& function,
                                                    uint64_t shared_bytes) {
   const simt::KernelInfo& kernel = function.kernel();
@@ -77,7 +77,7 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
                     function.max_dynamic_shared_bytes(), kernel.shared_static_bytes, most);
 }
 
-/// The reason why a kernel cannot be given its arguments in `size_bytes`.
+/// The error for arguments of a wrong size.
 [[gnu::cold, gnu::noinline]] Error other_arguments(const simt::KernelInfo& kernel,
                                                    uint64_t size_bytes) {
   return make_error(KM_ERROR_INVALID_LAUNCH, "kernel '%s' takes %s of arguments, not %" PRIu64,
@@ -85,9 +85,9 @@ Status check_block(const simt::KernelInfo& kernel, const uint32_t block[3]) {
                     size_bytes);
 }
 
-/// Static shared memory, then the dynamic part, which starts on 16 bytes and ends where the memory
-/// does that a GPU would give the block: kernels may touch what lies between. Reserved memory
-/// follows for those that use it.
+/// Static shared memory is followed by the dynamic part, which starts at a multiple of 16 bytes and
+/// ends where the memory ends that a GPU would allocate for the block: kernels may access the gap.
+/// Reserved memory follows if the kernel uses it.
 uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes) {
   const bool is_exact = dynamic_bytes == 0 && !kernel.reads_shared_size && !kernel.reserves_shared;
   if (is_exact) return kernel.shared_static_bytes;
@@ -96,7 +96,7 @@ uint64_t shared_bytes_of(const simt::KernelInfo& kernel, uint64_t dynamic_bytes)
   return own + (kernel.reserves_shared ? simt::kReservedSharedBytes : 0);
 }
 
-// Shared memory of a single block: all of the window is its own.
+// A single block has the whole window as its shared memory.
 constexpr uint32_t kLoneClusterBits = 31;
 
 bool asks_for_clusters(const simt::KernelInfo& kernel, const kmb_launch& launch) {
@@ -110,7 +110,7 @@ Error invalid_cluster(const Function& function, const std::array<uint32_t, 3>& s
                     why.c_str());
 }
 
-/// The cluster that the launch asks for, or else the kernel.
+/// The cluster size of the launch, otherwise the kernel's.
 Result<std::array<uint32_t, 3>> cluster_size(const Function& function, const kmb_launch& launch) {
   const simt::KernelInfo& kernel = function.kernel();
   std::array<uint32_t, 3> size = kernel.cluster, asked{};
@@ -205,7 +205,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   return {};
 }
 
-/// check_launch(), as a part of its caller: launches that are in order pay for no call.
+/// check_launch() inlined into its caller, so that valid launches pay for no call.
 [[gnu::always_inline]] inline Status check(const Function& function, const kmb_launch& launch) {
   const simt::KernelInfo& kernel = function.kernel();
   KM_TRY(check_grid(kernel, launch.grid));

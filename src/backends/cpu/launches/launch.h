@@ -1,4 +1,4 @@
-// The preparation that launches of kernels share with kernels' nodes of graphs.
+// Preparation that launches share with kernel nodes of graphs.
 #pragma once
 
 #include "backend/interface.h"
@@ -12,8 +12,8 @@ class Function;
 
 /// Checks sizes and arguments of a launch.
 Status check_launch(const Function& function, const kmb_launch& launch);
-/// Checks a launch, makes its code and fills in its command, which has no grid yet: a kernel that
-/// launches others gets it from DeviceLaunches.
+/// Checks a launch, compiles its code and fills in its command without a grid; DeviceLaunches adds
+/// one for a kernel that launches others.
 Status prepare_device_launch(Command* command, const Function& function, const kmb_launch& launch,
                              Context* context);
 

@@ -73,7 +73,8 @@ bool UpdatableNode::read(const NodeBase& base, uint64_t* version, NodeSettings* 
   return true;
 }
 
-/// A cooperative launch has no more blocks than that of the host's, which the device holds at once.
+/// A cooperative launch must not have more blocks than the host's, because the device has to hold
+/// all of them at once.
 DeviceError UpdatableNode::set_grid(const uint32_t grid[3]) {
   const std::lock_guard lock(mutex_);
   for (int i = 0; i < 3; ++i) {
@@ -115,7 +116,7 @@ UpdatedLaunch::UpdatedLaunch(std::shared_ptr<UpdatableNode> node,
                              std::shared_ptr<const NodeBase> base)
     : node_(std::move(node)), base_(std::move(base)), settings_(base_->settings) {}
 
-/// The command keeps what it has as a kernel that launches others.
+/// The command keeps its launches if the kernel launches others.
 Status UpdatedLaunch::prepare(Command* command, Context* context) const {
   DeviceCalls* const grid = command->run.grid;
   const uint64_t graph_exec = command->run.record.graph_exec;

@@ -9,7 +9,7 @@
 namespace km::cpu {
 namespace {
 
-/// The distance from which on an allocation says nothing about a wrong address.
+/// Beyond this distance, the nearest allocation does not explain a wrong address.
 constexpr uint64_t kNearBytes = uint64_t{1} << 30;
 
 std::string describe(uint64_t distance, const char* where, uint64_t start, uint64_t size) {
@@ -43,7 +43,8 @@ void Allocations::remove(uint64_t address, uint64_t size_bytes) {
 }
 
 Allocations& Allocations::of_all_contexts() {
-  static Allocations& all = *new Allocations;  // memory may end while the process exits
+  // The object is never destroyed, because memory may be freed while the process exits.
+  static Allocations& all = *new Allocations;
   return all;
 }
 

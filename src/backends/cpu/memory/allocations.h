@@ -1,4 +1,4 @@
-// The memory of a context by address: what kernels may touch, and what messages speak of.
+// The memory of a context by address, for checked accesses and for messages.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ struct AddressRange {
 
 class Allocations {
  public:
-  /// Managed and page-locked memory, which kernels of all contexts may touch.
+  /// Managed and page-locked memory, which kernels of all contexts may access.
   static Allocations& of_all_contexts();
 
   void add(uint64_t address, uint64_t size_bytes);
   void remove(uint64_t address, uint64_t size_bytes);
 
-  /// Kernels may touch what `peer` has, too. It is forgotten when it is gone.
+  /// Allows kernels to access the peer's memory. The reference is weak: the peer may be destroyed.
   void add_peer(const std::shared_ptr<const Allocations>& peer);
   /// The number of the last add_peer(), for drop_peer().
   uint64_t last_peer() const;
-  /// Kernels may not any longer, unless it was added after `last`.
+  /// Forbids the access again, unless the peer was added after `last`.
   void drop_peer(const std::shared_ptr<const Allocations>& peer, uint64_t last);
 
-  /// The allocation that holds all of [address, address + size_bytes), of this context, a peer or
-  /// all contexts; empty: none does.
+  /// The allocation of this context, a peer or all contexts that holds all of [address, address +
+  /// size_bytes); empty if there is none.
   AddressRange find(uint64_t address, uint64_t size_bytes) const;
   /// The place of an address relative to the nearest allocation: "4 bytes past the end of the
   /// 1024-byte allocation at 0x7f...".
@@ -55,19 +55,19 @@ class Allocations {
   void forget_peer(const Allocations* peer, uint64_t last);
 
   mutable std::mutex mutex_;
-  // Memory of the host's may be known several times over, and overlap.
+  // A multimap, because ranges of host memory may be registered several times and overlap.
   std::multimap<uint64_t, uint64_t> sizes_;
   uint64_t largest_bytes_ = 0;
   std::vector<Peer> peers_;
   uint64_t last_peer_ = 0;
 };
 
-/// Addresses below this are near the null address: no memory lies there.
+/// Addresses below this count as null pointers with an offset, because no memory lies there.
 constexpr uint64_t kNullBytes = 4096;
 
-/// The words for a place that was looked up.
+/// The text of a located address.
 std::string text_of(const Allocations::Located& located);
-/// The words for the place of an address.
+/// Locates an address and returns the text.
 std::string place_of(uint64_t address, const Allocations& allocations);
 
 }  // namespace km::cpu

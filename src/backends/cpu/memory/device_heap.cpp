@@ -18,7 +18,7 @@ uint64_t block_of(uint64_t size_bytes) { return round_up(size_bytes, kAlignBytes
 
 }  // namespace
 
-/// A free block of just this size.
+/// Takes a free block of exactly this size; 0 if there is none.
 uint64_t DeviceHeap::take_free(uint64_t block_bytes) {
   const auto found = free_.find(block_bytes);
   if (found == free_.end() || found->second.empty()) return 0;
@@ -34,7 +34,7 @@ uint64_t DeviceHeap::take_fresh(uint64_t block_bytes) {
   return fresh_begin_ - block_bytes;
 }
 
-/// The beginning of the smallest free block that is large enough.
+/// Takes the smallest free block that is large enough; 0 if there is none.
 uint64_t DeviceHeap::take_merged(uint64_t block_bytes) {
   if (may_merge_) merge_free();
   uint64_t best = 0;
@@ -48,7 +48,7 @@ uint64_t DeviceHeap::take_merged(uint64_t block_bytes) {
   return address;
 }
 
-/// Free blocks that lie side by side become one.
+/// Merges adjacent free blocks.
 void DeviceHeap::merge_free() {
   std::vector<std::pair<uint64_t, uint64_t>> blocks;  // address and size
   for (const auto& [size_bytes, addresses] : free_) {
@@ -67,7 +67,8 @@ void DeviceHeap::merge_free() {
   may_merge_ = false;
 }
 
-/// A range that has room for the block, within the limit. Each is as large as all before it.
+/// Adds a range with room for the block, within the limit. Each range is at least as large as all
+/// earlier ones together.
 bool DeviceHeap::add_range(uint64_t block_bytes) {
   const uint64_t room = limit_bytes_ - std::min(limit_bytes_, reserved_bytes_);
   if (block_bytes > room) return false;
@@ -94,7 +95,7 @@ uint64_t DeviceHeap::take(uint64_t block_bytes) {
   return take_merged(block_bytes);
 }
 
-/// A block is lost where there is no memory for a note of it.
+/// Without memory for the record, the block leaks.
 void DeviceHeap::put_back(uint64_t address, uint64_t block_bytes) noexcept {
   KM_ASSERT(address % kAlignBytes == 0 && block_bytes % kAlignBytes == 0 && block_bytes != 0,
             "a free block is not made of whole units");
@@ -107,7 +108,7 @@ void DeviceHeap::put_back(uint64_t address, uint64_t block_bytes) noexcept {
 
 uint64_t DeviceHeap::allocate(uint64_t size_bytes) {
   if (size_bytes == 0 || size_bytes > UINT64_MAX / 2) return 0;
-  const HostMemoryOptional optional;  // the kernel gets a null pointer then
+  const HostMemoryOptional optional;  // without memory the kernel gets a null pointer
   const uint64_t block_bytes = block_of(size_bytes);
   std::lock_guard lock(mutex_);
   if (used_bytes_ > limit_bytes_ || block_bytes > limit_bytes_ - used_bytes_) return 0;

@@ -17,9 +17,10 @@ constexpr uint64_t kSlabBytes = 8 << 20;
 constexpr uint64_t kSampleNs = 500000000;
 constexpr uint64_t kMaxKeptBytes = uint64_t{4} << 30;
 constexpr uint64_t kDiscardBytes = 4 << 20;
-constexpr size_t kMaxKeptRanges = 4096;  // so that mappings stay few
+constexpr size_t kMaxKeptRanges = 4096;  // limits the number of mappings
 
-/// Sizes of small blocks: multiples of 256 up to 1 KiB, then four steps between powers of two.
+/// Size classes of small blocks: multiples of 256 up to 1 KiB, then four steps between powers of
+/// two.
 uint64_t small_class(uint64_t size_bytes) {
   uint64_t size = std::max<uint64_t>(size_bytes, 1);
   if (size <= 1024) return round_up(size, Heap::kAlignBytes);
@@ -41,9 +42,9 @@ std::string mib(uint64_t bytes) {
   return text;
 }
 
-/// The memory that can still be taken: the system's figure, less memory that was handed out but not
-/// touched yet, and less what the program needs itself, so that it gets a status here and is not
-/// ended by the system.
+/// The memory that can still be allocated: the system's figure less memory that was allocated but
+/// not touched and less a reserve for the program, so that an allocation fails here before the
+/// system kills the process.
 uint64_t Heap::room() {
   const SystemMemory system = system_memory();
   const uint64_t taken = allocated_bytes_ + kept_bytes_;
@@ -61,7 +62,8 @@ Status Heap::check_room(uint64_t size_bytes) {
 }
 
 Heap& Heap::instance() {
-  static auto* const heap = new Heap;  // never destroyed: freed memory may still be in use then
+  // The heap is never destroyed, because freed memory may still be in use at exit.
+  static auto* const heap = new Heap;
   return *heap;
 }
 
@@ -79,7 +81,7 @@ Result<Heap::Block> Heap::allocate(uint64_t size_bytes, bool zeroed) {
 }
 
 void Heap::free(const Block& block) {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::lock_guard lock(mutex_);
   KM_ASSERT(allocated_bytes_ >= block.size_bytes && reserved_bytes_ >= block.reserved_bytes,
             "more memory is freed than was allocated");
@@ -136,7 +138,7 @@ Result<Heap::Block> Heap::allocate_small(uint64_t size_bytes) {
     index = slab.free.back();
     slab.free.pop_back();
   }
-  // Packed against the upper guard, so that running off the last block is noticed.
+  // Blocks are packed against the upper guard, so that an access beyond the last one faults.
   block.address = slab.range.end() - (index + 1) * block_bytes;
   if (slab.free.empty() && slab.carved == capacity) candidates.pop_back();
   return block;
@@ -155,7 +157,7 @@ void Heap::free_small(const Block& block) {
   slab.free.push_back(static_cast<uint32_t>(index));
   std::vector<Slab*>& candidates = slabs_with_room_[slab.block_bytes];
   if (was_full) candidates.push_back(&slab);
-  // An empty slab goes, unless it is the last one for its size.
+  // An empty slab is freed unless it is the last one of its size.
   if (slab.free.size() == slab.carved && candidates.size() > 1) {
     std::erase(candidates, &slab);
     forget_move(slab.range);
@@ -164,7 +166,7 @@ void Heap::free_small(const Block& block) {
   }
 }
 
-/// A kept range that fits without wasting more than an eighth.
+/// Takes a kept range that fits and wastes at most an eighth.
 bool Heap::take_kept(uint64_t range_bytes, GuardedRange* out_range) {
   auto found = kept_.lower_bound(range_bytes);
   if (found == kept_.end() || found->first > range_bytes + range_bytes / 8) return false;
@@ -185,7 +187,8 @@ Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
   Block block = {0, size_bytes, 0, false};
   if (take_kept(range_bytes, &range)) {
     block.fresh = zeroed && size_bytes >= kDiscardBytes;
-    if (block.fresh) range.discard();  // the system clears pages on all cores that touch them
+    // The system zeroes discarded pages when they are touched, on several cores at once.
+    if (block.fresh) range.discard();
   } else {
     KM_TRY(check_room(range_bytes));
     uint64_t align = huge ? kHugePageBytes : kPageBytes;
@@ -198,7 +201,7 @@ Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
     if (huge) range.use_huge_pages();
     block.fresh = true;
   }
-  // Against the upper guard as far as alignment allows.
+  // The block lies as close to the upper guard as its alignment allows.
   block.address = range.end() - round_up(size_bytes, kAlignBytes);
   KM_ASSERT(block.address >= range.begin(), "a block begins before its range");
   block.reserved_bytes = range.size_bytes();
@@ -211,7 +214,7 @@ void Heap::free_large(const Block& block) {
   KM_ASSERT(found != large_.end(), "a block is freed that was not allocated");
   GuardedRange range = std::move(found->second);
   large_.erase(found);
-  // Other processes must not see the next allocation at these addresses.
+  // The range leaves the file, because other processes must not see the next allocation there.
   forget_move(range);
   if (shared_.erase(range.begin()) != 0 && !replace_file_by_pages(range)) return;
   kept_bytes_ += range.size_bytes();
@@ -221,7 +224,7 @@ void Heap::free_large(const Block& block) {
 }
 
 void Heap::trim_locked(uint64_t keep_bytes) {
-  // The largest go first: few system calls, much memory.
+  // The largest ranges are freed first: few system calls free much memory.
   while (kept_bytes_ > keep_bytes || (keep_bytes == 0 && !kept_.empty())) {
     KM_ASSERT(!kept_.empty(), "memory counts as kept that is not there");
     auto largest = std::prev(kept_.end());
@@ -249,7 +252,8 @@ void Heap::memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes) {
   std::lock_guard lock(mutex_);
   uint64_t now = now_ns();
   uint64_t total = system_memory().total_bytes;
-  // The system's figure moves all the time; between samples only our own allocations count.
+  // The system's figure changes constantly; between samples only this process's allocations are
+  // counted.
   if (sampled_ns_ == 0 || now - sampled_ns_ > kSampleNs) {
     sampled_ns_ = now;
     sampled_room_ = room() + kept_bytes_ + reserved_bytes_;

@@ -1,5 +1,5 @@
-// Device memory: large allocations in guarded ranges of their own, small ones in shared slabs that
-// are guarded at their ends. Freed memory is kept for the next request of about the same size.
+// Device memory: large allocations have guarded ranges of their own, small ones share slabs with
+// guards at both ends. Freed memory is kept for requests of about the same size.
 #pragma once
 
 #include <cstdint>
@@ -16,39 +16,40 @@
 
 namespace km::cpu {
 
-/// A size as messages of devices name it, in MiB.
+/// A size in MiB, as messages of devices show it.
 std::string mib(uint64_t bytes);
 
 class Heap {
  public:
   static constexpr uint64_t kAlignBytes = 256;
-  static constexpr uint64_t kLargeBytes = 1 << 20;  // from here on a range of its own
+  // From this size on, an allocation has its own range.
+  static constexpr uint64_t kLargeBytes = 1 << 20;
 
-  /// One allocation. `fresh`: the memory has never been used, so it is zero.
+  /// One allocation. `fresh` means that the memory was never used, so it is zero.
   struct Block {
     uint64_t address = 0;
-    uint64_t size_bytes = 0;      // as asked for
-    uint64_t reserved_bytes = 0;  // what it takes
+    uint64_t size_bytes = 0;      // as requested
+    uint64_t reserved_bytes = 0;  // with rounding
     bool fresh = false;
   };
 
-  /// The heap of the process: all CPU devices share the memory of the machine.
+  /// The heap of the process, which all CPU devices share like the machine's memory.
   static Heap& instance();
 
-  /// KM_ERROR_OUT_OF_DEVICE_MEMORY before anything is touched that the system does not have.
-  /// `zeroed`: fresh memory is welcome; check Block::fresh.
+  /// Fails with KM_ERROR_OUT_OF_DEVICE_MEMORY before memory is touched that the system does not
+  /// have. `zeroed` prefers fresh memory; the caller checks Block::fresh.
   Result<Block> allocate(uint64_t size_bytes, bool zeroed = false);
   void free(const Block& block);
 
-  /// Moves the range that the block lies in, which is its slab's when it is small, into a file that
-  /// other processes can map.
+  /// Moves the range of the block, for small blocks the whole slab, into a file that other
+  /// processes can map.
   Result<kmb_shared_memory> share(const Block& block);
 
-  /// The memory that a further allocation could take, and the whole.
+  /// The bytes that a further allocation could take, and the total.
   void memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes);
-  /// Gives memory that is kept for reuse back to the system.
+  /// Returns memory that is kept for reuse to the system.
   void trim();
-  /// Bytes handed out now, and kept for reuse.
+  /// Bytes in use, and bytes that are kept for reuse.
   uint64_t allocated_bytes();
   uint64_t kept_bytes();
 
@@ -56,8 +57,8 @@ class Heap {
   struct Slab {
     GuardedRange range;
     uint64_t block_bytes = 0;
-    uint32_t carved = 0;         // blocks that have been handed out at least once
-    std::vector<uint32_t> free;  // of those, the ones that are free
+    uint32_t carved = 0;         // blocks that were allocated at least once
+    std::vector<uint32_t> free;  // blocks among them that are free
   };
 
   Result<Block> allocate_small(uint64_t size_bytes);
@@ -73,14 +74,14 @@ class Heap {
   std::mutex mutex_;
   std::map<uint64_t, std::unique_ptr<Slab>> slabs_;         // by address
   std::map<uint64_t, std::vector<Slab*>> slabs_with_room_;  // by block size
-  std::map<uint64_t, GuardedRange> large_;                  // in use, by address of the block
+  std::map<uint64_t, GuardedRange> large_;                  // in use, by the block's address
   std::multimap<uint64_t, GuardedRange> kept_;              // by size
-  std::map<uint64_t, File> shared_;                         // by the beginning of the range
+  std::map<uint64_t, File> shared_;                         // by the range's beginning
   uint64_t kept_bytes_ = 0;
   uint64_t allocated_bytes_ = 0;
-  uint64_t reserved_bytes_ = 0;  // of allocated blocks, with what rounding adds
-  uint64_t sampled_ns_ = 0;      // of the figures for memory_info()
-  uint64_t sampled_room_ = 0;    // room at that time, plus reserved_bytes_ then
+  uint64_t reserved_bytes_ = 0;  // of allocated blocks, with rounding
+  uint64_t sampled_ns_ = 0;      // time of the last sample for memory_info()
+  uint64_t sampled_room_ = 0;    // room() at that time plus reserved_bytes_ at that time
 };
 
 }  // namespace km::cpu

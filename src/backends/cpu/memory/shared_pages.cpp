@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 64 << 10;
 
-/// A range for the fault handler; an end of 0: none.
+/// A range that the fault handler reads; an end of 0 means none.
 struct Range {
   std::atomic<uint64_t> begin{0}, end{0};
   void set(uint64_t new_begin, uint64_t new_end) {
@@ -29,7 +29,8 @@ struct Range {
   }
 };
 
-constexpr size_t kMovesRemembered = 16;  // a fault reaches its handler while few others happen
+// A fault reaches its handler before this many further moves, so older ones are forgotten.
+constexpr size_t kMovesRemembered = 16;
 Range moving;
 Range moved[kMovesRemembered];
 size_t next_moved = 0;
@@ -49,7 +50,8 @@ bool is_zero(const uint8_t* bytes, uint64_t size_bytes) {
   return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size_bytes - 1) == 0;
 }
 
-/// Copies the bytes of a range that are not zero, so that untouched memory takes no pages.
+/// Copies the bytes of a range that are not zero, so that untouched memory allocates no pages in
+/// the file.
 bool copy_into(const File& file, const GuardedRange& range) {
   void* const made = mmap(nullptr, range.size_bytes(), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_NORESERVE, file.get(), 0);
@@ -65,7 +67,7 @@ bool copy_into(const File& file, const GuardedRange& range) {
   return true;
 }
 
-/// Holds writers while it lives.
+/// Makes threads that write to the range wait while it lives.
 class Move {
  public:
   explicit Move(const GuardedRange& range) : range_(range) {
@@ -75,7 +77,7 @@ class Move {
     is_held_ = mprotect(as_pointer(range.begin()), range.size_bytes(), PROT_READ) == 0;
   }
   ~Move() {
-    // The whole range becomes writable, since a failure may have come in the middle of it.
+    // The whole range becomes writable again, because a failure may have stopped halfway.
     mprotect(as_pointer(range_.begin()), range_.size_bytes(), PROT_READ | PROT_WRITE);
     next_moved = (next_moved + 1) % kMovesRemembered;
     moving.set(0, 0);

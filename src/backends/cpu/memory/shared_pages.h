@@ -1,7 +1,7 @@
-// Pages of device memory that move into a file, so that other processes can map them.
+// Moves pages of device memory into a file, so that other processes can map them.
 //
-// Threads may use the memory meanwhile: the range can only be read while its bytes are copied, and
-// the fault handler holds a thread that writes to it until the pages of the file are in place.
+// Other threads may use the memory meanwhile: the range is read-only while its bytes are copied,
+// and the fault handler makes a writing thread wait until the file's pages are mapped.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace km::cpu {
 
-/// Puts a sealed file in memory in place of the pages of a range, with the same bytes. One move at
-/// a time: the caller has a lock.
+/// Replaces the pages of a range by a sealed memory file with the same bytes. The caller holds a
+/// lock, because only one move may run at a time.
 Result<File> move_into_file(const GuardedRange& range);
 
-/// To be called before a range that was moved goes, or is used for something else.
+/// Must be called before a moved range is unmapped or reused.
 void forget_move(const GuardedRange& range);
 
-/// Puts new pages, which are zero, in place of a file's. False when the system has none; the range
-/// then still is the file's.
+/// Replaces a file's pages by new ones, which are zero. Returns false if the system has none; the
+/// range then still maps the file.
 bool replace_file_by_pages(const GuardedRange& range);
 
-/// Waits while the address lies in a range that moves. True when it lies there, or in one that
-/// moved lately, which all threads may use: a fault was of the time of the move, and the
-/// instruction can run again. For the fault handler: it only reads atomics and yields.
+/// Waits while the address lies in a range that is being moved. Returns true if it lies in that or
+/// in a recently moved range: the fault was caused by the move, so the instruction can run again.
+/// For the fault handler: it only reads atomics and yields.
 bool wait_while_moving(uint64_t address) noexcept;
 
 }  // namespace km::cpu

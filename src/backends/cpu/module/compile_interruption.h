@@ -1,4 +1,5 @@
-// A reset of the context, or the time limit, ends the loading of a module or the making of code.
+// Stops the loading of a module or the compilation of its code when the context is reset or the
+// time limit passes.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@ namespace km::cpu {
 
 class CompileInterruption final : public Interruption {
  public:
-  /// Begins with the work. `what` is for the message: "module 'a.ptx'".
+  /// Starts the time limit. `what` names the work in messages: "module 'a.ptx'".
   CompileInterruption(const Context& context, std::string what);
   Status check() const override;
 

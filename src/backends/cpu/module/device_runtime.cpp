@@ -12,14 +12,14 @@
 namespace km::cpu {
 namespace {
 
-/// One function. Parameters: w and d, 32 and 64 bits; x, a dim3; q, a cudaPitchedPtr; t, a
-/// cudaExtent; m, a pointer to cudaMemcpy3DParms; o and O, a pointer to a result of 4 or 8 bytes;
-/// D, a number that is no word of a call.
+/// One function. Parameters are letters: w and d are 32 and 64 bits; x a dim3; q a cudaPitchedPtr;
+/// t a cudaExtent; m a pointer to cudaMemcpy3DParms; o and O pointers to results of 4 and 8 bytes;
+/// D a number that is not passed on.
 struct Row {
   std::string_view name;    // after "cuda" or "__cudaCDP2", before "_ptsz"
   std::string_view params;  // as the device runtime declares them
   DeviceCall call;
-  bool gives_pointer = false;  // else an error
+  bool gives_pointer = false;  // otherwise it returns an error
 };
 
 constexpr Row kRows[] = {
@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
     {"OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "odwdw", DeviceCall::occupancy},
 };
 
-/// The errors that the device runtime gives, as cudaGetErrorName and cudaGetErrorString tell them.
+/// The errors of the device runtime, with the texts of cudaGetErrorName and cudaGetErrorString.
 struct ErrorText {
   uint32_t number;
   std::string_view name, text;
@@ -97,7 +97,7 @@ constexpr Member kMembers[] = {
     {48, 4, KM_FUNCTION_ATTRIBUTE_SHARED_CARVEOUT_PERCENT},
 };
 
-/// The text of one wrapper while it is written.
+/// Builds the PTX text of one wrapper.
 class Wrapper {
  public:
   explicit Wrapper(std::string name) : name_(std::move(name)) {}
@@ -123,12 +123,12 @@ class Wrapper {
     line("call (%got), " + std::string(ptx::kDeviceCallName) + ", (" + arguments + ");");
   }
 
-  /// Makes the words up to the `count`th ones of the calls; they are 0 at first.
+  /// Appends zeros until the call has `count` words.
   void fill_words(uint32_t count) {
     while (words_ < count) word("0");
   }
   void line(const std::string& text) { body_ += "  " + text + "\n"; }
-  /// Makes words_ one more, with what a register holds.
+  /// Appends a register's value to the call's words.
   void word(const std::string& reg) { line("mov.b64 " + next_word() + ", " + reg + ";"); }
 
   std::string text(bool gives_pointer) const {
@@ -166,8 +166,8 @@ class Wrapper {
     word32(param + "+8");
   }
 
-  /// Loads the address of the first byte, the pitch and the rows of a layer of one side of
-  /// cudaMemcpy3DParms: of nothing if it is an array.
+  /// Loads the first byte's address, the pitch and the rows of a layer for one side of
+  /// cudaMemcpy3DParms; zeros if the side is an array.
   void side(const std::string& array, const int position, const int pointer) {
     const auto at = [](int offset) { return "[%out+" + std::to_string(offset) + "];"; };
     const std::string address = next_word(), pitch = next_word(), rows = next_word();
@@ -221,7 +221,7 @@ std::string wrapper(const std::string& name, const Row& row) {
   return text.text(false);
 }
 
-/// cudaFuncGetAttributes(struct cudaFuncAttributes*, const void*).
+/// Wraps cudaFuncGetAttributes(struct cudaFuncAttributes*, const void*).
 std::string attributes_wrapper(const std::string& name) {
   Wrapper text(name);
   text.add('O');
@@ -242,7 +242,7 @@ std::string attributes_wrapper(const std::string& name) {
   return text.text(false);
 }
 
-/// Goes on with up to 8 bytes of arguments from %t0 on in %w2, as %w4 says; %t1 are left.
+/// Loads up to 8 further bytes of arguments from %t0 into %w2 as %w4 says; %t1 bytes remain.
 constexpr char kNextArguments[] =
     R"(setp.ne.u64 %p, %w1, 2;
   @%p bra over;
@@ -271,7 +271,7 @@ constexpr char kAfterArguments[] =
   sub.u64 %t1, %t1, %w4;
   bra next;
 over:)";
-/// Loads the update at %out; goes to done if %count says that there is none.
+/// Loads the update at %out; jumps to `done` if %count is 0.
 constexpr char kNextUpdate[] =
     R"(each:
   setp.eq.u64 %p, %count, 0;
@@ -287,8 +287,8 @@ constexpr char kAfterUpdate[] =
   sub.u64 %count, %count, 1;
   bra each;)";
 
-/// Applies the update of a node that the first five words are, as a cudaGraphKernelNodeUpdate has
-/// them: arguments are read from memory by up to 8 bytes a call. Goes to done with an error.
+/// Applies the update that the first five words hold in the layout of cudaGraphKernelNodeUpdate;
+/// arguments are passed in calls of up to 8 bytes. Jumps to `done` on an error.
 void add_update(Wrapper* text) {
   const auto call = [&](DeviceCall function) {
     text->call(function);
@@ -309,14 +309,15 @@ std::string finish_update(Wrapper* text) {
   return text->text(false);
 }
 
-/// A function that updates one field of a node: its number, and parameters after the node.
+/// Wraps a function that updates one field of a node: the field's number, and the parameters after
+/// the node.
 std::string update_wrapper(const std::string& name, uint32_t field, std::string_view params) {
   Wrapper text(name);
   text.add('d');
   text.word(std::to_string(field));
   for (const char kind : params) text.add(kind);
   text.fill_words(5);
-  if (params == "w") {  // a bool is its lowest byte
+  if (params == "w") {  // only the lowest byte of a bool is stored
     text.line("and.b64 %w2, %w2, 255;");
   } else if (params == "ddd") {  // the offset comes before the value
     text.line("mov.b64 %t0, %w2;");
@@ -327,7 +328,7 @@ std::string update_wrapper(const std::string& name, uint32_t field, std::string_
   return finish_update(&text);
 }
 
-/// cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate*, size_t).
+/// Wraps cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate*, size_t).
 std::string updates_wrapper(const std::string& name) {
   Wrapper text(name);
   text.add('O');
@@ -346,7 +347,7 @@ std::string bytes_of(std::string_view text) {
   return "{" + list + "0}";
 }
 
-/// cudaGetErrorName or cudaGetErrorString, with the texts that it gives.
+/// Wraps cudaGetErrorName or cudaGetErrorString, with the table of its texts.
 std::string texts_wrapper(const std::string& name, std::string_view ErrorText::* text_of) {
   std::string variables;
   Wrapper text(name);
@@ -370,7 +371,7 @@ std::string texts_wrapper(const std::string& name, std::string_view ErrorText::*
   return variables + text.text(true);
 }
 
-/// The name without its prefix and suffix; empty: it is none of the device runtime's.
+/// The name without prefix and suffix; empty if the device runtime has no such function.
 std::string_view plain_name(std::string_view name) {
   constexpr std::string_view kNested = "__cudaCDP2", kPlain = "cuda", kPerThread = "_ptsz";
   if (name.starts_with(kNested)) {
@@ -384,7 +385,7 @@ std::string_view plain_name(std::string_view name) {
   return name;
 }
 
-/// The definition of a function of the device runtime; empty: it is none.
+/// The definition of a function of the device runtime; empty if it has no such function.
 std::string definition(const std::string& name) {
   const std::string_view plain = plain_name(name);
   if (plain == "FuncGetAttributes") return attributes_wrapper(name);

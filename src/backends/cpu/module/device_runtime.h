@@ -1,5 +1,5 @@
-// The PTX of CUDA's device runtime (libcudadevrt), whose machine code runs nowhere here: wrappers
-// that turn each function's parameters into the words of a km_device_call.
+// PTX for CUDA's device runtime (libcudadevrt), whose machine code does not run on a CPU: wrappers
+// convert each function's parameters to the words of a km_device_call.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace km::cpu {
 
-/// Definitions of the functions of the device runtime that the module declares and does not define,
-/// to be added to its text; empty: there are none.
+/// Definitions of the device runtime's functions that the module declares but does not define, to
+/// append to its text; empty if there are none.
 std::string device_runtime_for(const ptx::Module& module);
 
-/// True if it is the name of a function of the device runtime by which kernels launch kernels,
-/// copies or fills.
+/// True if kernels launch kernels, copies or fills by this function of the device runtime.
 bool launches_grids(std::string_view function);
 
 }  // namespace km::cpu

@@ -1,4 +1,4 @@
-// Functions: their attributes, and the code of their variants.
+// Attributes of functions, and the code of their variants.
 #include <algorithm>
 #include <cinttypes>
 
@@ -23,7 +23,8 @@ uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
   return kMost - std::min(kernel.shared_static_bytes, kMost);
 }
 
-/// "scale.cu:12", where debug lines (.loc) say what a line of PTX was made of.
+/// The source position of a line of PTX according to its debug line (.loc): "scale.cu:12"; empty if
+/// it has none.
 std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
   for (const ptx::Function& function : module.functions) {
     for (const ptx::Instruction& instruction : function.code) {
@@ -34,7 +35,7 @@ std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
   return {};
 }
 
-/// The variant for blocks of any size.
+/// Generalises the variant to blocks of any size.
 simt::Variant for_any_block(simt::Variant variant) {
   const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
   variant.block = one_row ? std::array<uint32_t, 3>{0, 1, 1} : std::array<uint32_t, 3>{};
@@ -71,7 +72,8 @@ std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   const std::string& name = function_->module().name();
   const std::string line = std::to_string(position.line);
   const std::string source = source_position(function_->module().program().module(), position.line);
-  // A module made of CUDA C++ has the name of its source: the line is not one of that.
+  // A module that was compiled from CUDA C++ is named after its source, to which the PTX line does
+  // not belong.
   if (name.ends_with(".ptx"))
     return name + ":" + line + (source.empty() ? "" : " (" + source + ")");
   return source.empty() ? "PTX line " + line + " of " + name : source + " (PTX line " + line + ")";
@@ -116,8 +118,8 @@ Function::Function(const Module* module, uint32_t index)
   if (!kernel().refusal.empty()) info_.refusal = kernel().refusal.c_str();
 }
 
-/// Gives registers out as a GPU's compiler does: so that the largest block of the kernel fits on a
-/// multiprocessor. Values that do not fit into registers are spilled.
+/// Allocates registers like a GPU's compiler, so that the kernel's largest block fits on a
+/// multiprocessor; further values are spilled.
 int64_t Function::registers() const {
   constexpr uint32_t kMost = 255, kUnit = 8, kThreadUnit = 128;
   const uint32_t threads = std::min(kernel().max_threads, kMaxThreadsPerBlock);
@@ -266,7 +268,8 @@ Status Function::prepare(const uint32_t block[3]) const {
   return {};
 }
 
-/// Code for any size where there are enough others, and where an object file has only that.
+/// Prefers code for any block size if there are many variants already, or if the object file has no
+/// other.
 simt::Variant Function::variant_to_make(const simt::Variant& wanted) const {
   if (module_->has_own_object(index_, wanted)) return wanted;
   const simt::Variant any = for_any_block(wanted);

@@ -22,7 +22,7 @@
 namespace km::cpu {
 namespace {
 
-/// Code for a newer device than this one is refused, as CUDA's driver does; see newest_target.
+/// Refuses code for a newer device than this one, like CUDA's driver; see newest_target.
 Status check_target(const ptx::Module& module) {
   constexpr uint32_t kUnitsOfMajor = 10;
   const uint32_t major = config().capability_major, minor = config().capability_minor;
@@ -92,7 +92,7 @@ Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t,
                            ObjectMap* out) const {
   std::vector<std::array<uint32_t, 3>> sizes{{0, 1, 1}, {0, 0, 0}};
   const simt::KernelInfo& info = program_->kernels()[kernel];
-  for (const auto& block : blocks) {  // but for those that this kernel is never launched with
+  for (const auto& block : blocks) {  // skips block sizes that the kernel cannot be launched with
     const bool other = info.required_block[0] != 0 && info.required_block != block;
     const bool fits = uint64_t{block[0]} * block[1] * block[2] <= info.max_threads;
     if (fits && !other) sizes.push_back(block);
@@ -131,13 +131,13 @@ Module::~Module() {
   context_->release();
 }
 
-/// Marks the kernels from which calls lead to functions that launch.
+/// Marks the kernels that can reach a function that launches work.
 void Module::note_launches() {
   const simt::CallGraph calls(program_->module());
   const std::vector<ptx::Function>& all = program_->module().functions;
   std::vector<bool> launches(calls.calls().size());
   for (size_t i = 0; i < all.size(); ++i) launches[i] = launches_grids(all[i].name);
-  for (bool changes = true; changes;) {  // once and once more, if no functions call each other
+  for (bool changes = true; changes;) {  // repeats until nothing changes: twice without recursion
     changes = false;
     for (const uint32_t node : calls.callees_first()) {
       const std::vector<uint32_t>& callees = calls.calls()[node];
@@ -172,11 +172,11 @@ const Function* Module::kernel_at(uint64_t address) const {
 Status Module::place_variables() {
   uint64_t size_bytes = 0;
   for (const simt::Variable& variable : program_->variables()) {
-    // Aligned as an allocation is, so that each can be handed out as a slice.
+    // Variables are aligned like allocations, so that each can become a slice.
     size_bytes = round_up(size_bytes, std::max<uint64_t>(variable.align_bytes, Heap::kAlignBytes));
     addresses_.push_back(size_bytes);
     size_bytes += size_of_variable(static_cast<uint32_t>(addresses_.size() - 1));
-    // An access that runs off the end of one is not one to the next.
+    // The gap keeps an access beyond a variable's end from hitting the next one.
     if (context_->is_checked()) size_bytes += Heap::kAlignBytes;
   }
   if (size_bytes == 0) return {};

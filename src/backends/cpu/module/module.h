@@ -1,4 +1,4 @@
-// A loaded module: the analysed program, its variables in device memory, and its functions.
+// Loaded modules: the analysed program, its variables in device memory and its functions.
 #pragma once
 
 #include <atomic>
@@ -24,13 +24,13 @@ class Context;
 class Function;
 class Module;
 
-/// One variant of a kernel in memory.
+/// One compiled variant of a kernel.
 class KernelCode final : public CodeUnit {
  public:
   KernelCode(const Function* function, const simt::Variant& variant,
              std::unique_ptr<simt::Code> code);
   const simt::Variant& variant() const { return variant_; }
-  /// Made to wait for other blocks of a cluster, although it would not have to otherwise.
+  /// True if the code was compiled to wait for other blocks of a cluster.
   bool suspends() const;
   const simt::Code& code() const { return *code_; }
   std::string kernel_name() const override;
@@ -56,20 +56,20 @@ class Function {
   uint64_t max_dynamic_shared_bytes() const {
     return max_dynamic_shared_bytes_.load(std::memory_order_relaxed);
   }
-  /// True if a block may have so much dynamic shared memory.
+  /// True if a block may have this much dynamic shared memory.
   bool may_have_shared(uint64_t dynamic_bytes) const {
     const KernelNeeds needs = {.static_shared_bytes = kernel_.shared_static_bytes,
                                .max_dynamic_shared_bytes = max_dynamic_shared_bytes()};
     return km::may_have_shared(block_shared_bytes_, needs, dynamic_bytes);
   }
 
-  /// Blocks that a cluster may have.
+  /// The most blocks that a cluster may have.
   uint32_t max_cluster_blocks() const;
 
-  /// Code that may run this launch; compiles it at the first use. `suspends`: code that can wait
-  /// for other blocks at the barrier of a cluster.
+  /// Returns code for this launch, and compiles it at the first use. `suspends` requests code that
+  /// can wait for other blocks at a cluster's barrier.
   Result<const KernelCode*> code_for(const simt::LaunchRecord& record, bool suspends) const;
-  /// Makes the code for blocks of this size.
+  /// Compiles the code for blocks of this size.
   Status prepare(const uint32_t block[3]) const;
   simt::Variant variant_for(const uint32_t block[3], bool assume_no_wrap,
                             bool suspends = false) const;
@@ -78,7 +78,7 @@ class Function {
   int64_t registers() const;
   uint64_t thread_stack_bytes() const;
   const ptx::Function& source() const;
-  /// The place of an attribute that has no effect here; null for others.
+  /// The storage of an attribute without effect on a CPU; null for other attributes.
   std::atomic<int32_t>* hint(km_function_attribute attribute);
   static Status set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
                          int64_t value);
@@ -94,8 +94,8 @@ class Function {
   std::atomic<uint64_t> max_dynamic_shared_bytes_;
   std::atomic<int32_t> carveout_percent_{-1}, non_portable_cluster_{0}, cluster_policy_{0};
 
-  mutable std::atomic<const KernelCode*> latest_{nullptr};  // what the last launch ran
-  mutable std::mutex mutex_;                                // codes_; held while compiling
+  mutable std::atomic<const KernelCode*> latest_{nullptr};  // the last launch's code
+  mutable std::mutex mutex_;                                // guards codes_; held while compiling
   mutable std::vector<std::unique_ptr<KernelCode>> codes_;
 };
 
@@ -104,7 +104,7 @@ class Module {
   Context& context() const { return *context_; }
   static Result<std::unique_ptr<Module>> load(Context* context, std::string_view ptx,
                                               std::string_view name);
-  /// From the contents of an object file.
+  /// Loads the contents of an object file.
   static Result<std::unique_ptr<Module>> load_object(Context* context, std::string_view data,
                                                      std::string_view name);
   ~Module();
@@ -113,13 +113,13 @@ class Module {
 
   const std::string& name() const { return name_; }
   const std::string& ptx() const { return ptx_; }
-  /// The contents of an object file with code for these blocks and for any.
+  /// The contents of an object file with code for these block sizes and for any.
   Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks) const;
   /// The machine that its code is made for.
   const simt::Machine& machine() const { return machine_; }
   /// Code of one of its kernels, from the object file that it was loaded from, or made.
   Result<simt::Object> object(uint32_t kernel, const simt::Variant& variant) const;
-  /// True if the object file that the module was loaded from has this code.
+  /// True if the module's object file has this code.
   bool has_own_object(uint32_t kernel, const simt::Variant& variant) const;
   const simt::Program& program() const { return *program_; }
   const uint64_t* variable_addresses() const { return addresses_.data(); }
@@ -127,7 +127,8 @@ class Module {
   Result<kmb_global_info> global(std::string_view name) const;
   /// True if its code calls the device runtime, so that its kernels may launch others.
   bool launches_kernels() const { return !by_address_.empty(); }
-  /// The kernel whose address in device code this is; null: none. For modules that launch kernels.
+  /// The kernel with this address in device code; null if there is none. Only for modules that
+  /// launch kernels.
   const Function* kernel_at(uint64_t address) const;
 
  private:
@@ -148,10 +149,10 @@ class Module {
   simt::Machine machine_;
   ObjectMap own_objects_;
   std::shared_ptr<const simt::Program> program_;
-  Heap::Block block_;                // all variables
-  std::vector<uint64_t> addresses_;  // by index of the variable
+  Heap::Block block_;                // holds all variables
+  std::vector<uint64_t> addresses_;  // by the variable's index
   std::vector<std::unique_ptr<Function>> functions_;
-  std::unordered_map<uint64_t, const Function*> by_address_;  // of launches_kernels()
+  std::unordered_map<uint64_t, const Function*> by_address_;  // only if launches_kernels()
 };
 
 }  // namespace km::cpu

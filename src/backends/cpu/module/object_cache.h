@@ -1,4 +1,4 @@
-// Object code that need not be made again: from the module's object file or the cache on disk.
+// Finds object code in the module's object file or the cache on disk instead of compiling.
 #pragma once
 
 #include <map>
@@ -12,11 +12,13 @@ namespace km::cpu {
 
 using ObjectMap = std::map<std::string, simt::Object>;
 
-/// Everything that decides what simt::compile gives. `ptx`: of the text of the program.
+/// The key has everything that decides the result of simt::compile. `ptx` is the hash of the
+/// program's text.
 std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& variant,
                        const Hash128& ptx);
 
-/// From `own` or the cache, else made and kept in the cache, unless `interruption` ends that.
+/// Takes the code from `own` or the cache; otherwise compiles and caches it, unless `interruption`
+/// stops that.
 Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t kernel,
                                          const simt::Variant& variant, const Hash128& ptx,
                                          const ObjectMap& own, const Interruption& interruption);

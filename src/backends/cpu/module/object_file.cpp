@@ -8,16 +8,17 @@
 namespace km::cpu {
 namespace {
 
-constexpr char kMagic[] = {'K', 'M', 'O', 'B', 'J', 'E', 'C', 'T'};  // core knows it, too
+constexpr char kMagic[] = {'K', 'M', 'O', 'B', 'J', 'E', 'C', 'T'};  // core recognises it too
 constexpr uint32_t kFormat = 1;
 
-/// In front; then the build, the PTX, and key and code of each entry follow, each after its size.
+/// The first bytes. The build, the PTX, and key and code of each entry follow, each preceded by its
+/// size.
 struct Header {
   char magic[8];
   uint32_t format;
   uint32_t machine;  // Machine::number()
   uint64_t entry_count;
-  Hash128 hash;  // of what follows
+  Hash128 hash;  // of the bytes that follow
 };
 static_assert(sizeof(Header) == 40);
 

@@ -1,5 +1,5 @@
-// Compiled modules as files (*.kmo): the PTX of a module, and object code of its kernels for the
-// block sizes that were asked for and for any. Code is found under the keys of the code cache.
+// Compiled modules as files (*.kmo): a module's PTX, and object code of its kernels for the
+// requested block sizes and for any size. Code is stored under the keys of the code cache.
 #pragma once
 
 #include <map>
@@ -16,11 +16,12 @@ struct ObjectFile {
   std::map<std::string, simt::Object> code;  // by key
 };
 
-/// The contents of a file.
+/// Returns the contents of a file.
 std::string write_object_file(const ObjectFile& file);
 
-/// KM_ERROR_INVALID_ARGUMENT when the data is no such file or is damaged, KM_ERROR_BUILD_MISMATCH
-/// when another build made it, KM_ERROR_NOT_SUPPORTED when this machine lacks its instructions.
+/// Fails with KM_ERROR_INVALID_ARGUMENT if the data is not such a file or is damaged,
+/// KM_ERROR_BUILD_MISMATCH if another build wrote it, and KM_ERROR_NOT_SUPPORTED if this machine
+/// lacks its instructions.
 Result<ObjectFile> read_object_file(std::string_view data);
 
 }  // namespace km::cpu

@@ -29,7 +29,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-/// A record that code was loaded; its name, a zero and the code follow.
+/// A record of loaded code; its name, a zero and the code follow.
 struct LoadRecord {
   uint32_t kind = 0;
   uint32_t size_bytes = 0;
@@ -41,7 +41,7 @@ struct LoadRecord {
 };
 static_assert(sizeof(LoadRecord) == 56);
 
-/// "scale, blocks of 256 x 1 x 1".
+/// The name in perf: "scale, blocks of 256 x 1 x 1".
 std::string name_of(const std::string& kernel, const simt::Variant& variant) {
   const auto& [x, y, z] = variant.block;
   if (x == 0) return kernel + ", blocks of any size";
@@ -49,7 +49,7 @@ std::string name_of(const std::string& kernel, const simt::Variant& variant) {
          std::to_string(z);
 }
 
-/// The file of this process. It stays open and mapped: the mapping is how perf learns of it.
+/// The file of this process. It stays open and mapped, because perf finds it by the mapping.
 class Dump {
  public:
   Dump() : process_(getpid()) {
@@ -62,7 +62,7 @@ class Dump {
     file_ = std::move(*file);
     Header header;
     header.process = static_cast<uint32_t>(process_);
-    header.time_ns = now_ns();  // what `perf record -k mono` stamps its samples with
+    header.time_ns = now_ns();  // the clock that `perf record -k mono` uses
     if (!file_.write_all(&header, sizeof header) ||
         mmap(nullptr, sizeof header, PROT_READ | PROT_EXEC, MAP_PRIVATE, file_.get(), 0) ==
             MAP_FAILED) {
@@ -72,7 +72,8 @@ class Dump {
 
   void add(const simt::Code& code, const std::string& name) {
     std::lock_guard lock(mutex_);
-    if (!file_ || getpid() != process_) return;  // a child has another name
+    // After fork, a child's file would need another name.
+    if (!file_ || getpid() != process_) return;
     LoadRecord record;
     record.code_bytes = code.end() - code.begin();
     record.size_bytes = static_cast<uint32_t>(sizeof record + name.size() + 1 + record.code_bytes);
@@ -104,7 +105,7 @@ class Dump {
 
 void tell_perf(const simt::Code& code, const std::string& kernel, const simt::Variant& variant) {
   if (!config().perf) return;
-  static Dump* const dump = new Dump;  // as long as the process
+  static Dump* const dump = new Dump;  // never destroyed
   dump->add(code, name_of(kernel, variant));
 }
 

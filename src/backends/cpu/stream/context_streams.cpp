@@ -11,7 +11,8 @@ namespace {
 
 void drop_queued(std::span<Stream* const> streams) {
   for (Stream* stream : streams) stream->cancel_park();
-  // Twice: a graph that was just started may have put work into streams that were empty.
+  // Two passes are needed, because a graph that was just started may have put work into streams
+  // that were empty.
   for (int pass = 0; pass < 2; ++pass) {
     for (Stream* stream : streams) stream->wait(stream->submitted(), kForever);
   }

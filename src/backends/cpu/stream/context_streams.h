@@ -1,4 +1,4 @@
-// The work of a context in all of its streams.
+// Operations on all streams of a context.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@ namespace km::cpu {
 
 class Context;
 
-/// Waits until everything that was submitted before is complete.
+/// Waits until all work that was submitted before is complete.
 void drain(const Context& context);
-/// Adds what was submitted so far to each stream.
+/// Adds a use for each stream, with its last submitted ticket.
 void add_uses(const Context& context, std::vector<kmb_use>* uses);
-/// Kernels of the context may touch memory of `peer`, or no longer: those that were submitted
-/// before still may.
+/// Allows or forbids kernels of the context to access memory of `peer`. Kernels that were submitted
+/// before a ban may still access it.
 void set_peer(Context& context, const Context& peer, bool enabled);
-/// Stops kernels, drops queued work, clears the sticky error.
+/// Stops kernels, drops queued work and clears the sticky error.
 void reset(Context& context);
 
 }  // namespace km::cpu

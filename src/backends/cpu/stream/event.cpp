@@ -12,7 +12,7 @@
 namespace km::cpu {
 namespace {
 
-/// A marker that is let go at the end of the scope.
+/// Owns a reference to a marker.
 class Held {
  public:
   explicit Held(Marker* marker) : marker_(marker) {}
@@ -29,10 +29,11 @@ class Held {
   Marker* marker_;
 };
 
-/// Waits until the mark is done; false: the time has passed.
+/// Waits until the mark is reached; false if the time passes before.
 bool wait_for(const Marker& marker, uint64_t timeout_ns) {
   if (!marker.in_graph()) return marker.stream()->wait(marker.ticket(), timeout_ns);
-  // The rest of the graph may go on for long, or depend on what the caller does next.
+  // The wait is cut into turns, because the rest of the graph may run for long or depend on the
+  // caller's next action.
   constexpr uint64_t kTurnNs = 200000;
   const uint64_t begin_ns = now_ns();
   while (!marker.done()) {
@@ -91,7 +92,8 @@ void Event::record_at(Stream* stream, uint64_t ticket) {
 
 namespace {
 
-/// A command is needed where a time is to be taken that has not come yet.
+/// Returns false if a command is needed: the event takes a time, and the stream has unfinished
+/// work.
 bool record_without_command(Event* event, Stream* stream) {
   const uint64_t ticket = stream->submitted();
   if (event->has_timing() && !stream->is_complete(ticket)) return false;

@@ -1,4 +1,4 @@
-// An event: the latest of its recordings.
+// Events, each with its latest recording.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class Event {
   Context* context() const { return context_; }
   bool has_timing() const { return timing_; }
 
-  /// The latest recording with a reference for the caller, null when never recorded.
+  /// Returns the latest recording with a reference for the caller; null if there is none.
   Marker* latest();
   /// Takes over the caller's reference.
   void set_latest(Marker* marker);
-  /// It is over when the stream has completed this ticket; no command says so.
+  /// Records without a command: the event is complete when the stream has completed this ticket.
   void record_at(Stream* stream, uint64_t ticket);
 
  private:

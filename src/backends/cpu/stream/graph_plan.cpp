@@ -1,4 +1,4 @@
-// Which node runs in which lane.
+// Assigns the nodes of a graph to lanes.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kMaxLanes = 16;
 constexpr uint32_t kNone = UINT32_MAX;
 
-/// For each lane, how many of its nodes are known to be over.
+/// For each lane, the number of its first nodes that are known to be over: a vector clock.
 using Clock = std::array<uint32_t, kMaxLanes>;
 
 void merge(Clock* into, const Clock& other) {
@@ -23,15 +23,15 @@ void merge(Clock* into, const Clock& other) {
 
 }  // namespace
 
-/// Nodes are placed one after the other, in an order in which they could run one after the other;
-/// so lanes that wait for each other never wait in a circle.
+/// Nodes are placed one by one in topological order, so that lanes never wait for each other in a
+/// cycle.
 struct GraphPlan::Placement {
   struct Place {
     uint32_t lane = 0, position = 0;  // positions count from 1
-    Clock over{};                     // what is over when the node is
+    Clock over{};                     // the nodes that are over when this one is
   };
   std::vector<Place> places;  // by node
-  std::vector<Clock> known;   // by lane: what is over at its end so far
+  std::vector<Clock> known;   // by lane: the nodes that are over at its present end
   std::vector<uint32_t> tails;
 
   bool is_known(uint32_t lane, uint32_t node) const {
@@ -67,7 +67,7 @@ struct GraphPlan::Placement {
 
 GraphPlan::GraphPlan() : lanes_(1) {}
 
-// The other constructor is called first, so that the parts that are there go when memory is short.
+// The other constructor runs first, so that the destructor frees the parts if an allocation throws.
 GraphPlan::GraphPlan(Context* context, std::span<const kmb_graph_node> nodes) : GraphPlan() {
   mark_index_.assign(nodes.size(), kNone);
   build(nodes);
@@ -76,7 +76,7 @@ GraphPlan::GraphPlan(Context* context, std::span<const kmb_graph_node> nodes) : 
   streams_.reserve(lanes_.size());
   for (size_t i = 1; i < lanes_.size(); ++i) {
     streams_.push_back(Stream::open(context, 0));
-    // So that there is one to start with.
+    // A command is allocated and returned to the stream, so that fork() finds one.
     if (Command* first = streams_.back()->allocate()) streams_.back()->discard(first);
   }
 }
@@ -107,7 +107,7 @@ void GraphPlan::build(std::span<const kmb_graph_node> nodes) {
   Placement placement;
   placement.places.resize(nodes.size());
   placement.add_lane();
-  // Which nodes each one has to wait for, as far as its lane does not know anyway.
+  // The nodes that each node has to wait for, except those that its lane knows to be over.
   std::vector<std::vector<uint32_t>> waits(nodes.size() + 1);
   const auto wait_for = [&](uint32_t lane, uint32_t node, std::vector<uint32_t>* out) {
     if (placement.is_known(lane, node)) return;
@@ -122,7 +122,7 @@ void GraphPlan::build(std::span<const kmb_graph_node> nodes) {
               "a node depends on one that comes after it");
     const uint32_t lane = placement.choose_lane(node, dependencies);
     if (lane == placement.tails.size()) placement.add_lane();
-    // The latest first: they often know of the others.
+    // The search starts with the latest dependency, which often comes after the others.
     for (size_t i = dependencies.size(); i-- > 0;) wait_for(lane, dependencies[i], &waits[node]);
     placement.put(node, lane);
     if (lane != 0) side_nodes_.push_back(node);

@@ -29,7 +29,7 @@ void GraphProgram::take_branch(Command* front, const kmb_branch& branch, bool en
   const auto go_to = [&](uint64_t node) { front->step = static_cast<uint32_t>(node) - 1; };
   if (ends) return go_to(nodes.size());
   if (branch.address != 0) {
-    // Kernels of steps before wrote it.
+    // The read is volatile, because kernels of earlier steps wrote the number.
     const auto value = *reinterpret_cast<const volatile uint32_t*>(branch.address);
     if ((value == branch.value) != (branch.if_equal != 0)) return;
   }

@@ -1,6 +1,6 @@
-// Graphs as streams run them: commands made once, and launched as one command of a stream. Branches
-// that do not depend on each other lie in lanes: the first is the stream of the launch, each other
-// one a stream of its own.
+// Graphs as streams run them: commands that are built once and launched as one command of a stream.
+// Independent branches run in lanes: the first lane is the stream of the launch, each other lane is
+// a stream of its own.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Event;
 class Marker;
 class Stream;
 
-/// The user data of a host node, released at its end.
+/// The user data of a host node, which is released with this object.
 class HostData {
  public:
   HostData(km_release_callback release, void* user_data)
@@ -36,16 +36,15 @@ class HostData {
   void* const user_data_;
 };
 
-/// One node's command, with what it uses beside it: a host node's data, or the event that it
-/// records or waits for. Nodes live on in programs that are still queued.
+/// A node's command and the objects that it uses: a host node's data, or the event that it records
+/// or waits for. Programs that are still queued keep replaced nodes alive.
 struct GraphNode {
   Command command;
   std::variant<std::monostate, HostData, Event*> used;
-  std::unique_ptr<NodeUpdates> updates;  // of the command; null: no kernel changes the node
+  std::unique_ptr<NodeUpdates> updates;  // for the command; null: kernels do not change the node
 };
 
-/// The lanes of a graph: the nodes that run in each, and the places at which lanes wait for each
-/// other.
+/// The lanes of a graph: the nodes of each, and the points where lanes wait for each other.
 class GraphPlan {
  public:
   GraphPlan(Context* context, std::span<const kmb_graph_node> nodes);
@@ -55,14 +54,14 @@ class GraphPlan {
 
   struct Step {
     uint32_t node;
-    Command* sync;  // null: the node
+    Command* sync;  // null: the node's own command
   };
   const std::vector<Step>& lane(uint32_t index) const { return lanes_[index]; }
   size_t lane_count() const { return lanes_.size(); }
-  /// The nodes of all lanes but the first.
+  /// The nodes of all lanes except the first.
   const std::vector<uint32_t>& side_nodes() const { return side_nodes_; }
-  /// Starts the other lanes for the graph command at the front of `main`. False: memory is short,
-  /// nothing was started. Only one launch runs at a time.
+  /// Starts the other lanes for the graph command at the front of `main`. Returns false without
+  /// memory; then none is started. Only one launch may run at a time.
   bool fork(Stream* main, const Command& front);
 
  private:
@@ -80,60 +79,61 @@ class GraphPlan {
   std::vector<uint32_t> side_nodes_;
   std::vector<std::unique_ptr<Command>> syncs_;
   std::vector<Mark> marks_;
-  std::vector<uint32_t> mark_index_;  // by node, while it is built
-  std::vector<Stream*> streams_;      // of the lanes but the first
-  std::vector<Command*> starts_;      // for fork()
+  std::vector<uint32_t> mark_index_;  // by node, while the plan is built
+  std::vector<Stream*> streams_;      // of all lanes except the first
+  std::vector<Command*> starts_;      // used by fork()
 };
 
-/// The marks of one launch: of what its nodes record, and of what they wait for (null: never
+/// The marks of one launch: those that its nodes record, and those that they wait for (null: never
 /// recorded).
 struct GraphLaunch {
-  std::vector<Marker*> markers;  // by slot, a reference each
+  std::vector<Marker*> markers;  // by slot, with a reference each
   GraphLaunch() = default;
   ~GraphLaunch();
   GraphLaunch(const GraphLaunch&) = delete;
   GraphLaunch& operator=(const GraphLaunch&) = delete;
 };
 
-/// GraphTails gives the work that a graph's kernels have put after all of it.
+/// Provides the graphs that kernels of a graph have launched as tails, which run after all of it.
 class GraphTails {
  public:
   virtual ~GraphTails() = default;
-  /// The commands to run at the end of a run; null: there are none.
+  /// Returns the commands to run at the end of a run; null if there are none.
   virtual std::unique_ptr<FollowUps> begin_tails(Context* context) = 0;
 };
 
-/// A plan with the nodes' parameters. Immutable: an update makes another one.
+/// A plan with the nodes' parameters. Immutable: an update makes a new program.
 struct GraphProgram {
   std::shared_ptr<GraphPlan> plan;
-  std::shared_ptr<GraphTails> environment;  // of its runs; null: its kernels launch nothing
-  uint64_t device_handle = 0;               // by which kernels launch it; 0: by none
+  std::shared_ptr<GraphTails> environment;  // for its runs; null: its kernels launch nothing
+  uint64_t device_handle = 0;               // the handle by which kernels launch it; 0: none
   std::vector<std::shared_ptr<GraphNode>> nodes;
-  bool has_updates = false;        // kernels change nodes
-  bool may_wait = false;           // a kernel or callback may wait for what another branch does
+  bool has_updates = false;        // kernels may change nodes
+  bool may_wait = false;           // a kernel or callback may wait for another branch
   std::vector<Event*> events;      // by slot
-  std::vector<bool> slot_records;  // by slot; else the node waits
+  std::vector<bool> slot_records;  // by slot: true if the node records, false if it waits
 
-  /// Makes the graphs that wait as tails the launches of a graph command at its end; false: there
-  /// are none.
+  /// Makes the waiting tails the launches of a graph command at its end; false if there are none.
   bool begin_tails(Command* front, Context* context) const;
-  /// Takes over what the host has changed of nodes that kernels change.
+  /// Applies the host's changes to nodes that kernels change.
   void begin_updates() const;
   void look_for_updates();
   void look_for_waits();
-  /// Gives each node with an event its slot.
+  /// Assigns a slot to each node with an event.
   void collect_events();
-  /// Null where there are no events.
+  /// Creates the marks of a launch; null if the graph has no events.
   std::shared_ptr<GraphLaunch> begin_launch(Stream* stream) const;
-  /// The marks are those of a launch whose command has this ticket.
+  /// Makes the marks the latest recordings of their events, with the ticket of the launch's
+  /// command.
   void record_events(const GraphLaunch& launch, uint64_t ticket) const;
-  /// The step that a graph command is at, null: it has none.
+  /// The step that a graph command is at; null if the graph has no steps.
   Command* step_of(const Command& front) const;
-  /// Goes on to the next step; false: there is none.
+  /// Moves to the next step; false if there is none.
   bool advance(Command* front) const;
-  /// Makes advance() go to where the branch that the command is at leads, to the end if it `ends`.
+  /// Makes the next advance() move to the target of the branch that the command is at, or to the
+  /// end if `ends`.
   void take_branch(Command* front, const kmb_branch& branch, bool ends) const;
-  /// True if other threads are worth their waking.
+  /// True if waking other threads for the lanes costs less than it saves.
   bool is_worth_forking(uint32_t threads) const;
 };
 

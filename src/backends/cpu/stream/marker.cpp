@@ -31,7 +31,7 @@ void Marker::announce() {
 void Marker::reach_and_announce() {
   std::vector<Stream*> parked;
   {
-    std::lock_guard lock(lock_);  // park() sees both, or neither
+    std::lock_guard lock(lock_);  // park() then sees both changes or none
     reach();
     parked = std::exchange(parked_, {});
   }

@@ -1,4 +1,4 @@
-// A point in a stream that others can wait for: one recording of an event.
+// Markers: points in a stream that others can wait for. Each is one recording of an event.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@ namespace km::cpu {
 
 class Stream;
 
-/// Counted references: the event, the command that completes it, and every waiter hold one.
+/// Reference-counted: the event, the command that completes it and each waiter hold one.
 class Marker {
  public:
-  /// With one reference, the caller's.
+  /// Returns a marker with one reference, which is the caller's.
   static Marker* make(Stream* stream) {
     return std::unique_ptr<Marker>(new Marker(stream)).release();
   }
@@ -30,21 +30,23 @@ class Marker {
     if (before == 1) delete this;
   }
 
-  /// True if the mark is reached: once its stream has counted it, too, so that nobody who sees an
-  /// event complete can see the stream at work. A graph counts when all of it is over.
+  /// True if the mark is reached and its stream has counted it, so that a caller who sees the event
+  /// complete also sees the stream idle. In a graph, the whole graph must be over.
   bool done() const;
-  /// After done().
+  /// Only valid after done().
   uint64_t time_ns() const { return time_ns_; }
   Stream* stream() const { return stream_; }
   uint64_t ticket() const { return ticket_; }
   void set_ticket(uint64_t ticket) { ticket_ = ticket; }
-  /// A node of the graph command with this ticket, which ends before that does.
+  /// Marks it as belonging to a node of the graph command with this ticket, which ends after the
+  /// node.
   void set_in_graph(uint64_t ticket) {
     ticket_ = ticket;
     in_graph_ = true;
   }
   bool in_graph() const { return in_graph_; }
-  /// To be reached once more, in a graph that this stream runs at this ticket. Nobody waits now.
+  /// Prepares it for the next launch of a graph, which this stream runs at this ticket. Nobody may
+  /// wait for it.
   void rearm(Stream* stream, uint64_t ticket) {
     KM_ASSERT(parked_.empty(), "a marker is used again while streams wait for it");
     KM_ASSERT(stream != nullptr && ticket != 0, "a marker of a graph belongs to no launch");
@@ -53,28 +55,29 @@ class Marker {
     reached_.store(false, std::memory_order_relaxed);
   }
 
-  /// Nobody but the caller holds it.
+  /// True if only the caller holds a reference.
   bool is_unshared() const { return references_.load(std::memory_order_acquire) == 1; }
-  /// For another point in a stream, which no command announces. Nobody else holds it.
+  /// Reuses it for another point in a stream that no command announces. Only the caller may hold a
+  /// reference.
   void restart(Stream* stream, uint64_t ticket) {
     KM_ASSERT(is_unshared(), "a marker is used for another point while others hold it");
     stream_ = stream;
     ticket_ = ticket;
     has_command_ = false;
   }
-  /// True if a command will announce it. For other marks the stream is asked.
+  /// True if a command announces it. For other marks, waiters query the stream.
   bool has_command() const { return has_command_; }
 
-  /// The mark is reached. announce() follows, when the stream has counted that.
+  /// Sets the mark as reached. announce() must follow, after the stream has counted the command.
   void reach(bool is_timed = true);
-  /// Lets everybody go on who waits.
+  /// Continues all waiters.
   void announce();
-  /// reach() and announce() at once, for marks that are rearmed: who sees that such a mark is
-  /// reached may rearm it, and a later announce() would let those go on who wait for the next time.
+  /// reach() and announce() in one step, for marks that are rearmed: whoever sees such a mark
+  /// reached may rearm it, and a later announce() would continue waiters of the next launch.
   void reach_and_announce();
-  /// Puts a stream to sleep until announce(); false when that has happened already.
+  /// Suspends a stream until announce(); false if that was called already.
   bool park(Stream* stream);
-  /// Takes the stream out again; false when it was not (any more) parked here.
+  /// Continues a suspended stream; false if it is not suspended here (any more).
   bool unpark(Stream* stream);
 
  private:

@@ -23,7 +23,7 @@ namespace km::cpu {
 namespace {
 
 constexpr uint64_t kStackBytes = 256 << 10;
-// The memory is looked at all the time at first, then less and less often.
+// The number is polled continuously at first, then less and less often.
 constexpr uint32_t kEagerTurns = 64;
 constexpr std::chrono::microseconds kFirstPause{10}, kLastPause{200};
 
@@ -54,13 +54,13 @@ Error describe(const kmb_memory_op& op, const Allocations& allocations) {
                     place.empty() ? "" : ", ", place.c_str());
 }
 
-/// A stream whose front command waits for a number.
+/// A stream whose first command waits for a number.
 struct Waiting {
   Stream* stream;
   std::shared_ptr<const MemoryOps> ops;
   size_t at;
 
-  /// True when the command is over, or has to be given up.
+  /// True if the command is over or failed.
   bool advance() {
     Context& context = *stream->context();
     if (context.failed() || context.is_stopping()) return true;
@@ -69,8 +69,8 @@ struct Waiting {
   }
 };
 
-/// The thread that looks at memory for all streams that wait. Never destroyed: the thread may
-/// outlive every static object.
+/// The thread that polls numbers for all waiting streams. Never destroyed, because the thread may
+/// outlive all static objects.
 class Watch {
  public:
   static Watch& instance() {
@@ -93,7 +93,7 @@ class Watch {
     changed_.notify_one();
   }
 
-  /// A stream has written: perhaps what another one waits for.
+  /// Called when a stream has written a number that another one may wait for.
   void note_write() {
     const std::lock_guard lock(mutex_);
     if (!is_looking_) return;
@@ -132,7 +132,7 @@ class Watch {
     }
   }
 
-  /// Lets the streams go on whose numbers have come; true when there were any.
+  /// Continues the streams whose numbers have the expected values; true if there were any.
   static bool look(std::vector<Waiting>& mine) {
     const auto over =
         std::partition(mine.begin(), mine.end(), [](Waiting& each) { return !each.advance(); });
@@ -145,7 +145,7 @@ class Watch {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Waiting> waiting_;  // new ones
+  std::vector<Waiting> waiting_;  // streams that the thread has not taken over yet
   bool news_ = false, is_looking_ = false, started_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Operations of streams on single numbers in memory: writing them, and waiting for them.
+// Stream operations that write single numbers in memory or wait for them.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace km::cpu {
 class Context;
 class Stream;
 
-/// Operations of one call, one after the other. Immutable.
+/// The operations of one call, which run in order. Immutable.
 class MemoryOps {
  public:
-  /// Starts the thread that watches memory, where a wait is among them.
+  /// Starts the thread that polls memory if one of the operations is a wait.
   static Result<std::shared_ptr<const MemoryOps>> make(std::span<const kmb_memory_op> ops);
 
-  /// Does those from `first` on. Gives the index of the wait that cannot be over yet, or size().
-  /// Failures go to the context, and nothing is left to do then.
+  /// Runs the operations from `first` on. Returns the index of a wait that is not over, or size().
+  /// A failure goes to the context and ends the operations.
   size_t run(size_t first, Context& context) const;
   size_t size() const { return ops_.size(); }
   bool has_waits() const { return has_waits_; }
@@ -32,8 +32,8 @@ class MemoryOps {
   bool has_waits_;
 };
 
-/// For the owner of the stream. True when all is done; false: the thread that watches memory goes
-/// on with the stream.
+/// Called by the owner of the stream. Returns true if all operations are over; if false, the
+/// polling thread owns the stream.
 bool run_memory_ops(Stream* stream, const std::shared_ptr<const MemoryOps>& ops);
 
 }  // namespace km::cpu

@@ -58,7 +58,7 @@ void note_call(Command& command) { command.call_begin_ns = now_ns(); }
 void note_queued(const Context& context, Command& command) {
   command.call_end_ns = now_ns();
   command.host_thread = thread_id();
-  // The recording may have begun in the middle of the call.
+  // The profile may have started during the call.
   if (command.call_begin_ns < context.profiling_since_ns()) {
     command.call_begin_ns = command.call_end_ns;
   }

@@ -1,4 +1,4 @@
-// Records of what streams did, for the profiler.
+// Records the work of streams for the profiler.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace km::cpu {
 class Context;
 class Stream;
 
-/// The host's call that queues the command begins.
+/// Called when the host's call that queues the command begins.
 void note_call(Command& command);
-/// The command is queued.
+/// Called when the command was queued.
 void note_queued(const Context& context, Command& command);
-/// The command, or the step of a graph, starts now.
+/// Called when the command, or a step of a graph, starts.
 void note_begin(Command& command);
-/// The front command of a stream is over, or the step that it is at.
+/// Called when the first command of a stream, or its present step, is over.
 void record_end(Context& context, const Stream* stream, Command& front);
-/// A copy or fill that was done without a command.
+/// Records a copy or fill that was done without a command.
 void record_transfer(Context& context, const Stream* stream, const Transfer& transfer,
                      uint64_t begin_ns);
-/// The calling thread has made machine code since `begin_ns`. Does nothing if nothing is recorded.
+/// Records that the calling thread has compiled code since `begin_ns`, if a profile runs.
 void record_compilation(const Context& context, const std::string& name, uint64_t begin_ns);
 
 }  // namespace km::cpu

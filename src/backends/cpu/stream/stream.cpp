@@ -1,4 +1,4 @@
-// Entries of streams, and waiting for several of their tickets.
+// Entries of streams, and waits for several tickets.
 #include "backends/cpu/stream/stream.h"
 
 #include <memory>
@@ -17,7 +17,7 @@ void when_all_complete(std::span<const kmb_use> uses, std::function<void()> acti
     std::atomic<size_t> left;
     std::function<void()> action;
   };
-  // The caller counts as well, so that nothing happens before all are registered.
+  // The caller counts too, so that the action does not run before all tickets are registered.
   auto countdown = std::make_shared<Countdown>(uses.size() + 1, std::move(action));
   auto one_less = [countdown] {
     if (countdown->left.fetch_sub(1, std::memory_order_acq_rel) == 1) countdown->action();

@@ -1,6 +1,6 @@
-// An ordered queue of commands. Whoever owns the stream (a worker, or a thread that waits for it)
-// runs the commands in order; everybody else may append. Streams are never freed but used again
-// by their pool, and tickets never go back, so an old (stream, ticket) pair always reads as
+// Streams: ordered queues of commands. The owner of a stream (a worker, or a thread that waits for
+// it) runs its commands in order; any other thread may append. A stream is not freed but reused by
+// its pool, and its tickets never decrease, so that an old (stream, ticket) pair always reads as
 // complete.
 #pragma once
 
@@ -25,9 +25,9 @@ class ThreadPool;
 
 class Stream {
  public:
-  /// A stream of `context`, which it keeps alive until it is closed and drained.
+  /// Opens a stream of `context`, which it keeps alive until it is closed and all its work is over.
   static Stream* open(Context* context, int32_t priority);
-  /// Queued work goes on; afterwards the stream is used again.
+  /// Queued work still runs; after it the pool reuses the stream.
   void close();
 
   Context* context() const { return context_; }
@@ -35,17 +35,18 @@ class Stream {
   /// Sets the priority of work that is submitted from now on.
   void set_priority(int32_t priority) { priority_.store(priority, std::memory_order_relaxed); }
 
-  /// A command to fill in; null when memory is short.
+  /// Returns a command to fill in; null without memory.
   Command* allocate();
-  /// Gives back a command that was not submitted.
+  /// Returns a command that was not submitted.
   void discard(Command* command) { recycle(command); }
-  /// Appends; returns the ticket.
+  /// Appends the command and returns its ticket.
   uint64_t submit(Command* command);
-  /// submit() for a command that takes no time (is_light()): when nothing is queued before it, the
-  /// caller begins with it, so that no worker has to be free.
+  /// submit() for a command that takes no time (is_light()). If the queue is empty, the caller runs
+  /// it, so that no worker has to be free.
   uint64_t submit_light(Command* command);
 
-  /// When nothing is queued the caller may do a short command itself, between these two.
+  /// If the queue is empty, the caller may run a short command itself between begin_inline() and
+  /// end_inline().
   bool begin_inline(uint64_t* out_ticket);
   void end_inline(uint64_t ticket) { complete(ticket, 0); }
 
@@ -53,31 +54,32 @@ class Stream {
   bool is_complete(uint64_t ticket) const {
     return completed_.load(std::memory_order_acquire) >= ticket;
   }
-  /// Waits, helping where that is safe. False: the time has passed.
+  /// Waits for the ticket, and runs work meanwhile if that is safe. Returns false if the time
+  /// passes before.
   bool wait(uint64_t ticket, uint64_t timeout_ns);
-  /// Runs `action` once the ticket is complete, on the thread that completes it (or at once).
+  /// Runs `action` once the ticket is complete: at once, or on the thread that completes it.
   void when_complete(uint64_t ticket, std::function<void()> action);
 
-  // For the pool and for those that a stream waits for.
+  // For the pool and for streams that wait for another one.
   bool try_own();
-  /// Runs commands until none is left, one runs elsewhere or `until` is complete. The caller owns
-  /// the stream and no longer does afterwards.
+  /// Runs commands until none is left, one continues on another thread or `until` is complete. The
+  /// caller owns the stream before but not after.
   void drive(Executor* executor, uint64_t until);
-  /// The front command is over: completes it, and lets the pool go on.
+  /// Called when the first command is over: completes it and hands the stream to the pool.
   void resume();
-  /// resume() for a thread that is no worker: it does work that takes no time itself.
+  /// resume() for a thread that is not a worker: it only runs commands that take no time.
   void resume_light();
   /// resume() for the participant that finishes a shared command: it may continue the stream
   /// itself.
   void resume_here(Executor* executor, uint64_t until);
-  /// Ends a wait for an event (of a stream that is being reset).
+  /// Ends a wait for an event, in a stream that is being reset.
   void cancel_park();
-  /// There is work, and nobody owns the stream.
+  /// True if there is work and no thread owns the stream.
   bool is_ready() const { return state_.load(std::memory_order_relaxed) == kReady; }
   uint64_t ready_ticks() const { return ready_ticks_.load(std::memory_order_relaxed); }
-  /// The time that a host thread has from then on to wait for the stream and do its work itself: 1
-  /// to 2 us; more if the work is long, since the thread that shares it decides how many threads
-  /// get in each other's way.
+  /// The time that a host thread has, after it queued work, to wait for the stream and run the work
+  /// itself: 1 to 2 us. It is longer if the work is long, because the thread that shares it decides
+  /// how many threads compete.
   static constexpr uint64_t kLeastGraceTicks = 5000;
   uint64_t grace_ticks() const { return grace_ticks_.load(std::memory_order_relaxed); }
 
@@ -110,56 +112,57 @@ class Stream {
 
   enum State : uint32_t { kOwned, kReady };
   static constexpr uint64_t kNothing = UINT64_MAX;
-  static constexpr uint64_t kLight = UINT64_MAX - 1;  // `until` of a thread that is no worker
+  static constexpr uint64_t kLight = UINT64_MAX - 1;  // `until` of a thread that is not a worker
   static constexpr uint32_t kMaxFreeCommands = 1024;
-  static constexpr uint64_t kPartTried = 16;  // of a kernel, before it is known to be short
+  // 1 / kPartTried of a kernel's pieces runs alone first, to test if the kernel is short.
+  static constexpr uint64_t kPartTried = 16;
 
-  // A thread may still be leaving add_ready() of the pool when the stream has been used again: so
-  // the pool never changes.
+  // The pool is never replaced, because a thread may still be leaving its add_ready() when the
+  // stream is reused.
   ThreadPool* const pool_;
-  const uint64_t first_grid_id_;  // less one
+  const uint64_t first_grid_id_;  // the first grid id of the stream, minus one
   Context* context_ = nullptr;
   std::atomic<int32_t> priority_{0};
 
-  // Appending.
+  // The members for appending.
   alignas(64) SpinLock lock_;
-  Command* tail_;                       // under lock_
-  Command* spare_ = nullptr;            // under lock_: commands to fill in
-  std::atomic<uint64_t> submitted_{0};  // written under lock_
+  Command* tail_;                       // guarded by lock_
+  Command* spare_ = nullptr;            // guarded by lock_: free commands
+  std::atomic<uint64_t> submitted_{0};  // written only with lock_ held
 
-  // Both sides.
+  // The members that appending threads and the owner share.
   alignas(64) std::atomic<uint64_t> pending_{
-      0};  // submitted, not yet complete; 0 to 1: nobody owns
+      0};  // submitted and not complete; the thread that raises it from 0 owns the stream first
   std::atomic<uint32_t> state_{kOwned};
-  std::atomic<bool> listed_{false};  // in the pool's list of ready streams
+  std::atomic<bool> listed_{false};  // it is in the pool's list of ready streams
   std::atomic<uint64_t> ready_ticks_{0}, grace_ticks_{0};
   std::atomic<Command*> freed_{nullptr};
   std::atomic<uint32_t> freed_count_{0};
-  Stream* next_ready_ = nullptr;  // the pool's
+  Stream* next_ready_ = nullptr;  // link of the pool's list
 
-  // The owner's.
+  // The members of the owner.
   alignas(64) Command* head_;  // the last command that is over
   std::atomic<uint64_t> completed_{0};
-  Command* launched_ = nullptr;   // by the kernel at the front: what runs in its place
-  std::atomic<uint64_t> job_{0};  // the pool's job that runs the front command, or 0
+  Command* launched_ = nullptr;  // a launch of the first command's kernel, which runs instead of it
+  std::atomic<uint64_t> job_{0};  // the pool's job for the first command; 0: none
 
-  // Waiting.
+  // The members for waiting.
   std::mutex wait_mutex_;
-  std::atomic<uint64_t> wanted_{kNothing};  // the lowest ticket that a sleeper waits for
+  std::atomic<uint64_t> wanted_{kNothing};  // the lowest ticket that a sleeping thread waits for
   std::atomic<uint32_t> wake_word_{0};
   DeferredActions deferred_;
   std::mutex park_mutex_;
-  Marker* parked_on_ = nullptr;               // under park_mutex_
-  std::atomic<Stream*> blocked_by_{nullptr};  // whose marker it waits for
+  Marker* parked_on_ = nullptr;               // guarded by park_mutex_
+  std::atomic<Stream*> blocked_by_{nullptr};  // the stream whose marker it waits for
   std::atomic<uint64_t> blocked_ticket_{0};
 };
 
-/// A command to fill in; throws std::bad_alloc.
+/// Returns a command to fill in; throws std::bad_alloc.
 Command* new_command(Stream* stream, CommandKind kind);
 
 /// Runs `action` once all tickets are complete, on the thread that completes the last one.
 void when_all_complete(std::span<const kmb_use> uses, std::function<void()> action);
-/// Waits for all tickets, for want of memory for a note.
+/// Waits for all tickets, for callers without memory to record them.
 void wait_for_all(std::span<const kmb_use> uses) noexcept;
 
 }  // namespace km::cpu

@@ -23,8 +23,8 @@ namespace km::cpu {
 
 namespace {
 
-// Grid ids of launches hold the stream and its ticket; those of graphs have a number of their own,
-// and the highest bit set.
+// Grid ids of host launches combine the stream and its ticket; those of launches in graphs are
+// counted, with the highest bit set.
 constexpr uint64_t kTicketBits = 40, kOfGraph = uint64_t{1} << 63;
 std::atomic<uint64_t> last_stream{0}, last_grid_of_graph{0};
 
@@ -64,7 +64,7 @@ void Stream::close() {
     reuse();
     return;
   }
-  const HostMemoryNeeded needed;  // a stream that cannot be closed would keep its context
+  const HostMemoryNeeded needed;  // a stream that cannot be closed would keep its context alive
   Command* const command = allocate();
   command->kind = CommandKind::close;
   submit(command);
@@ -99,7 +99,7 @@ Command* Stream::allocate() {
 
 void Stream::recycle(Command* command) {
   command->release();
-  // About so many: a count that gets lost between two threads does no harm.
+  // The count is approximate: an update that two threads lose does no harm.
   const uint32_t count = freed_count_.load(std::memory_order_relaxed);
   if (count >= kMaxFreeCommands) {
     std::unique_ptr<Command> last(command);
@@ -142,7 +142,7 @@ uint64_t Stream::submit_light(Command* command) {
   bool first = false;
   const uint64_t ticket = append(command, &first);
   if (!first) return ticket;
-  if (thread_can_fault()) {  // where the memory may not be there any more
+  if (thread_can_fault()) {  // only such a thread survives an access to missing memory
     drive_light();
   } else {
     make_ready();
@@ -182,7 +182,7 @@ bool Stream::try_own() {
 }
 
 void Stream::drive(Executor* executor, uint64_t until) {
-  const HostMemoryNeeded needed;  // work that is under way cannot be given up halfway
+  const HostMemoryNeeded needed;  // running work cannot be abandoned halfway
   for (;;) {
     KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
               "a stream is run by a thread that does not own it, or has no work");
@@ -192,8 +192,8 @@ void Stream::drive(Executor* executor, uint64_t until) {
   }
 }
 
-/// Runs commands until one needs a worker, or none is left. The caller owns the stream and no
-/// longer does afterwards.
+/// Runs commands until one needs a worker or none is left. The caller owns the stream before but
+/// not after.
 void Stream::drive_light() {
   const HostMemoryNeeded needed;
   for (;;) {
@@ -209,7 +209,7 @@ void Stream::drive_light() {
   }
 }
 
-/// True when the command is over; false when somebody else goes on with the stream.
+/// Returns true if the command is over; false if another thread continues the stream.
 bool Stream::execute(Command& command, Executor* executor) {
   if (launched_ != nullptr) [[unlikely]]
     return perform(*launched_, executor);
@@ -253,8 +253,8 @@ bool is_work(CommandKind kind) {
 
 }  // namespace
 
-/// One step of a graph. Where the context has failed or is being stopped there is nothing left to
-/// do, and another lane may still be at the same step for the launch before: it is not touched.
+/// Runs one step of a graph. If the context has failed or is being stopped, the step is not
+/// touched: another lane may still run it for the launch before.
 [[gnu::noinline]] bool Stream::execute_graph(Command& command, Executor* executor) {
   const GraphProgram& program = *command.program;
   KM_ASSERT(command.in_turn || command.lane < program.plan->lane_count(),
@@ -267,7 +267,7 @@ bool is_work(CommandKind kind) {
                       !program.plan->fork(this, command);
   }
   Command* step = program.step_of(command);
-  if (step == nullptr) {  // graph_restore()
+  if (step == nullptr) {  // a graph_restore() command has no steps
     program.begin_updates();
     return true;
   }
@@ -286,8 +286,8 @@ bool is_work(CommandKind kind) {
     KM_ASSERT(step->event_slot < command.events->markers.size(), "a launch lacks a node's marker");
     return execute_event(*step, command.events->markers[step->event_slot], ends);
   }
-  if (step->marker != nullptr) step->marker->retain();  // the step lets go of it
-  // Afterwards the step, and the graph with it, may be gone: another thread may have ended it.
+  if (step->marker != nullptr) step->marker->retain();  // the step drops its own reference
+  // After perform(), another thread may have ended the launch and freed the step and its graph.
   if (step->kind != CommandKind::record) return perform(*step, executor);
   Marker* const reached = step->marker;
   reached->reach_and_announce();
@@ -295,7 +295,7 @@ bool is_work(CommandKind kind) {
   return true;
 }
 
-/// A step that records an event of the host's or waits for one; null: it was never recorded.
+/// Runs a step that records or waits for an event of the host; a null `marker` was never recorded.
 bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
   const bool records = step.kind == CommandKind::record;
   if (marker == nullptr || (ends && !records)) return true;
@@ -312,8 +312,8 @@ bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
 bool Stream::execute_work(Command& command, Executor* executor) {
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
-  // A kernel that was short last time need not be so now: its first blocks show it, unless they may
-  // wait for the others.
+  // A kernel that was short the last time may be long now, so its first blocks run alone to test
+  // it. This is not possible if they may wait for other blocks.
   bool tries = command.kind == CommandKind::kernel && !command.run.unit->may_wait();
   uint64_t first = tries ? std::max<uint64_t>(pieces / kPartTried, 1) : pieces;
   prepare_alone(command, 0, first);
@@ -335,7 +335,7 @@ bool Stream::execute_shared(Command& command, Executor* executor, uint64_t first
   KM_ASSERT(job_.load() == 0, "a command is run by two jobs");
   job_.store(job, std::memory_order_release);
   pool_->work(command, *executor, *context_);
-  if (!pool_->leave(job)) return false;  // who leaves last goes on
+  if (!pool_->leave(job)) return false;  // the last participant continues
   job_.store(0, std::memory_order_relaxed);
   return true;
 }
@@ -409,8 +409,8 @@ bool Stream::hand_to_callback_thread(Command& command) {
 
 namespace {
 
-/// The launches of the kernel at the front, or at the graph's step, or of a graph at its end; null:
-/// it can make none.
+/// The launches of the first command's kernel, of the graph step's kernel, or of a graph at its
+/// end; null if there cannot be any.
 FollowUps* launches_of(const Command& front) {
   const Command* command = &front;
   if (front.kind == CommandKind::graph) [[unlikely]] {
@@ -423,8 +423,8 @@ FollowUps* launches_of(const Command& front) {
 
 }  // namespace
 
-/// Takes the next launch of the kernels at the front. False: there is none left. Otherwise the
-/// caller goes on with it, or another thread.
+/// Starts the next of these launches; false if none is left. Otherwise *out_owned says if the
+/// caller still owns the stream and runs it, or another thread will.
 [[gnu::noinline]] bool Stream::go_on_with(FollowUps& launches, const Command& front, uint64_t until,
                                           bool* out_owned) {
   const HostMemoryNeeded needed;
@@ -441,7 +441,8 @@ FollowUps* launches_of(const Command& front) {
   return true;
 }
 
-/// False: the graph at the front is over. Otherwise the caller goes on with it, or another thread.
+/// Moves to the next step; false if the graph is over. Otherwise *out_owned says if the caller
+/// still owns the stream.
 [[gnu::noinline]] bool Stream::finish_step(Command& command, uint64_t until, bool* out_owned) {
   if (!command.program->advance(&command)) {
     const HostMemoryNeeded needed;
@@ -457,8 +458,8 @@ FollowUps* launches_of(const Command& front) {
   return true;
 }
 
-/// Completes the front command, or a step of it. True: the caller still owns the stream, and there
-/// is more to do.
+/// Completes the first command, or a step of it. Returns true if the caller still owns the stream
+/// and has more to run.
 bool Stream::finish(uint64_t until) {
   Command* command = head_->next.load(std::memory_order_acquire);
   uint64_t ticket = command->ticket;
@@ -496,7 +497,7 @@ bool Stream::complete(uint64_t ticket, uint64_t until) {
   const uint64_t pending = pending_.fetch_sub(1);
   KM_ASSERT(pending != 0, "more commands are completed than were submitted");
   bool more = pending > 1;
-  // If there is no more, the stream may now belong to somebody else.
+  // If there is no more work, another thread may own the stream from here on.
   if (wanted_.load() <= ticket) wake_waiters(ticket);
   if (deferred_.is_due(ticket)) deferred_.run(ticket);
   if (!more) return false;
@@ -522,7 +523,7 @@ void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
     return;
   }
   deferred_.add(ticket, std::move(action));
-  if (completed_.load() >= ticket) deferred_.run(ticket);  // else complete() will see it
+  if (completed_.load() >= ticket) deferred_.run(ticket);  // otherwise complete() will run it
 }
 
 }  // namespace km::cpu

@@ -1,4 +1,4 @@
-// Waiting for a stream: help if possible, then spin, then sleep.
+// Waits for a stream: run its work if possible, then spin, then sleep.
 #include "backends/cpu/command/work.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
@@ -11,7 +11,7 @@
 namespace km::cpu {
 namespace {
 
-constexpr int kHelpDepth = 4;  // of streams that wait for each other's events
+constexpr int kHelpDepth = 4;  // limit for chains of streams that wait for each other's events
 constexpr uint64_t kWayTicks = 5000;
 
 }  // namespace
@@ -23,11 +23,11 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
   const NoCancellation postponed;
   bool endless = timeout_ns == kForever;
   uint64_t limit_ns = endless ? kForever : now_ns() + timeout_ns;
-  // With a time limit the thread must not start work of unknown length.
+  // A thread with a time limit must not start work of unknown length.
   Executor* executor = endless ? executor_of_host_thread() : nullptr;
   ThreadPool::Helping helping(executor != nullptr ? pool_ : nullptr);
   uint64_t idle_since = now_ticks();
-  look_after_host(idle_since);  // for kernels that began before a handler was installed
+  look_after_host(idle_since);  // for kernels that started before a fault handler was installed
   while (!is_complete(ticket)) {
     if (executor != nullptr && help(executor, ticket, kHelpDepth)) {
       idle_since = now_ticks();
@@ -35,7 +35,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
     }
     if (!endless && now_ns() >= limit_ns) return false;
     const uint64_t idle_ticks = now_ticks() - idle_since;
-    // Workers go first among threads that spin.
+    // Among spinning threads, workers take precedence.
     const bool is_in_the_way = idle_ticks > kWayTicks && pool_->is_crowded();
     if (idle_ticks < pool_->spin_ticks() && !is_in_the_way) {
       arch::pause();
@@ -49,7 +49,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
   return true;
 }
 
-/// Does a piece of the work that `ticket` depends on, if there is one to be had.
+/// Runs a piece of the work that `ticket` depends on, if one is available.
 bool Stream::help(Executor* executor, uint64_t ticket, int depth) {
   if (try_own()) {
     drive(executor, ticket);

@@ -24,16 +24,16 @@ namespace {
 
 constexpr uint64_t kWorkerStackBytes = 1 << 20;
 
-// A job's state and its name.
+// The bits of a job's state and of its name.
 constexpr uint64_t kOpen = uint64_t{1} << 63;
 constexpr uint64_t kGenerationMask = 0x00ffffff00000000;  // 24 bits
 constexpr uint64_t kGenerationStep = uint64_t{1} << 32;
 constexpr uint64_t kParticipants = 0xffffffff;
-constexpr uint64_t kMostJobs = 64;  // a bit for each in a word
+constexpr uint64_t kMostJobs = 64;  // a word has a bit for each
 static_assert((kOpen & kGenerationMask) == 0 && (kParticipants & (kOpen | kGenerationMask)) == 0);
 static_assert((kGenerationMask & kGenerationStep) == kGenerationStep);
 
-/// One less of a count of threads or entries.
+/// Decrements a counter of threads or entries.
 template <class Number>
 void count_down(std::atomic<Number>& count) {
   [[maybe_unused]] const Number before = count.fetch_sub(1);
@@ -47,12 +47,12 @@ uint32_t slot_of(uint64_t job) {
   return static_cast<uint32_t>(job & kParticipants) - 1;
 }
 
-/// Whose worker this thread is.
+/// The pool that this thread is a worker of; null for other threads.
 thread_local const ThreadPool* worker_of = nullptr;
 
 }  // namespace
 
-/// The number of workers that have started, and of those that could not.
+/// Counts workers that have started and those that could not.
 struct ThreadPool::Arrivals {
   std::mutex mutex;
   std::condition_variable changed;
@@ -63,7 +63,7 @@ struct ThreadPool::Arrivals {
     ++(is_ready ? ready : failed);
     changed.notify_one();
   }
-  /// How many are ready, once all `count` have come.
+  /// Waits for all `count` threads, and returns the number of those that started.
   uint32_t wait_for(uint32_t count) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return ready + failed == count; });
@@ -101,7 +101,7 @@ Result<ThreadPool*> ThreadPool::start(const ThreadPoolOptions& options) {
   try {
     while (started < options.threads && pool->start_worker(started, arrivals)) ++started;
   } catch (const std::bad_alloc&) {
-    // Those that are there have to do.
+    // The pool continues with the threads that it has.
   }
   const uint32_t ready = arrivals->wait_for(started);
   if (ready == 0) {
@@ -133,7 +133,7 @@ void ThreadPool::run_worker(uint32_t worker, Executor* executor) {
   }
 }
 
-/// The name of a job that can use more threads, of the highest priority; 0: none.
+/// The name of the job of highest priority that can use more threads; 0 if there is none.
 uint64_t ThreadPool::job_with_room() const {
   uint64_t best = 0;
   int best_list = kPriorities;
@@ -160,7 +160,7 @@ bool ThreadPool::take(Item* out_item, bool gives_grace) {
   KM_ASSERT(out_item->stream == nullptr && out_item->job == 0, "a thread takes work and has some");
   uint64_t job = job_with_room();
   if (job != 0) {
-    // A stream goes before jobs of lower priority, jobs before streams of the same.
+    // A stream goes before jobs of lower priority; jobs go before streams of equal priority.
     int list = jobs_[slot_of(job)].list.load(std::memory_order_relaxed);
     if (has_ready_before(list)) out_item->stream = take_ready(gives_grace, list);
     if (out_item->stream != nullptr) return true;
@@ -182,8 +182,8 @@ void ThreadPool::run(const Item& item, Executor* executor) {
   }
 }
 
-/// Sends a thread that spins to sleep if there are more threads than processors: it would keep
-/// another from working.
+/// Makes a spinning thread sleep if more threads than processors are awake, because it would keep
+/// another one from working.
 bool ThreadPool::retire() {
   uint32_t awake = awake_.load(std::memory_order_relaxed);
   while (awake > options_.threads) {
@@ -192,7 +192,7 @@ bool ThreadPool::retire() {
   return false;
 }
 
-/// False: the thread no longer counts as awake.
+/// Returns false if the thread no longer counts as awake.
 bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   uint64_t now = now_ticks(), end = now + kSpinTicks;
   bool found = false, retired = false;
@@ -206,8 +206,8 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
       continue;
     }
     found = take(out_item, true);
-    // A stream that is too young is left alone for a while, cache lines and all; unless its owner
-    // needs help.
+    // A stream that became ready recently is left to the thread that waits for it, and its cache
+    // lines are not touched, unless its owner needs help.
     const uint64_t next = now + Stream::kLeastGraceTicks;
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0)
       arch::pause();
@@ -216,13 +216,13 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   if (!found && !retired) count_down(awake_);
   if (found) between_.fetch_add(1);
   count_down(spinners_);
-  // Work that came while this thread counted as a spinner has woken nobody.
+  // Work that arrived while this thread counted as a spinner has woken no other thread.
   if (found && spinners_.load() == 0) wake_for_more();
   return found;
 }
 
-/// Wakes a worker for a stream that nobody has taken, since what runs may be waiting for it, or for
-/// a job if there is a processor for it. One that is getting up does this in its turn.
+/// Wakes a worker for a stream that no thread has taken, because running work may wait for it, or
+/// for a job if a processor is free. A worker that is already waking up does this later itself.
 void ThreadPool::wake_for_more() {
   if (idle_.coming() != 0 || !idle_.any()) return;
   const bool room = awake_.load() < options_.threads && job_with_room() != 0;
@@ -254,17 +254,17 @@ bool ThreadPool::wait_for_work(uint32_t worker, Item* out_item) {
   return false;
 }
 
-/// Workers that look for work or are about to.
+/// The number of workers that look for work or are about to.
 uint32_t ThreadPool::looking() const { return spinners_.load() + between_.load() + idle_.coming(); }
 
-/// Until `count` look for work.
+/// Wakes workers until `count` look for work.
 void ThreadPool::wake_up_to(uint32_t count) {
   const uint32_t coming = looking();
   if (coming < count) idle_.wake(count - coming);
 }
 
-/// Wakes threads for a job, which can do without them: if there were more threads than processors,
-/// one would keep another from working.
+/// Wakes threads for a job. There are never more awake than processors, because the job also
+/// completes without them.
 void ThreadPool::wake_helpers(uint32_t count) {
   const uint32_t coming = looking();
   const uint32_t up = awake_.load() + idle_.coming();
@@ -289,8 +289,8 @@ void ThreadPool::add_ready(Stream* stream) {
   wake_up_to(1);
 }
 
-/// A stream of the first `lists` priorities, which the caller now owns. Streams that were taken by
-/// somebody who waits for them are dropped from the list on the way.
+/// Takes a stream of the first `lists` priorities, which the caller then owns. Streams that a
+/// waiting thread has taken are removed from the list on the way.
 Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
   KM_ASSERT(lists >= 0 && lists <= kPriorities,
             "streams of priorities are taken that there are not");
@@ -307,7 +307,8 @@ Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
       if (list.first == nullptr) list.last = nullptr;
       list.count.fetch_sub(1, std::memory_order_relaxed);
       ready_count_.fetch_sub(1);
-      stream->listed_.store(false);  // before the look at its state: add_ready() counts on it
+      // The flag is cleared before the state is read, because add_ready() relies on this order.
+      stream->listed_.store(false);
       if (stream->try_own()) return stream;
     }
   }
@@ -330,7 +331,7 @@ Stream* ThreadPool::take_closed_stream() {
 }
 
 void ThreadPool::keep_closed_stream(Stream* stream) {
-  const HostMemoryNeeded needed;  // the caller takes no error
+  const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::lock_guard lock(closed_lock_);
   KM_ASSERT(stream->pool_ == this && stream->is_complete(stream->submitted()),
             "a stream is kept for use that has work, or belongs to another pool");
@@ -392,8 +393,8 @@ bool ThreadPool::leave(uint64_t job) {
   return true;
 }
 
-/// A worker that has nothing to do for a moment counts as looking for work. When it goes to work
-/// without having looked, somebody else must.
+/// A worker between two tasks counts as looking for work. If it starts a command without having
+/// looked, another thread must be woken.
 void ThreadPool::work(Command& command, Executor& executor, Context& context) {
   const bool is_worker = worker_of == this;
   if (is_worker) {

@@ -1,4 +1,4 @@
-// The worker threads of a device: they run streams that are ready, and share the blocks of large
+// The worker threads of a device. They run streams that are ready, and share the blocks of large
 // commands.
 #pragma once
 
@@ -25,19 +25,19 @@ class Stream;
 
 class ThreadPool final : public StallRelief {
  public:
-  /// Starts the workers, as many as there are threads and memory for; none is an error. They sleep
-  /// while there is nothing to do, and live as long as the process.
+  /// Starts as many workers as threads and memory allow; it fails if none starts. They sleep
+  /// without work, and live as long as the process.
   static Result<ThreadPool*> start(const ThreadPoolOptions& options);
 
   uint32_t threads() const { return options_.threads; }
   uint64_t spin_ticks() const { return options_.may_spin ? kSpinTicks : 0; }
-  /// More threads are awake than there are processors for them.
+  /// True if more threads are awake than there are processors for them.
   bool is_crowded() const { return awake_.load(std::memory_order_relaxed) > options_.threads; }
 
-  /// A thread of the host waits for work, and helps: while it does, one worker less is awake.
+  /// A host thread that waits for work and helps; one worker fewer is awake meanwhile.
   class Helping {
    public:
-    /// null: it only waits.
+    /// A null pool means that the thread only waits.
     explicit Helping(ThreadPool* pool) : pool_(pool) { start(); }
     ~Helping() { stop(); }
     Helping(const Helping&) = delete;
@@ -57,27 +57,29 @@ class ThreadPool final : public StallRelief {
     bool counts_ = false;
   };
 
-  // Streams.
+  // Functions for streams.
   void add_ready(Stream* stream);
-  /// True if the owner of a stream should let another one run: one of higher priority, or any other
-  /// after a while.
+  /// True if the owner of a stream should let another stream run: one of higher priority at once,
+  /// others after a while.
   bool others_wait(const Stream* stream) const;
 
-  /// Streams that were closed and drained, to be used again; null: none.
+  /// Returns a stream that was closed and whose work is over, for reuse; null if there is none.
   Stream* take_closed_stream();
   void keep_closed_stream(Stream* stream);
 
-  // Jobs: commands that several threads run together. A job is named by a word that is never 0 and
-  // not used again for a long time.
+  // Functions for jobs: commands that several threads run together. A job's name is a word that is
+  // never 0 and is not reused for a long time.
   bool wants_to_share(const Command& command) const;
-  /// The caller takes part. 0: too many jobs, run it alone.
+  /// Publishes a job, in which the caller takes part. Returns 0 if there are too many jobs: then
+  /// the caller runs the command alone.
   uint64_t publish(Stream* stream, Command* command, uint64_t first_piece);
-  /// Ends taking part, when no blocks are left. True for the last one, who goes on with the stream.
+  /// Leaves the job when no blocks are left. Returns true for the last participant, which continues
+  /// the stream.
   bool leave(uint64_t job);
-  /// work_on() of a command that the caller runs, alone or with others.
+  /// Runs work_on() for a command that the caller runs, alone or with others.
   void work(Command& command, Executor& executor, Context& context);
   void relieve() override;
-  /// Takes part in this job, to the end; false when it is over or has enough threads.
+  /// Takes part in this job until it has no blocks left; false if it is over or has enough threads.
   bool help(uint64_t job, Executor* executor, uint64_t until);
 
  private:
@@ -88,8 +90,8 @@ class ThreadPool final : public StallRelief {
   static constexpr uint32_t kMaxSpares = 256;
 
   struct alignas(64) Job {
-    std::atomic<uint64_t> state{0};  // open bit, generation, participants
-    std::atomic<int> list{0};        // of the stream's priority
+    std::atomic<uint64_t> state{0};  // open bit, generation, number of participants
+    std::atomic<int> list{0};        // priority list of its stream
     Stream* stream = nullptr;
     Command* command = nullptr;
     std::unique_ptr<BlockRange::SharedPart[]> parts;  // one for each thread
@@ -100,7 +102,7 @@ class ThreadPool final : public StallRelief {
     std::atomic<uint32_t> count{0};
   };
 
-  /// Work that a thread has taken: a stream that it owns, or a job that it has entered.
+  /// Work that a thread has taken: a stream that it owns or a job that it has joined.
   struct Item {
     Stream* stream = nullptr;
     uint64_t job = 0;
@@ -130,7 +132,8 @@ class ThreadPool final : public StallRelief {
 
   ThreadPoolOptions options_;
   std::array<Job, kMaxJobs> jobs_;
-  alignas(64) std::atomic<uint64_t> open_jobs_{0};  // a bit per job that can use participants
+  // A bit for each job that can use more participants.
+  alignas(64) std::atomic<uint64_t> open_jobs_{0};
   std::atomic<uint64_t> free_jobs_{UINT64_MAX};
   alignas(64) std::atomic<uint32_t> ready_count_{0};
   SpinLock ready_lock_;
@@ -138,9 +141,9 @@ class ThreadPool final : public StallRelief {
   SpinLock closed_lock_;
   std::vector<Stream*> closed_;
   alignas(64) std::atomic<uint32_t> spinners_{0};
-  std::atomic<uint32_t> between_{0};  // workers that neither spin nor work, but soon will
-  std::atomic<uint32_t> awake_{0};    // workers that run or spin, and threads of the host that help
-  std::atomic<uint32_t> spares_{0};   // threads beyond the workers, as long as streams are ready
+  std::atomic<uint32_t> between_{0};  // workers that neither spin nor work now, but soon will
+  std::atomic<uint32_t> awake_{0};    // workers that run or spin, and host threads that help
+  std::atomic<uint32_t> spares_{0};   // threads beyond the workers, while streams are ready
   IdleWorkers idle_;
 };
 

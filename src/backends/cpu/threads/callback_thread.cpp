@@ -18,14 +18,14 @@ namespace km::cpu {
 namespace {
 
 constexpr int kExitTurns = 1000;
-constexpr uint64_t kStackBytes = 8 << 20;  // the host's code runs here
+constexpr uint64_t kStackBytes = 8 << 20;  // callbacks of the program run on it
 
 thread_local bool is_callback_thread = false;
 
 uint32_t goes_on() { return 0; }
 
-/// True if CPython is in this process, and ends. It then ends each thread that asks for its lock,
-/// and frees the functions that a program has passed on.
+/// True if this process has a CPython that is shutting down. It then ends each thread that takes
+/// its lock, and frees functions that the program has passed.
 bool python_ends() {
   for (const char* const name : {"Py_IsFinalizing", "_Py_IsFinalizing"}) {
     void* const symbol = symbol_of_process(name);
@@ -34,7 +34,7 @@ bool python_ends() {
   return false;
 }
 
-/// Never destroyed: the thread may outlive every static object.
+/// Never destroyed, because the thread may outlive all static objects.
 class CallbackQueue {
  public:
   static CallbackQueue& instance() {
@@ -59,7 +59,8 @@ class CallbackQueue {
 
   void end(std::chrono::nanoseconds timeout) {
     std::unique_lock lock(mutex_, std::defer_lock);
-    // exit() may come from anywhere, a signal handler that has interrupted add() among it.
+    // The lock may never become free, because exit() may be called anywhere, even in a signal
+    // handler that has interrupted add().
     for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
     if (!lock.owns_lock()) return;
     for (CallbackTask& task : tasks_) task.call = nullptr;
@@ -90,7 +91,7 @@ class CallbackQueue {
 
   void make(std::function<void()> call) {
     if (call) call();
-    // It may have changed that, and this thread waits in cancellation points.
+    // The callback may have enabled cancellation, and this thread waits in cancellation points.
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
     const std::lock_guard lock(mutex_);
     is_calling_ = false;

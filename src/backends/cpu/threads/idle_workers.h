@@ -1,6 +1,6 @@
-// Idle workers sleep, each at a word of its own, so that the thread that wakes one can choose: a
-// worker that last ran on the waking thread's processor would wait there until that thread is done,
-// while another processor has nothing to do.
+// Parks idle workers, each on a word of its own, so that the waking thread can choose one. A worker
+// that last ran on the waking thread's processor would wait for that thread while another processor
+// is idle.
 #pragma once
 
 #include <atomic>
@@ -9,19 +9,19 @@
 
 namespace km::cpu {
 
-/// The workers that are parked, by number.
+/// The parked workers, by number.
 class IdleWorkers {
  public:
-  /// Room for `workers` workers, which are numbers from 0.
+  /// Makes room for workers with the numbers 0 to `workers` - 1.
   explicit IdleWorkers(uint32_t workers);
 
   bool any() const;
-  /// Workers that were woken and have not got up yet.
+  /// Workers that were woken but do not run yet.
   uint32_t coming() const { return coming_.load(); }
 
-  /// Parks a worker: from here on it can be woken, though it sleeps in sleep() only.
+  /// Marks a worker as parked: from here on it can be woken, even before it calls sleep().
   void park(uint32_t worker);
-  /// Sleeps until the worker is woken; not at all if `stays_up` and nobody has woken it.
+  /// Sleeps until the worker is woken. Returns at once if `stays_up` and it was not woken.
   void sleep(uint32_t worker, bool stays_up);
 
   /// Wakes `count` workers, or all if fewer are parked.
@@ -30,7 +30,7 @@ class IdleWorkers {
  private:
   struct alignas(64) Place {
     std::atomic<uint32_t> woken{0};
-    std::atomic<int> cpu{-1};  // where the worker ran last
+    std::atomic<int> cpu{-1};  // the processor where the worker ran last
   };
   bool take(uint32_t worker);
   uint32_t wake_some(uint32_t count, int cpu_to_avoid);

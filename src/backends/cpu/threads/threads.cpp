@@ -26,14 +26,16 @@ void* run(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
   detail::is_engine_thread = true;
   pthread_setname_np(pthread_self(), start->name.c_str());
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);  // callbacks may know this thread
+  // Callbacks may hold state for this thread, so it may not be cancelled.
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   if (start->cpu >= 0) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<size_t>(start->cpu), &set);
-    pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a preference: may fail
+    // Pinning is only a preference, so a failure is ignored.
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   }
-  const HostMemoryNeeded needed;  // nobody is there to tell that there is none
+  const HostMemoryNeeded needed;  // the thread has no caller to report a lack of memory to
   start->body();
   return nullptr;
 }
@@ -47,8 +49,7 @@ int add_thread_local(dl_phdr_info* object, size_t, void* sum) {
   return 0;
 }
 
-/// glibc takes the thread-local memory of the program and its libraries, and its own, out of a new
-/// thread's stack.
+/// glibc takes the thread-local memory of the program and its libraries from a new thread's stack.
 uint64_t thread_local_bytes() {
   uint64_t sum = 16 << 10;
   dl_iterate_phdr(add_thread_local, &sum);

@@ -1,4 +1,4 @@
-// Threads of the engine: named, asynchronous signals blocked.
+// Threads of the backend: they have names and block asynchronous signals.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace km::cpu {
 namespace detail {
 extern __thread bool is_engine_thread __attribute__((tls_model("initial-exec")));
 }
-/// True if start_thread() has made this thread.
+/// True if start_thread() created this thread.
 inline bool on_engine_thread() { return detail::is_engine_thread; }
 
-/// Starts a detached thread. `cpu` pins it (-1: not); `name` has at most 15 characters; the stack
-/// has `stack_bytes` for the body. False when the system has no more threads.
+/// Starts a detached thread. `cpu` pins it (-1: not pinned); `name` has at most 15 characters;
+/// `body` has `stack_bytes` of stack. Returns false if the system has no more threads.
 bool start_thread(const char* name, uint64_t stack_bytes, int cpu, std::function<void()> body);
 
 }  // namespace km::cpu
