@@ -30,7 +30,7 @@ struct HalfProduct {
 
 // The largest part of a product that fits into the workspace.
 constexpr uint64_t kHalfRows = 528, kHalfColumns = 512, kHalfDepth = 256;
-// Of packed rows; a power of two would map them to few cache sets.
+// The pitch of packed rows; a power of two would map them to few cache sets.
 constexpr uint64_t kHalfPitch = kHalfDepth + 16;
 struct HalfWorkspace {
   alignas(64) float a[kHalfRows * kHalfPitch];
