@@ -1,15 +1,15 @@
-// Memory that programs allocate.
+// Bookkeeping of memory that programs allocate.
 #pragma once
 
 #include "dropin/cuda/context/context.h"
 
 namespace km::dropin {
 
-/// Notes memory as the program's, which has to free it.
+/// Records memory as the program's, which must free it.
 void keep_allocation(const Context& context, Ref<km::Memory> memory, AllocationKind kind,
                      unsigned flags, uint64_t address);
 
-/// Device memory that counts as memory of the context's device: unreserve() takes it back.
+/// Creates device memory that counts against its device's limit until unreserve().
 CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Memory>* out);
 
 }  // namespace km::dropin

@@ -1,4 +1,4 @@
-// Contexts of the driver API, and which one is current on a thread.
+// Contexts of the driver API, and each thread's current context.
 #pragma once
 
 #include <array>
@@ -12,29 +12,32 @@
 
 namespace km::dropin {
 
-/// A context's default streams and their order, as a context knows them: a part that lives and ends
-/// with it, and belongs to the floor of streams.
+/// A context's default streams and their order, as this layer sees them: the part is implemented by
+/// the stream layer and lives as long as the context.
 class ContextPart {
  public:
   ContextPart() = default;
   ContextPart(const ContextPart&) = delete;
   ContextPart& operator=(const ContextPart&) = delete;
   virtual ~ContextPart() = default;
-  /// Moves out what belongs to a thread that is gone; the caller drops it.
+  /// Moves out the objects of a thread that has ended; the caller releases them after its lock.
   virtual void take_thread(uint64_t thread, std::vector<Ref<Object>>* out) = 0;
 };
 
-/// The floors above contexts, which own everything that a context holds: told of its life.
+/// Callbacks into the layers above contexts, which own everything that a context contains.
 struct ContextHooks {
   std::unique_ptr<ContextPart> (*make_streams)(Context& context);
-  /// The context begins, or begins again: it gets to know memory that is there already.
+  /// Called when a context begins or, after a reset, begins again: existing memory is made known to
+  /// it.
   CUresult (*begins)(Context& context);
-  /// Work goes to its end, memory goes, and handles of all that belongs to the context are dead.
+  /// Called when a context ends: waits for its work, frees its memory and ends the handles of all
+  /// that belongs to it.
   void (*ends)(Context& context, const MayBlock& may_block);
-  /// The host has waited for work: what was kept for that work may go.
+  /// Called after the host has waited for work: resources that were kept for that work can be
+  /// freed.
   void (*has_waited)();
 };
-/// To be called before there is a context; later calls give the same hooks.
+/// Sets the hooks before the first context exists; later calls must pass the same hooks.
 void set_context_hooks(const ContextHooks& hooks);
 const ContextHooks& context_hooks();
 
@@ -43,10 +46,12 @@ class Context final : public Handled {
   static CUresult create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out);
 
   DeviceState& device() const { return device_; }
-  /// A reference, because a primary context gets another core when it begins again.
+  /// The core's context. It returns a reference because a primary context gets another core context
+  /// when it begins again.
   Ref<km::Context> core() const;
   bool is_primary() const { return is_primary_; }
-  /// A number that no other context has, nor this one before a reset.
+  /// Identifies one life of the context: no other context ever has the number, and a reset changes
+  /// it.
   uint64_t life() const { return life_.load(std::memory_order_relaxed); }
   bool is_destroyed() const { return destroyed_.load(std::memory_order_acquire); }
   unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
@@ -54,23 +59,25 @@ class Context final : public Handled {
   std::atomic<int>& cache_config() { return cache_config_; }
   std::atomic<int>& shared_config() { return shared_config_; }
 
-  /// One more user of a created context (cuCtxAttach).
+  /// Adds a user of a created context (cuCtxAttach).
   void attach() { users_.fetch_add(1, std::memory_order_relaxed); }
-  /// One user less; true: that was the last.
+  /// Removes a user; returns true if it was the last one.
   bool detach() { return users_.fetch_sub(1, std::memory_order_relaxed) <= 1; }
-  /// Work goes to its end, memory goes, and handles of what belongs to it are dead.
+  /// Waits for the context's work, frees its memory and ends the handles of all that belongs to it.
   void destroy(const MayBlock& may_block);
-  /// Ends a primary context, whose own handle stays.
+  /// Ends a primary context but keeps its handle valid.
   void deactivate(const MayBlock& may_block);
-  /// A primary context that was never active, or was deactivated, begins again.
+  /// Begins a primary context that was never active or was deactivated.
   CUresult activate();
   CUresult synchronize();
-  /// For finders and makers of what a context owns, with the lock under which its end drops that.
+  /// Fails if the context has ended. Callers that find or create objects of the context hold the
+  /// lock under which its end drops them, so that nothing is added afterwards.
   CUresult require_live() const;
-  /// True when the context lives, and with this core: what was made with it may stay.
+  /// True if the context lives and still has this core context, so that objects made with that core
+  /// context are still valid.
   bool has_core(const km::Context& core) const;
 
-  /// For the floor of streams, whose part it is (ContextStreams).
+  /// For the stream layer, which implements it (ContextStreams).
   ContextPart& streams_part() const { return *streams_; }
 
   struct Limits {
@@ -83,7 +90,8 @@ class Context final : public Handled {
   ~Context() override;
 
   DeviceState& device_;
-  mutable std::mutex core_mutex_;  // guards core_ of a primary context; others keep theirs
+  // guards core_ of a primary context; in others core_ never changes
+  mutable std::mutex core_mutex_;
   Ref<km::Context> core_;
   std::atomic<unsigned> flags_;
   const bool is_primary_;
@@ -95,44 +103,45 @@ class Context final : public Handled {
   const std::unique_ptr<ContextPart> streams_;
 };
 
-/// A device's primary context, guarded by the mutex of the device.
+/// A device's primary context, guarded by the device's mutex.
 struct PrimaryContext final : DevicePart {
-  Ref<Context> context;  // null until somebody retains it
+  Ref<Context> context;  // null until the first retain
   unsigned retain_count = 0;
   unsigned flags = 0;
 };
-/// With the mutex of the device.
+/// The caller holds the device's mutex.
 PrimaryContext& primary_of(DeviceState& device);
 
-/// The device's primary context, active, with one more user.
+/// Activates the device's primary context if needed and adds a user.
 CUresult retain_primary(DeviceState& device, Ref<Context>* out);
-/// One user less; the last one ends what the primary context holds.
+/// Removes a user. The last one ends everything that the primary context owns.
 CUresult release_primary(const MayBlock& may_block, DeviceState& device);
 
-/// Waits for all work of a context, whatever is captured: what is captured is no work.
+/// Waits for all work of a context. Captures do not matter, because captured work is not queued.
 Status wait_for_work(const MayBlock& may_block, km::Context& context);
 
-/// The context that is current on this thread; CUDA_ERROR_INVALID_CONTEXT when none is,
-/// CUDA_ERROR_CONTEXT_IS_DESTROYED when it was destroyed.
+/// The calling thread's current context. CUDA_ERROR_INVALID_CONTEXT if there is none,
+/// CUDA_ERROR_CONTEXT_IS_DESTROYED if it was destroyed.
 CUresult current_context(Context** out);
-/// Null when there is none.
+/// Null if there is no current context.
 Context* current_context_or_null();
 void set_current_context(Ref<Context> context);
 void push_context(Ref<Context> context);
-/// Pushes a context that this thread has just popped; false for all others, live or not.
+/// A fast path without the handle table: pushes the context that this thread popped last. Returns
+/// false for any other handle, valid or not.
 bool push_known_context(CUcontext handle);
 void forget_popped_context();
-/// False when there is none.
+/// Returns false if the thread's stack is empty.
 bool pop_context(CUcontext* out);
 
-/// The contexts of all devices.
+/// The live contexts of all devices.
 std::vector<Ref<Context>> live_contexts();
-/// The number of the calling thread, which no other has or had.
+/// The calling thread's number, which is never reused.
 uint64_t number_of_thread();
-/// A thread is gone: its per-thread streams go with it.
+/// Frees the per-thread streams of a thread that has ended.
 void forget_thread(uint64_t thread);
 
-/// Destroys a new context whose call fails after all.
+/// Destroys a newly created context unless keep() is called: for calls that fail later on.
 class DestroyUnlessKept {
  public:
   explicit DestroyUnlessKept(Context& context) : context_(&context) {}
@@ -147,8 +156,8 @@ class DestroyUnlessKept {
   Context* context_;
 };
 
-/// Gives an object of a context its handle. When the context ends meanwhile, that may have come too
-/// early to end the handle as well: it is ended here then.
+/// Gives an object of a context its handle. If the context ends at the same time, its end may have
+/// missed the new handle: this function then ends the handle itself.
 template <class T>
 CUresult publish_in(Context& context, Ref<T> object, Handle<T>* out) {
   const Ref<km::Context> core = Ref<km::Context>::share(object->core().context());
@@ -163,7 +172,7 @@ CUresult publish_in(Context& context, Ref<T> object, Handle<T>* out) {
 
 }  // namespace km::dropin
 
-/// Declares `variable`, the current context, or returns why there is none.
+/// Declares `variable`, the current context, or returns the reason why there is none.
 #define CU_CURRENT(variable)                 \
   ::km::dropin::Context* variable = nullptr; \
   CU_TRY(::km::dropin::current_context(&(variable)))

@@ -12,13 +12,14 @@ namespace {
 std::atomic<uint64_t> last_thread{0}, last_life{0};
 std::atomic<const ContextHooks*> told{nullptr};
 
-/// The contexts of a thread, the current one last.
+/// A thread's stack of contexts; the current one is last.
 struct ThreadContexts {
   std::vector<Ref<Context>> stack;
-  Ref<Context> popped;  // the last one: often it comes back at once
+  Ref<Context> popped;  // the last popped one: programs often push it again at once
   const uint64_t thread = ++last_thread;
 
-  /// A reference to the context of a handle, where this thread has one at hand; else null.
+  /// Moves out the reference to the context popped last if `handle` is its handle and it lives;
+  /// otherwise returns null.
   Ref<Context> take(CUcontext handle) {
     if (!popped || handle_of(*popped) != handle || popped->is_destroyed()) return {};
     return std::move(popped);
@@ -45,8 +46,8 @@ struct ThreadContexts {
   void note_current() const;
 };
 
-// The current context, which nearly all calls ask for: known without asking for the thread's
-// object.
+// The current context, which nearly all calls read. A plain thread-local pointer saves the lookup
+// of the thread's object.
 constinit thread_local Context* my_current = nullptr;
 
 void ThreadContexts::note_current() const {
@@ -142,8 +143,8 @@ CUresult Context::synchronize() {
   return CUDA_SUCCESS;
 }
 
-/// With the lock that the end of the context takes: what is made now would stay, and keep the
-/// context.
+/// The caller holds the lock that the context's end takes; without it an object could be added
+/// after the end, and would keep the context alive.
 CUresult Context::require_live() const {
   if (!is_destroyed()) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");

@@ -8,7 +8,7 @@
 namespace km::dropin {
 namespace {
 
-/// The part of a CUdevResource that is the driver's own.
+/// The driver's private part of a CUdevResource.
 struct Padding {
   static constexpr uint64_t kMark = 0x6b6d2d736d2d7365;  // "km-sm-se"
   uint64_t mark;

@@ -1,4 +1,4 @@
-// Sets of multiprocessors, and the green contexts that have them.
+// Sets of multiprocessors, and green contexts, which run on them.
 #pragma once
 
 #include <atomic>
@@ -7,22 +7,23 @@
 
 namespace km::dropin {
 
-/// Some multiprocessors of a device, as a CUdevResource tells them to a program.
+/// A set of multiprocessors of one device, as a program holds it in a CUdevResource.
 struct SmSet {
   int device = 0;
   unsigned count = 0;
-  uint64_t split = 0;  // which call divided the device; 0: the device or a context as a whole
-  unsigned part = 0;   // which part of that split
+  uint64_t split = 0;  // the call that divided the device; 0: undivided
+  unsigned part = 0;   // the part's number in that split
 
-  /// All of a device's, undivided.
+  /// All multiprocessors of a device.
   static CUresult all_of(DeviceState& device, SmSet* out);
-  /// CUDA_ERROR_INVALID_RESOURCE_TYPE for other resources, CUDA_ERROR_INVALID_VALUE for one that no
-  /// call has filled in.
+  /// CUDA_ERROR_INVALID_RESOURCE_TYPE for other types of resource, CUDA_ERROR_INVALID_VALUE for a
+  /// resource that no call has filled in.
   static CUresult read(const CUdevResource& given, SmSet* out);
   void write(CUdevResource* out) const;
 };
 
-/// The resources for green contexts; programs hold it as a CUdevResourceDesc, for ever.
+/// The resources for green contexts, which programs hold as a CUdevResourceDesc. CUDA has no call
+/// that frees one.
 class ResourceSet final : public Handled {
  public:
   explicit ResourceSet(SmSet sms) : sms_(sms) {}
@@ -32,19 +33,20 @@ class ResourceSet final : public Handled {
   const SmSet sms_;
 };
 
-/// A part of a device's multiprocessors over its primary context, whose memory, modules and handle
-/// it shares. Queries return the part; kernels run on all cores.
+/// A part of a device's multiprocessors on top of its primary context, whose memory, modules and
+/// handle it shares. Queries return the part, but kernels run on all cores.
 class GreenContext final : public Handled {
  public:
-  /// Retains the primary context.
+  /// Creates a green context and retains the primary context.
   static CUresult create(DeviceState& device, const SmSet& sms, Ref<GreenContext>* out);
 
   Context& context() const { return *primary_; }
   const SmSet& sms() const { return sms_; }
   bool is_destroyed() const { return destroyed_.load(std::memory_order_acquire); }
-  /// Detaches its streams from now on. False: it was destroyed before.
+  /// Marks the context as destroyed, which detaches its streams. Returns false if it was destroyed
+  /// before.
   bool mark_destroyed() { return !destroyed_.exchange(true); }
-  /// Lets go of the primary context. Once, after mark_destroyed().
+  /// Releases the primary context. Called once, after mark_destroyed().
   CUresult release(const MayBlock& may_block);
 
  private:

@@ -6,7 +6,8 @@
 namespace km::dropin {
 namespace {
 
-/// True for what this library has calls for and the CPU backend has not.
+/// True for features that this library implements on top of the CPU backend, which reports them as
+/// absent.
 bool is_of_this_library(CUdevice_attribute attribute) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
@@ -20,7 +21,7 @@ bool is_of_this_library(CUdevice_attribute attribute) {
     case CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES:
     case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:  // a set: 1 is file descriptors
+    case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:  // a bit set: 1 is file descriptors
       return true;
     default:
       return false;

@@ -1,4 +1,4 @@
-// The attributes of devices, by CUDA's numbers.
+// Device attributes by CUDA's numbers.
 #pragma once
 
 #include "dropin/cuda/device/driver_state.h"

@@ -25,7 +25,7 @@ CUresult DeviceState::reserve(uint64_t size_bytes) {
 }
 
 Driver& Driver::instance() {
-  static Driver& driver = *new Driver;  // calls may come while the process exits
+  static Driver& driver = *new Driver;  // never destroyed: calls may come during exit
   return driver;
 }
 
@@ -81,7 +81,7 @@ bool Driver::take(uint64_t address, uint32_t kinds, Allocation* out) {
 }
 
 void Driver::drop(uint64_t address, const km::Memory& memory) {
-  Allocation gone;  // ends without the lock
+  Allocation gone;  // released after the lock
   const std::unique_lock lock(memory_mutex_);
   const auto found = allocations_.find(address);
   if (found == allocations_.end() || found->second.memory.get() != &memory) return;

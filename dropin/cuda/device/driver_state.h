@@ -1,5 +1,5 @@
-// The driver's state, one in a process: its devices with their primary contexts, and all memory by
-// address, which is one space for all devices.
+// The driver's state, one per process: its devices with their primary contexts, and all memory by
+// address, in one address space for all devices.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace km::dropin {
 
-/// The CUDA version that this driver says it has.
+/// The CUDA version that this driver reports.
 inline constexpr int kDriverVersion = 13050;
 
-/// Base of what floors above devices keep with each device.
+/// Base of the state that upper layers attach to each device.
 struct DevicePart {
   DevicePart() = default;
   DevicePart(const DevicePart&) = delete;
@@ -31,17 +31,19 @@ struct DevicePart {
 };
 
 struct DeviceState {
-  int ordinal = 0;     // what the program calls it
-  uint32_t index = 0;  // among all CPU devices; its UUID and place on the bus tell it
+  int ordinal = 0;     // the device's number in the program
+  uint32_t index = 0;  // among all CPU devices; UUID and PCI address derive from it
   Ref<km::Device> device;
-  std::mutex mutex;                            // guards what follows
-  std::unique_ptr<DevicePart> primary, pools;  // PrimaryContext and DevicePools; null: not yet
+  std::mutex mutex;  // guards the members below
+  // PrimaryContext and DevicePools; null until first use
+  std::unique_ptr<DevicePart> primary, pools;
 
-  /// Memory that programs have asked for; never more than the limit, which is 0 until there is a
-  /// context.
+  /// Memory that programs have allocated. It never exceeds the limit, which is 0 until a context
+  /// exists.
   std::atomic<uint64_t> used_bytes{0}, limit_bytes{0};
-  /// Sets the limit to what the machine gives the first context: figures of later calls must differ
-  /// by what programs take and give back, whether they have touched it or not.
+  /// Sets the limit to the free memory that the first context finds. The limit then stays, so that
+  /// free memory as later calls report it changes only by the program's own allocations, whether
+  /// their pages are touched or not.
   void limit_memory(uint64_t free_bytes) {
     uint64_t none = 0;
     limit_bytes.compare_exchange_strong(none, free_bytes);
@@ -50,7 +52,7 @@ struct DeviceState {
     const uint64_t limit = limit_bytes.load();
     return limit - std::min(limit, used_bytes.load());
   }
-  /// The part of it that nodes of graphs allocate.
+  /// The part of used_bytes that graph nodes allocate.
   std::atomic<uint64_t> graph_bytes{0}, graph_high_bytes{0};
   CUresult reserve(uint64_t size_bytes);
   void unreserve(uint64_t size_bytes) {
@@ -59,7 +61,7 @@ struct DeviceState {
   }
 };
 
-/// 90 for 9.0.
+/// The compute capability as one number: 90 for 9.0.
 inline int capability_of(const DeviceState& device) {
   const km_device_info& info = device.device->info();
   return static_cast<int>(info.compute_capability_major * 10 + info.compute_capability_minor);
@@ -72,25 +74,25 @@ enum class AllocationKind : uint8_t {
   kRegistered,
   kMapped,
   kGraph,
-  kVariable,  // of a module, as is the next, or of an array; nobody frees them
+  kVariable,  // of a module (also the next) or of an array; never freed by programs
   kManagedVariable,
-  kImported,  // of another process
+  kImported,  // from another process
 };
 
-/// True for memory that is one for all devices and the host.
+/// True for memory that the host and all devices share.
 constexpr bool is_managed(AllocationKind kind) {
   return kind == AllocationKind::kManaged || kind == AllocationKind::kManagedVariable;
 }
 
-/// Advice of a program on managed memory: kept to be given back, and nothing else.
+/// A program's advice on managed memory: stored only so that queries return it.
 struct ManagedAdvice {
   bool is_read_mostly = false;
   CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
   CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
-  std::vector<int> accessed_by;  // devices
+  std::vector<int> accessed_by;  // device ordinals
 };
 
-/// Memory that a program has asked for, and has to free; or a variable that it has asked for.
+/// Memory that a program has allocated and must free, or a variable whose address it has asked for.
 struct Allocation {
   Ref<km::Memory> memory;
   AllocationKind kind = AllocationKind::kDevice;
@@ -106,28 +108,28 @@ struct Allocation {
 class Driver {
  public:
   static Driver& instance();
-  /// cuInit has succeeded.
+  /// True once cuInit has succeeded.
   static bool is_ready() { return driver_is_ready.load(std::memory_order_acquire); }
 
   CUresult initialize();
   int device_count() const { return static_cast<int>(devices_.size()); }
-  /// Null for ordinals that are none.
+  /// Null for an invalid ordinal.
   DeviceState* device(CUdevice ordinal) {
     const auto index = static_cast<size_t>(static_cast<unsigned>(ordinal));
     return index < devices_.size() ? devices_[index].get() : nullptr;
   }
-  /// The one at this place on the bus; null where the program sees none.
+  /// The device at a PCI bus number; null if the program does not see one there.
   DeviceState* device_at(uint32_t bus);
 
-  // Memory. All contexts' is in one space of addresses.
+  // Adds an allocation. All contexts share one address space.
   void add(uint64_t address, Allocation allocation);
-  /// Takes out the allocation that begins there, of one of these kinds.
+  /// Removes the allocation that begins at `address` if it is of one of these kinds.
   bool take(uint64_t address, uint32_t kinds, Allocation* out);
-  /// Forgets the allocation that begins there, if it is this memory.
+  /// Removes the allocation that begins at `address` if it is this memory.
   void drop(uint64_t address, const km::Memory& memory);
-  /// The allocation around the address.
+  /// Finds the allocation that contains the address.
   bool find(uint64_t address, uint64_t* out_begin, Allocation* out);
-  /// Calls change(advice) of the allocation around the address, where there is one.
+  /// Calls change(advice) for the allocation that contains the address, if there is one.
   template <class Change>
   void advise(uint64_t address, Change&& change) {
     const std::unique_lock lock(memory_mutex_);
@@ -136,7 +138,7 @@ class Driver {
     --after;
     if (address - after->first < after->second.size_bytes) change(after->second.advice);
   }
-  /// Takes out all of a context.
+  /// Removes all allocations of a context and returns them.
   std::vector<Allocation> take_all(uint64_t context_id);
 
  private:
@@ -145,12 +147,12 @@ class Driver {
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<DeviceState>> devices_;
-  std::shared_mutex memory_mutex_;  // guards what follows
+  std::shared_mutex memory_mutex_;  // guards the members below
   std::map<uint64_t, Allocation> allocations_;
   uint64_t last_buffer_id_ = 0;
 };
 
-/// The bit of a kind in the set that Driver::take() takes.
+/// A kind's bit in the set that Driver::take() accepts.
 constexpr uint32_t kind_bit(AllocationKind kind) { return 1U << static_cast<unsigned>(kind); }
 
 }  // namespace km::dropin

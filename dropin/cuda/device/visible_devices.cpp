@@ -15,7 +15,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// The only device whose UUID begins so.
+/// The device whose UUID has this prefix; nothing if several have it.
 std::optional<uint32_t> find_uuid(std::string_view beginning, uint32_t count) {
   std::optional<uint32_t> found;
   for (uint32_t index = 0; index < count; ++index) {

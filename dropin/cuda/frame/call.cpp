@@ -10,7 +10,8 @@
 namespace km::dropin {
 namespace {
 
-/// Errors that the core itself words in terms of CUDA: those about captures.
+/// Errors about captures: the core already states them in CUDA's terms, so their text needs no
+/// translation.
 bool has_native_result(const Error& error) {
   switch (error.status) {
     case KM_ERROR_NOT_PERMITTED:
@@ -23,7 +24,8 @@ bool has_native_result(const Error& error) {
   }
 }
 
-/// Results that tell of a state, and that programs expect.
+/// Results that report a state (still running, not ready) and that programs expect, so they are not
+/// logged as failures.
 bool tells_of_state(CUresult result) {
   switch (result) {
     case CUDA_ERROR_NOT_READY:
@@ -33,14 +35,14 @@ bool tells_of_state(CUresult result) {
     case CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED:
     case CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE:
     case CUDA_ERROR_DEINITIALIZED:
-    case CUDA_ERROR_FILE_NOT_FOUND:  // of a program's own cache of modules
+    case CUDA_ERROR_FILE_NOT_FOUND:  // programs look for their own cached modules
       return true;
     default:
       return false;
   }
 }
 
-/// Functions by which programs find out what there is: an error is an answer, too.
+/// Functions that programs use to probe the system: an error from one is an ordinary answer.
 bool is_question(std::string_view function) {
   constexpr std::string_view kQuestions[] = {
       "cuCtxGetDevice",          "cuCtxGetApiVersion",      "cuDeviceGetAttribute",

@@ -1,5 +1,5 @@
-// The frame around every exported function of the CUDA driver: what it needs to have happened
-// before, how the core's errors become CUresults, what is logged.
+// The frame around every exported function of the CUDA driver: its preconditions, the translation
+// of the core's errors into CUresults, and logging.
 #pragma once
 
 #include <atomic>
@@ -16,23 +16,23 @@ namespace km::dropin {
 
 using namespace cu;  // NOLINT: its names are the point
 
-/// The CUresult for an error of the core, whose text is logged.
+/// Translates an error of the core into a CUresult and logs its text.
 CUresult result_of(const Error& error) noexcept;
-/// Fails with an error that this library found, and logs the text.
+/// Logs the text of an error that this library found and returns `result`.
 [[gnu::format(printf, 2, 3)]] CUresult fail(CUresult result, const char* format, ...) noexcept;
 
-// State that every call looks at.
+// State that every call checks.
 inline std::atomic<bool> driver_is_ready{false};  // cuInit has succeeded
-/// Why it is not CUDA_SUCCESS that require_ready() gives.
+/// Finds out why require_ready() fails: no cuInit yet, or a forked process.
 CUresult not_ready() noexcept;
-/// CUDA_SUCCESS once cuInit has succeeded, in this process.
+/// Returns CUDA_SUCCESS if cuInit has succeeded in this process.
 inline CUresult require_ready() noexcept {
   if (driver_is_ready.load(std::memory_order_acquire) && !is_forked()) [[likely]]
     return CUDA_SUCCESS;
   return not_ready();
 }
 
-/// The driver for the frame of its functions.
+/// Describes the driver to the frame that all libraries share.
 struct DriverLibrary : frame::Library {
   using Status = CUresult;
   static constexpr Status kOutOfMemory = CUDA_ERROR_OUT_OF_MEMORY;
@@ -42,15 +42,15 @@ struct DriverLibrary : frame::Library {
   static const char* text_of(CUresult result) noexcept;
   static bool is_answer(const char* function, CUresult result) noexcept;
   static void tell(const char* text) noexcept;
-  /// Has the program's listeners hear of a failure.
+  /// Passes a failed call's texts to the program's log listeners.
   static void ended(const char*, CUresult result) {
     if (result != CUDA_SUCCESS) [[unlikely]]
       tell_listeners();
   }
 };
 
-/// Runs the body of an exported function, also before cuInit. Functions of the program that it
-/// calls may begin to end the thread: it ends here.
+/// Runs the body of an exported function, even before cuInit. A callback of the program may ask to
+/// end its thread; the thread then ends here, when no lock is held.
 template <class Body>
 CUresult guard_anywhere(const char* function, Body&& body) {
   CUresult result;
@@ -62,27 +62,28 @@ CUresult guard_anywhere(const char* function, Body&& body) {
   return result;
 }
 
-/// Runs the body of an exported function that takes locks, also before cuInit.
+/// Runs the body of an exported function that takes locks, even before cuInit. It fails in a forked
+/// child, where a thread that no longer exists may hold a lock.
 template <class Body>
 CUresult guard_before_init(const char* function, Body&& body) {
   return guard_anywhere(function, [&] { return is_forked() ? not_ready() : body(); });
 }
 
-/// The body, or why it cannot be run.
+/// Runs the body if the driver is ready; otherwise returns the reason why it is not.
 template <class Body>
 CUresult if_ready(Body&& body) {
   const CUresult ready = require_ready();
   return ready == CUDA_SUCCESS ? body() : ready;
 }
 
-/// Runs the body of an exported function.
+/// Runs the body of an exported function that needs cuInit.
 template <class Body>
 CUresult guard(const char* function, Body&& body) {
   return guard_anywhere(function, [&] { return if_ready(body); });
 }
 
-/// call() for functions that take less than a microsecond and reach no cancellation point, or
-/// postpone cancellation themselves where they do.
+/// Like guard(), but without postponing cancellation: for functions that take less than a
+/// microsecond and reach no cancellation point, or that postpone cancellation themselves.
 template <class Body>
 CUresult guard_light(const char* function, Body&& body) {
   const CUresult result = frame::call<DriverLibrary>(function, [&] { return if_ready(body); });
@@ -92,7 +93,7 @@ CUresult guard_light(const char* function, Body&& body) {
 
 }  // namespace km::dropin
 
-/// Returns what is not CUDA_SUCCESS from the enclosing function.
+/// Returns from the enclosing function if the expression is not CUDA_SUCCESS.
 #define CU_TRY(expression) LIB_TRY(expression)
 
 /// CU_TRY for a Status of the core.
@@ -111,7 +112,7 @@ CUresult guard_light(const char* function, Body&& body) {
   if (!temporary) return ::km::dropin::result_of(temporary.error()); \
   declaration = std::move(*temporary)
 
-/// CUDA_ERROR_INVALID_VALUE where a pointer argument is null.
+/// Returns CUDA_ERROR_INVALID_VALUE from the enclosing function if a pointer argument is null.
 #define CU_REQUIRE(pointer) \
   if ((pointer) == nullptr) \
   return ::km::dropin::fail(::km::cu::CUDA_ERROR_INVALID_VALUE, "%s is null", #pointer)

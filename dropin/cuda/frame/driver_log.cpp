@@ -47,7 +47,7 @@ struct Log {
     }
   }
 
-  /// The lines from a number on; says where some are gone.
+  /// The lines from `number` on, with a note if earlier ones have been discarded.
   std::string from(unsigned number) const {
     std::string text;
     if (number < first) text += "(earlier messages are gone)\n";
@@ -57,7 +57,7 @@ struct Log {
 };
 
 Log& log_of_errors() {
-  static Log& all = *new Log;  // calls may come while the process exits
+  static Log& all = *new Log;  // never destroyed: calls may come during exit
   return all;
 }
 
@@ -67,24 +67,25 @@ std::string stamped(const char* text) {
   return "[" + std::to_string(ms) + "][CUDA][E] " + text;
 }
 
-/// A text that listeners have not heard yet; the bytes of the text follow.
+/// A text that has not been passed to listeners yet; its bytes follow the structure.
 struct Unheard {
   Unheard* next;
   size_t size_bytes;
 
   char* text() { return reinterpret_cast<char*>(this + 1); }
 };
-constexpr size_t kMostUnheard = 16;                   // of a thread
-constinit thread_local Unheard* t_unheard = nullptr;  // the newest first
+constexpr size_t kMostUnheard = 16;                   // per thread
+constinit thread_local Unheard* t_unheard = nullptr;  // newest first
 constinit thread_local size_t t_unheard_count = 0;
-/// True while this thread runs a listener: what that fails at is kept, and no listener hears of it.
+/// True while this thread runs a listener. Failures inside a listener are logged but not passed to
+/// listeners, which would recurse.
 constinit thread_local bool t_listening = false;
 
 void note_unheard(const char* text) {
   if (t_listening || t_unheard_count == kMostUnheard) return;
   const size_t size_bytes = std::strlen(text);
   auto* const made = static_cast<Unheard*>(std::malloc(sizeof(Unheard) + size_bytes + 1));
-  if (made == nullptr) return;  // the call's result is what counts
+  if (made == nullptr) return;  // out of memory: the call's result matters more
   *made = {t_unheard, size_bytes};
   std::memcpy(made->text(), text, size_bytes + 1);
   KM_ASSERT((t_unheard == nullptr) == (t_unheard_count == 0), "the count is the list's");
@@ -121,13 +122,13 @@ void tell(Unheard& unheard) {
 }  // namespace
 
 void keep_log(const char* text) noexcept {
-  if (is_forked()) return;  // by a thread that may have held the lock
+  if (is_forked()) return;  // the parent's thread may have held the lock
   try {
     Log& all = log_of_errors();
     const std::lock_guard lock(all.mutex);
     all.add(stamped(printable(text).c_str()));
     if (!all.listeners.empty()) note_unheard(text);
-  } catch (...) {  // no memory for a text: the call's result is what counts
+  } catch (...) {  // out of memory: the call's result matters more
     return;
   }
 }

@@ -1,4 +1,4 @@
-// The texts of errors, kept for cuLogs*.
+// The log of error texts that cuLogs* read.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace km::dropin {
 
-/// Keeps a text, for cuLogs* and for the listeners, who hear of it when the call fails.
+/// Appends a text to the log. Listeners receive it when the call fails.
 void keep_log(const char* text) noexcept;
 
 /// Calls the callbacks of cuLogsRegisterCallback with the texts that this thread has logged. No
-/// lock is held then: they may make calls.
+/// lock is held during the callbacks, so they may call the driver.
 void tell_listeners() noexcept;
 
-/// Has a function of the program hear of each text; gives the listener's number, never 0.
+/// Registers a callback that receives each text; returns the listener's number, which is never 0.
 uint64_t add_log_listener(cu::CUlogsCallback callback, void* data);
-/// False: there is no such listener.
+/// Returns false if there is no such listener.
 bool remove_log_listener(uint64_t id);
 
 /// The number of the next text.
 unsigned end_of_log();
-/// The texts from the iterator on (null: all), which moves to the end.
+/// The texts from the iterator on (all texts if it is null). Moves the iterator to the end.
 std::string take_log(cu::CUlogIterator* iterator);
 
 }  // namespace km::dropin

@@ -18,7 +18,7 @@ struct Known {
   const char* text;
 };
 
-// The words that programs and their tests look for.
+// NVIDIA's wording, which programs and their tests compare.
 constexpr Known kTexts[] = {
     {CUDA_SUCCESS, "no error"},
     {CUDA_ERROR_INVALID_VALUE, "invalid argument"},
@@ -61,7 +61,7 @@ constexpr Known kTexts[] = {
     {CUDA_ERROR_UNKNOWN, "unknown error"},
 };
 
-/// CUDA_ERROR_MAP_FAILED gives "map failed".
+/// Derives a text from a result's name: CUDA_ERROR_MAP_FAILED gives "map failed".
 std::string text_from_name(std::string_view name) {
   name.remove_prefix(std::string_view("CUDA_ERROR_").size());
   std::string text;

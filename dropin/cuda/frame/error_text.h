@@ -5,7 +5,7 @@
 
 namespace km::dropin {
 
-/// "invalid argument"; null for values that are none.
+/// A result's text, such as "invalid argument"; null for values that are not CUresults.
 const char* error_text(cu::CUresult result);
 
 }  // namespace km::dropin

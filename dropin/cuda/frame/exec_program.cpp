@@ -1,5 +1,5 @@
 // Programs that `kernelmill exec` runs: this library tells the command that it was loaded, and
-// gives those in Python its NVRTC.
+// loads Kernelmill's NVRTC into Python programs.
 #include <filesystem>
 #include <string>
 
@@ -10,9 +10,10 @@
 namespace km::dropin {
 namespace {
 
-/// Loads our NVRTC of the version that lies among the packages of a Python program's environment:
-/// such programs ask first whether the process has one, and look there before they ask the dynamic
-/// linker. NVIDIA's would give them machine code of GPUs. Does nothing when there is none.
+/// Loads Kernelmill's NVRTC if the Python environment has an NVRTC package, in that package's
+/// version. Python programs ask first whether the process has an NVRTC, then look in the package,
+/// then ask the dynamic linker; NVIDIA's library would compile to machine code of GPUs. Does
+/// nothing without such a package.
 void load_nvrtc_of_python() {
   NvrtcSurroundings packages;
   packages.package_folders = loaded_package_folders();
@@ -32,7 +33,7 @@ void load_nvrtc_of_python() {
     if (report == nullptr) return;
     load_nvrtc_of_python();
     report->opened.store(1, std::memory_order_relaxed);
-  } catch (...) {  // no memory for a path: the program counts for more
+  } catch (...) {  // no memory for a path: running the program matters more
     return;
   }
 }

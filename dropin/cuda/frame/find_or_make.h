@@ -1,12 +1,12 @@
-// Maps of what is made when it is first asked for.
+// Lookup in maps whose values are created on first use.
 #pragma once
 
 #include "dropin/cuda/frame/call.h"
 
 namespace km::dropin {
 
-/// The value of a key. Where there is none, `make(Value*)` fills one in; when that fails or throws,
-/// the map stays as it was: nobody ever sees half of a value.
+/// The value of a key. If there is none, `make(Value*)` creates it; if that fails or throws, the
+/// map is unchanged, so no caller ever sees a partly made value.
 template <class Map, class Make>
 CUresult find_or_make(Map& map, const typename Map::key_type& key, typename Map::mapped_type** out,
                       Make&& make) {

@@ -8,9 +8,9 @@ void release(Object* object) { object->handle_gone(); }
 }  // namespace
 
 #define KM_DROPIN_TABLE(object, type) constinit Table table_of_##object(type, release);
-// Numbers beyond the core's own types, so that its handles are none of these. Their tags, from 0x50
-// on, leave the top bit clear: programs hold handles in signed integers (Python with Cython), and
-// take one below zero for an error.
+// Type numbers above the core's own, so that no handle of the driver is a valid handle of the core.
+// Tags from 0x50 on leave the top bit clear: programs that hold handles in signed integers (Python
+// with Cython) would take a negative value for an error.
 KM_DROPIN_TABLE(Context, 0xB0)
 KM_DROPIN_TABLE(Event, 0xB1)
 KM_DROPIN_TABLE(Function, 0xB2)

@@ -1,5 +1,5 @@
-// Handles of the CUDA driver API. They are ids, not pointers (core/object/handle_table.h), so that
-// any value may come: stale ones, garbage and handles of another kind lead to an error.
+// Handles of the CUDA driver API. They are ids, not pointers (core/object/handle_table.h), so stale
+// handles, garbage and handles of another type are detected and give an error.
 #pragma once
 
 #include <utility>
@@ -29,7 +29,7 @@ class ResourceSet;
 class Stream;
 class UserObject;
 
-/// Never destroyed: other threads may still make calls while the process exits.
+/// A static table that is never destroyed, because other threads may still make calls during exit.
 union Table {
   constexpr Table(int type, HandleTable::ReleaseObject release)
       : table(static_cast<ObjectType>(type), release) {}
@@ -37,7 +37,7 @@ union Table {
   HandleTable table;
 };
 
-/// Which table a handle's objects are in.
+/// Maps an object type to its handle table.
 template <class T>
 HandleTable& table_of();
 
@@ -72,7 +72,7 @@ KM_DROPIN_HANDLE(Stream, CUstream);
 KM_DROPIN_HANDLE(UserObject, CUuserObject);
 #undef KM_DROPIN_HANDLE
 
-/// A base of every object that has a handle: knows its own.
+/// Base of every object that has a handle; it knows its own handle.
 class Handled : public Object {
  public:
   uint64_t id() const { return id_; }
@@ -90,7 +90,7 @@ Handle<T> handle_of(const T& object) {
   return (Handle<T>)object.id();  // NOLINT: some handles are integers
 }
 
-/// Gives the object a handle, which owns the reference. Throws std::bad_alloc.
+/// Creates a handle, which takes over the reference to the object. Throws std::bad_alloc.
 template <class T>
 Handle<T> publish(Ref<T> object) {
   const uint64_t id = table_of<T>().insert(object.get());
@@ -101,7 +101,8 @@ Handle<T> publish(Ref<T> object) {
   return handle_of(*published);
 }
 
-/// The result that CUDA documents for handles that are none: graphs and pools are values like any.
+/// The result that CUDA documents for an invalid handle of the type. Invalid graphs and pools are
+/// invalid values.
 template <class T>
 inline constexpr cu::CUresult kNoHandle = cu::CUDA_ERROR_INVALID_HANDLE;
 template <>
@@ -115,11 +116,11 @@ inline constexpr cu::CUresult kNoHandle<ResourceSet> = cu::CUDA_ERROR_INVALID_VA
 template <>
 inline constexpr cu::CUresult kNoHandle<Pool> = cu::CUDA_ERROR_INVALID_VALUE;
 
-/// Types with `kEndWaits`: the end of an object waits for the work that uses it.
+/// Object types with `kEndWaits`, whose destruction waits for the work that uses the object.
 template <class T>
 concept EndWaits = requires { T::kEndWaits; };
 
-/// Ends the handle; false when it is none.
+/// Ends the handle; returns false if it is not valid.
 template <class T>
 bool retire(const MayBlock&, Handle<T> handle) {
   return table_of<T>().destroy((uint64_t)handle);  // NOLINT
@@ -130,7 +131,7 @@ bool retire(Handle<T> handle) {
   return table_of<T>().destroy((uint64_t)handle);  // NOLINT
 }
 
-/// The object of a handle, kept in place while this lives. Null for everything that is no handle.
+/// Pins a handle's object, which stays alive while the Pin lives. Null if the handle is invalid.
 template <class T>
 class Pin {
  public:
@@ -155,7 +156,8 @@ class Pin {
 
 }  // namespace km::dropin
 
-/// Declares `variable`, the pinned object of `handle`, or returns the result for none.
+/// Declares `variable`, the pinned object of `handle`, or returns the type's result for an invalid
+/// handle.
 #define CU_GET(type, variable, handle)                                                           \
   const ::km::dropin::Pin<::km::dropin::type> variable(handle);                                  \
   if (!(variable))                                                                               \

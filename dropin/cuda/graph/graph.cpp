@@ -28,7 +28,7 @@ void run_host_function(void* note, km_status status) {
   if (status == KM_SUCCESS) call_contained([&] { host->function(host->user_data); });
 }
 
-/// The handle of the function that a captured kernel is.
+/// The handle of a captured kernel's function.
 CUfunction find_handle(const km::Function& function) {
   CUfunction found = nullptr;
   table_of<Function>().for_each_live([&](uint64_t id, Object& object) {
@@ -39,7 +39,7 @@ CUfunction find_handle(const km::Function& function) {
   return found;
 }
 
-/// True for a copy or fill of rows that are not empty.
+/// True for a copy or fill of rows with a nonzero size.
 bool has_rows(const GraphWork* work) {
   if (work == nullptr) return false;
   if (const auto* copy = work->as<RowsCopyOperation>()) return copy->rows.width_bytes != 0;
@@ -66,13 +66,13 @@ void** GraphNode::arguments_of(const SharedWork& work) {
 
 namespace {
 
-/// The handles of graphs that streams are captured into.
+/// Handles of the graphs into which streams are captured.
 struct CapturedGraphs {
   std::mutex mutex;
   std::map<const km::Graph*, CUgraph> handles;
 };
 CapturedGraphs& captured_graphs() {
-  static CapturedGraphs& all = *new CapturedGraphs;  // calls may come while the process exits
+  static CapturedGraphs& all = *new CapturedGraphs;  // never destroyed: calls may come during exit
   return all;
 }
 
@@ -347,7 +347,8 @@ CUresult memset_work_of(Context& context, const CUDA_MEMSET_NODE_PARAMS& params,
 
 namespace {
 
-/// It keeps the pair, which the core passes on each time a graph runs.
+/// The work owns function and argument as a pair, to which the core passes a pointer each time a
+/// graph runs.
 SharedWork host_function_work(CUhostFn function, void* user_data) {
   auto note = std::make_shared<HostNote>();
   note->type = CU_GRAPH_NODE_TYPE_HOST;
@@ -388,8 +389,8 @@ CUresult read_kernel(GraphNode& node, const SharedWork& work, CUDA_KERNEL_NODE_P
 
 namespace {
 
-/// Gives a copy of one piece, which goes over several rows of an array, the array's rows and
-/// layers.
+/// Restores the array's rows and layers in a copy that was recorded as one run of bytes but covers
+/// several rows.
 void divide_by_rows(CUarray handle, size_t x, size_t y, CUDA_MEMCPY3D* copy) {
   const Pin<Array> array(handle);
   if (!array || copy->Height != 1 || copy->Depth != 1) return;
@@ -402,7 +403,7 @@ void divide_by_rows(CUarray handle, size_t x, size_t y, CUDA_MEMCPY3D* copy) {
   copy->Depth = rows / copy->Height;
 }
 
-/// Sides that lie in arrays are named as ones.
+/// Names arrays instead of addresses for sides that lie in arrays.
 CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
   size_t at[3] = {};
   if (copy.srcMemoryType == CU_MEMORYTYPE_DEVICE &&
@@ -430,7 +431,7 @@ CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
 
 namespace {
 
-/// A copy whose sides lie on the device or the host, without extents.
+/// A copy between device or host addresses, without extents.
 CUDA_MEMCPY3D between(CopySides sides, uint64_t destination, uint64_t source) {
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -450,7 +451,7 @@ CUDA_MEMCPY3D between(CopySides sides, uint64_t destination, uint64_t source) {
   return copy;
 }
 
-/// The copy with the extents of one run of bytes.
+/// Sets the extents of one run of bytes.
 CUDA_MEMCPY3D with_line(CUDA_MEMCPY3D copy, uint64_t size_bytes) {
   copy.srcPitch = copy.dstPitch = copy.WidthInBytes = size_bytes;
   copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
@@ -521,7 +522,7 @@ CUgraphNodeType type_of(const GraphWork& work) {
       },
       [](const EmptyOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_EMPTY; },
       [](const ChildOperation&) -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_GRAPH; },
-      // Copies; the others come with notes.
+      // Only copies get here: nodes of the other types have a note that gives the type.
       [](const OneOf<CopyOperation, RowsCopyOperation, PeerCopyOperation, MemoryOpsOperation,
                      EventRecordOperation, EventWaitOperation, ConditionalOperation> auto&)
           -> CUgraphNodeType { return CU_GRAPH_NODE_TYPE_MEMCPY; });

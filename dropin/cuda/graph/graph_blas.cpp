@@ -9,12 +9,13 @@
 namespace km::dropin {
 namespace {
 
-/// Stands for all calls; programs that call it by themselves ask for what a graph alone can do.
+/// The host function that stands for every BLAS call. If a program calls it directly, it only logs
+/// a warning, because only a graph can run the BLAS call.
 void run_by_graphs_alone(void*) {
   log(LogLevel::kWarn, "cuda", "a captured call of BLAS was called outside of a graph");
 }
 
-/// Calls whose parameters programs have read.
+/// BLAS calls whose parameters programs have read.
 class ReadCalls {
  public:
   void* note(const SharedWork& work) {
@@ -35,13 +36,13 @@ class ReadCalls {
  private:
   static constexpr size_t kFew = 64;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<const GraphWork*, std::weak_ptr<const GraphWork>> calls_;
-  size_t live_ = 0;  // when those that ended were last taken out
+  size_t live_ = 0;  // number of live entries at the last removal of ended ones
 };
 
 ReadCalls& read_calls() {
-  static ReadCalls& made = *new ReadCalls;  // calls may come while the process exits
+  static ReadCalls& made = *new ReadCalls;  // never destroyed: calls may come during exit
   return made;
 }
 

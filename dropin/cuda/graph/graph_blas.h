@@ -1,15 +1,16 @@
-// Captured calls of BLAS, which graphs show as host nodes.
+// Captured BLAS calls, which programs see as host nodes.
 #pragma once
 
 #include "dropin/cuda/graph/graph.h"
 
 namespace km::dropin {
 
-/// Parameters from which blas_node_of() finds the call again, as long as a node has it.
+/// Host node parameters that stand for the call; blas_node_of() maps them back as long as a node
+/// holds the call.
 CUDA_HOST_NODE_PARAMS read_blas(const SharedWork& work);
-/// True for the function of read_blas().
+/// True for the host function that read_blas() returns.
 bool is_blas_node(CUhostFn function);
-/// The work that read_blas() has given the parameters of. A node of another context cannot have it.
+/// The work whose parameters read_blas() returned. Fails for a node of another context.
 CUresult blas_node_of(const Context& context, const void* user_data, SharedWork* out);
 
 }  // namespace km::dropin

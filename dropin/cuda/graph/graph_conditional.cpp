@@ -29,7 +29,7 @@ struct Known {
 };
 
 Known& known() {
-  static Known& all = *new Known;  // calls may come while the process exits
+  static Known& all = *new Known;  // never destroyed: calls may come during exit
   return all;
 }
 
@@ -72,7 +72,7 @@ ConditionalOperation::Kind kind_of(CUgraphConditionalNodeType type) {
   }
 }
 
-/// True if graphs within conditional nodes may have such a node.
+/// True if the body of a conditional node may contain a node of this type.
 bool may_be_within(CUgraphNodeType type) {
   return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_EMPTY ||
          type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_MEMSET ||

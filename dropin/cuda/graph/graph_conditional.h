@@ -1,5 +1,5 @@
-// Nodes that decide on graphs within them by values that kernels set (cudaGraphSetConditional,
-// device_runtime.cpp). The handle of a value is its address.
+// Conditional nodes, which run or skip body graphs by values that kernels set
+// (cudaGraphSetConditional, device_runtime.cpp). A value's handle is its address.
 #pragma once
 
 #include "dropin/cuda/graph/graph.h"
@@ -16,11 +16,11 @@ class ConditionalValue {
 
   CUgraphConditionalHandle handle() const { return memory_->address(); }
   const Ref<km::Memory>& memory() const { return memory_; }
-  /// The graph that the node is to be in.
+  /// The graph for whose nodes the value was created.
   CUgraph graph() const { return graph_; }
   bool has_default() const { return (flags_ & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0; }
   unsigned default_value() const { return default_value_; }
-  /// True once a node uses the value; each value has one node.
+  /// True once a node uses the value; a value belongs to one node at most.
   std::atomic<bool>& is_used() { return is_used_; }
 
  private:
@@ -32,17 +32,17 @@ class ConditionalValue {
   std::atomic<bool> is_used_{false};
 };
 
-/// A node that decides, with its graphs, as work of a node of `graph`.
+/// Makes a conditional node's work, including its body graphs, for a node of `graph`.
 CUresult conditional_work_of(Graph& graph, const CUDA_CONDITIONAL_NODE_PARAMS& params,
                              SharedWork* out);
-/// The parameters of a node that is in the graph; the array of graphs lives as long as the node.
+/// A conditional node's parameters; the array of body graphs lives as long as the node.
 CUDA_CONDITIONAL_NODE_PARAMS read_conditional(Graph& graph, uint64_t node, const SharedWork& work);
 
-/// Why a graph cannot be instantiated: CUDA_GRAPH_INSTANTIATE_SUCCESS where it can.
+/// The reason why a graph cannot be instantiated, or CUDA_GRAPH_INSTANTIATE_SUCCESS.
 CUgraphInstantiateResult check_conditionals(Graph& graph);
 bool has_conditionals(const km::Graph& graph);
-/// True if there may be only one of a graph: it has nodes that decide, allocate or
-/// free, or that kernels change.
+/// True if a graph may have one instantiation only: it has conditional nodes, nodes that allocate
+/// or free memory, or nodes that kernels change.
 bool is_unique(const km::Graph& graph);
 
 }  // namespace km::dropin

@@ -22,8 +22,7 @@ CUresult check_kernel(const KernelOperation& kernel) {
               info.name);
 }
 
-/// Sides lie on the device, or in page-locked memory, which the work then keeps beside the other
-/// side's.
+/// Both sides must be device memory or page-locked memory; the work keeps page-locked memory alive.
 CUresult check_copy(const GraphWork& work) {
   const CUDA_MEMCPY3D copy = read_memcpy(work);
   if (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
@@ -54,7 +53,7 @@ CUresult check_work(const GraphWork& work) {
 
 CUresult check_nodes(const km::Graph& graph, DeviceLaunchProblem* out, size_t* count);
 
-/// Adds how many kernels, copies and fills there are.
+/// Checks a node and adds its kernels, copies and fills to `count`.
 CUresult check_node(const GraphWork& work, CUgraphInstantiateResult* out_why, size_t* count) {
   if (work.as<PeerCopyOperation>() != nullptr) {
     *out_why = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;

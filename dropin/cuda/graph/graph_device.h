@@ -6,25 +6,26 @@
 
 namespace km::dropin {
 
-/// The first node that CUDA lets no graph for launches by kernels have.
+/// The first node that rules out launches of the graph by kernels.
 struct DeviceLaunchProblem {
-  uint64_t node = 0;  // of the outermost graph; 0: it is the graph as a whole
+  uint64_t node = 0;  // in the outermost graph; 0: the graph as a whole
   CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
 };
-/// Fails if CUDA lets no kernel launch such a graph, for what its nodes do.
+/// Fails if CUDA forbids kernels to launch the graph because of its nodes.
 CUresult check_device_launch(const km::Graph& graph, DeviceLaunchProblem* out);
-/// check_device_launch() for the work of one node.
+/// Like check_device_launch(graph), for the work of one node.
 CUresult check_device_launch(const GraphWork& work);
-/// Lets kernels launch the graph by its handle, which ends if they cannot.
+/// Lets kernels launch the executable graph by its handle. On failure the handle ends.
 CUresult enable_device_launch(km::GraphExec& graph, CUgraphExec handle);
 
-/// The handle by which kernels change a kernel's node; null: they do not.
+/// The handle by which kernels change a kernel node; null if they cannot.
 CUgraphDeviceNode device_node_of(const GraphWork& work);
-/// Lets kernels change the node, a kernel's, for good.
+/// Permanently lets kernels change a kernel node.
 CUresult make_updatable(Graph& graph, uint64_t node, CUgraphDeviceNode* out);
-/// make_updatable() for the node that was captured last; an error if the stream is not captured.
+/// Like make_updatable(), for the node that the stream captured last; an error if the stream is not
+/// being captured.
 CUresult make_captured_updatable(CUstream stream, CUgraphDeviceNode* out);
-/// True if kernels change nodes of the graph, or of graphs within.
+/// True if the graph, or a graph within it, has nodes that kernels can change.
 bool has_updatable(const km::Graph& graph);
 
 }  // namespace km::dropin

@@ -1,4 +1,4 @@
-// Graphs that are ready to run: their launches and what they look after.
+// Executable graphs: launches, and the user objects that they keep.
 #include "base/assert.h"
 #include "core/graph/graph_capture.h"
 #include "core/object/callback.h"
@@ -18,7 +18,7 @@ void collect_memory_nodes(const km::Graph& graph, std::vector<SharedWork>* out) 
   }
 }
 
-/// Frees what a graph looked after once the launches under way are over.
+/// Releases a graph's user objects when its running launches have completed.
 void drop_after(km::Stream* last_stream, UserReferences references) {
   if (references.empty() || last_stream == nullptr || last_stream->is_idle()) return;
   auto last = std::make_unique<UserReferences>(std::move(references));
@@ -32,7 +32,7 @@ void drop_after(km::Stream* last_stream, UserReferences references) {
   static_cast<void>(last.release());  // run once
 }
 
-/// A graph that has captured a launch looks after the same as what was launched.
+/// When a launch is captured, the new graph also references the launched graph's user objects.
 CUresult keep_in_captured(Stream& stream, const UserReferences& references) {
   const CaptureInfo info = capture_info(stream.core());
   if (info.status != KM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
@@ -91,7 +91,7 @@ CUresult GraphExec::launch(Stream& stream) {
   return CUDA_SUCCESS;
 }
 
-/// New work for a node of what was instantiated; the graph stays as it is.
+/// Replaces the work of a node in an executable graph; the graph it was made from is unchanged.
 CUresult update_node(CUgraphExec exec_handle, CUgraphNode node_handle, SharedWork work) {
   CU_GET(GraphExec, exec, exec_handle);
   NodeUse use;

@@ -18,7 +18,7 @@ struct Known {
 };
 
 Known& known() {
-  static Known& all = *new Known;  // calls may come while the process exits
+  static Known& all = *new Known;  // never destroyed: calls may come during exit
   return all;
 }
 
@@ -84,7 +84,7 @@ GraphMemory::~GraphMemory() {
   [[maybe_unused]] const uint64_t held = device_.graph_bytes.fetch_sub(memory_->size_bytes());
   KM_ASSERT(held >= memory_->size_bytes(), "the device counts the memory of graphs");
   device_.unreserve(memory_->size_bytes());
-  Allocation taken;  // already gone where the context is
+  Allocation taken;  // the context's end may have removed it
   Driver::instance().take(address_, kind_bit(AllocationKind::kGraph), &taken);
 }
 
@@ -120,7 +120,7 @@ CUresult allocation_work_of(Context& context, CUDA_MEM_ALLOC_NODE_PARAMS& params
   CU_TRY(GraphMemory::create(context, params.bytesize, &note->memory));
   params.dptr = note->memory->address();
   note->params = params;
-  note->params.accessDescs = nullptr;  // the caller's array
+  note->params.accessDescs = nullptr;  // the caller's array may not outlive the call
   note->params.accessDescCount = 0;
   *out = work_with(std::move(note));
   return CUDA_SUCCESS;

@@ -1,12 +1,12 @@
-// Memory that nodes of graphs allocate and free. Each node's memory has its address from the
-// beginning, and is there as long as the node is in a graph or in what was instantiated of one.
+// Memory that graph nodes allocate and free. A node's memory gets its address when the node is made
+// and exists as long as the node is in a graph or an executable graph.
 #pragma once
 
 #include "dropin/cuda/graph/graph.h"
 
 namespace km::dropin {
 
-/// The memory of an allocating node. Gone with the last node that has it.
+/// An allocation node's memory, freed with the last node that refers to it.
 class GraphMemory {
  public:
   static CUresult create(Context& context, uint64_t size_bytes, std::shared_ptr<GraphMemory>* out);
@@ -16,7 +16,7 @@ class GraphMemory {
 
   CUdeviceptr address() const { return address_; }
   const Ref<km::Memory>& memory() const { return memory_; }
-  /// Allocated by a launch, and not freed since.
+  /// True while a launch has allocated it and nothing has freed it yet.
   std::atomic<bool>& in_use() { return in_use_; }
   /// True if a node frees it.
   std::atomic<bool>& has_free_node() { return has_free_node_; }
@@ -29,22 +29,23 @@ class GraphMemory {
   std::atomic<bool> in_use_{false}, has_free_node_{false};
 };
 
-/// The memory that an allocating node made at this address; null when none did.
+/// The memory of the allocation node with this address; null if there is none.
 std::shared_ptr<GraphMemory> find_graph_memory(CUdeviceptr address);
 
 struct MemoryNote : NodeNote {
   std::shared_ptr<GraphMemory> memory;
-  CUDA_MEM_ALLOC_NODE_PARAMS params;  // of a node that allocates
+  CUDA_MEM_ALLOC_NODE_PARAMS params;  // of an allocation node
 };
-/// The note of a node that allocates or frees; null for others.
+/// An allocation or free node's note; null for other nodes.
 const MemoryNote* memory_note_of(const GraphWork& work);
 
-/// `params.dptr` becomes the address.
+/// Makes an allocation node's work and stores the memory's address in `params.dptr`.
 CUresult allocation_work_of(Context& context, CUDA_MEM_ALLOC_NODE_PARAMS& params, SharedWork* out);
 CUresult free_work_of(CUdeviceptr address, SharedWork* out);
-/// Fails if the launch would allocate memory twice: graphs can hold nodes that allocate.
+/// Fails if a launch would allocate memory that is already in use: one executable graph cannot
+/// allocate twice.
 CUresult begin_memory_of_launch(const GraphExec& exec);
-/// cuMemFree and cuMemFreeAsync of such memory: true when it was that.
+/// Handles cuMemFree and cuMemFreeAsync. Returns true if the address is such memory.
 bool free_graph_memory(CUdeviceptr address, CUresult* out);
 
 }  // namespace km::dropin

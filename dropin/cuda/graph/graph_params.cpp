@@ -1,4 +1,4 @@
-// CUgraphNodeParams: parameters of nodes of whatever type.
+// CUgraphNodeParams: node parameters of every type.
 #include "dropin/cuda/graph/graph_params.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ CUDA_MEMSET_NODE_PARAMS older(const CUDA_MEMSET_NODE_PARAMS_v2& params) {
 }
 
 CUresult child_work_of(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, Graph* parent, SharedWork* out) {
-  if (params.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {  // move_child() is for new nodes
+  // only new nodes can move a child: move_child()
+  if (params.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
     return fail(CUDA_ERROR_INVALID_VALUE, "another graph cannot be moved to where one is");
   }
   if (params.ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) {
@@ -114,7 +115,7 @@ CUresult event_work_of(Context& context, CUgraphNodeType type, CUevent handle, S
   if (&event->context() != &context) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the event and the graph are of different contexts");
   }
-  if (event->shared() != nullptr) {  // others would not see what nodes record
+  if (event->shared() != nullptr) {  // a node's record would not reach other processes
     return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of events that processes share are missing");
   }
   auto work = std::make_shared<GraphWork>();
@@ -212,7 +213,7 @@ CUresult read_params(NodeUse& use, CUgraphNodeParams* out) {
       made.conditional = read_conditional(*use.graph, use.node.id, use.node.work);
       break;
     default:
-      break;  // an empty one has none
+      break;  // an empty node has no parameters
   }
   *out = made;
   return CUDA_SUCCESS;

@@ -11,7 +11,7 @@ using namespace cu;  // NOLINT
 
 namespace {
 
-/// Operations with the memory that they are about, in place.
+/// Operations, with the memory that they access pinned.
 struct FoundOps {
   std::vector<Place> places;
   std::vector<MemoryOp> ops;
@@ -26,8 +26,8 @@ kmb_memory_op_kind kind_of_wait(unsigned flags) {
   return kKinds[flags & 3];
 }
 
-/// Checks a barrier, which needs no work: memory is coherent, and processors keep the order of
-/// writes.
+/// Checks a barrier's parameters. A barrier needs no work here: memory is coherent, and the
+/// processor keeps the order of writes.
 CUresult check_barrier(const CUstreamBatchMemOpParams& op) {
   const unsigned most =
       op.operation == CU_STREAM_MEM_OP_BARRIER ? unsigned{CU_STREAM_MEMORY_BARRIER_TYPE_GPU} : 0;
@@ -47,7 +47,7 @@ CUresult FoundOps::add(Context& context, const CUstreamBatchMemOpParams& op) {
                       op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
   const bool is_wide = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
                        op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
-  // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is of the first form of these functions only.
+  // Only the first version of these functions accepts CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER.
   const unsigned known = writes ? 0U : 3U | unsigned{CU_STREAM_WAIT_VALUE_FLUSH};
   if ((given.flags & ~known) != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", given.flags);

@@ -80,7 +80,7 @@ bool UserReferences::take(UserObject& object, uint64_t count) {
   known->second -= count;
   if (known->second != 0) return true;
   counts_.erase(known);
-  object.unref();  // the caller has another
+  object.unref();  // the caller holds another reference
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Objects of the program that graphs look after: destroyed when nobody refers to them any more.
+// User objects: a program's objects whose destructor runs when the last reference is released.
 #pragma once
 
 #include <map>
@@ -34,13 +34,13 @@ class UserObject final : public Handled {
   uint64_t of_graphs_ = 0;
 };
 
-/// The references of a graph, or of what is instantiated of one: of each object as many as the
-/// program says, which may be 2^31.
+/// A graph's or executable graph's references to user objects. The program chooses the count for
+/// each object, up to 2^31.
 class UserReferences {
  public:
   UserReferences() = default;
   ~UserReferences();
-  /// A copy has references of its own.
+  /// A copy acquires references of its own.
   UserReferences(const UserReferences& other) { add_all_of(other); }
   UserReferences(UserReferences&& other) noexcept : counts_(std::move(other.counts_)) {
     other.counts_.clear();
@@ -50,14 +50,14 @@ class UserReferences {
   void swap(UserReferences& other) noexcept { counts_.swap(other.counts_); }
 
   bool empty() const { return counts_.empty(); }
-  /// Takes references over from the caller.
+  /// Takes over references from the caller.
   void add(UserObject& object, uint64_t count);
   void add_all_of(const UserReferences& other);
-  /// Hands references over to the caller; false: there are not so many.
+  /// Moves references to the caller; returns false if there are fewer.
   bool take(UserObject& object, uint64_t count);
 
  private:
-  std::map<UserObject*, uint64_t> counts_;  // each object has a reference of Ref's kind, too
+  std::map<UserObject*, uint64_t> counts_;  // each object is also kept by one Ref
 };
 
 }  // namespace km::dropin

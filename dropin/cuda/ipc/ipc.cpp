@@ -98,7 +98,7 @@ CUresult map_shared(Context& context, const File& file, uint64_t file_size_bytes
 }
 
 ImportedMemory& ImportedMemory::instance() {
-  static auto& made = *new ImportedMemory;  // calls may come while the process exits
+  static auto& made = *new ImportedMemory;  // never destroyed: calls may come during exit
   return made;
 }
 

@@ -1,7 +1,7 @@
-// Memory and events that processes of this machine share (cuIpc*).
+// Memory and events shared between processes of one machine (cuIpc*).
 //
-// A handle names a file in memory by the process that made it and its descriptor there: another
-// process opens it by /proc, which the system permits to processes of the same user.
+// A handle names a file in memory by the exporting process and its descriptor there. Another
+// process opens it through /proc, which the system permits to processes of the same user.
 #pragma once
 
 #include <atomic>
@@ -17,34 +17,35 @@ class Stream;
 
 namespace km::dropin {
 
-/// The content of the 64 bytes of a handle.
+/// The layout of a handle's 64 bytes.
 struct IpcHandle {
-  uint64_t kind = 0;  // kIpcMemory, kIpcEvent or kIpcPool; anything else is no handle
+  uint64_t kind = 0;  // kIpcMemory, kIpcEvent or kIpcPool; other values are invalid
   int32_t process = 0, file = -1;
-  uint64_t device = 0, inode = 0;  // of the file, so that no other one is taken for it
+  uint64_t device = 0, inode = 0;  // of the file: detects a reused descriptor
   uint64_t file_size_bytes = 0, offset_bytes = 0, size_bytes = 0;
 };
 static_assert(sizeof(IpcHandle) <= 64);
 inline constexpr uint64_t kIpcMemory = 0x31304d454d494d4bULL, kIpcEvent = 0x313056454d494d4bULL,
-                          kIpcPool = 0x31304c504d494d4bULL;  // a pool, or memory of one
+                          kIpcPool = 0x31304c504d494d4bULL;  // a pool, or memory from one
 
-/// The part of a handle that names an open file of this process.
+/// Fills in a handle's description of an open file of this process.
 CUresult describe_file(int file, uint64_t kind, IpcHandle* out);
-/// Opens the file of a handle: CUDA_ERROR_INVALID_VALUE when it is none of that kind,
-/// CUDA_ERROR_INVALID_CONTEXT in the process that made it, CUDA_ERROR_INVALID_HANDLE when that
-/// process has let go of it.
+/// Opens the file of a handle. CUDA_ERROR_INVALID_VALUE if the handle is not of that kind,
+/// CUDA_ERROR_INVALID_CONTEXT in the process that made it, CUDA_ERROR_INVALID_HANDLE if that
+/// process has closed the file.
 CUresult open_file_of(const IpcHandle& handle, uint64_t kind, File* out);
 
-/// Memory of a file in this process, device memory of a context. Its mapping goes when the last
+/// Maps a file into this process as device memory of a context. The mapping ends when the last
 /// reference is gone and no work uses it.
 CUresult map_shared(Context& context, const File& file, uint64_t file_size_bytes,
                     uint64_t offset_bytes, uint64_t size_bytes, Ref<km::Memory>* out);
 
-/// Memory of other processes that is open here.
+/// Memory of other processes that this process has opened.
 class ImportedMemory {
  public:
   static ImportedMemory& instance();
-  /// Every call with one handle in a context gives one address, until all of them are closed.
+  /// Opens a handle. Repeated calls with one handle in a context return the same address, until
+  /// each of them is matched by a close.
   CUresult open(Context& context, const IpcHandle& handle, CUdeviceptr* out);
   CUresult close(CUdeviceptr address);
 
@@ -56,15 +57,15 @@ class ImportedMemory {
   struct Import {
     uint64_t address, buffer_id, opened;
   };
-  /// True while the import's memory lives: the end of its context takes it away.
+  /// True while the imported memory exists: the end of its context frees it.
   static bool lives(const Import& import);
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<Key, Import> imports_;
 };
 
-/// The marks of an event in memory that several processes see. Each record takes the next number,
-/// and its stream writes the number when it comes to it.
+/// An event's counters in memory that several processes map. Each record takes the next number, and
+/// its stream writes that number when it reaches the record.
 class SharedMarks {
  public:
   static CUresult create(Context& context, std::unique_ptr<SharedMarks>* out);
@@ -72,10 +73,10 @@ class SharedMarks {
                          std::unique_ptr<SharedMarks>* out);
 
   CUresult record(km::Stream& stream);
-  /// The stream waits for the latest record of any process.
+  /// Makes the stream wait for the latest record by any process.
   CUresult wait(km::Stream& stream);
   bool is_complete() const;
-  /// CUDA_ERROR_INVALID_HANDLE for an event of another process.
+  /// CUDA_ERROR_INVALID_HANDLE if the event was imported from another process.
   CUresult handle(IpcHandle* out) const;
 
  private:

@@ -15,7 +15,7 @@ constexpr uint64_t kSlots = 500;
 
 }  // namespace
 
-/// A record's slot is that of its number modulo kSlots: two of one slot come in order, because the
+/// Record n uses slot n modulo kSlots. Two records of one slot complete in order, because the
 /// stream of the later one waits for the earlier one.
 struct SharedMarks::Page {
   std::atomic<uint64_t> last;  // number of the latest record; 0: none yet
@@ -61,7 +61,7 @@ uint64_t SharedMarks::address_of(uint64_t number) const {
   return reinterpret_cast<uint64_t>(&page().slots[number % kSlots]);
 }
 
-/// Queues a wait, where `waited_for` is not 0, and a write, where `written` is not.
+/// Queues a wait for record `waited_for` and a write of record `written`; 0 omits either.
 CUresult SharedMarks::queue(km::Stream& stream, uint64_t waited_for, uint64_t written) {
   KM_ASSERT(written == 0 || waited_for < written, "a record waits for earlier ones only");
   MemoryOp ops[2];
@@ -82,7 +82,8 @@ CUresult SharedMarks::record(km::Stream& stream) {
   const uint64_t number = page().last.fetch_add(1) + 1;
   const CUresult queued = queue(stream, number > kSlots ? number - kSlots : 0, number);
   if (queued != CUDA_SUCCESS) {
-    // Nobody waits for a record that never comes; a later one of the slot may be over already.
+    // A record that could not be queued is marked complete, so that nobody waits for it forever.
+    // The slot may already hold a later record's number, which must not decrease.
     std::atomic<uint64_t>& slot = page().slots[number % kSlots];
     uint64_t found = slot.load();
     while (found < number && !slot.compare_exchange_weak(found, number)) {

@@ -1,4 +1,4 @@
-// Launches: arguments in the forms that CUDA has for them.
+// Kernel launches: arguments in each form that CUDA accepts.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace km::dropin {
 
-/// A kernel's arguments, laid out.
+/// A kernel's arguments in the layout of its parameters.
 class Arguments {
  public:
-  /// From `params` (a pointer to each), or else from `extra` (a buffer).
+  /// Reads the arguments from `params` (a pointer to each one) or, if that is null, from `extra` (a
+  /// buffer).
   CUresult read(const Function& function, void** params, void** extra);
   const void* data() const { return bytes_; }
   uint64_t size_bytes() const { return size_bytes_; }
@@ -36,15 +37,15 @@ struct LaunchCall {
   void** extra;
 };
 CUresult launch(const LaunchCall& call);
-/// That a cluster of this size can be; CUDA_ERROR_INVALID_CLUSTER_SIZE.
+/// Checks that a cluster of this shape can run; CUDA_ERROR_INVALID_CLUSTER_SIZE if not.
 CUresult check_cluster(const km::Function& function, const LaunchShape& shape);
 
-/// The numbers that occupancy is computed from.
+/// The limits and requirements from which occupancy is computed.
 struct Occupancy {
   MultiprocessorLimits limits;
   KernelNeeds needs;
   CUresult read(const Function& function);
-  /// How many blocks of this size one multiprocessor holds at a time.
+  /// The number of blocks of this size that are resident on one multiprocessor at a time.
   CUresult active_blocks(int block_size, uint64_t dynamic_bytes, int* out) const;
 };
 

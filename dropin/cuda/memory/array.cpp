@@ -24,7 +24,7 @@ constexpr uint64_t kRowAlignBytes = 32, kLevelAlignBytes = 512;
 
 struct NamedFormat {
   CUarray_format format;
-  uint32_t kind, channel_bytes, channels;  // channels 0: as the descriptor says
+  uint32_t kind, channel_bytes, channels;  // channels 0: the descriptor says how many
   bool is_fraction;
 };
 constexpr NamedFormat kFormats[] = {
@@ -57,7 +57,7 @@ bool fits(const ArrayShape& shape) {
   return d.Width <= kMostWidth && d.Height <= kMostHeight;
 }
 
-/// Places a level from `offset` on; gives its end.
+/// Lays out a level from `offset` on; returns its end.
 uint64_t lay_out(const ArrayShape& shape, uint64_t offset, kmb_image_level* out) {
   const uint64_t row = uint64_t{shape.width} * shape.texels.texel_bytes();
   *out = {};
@@ -71,11 +71,11 @@ uint64_t lay_out(const ArrayShape& shape, uint64_t offset, kmb_image_level* out)
   return (end + kLevelAlignBytes - 1) / kLevelAlignBytes * kLevelAlignBytes;
 }
 
-/// Memory that counts as the program's.
+/// Allocates device memory that counts as the program's.
 CUresult allocate(Context& context, uint64_t size_bytes, Ref<km::Memory>* out) {
   CU_TRY(require_no_capture_of("allocating memory"));
   CU_TRY(create_counted_memory(context, size_bytes, out));
-  // So that copies of other contexts find it.
+  // Recorded so that copies in other contexts find it.
   keep_allocation(context, *out, AllocationKind::kVariable, 0, (*out)->address());
   return CUDA_SUCCESS;
 }
@@ -86,7 +86,7 @@ void give_back(Context& context, const km::Memory& memory) {
   context.device().unreserve(memory.size_bytes());
 }
 
-/// Gives memory back when what it was allocated for is not made.
+/// Frees memory unless the object that it was allocated for is created.
 class UnusedMemory {
  public:
   UnusedMemory(Context& context, const Ref<km::Memory>& memory)
@@ -107,7 +107,7 @@ class UnusedMemory {
   bool is_used_ = false;
 };
 
-/// Levels of a mipmap with handles, which end when the mipmap is not made.
+/// A mipmap's levels with their handles, which end unless the mipmap is created.
 struct Levels {
   std::vector<Ref<Array>> arrays;
   ~Levels() {
@@ -115,7 +115,7 @@ struct Levels {
   }
 };
 
-/// Gives a handle to what belongs to a context, unless that ended meanwhile.
+/// Gives an object of a context its handle; fails if the context has ended meanwhile.
 template <class T>
 CUresult publish_array(Context& context, Ref<T> object, UnusedMemory* memory, Handle<T>* out) {
   const Ref<km::Context> core = context.core();
@@ -250,7 +250,7 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
       make_ref<MipmappedArray>(context, std::move(memory), shape, std::move(own));
   CUmipmappedArray handle = nullptr;
   const CUresult published = publish_array(context, std::move(mipmap), &unused, &handle);
-  arrays.clear();  // they are the mipmap's, whose end ends them
+  arrays.clear();  // the mipmap owns them and ends them
   if (published == CUDA_SUCCESS) *out = handle;
   return published;
 }

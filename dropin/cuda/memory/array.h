@@ -1,4 +1,4 @@
-// CUDA arrays: rows of texels in device memory, with levels of mipmaps.
+// CUDA arrays: rows of texels in device memory, with mipmap levels.
 #pragma once
 
 #include <array>
@@ -31,29 +31,29 @@ inline HandleTable& table_of<MipmappedArray>() {
   return table_of_MipmappedArray.table;
 }
 
-/// The texels of an array format. Kinds have the numbers of kmb_image::channel_kind.
+/// The texels of an array format. The channel kinds have the numbers of kmb_image::channel_kind.
 struct TexelFormat {
   uint32_t kind = 0, channel_bytes = 0, channels = 0;
-  bool is_fraction = false;  // the format itself says that texels are fractions
+  bool is_fraction = false;  // the format itself makes texels normalized values
   uint32_t texel_bytes() const { return channel_bytes * channels; }
   bool is_float() const { return kind >= 6; }
 };
-/// CUDA_ERROR_INVALID_VALUE for what is no format, CUDA_ERROR_NOT_SUPPORTED for compressed ones and
-/// those of video.
+/// CUDA_ERROR_INVALID_VALUE if the format is unknown, CUDA_ERROR_NOT_SUPPORTED if it is compressed
+/// or a video format.
 CUresult read_format(CUarray_format format, unsigned channels, TexelFormat* out);
 
-/// The shape of an array, with its extent in texels; 1 in dimensions that there are not.
+/// An array's shape, with its extent in texels; unused dimensions are 1.
 struct ArrayShape {
   CUDA_ARRAY3D_DESCRIPTOR description{};
   TexelFormat texels;
-  uint32_t dimensions = 0, layers = 1;  // of a cube six layers for each
+  uint32_t dimensions = 0, layers = 1;  // a cube has six layers
   uint32_t width = 0, height = 1, depth = 1;
   bool is_layered() const { return (description.Flags & 1) != 0; }
   bool is_cube() const { return (description.Flags & 4) != 0; }
   bool may_be_surface() const { return (description.Flags & 2) != 0; }
-  /// Layers, or planes.
+  /// The number of layers, or of depth planes if there are no layers.
   uint64_t slices() const { return layers > 1 ? layers : depth; }
-  /// The shape of a level of a mipmap.
+  /// The shape of a mipmap level.
   ArrayShape level(uint32_t index) const;
   static CUresult read(const CUDA_ARRAY3D_DESCRIPTOR& description, ArrayShape* out);
 };
@@ -76,9 +76,9 @@ class Array final : public Handled {
   const Ref<km::Memory>& memory() const { return memory_; }
   const ArrayShape& shape() const { return shape_; }
   const kmb_image_level& place() const { return place_; }
-  /// One that a mipmap owns.
+  /// True for an array that a mipmap owns.
   bool is_level() const { return is_level_; }
-  /// Gives the memory back and ends the handle's use of it; work that uses it goes to its end.
+  /// Releases the memory and the handle's reference; queued work that uses the array completes.
   void handle_gone() override;
 
  private:
@@ -115,20 +115,22 @@ class MipmappedArray final : public Handled {
   const std::vector<Ref<Array>> levels_;
 };
 
-/// A box of an array as rows in memory.
+/// A box of an array, as rows in memory.
 struct ArrayRows {
   CUdeviceptr address = 0;
   size_t pitch_bytes = 0, layer_rows = 0;
-  /// `at`: bytes, rows, layers or planes. CUDA_ERROR_INVALID_VALUE: the box exceeds the array.
+  /// Finds a box that begins at `at`: bytes, rows, layers or planes. CUDA_ERROR_INVALID_VALUE if
+  /// the box exceeds the array.
   CUresult find(CUarray array, const size_t (&at)[3], size_t width_bytes, size_t height,
                 size_t depth);
 };
 
-/// The live array that this place in device memory belongs to, which no program knows by its
-/// address: bytes, rows, layers or planes from its beginning. False: there is none.
+/// Finds the live array that contains a device address, and the position in it: bytes, rows, layers
+/// or planes. Programs do not know arrays' addresses, but graph nodes of copies hold them. Returns
+/// false if there is none.
 bool find_array(CUdeviceptr address, CUarray* out, size_t (&at)[3]);
 
-/// The handles of a context's arrays end with it.
+/// Ends the handles of a context's arrays.
 void retire_arrays(const Context& context);
 
 }  // namespace km::dropin

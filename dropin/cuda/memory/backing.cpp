@@ -24,7 +24,7 @@ CUresult no_memory(const char* what) {
 }  // namespace
 
 Arena& Arena::instance() {
-  static Arena& arena = *new Arena;  // calls may come while the process exits
+  static Arena& arena = *new Arena;  // never destroyed: calls may come during exit
   return arena;
 }
 
@@ -56,7 +56,7 @@ void Arena::give_back(uint64_t offset, uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(file_ >= 0 && size_bytes != 0 && offset + size_bytes <= end_,
             "only pieces of the file come back");
-  // The pages go, and read as zeros when the piece is used again.
+  // Frees the pages; they read as zeros when the piece is used again.
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
             static_cast<off_t>(size_bytes));
   auto after = free_.lower_bound(offset);

@@ -1,4 +1,4 @@
-// Mapped memory is made of pieces of files in memory, so that one piece can lie at several
+// Mapped memory consists of pieces of files in memory, so that one piece can be mapped at several
 // addresses.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace km::dropin {
 
-/// A piece of one file that all memory is taken from that is not shared with other processes: a
-/// file each would be more than a process may have open.
+/// Allocates pieces of one file for all memory that is not shared with other processes: one file
+/// per piece could exceed the process's limit of open files.
 class Arena {
  public:
   static Arena& instance();
@@ -21,13 +21,13 @@ class Arena {
 
  private:
   CUresult open_file();
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   int file_ = -1;
   uint64_t end_ = 0;
-  std::map<uint64_t, uint64_t> free_;  // sizes by offset; neighbours are one
+  std::map<uint64_t, uint64_t> free_;  // sizes by offset; adjacent pieces are merged
 };
 
-/// Physical memory. Owns it.
+/// Owns a piece of physical memory.
 class Backing {
  public:
   Backing() = default;
@@ -35,18 +35,18 @@ class Backing {
   Backing& operator=(const Backing&) = delete;
   ~Backing();
 
-  /// `shareable`: in a file of its own.
+  /// Allocates the memory; in a file of its own if `shareable`.
   CUresult create(uint64_t size_bytes, bool shareable);
-  /// The memory behind the file of another Backing, perhaps of another process.
+  /// Uses the memory of another Backing, possibly of another process, through its file.
   CUresult import(int file);
-  /// A descriptor for import(), which the caller closes.
+  /// A file descriptor for import(); the caller closes it.
   CUresult share(int* out_file) const;
-  /// Puts the first bytes at the address, in place of what is there, without access.
+  /// Maps the first bytes at the address, without access rights, replacing any mapping there.
   CUresult map_at(uint64_t address, uint64_t size_bytes) const;
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
-  int own_file_ = -1;  // else it lies in the arena
+  int own_file_ = -1;  // -1: the piece is in the arena
   uint64_t offset_ = 0, size_bytes_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
 
-/// A side whose place in device memory is known afterwards.
+/// Finds a side's place in device memory.
 CUresult resolve(Context& context, Side& side, uint64_t address, uint64_t size_bytes,
                  const char* what, Place* out) {
   if (side == Side::kHost) return CUDA_SUCCESS;
@@ -26,7 +26,8 @@ CUresult resolve(Context& context, Side& side, uint64_t address, uint64_t size_b
   return out->find(context, address, size_bytes, what);
 }
 
-/// Neither side is memory of a device: a graph could not keep it, and nothing else bounds its size.
+/// Checks a copy between two host addresses. A graph could not keep host memory alive, so a capture
+/// is refused; no allocation bounds the size, so its limit is checked here.
 CUresult check_host_copy(km::Stream& stream, uint64_t extent_bytes) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 62;
   if (extent_bytes > kMostBytes) {
@@ -40,7 +41,7 @@ CUresult check_host_copy(km::Stream& stream, uint64_t extent_bytes) {
   return CUDA_SUCCESS;
 }
 
-/// Any address may come: the backend's copies find out whether there is memory.
+/// Any address may come; the backend's copies check whether memory is mapped there.
 CUresult copy_on_host(Stream& stream, const Copy& copy) {
   km::Stream& core = stream.core();
   CU_TRY(check_host_copy(core, copy.size_bytes));
@@ -80,7 +81,7 @@ CUresult run_copy(CUstream handle, const Copy& copy, bool waits) {
 
 namespace {
 
-/// One side as the caller has written it.
+/// One side of a copy as the caller describes it.
 struct GivenSide {
   CUmemorytype type;
   const void* host;
@@ -89,7 +90,7 @@ struct GivenSide {
   size_t pitch_bytes, layer_rows;
 };
 
-/// The rows of an array are where they are: what the caller says of pitches does not count.
+/// An array's layout is fixed, so the caller's pitches are ignored.
 CUresult read_array(CUarray array, const CUDA_MEMCPY3D& copy, const size_t (&at)[3], Side3d* out) {
   ArrayRows rows;
   CU_TRY(rows.find(array, at, copy.WidthInBytes, copy.Height, copy.Depth));

@@ -1,4 +1,4 @@
-// Copies between sides that are the host's or a device's.
+// Copies between host memory and device memory.
 #pragma once
 
 #include "core/queue/copy_3d.h"
@@ -9,14 +9,14 @@ namespace km::dropin {
 
 enum class Side : uint8_t { kHost, kDevice, kUnified };
 
-/// One copy of bytes. kUnified: what the address is, decides.
+/// A copy of contiguous bytes. For kUnified the address decides whether the memory is the host's.
 struct Copy {
   Side to_side, from_side;
   uint64_t to, from;
   uint64_t size_bytes;
 };
 CUresult queue_copy(Stream& stream, Copy copy);
-/// In the stream of the handle; `waits`: until the bytes are there.
+/// Queues the copy in the handle's stream; with `waits` it returns when the copy has completed.
 CUresult run_copy(CUstream handle, const Copy& copy, bool waits);
 
 /// One side of a CUDA_MEMCPY3D.
@@ -26,17 +26,17 @@ struct Side3d {
   size_t pitch_bytes = 0, layer_rows = 0;
 };
 
-/// A copy of rows and layers with both sides found.
+/// A copy of rows and layers with both sides resolved.
 struct Sides3d {
   Copy3d shape;
   Side3d to, from;
-  Place to_place, from_place;  // of the sides that are devices'
+  Place to_place, from_place;  // for sides in device memory
   CUresult read(Context& context, const CUDA_MEMCPY3D& copy);
 };
 CUresult run_copy_3d(CUstream handle, const CUDA_MEMCPY3D& copy, bool waits);
 CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& copy);
 
-/// `height` rows of `width` values.
+/// A fill of `height` rows of `width` elements.
 struct Fill {
   CUdeviceptr to;
   size_t pitch_bytes;

@@ -1,5 +1,5 @@
-// Multicast objects. One device takes part, so memory that is bound is all that an access of the
-// object reaches, and a mapping of the object is one of that memory.
+// Multicast objects. Only one device takes part, so an access of the object reaches just the memory
+// that is bound, and mapping the object maps that memory.
 #include "base/assert.h"
 #include "dropin/cuda/memory/virtual_memory.h"
 

@@ -9,7 +9,8 @@ bool Place::try_find(Context& context, CUdeviceptr address, uint64_t size_bytes)
   MappedPlace mapped;
   const int device = context.device().ordinal;
   if (VirtualMemory::instance().find(address, device, &mapped)) [[unlikely]] {
-    // It stays a place of devices where nothing is mapped, so that nobody takes it for the host's.
+    // The place stays a device's even if nothing is mapped there, so that no caller treats the
+    // address as the host's.
     found_ = find_device_memory(*context.core(), address);
     place_ = {found_ ? &*found_ : nullptr, address};
     return size_bytes == 0 ||

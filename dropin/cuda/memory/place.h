@@ -1,4 +1,4 @@
-// Memory that a call names by address, found in whatever context it belongs to.
+// Resolves an address that a call names, in whichever context the memory belongs to.
 #pragma once
 
 #include "core/queue/copy.h"
@@ -6,14 +6,14 @@
 
 namespace km::dropin {
 
-/// Device memory, in place until the call returns.
+/// Device memory that stays alive until the call returns.
 class Place {
  public:
-  /// CUDA_ERROR_INVALID_VALUE when the range lies in no allocation.
+  /// CUDA_ERROR_INVALID_VALUE if the range is not inside one allocation.
   CUresult find(Context& context, CUdeviceptr address, uint64_t size_bytes, const char* what);
-  /// find() without a message, for addresses that may be the host's.
+  /// Like find(), but without logging an error, for addresses that may be the host's.
   bool try_find(Context& context, CUdeviceptr address, uint64_t size_bytes);
-  /// Without memory where an empty range was asked for that nothing is mapped at.
+  /// Has no memory if the range is empty and nothing is mapped there.
   const DevicePlace& place() const { return place_; }
   km::Memory& memory() const { return *place_.memory; }
 

@@ -50,7 +50,7 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
   Ref<km::Pool>* pool = nullptr;
   CU_TRY(find_or_make(pools_, context.id(), &pool, [&](Ref<km::Pool>* made) -> CUresult {
     CU_ASSIGN(*made, km::Pool::create(*context.core(), limit_bytes_));
-    (*made)->set_release_threshold(UINT64_MAX);  // trim() decides
+    (*made)->set_release_threshold(UINT64_MAX);  // the core frees nothing: trim() decides
     return CUDA_SUCCESS;
   }));
   KM_ASSERT(*pool, "a context's pool is made whole or not at all");
@@ -121,8 +121,8 @@ CUresult Pool::admit_all() {
   return CUDA_SUCCESS;
 }
 
-/// Lets kernels of the context use the memory of all contexts of the pool's device, if it may: the
-/// pool's memory is theirs.
+/// Lets the context's kernels access the pool's memory in all contexts of its device, if the pool
+/// grants the context's device access.
 CUresult Pool::admit(Context& user) {
   if (&user.device() == &device_) return CUDA_SUCCESS;
   if (access_of(user.device()) == CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_SUCCESS;

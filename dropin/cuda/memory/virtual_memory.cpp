@@ -15,12 +15,13 @@ using namespace cu;  // NOLINT
 
 namespace {
 
-/// Around each range, so that what runs over its end does not reach anybody else.
+/// Unmapped bytes on both sides of a range, so that an overrun faults instead of reaching other
+/// memory.
 constexpr uint64_t kGuardBytes = 64 << 10;
 
 void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
 
-/// Addresses that nobody else gets; 0 when there are none.
+/// Reserves addresses; returns 0 if none are free.
 uint64_t take_addresses(uint64_t size_bytes, uint64_t alignment, uint64_t hint) {
   const uint64_t whole = size_bytes + alignment + 2 * kGuardBytes;
   if (whole < size_bytes) return 0;
@@ -40,7 +41,7 @@ void give_addresses_back(uint64_t begin, uint64_t size_bytes) {
   munmap(pointer_to(begin - kGuardBytes), size_bytes + 2 * kGuardBytes);
 }
 
-/// Nothing is there any more, but the addresses stay taken.
+/// Removes all mappings but keeps the addresses reserved.
 void clear_addresses(uint64_t begin, uint64_t size_bytes) {
   mmap(pointer_to(begin), size_bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -71,7 +72,7 @@ bool VirtualMemory::Range::is_used_by(int device) const {
 }
 
 VirtualMemory& VirtualMemory::instance() {
-  static VirtualMemory& all = *new VirtualMemory;  // calls may come while the process exits
+  static VirtualMemory& all = *new VirtualMemory;  // never destroyed: calls may come during exit
   return all;
 }
 
@@ -114,7 +115,7 @@ CUresult VirtualMemory::free(CUdeviceptr address, uint64_t size_bytes) {
     last.swap(range->second.known);
     ranges_.erase(range);
   }
-  last.clear();  // before the addresses can be somebody else's
+  last.clear();  // before the addresses can be reused
   give_addresses_back(address, size_bytes);
   return CUDA_SUCCESS;
 }
@@ -140,7 +141,7 @@ CUresult VirtualMemory::map(CUdeviceptr address, uint64_t size_bytes, MemoryHand
   return CUDA_SUCCESS;
 }
 
-/// The mappings that make up exactly this part of a range, without gaps.
+/// Finds the mappings that cover exactly this part of a range, without gaps.
 CUresult VirtualMemory::whole_mappings(Range& range, CUdeviceptr address, uint64_t size_bytes,
                                        Part* out) {
   const auto first = range.mappings.find(address);
@@ -174,11 +175,11 @@ CUresult VirtualMemory::unmap(CUdeviceptr address, uint64_t size_bytes) {
       users.push_back(Ref<km::Context>::share(memory->context()));
     }
   }
-  // Without the lock: what is waited for may need calls that take it.
+  // The lock is not held: the work that this waits for may need calls that take it.
   for (const Ref<km::Context>& user : users) static_cast<void>(wait_for_work(may_block, *user));
   const std::unique_lock lock(mutex_);
   const auto range = range_at(address);
-  if (range == ranges_.end()) return CUDA_ERROR_INVALID_VALUE;  // meanwhile
+  if (range == ranges_.end()) return CUDA_ERROR_INVALID_VALUE;  // freed meanwhile
   Part part;
   CU_TRY(whole_mappings(range->second, address, size_bytes, &part));
   clear_addresses(address, size_bytes);
@@ -186,7 +187,7 @@ CUresult VirtualMemory::unmap(CUdeviceptr address, uint64_t size_bytes) {
   return CUDA_SUCCESS;
 }
 
-/// Makes the range known to a context; one that knows it already is fine.
+/// Makes the range known to a context. It is not an error if the context knows it already.
 CUresult VirtualMemory::introduce(uint64_t begin, Range& range, Context& context) {
   Ref<km::Memory>& known = range.known[context.id()];
   if (known) return CUDA_SUCCESS;
@@ -234,7 +235,7 @@ CUresult VirtualMemory::retain(CUdeviceptr address, CUmemGenericAllocationHandle
     for (const auto& [begin, mapping] : range->second.mappings) {
       if (address - begin >= mapping.size_bytes) continue;
       MemoryHandle& memory = *mapping.memory;
-      // A handle whose last holder is gone is made again.
+      // A handle whose last holder is gone becomes valid again.
       if (memory.holders_++ == 0) publish(Ref<MemoryHandle>::share(memory));
       *out = handle_of(memory);
       return CUDA_SUCCESS;

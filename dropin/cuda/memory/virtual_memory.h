@@ -1,7 +1,7 @@
-// Virtual memory: reserved ranges of addresses, physical memory, and which of it lies where.
+// Virtual memory: reserved address ranges, physical memory, and the mappings between them.
 //
-// A context knows each range that its device may use something of as one piece of memory; what is
-// not mapped there faults, because its pages allow no access.
+// A context knows each range that its device may access in part as one piece of memory; accesses
+// outside its mappings fault, because those pages allow no access.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace km::dropin {
 
-/// Memory is mapped in multiples of this.
+/// The granularity of mappings.
 inline constexpr uint64_t kMappingBytes = 2 << 20;
 
 /// Physical memory.
@@ -32,10 +32,10 @@ class MemoryHandle final : public Handled {
   bool can_be_shared() const {
     return properties_.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   }
-  /// Null unless it stands for a multicast object, which has no memory of its own.
+  /// Null unless the handle stands for a multicast object, which has no memory of its own.
   Multicast* multicast() const { return multicast_.get(); }
   void make_multicast(uint64_t size_bytes);
-  /// It counts as memory of this device while it lives.
+  /// Counts the memory against this device's limit while it exists.
   void charge(DeviceState& device) { charged_ = &device; }
 
  private:
@@ -44,26 +44,25 @@ class MemoryHandle final : public Handled {
   Backing backing_;
   std::unique_ptr<Multicast> multicast_;
   DeviceState* charged_ = nullptr;
-  uint64_t holders_ = 1;  // of the handle; guarded by the mutex of VirtualMemory
+  uint64_t holders_ = 1;  // of the handle; guarded by VirtualMemory's mutex
 };
 
-/// A multicast object of one device: the memory that is bound to it is what a mapping of the object
-/// leads to.
+/// A multicast object of one device: a mapping of the object leads to the memory bound to it.
 class Multicast {
  public:
   explicit Multicast(uint64_t size_bytes) : size_bytes_(size_bytes) {}
   uint64_t size_bytes() const { return size_bytes_; }
-  /// The device takes part; CUDA_ERROR_INVALID_VALUE if one does already.
+  /// Adds the device; CUDA_ERROR_INVALID_VALUE if the object has one already.
   CUresult add_device(int device);
-  /// Binds the first bytes of memory of that device.
+  /// Binds the first bytes of memory of the object's device.
   CUresult bind(MemoryHandle& memory, uint64_t size_bytes);
   CUresult unbind(int device);
-  /// Null if none is bound.
+  /// Null if no memory is bound.
   Ref<MemoryHandle> bound();
 
  private:
   const uint64_t size_bytes_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   int device_ = -1;
   Ref<MemoryHandle> bound_;
 };
@@ -71,9 +70,9 @@ class Multicast {
 /// The mapping at an address.
 struct MappedPlace {
   uint64_t range_begin = 0, range_bytes = 0;
-  uint64_t begin = 0, size_bytes = 0;  // of the mapping; size 0: nothing is mapped there
+  uint64_t begin = 0, size_bytes = 0;  // of the mapping; size 0: nothing is mapped
   CUmemAllocationProp properties{};
-  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;  // of the device that was asked for
+  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;  // of the device in question
 };
 
 class VirtualMemory {
@@ -87,16 +86,16 @@ class VirtualMemory {
   CUresult set_access(CUdeviceptr address, uint64_t size_bytes, const CUmemAccessDesc* access,
                       size_t count);
 
-  /// One more holder of the handle of what is mapped at the address.
+  /// Adds a holder to the handle of the memory that is mapped at the address.
   CUresult retain(CUdeviceptr address, CUmemGenericAllocationHandle* out);
   CUresult release(CUmemGenericAllocationHandle handle);
 
-  /// False for addresses in no reserved range.
+  /// Returns false if the address is in no reserved range.
   bool find(CUdeviceptr address, int device, MappedPlace* out);
-  /// True if the device may use all of these bytes; false also if nothing is mapped.
+  /// True if the device may access all of these bytes; false if any part is unmapped.
   bool is_accessible(CUdeviceptr address, uint64_t size_bytes, int device);
 
-  /// A context begins: it may use what its device may.
+  /// Called when a context begins: grants it the access that its device has.
   CUresult enter(Context& context);
   void leave(const Context& context);
 
@@ -106,7 +105,7 @@ class VirtualMemory {
     Ref<MemoryHandle> memory;
     std::map<int, CUmemAccess_flags> access;  // by device
     CUmemAccess_flags access_of(int device) const;
-    /// The protection that any device has.
+    /// The page protection that results from the access of all devices together.
     int protection() const;
   };
   struct Range {
@@ -125,9 +124,9 @@ class VirtualMemory {
   static CUresult introduce(uint64_t begin, Range& range, Context& context);
   CUresult introduce_to_all(uint64_t begin, Range& range);
 
-  std::shared_mutex mutex_;  // guards what follows
+  std::shared_mutex mutex_;  // guards the members below
   Ranges ranges_;
-  std::atomic<bool> has_ranges_{false};  // were there ever any
+  std::atomic<bool> has_ranges_{false};  // true once a range was ever reserved
 };
 
 }  // namespace km::dropin

@@ -3,9 +3,9 @@
 namespace km::dropin {
 namespace {
 
-// The handle of the grid is the address of its workspace, whose second word counts arrivals: each
-// block adds 1, the first one what is missing to half of 2^32, so that the top bit changes when all
-// have come. The handle of a conditional node is the address of its value.
+// A grid's handle is the address of its workspace, whose second word counts arrivals. Each block
+// adds 1, except that the first block adds the amount that makes the sum 2^31, so that the top bit
+// flips when all blocks have arrived. A conditional node's handle is the address of its value.
 constexpr std::string_view kPtx = R"(.version 6.0
 .target sm_60
 .address_size 64
@@ -77,7 +77,7 @@ done:
 
 }  // namespace
 
-/// An archive whose index names what only the runtime has.
+/// Recognises the runtime by names in the archive's index that only it defines.
 bool is_device_runtime(std::string_view archive) {
   constexpr size_t kHeadBytes = 4096;
   return archive.starts_with("!<arch>\n") &&

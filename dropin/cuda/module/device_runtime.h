@@ -1,5 +1,5 @@
-// NVIDIA's device runtime (libcudadevrt.a), which programs link to have grids meet: its machine
-// code runs nowhere here, so what cooperative groups need of it is given as PTX.
+// NVIDIA's device runtime (libcudadevrt.a), which programs link for grid synchronisation: its
+// machine code cannot run here, so the functions that cooperative groups need are supplied as PTX.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace km::dropin {
 
 bool is_device_runtime(std::string_view archive);
-/// True when a text is that library's code, as linked programs carry it in a fat binary.
+/// True if a PTX text is that library's code, which linked programs carry in a fat binary.
 bool is_device_runtime_text(std::string_view ptx);
 std::string_view device_runtime_ptx();
 

@@ -16,7 +16,7 @@ namespace km::dropin {
 namespace {
 
 constexpr uint32_t kFatbinMagic = 0xBA55ED50;   // of the container
-constexpr uint32_t kWrapperMagic = 0x466243B1;  // of what points to it
+constexpr uint32_t kWrapperMagic = 0x466243B1;  // of the wrapper that points to it
 constexpr uint32_t kElfMagic = 0x464C457F;
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 
@@ -26,7 +26,7 @@ struct FatbinHeader {
   uint64_t content_bytes;  // after the header
 };
 
-/// In front of each image in a fat binary.
+/// The header of each image in a fat binary.
 struct FatbinEntry {
   uint16_t kind, attributes;
   uint32_t header_bytes;
@@ -37,7 +37,7 @@ struct FatbinEntry {
   uint32_t name_offset, name_bytes;
   uint64_t flags;
   uint64_t reserved;
-  uint64_t text_bytes;  // when compressed
+  uint64_t text_bytes;  // if compressed
 };
 constexpr uint16_t kKindPtx = 1;
 constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
@@ -53,8 +53,8 @@ std::string text_of(std::string_view bytes) {
   return std::string(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
 }
 
-// Null, or why it cannot be done. Damaged sizes must not cost a gigabyte: the most that the bytes
-// can become is known.
+// Returns null on success or the reason for the failure. The size in a damaged header must not
+// cause a huge allocation: the compressed bytes bound how long the result can be.
 const char* decompress_lz4(std::string_view from, uint64_t size_bytes, std::string* out) {
   constexpr uint64_t kMostFold = 255;
   if (size_bytes > from.size() * kMostFold) return "it is damaged";
@@ -98,7 +98,7 @@ CUresult read_entry(const FatbinEntry& entry, const char* payload, std::string* 
   return CUDA_SUCCESS;
 }
 
-/// `known_bytes` UINT64_MAX: as many as the header says.
+/// Reads a fat binary. `known_bytes` UINT64_MAX: trust the size in the header.
 CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, std::string* out) {
   FatbinHeader header{};
   if (known_bytes >= sizeof header) header = read_at<FatbinHeader>(image);
@@ -112,11 +112,11 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
     FatbinEntry entry{};
     const char* payload = nullptr;
   };
-  Found best, newer;  // `newer` than the device, which loads all the same
+  Found best, newer;  // `newer`: for a newer device; loads too
   const auto own = static_cast<uint32_t>(capability);
   const uint32_t newest = newest_target(own);
   bool has_code = false;
-  uint32_t least = UINT32_MAX;  // that PTX in there is for
+  uint32_t least = UINT32_MAX;  // lowest target of any PTX in the binary
   while (end - at >= static_cast<ptrdiff_t>(sizeof(FatbinEntry))) {
     const auto entry = read_at<FatbinEntry>(at);
     const auto left = static_cast<uint64_t>(end - at);
@@ -159,7 +159,8 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
   const uint32_t magic = known >= sizeof(uint32_t) ? read_at<uint32_t>(bytes) : 0;
   if (magic == kWrapperMagic) {
     const char* inner = nullptr;
-    // In a file it would point nowhere.
+    // A wrapper in a file has a meaningless pointer: only images in memory, which come without a
+    // size, may be wrappers.
     if (size_bytes == 0) std::memcpy(&inner, bytes + 8, sizeof inner);
     if (inner == nullptr || read_at<uint32_t>(inner) != kFatbinMagic) {
       return fail(CUDA_ERROR_INVALID_IMAGE, "the wrapper points to no fat binary");

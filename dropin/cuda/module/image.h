@@ -1,4 +1,5 @@
-// Images, which programs give as code: PTX text, fat binaries with PTX in them, or code of GPUs.
+// Images, the form in which programs pass code: PTX text, fat binaries that contain PTX, or machine
+// code of GPUs.
 #pragma once
 
 #include <string>
@@ -7,27 +8,27 @@
 
 namespace km::dropin {
 
-/// The PTX text in an image, of those that suit the compute capability (90 for 9.0) the newest.
-/// `size_bytes` 0: not known. CUDA_ERROR_NO_BINARY_FOR_GPU when there is machine code only.
+/// Extracts the PTX text from an image: the newest one that suits the compute capability (90 for
+/// 9.0). `size_bytes` 0: unknown. CUDA_ERROR_NO_BINARY_FOR_GPU if the image has machine code only.
 CUresult read_image(const void* image, size_t size_bytes, int capability, std::string* out);
 
-/// All of a file; CUDA_ERROR_FILE_NOT_FOUND.
+/// Reads a whole file. CUDA_ERROR_FILE_NOT_FOUND if there is none.
 CUresult read_image_file(const char* path, std::string* out);
 
-/// The options of cuModuleLoadDataEx and its kin: where logs go, and what limits the code. The
-/// arrays are read by the constructor only; what logs are written to has to live on.
+/// The options of cuModuleLoadDataEx and its relatives: log buffers and limits on the code. Only
+/// the constructor reads the arrays; the log buffers must outlive this object.
 class JitLogs {
  public:
   JitLogs(unsigned count, const CUjit_option* options, void** values);
-  /// Writes the texts, and their lengths back into the values.
+  /// Writes the logs into the caller's buffers and their lengths into the option values.
   void write(const std::string& info, const std::string& error) const;
-  /// CU_JIT_MAX_REGISTERS; 0 when not given.
+  /// The value of CU_JIT_MAX_REGISTERS; 0 if it was not given.
   unsigned max_registers() const { return max_registers_; }
 
  private:
   struct Log {
     char* buffer = nullptr;
-    void** size = nullptr;  // room, then length
+    void** size = nullptr;  // in: capacity; out: length
     void write(const std::string& text) const;
   };
   void read(CUjit_option option, void** value);

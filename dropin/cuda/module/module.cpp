@@ -129,7 +129,7 @@ void Module::tell_driver(const std::string& name, Ref<km::Memory> variable) cons
 
 Library::~Library() {
   KM_ASSERT(!is_unloaded_ || modules_.empty(), "an unloaded library has no modules");
-  // It never had a handle, perhaps.
+  // A library that never had a handle still has its modules here.
   const MayBlock may_block = MayBlock::at_end();
   for (const auto& [context, module] : modules_) retire<Module>(may_block, handle_of(*module));
   if (own_context_) own_context_->destroy(may_block);
@@ -144,7 +144,7 @@ void Library::unload(const MayBlock& may_block) {
     modules.swap(modules_);
     kernels.swap(kernels_);
   }
-  // Calls that are under way keep their kernels, and those the library.
+  // Calls in progress keep their kernels alive, and kernels keep the library alive.
   for (const auto& [name, kernel] : kernels) retire<Kernel>(handle_of(*kernel));
   for (const auto& [context, module] : modules) retire<Module>(may_block, handle_of(*module));
 }

@@ -1,4 +1,4 @@
-// Modules with their functions; libraries with their kernels, which belong to no context.
+// Modules with their functions; libraries with their kernels, which are independent of contexts.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@
 
 namespace km::dropin {
 
-/// The most that the arguments of a kernel take (PTX ISA, "Kernel Function Parameters").
+/// The maximum size of a kernel's arguments (PTX ISA, "Kernel Function Parameters").
 inline constexpr uint64_t kMaxParameterBytes = 32764;
 
-/// Settings by calls of CUDA 1 to 3 for the launches of a function (api/launch).
+/// Launch settings of a function by the calls of CUDA 1 to 3 (api/launch).
 struct LegacyLaunch {
-  std::mutex mutex;                 // guards what follows
+  std::mutex mutex;                 // guards the members below
   std::array<uint32_t, 3> block{};  // all 0: never set
   unsigned shared_bytes = 0;
-  uint64_t size_bytes = 0;  // of the arguments, as cuParamSetSize has said
+  uint64_t size_bytes = 0;  // of the arguments, by cuParamSetSize
   std::vector<std::byte> arguments;
 };
 
@@ -56,7 +56,7 @@ class Module final : public Handled {
  public:
   static constexpr bool kEndWaits = true;
 
-  /// With a handle. Texts of failures go to the logs too.
+  /// Loads a module and gives it a handle. Error texts go to `logs` too.
   static CUresult load(Context& context, const std::string& ptx, const JitLogs& logs,
                        Ref<Module>* out);
   Module(Context& context, Ref<km::Module> core, std::set<std::string, std::less<>> managed)
@@ -67,20 +67,20 @@ class Module final : public Handled {
 
   Context& context() const { return *context_; }
   km::Module& core() const { return *core_; }
-  /// One object for each name, with a handle.
+  /// The function of a name. Each name has one object, with a handle.
   CUresult function(const std::string& name, Ref<Function>* out);
-  /// The kernels that can run here; others are not to be had.
+  /// The names of kernels that can run on this device; no others can be loaded.
   std::vector<std::string> function_names() const;
   CUresult global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes);
 
  private:
-  /// Makes the address of a variable known, as those of allocations are.
+  /// Records a variable as an allocation, so that calls find its address.
   void tell_driver(const std::string& name, Ref<km::Memory> variable) const;
 
   const Ref<Context> context_;
   const Ref<km::Module> core_;
   const std::set<std::string, std::less<>> managed_;  // names of variables
-  std::mutex mutex_;                                  // guards what follows
+  std::mutex mutex_;                                  // guards the members below
   std::map<std::string, Ref<Function>> functions_;
   std::map<std::string, Ref<km::Memory>> globals_;
 };
@@ -92,25 +92,25 @@ class Library final : public Handled {
   explicit Library(std::string ptx) : ptx_(std::move(ptx)) {}
   ~Library() override;
 
-  /// Loaded in that context.
+  /// The library's module in a context, loaded on first use.
   CUresult module_in(Context& context, const JitLogs& logs, Ref<Module>* out);
-  /// Loaded in some context: to look at what it has.
+  /// A module in any context, for queries about the code.
   CUresult any_module(Ref<Module>* out);
   CUresult kernel(const std::string& name, Ref<Kernel>* out);
-  /// True when it defines a managed variable of that name.
+  /// True if the library defines a managed variable of that name.
   bool is_managed(const std::string& name) const;
   void forget(const Context& context);
-  /// Ends the handles of its kernels and modules.
-  /// Ends the handles of its kernels and modules at once, also while another thread holds it.
+  /// Ends the handles of its kernels and modules at once, even while other threads hold references
+  /// to the library.
   void unload(const MayBlock& may_block);
   void handle_gone() override;
 
  private:
   const std::string ptx_;
-  std::mutex mutex_;                                   // guards what follows
+  std::mutex mutex_;                                   // guards the members below
   std::unordered_map<uint64_t, Ref<Module>> modules_;  // by context
   std::map<std::string, Ref<Kernel>> kernels_;
-  Ref<Context> own_context_;  // where no other was current
+  Ref<Context> own_context_;  // retained if no context was current
   bool is_unloaded_ = false;
 };
 
@@ -127,10 +127,10 @@ class Kernel final : public Handled {
   const std::string name_;
 };
 
-/// The function of a handle, which may also be a CUkernel: then in the current context.
+/// Finds the function of a handle. A CUkernel gives its function in the current context.
 CUresult find_function(CUfunction handle, Ref<Function>* out);
 
-/// A function that stays in place until the call returns.
+/// A function that stays alive until the call returns.
 class FunctionUse {
  public:
   CUresult get(CUfunction handle);

@@ -13,12 +13,12 @@ namespace {
 
 enum class Linkage : uint8_t { kLocal, kExtern, kVisible, kWeak };
 
-/// A declaration or definition outside of functions.
+/// A declaration or definition at file scope.
 struct Item {
   std::string text;
-  std::string symbol;  // empty: it declares none
+  std::string symbol;  // empty: it declares no symbol
   Linkage linkage = Linkage::kLocal;
-  std::string returns;  // of a function: "(.param .b32 r)", or empty
+  std::string returns;  // a function's "(.param .b32 r)", or empty
   bool is_function = false;
   bool has_body = false;
 
@@ -26,7 +26,8 @@ struct Item {
   bool is_definition() const { return is_function ? has_body : linkage != Linkage::kExtern; }
 };
 
-/// The definition of a symbol that inputs share: the item that stays, and the number of its input.
+/// The definition of a symbol that several inputs share: the item that is kept, and its input's
+/// index.
 struct Definition {
   size_t unit;
   const Item* item;
@@ -36,7 +37,7 @@ using Definitions = std::map<std::string, Definition>;
 struct Unit {
   double version = 0;
   int target_number = 0;
-  std::string target;  // the whole line
+  std::string target;  // the whole directive
   std::vector<Item> items;
 };
 
@@ -45,7 +46,7 @@ bool is_name(char letter) {
          letter == '%';
 }
 
-/// Walks over a text in pieces that are comments, strings, names or single characters.
+/// Splits a text into comments, strings, names and single characters.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -90,7 +91,7 @@ bool is_blank(std::string_view piece) {
   return is_comment(piece) || (piece.size() == 1 && std::isspace(piece[0]) != 0);
 }
 
-/// Reads the linkage and the name out of an item's head.
+/// Parses the linkage and the name in an item's head.
 void read_head(Item* item) {
   Scanner scanner(item->text);
   int depth = 0;
@@ -109,7 +110,7 @@ void read_head(Item* item) {
     const bool ends_head = piece == "[" || piece == "=" || piece == ";" || piece == "{";
     if (ends_head) return;
     if (!is_name(piece[0]) || std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;
-    if (item->is_function && !item->symbol.empty()) continue;  // numbers of directives
+    if (item->is_function && !item->symbol.empty()) continue;  // later names belong to directives
     item->symbol = piece;
   }
 }
@@ -141,14 +142,14 @@ Unit read_unit(const std::string& text) {
     }
     const bool is_line = piece == ".address_size" || piece == ".file" || piece == ".loc";
     if ((current.empty() && is_line) || piece == ".loc") {
-      scanner.rest_of_line();  // line numbers of one input mean nothing in another
+      scanner.rest_of_line();  // line numbers are only meaningful in their input
       continue;
     }
     current += piece;
     if (piece == "{") ++depth;
     if (piece == "}") --depth;
     if (depth != 0 || (piece != ";" && piece != "}")) continue;
-    // A variable's initialiser goes on to the semicolon.
+    // A variable's initialiser continues up to the semicolon.
     if (piece == "}" && current.find('=') < current.find('{')) continue;
     if (!current.starts_with(".section")) add_item(std::move(current), &unit);
     current.clear();
@@ -167,7 +168,7 @@ std::string rename(const std::string& text, const std::map<std::string, std::str
   return renamed;
 }
 
-/// Gives the symbols that one input keeps to itself names that nobody else has.
+/// Renames an input's local symbols that collide with symbols of other inputs.
 void make_locals_unique(size_t index, Unit* unit, std::set<std::string>* taken) {
   std::map<std::string, std::string> names;
   for (const Item& item : unit->items) {
@@ -202,8 +203,8 @@ Result<Definitions> find_definitions(const std::vector<PtxInput>& inputs,
   return defined;
 }
 
-/// Callers may expect a value of a function that gives none, as GPUs' linkers allow: it gives one
-/// of no meaning then.
+/// Callers may expect a return value from a function that has none, which GPU linkers accept: the
+/// function then returns an undefined value.
 void add_missing_returns(std::vector<Unit>* units, const Definitions& defined) {
   for (const Unit& unit : *units) {
     for (const Item& item : unit.items) {
@@ -219,8 +220,8 @@ void add_missing_returns(std::vector<Unit>* units, const Definitions& defined) {
   }
 }
 
-/// Declarations of what a unit takes from elsewhere, or from further down, ahead of its uses:
-/// functions as declarations, variables as they are.
+/// Declares symbols that a unit uses before or without defining them: functions as prototypes,
+/// variables as written.
 std::string declarations(const Unit& unit, const Definitions& defined,
                          std::set<std::string>* written) {
   std::string text;
@@ -283,7 +284,7 @@ std::string limit_registers(const std::string& text, unsigned most) {
   std::string limited;
   Scanner scanner(text);
   bool is_head = false;
-  size_t head_end = 0;  // behind the last word of the head, so that no line or column moves
+  size_t head_end = 0;  // after the head's last word, so that no line or column moves
   while (!scanner.at_end()) {
     const std::string_view piece = scanner.next();
     if (piece == ".entry") is_head = true;
@@ -303,7 +304,7 @@ std::set<std::string, std::less<>> managed_variables(const std::string& text) {
     const std::string_view piece = scanner.next();
     if (piece == ".managed") is_managed = true;
     if (!is_managed || !is_name(piece[0])) continue;
-    if (std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;  // of an alignment
+    if (std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;  // an alignment's value
     found.emplace(piece);
     is_managed = false;
   }

@@ -1,4 +1,4 @@
-// Linking of PTX texts into one: what cuLinkComplete does with several inputs.
+// Links several PTX texts into one, for cuLinkComplete.
 #pragma once
 
 #include <set>
@@ -14,14 +14,14 @@ struct PtxInput {
   std::string text;
 };
 
-/// One text with everything. Declarations of what another input defines are left out; names that
-/// an input keeps to itself are changed where another has them too.
+/// Links the inputs into one text. Declarations of symbols that another input defines are omitted;
+/// local symbols are renamed if their names collide.
 Result<std::string> link_ptx(const std::vector<PtxInput>& inputs);
 
-/// Gives every kernel that says nothing about it at most so many registers; 0: as they are.
+/// Sets this register limit for every kernel that has no limit of its own; 0: no change.
 std::string limit_registers(const std::string& text, unsigned most);
 
-/// The names of variables that host and device share (.attribute(.managed)).
+/// The names of managed variables (.attribute(.managed)).
 std::set<std::string, std::less<>> managed_variables(const std::string& text);
 
 }  // namespace km::dropin

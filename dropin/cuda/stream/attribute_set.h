@@ -1,4 +1,4 @@
-// Launch attributes of streams and of kernels' nodes: hints, which are kept to be read back.
+// Launch attributes of streams and kernel nodes: hints that are stored so that queries return them.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace km::dropin {
 
 class AttributeSet {
  public:
-  /// False when it was never set.
+  /// Returns false if the attribute was never set.
   bool get(CUlaunchAttributeID id, CUlaunchAttributeValue* out) const {
     const std::lock_guard lock(mutex_);
     const auto found = values_.find(id);

@@ -19,7 +19,7 @@ struct Captured {
   CUstreamCaptureMode mode;
 
   bool is_mine() const { return thread == std::this_thread::get_id(); }
-  /// True if the capture forbids calls of this thread.
+  /// True if the capture forbids unsafe calls on the calling thread.
   bool forbids(CUstreamCaptureMode own_mode) const {
     if (mode == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
     if (is_mine()) return true;
@@ -30,7 +30,7 @@ struct Captured {
 struct AllCaptured {
   std::mutex mutex;
   std::vector<Captured> list;
-  std::atomic<size_t> count{0};  // without the lock: the one question that every call asks
+  std::atomic<size_t> count{0};  // mirrors the list's size so that most calls need no lock
 
   void remove(const Stream& stream) {
     KM_ASSERT(count.load(std::memory_order_relaxed) == list.size(), "the count is the list's");
@@ -42,7 +42,7 @@ struct AllCaptured {
 };
 
 AllCaptured& all() {
-  static AllCaptured& made = *new AllCaptured;  // calls may come while the process exits
+  static AllCaptured& made = *new AllCaptured;  // never destroyed: calls may come during exit
   return made;
 }
 

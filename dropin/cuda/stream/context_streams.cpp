@@ -51,7 +51,7 @@ void ContextStreams::all(std::vector<Ref<Stream>>* out) {
 
 namespace {
 
-/// Moves the work that is over out of the list.
+/// Moves the completed work out of the list.
 std::vector<QueuedWork> take_over(std::vector<QueuedWork>& from) {
   const auto over = std::partition(from.begin(), from.end(),
                                    [](const QueuedWork& work) { return !work.is_over(); });
@@ -64,7 +64,7 @@ std::vector<QueuedWork> take_over(std::vector<QueuedWork>& from) {
 
 void ContextStreams::note_ending(km::Stream& stream) {
   const uint64_t ticket = stream.last_ticket();
-  std::vector<QueuedWork> over;  // streams go without the lock
+  std::vector<QueuedWork> over;  // frees streams after the lock
   const std::lock_guard lock(mutex_);
   over = take_over(ending_);
   if (!stream.is_over(ticket)) ending_.push_back({Ref<km::Stream>::share(stream), ticket});
@@ -79,7 +79,7 @@ std::vector<QueuedWork> ContextStreams::queued_work() {
     if (stream->core().is_over(ticket)) continue;
     work.push_back({Ref<km::Stream>::share(stream->core()), ticket});
   }
-  std::vector<QueuedWork> over;  // streams go without the lock
+  std::vector<QueuedWork> over;  // frees streams after the lock
   const std::lock_guard lock(mutex_);
   over = take_over(ending_);
   work.insert(work.end(), ending_.begin(), ending_.end());
@@ -105,7 +105,7 @@ void ContextStreams::remove_blocking(Stream& stream) {
   KM_ASSERT(blocking_count_.load() == blocking_.size(), "the count is that of the list");
   std::erase(blocking_, &stream);
   blocking_count_.store(blocking_.size());
-  // Its work is still to be waited for.
+  // The stream is removed, but the legacy stream must still wait for its work.
   if (!legacy || !stream.has_unjoined_work_ || !stream.mark_) return;
   if (stream.mark_->record(*stream.core_)) {
     static_cast<void>(legacy->core_->wait_event(*stream.mark_));
@@ -119,7 +119,7 @@ bool ContextStreams::captures_blocking_stream() {
                      [](const Stream* stream) { return stream->core_->is_capturing(); });
 }
 
-/// The legacy stream's next work comes after what is in the blocking streams.
+/// Makes the legacy stream's next work wait for the work in the blocking streams.
 CUresult ContextStreams::join_blocking(Stream& legacy) {
   if (blocking_count_.load() == 0) return CUDA_SUCCESS;
   const std::lock_guard lock(order_mutex_);
@@ -172,7 +172,7 @@ void ContextStreams::take_thread(uint64_t thread, std::vector<Ref<Object>>* out)
 }
 
 void ContextStreams::drop_ending() {
-  std::vector<QueuedWork> over;  // streams go without the lock
+  std::vector<QueuedWork> over;  // frees streams after the lock
   const std::lock_guard lock(mutex_);
   std::swap(over, ending_);
 }

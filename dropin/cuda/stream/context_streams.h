@@ -1,4 +1,4 @@
-// The streams of a context: the default ones, and the implicit order of the legacy stream.
+// A context's streams: the default streams and the implicit order of the legacy stream.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace km::dropin {
 
-/// A stream's work up to a ticket.
+/// A stream's work up to and including a ticket.
 struct QueuedWork {
   Ref<km::Stream> stream;
   uint64_t ticket = 0;
@@ -23,32 +23,33 @@ struct QueuedWork {
 class ContextStreams final : public ContextPart {
  public:
   explicit ContextStreams(Context& context) : context_(context) {}
-  /// For ContextHooks.
+  /// The factory that ContextHooks pass to contexts.
   static std::unique_ptr<ContextPart> make(Context& context);
   static ContextStreams& of(const Context& context);
 
-  /// CU_STREAM_LEGACY and, for the calling thread, CU_STREAM_PER_THREAD.
+  /// CU_STREAM_LEGACY and the calling thread's CU_STREAM_PER_THREAD, created on first use.
   CUresult legacy(Ref<Stream>* out);
   CUresult per_thread(Ref<Stream>* out);
 
-  // The implicit order of the legacy stream and the blocking ones.
+  // Adds a stream that is implicitly ordered with the legacy stream.
   void add_blocking(Stream& stream);
   void remove_blocking(Stream& stream);
-  /// A stream that the legacy one waits for is captured.
+  /// True if a stream that the legacy stream waits for is being captured.
   bool captures_blocking_stream();
-  /// To be called before work is queued: makes the stream wait for what CUDA says it waits for.
+  /// Called before work is queued: makes the stream wait for the work that CUDA's implicit order
+  /// puts before it.
   CUresult order_before(Stream& stream);
-  /// To be called after it was queued.
+  /// Called after work was queued.
   void note_work(Stream& stream);
-  /// Those with a handle and the default ones, as far as they were used.
+  /// Streams with a handle, and the default streams if they were used.
   void all(std::vector<Ref<Stream>>* out);
-  /// The stream is about to be destroyed: its work goes on.
+  /// Called before a stream is destroyed: its queued work continues.
   void note_ending(km::Stream& stream);
-  /// Work that the context's streams have queued and that is not over, of destroyed streams too.
+  /// Uncompleted work in the context's streams, including destroyed streams.
   std::vector<QueuedWork> queued_work();
 
   void take_thread(uint64_t thread, std::vector<Ref<Object>>* out) override;
-  // At the end of the context: its work is over.
+  // Called at the end of the context, when its work has completed.
   void drop_ending();
   void drop_defaults();
 
@@ -56,14 +57,15 @@ class ContextStreams final : public ContextPart {
   CUresult join_blocking(Stream& legacy);
 
   Context& context_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   Ref<Stream> legacy_;
-  std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread
-  std::vector<QueuedWork> ending_;                        // of destroyed streams
-  std::mutex order_mutex_;                                // guards what follows
+  std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread number
+  std::vector<QueuedWork> ending_;                        // destroyed streams
+  std::mutex order_mutex_;                                // guards the members below
   std::vector<Stream*> blocking_;
-  std::atomic<size_t> blocking_count_{0};  // the same without the lock
-  std::atomic<uint64_t> legacy_work_{0};   // how often work was queued in the legacy stream
+  std::atomic<size_t> blocking_count_{0};  // blocking_.size(), readable without the lock
+  // number of times that work was queued in the legacy stream
+  std::atomic<uint64_t> legacy_work_{0};
 };
 
 }  // namespace km::dropin

@@ -27,9 +27,9 @@ class Stream final : public Handled {
   bool is_blocking() const { return (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
   uint64_t number() const { return number_; }
   AttributeSet& attributes() { return attributes_; }
-  /// The green context that the stream was made in; null: none.
+  /// The green context in which the stream was made; null if there is none.
   GreenContext* green() const { return green_.get(); }
-  /// To be called before the stream has a handle.
+  /// Called before the stream has a handle.
   void set_green(Ref<GreenContext> green) {
     KM_ASSERT(id() == 0 && !green_, "a stream has its green context from its birth");
     KM_ASSERT(&green->context() == &context(), "a green context is a part of the stream's context");
@@ -49,7 +49,7 @@ class Stream final : public Handled {
   const unsigned flags_;
   const Kind kind_;
   const uint64_t number_;
-  // The order with the legacy stream (ContextStreams::order_before).
+  // Orders the stream with the legacy stream (ContextStreams::order_before).
   Ref<km::Event> mark_;
   std::atomic<uint64_t> seen_legacy_{0};
   std::atomic<bool> has_unjoined_work_{false};
@@ -57,7 +57,7 @@ class Stream final : public Handled {
   Ref<GreenContext> green_;
 };
 
-/// A stream that a call names, in place until the call returns.
+/// A call's stream argument, which stays alive until the call returns.
 class StreamUse {
  public:
   StreamUse() = default;
@@ -65,12 +65,13 @@ class StreamUse {
   StreamUse(const StreamUse&) = delete;
   StreamUse& operator=(const StreamUse&) = delete;
 
-  /// 0 and CU_STREAM_LEGACY: of the current context; CU_STREAM_PER_THREAD: the thread's.
+  /// 0 and CU_STREAM_LEGACY give the current context's legacy stream, CU_STREAM_PER_THREAD the
+  /// calling thread's stream.
   CUresult get(CUstream handle);
   Stream* operator->() const { return stream_; }
   Stream& operator*() const { return *stream_; }
   km::Stream& core() const { return stream_->core(); }
-  /// Before work is queued; the end of this object comes after it was.
+  /// Called before work is queued; the destructor notes the queued work.
   CUresult order();
 
  private:
@@ -80,7 +81,7 @@ class StreamUse {
   bool is_for_work_ = false;
 };
 
-/// For the functions compiled for per-thread default streams.
+/// Maps handles for functions compiled with per-thread default streams.
 inline CUstream per_thread(CUstream handle) {
   return handle == nullptr ? reinterpret_cast<CUstream>(2) : handle;
 }
@@ -91,15 +92,15 @@ class Event final : public Handled {
   Context& context() const { return *context_; }
   km::Event& core() const { return *core_; }
   unsigned flags() const { return flags_; }
-  /// The marks that other processes see; null: none.
+  /// The counters that other processes map; null if the event is not shared.
   SharedMarks* shared() const { return shared_.get(); }
-  /// To be called before the event has a handle.
+  /// Called before the event has a handle.
   void share(std::unique_ptr<SharedMarks> marks) {
     KM_ASSERT(id() == 0 && shared_ == nullptr, "an event is shared from its birth");
     shared_ = std::move(marks);
   }
   CUresult record(Stream& stream);
-  /// The stream waits for the latest record.
+  /// Makes the stream wait for the event's latest record.
   CUresult wait_in(Stream& stream);
   CUresult query();
   CUresult synchronize(const MayBlock& may_block);
@@ -114,10 +115,10 @@ class Event final : public Handled {
   std::unique_ptr<SharedMarks> shared_;
 };
 
-/// Brings a stream's priority into the range of the context's device, as CUDA does.
+/// Clamps a stream's priority to the range of the context's device, as CUDA does.
 CUresult clamp_priority(Context& context, int* priority);
 
-/// Records the event after all work of these streams of the context: in a stream that waits for
+/// Records the event after all work of these streams of the context, in a stream that waits for
 /// them.
 CUresult record_after(Context& context, const std::vector<Ref<Stream>>& streams, Event& event);
 /// Makes all of the streams wait for the event.

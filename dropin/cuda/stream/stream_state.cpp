@@ -10,7 +10,7 @@
 namespace km::dropin {
 namespace {
 
-std::atomic<uint64_t> last_number{2};  // 1 and 2 are the default streams
+std::atomic<uint64_t> last_number{2};  // 1 and 2 are the default streams' numbers
 
 }  // namespace
 
@@ -38,7 +38,8 @@ Stream::~Stream() {
   KM_ASSERT(core_, "a stream has its core until its end");
   note_capture_end(*this);
   if (mark_ && kind_ != Kind::kLegacy) ContextStreams::of(*context_).remove_blocking(*this);
-  // A capture under way keeps memory, whose uses keep the stream: the end of a handle leaves it.
+  // A capture in progress keeps memory, and uses of that memory keep the stream alive. Ending the
+  // handle breaks that cycle.
   core_.release()->handle_gone();
 }
 
@@ -108,7 +109,7 @@ CUresult Event::wait_in(Stream& stream) {
 }
 
 CUresult Event::query() {
-  // The core's answer to an event that other processes record tells of this context's faults only.
+  // The core's answer for an interprocess event covers this context's faults only.
   const Status own = core_->query();
   const bool is_over = shared_ == nullptr || core_->is_captured() || shared_->is_complete();
   if (!own && (own.error().status != KM_NOT_READY || is_over)) return result_of(own.error());

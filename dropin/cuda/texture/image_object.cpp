@@ -1,4 +1,5 @@
-// Texture and surface objects by their handles, and those that queued kernels may still read.
+// Texture and surface objects by handle, including destroyed ones that queued kernels may still
+// read.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -14,24 +15,24 @@ namespace {
 
 struct ListedImage {
   ImageObject object;
-  std::vector<QueuedWork> readers;  // since it was destroyed
-  bool readers_are_known = true;    // false: it stays until its context ends
+  std::vector<QueuedWork> readers;  // queued when it was destroyed
+  bool readers_are_known = true;    // false: kept until its context ends
 };
 
 using ObjectList = std::map<uint64_t, ListedImage>;  // by handle
 struct Objects {
   std::mutex mutex;
   ObjectList list;
-  ObjectList destroyed;      // whose readers may not be over
-  uint64_t next_handle = 0;  // of those, to be looked at next
+  ObjectList destroyed;      // queued kernels may still read them
+  uint64_t next_handle = 0;  // the destroyed image to examine next
   std::atomic<bool> has_destroyed{false};
 };
 Objects& objects() {
-  static Objects* const all = new Objects;  // never destroyed: calls may come while a process ends
+  static Objects* const all = new Objects;  // never destroyed: calls may come during exit
   return *all;
 }
 
-/// With the lock.
+/// The caller holds the lock.
 CUresult look_up(Objects& all, uint64_t handle, bool is_surface, ObjectList::iterator* out) {
   *out = all.list.find(handle);
   if (*out != all.list.end() && (*out)->second.object.is_surface == is_surface) return CUDA_SUCCESS;
@@ -45,14 +46,14 @@ bool may_be_read(const ListedImage& image) {
                      [](const QueuedWork& work) { return !work.is_over(); });
 }
 
-/// Ends an image and moves it out of the list. With the lock.
+/// Ends an image and moves it out of the list. The caller holds the lock.
 void take_image(ObjectList& from, ObjectList::iterator image, ObjectList& gone) {
   KM_ASSERT(image->second.object.entries != nullptr, "an image has been made");
   image->second.object.entries->image_destroy(image->first);
   gone.insert(from.extract(image));
 }
 
-/// Ends the images that `ends` is true of. With the lock.
+/// Ends the images for which `ends` returns true. The caller holds the lock.
 template <typename Ends>
 void take_images(ObjectList& from, ObjectList& gone, Ends ends) {
   for (auto each = from.begin(); each != from.end();) {
@@ -62,13 +63,13 @@ void take_images(ObjectList& from, ObjectList& gone, Ends ends) {
   }
 }
 
-/// Images that a call looks at when others are created and destroyed: more than it adds, so that
-/// the list gets shorter, and few, so that a blocked stream's many images cost each call little.
+/// Destroyed images that each create or destroy call examines: more than the one that a call adds,
+/// so that the list shrinks, yet few, so that a blocked stream's many images cost each call little.
 constexpr size_t kImagesPerCall = 4;
 
-/// Looks at the next images.
+/// Examines the next images and ends those whose readers have completed.
 void end_some_images(size_t most) {
-  ObjectList gone;  // memory goes without the lock
+  ObjectList gone;  // frees memory after the lock
   Objects& all = objects();
   const std::lock_guard lock(all.mutex);
   for (size_t i = 0; i < most && !all.destroyed.empty(); ++i) {
@@ -108,7 +109,7 @@ CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
     entries->image_destroy(handle);
     throw;
   }
-  // Whoever ends the context destroys what was listed until then.
+  // The context has ended meanwhile: its end destroyed only the images listed by then.
   if (!context.has_core(*core)) {
     static_cast<void>(destroy_image(handle, is_surface));
     return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed during the call");
@@ -126,13 +127,13 @@ CUresult destroy_image(uint64_t handle, bool is_surface) {
     CU_TRY(look_up(all, handle, is_surface, &found));
     context = Ref<Context>::share(*found->second.object.context);
     KM_ASSERT(!all.destroyed.contains(handle), "an image is destroyed once");
-    found->second.readers_are_known = false;  // until they are known
+    found->second.readers_are_known = false;  // until they have been determined
     all.destroyed.insert(all.list.extract(found));
     all.has_destroyed = true;
   }
   std::vector<QueuedWork> readers = ContextStreams::of(*context).queued_work();
   const bool are_over = readers.empty();
-  ObjectList gone;  // memory goes without the lock
+  ObjectList gone;  // frees memory after the lock
   {
     const std::lock_guard lock(all.mutex);
     const auto found = all.destroyed.find(handle);
@@ -161,7 +162,7 @@ CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out) {
 }
 
 void destroy_images(const Context& context) {
-  ObjectList gone;  // memory goes without the lock
+  ObjectList gone;  // frees memory after the lock
   Objects& all = objects();
   const std::lock_guard lock(all.mutex);
   const auto is_of_context = [&](const ListedImage& image) {

@@ -13,7 +13,7 @@ constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_
                                    CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
                                    CU_TRSF_SEAMLESS_CUBEMAP;
 
-// The answers of txq and suq are the numbers of OpenCL, whose compilers ask for them.
+// The answers of txq and suq are OpenCL's numbers, because PTX's queries serve OpenCL compilers.
 uint32_t channel_order(uint32_t channels) {
   return channels == 1 ? 0x10B0 : channels == 2 ? 0x10B2 : 0x10B5;
 }
@@ -129,7 +129,7 @@ CUresult read_rows(Context& context, const CUDA_RESOURCE_DESC& resource, ImageSo
   return CUDA_SUCCESS;
 }
 
-/// The texels of a view's format; false: it is compressed, or none.
+/// Finds the texels of a resource view's format; returns false for unknown and compressed formats.
 bool texels_of_view(CUresourceViewFormat format, TexelFormat* out) {
   if (format < CU_RES_VIEW_FORMAT_UINT_1X8 || format > CU_RES_VIEW_FORMAT_FLOAT_4X32) return false;
   const auto index = static_cast<uint32_t>(format) - CU_RES_VIEW_FORMAT_UINT_1X8;

@@ -1,34 +1,37 @@
-// Textures and surfaces: images that kernels name by handles.
+// Textures and surfaces: images that kernels access by handle.
 #pragma once
 
 #include "dropin/cuda/memory/array.h"
 
 namespace km::dropin {
 
-/// The alignment of linear textures, which every allocation has; programs that ask for the device
-/// attribute leave more.
+/// The alignment of linear textures. Every allocation has it; programs that query the device
+/// attribute may align more.
 inline constexpr size_t kTextureAlignBytes = 256;
-/// The most texels of a texture in linear memory.
+/// The maximum number of texels in a linear texture.
 inline constexpr size_t kMostLinearTexels = size_t{1} << 28;
 
-/// The texels that an image reads, found and kept: memory that is freed meanwhile stays readable.
+/// The texels that an image reads, resolved and kept alive: memory that is freed meanwhile stays
+/// readable.
 struct ImageSource {
-  kmb_image image{};  // all but how it is sampled
+  kmb_image image{};  // complete except for sampling
   TexelFormat texels;
   Ref<km::Memory> memory;
   CUresult read(Context& context, const CUDA_RESOURCE_DESC& resource, bool is_surface);
-  /// Other texels, levels or layers of the same memory.
+  /// Selects other texels, levels or layers of the same memory.
   CUresult apply(const CUDA_RESOURCE_VIEW_DESC& view);
 };
 
-/// CUDA_ERROR_INVALID_VALUE for bits that are none of CU_TRSF_*.
+/// CUDA_ERROR_INVALID_VALUE if a bit is not one of CU_TRSF_*.
 CUresult check_texture_flags(unsigned flags);
 
-/// Completes the description of a texture. CUDA_ERROR_INVALID_VALUE for what cannot be sampled so.
+/// Completes a texture's description. CUDA_ERROR_INVALID_VALUE if the texels cannot be sampled that
+/// way.
 CUresult set_sampling(const CUDA_TEXTURE_DESC& texture, const TexelFormat& texels,
                       CUresourcetype resource, kmb_image* image);
 
-/// The entries for images of the context's device. CUDA_ERROR_NOT_SUPPORTED: it has none.
+/// The backend's functions for images on the context's device. CUDA_ERROR_NOT_SUPPORTED if it has
+/// none.
 CUresult image_entries_of(Context& context, const kmb_image_entries** out);
 
 /// A texture or surface object.
@@ -37,20 +40,21 @@ struct ImageObject {
   CUDA_TEXTURE_DESC texture{};
   CUDA_RESOURCE_VIEW_DESC view{};
   bool is_surface = false, has_view = false;
-  Context* context = nullptr;  // lives longer: it takes its images with it
+  Context* context = nullptr;  // outlives the image: its end destroys its images
   const kmb_image_entries* entries = nullptr;
   Ref<km::Memory> memory;
 };
 
-/// Makes the image and its object; gives the handle.
+/// Creates the image and its object; returns the handle in `out`.
 CUresult create_image(Context& context, ImageObject object, uint64_t* out);
-/// The handle ends; the image when all work is over that its context's streams have now, since
-/// kernels among it may read it. CUDA_ERROR_INVALID_VALUE: it is none of that kind.
+/// Ends the handle at once. The image itself ends when all work that its context's streams have
+/// queued by now has completed, because kernels among it may read it. CUDA_ERROR_INVALID_VALUE if
+/// the handle is not of that kind.
 CUresult destroy_image(uint64_t handle, bool is_surface);
-/// At synchronisation: some of the destroyed images whose readers are over end.
+/// Called at synchronisation: ends some of the destroyed images whose readers have completed.
 void end_unread_images();
 CUresult find_image(uint64_t handle, bool is_surface, ImageObject* out);
-/// The images of a context end with it.
+/// Ends all images of a context.
 void destroy_images(const Context& context);
 
 }  // namespace km::dropin

@@ -15,15 +15,15 @@ void release(Object* object) { object->handle_gone(); }
 
 struct Declared {
   bool is_surface = false;
-  Ref<TextureReference> made;  // null until somebody asks for it
+  Ref<TextureReference> made;  // null until first requested
 };
 
 struct Modules {
   std::mutex mutex;
-  std::map<uint64_t, std::map<std::string, Declared>> list;  // by module, by name
+  std::map<uint64_t, std::map<std::string, Declared>> list;  // by module, then by name
 };
 Modules& modules() {
-  static Modules* const all = new Modules;  // never destroyed: calls may come at the end
+  static Modules* const all = new Modules;  // never destroyed: calls may come during exit
   return *all;
 }
 
@@ -31,7 +31,7 @@ bool is_name_part(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
 }
 
-/// The names that follow a type in declarations such as `.global .texref a, b;`.
+/// Finds the names that follow a type in declarations such as `.global .texref a, b;`.
 void find_names(const std::string& ptx, const std::string& type, bool is_surface,
                 std::map<std::string, Declared>* out) {
   for (size_t at = ptx.find(type); at != std::string::npos; at = ptx.find(type, at)) {
@@ -86,8 +86,8 @@ CUresult TextureReference::make_image(const ReferenceState& state, uint64_t* ima
   return create_image(*context_, std::move(object), image);
 }
 
-/// Kernels that run read the variable, and then the image: both stay until they are over. The lock
-/// is not held meanwhile, because host functions of the work may ask for the reference.
+/// Running kernels read the variable and then the image, so both must stay until they complete. The
+/// lock is not held during the wait, because host functions in that work may use the reference.
 bool TextureReference::take(const MayBlock& may_block, const ReferenceState& next, uint64_t version,
                             uint64_t image) {
   std::unique_lock lock(mutex_);
@@ -97,7 +97,7 @@ bool TextureReference::take(const MayBlock& may_block, const ReferenceState& nex
     lock.lock();
   }
   const bool is_taken = version_ == version;
-  uint64_t gone = image;  // of no use to a state that has changed
+  uint64_t gone = image;  // freed if the state has changed meanwhile
   if (is_taken) {
     if (variable_ && variable_->host_pointer() != nullptr) {
       std::memcpy(variable_->host_pointer(), &image, sizeof image);
@@ -115,7 +115,7 @@ bool TextureReference::take(const MayBlock& may_block, const ReferenceState& nex
 void note_references(uint64_t module, const std::string& ptx) {
   std::map<std::string, Declared> found;
   find_names(ptx, ".texref", false, &found);
-  find_names(ptx, ".tex .u32", false, &found);  // the form before .texref
+  find_names(ptx, ".tex .u32", false, &found);  // the syntax before .texref
   find_names(ptx, ".tex .u64", false, &found);
   find_names(ptx, ".surfref", true, &found);
   if (found.empty()) return;

@@ -1,5 +1,5 @@
-// Texture and surface references: variables of modules that name an image, as CUDA had them before
-// objects. The variable holds the handle of the image that the reference is bound to.
+// Texture and surface references: module variables that name an image, CUDA's interface before
+// texture objects. The variable holds the handle of the bound image.
 #pragma once
 
 #include <mutex>
@@ -23,7 +23,7 @@ inline HandleTable& table_of<TextureReference>() {
   return table_of_TextureReference.table;
 }
 
-/// The resource that a reference is bound to, and how it is sampled.
+/// The resource that a reference is bound to, and its sampling parameters.
 struct ReferenceState {
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC texture{};
@@ -41,13 +41,13 @@ class TextureReference final : public Handled {
 
   Context& context() const { return *context_; }
   bool is_surface() const { return is_surface_; }
-  /// True if it lives as long as its module, and not until cuTexRefDestroy.
+  /// True if the module owns the reference; false if it lives until cuTexRefDestroy.
   bool is_of_module() const { return static_cast<bool>(variable_); }
   ReferenceState state() const { return state(nullptr); }
-  /// Takes over what change(state) makes of the state, and binds the image again. If there is no
-  /// such image, the state stays as it was with `must_bind`; else the reference names no image
-  /// until a further change, and a kernel that reads it ends with a fault. A change that meets
-  /// another thread's is made once more, on top of it.
+  /// Applies `change` to the state and binds the image again. If the image cannot be created, the
+  /// state is unchanged with `must_bind`; otherwise the reference names no image until a further
+  /// change, and a kernel that reads it ends with a fault. If another thread changes the state
+  /// meanwhile, `change` is applied again on top of that.
   template <class Change>
   CUresult change(bool must_bind, Change&& change) {
     CU_ASSIGN(const MayBlock may_block, require_may_block());
@@ -66,36 +66,37 @@ class TextureReference final : public Handled {
 
  private:
   ReferenceState state(uint64_t* version) const;
-  /// The image that a state binds; 0 if it binds none.
+  /// Creates the image that a state binds; 0 if it binds none.
   CUresult make_image(const ReferenceState& state, uint64_t* image);
-  /// Waits for the context's work and takes over state and image. False: the state is no longer
-  /// of that version; the image is gone.
+  /// Waits for the context's work, then sets state and image. Returns false if the state's version
+  /// has changed meanwhile; the image is then freed.
   bool take(const MayBlock& may_block, const ReferenceState& next, uint64_t version,
             uint64_t image);
 
   const Ref<Context> context_;
-  const Ref<km::Memory> variable_;  // null: of no module
+  const Ref<km::Memory> variable_;  // null: not a module's
   const bool is_surface_;
-  // Guards what follows; it is not held while the context's work is waited for.
+  // Guards the members below. It is not held while the context's work is waited for.
   mutable std::mutex mutex_;
   ReferenceState state_;
-  uint64_t version_ = 0;  // how many changes the state has had
+  uint64_t version_ = 0;  // number of changes of the state
   uint64_t image_ = 0;
 };
 
-/// Notes which references a module's text declares.
+/// Records the references that a module's PTX declares.
 void note_references(uint64_t module, const std::string& ptx);
 void forget_references_of(uint64_t module);
-/// A module whose text declares references, with the number that note_references() was given.
+/// A module whose PTX declares references, with the number passed to note_references().
 struct DeclaringModule {
   uint64_t id;
   Context& context;
   km::Module& core;
 };
-/// The reference of that name, one for each. CUDA_ERROR_NOT_FOUND: the module declares none.
+/// Finds the reference of that name; each name has one object. CUDA_ERROR_NOT_FOUND if the module
+/// does not declare it.
 CUresult find_reference(const DeclaringModule& module, const char* name, bool is_surface,
                         CUtexref* out);
-/// The references of a context end with it.
+/// Ends the references of a context.
 void forget_references(const Context& context);
 
 }  // namespace km::dropin

@@ -1,4 +1,4 @@
-// Contexts: primary ones, created ones, the stack of each thread.
+// Contexts: primary contexts, created contexts, and each thread's stack.
 #include <algorithm>
 
 #include "core/object/callback.h"
@@ -28,7 +28,7 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
   return CUDA_SUCCESS;
 }
 
-/// Null is no context, and no error either.
+/// A null handle gives null, without an error.
 CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
   if (handle == nullptr) return CUDA_SUCCESS;
   const Pin<dropin::Context> pinned(handle);
@@ -39,7 +39,7 @@ CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
   return CUDA_SUCCESS;
 }
 
-/// The context of a handle; null: the current one.
+/// The context of a handle; null selects the current context.
 CUresult given_or_current(CUcontext handle, Ref<dropin::Context>* out) {
   CU_TRY(find_context(handle, out));
   if (*out) return CUDA_SUCCESS;
@@ -74,9 +74,9 @@ CUresult no_peer() {
   return fail(CUDA_ERROR_INVALID_CONTEXT, "the peer is null, or the current context itself");
 }
 
-constexpr size_t kMostStackBytes = size_t{512} << 10;  // of a thread: a GPU's have no more
+constexpr size_t kMostStackBytes = size_t{512} << 10;  // per thread, as on GPUs
 
-/// The limits that have an effect on the engine. The core's numbers are CUDA's, from 1.
+/// Limits that affect the engine. The core's limit numbers are CUDA's, from 1 on.
 bool is_engines(CUlimit limit) {
   static_assert(KM_CONTEXT_LIMIT_HEAP_BYTES == CU_LIMIT_MALLOC_HEAP_SIZE + 1);
   return limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE ||
@@ -259,7 +259,7 @@ CUresult cuCtxDetach(CUcontext handle) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not current on this thread");
     }
     if (!context->detach()) return CUDA_SUCCESS;
-    if (context->is_primary()) context->attach();  // it stays
+    if (context->is_primary()) context->attach();  // a user of the primary context stays
     return destroy_context(handle);
   });
 }
@@ -364,7 +364,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       return CUDA_SUCCESS;
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
-      value = std::min(value, kMostStackBytes);  // a request: cuCtxGetLimit tells what there is
+      // a request: cuCtxGetLimit returns the actual value
+      value = std::min(value, kMostStackBytes);
       CU_CHECK(context->core()->set_limit(KM_CONTEXT_LIMIT_STACK_BYTES, value));
     }
     context->limits().value[static_cast<size_t>(limit)] = value;
@@ -457,7 +458,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle) {
       return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "the context may not use the peer");
     }
     CU_CHECK(context->core()->set_peer_access(*peer->core(), false));
-    return enter_pools(*context);  // which may give access of their own
+    return enter_pools(*context);  // pools may give access to each other's devices
   });
 }
 

@@ -12,7 +12,7 @@
 namespace km::dropin {
 namespace {
 
-/// Ends the handles of everything that belongs to a context.
+/// Ends the handles of all objects of one type that belong to a context.
 template <class T>
 void retire_all(const Context& context) {
   std::vector<uint64_t> ids;

@@ -1,10 +1,10 @@
-// All that contexts hold, in the order in which it begins and ends: the one place that knows both
-// contexts and the floors above them.
+// The order in which a context's contents begin and end: the only file that knows both contexts and
+// the layers above them.
 #pragma once
 
 namespace km::dropin {
 
-/// Tells contexts of the floors above them. Part of cuInit, which comes before all contexts.
+/// Connects contexts with the layers above them. cuInit calls this before any context exists.
 void connect_contexts();
 
 }  // namespace km::dropin

@@ -1,4 +1,4 @@
-// Events of a whole context: all of its streams record them, or wait for them. Exec affinity.
+// Events of a whole context, which all its streams record or wait for. Exec affinity.
 #include "dropin/cuda/device/device_attributes.h"
 #include "dropin/cuda/stream/context_streams.h"
 
@@ -8,7 +8,7 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// The context of a call on all its streams, none of which is captured.
+/// The context and streams for a call on all streams; fails if one of them is being captured.
 CUresult find_streams(CUcontext handle, const dropin::Event& event, Pin<dropin::Context>* out,
                       std::vector<Ref<dropin::Stream>>* out_streams) {
   *out = Pin<dropin::Context>(handle);
@@ -53,7 +53,7 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam* out, CUexecAffinityType type)
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) {
       return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "there is no exec affinity %d", type);
     }
-    int count = 0;  // all of them: contexts share the device
+    int count = 0;  // the whole device: contexts share it
     CU_TRY(device_attribute(context->device(), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &count));
     *out = {type, static_cast<unsigned>(count)};
     return CUDA_SUCCESS;

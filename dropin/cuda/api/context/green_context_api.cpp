@@ -1,4 +1,4 @@
-// Resources of devices, and green contexts that have a part of them.
+// Device resources, and green contexts that own a part of them.
 #include "dropin/cuda/context/green_context.h"
 
 #include <algorithm>
@@ -32,7 +32,8 @@ CUresult give_all_of(DeviceState& device, CUdevResource* out, CUdevResourceType 
   return CUDA_SUCCESS;
 }
 
-/// A set that a split may divide: parts of a split have to become a green context's first.
+/// Reads a set that may be split. A part of an earlier split may not be; a green context made from
+/// it may.
 CUresult read_undivided(const CUdevResource* given, SmSet* out) {
   CU_REQUIRE(given);
   CU_TRY(SmSet::read(*given, out));
@@ -65,7 +66,7 @@ CUresult split_by_count(CUdevResource* out, unsigned* groups, const CUdevResourc
   return CUDA_SUCCESS;
 }
 
-/// The multiprocessors of one group, of those that are left; 0: there are not so many.
+/// The number of multiprocessors for a group, out of those left; 0 if too few are left.
 unsigned group_size(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned left) {
   if (group.smCount != 0) return group.smCount <= left ? group.smCount : 0;
   const unsigned unit = std::max(group.coscheduledSmCount, 1u);
@@ -121,7 +122,7 @@ CUresult split_by_groups(CUdevResource* out, unsigned groups, const CUdevResourc
   return CUDA_SUCCESS;
 }
 
-/// One resource, or several parts of one split.
+/// Combines resources: a single one, or several parts of one split.
 CUresult join(const CUdevResource* resources, unsigned count, SmSet* out) {
   std::vector<unsigned> parts;
   for (unsigned i = 0; i < count; ++i) {
@@ -139,7 +140,7 @@ CUresult join(const CUdevResource* resources, unsigned count, SmSet* out) {
   return CUDA_SUCCESS;
 }
 
-/// The live streams that were made in the green context.
+/// The live streams that were created in the green context.
 std::vector<Ref<dropin::Stream>> all_streams_of(GreenContext& green) {
   std::vector<Ref<dropin::Stream>> own;
   ContextStreams::of(green.context()).all(&own);
@@ -147,8 +148,7 @@ std::vector<Ref<dropin::Stream>> all_streams_of(GreenContext& green) {
   return own;
 }
 
-/// Invalidates captures of its streams, which are detached from now on, and lets go of the primary
-/// context.
+/// Invalidates captures of its streams, detaches the streams and releases the primary context.
 CUresult destroy(GreenContext& green, const MayBlock& may_block) {
   if (!green.mark_destroyed()) return CUDA_SUCCESS;
   for (const Ref<dropin::Stream>& stream : all_streams_of(green)) {
@@ -158,7 +158,7 @@ CUresult destroy(GreenContext& green, const MayBlock& may_block) {
   return green.release(may_block);
 }
 
-/// The green context's streams, none of which is captured.
+/// The green context's streams; fails if one of them is being captured.
 CUresult streams_of(GreenContext& green, std::vector<Ref<dropin::Stream>>* out) {
   *out = all_streams_of(green);
   for (const Ref<dropin::Stream>& stream : *out) {
@@ -241,7 +241,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* out, CUdevResource* resour
     if (count == 0) return fail(CUDA_ERROR_INVALID_VALUE, "no resources");
     SmSet sms;
     CU_TRY(join(resources, count, &sms));
-    sms.split = 0;  // a green context's may be divided again
+    sms.split = 0;  // a green context's set may be split again
     *out = publish(Ref<ResourceSet>::adopt(new ResourceSet(sms)));
     return CUDA_SUCCESS;
   });

@@ -1,4 +1,5 @@
-// Settings of core dumps. No dumps are written; what a program sets can be read back.
+// Core dump settings. No dumps are written; settings are stored so that programs can read them
+// back.
 #include <cstring>
 #include <string>
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr size_t kNameBytes = 1024;
 
-/// The size of a setting's value; 0: there is none of this number.
+/// The size of a setting's value; 0 if the number is unknown.
 size_t size_of(CUcoredumpSettings setting) {
   switch (setting) {
     case CU_COREDUMP_ENABLE_ON_EXCEPTION:
@@ -36,7 +37,8 @@ std::string first_value(CUcoredumpSettings setting) {
   return value;
 }
 
-/// Values by setting; one that was not set has the value of the process, or the first one.
+/// Values by setting. A context's unset value falls back to the process's value, then to the
+/// default.
 struct Settings {
   std::mutex mutex;
   std::map<CUcoredumpSettings, std::string> global;
@@ -44,13 +46,13 @@ struct Settings {
 };
 
 Settings& settings() {
-  static Settings& all = *new Settings;  // calls may come while the process exits
+  static Settings& all = *new Settings;  // never destroyed: calls may come during exit
   return all;
 }
 
 }  // namespace
 
-/// `context` 0: of the process.
+/// Reads a setting. `context` 0 means the process.
 CUresult get_coredump(uint64_t context, CUcoredumpSettings setting, void* value, size_t* size) {
   CU_REQUIRE(size);
   const size_t bytes = size_of(setting);

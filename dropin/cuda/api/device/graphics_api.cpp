@@ -1,4 +1,4 @@
-// OpenGL, as far as CUDA says what happens where it draws on other devices.
+// OpenGL interoperability: the results that CUDA documents if OpenGL renders on other devices.
 #include "dropin/cuda/frame/call.h"
 
 namespace km::cu {

@@ -1,4 +1,4 @@
-// Initialisation, version, errors' names, the profiler's switches.
+// Initialisation, version, names of errors, and profiler control.
 #include <cstring>
 #include <filesystem>
 
@@ -33,8 +33,8 @@ bool is_of_kernelmill(const CUuuid* id) {
   return id != nullptr && std::memcmp(id->bytes, own.bytes, sizeof own - kVersionBytes) == 0;
 }
 
-/// The way to have a Python package, which nobody relinks, load our library of this name; empty:
-/// there is none.
+/// How a Python package, which cannot be relinked, can be made to load our library of this name;
+/// empty if this installation has none.
 std::string preload_advice(const std::string& name) {
   const std::filesystem::path own = file_of_code(reinterpret_cast<const void*>(&is_program));
   for (const char* const folder : {"", "13", "12"}) {
@@ -47,15 +47,15 @@ std::string preload_advice(const std::string& name) {
   return {};
 }
 
-/// The advice for one of NVIDIA's libraries that lies in `file`, if a Python package brings it;
-/// empty: none does.
+/// Advice for one of NVIDIA's libraries in `file`, if a Python package installed it; otherwise
+/// empty.
 std::string wheel_advice(const std::string& file, const std::string& name) {
   if (advice_for_python_file(file).empty()) return {};
   const std::string ours = preload_advice(name);
   return ours.empty() ? "use what the package that needs it has for CPUs" : ours;
 }
 
-/// The sentence for code in `file` that asks for a private table; empty: it can do without.
+/// A hint for code in `file` that asks for a private table; empty if the code works without it.
 std::string hint_for(const std::string& file, const CUuuid* id) {
   if (is_of_kernelmill(id)) {
     return file + " belongs to another Kernelmill than this driver library, " +
@@ -63,7 +63,7 @@ std::string hint_for(const std::string& file, const CUuuid* id) {
            ": use both of one installation";
   }
   const std::string name = file.substr(file.rfind('/') + 1);
-  // Some versions ask the driver, if there is one.
+  // Some versions of NVRTC ask the driver if there is one.
   if (name.starts_with("libnvrtc")) return {};
   if (name.starts_with("libcudart")) {
     const std::string advice = wheel_advice(file, name);

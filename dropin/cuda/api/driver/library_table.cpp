@@ -41,7 +41,7 @@ CUresult add_operand(Context& context, const BlasArray& array, Place* place, Bla
   return CUDA_SUCCESS;
 }
 
-/// True if the call writes some of its scalars.
+/// True if the call overwrites some of its scalars.
 bool has_overwritten_scalars(const BlasWork& work) {
   for (uint32_t i = 0; i < work.operand_count; ++i) {
     if (!work.operands[i].is_scalar) continue;
@@ -85,7 +85,7 @@ CUresult check_arrays(CUstream handle, const BlasArray* arrays, uint32_t count) 
   });
 }
 
-/// Ranges that are open, with the contexts whose traces they are in.
+/// Open ranges, with the contexts whose traces contain them.
 class OpenRanges {
  public:
   uint64_t start(Ref<km::Context> context, const char* name) {
@@ -109,12 +109,12 @@ class OpenRanges {
     Ref<km::Context> context;
     uint64_t range;
   };
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::unordered_map<uint64_t, Open> open_;
   uint64_t last_id_ = 0;
 };
 
-/// Ids of one library that others take, too.
+/// Live ids of one library that other libraries also accept.
 class LiveHandles {
  public:
   void note(uint64_t id, bool is_live) {
@@ -131,11 +131,11 @@ class LiveHandles {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::unordered_set<uint64_t> ids_;
 };
 
-/// An object that is never destroyed: other threads may make calls while the process exits.
+/// An object that is never destroyed, because other threads may make calls during exit.
 template <class T>
 T& forever() {
   union Forever {
@@ -178,7 +178,8 @@ void note_handle(uint64_t id, bool is_live) {
 
 bool is_live_handle(uint64_t id) { return forever<LiveHandles>().has(id); }
 
-/// The plugin's copy. The plugin has been loaded already: this opens it once more.
+/// The CPU plugin's function for copies of host memory. The plugin is loaded already; this opens it
+/// once more for the symbol.
 library::CopyHost find_host_copy() {
   const Result<Dylib> plugin = Dylib::open(plugin_path("cpu"));
   return plugin ? plugin->function<library::CopyHost>("km_plugin_copy_host") : nullptr;

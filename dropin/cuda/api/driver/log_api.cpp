@@ -1,4 +1,4 @@
-// cuLogs*: the texts of errors, as the log has them.
+// cuLogs*: access to the log of error texts.
 #include <cstring>
 #include <string>
 
@@ -22,7 +22,7 @@ CUresult dump_to_memory(CUlogIterator* iterator, char* buffer, size_t* size) {
   *size = 0;
   if (room == 0) return CUDA_ERROR_INVALID_VALUE;
   std::string text = take_log(iterator);
-  if (text.size() >= room) {  // the last messages are those that count
+  if (text.size() >= room) {  // keeps the end: the latest messages matter most
     const size_t line = text.find('\n', text.size() - room);
     if (line == text.npos || line + 1 >= text.size()) return CUDA_ERROR_INVALID_VALUE;
     text.erase(0, line + 1);

@@ -1,4 +1,4 @@
-// The answer of functions that are exported and not implemented.
+// The result of functions that are exported but not implemented.
 #include <atomic>
 #include <string_view>
 
@@ -9,7 +9,7 @@
 namespace km::dropin {
 namespace {
 
-/// Functions of textures, surfaces and arrays ask for a current context before anything else.
+/// Functions of textures, surfaces and arrays, which check for a current context first.
 bool is_of_context(std::string_view function) {
   for (const std::string_view begin : {"cuTex", "cuSurf", "cuArray", "cuMipmappedArray"}) {
     if (function.substr(0, begin.size()) == begin) return true;
@@ -31,7 +31,7 @@ bool is_of_graphics(std::string_view function) {
 
 }  // namespace
 
-/// For stubs.cpp, which knows no prototypes.
+/// Called by stubs.cpp, which has no prototypes. Logs a function once.
 int not_implemented(const char* function, std::atomic<bool>& told) {
   return guard(function, [&]() -> CUresult {
     if (is_of_context(function) && current_context_or_null() == nullptr) {

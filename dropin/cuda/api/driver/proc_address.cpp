@@ -1,4 +1,4 @@
-// cuGetProcAddress: symbols by base name, CUDA version and kind of default stream.
+// cuGetProcAddress: finds symbols by base name, CUDA version and kind of default stream.
 #include <string_view>
 
 #include "dropin/cuda/frame/call.h"

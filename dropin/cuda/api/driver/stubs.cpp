@@ -1,6 +1,6 @@
-// Every name that the CUDA driver library exports, so that a program that looks all of them up can
-// start. These definitions are weak: what is implemented elsewhere takes their place. The headers
-// with the prototypes are left out, because none of the parameters is looked at.
+// Weak definitions of every name that the CUDA driver library exports, so that a program that looks
+// them all up can start. An implemented function's definition replaces the weak one. The headers
+// with prototypes are not included, because the parameters are not read.
 #include <atomic>
 #include <cstdint>
 
@@ -18,7 +18,8 @@ int not_implemented(const char* function, std::atomic<bool>& told);  // not_impl
 #include "cuda/generated/functions.def"
 #undef KM_CUDA_FUNCTION
 
-// Debuggers look for the following: none can attach, which functions say and zeros tell.
+// Symbols that debuggers look up. No debugger can attach: the functions return an error and the
+// variables are zero.
 namespace {
 
 constexpr int kDebuggerUnknown = 1;  // CUDBG_ERROR_UNKNOWN

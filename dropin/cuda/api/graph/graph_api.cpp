@@ -1,4 +1,4 @@
-// Graphs: nodes, dependencies, clones, pictures.
+// Graphs: nodes, dependencies, clones, DOT output.
 #include <algorithm>
 
 #include "base/file/file_writer.h"
@@ -14,8 +14,8 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// A list in the form that CUDA gives: with no array, its length; else as many as there is room
-/// for, the rest null.
+/// Returns a list as CUDA does: without an array only its length; otherwise as many entries as fit,
+/// with the rest of the array set to null.
 template <class T>
 CUresult give_list(const std::vector<T>& list, T* out, size_t* count) {
   CU_REQUIRE(count);
@@ -74,7 +74,7 @@ CUresult dependents_of(CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData* da
   return give_list(nodes, out, count);
 }
 
-/// Graphs whose nodes allocate keep all their nodes and edges.
+/// Nodes and edges cannot be removed from graphs that allocate memory.
 CUresult check_may_shrink(dropin::Graph& graph) {
   for (const km::GraphNode& node : graph.core().nodes()) {
     if (memory_note_of(*node.work) == nullptr) continue;
@@ -479,7 +479,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode* out, CUgraphNode original, CUgraph 
     CU_GET(Graph, graph, clone);
     const Pin<dropin::GraphNode> node(original);
     if (!node) return fail(CUDA_ERROR_INVALID_VALUE, "the node is no live handle");
-    CU_CHECK(graph->core().node(node->node()));  // numbers are the same in a clone
+    CU_CHECK(graph->core().node(node->node()));  // a clone's nodes keep their numbers
     *out = graph->handle_of_node(node->node());
     return CUDA_SUCCESS;
   });

@@ -1,4 +1,4 @@
-// Graphs that are ready to run.
+// Executable graphs: instantiation, launches and updates.
 #include <algorithm>
 
 #include "core/graph/graph_capture.h"
@@ -19,10 +19,10 @@ constexpr cuuint64_t kKnownFlags =
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
-/// Why a graph was not instantiated, for cuGraphInstantiateWithParams.
+/// The reason why a graph was not instantiated, for cuGraphInstantiateWithParams.
 struct Refusal {
   CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_ERROR;
-  CUgraphNode node = nullptr;  // that is the reason; null: none is
+  CUgraphNode node = nullptr;  // the node at fault; null: none in particular
 };
 
 CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags, Refusal* refusal) {
@@ -123,7 +123,8 @@ CUresult update_all(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphNode* 
   return result_of(done.error());
 }
 
-/// Changes count for launches by kernels from an upload on. All else is on the device as it is.
+/// Makes changes visible to launches by kernels. Nothing else needs an upload: it is on the device
+/// already.
 CUresult upload_graph(CUgraphExec handle, CUstream stream_handle) {
   CU_GET(GraphExec, exec, handle);
   CU_STREAM_FOR_WORK(stream, stream_handle);

@@ -1,4 +1,4 @@
-// Nodes of whatever type; those of events and of memory.
+// Nodes of every type by CUgraphNodeParams; event and memory nodes.
 #include "dropin/cuda/graph/graph_memory.h"
 #include "dropin/cuda/graph/graph_params.h"
 
@@ -28,7 +28,7 @@ CUresult add_node(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependenc
   return CUDA_SUCCESS;
 }
 
-/// New work from parameters, which must be of the node's type.
+/// Makes work from parameters, which must be of the node's type.
 CUresult new_work_of(const NodeUse& use, CUgraphNodeParams* params, SharedWork* out) {
   CU_REQUIRE(params);
   const CUgraphNodeType type = type_of(*use.node.work);
@@ -89,7 +89,7 @@ CUresult update_event(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type
   return update_node(exec, handle, std::move(work));
 }
 
-/// The note of a node that must be of this type.
+/// The note of a memory node, which must be of this type.
 CUresult get_memory_note(CUgraphNode handle, CUgraphNodeType type, NodeUse* use,
                          const MemoryNote** out) {
   CU_TRY(use->get(handle));
@@ -270,7 +270,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
     static_cast<void>(device);
-    return CUDA_SUCCESS;  // graphs keep nothing that no node needs
+    return CUDA_SUCCESS;  // graphs cache no memory beyond their nodes'
   });
 }
 

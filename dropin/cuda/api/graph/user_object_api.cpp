@@ -1,4 +1,4 @@
-// User objects, and the references of graphs to them.
+// User objects, and graphs' references to them.
 #include <climits>
 
 #include "dropin/cuda/graph/graph.h"

@@ -9,11 +9,11 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// The attributes of a launch, read.
+/// A launch's attributes, parsed.
 struct LaunchAttributes {
   LaunchShape shape;
-  std::vector<CUevent> events;  // recorded behind the launch: all its blocks have begun then
-  CUgraphDeviceNode* device_node = nullptr;  // takes the node's handle; null: kernels change none
+  std::vector<CUevent> events;  // recorded after the launch, when all its blocks have begun
+  CUgraphDeviceNode* device_node = nullptr;  // receives the node's handle; null: not updatable
 
   CUresult read(const CUlaunchConfig& config);
   CUresult check_events(CUstream stream) const;
@@ -49,7 +49,7 @@ CUresult LaunchAttributes::read_one(CUlaunchAttribute& attribute) {
       if (attribute.id < 0 || attribute.id > CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE) {
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute.id);
       }
-      return CUDA_SUCCESS;  // hints about caches, priorities and schedules
+      return CUDA_SUCCESS;  // hints about caches, priorities and scheduling
   }
 }
 

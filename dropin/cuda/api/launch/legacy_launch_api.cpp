@@ -1,5 +1,5 @@
-// Launches in the form of CUDA 1 to 3: block shape, shared memory and arguments are set for the
-// function, one call at a time, and stay set. Other launches neither read nor change them.
+// Launches in the style of CUDA 1 to 3: separate calls set a function's block shape, shared memory
+// and arguments, which persist. Other launches neither read nor change these settings.
 #include <cstring>
 
 #include "dropin/cuda/launch/launch.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDefaultTextureUnit = -1;  // CU_PARAM_TR_DEFAULT
 
-/// Calls change(state, function) with what is set for the function, locked.
+/// Calls change(state, function) with the function's settings locked.
 template <class Change>
 CUresult with_legacy_launch(CUfunction handle, Change&& change) {
   FunctionUse function;
@@ -61,7 +61,7 @@ CUresult set_argument(CUfunction handle, int offset, const void* from, size_t si
   });
 }
 
-/// A copy of what is set: a launch may wait, and must not hold the lock then.
+/// Copies the settings: a launch may block, and must not hold the lock while it does.
 CUresult read_legacy_launch(CUfunction handle, LaunchShape* shape,
                             std::vector<std::byte>* arguments) {
   return with_legacy_launch(handle, [&](LegacyLaunch& state, dropin::Function& function) {
@@ -145,7 +145,8 @@ CUresult cuParamSetTexRef(CUfunction handle, int unit, CUtexref reference) {
         return fail(CUDA_ERROR_INVALID_VALUE, "texunit is %d; it must be CU_PARAM_TR_DEFAULT",
                     unit);
       }
-      if (Pin<TextureReference>(reference)) return CUDA_SUCCESS;  // the code names it
+      // the kernel's code refers to it directly
+      if (Pin<TextureReference>(reference)) return CUDA_SUCCESS;
       return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
     });
   });

@@ -1,4 +1,4 @@
-// Copies and fills in all their forms.
+// Copies and fills in every form of the API.
 #include "dropin/cuda/memory/copy.h"
 
 #include <cstring>
@@ -36,7 +36,7 @@ CUresult unified_bytes(CUstream stream, CUdeviceptr to, CUdeviceptr from, size_t
   return run_copy(stream, {Side::kUnified, Side::kUnified, to, from, size_bytes}, waits);
 }
 
-/// Addresses say which context they belong to; the handles must be contexts nevertheless.
+/// Context handles are only checked: an address alone identifies its context.
 CUresult check_context(CUcontext handle) {
   if (Pin<dropin::Context>(handle)) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
@@ -61,12 +61,12 @@ CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D* copy, bool waits) {
 
 CUresult peer_3d(CUstream stream, const CUDA_MEMCPY3D_PEER* copy, bool waits) {
   CU_REQUIRE(copy);
-  // The context of arrays and of the host is ignored.
+  // The context is ignored if the side is an array or host memory.
   if (copy->dstMemoryType == CU_MEMORYTYPE_DEVICE) CU_TRY(check_context(copy->dstContext));
   if (copy->srcMemoryType == CU_MEMORYTYPE_DEVICE) CU_TRY(check_context(copy->srcContext));
   static_assert(sizeof(CUDA_MEMCPY3D_PEER) == sizeof(CUDA_MEMCPY3D));
   CUDA_MEMCPY3D plain;
-  std::memcpy(&plain, copy, sizeof plain);  // contexts lie where the other has reserved words
+  std::memcpy(&plain, copy, sizeof plain);  // the peer form has contexts in place of reserved words
   return run_copy_3d(stream, plain, waits);
 }
 

@@ -1,5 +1,5 @@
-// Copies with attributes, one and many at a time. What the attributes hint at has no effect: each
-// copy of pageable memory has read its source when the call returns, which is the strictest order.
+// Copies with attributes, single and in batches. The attributes' hints have no effect: a copy from
+// pageable memory has read its source when the call returns, which is the strictest order.
 #include "dropin/cuda/memory/copy.h"
 
 namespace km::cu {
@@ -52,7 +52,8 @@ CUresult check_batch(const Batch& batch) {
   return CUDA_SUCCESS;
 }
 
-/// `fail_index` (null: nobody asks): which copy failed; SIZE_MAX where it was none.
+/// Queues the copies. `fail_index` (may be null) receives the index of the failed copy, or SIZE_MAX
+/// if the failure concerns no single copy.
 CUresult copy_batch(const Batch& batch, size_t* fail_index, CUstream handle) {
   if (fail_index != nullptr) *fail_index = SIZE_MAX;
   CU_TRY(require_stream(handle));
@@ -68,7 +69,7 @@ CUresult copy_batch(const Batch& batch, size_t* fail_index, CUstream handle) {
   return CUDA_SUCCESS;
 }
 
-/// One side of a copy in rows of bytes: its address, its pitch and how many rows a layer has.
+/// One side of a copy in rows of bytes: its address, its pitch and the number of rows per layer.
 struct Rows {
   CUdeviceptr address;
   size_t pitch_bytes, layer_rows;

@@ -1,4 +1,4 @@
-// Sharing with other processes of this machine: memory and events.
+// Memory and events shared with other processes of this machine.
 #include <cstring>
 
 #include "dropin/cuda/ipc/ipc.h"

@@ -1,5 +1,5 @@
-// Entry points of before CUDA 3.2, whose addresses and sizes have 32 bits. What they allocate lies
-// below 4 GiB; the rest widens its arguments and is what newer versions are.
+// Entry points from before CUDA 3.2, with 32-bit addresses and sizes. Their allocations are below 4
+// GiB; the other functions widen their arguments and call the newer versions.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ constexpr uint64_t kLowBegin = uint64_t{256} << 20, kLowEnd = uint64_t{4} << 30;
 constexpr uint64_t kLowStepBytes = uint64_t{2} << 20;
 constexpr unsigned kPitchBytes = 512;
 
-/// Zeroed pages below 4 GiB; null: there is no room.
+/// Maps zeroed pages below 4 GiB; null if there is no room.
 void* map_low(uint64_t size_bytes) {
-  static std::atomic<uint64_t> next{kLowBegin};  // behind those of the last call
+  static std::atomic<uint64_t> next{kLowBegin};  // after the last call's pages
   const uint64_t step = (size_bytes + kLowStepBytes - 1) / kLowStepBytes * kLowStepBytes;
   if (step > kLowEnd - kLowBegin) return nullptr;
   uint64_t address = next.load(std::memory_order_relaxed);
@@ -38,7 +38,7 @@ void* map_low(uint64_t size_bytes) {
   return nullptr;
 }
 
-/// The pages of an allocation, given back when nothing uses it any more.
+/// The pages of an allocation, unmapped when nothing uses them.
 struct LowPages {
   void* address;
   uint64_t size_bytes;
@@ -87,7 +87,7 @@ unsigned clamped(size_t value) {
   return static_cast<unsigned>(std::min<size_t>(value, UINT32_MAX));
 }
 
-/// Addresses that a caller of today's versions has allocated may not fit.
+/// Fails if an address from a current version of the API does not fit into 32 bits.
 CUresult narrow(CUdeviceptr address, CUdeviceptr_v1* out) {
   if (address > UINT32_MAX) {
     return fail(CUDA_ERROR_INVALID_VALUE,

@@ -1,5 +1,5 @@
-// Managed memory: advice, prefetches, and what was said of a range. It is one with the host's, so
-// that nothing has to move; advice on a range is kept for the allocation as a whole.
+// Managed memory: advice, prefetches and attributes of ranges. Managed memory is host memory, so
+// nothing migrates; advice on a range is stored for its whole allocation.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-/// The range must be of managed memory, as far as it is any that was asked for.
+/// Fails unless the range is inside one allocation of managed memory.
 CUresult require_managed(CUdeviceptr address, size_t size_bytes) {
   uint64_t begin = 0;
   Allocation found;
@@ -35,13 +35,13 @@ CUresult require_location(CUmemLocation location) {
               : fail(CUDA_ERROR_INVALID_DEVICE, "there are no locations of type %d", location.type);
 }
 
-/// CU_DEVICE_CPU, -1, is the host.
+/// Converts a device ordinal; CU_DEVICE_CPU (-1) is the host.
 CUmemLocation location_of(CUdevice device) {
   if (device == -1) return {CU_MEM_LOCATION_TYPE_HOST, 0};
   return {CU_MEM_LOCATION_TYPE_DEVICE, device};
 }
 
-/// The other way round; CU_DEVICE_INVALID, -2, is none.
+/// Converts a location to a device ordinal; CU_DEVICE_INVALID (-2) means none.
 int id_of(CUmemLocation location) {
   if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) return location.id;
   return location.type == CU_MEM_LOCATION_TYPE_INVALID ? -2 : -1;
@@ -135,7 +135,7 @@ CUresult range_attribute(void* to, size_t size_bytes, CUmem_range_attribute attr
   }
 }
 
-/// Which ranges go where: each location is for the ranges from its index on.
+/// A batch of prefetches: each location applies to the ranges from its index on.
 struct Batch {
   const CUdeviceptr* addresses;
   const size_t* sizes;
@@ -166,7 +166,7 @@ CUresult prefetch_batch(const Batch& batch, unsigned long long flags, CUstream s
   return CUDA_SUCCESS;
 }
 
-/// Discarded memory may hold anything afterwards, also its old content: it stays as it is.
+/// Checks the ranges only: discarded memory has undefined content, so it may stay as it is.
 CUresult discard_batch(const CUdeviceptr* addresses, const size_t* sizes, size_t count,
                        unsigned long long flags, CUstream handle) {
   if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "flags is %llu; it must be 0", flags);

@@ -1,4 +1,4 @@
-// Allocation: linear, pitched, managed, page-locked.
+// Allocation of linear, pitched, managed and page-locked memory.
 #include <algorithm>
 
 #include "base/memory/host_range.h"
@@ -28,7 +28,7 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   CU_TRY(require_no_capture_of("allocating memory"));
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   Ref<km::Memory> memory;
-  if (kind == AllocationKind::kManaged) {  // there may be more of it than a device has
+  if (kind == AllocationKind::kManaged) {  // managed memory may exceed a device's memory
     CU_ASSIGN(memory, km::Memory::create(*context->core(), nullptr, size_bytes, KM_SLICE_MANAGED, 1,
                                          KM_ALLOCATION_DEVICE));
   } else {
@@ -40,7 +40,8 @@ CUresult allocate(CUdeviceptr* out, size_t size_bytes, AllocationKind kind, unsi
   return CUDA_SUCCESS;
 }
 
-/// Work of all contexts may use managed and page-locked memory. Their failures are their own.
+/// Waits for other contexts, whose work may use managed and page-locked memory too. Their failures
+/// are theirs to report.
 void wait_for_others(const MayBlock& may_block, const km::Context& owner) {
   for (const Ref<dropin::Context>& each : live_contexts()) {
     const Ref<km::Context> core = each->core();
@@ -48,8 +49,8 @@ void wait_for_others(const MayBlock& may_block, const km::Context& owner) {
   }
 }
 
-/// Work on any stream may use memory by address, so all of it comes to its end first. Host
-/// functions may not wait for that: they are part of it.
+/// Waits for all work before it frees memory, because work on any stream may use memory by address.
+/// Host functions cannot call it: they are part of that work.
 CUresult free_memory(CUdeviceptr address) {
   CU_CURRENT(current);
   static_cast<void>(current);

@@ -1,4 +1,4 @@
-// Multicast objects of one device.
+// Multicast objects, each with one device.
 #include "cuda/tensor_types.h"
 #include "dropin/cuda/memory/virtual_memory.h"
 

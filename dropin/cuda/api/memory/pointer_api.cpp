@@ -1,4 +1,4 @@
-// Attributes of pointers: all that is known about an address.
+// Pointer attributes.
 #include <cstring>
 
 #include "dropin/cuda/memory/place.h"
@@ -68,7 +68,7 @@ CUresult attribute_of(const Allocation& found, uint64_t begin, CUdeviceptr addre
   }
 }
 
-/// An attribute of a reserved address, and of what is mapped there.
+/// An attribute of a reserved address and its mapping.
 CUresult attribute_of_mapped(const MappedPlace& place, CUdeviceptr address,
                              CUpointer_attribute attribute, void* to) {
   const bool is_mapped = place.size_bytes != 0;
@@ -90,7 +90,7 @@ CUresult attribute_of_mapped(const MappedPlace& place, CUdeviceptr address,
       return give(to, place.size_bytes);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return give(to, address);
-    case CU_POINTER_ATTRIBUTE_CONTEXT:  // it belongs to none
+    case CU_POINTER_ATTRIBUTE_CONTEXT:  // mappings belong to no context
       return give(to, uint64_t{0});
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
@@ -108,7 +108,7 @@ CUresult attribute_of_mapped(const MappedPlace& place, CUdeviceptr address,
   }
 }
 
-/// The place of an address: in an allocation, or in a reserved range.
+/// An address's place: in an allocation or in a reserved range.
 struct Pointer {
   uint64_t begin = 0;
   Allocation found;
@@ -153,7 +153,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
       const bool given =
           pointer.is_known && pointer.get(address, attributes[i], to[i]) == CUDA_SUCCESS;
       if (given) continue;
-      // Without an allocation each attribute has its value for "none".
+      // Outside of allocations each attribute has CUDA's value for "none".
       const bool wide = attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT ||
                         attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
                         attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER ||
@@ -181,7 +181,7 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
     if (!Driver::instance().find(address, &begin, &found)) {
       return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx lies in no allocation", address);
     }
-    return CUDA_SUCCESS;  // copies of pageable memory are synchronous as it is
+    return CUDA_SUCCESS;  // copies of pageable memory are always synchronous
   });
 }
 

@@ -43,7 +43,7 @@ CUresult free_in_order(CUdeviceptr address, CUstream handle) {
   return CUDA_SUCCESS;
 }
 
-/// A stream that is captured allocates when the graph runs.
+/// Allocates from the pool. If the stream is being captured, the allocation becomes a graph node.
 CUresult allocate(dropin::Pool& pool, const StreamUse& stream, size_t size_bytes,
                   CUdeviceptr* out) {
   if (!stream.core().is_capturing()) return pool.allocate(*stream, size_bytes, out);
@@ -184,7 +184,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* descript
   return guard(__func__, [&]() -> CUresult {
     CU_GET(Pool, pool, handle);
     if (count != 0) CU_REQUIRE(descriptions);
-    for (const bool is_trial : {true, false}) {  // all are right, or nothing changes
+    for (const bool is_trial : {true, false}) {  // all entries are valid, or nothing changes
       for (size_t i = 0; i < count; ++i) {
         DeviceState* device = nullptr;
         CU_TRY(device_of(descriptions[i].location, &device));

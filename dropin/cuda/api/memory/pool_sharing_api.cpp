@@ -1,5 +1,5 @@
-// Memory pools shared with other processes of this machine. A file in memory stands for the pool;
-// each allocation is shared by a handle of its own, as those of cuMemAlloc are.
+// Memory pools shared with other processes of this machine. A file in memory represents the pool;
+// each allocation is shared by a handle of its own, like memory from cuMemAlloc.
 #include <unistd.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kPoolBytes = 64;  // of CUmemPoolPtrExportData
 static_assert(sizeof(IpcHandle) <= kPoolBytes);
 
-/// The content of a pool's file.
+/// The content of the file that represents a pool.
 struct SharedPool {
   uint64_t kind = kIpcPool;
   int32_t process = 0, device = 0;
@@ -61,7 +61,7 @@ CUresult import_pool(int descriptor, CUmemoryPool* out) {
   return CUDA_SUCCESS;
 }
 
-/// True if the allocation is of a pool that lives and was made to be shared.
+/// True if the allocation is from a live pool that was created for sharing.
 bool is_shared(const Allocation& allocation) {
   if (allocation.pool_id == 0) return false;
   const Pin<dropin::Pool> pool(reinterpret_cast<CUmemoryPool>(allocation.pool_id));
@@ -99,7 +99,7 @@ CUresult import_pointer(const dropin::Pool& pool, const void* data, CUdeviceptr*
   Ref<km::Memory> memory;
   CU_TRY(map_shared(*context, file, handle.file_size_bytes, handle.offset_bytes, handle.size_bytes,
                     &memory));
-  CU_TRY(pool.device().reserve(handle.size_bytes));  // its free takes that back
+  CU_TRY(pool.device().reserve(handle.size_bytes));  // undone when the memory is freed
   Allocation made;
   const uint64_t address = memory->address();
   made.memory = std::move(memory);

@@ -1,4 +1,4 @@
-// Tensor maps, which kernels copy tensors by (cp.async.bulk.tensor).
+// Tensor maps, which describe tensors to cp.async.bulk.tensor.
 #include <cstring>
 
 #include "base/cuda/tensor_map.h"
@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint32_t kMostStep = 8, kMostBox = 256;
 
-/// The number that maps and tensormap.replace have for a type; false: compute capability 9.0 has
-/// none.
+/// A type's number in tensor maps and tensormap.replace. Returns false if compute capability 9.0
+/// lacks the type.
 bool read_element(CUtensorMapDataType type, TensorElement* out) {
   constexpr TensorElement kElements[] = {
       TensorElement::u8,      TensorElement::u16,  TensorElement::u32,     TensorElement::s32,
@@ -29,7 +29,7 @@ bool read_element(CUtensorMapDataType type, TensorElement* out) {
   return true;
 }
 
-/// The parameters that both kinds of maps have.
+/// Parameters that tiled and im2col maps share.
 struct Tensor {
   CUtensorMapDataType type;
   uint32_t rank;
@@ -94,7 +94,7 @@ CUresult read_tensor(const Tensor& from, TensorMap* map) {
   return CUDA_SUCCESS;
 }
 
-/// Hands out a map that keeps the rules.
+/// Stores the map in `out` if it is valid.
 CUresult give(const TensorMap& map, CUtensorMap* out) {
   const TensorMapCheck found = check(map);
   if (found.problem != TensorMapProblem::none) {

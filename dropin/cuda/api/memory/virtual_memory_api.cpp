@@ -1,4 +1,4 @@
-// Virtual memory management: addresses, physical memory, and mappings.
+// Virtual memory management: address ranges, physical memory and mappings.
 #include <cstring>
 
 #include "base/arch/constants.h"
@@ -29,7 +29,7 @@ CUresult check_properties(const CUmemAllocationProp* properties) {
   return CUDA_SUCCESS;
 }
 
-/// The properties asked for, less those that are not supported.
+/// The requested properties without those that are not supported.
 CUmemAllocationProp kept_properties(const CUmemAllocationProp& asked) {
   CUmemAllocationProp kept = asked;
   kept.win32HandleMetaData = nullptr;
@@ -88,7 +88,7 @@ CUresult check_access(const CUmemAccessDesc* access, size_t count) {
   return CUDA_SUCCESS;
 }
 
-/// A mapping of a multicast object leads to the memory that is bound to it.
+/// Maps the memory that is bound to a multicast object.
 CUresult map_multicast(CUdeviceptr address, size_t size_bytes, size_t offset_bytes,
                        Multicast& object) {
   const Ref<MemoryHandle> memory = object.bound();

@@ -1,4 +1,4 @@
-// Libraries and kernels: code that belongs to no context.
+// Libraries and kernels: code that is independent of contexts.
 #include "core/object/callback.h"
 #include "dropin/cuda/module/module.h"
 #include "dropin/cuda/module/ptx_link.h"
@@ -14,7 +14,8 @@ CUresult load(CUlibrary* out, const void* image, size_t size_bytes, const JitLog
   std::string ptx;
   CU_TRY(read_image(image, size_bytes, capability_of(*Driver::instance().device(0)), &ptx));
   auto library = make_ref<dropin::Library>(limit_registers(ptx, logs.max_registers()));
-  // Wrong code fails here, not at its first use.
+  // Loads the module now if a context is current, so that invalid code fails in this call and not
+  // at its first use.
   if (auto* const context = current_context_or_null(); context && !context->is_destroyed()) {
     Ref<dropin::Module> module;
     CU_TRY(library->module_in(*context, logs, &module));
@@ -23,7 +24,7 @@ CUresult load(CUlibrary* out, const void* image, size_t size_bytes, const JitLog
   return CUDA_SUCCESS;
 }
 
-/// The function of a kernel on a device: in the current context where that is the device's.
+/// A kernel's function on a device; in the current context if that is one of the device's.
 CUresult function_on(CUkernel handle, CUdevice ordinal, Ref<dropin::Function>* out) {
   CU_DEVICE(device, ordinal);
   CU_GET(Kernel, kernel, handle);

@@ -1,4 +1,4 @@
-// Linking: several inputs become one image, which is PTX text.
+// Linking of several inputs into one image, which is PTX text.
 #include "dropin/cuda/module/device_runtime.h"
 #include "dropin/cuda/module/module.h"
 #include "dropin/cuda/module/ptx_link.h"
@@ -10,7 +10,7 @@ class LinkState final : public Handled {
   LinkState(unsigned count, CUjit_option* options, void** values) : logs(count, options, values) {}
 
   const JitLogs logs;
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::vector<PtxInput> inputs;
   std::string image;
 };
@@ -29,7 +29,8 @@ CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkStat
   return CUDA_SUCCESS;
 }
 
-/// The device runtime in a fat binary has PTX for the newest GPUs only.
+/// Recognises the device runtime in a fat binary, which has PTX for the newest GPUs only and is
+/// therefore replaced.
 bool holds_device_runtime(CUjitInputType type, const void* data, size_t size_bytes) {
   constexpr int kNewest = 999;
   if (type == CU_JIT_INPUT_LIBRARY) {
@@ -64,7 +65,8 @@ CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, si
   return CUDA_SUCCESS;
 }
 
-/// Wrong code fails here, not when the image is loaded.
+/// Compiles the result if a context is current, so that invalid code fails here and not when the
+/// image is loaded.
 CUresult check(const dropin::LinkState& state) {
   auto* const context = current_context_or_null();
   if (context == nullptr || context->is_destroyed()) return CUDA_SUCCESS;
@@ -129,7 +131,8 @@ CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size_bytes) {
     state->image = limit_registers(*linked, state->logs.max_registers());
     CU_TRY(check(*state));
     *image = state->image.data();
-    if (size_bytes != nullptr) *size_bytes = state->image.size() + 1;  // with the zero
+    // including the terminating zero
+    if (size_bytes != nullptr) *size_bytes = state->image.size() + 1;
     return CUDA_SUCCESS;
   });
 }

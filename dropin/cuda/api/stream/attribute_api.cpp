@@ -1,4 +1,4 @@
-// Attributes of streams and of kernels' nodes; numbers of graphs and nodes.
+// Attributes of streams and kernel nodes; ids of graphs and nodes.
 #include <initializer_list>
 
 #include "core/graph/graph_work.h"
@@ -41,12 +41,12 @@ CUresult get_kernel_node(CUgraphNode handle, NodeUse* out) {
   return fail(CUDA_ERROR_INVALID_VALUE, "the node is no kernel's");
 }
 
-/// The operation of a node that get_kernel_node() has found.
+/// The kernel operation of a node from get_kernel_node().
 const KernelOperation& kernel_of(const NodeUse& use) {
   return std::get<KernelOperation>(use.node.work->operation);
 }
 
-/// Attributes that are part of the launch.
+/// Reads attributes that are part of the launch shape.
 bool read_shape(const LaunchShape& shape, CUlaunchAttributeID id, CUkernelNodeAttrValue* out) {
   if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
     out->clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
@@ -78,7 +78,8 @@ CUresult write_shape(const NodeUse& use, CUlaunchAttributeID id,
   return CUDA_SUCCESS;
 }
 
-/// Nodes that kernels change stay so. The handle is written to the value, as CUDA does.
+/// Makes a node updatable by kernels; this cannot be undone. The handle is written into the value,
+/// as CUDA does.
 CUresult write_updatable(const NodeUse& use, const CUkernelNodeAttrValue& value) {
   const int wanted = value.deviceUpdatableKernelNode.deviceUpdatable;
   if (wanted != 0 && wanted != 1) {
@@ -112,7 +113,7 @@ CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID id, CUstreamAttrVa
       read.priority = stream.core().priority();
     } else if (!stream->attributes().get(id, &read) &&
                id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) {
-      read.priority = CU_SYNC_POLICY_AUTO;  // of the same place and size
+      read.priority = CU_SYNC_POLICY_AUTO;  // the same size and place in the union
     }
     *value = read;
     return CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-// Capturing streams into graphs.
+// Stream capture.
 #include "base/thread/thread_object.h"
 #include "core/graph/graph_capture.h"
 #include "core/stream/stream_capture.h"
@@ -45,7 +45,7 @@ CUresult begin_into(CUstream handle, CUgraph graph_handle, const CUgraphNode* de
   return CUDA_SUCCESS;
 }
 
-/// The result for a graph whose handle a thread ended between the looks at capture and handle.
+/// The error if another thread has ended the graph's handle after the stream's capture was found.
 CUresult captured_graph_is_gone() {
   return fail(CUDA_ERROR_INVALID_VALUE, "another thread is destroying the captured graph");
 }
@@ -70,7 +70,8 @@ CUresult update_dependencies(CUstream handle, const CUgraphNode* dependencies,
   return CUDA_SUCCESS;
 }
 
-/// `out` may be null where the program gave the graph (cuStreamBeginCaptureToGraph).
+/// Ends a capture. `out` may be null if the program supplied the graph
+/// (cuStreamBeginCaptureToGraph).
 CUresult end(CUstream handle, CUgraph* out) {
   if (out != nullptr) *out = nullptr;
   StreamUse stream;
@@ -84,7 +85,7 @@ CUresult end(CUstream handle, CUgraph* out) {
   auto ended = end_capture(stream.core());
   if (!stream.core().is_capturing()) {
     note_capture_end(*stream);
-  } else if (!ended) {  // begun in another stream: the end is one of the calls that spoil it
+  } else if (!ended) {  // begun in another stream: ending it here invalidates it
     static_cast<void>(refuse_capture(stream.core(), "the end in another stream of"));
   }
   CU_ASSIGN(Ref<km::Graph> graph, std::move(ended));
@@ -104,8 +105,8 @@ CUstreamCaptureStatus status_of(km_capture_status status) {
   }
 }
 
-/// The stream of a query: asking the legacy stream is an error in CUDA while one that it waits for
-/// is captured.
+/// The stream for a capture query. CUDA reports an error for the legacy stream while a stream that
+/// it waits for is being captured.
 CUresult get_for_query(CUstream handle, StreamUse* out) {
   CU_TRY(out->get(handle));
   if ((*out)->kind() == dropin::Stream::Kind::kLegacy &&
@@ -125,8 +126,8 @@ struct InfoOut {
   size_t* count;
 };
 
-/// Lists that live until the next call on this thread, as in CUDA until the next call on the
-/// stream.
+/// Arrays that cuStreamGetCaptureInfo returns, valid until the next call on this thread. CUDA keeps
+/// them until the next call on the stream.
 struct ToldNodes {
   std::vector<CUgraphNode> nodes;
   std::vector<CUgraphEdgeData> edges;

@@ -1,4 +1,4 @@
-// Streams that write numbers into memory, and wait for numbers there.
+// Stream memory operations: writes to memory and waits for values in it.
 #include <algorithm>
 
 #include "core/graph/graph_capture.h"
@@ -19,7 +19,7 @@ CUresult queue_one(CUstream stream, CUstreamBatchMemOpType operation, CUdevicept
   return run_memory_ops(stream, &op, 1);
 }
 
-/// Drops the flag that the first form of these functions permits: nothing is gained by it here.
+/// Removes the flag that only the first version of these functions accepts; it saves nothing here.
 unsigned without_barrier_flag(unsigned flags) {
   return flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER};
 }

@@ -270,7 +270,7 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t, un
     if (!Driver::instance().find(address, &begin, &found)) {
       return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx lies in no allocation", address);
     }
-    return CUDA_SUCCESS;  // the host sees all memory at all times
+    return CUDA_SUCCESS;  // all memory is always visible to the host
   });
 }
 

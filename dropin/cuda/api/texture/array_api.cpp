@@ -1,4 +1,4 @@
-// Arrays, mipmapped ones, and the copies that name arrays without a descriptor.
+// Arrays, mipmapped arrays, and copies that name arrays without a descriptor.
 #include "core/object/callback.h"
 #include "dropin/cuda/memory/array.h"
 #include "dropin/cuda/memory/copy.h"
@@ -29,7 +29,7 @@ CUresult destroy(CUarray handle) {
   return fail(CUDA_ERROR_INVALID_HANDLE, "the array is no live handle");
 }
 
-/// One side of a copy of one row.
+/// One side of a copy of a single row.
 struct RowSide {
   CUmemorytype type;
   const void* host;

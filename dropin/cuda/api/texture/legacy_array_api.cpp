@@ -1,4 +1,4 @@
-// Arrays and references in their forms of before CUDA 3.2, with 32 bits for addresses and sizes.
+// Array and texture reference functions from before CUDA 3.2, with 32-bit addresses and sizes.
 #include "dropin/cuda/memory/array.h"
 
 namespace km::cu {

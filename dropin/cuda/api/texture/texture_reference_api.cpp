@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kOverrideFormat = 0x1;  // CU_TRSA_OVERRIDE_FORMAT
 
-/// Calls body(reference), for references of textures.
+/// Calls body(reference) if the reference is a texture's, not a surface's.
 template <class Body>
 CUresult with_texture(const char* function, CUtexref handle, Body&& body) {
   return guard(function, [&]() -> CUresult {
@@ -26,14 +26,14 @@ CUresult with_texture(const char* function, CUtexref handle, Body&& body) {
   });
 }
 
-/// Changes how a texture is sampled.
+/// Changes a texture's sampling parameters.
 template <class Change>
 CUresult set(const char* function, CUtexref handle, Change&& change) {
   return with_texture(function, handle,
                       [&](TextureReference& reference) { return reference.change(false, change); });
 }
 
-/// Gives what get(state) says.
+/// Stores the result of get(state) in `out`.
 template <class Value, class Get>
 CUresult get(const char* function, CUtexref handle, Value* out, Get&& get) {
   return with_texture(function, handle, [&](TextureReference& reference) -> CUresult {
@@ -84,7 +84,7 @@ CUresult bind_rows(TextureReference& reference, const CUDA_ARRAY_DESCRIPTOR& des
   });
 }
 
-/// The format of the texels is the array's.
+/// Sets the format of the texels from the array.
 CUresult take_format(CUarray handle, ReferenceState& state) {
   CU_GET(Array, array, handle);
   state.format = array->shape().description.Format;
