@@ -1,13 +1,13 @@
-// The frame around every exported function of the drop-in libraries: what its body throws becomes a
-// status of the library, the end of a thread passes through, and failures are told.
+// The frame around every exported function of the drop-in libraries: exceptions in its body become
+// a status of the library, thread termination passes through, and failures are reported.
 //
 // A library describes itself by a type that derives from `Library`:
-//   Status                    its type of statuses, 0 of which is success
-//   kOutOfMemory, kUnexpected the statuses for what bodies throw
-//   kStatuses, kOtherStatus   the statuses that stand for results of the driver: a table of
-//                             StatusOfResult, and that for all others
-//   name_of(Status)           for messages; null: the number is none of the library's statuses
-// and, beside these, by whatever it has instead of the members of `Library`.
+//   Status                    its status type, in which 0 means success
+//   kOutOfMemory, kUnexpected the statuses for exceptions
+//   kStatuses, kOtherStatus   the statuses for the driver's results: a table of StatusOfResult, and
+//                             the status for all other results
+//   name_of(Status)           for messages; null if the number is not a status of the library
+// The type may also replace members of `Library` by its own.
 #pragma once
 
 #include <cxxabi.h>
@@ -22,9 +22,9 @@
 
 namespace km::frame {
 
-/// Runs `body`. What it throws goes to `on_fault` as a text, with true if memory was missing, and
-/// becomes its result. A thread that ends inside the body (pthread_exit or a cancellation in a
-/// function of the program that the body calls) is not held up.
+/// Runs `body`. If it throws, `on_fault` receives the exception's text and whether memory ran out,
+/// and its return value becomes the result. The unwinding of a thread that ends inside the body
+/// (pthread_exit or a cancellation in a callback of the program) passes through.
 template <class Result, class Body, class OnFault>
 Result run(Body&& body, OnFault&& on_fault) {
   try {
@@ -40,30 +40,30 @@ Result run(Body&& body, OnFault&& on_fault) {
   }
 }
 
-/// The status that stands for a result of the driver.
+/// The status that corresponds to one of the driver's results.
 template <class Status>
 struct StatusOfResult {
   cu::CUresult result;
   Status status;
 };
 
-/// The members that most libraries take as they are.
+/// Defaults for the members that most libraries share.
 struct Library {
-  /// Messages begin with the function's name, which costs each call a word of the thread's memory.
+  /// Messages begin with the function's name, for which each call writes one thread-local word.
   static constexpr bool kNamesReasons = true;
-  /// The first failed call is shown to those who run the program by `kernelmill exec`.
+  /// Under `kernelmill exec` the first failed call is shown to the user.
   static constexpr bool kShowsFailures = true;
-  /// True for a failure that programs expect: it is not shown.
+  /// True for a failure that programs expect, which is not shown.
   static bool is_answer(const char*, int) noexcept { return false; }
-  /// The meaning of a status, for failures without a known reason; null: none.
+  /// The meaning of a status, for failures without a recorded reason; null if there is none.
   static const char* text_of(int) noexcept { return nullptr; }
-  /// Tells why a body has thrown.
+  /// Reports why a body threw an exception.
   static void tell(const char* text) noexcept { explain("%s", text); }
-  /// Runs after each call.
+  /// Called after each call.
   static void ended(const char*, int) {}
 };
 
-/// The status that stands for what the driver says.
+/// Converts a result of the driver to the library's status.
 template <class L>
 constexpr typename L::Status status_of(cu::CUresult result) noexcept {
   for (const StatusOfResult<typename L::Status>& each : L::kStatuses) {
@@ -72,7 +72,7 @@ constexpr typename L::Status status_of(cu::CUresult result) noexcept {
   return L::kOtherStatus;
 }
 
-/// Tells that a call has failed to those who run the program.
+/// Shows a failed call to the user who runs the program.
 template <class L>
 void tell_failure(const char* function, typename L::Status status) noexcept {
   if (L::is_answer(function, status)) {
@@ -82,7 +82,7 @@ void tell_failure(const char* function, typename L::Status status) noexcept {
   }
 }
 
-/// Runs the body of an exported function of the library.
+/// Runs the body of one of the library's exported functions.
 template <class L, class Body>
 typename L::Status call(const char* function, Body&& body) {
   using Status = typename L::Status;
@@ -103,7 +103,7 @@ typename L::Status call(const char* function, Body&& body) {
   return status;
 }
 
-/// Fails with a status, and logs why.
+/// Logs the reason of a failure and returns the status.
 template <class Status>
 [[gnu::format(printf, 2, 3)]] Status fail(Status status, const char* format, ...) noexcept {
   va_list arguments;
@@ -115,13 +115,13 @@ template <class Status>
 
 }  // namespace km::frame
 
-/// Returns a status that is not success from the enclosing function.
+/// Returns from the enclosing function if the status is not success.
 #define LIB_TRY(expression)                                                 \
   do {                                                                      \
     if (const auto lib_status = (expression); lib_status != 0) [[unlikely]] \
       return lib_status;                                                    \
   } while (0)
-/// LIB_TRY for a call of the driver, by the library's status_of().
+/// LIB_TRY for a call of the driver, whose result the library's status_of() converts.
 #define LIB_CHECK(expression) LIB_TRY(status_of(expression))
 /// Returns the library's invalid() from the enclosing function if an argument is null.
 #define LIB_REQUIRE(pointer) \

@@ -13,19 +13,19 @@
 namespace km::frame {
 namespace {
 
-ExecReport* report = nullptr;   // set before main() begins, or before dlopen() returns
-thread_local char reason[512];  // of the next failure; empty: not known
+ExecReport* report = nullptr;   // set before main() begins or before dlopen() returns
+thread_local char reason[512];  // of the next failure; empty: unknown
 
 void keep_reason(const char* text) noexcept { std::snprintf(reason, sizeof reason, "%s", text); }
 
 [[gnu::constructor]] void find_report() noexcept {
   try {
     report = find_exec_report();
-  } catch (...) {  // no memory for a path: the program counts for more
+  } catch (...) {  // no memory for a path: running the program matters more
     return;
   }
   if (report == nullptr || report->failed.load() != 0) return;
-  if (log_enabled(LogLevel::kInfo, "cuda")) return;  // the log has every reason
+  if (log_enabled(LogLevel::kInfo, "cuda")) return;  // the log shows every reason already
   reason_keeper.store(keep_reason, std::memory_order_relaxed);
   failures_are_shown.store(true, std::memory_order_relaxed);
 }
@@ -36,7 +36,7 @@ bool claim_report() {
   return report != nullptr && report->failed.exchange(1) == 0;
 }
 
-/// Allocates nothing.
+/// Allocates nothing, because memory may have run out.
 void show_line(const char* text) noexcept {
   flockfile(stderr);
   std::fputs("kernelmill: ", stderr);
@@ -48,7 +48,7 @@ void show_line(const char* text) noexcept {
   funlockfile(stderr);
 }
 
-/// The reason, without the function's name if it begins with that.
+/// The reason without the function's name, if it begins with that.
 const char* bare_reason(const char* function) {
   const size_t length = std::strlen(function);
   const bool is_named =

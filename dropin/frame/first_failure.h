@@ -1,22 +1,24 @@
-// The report to people who run programs under `kernelmill exec`: why the first call has failed.
+// The report of the first failed call and its reason, for users who run programs under `kernelmill
+// exec`.
 #pragma once
 
 #include <atomic>
 
 namespace km::frame {
 
-/// True while the reason of a failed call is still to be shown; every failed call asks.
+/// True until a failure has been shown. Every failed call checks it.
 inline std::atomic<bool> failures_are_shown{false};
 
-/// Shows the call with its reason on standard error, once for all programs of a `kernelmill exec`.
-/// `text` says what the status means, for a call without a known reason; null: nothing does.
+/// Writes the failed call and its reason to standard error, once for all processes under one
+/// `kernelmill exec`. `text` is the status's meaning, for a call without a recorded reason; null if
+/// there is none.
 void show_failure(const char* function, const char* status, const char* text) noexcept;
-/// The failure of the call is none to be shown: its reason is forgotten.
+/// Discards the recorded reason of a failure that is not to be shown.
 void forget_reason() noexcept;
-/// The reason has been shown in another way.
+/// Records that the failure has been shown in another way.
 void note_shown_failure() noexcept;
-/// Shows a hint for the program's maker on standard error, once in a process that `kernelmill exec`
-/// runs.
+/// Writes a hint for the program's developer to standard error, once per process, under `kernelmill
+/// exec` only.
 void show_hint(const char* text) noexcept;
 
 }  // namespace km::frame

@@ -9,7 +9,7 @@ namespace km::frame {
 
 namespace {
 
-/// Threads may end in the first call.
+/// Prepared at load time, because a thread may end inside its first call.
 [[gnu::constructor]] void let_threads_end() noexcept { prepare_unwinder(); }
 
 }  // namespace

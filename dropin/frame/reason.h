@@ -1,4 +1,4 @@
-// Lines of the log about calls of a drop-in library: one for each call, and why one fails.
+// Log lines about a drop-in library's calls: one per call, and one with the reason if it fails.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,18 @@ namespace km::frame {
 /// The name of the exported function that this thread is in, for messages.
 const char*& current_function() noexcept;
 
-/// For `kernelmill exec --log`: one line for each call.
-inline std::atomic<bool> calls_are_logged{true};  // or it is not known yet
+/// For `kernelmill exec --log`, which logs one line per call.
+inline std::atomic<bool> calls_are_logged{true};  // or still unknown
 void log_call(const char* function, const char* status) noexcept;
 
-/// Keeps reasons for the report of the first failure; null: nothing reports (first_failure.h).
+/// A function that keeps reasons for the report of the first failure (first_failure.h); null: no
+/// report.
 using ReasonKeeper = void (*)(const char* text) noexcept;
 inline std::atomic<ReasonKeeper> reason_keeper{nullptr};
 
-/// Logs why the call is about to fail.
+/// Logs the reason why the current call is about to fail.
 void tell_reason(const char* text) noexcept;
-/// tell_reason(), after the name of the current function.
+/// Like tell_reason(), with the current function's name in front.
 [[gnu::format(printf, 1, 2)]] void explain(const char* format, ...) noexcept;
 void explain_list(const char* format, va_list arguments) noexcept;
 

@@ -55,7 +55,7 @@ Loaded load() {
   return loaded;
 }
 
-/// Children of a process that used the driver have none.
+/// A forked child of a process that used the driver cannot use it.
 const Loaded& loaded() {
   static const Loaded none;
   if (is_forked()) return none;
@@ -78,7 +78,7 @@ const Driver* driver() {
 
 namespace {
 
-/// Retains the primary context that was reset when it is this one.
+/// Retains the primary context again if `gone` is its handle, after a reset.
 cu::CUresult revive(const Driver& driver, cu::CUcontext gone) {
   int count = 0;
   driver.cuDeviceGetCount(&count);

@@ -1,4 +1,4 @@
-// The CUDA driver as the libraries beside it use it, found when the first call needs it.
+// The CUDA driver as the other libraries use it, loaded when the first call needs it.
 #pragma once
 
 #include "cuda/driver.h"
@@ -10,39 +10,42 @@ struct Driver {
 #define KM_LIBRARY_DRIVER(name) decltype(&cu::name) name;
 #include "dropin/library/driver.def"
 #undef KM_LIBRARY_DRIVER
-  const LibraryTable* table;  // null: the driver is not ours
+  const LibraryTable* table;  // null: the driver is not Kernelmill's
 };
 
-/// The driver, initialised; null when there is none, when it has no device, and in a child of a
-/// process that used it: the log says why.
+/// The initialised driver. Null if there is none, if it has no device, or in a forked child of a
+/// process that used it; the log gives the reason.
 const Driver* driver();
-/// driver() without cuInit: null when there is no libcuda.so.1.
+/// Like driver(), but without cuInit: null if there is no libcuda.so.1.
 const Driver* loaded_driver();
-/// The services of our driver, once driver() has found it; null before, and for another driver.
+/// The services of Kernelmill's driver once driver() has found it. Null before that, and for
+/// another driver.
 const LibraryTable* table_if_loaded() noexcept;
 
-/// True where the program may not call a library: in a host function of a stream, or in another
-/// callback of the driver. Libraries ask before they take a lock, since its holder may wait for
-/// that very function.
+/// True if the program may not call a library: inside a stream's host function or another callback
+/// of the driver. Libraries check this before they take a lock, whose holder may be waiting for
+/// that function.
 inline bool is_in_callback() noexcept {
   const LibraryTable* const table = table_if_loaded();
   return table != nullptr && table->is_in_callback();
 }
 
-/// Makes sure that the thread has a context: the primary one of device 0 when none is current, and
-/// a current primary one again after its reset.
+/// Makes a context current if the thread has none: device 0's primary context. After a reset, a
+/// current primary context is retained again.
 cu::CUresult enter_context(const Driver& driver);
 
-/// The life of a context. A reset of the device ends that of the primary one, whose handle stays.
+/// Tracks one life of a context. A device reset ends its primary context, whose handle stays valid,
+/// so the handle alone does not show that memory is gone.
 class ContextLife {
  public:
-  /// Notes the current context.
+  /// Remembers the current context.
   cu::CUresult note_current(const Driver& driver);
   void forget() noexcept { context_ = nullptr; }
   bool is_noted() const noexcept { return context_ != nullptr; }
-  /// Null when none is noted.
+  /// Null before note_current().
   cu::CUcontext context() const noexcept { return context_; }
-  /// False when the context is gone: what it held is gone, too, and its addresses may be others'.
+  /// Returns false if the context has ended: its objects are gone, and their addresses may be in
+  /// use again.
   bool goes_on(const Driver& driver) const;
 
  private:

@@ -1,4 +1,4 @@
-// Handles of the libraries' objects: ids, so that stale ones and garbage are errors.
+// Handles of the libraries' objects. They are ids, so stale handles and garbage are detected.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace km::library {
 
-/// The kinds of objects with ids, over all libraries: an id of one is none of another's.
+/// The kinds of objects with ids, numbered across all libraries so that an id of one kind is never
+/// valid as another.
 enum class HandleKind : uint8_t {
   kCublas = 1,
   kCublasLt = 2,
@@ -21,38 +22,39 @@ enum class HandleKind : uint8_t {
   kEmulationDescriptor = 20
 };
 
-// An id is never an address, and positive: Python programs keep handles in signed integers. Its
-// kind lies above what tells objects of the kind apart.
+// Ids are never valid addresses, and are positive because Python programs hold handles in signed
+// integers. The bits for the kind are above those that distinguish objects of one kind.
 constexpr uint64_t kFirstHandle = uint64_t{1} << 62;
 constexpr int kHandleKindBit = 40;
 
-/// The number for ids of a kind from a library; those of CUDA 12 and 13 may be in one process.
+/// The tag of a kind's ids in one version of a library: the libraries of CUDA 12 and 13 may be in
+/// one process.
 constexpr uint64_t handle_tag(HandleKind kind, unsigned library_version) {
   return static_cast<uint64_t>(kind) | uint64_t{library_version & 0x3f} << 8;
 }
-/// True for an id of the kind from any version of its library, whether it lives or not.
+/// True for an id of the kind from any version of its library, even after the object has ended.
 constexpr bool is_handle_of(uint64_t id, HandleKind kind) {
   return id >> 62 == 1 && (id >> kHandleKindBit & 0xff) == static_cast<uint64_t>(kind);
 }
 
-/// Objects by id, safe for any thread. An object lives on while a call uses it.
+/// Thread-safe table of objects by id. A call that uses an object keeps it alive.
 template <class T>
 class HandleMap {
  public:
-  /// A new id for the object, which no other kind of object has when the tags differ.
+  /// Adds an object and returns its id, which is unique among all kinds if the tags differ.
   uint64_t add(std::shared_ptr<T> object, uint64_t tag) {
     const std::lock_guard lock(mutex_);
     const uint64_t id = kFirstHandle + (tag << kHandleKindBit) + (++last_ << 4);
     objects_.emplace(id, std::move(object));
     return id;
   }
-  /// Null when the id is no live one.
+  /// Null if the id is not live.
   std::shared_ptr<T> find(uint64_t id) {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(id);
     return found == objects_.end() ? nullptr : found->second;
   }
-  /// The object, whose id ends; null when the id is no live one.
+  /// Ends the id and returns its object; null if the id is not live.
   std::shared_ptr<T> remove(uint64_t id) {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(id);
@@ -63,12 +65,12 @@ class HandleMap {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::unordered_map<uint64_t, std::shared_ptr<T>> objects_;
   uint64_t last_ = 0;
 };
 
-/// A map that is never destroyed: other threads may make calls while the process exits.
+/// A map that is never destroyed, because other threads may make calls during exit.
 template <class T>
 HandleMap<T>& handle_map() {
   union Forever {

@@ -11,8 +11,8 @@
 namespace km::library {
 namespace {
 
-/// A copy by the system, which needs no handler of faults. Systems that refuse it to programs leave
-/// the plain one.
+/// Copies by a system call, which reports bad addresses without a fault handler. If the system
+/// forbids the call to programs, an ordinary copy is made, which can fault.
 bool copy_by_system(void* to, const void* from, size_t size_bytes) {
   const iovec local = {to, size_bytes};
   const iovec remote = {const_cast<void*>(from), size_bytes};

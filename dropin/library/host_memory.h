@@ -1,5 +1,5 @@
-// The one door to what a program's pointers name in the host's memory. None of it has to be there:
-// a read or a write says so, and the process goes on.
+// The only way to access host memory through a program's pointers. The memory need not be mapped:
+// reads and writes report bad addresses instead of faulting.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@ namespace km::library {
 
 namespace detail {
 
-/// The copy by the CPU plugin's fault handler once a driver with one is loaded, else by the system.
+/// Copies through the CPU plugin's fault handler if a driver that has one is loaded, and otherwise
+/// by a system call.
 bool copy_host(void* to, const void* from, size_t size_bytes) noexcept;
 
-/// True for memory on the page of the stack that the caller's frame is on: it is there.
+/// True for memory on the stack page of the caller's frame, which is certainly mapped.
 inline bool is_beside_frame(const void* place, size_t size_bytes) {
   constexpr uintptr_t kPageBytes = arch::kLeastPageBytes;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -26,7 +27,7 @@ inline bool is_beside_frame(const void* place, size_t size_bytes) {
 
 }  // namespace detail
 
-/// False when `from`, which is the program's, cannot be read.
+/// Returns false if the program's memory at `from` cannot be read.
 inline bool read_host(void* to, const void* from, size_t size_bytes) noexcept {
   if (detail::is_beside_frame(from, size_bytes)) {
     std::memcpy(to, from, size_bytes);
@@ -34,7 +35,7 @@ inline bool read_host(void* to, const void* from, size_t size_bytes) noexcept {
   }
   return detail::copy_host(to, from, size_bytes);
 }
-/// False when `to`, which is the program's, cannot be written.
+/// Returns false if the program's memory at `to` cannot be written.
 inline bool write_host(void* to, const void* from, size_t size_bytes) noexcept {
   if (detail::is_beside_frame(to, size_bytes)) {
     std::memcpy(to, from, size_bytes);
@@ -43,7 +44,7 @@ inline bool write_host(void* to, const void* from, size_t size_bytes) noexcept {
   return detail::copy_host(to, from, size_bytes);
 }
 
-/// One value that the program points to.
+/// Reads a value through a program's pointer.
 template <class T>
 bool read_host(const T* from, T* to) noexcept {
   return read_host(to, from, sizeof(T));
@@ -53,8 +54,8 @@ bool write_host(T* to, const T& value) noexcept {
   return write_host(static_cast<void*>(to), &value, sizeof(T));
 }
 
-/// A text of the program's, without its zero. False when it cannot be read to its end, or is longer
-/// than `most_bytes`.
+/// Reads a program's string without its terminating zero. Returns false if it cannot be read to its
+/// end or is longer than `most_bytes`.
 bool read_host_text(const char* text, size_t most_bytes, std::string* out);
 
 }  // namespace km::library

@@ -1,4 +1,4 @@
-// Kernels of the libraries, from PTX that the library holds.
+// The libraries' kernels, compiled from PTX that is part of the library.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace km::library {
 
-/// One PTX module, loaded by the driver when the first kernel of it is launched.
+/// A PTX module, which the driver loads when one of its kernels is first launched.
 class KernelModule {
  public:
   constexpr explicit KernelModule(const char* ptx) : ptx_(ptx) {}
@@ -30,7 +30,7 @@ class KernelModule {
   std::atomic<cu::CUlibrary> library_{nullptr};
 };
 
-/// Memory of a stream: allocated in its order and freed in its order.
+/// Memory that is allocated and freed in a stream's order.
 class StreamMemory {
  public:
   StreamMemory(const Driver& driver, cu::CUstream stream) : driver_(driver), stream_(stream) {}

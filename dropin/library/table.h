@@ -1,6 +1,6 @@
-// Services of our libcuda.so.1 that the CUDA libraries beside it (libcublas, libnvToolsExt) use and
-// the driver API has no names for. cuGetExportTable gives the table for kLibraryTableId; NVIDIA's
-// driver does not know that id.
+// Services of Kernelmill's libcuda.so.1 for the other CUDA libraries (libcublas, libnvToolsExt)
+// that the driver API has no functions for. cuGetExportTable returns the table for kLibraryTableId,
+// which NVIDIA's driver does not know.
 #pragma once
 
 #include "backend/interface.h"
@@ -8,11 +8,11 @@
 
 namespace km::library {
 
-/// Bytes: the last two count changes of the table's layout.
+/// The last two bytes are a version number of the table's layout.
 inline constexpr cu::CUuuid kLibraryTableId = {
     {'k', 'e', 'r', 'n', 'e', 'l', 'm', 'i', 'l', 'l', '-', 'l', 'i', 'b', 0, 4}};
 
-/// Memory that a routine may touch: an array, or a scalar in device memory.
+/// Memory that a BLAS routine may access: an array, or a scalar in device memory.
 struct BlasArray {
   const char* name;  // for messages
   uint64_t address;  // of the first byte
@@ -24,37 +24,39 @@ struct BlasArray {
 
 constexpr uint32_t kMostBlasArrays = 5;
 
-/// One routine of backend/blas.def with the memory that it may touch. Matrices lie by columns.
+/// A call of a routine in backend/blas.def with the memory that it may access. Matrices are
+/// column-major.
 struct BlasRequest {
   kmb_blas_call call;
   BlasArray arrays[kMostBlasArrays];
   uint32_t array_count;
 };
 
-/// km_plugin_copy_host of the CPU plugin: 0 when memory is not there.
+/// km_plugin_copy_host of the CPU plugin; returns 0 if a part of the memory is not mapped.
 using CopyHost = uint32_t (*)(void* destination, const void* source, uint64_t size_bytes);
 
 struct LibraryTable {
   uint64_t size_bytes;
-  /// Queues the routine in the stream, or has it captured. CUDA_ERROR_INVALID_VALUE when an array
-  /// does not lie in one allocation; what km_blas returns else.
+  /// Queues the routine in the stream, or captures it. CUDA_ERROR_INVALID_VALUE if an array is not
+  /// inside one allocation; otherwise the result of km_blas.
   cu::CUresult (*submit_blas)(cu::CUstream stream, const BlasRequest* request);
-  /// A range of the host in the trace of the current context; its id, or 0 when nothing records.
+  /// Opens a host range in the current context's trace; returns its id, or 0 if no trace is
+  /// recorded.
   uint64_t (*start_range)(const char* name);
-  /// Ids that name no open range are ignored.
+  /// Closes a range. Ids of ranges that are not open are ignored.
   void (*end_range)(uint64_t id);
-  /// CUDA_ERROR_INVALID_VALUE when an array does not lie in one allocation that the stream's
-  /// context may use, with its name in the log.
+  /// Checks that each array is inside one allocation that the stream's context may use. Otherwise
+  /// returns CUDA_ERROR_INVALID_VALUE and logs the array's name.
   cu::CUresult (*check_arrays)(cu::CUstream stream, const BlasArray* arrays, uint32_t count);
-  /// Copies between memory of the host's that may not be there; false when a part of it is not.
-  /// Null: the plugin has no such copy.
+  /// Copies host memory that may not be mapped; returns 0 if a part of it is not. Null if the
+  /// plugin has no such function.
   CopyHost copy_host;
-  /// Notes that an id lives which other libraries take, too, or that it has ended.
+  /// Records that an id, which other libraries also accept, is live or has ended.
   void (*note_handle)(uint64_t id, bool is_live);
-  /// True for an id that note_handle() has made live.
+  /// True for an id that note_handle() last recorded as live.
   bool (*is_live_handle)(uint64_t id);
-  /// True inside a host function, or another callback that the driver makes on this thread. A
-  /// library makes no calls there: what they would wait for may wait for that function.
+  /// True inside a host function or another callback that the driver makes on this thread. A
+  /// library makes no calls there: a call could wait for work that waits for that function.
   bool (*is_in_callback)();
 };
 

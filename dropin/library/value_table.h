@@ -1,4 +1,5 @@
-// Values by id, for objects that calls read whole: a reader copies the value and takes no lock.
+// A table of values by id, for small objects that calls read whole: a reader copies the value
+// without taking a lock.
 #pragma once
 
 #include <array>
@@ -13,19 +14,19 @@
 
 namespace km::library {
 
-/// Values of one kind. An id holds the place of its value and how often the place has been used, so
-/// that an id that has ended, or that was never given, finds nothing.
+/// The values of one kind. An id consists of the value's index and the number of times that the
+/// index has been used, so that ended or invented ids find nothing.
 template <class T, HandleKind kind>
 class ValueTable {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(uint64_t) == 0);
 
  public:
-  /// A new id; 0 when there are 2^20 values already.
+  /// Adds a value and returns its id; 0 if there are 2^20 values already.
   uint64_t add(const T& value) {
     const std::lock_guard lock(mutex_);
     uint64_t index = 0;
     if (free_.size() > kLeastFree || (used_ == kMost && !free_.empty())) {
-      index = free_.front();  // the one that ended first: ids come again as late as can be
+      index = free_.front();  // the one freed longest ago, so that ids are reused late
       free_.pop_front();
     } else if (used_ < kMost) {
       index = used_++;
@@ -41,7 +42,7 @@ class ValueTable {
     write(slot, id, value);
     return id;
   }
-  /// False when the id is no live one; *out is anything then.
+  /// Returns false if the id is not live; *out is undefined then.
   bool read(uint64_t id, T* out) const {
     const Slot* const slot = slot_of(id);
     if (slot == nullptr) return false;
@@ -59,7 +60,7 @@ class ValueTable {
       return is_live;
     }
   }
-  /// Replaces the value by what `change` makes of it. False when the id is no live one.
+  /// Replaces the value by the result of `change`. Returns false if the id is not live.
   template <class Change>
   bool update(uint64_t id, Change&& change) {
     const std::lock_guard lock(mutex_);
@@ -69,7 +70,7 @@ class ValueTable {
     write(*slot_of(id), id, value);
     return true;
   }
-  /// Ends the id. False when it is no live one.
+  /// Ends the id. Returns false if it is not live.
   bool remove(uint64_t id) {
     const std::lock_guard lock(mutex_);
     T value;
@@ -119,7 +120,7 @@ class ValueTable {
   }
 
   std::array<std::atomic<Chunk*>, kMost / kChunk> chunks_ = {};
-  std::mutex mutex_;  // guards what follows, and changes of values
+  std::mutex mutex_;  // guards the members below, and changes of values
   std::deque<uint64_t> free_;
   uint64_t used_ = 0;
 };

@@ -32,7 +32,8 @@ nvmlReturn_t get_uuid(const Driver& driver, cu::CUdevice device, char (&out)[48]
   return NVML_SUCCESS;
 }
 
-/// Free and total memory of a device, in its primary context if none of its contexts is current.
+/// Free and total memory of a device. If no context of the device is current, its primary context
+/// is used.
 nvmlReturn_t get_memory(const Driver& driver, cu::CUdevice device, size_t* free, size_t* total) {
   cu::CUcontext before = nullptr, primary = nullptr;
   LIB_CHECK(driver.cuCtxGetCurrent(&before));
@@ -44,7 +45,7 @@ nvmlReturn_t get_memory(const Driver& driver, cu::CUdevice device, size_t* free,
   return status_of(got);
 }
 
-/// The part of the processors' time that this process used since the last call, in per cent.
+/// The share of processor time that this process used since the last call, in per cent.
 unsigned utilization_percent() {
   using Clock = std::chrono::steady_clock;
   static std::mutex mutex;
@@ -87,7 +88,7 @@ unsigned architecture_of(int major, int minor) {
   }
 }
 
-/// Finds the first device for which `matches` holds.
+/// Finds the first device for which `matches` returns true.
 template <class Matches>
 nvmlReturn_t find_handle(nvmlDevice_t* out, Matches&& matches,
                          const char* function = __builtin_FUNCTION()) {
@@ -112,7 +113,7 @@ nvmlReturn_t find_handle(nvmlDevice_t* out, Matches&& matches,
 extern "C" {
 
 nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned size_bytes) {
-  // The first branch of NVIDIA's drivers that serves CUDA 13.
+  // The first NVIDIA driver branch that supports CUDA 13.
   return call([&](const Driver&) { return give_text("580.00", version, size_bytes); });
 }
 
@@ -169,7 +170,7 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, nvmlDevice_t* 
         driver.cuDeviceGetPCIBusId(text, sizeof text, each) != cu::CUDA_SUCCESS) {
       return false;
     }
-    // Domains have four digits or eight.
+    // PCI domains are written with four or eight digits.
     const size_t given = std::strlen(bus_id), known = std::strlen(text);
     return given >= known && strcasecmp(bus_id + (given - known), text) == 0;
   });

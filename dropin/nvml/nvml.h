@@ -1,4 +1,4 @@
-// The part of NVML's ABI that is implemented, and the frame of its functions.
+// The implemented part of NVML's ABI, and the frame of its functions.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,15 @@ namespace km::nvml {
 
 using library::Driver;
 
-/// nvmlInit has been called more often than nvmlShutdown.
+/// True if nvmlInit was called more often than nvmlShutdown.
 bool is_initialized();
 
-/// The driver's device of a handle.
+/// Finds the driver's device for a handle.
 nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice* out);
 nvmlDevice_t handle_of(unsigned index);
 
-/// NVML for the frame of its functions. Programs ask it what there is: no failure is shown.
+/// Describes NVML to the shared frame. Programs use NVML to probe the system, so its failures are
+/// not shown.
 struct NvmlLibrary : frame::Library {
   using Status = nvmlReturn_t;
   static constexpr Status kOutOfMemory = NVML_ERROR_MEMORY;
@@ -58,24 +59,24 @@ struct NvmlLibrary : frame::Library {
   static const char* name_of(nvmlReturn_t status) noexcept;
 };
 
-/// nvmlReturn_t for what the driver says.
+/// Converts a result of the driver to an nvmlReturn_t.
 constexpr nvmlReturn_t status_of(cu::CUresult result) noexcept {
   return frame::status_of<NvmlLibrary>(result);
 }
 
-/// Fails because an argument is wrong, and logs why.
+/// Logs why an argument is invalid and returns the error.
 [[gnu::format(printf, 1, 2)]] nvmlReturn_t invalid(const char* format, ...) noexcept;
 
-/// Copies text with its end, if there is room.
+/// Copies a string with its terminating zero if there is room.
 nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes);
 
-/// A function that needs no nvmlInit.
+/// Runs a function that does not need nvmlInit.
 template <class Body>
 nvmlReturn_t call_before_init(Body&& body, const char* function = __builtin_FUNCTION()) {
   return frame::call<NvmlLibrary>(function, body);
 }
 
-/// A function that needs nvmlInit: the body gets the driver.
+/// Runs a function that needs nvmlInit; the body receives the driver.
 template <class Body>
 nvmlReturn_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
   const auto with_driver = [&]() -> nvmlReturn_t {
@@ -86,7 +87,7 @@ nvmlReturn_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return call_before_init(with_driver, function);
 }
 
-/// A function of a device.
+/// Runs a function of a device; the body receives the device.
 template <class Body>
 nvmlReturn_t call_device(nvmlDevice_t handle, Body&& body,
                          const char* function = __builtin_FUNCTION()) {

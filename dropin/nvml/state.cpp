@@ -1,4 +1,4 @@
-// Begin and end, handles, texts.
+// Initialisation, shutdown, device handles and error strings.
 #include <atomic>
 #include <cstring>
 

@@ -17,22 +17,23 @@ namespace fs = std::filesystem;
 
 const std::string kOwnName = "libnvrtc.so." + std::to_string(KM_NVRTC_MAJOR);
 
-/// The folder of the CUDA libraries of this installation, with those of all versions.
+/// This installation's folder of CUDA libraries, including the folders of single CUDA versions.
 fs::path own_folder() {
   const std::string own = folder_of_code(reinterpret_cast<const void*>(&own_folder));
   std::error_code ignored;
   return fs::weakly_canonical(fs::path(own), ignored).parent_path();
 }
 
-/// True if the file is one of this installation's: it would hand its calls to itself.
+/// True if the file belongs to this installation: loading it would forward calls to this library
+/// again.
 bool is_own(const std::string& path, const fs::path& own) {
   std::error_code ignored;
   const fs::path folder = fs::weakly_canonical(path, ignored).parent_path();
   return folder == own || folder.parent_path() == own;
 }
 
-/// Files that may be NVIDIA's library: those that the loader would find but for this one, then
-/// those that km_compile finds; the ones of this version first.
+/// Files that may be NVIDIA's library: those that the loader would find without this one, then
+/// those that km_compile finds. Files of this version come first.
 std::vector<std::string> candidates(NvrtcSearch& search) {
   const NvrtcSurroundings surroundings = nvrtc_surroundings();
   search = search_nvrtc(surroundings);
@@ -52,8 +53,8 @@ std::vector<std::string> candidates(NvrtcSearch& search) {
   return paths;
 }
 
-/// NVRTC opens its helper by name, which fails where the loader does not look into its folder; a
-/// library that is loaded already is found by its name.
+/// NVRTC opens its builtins library by name, which fails if the loader does not search its folder.
+/// A library that is loaded already is found by name.
 void load_builtins(const Dylib& library, const std::string& path) {
   int major = 0, minor = 0;
   const auto version = library.function<int (*)(int*, int*)>("nvrtcVersion");
@@ -92,7 +93,8 @@ const char* NvrtcLibrary::name_of(nvrtcResult result) noexcept {
 }
 
 void* nvidia_function(const char* name) {
-  static const std::optional<Dylib> library = load();  // tried again when memory was missing
+  // tried again if an exception for lack of memory ended it
+  static const std::optional<Dylib> library = load();
   return library ? library->symbol(name) : nullptr;
 }
 

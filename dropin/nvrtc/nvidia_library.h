@@ -1,4 +1,4 @@
-// NVIDIA's NVRTC, which this library hands its calls to.
+// NVIDIA's NVRTC, to which this library forwards its calls.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ nvrtcResult call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return frame::call<NvrtcLibrary>(function, body);
 }
 
-/// The function of that name; null when no NVRTC is found, which the log says once, or when its
-/// version has no such function.
+/// Finds a function in NVIDIA's library. Null if no NVRTC is found, which is logged once, or if its
+/// version lacks the function.
 void* nvidia_function(const char* name);
 
-/// nvidia_function() with its type.
+/// Like nvidia_function(), with the function's type.
 template <class Function>
 Function* nvidia_function(const char* name) {
   return reinterpret_cast<Function*>(nvidia_function(name));

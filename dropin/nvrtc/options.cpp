@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kReal = "sm_";
 
-/// The length of the option's text before the architecture when both are one word (-arch=sm_89).
+/// The length of an option's text before the architecture, if both are one word (-arch=sm_89).
 size_t prefix_length(std::string_view option) {
   for (const std::string_view prefix : {"-arch=", "--gpu-architecture="}) {
     if (option.starts_with(prefix)) return prefix.size();
@@ -30,7 +30,7 @@ bool is_null(const char* option) { return option == nullptr; }
 
 VirtualOptions::VirtualOptions(std::span<const char* const> options)
     : options_(options.begin(), options.end()) {
-  if (std::any_of(options.begin(), options.end(), is_null)) return;  // NVRTC refuses them
+  if (std::any_of(options.begin(), options.end(), is_null)) return;  // NVRTC rejects null options
   if (std::any_of(options.begin(), options.end(), asks_for_linker_code)) return;
   for (size_t i = 0; i < options_.size(); ++i) {
     const std::string_view option = options_[i];

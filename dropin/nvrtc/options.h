@@ -1,4 +1,4 @@
-// Options of a compilation, with a virtual architecture in place of a real one.
+// Compilation options with a virtual architecture in place of a real one.
 #pragma once
 
 #include <span>
@@ -7,17 +7,17 @@
 
 namespace km::nvrtc {
 
-/// The options that NVIDIA's library gets: those of the program, but compute_89 where they name
-/// sm_89. Options that ask for intermediate code of the linker's (-dlto) stay as they are.
+/// The options that NVIDIA's library receives: the program's, with compute_89 in place of sm_89.
+/// Options for link-time intermediate code (-dlto) are unchanged.
 class VirtualOptions {
  public:
-  /// The texts are the caller's, and outlive this.
+  /// The strings stay the caller's and must outlive this object.
   explicit VirtualOptions(std::span<const char* const> options);
   VirtualOptions(const VirtualOptions&) = delete;
   VirtualOptions& operator=(const VirtualOptions&) = delete;
 
   const char* const* data() const { return options_.data(); }
-  /// True if the program has asked for machine code.
+  /// True if the program asked for machine code.
   bool replaces_machine_code() const { return !replaced_.empty(); }
 
  private:

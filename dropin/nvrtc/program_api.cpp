@@ -1,5 +1,5 @@
-// Programs compiled for machine code: they are compiled to PTX, and that PTX is their cubin, since
-// drivers load it in its place.
+// Programs compiled to machine code: they are compiled to PTX instead, which is returned as their
+// cubin, since drivers load it like one.
 #include <pthread.h>
 
 #include <mutex>
@@ -14,8 +14,8 @@ namespace {
 
 using namespace km::nvrtc;  // NOLINT: its functions are what these call
 
-/// The programs whose options asked for machine code. Never destroyed: other threads may compile
-/// while the process exits.
+/// The programs whose options asked for machine code. Never destroyed, because other threads may
+/// compile during exit.
 class MachineCodePrograms {
  public:
   void set(void* program, bool is_machine_code) {
@@ -41,14 +41,16 @@ class MachineCodePrograms {
 MachineCodePrograms& machine_code_programs() {
   static MachineCodePrograms* const programs = [] {
     static auto* const made = new MachineCodePrograms;
-    // NVRTC works in children, too: a fork waits until no other thread holds the lock.
+    // NVRTC also works in forked children, so the lock must be free there: a fork takes it first
+    // and releases it in both processes.
     pthread_atfork([] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); });
     return made;
   }();
   return *programs;
 }
 
-/// The function for the program's PTX when that stands for its machine code, or the one by name.
+/// NVIDIA's function for the program's PTX if that replaces machine code, or otherwise the function
+/// `name`.
 template <class Out>
 nvrtcResult call_for_image(const char* name, const char* ptx_name, nvrtcProgram program, Out* out) {
   const auto get = [&] {

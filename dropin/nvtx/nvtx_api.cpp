@@ -1,5 +1,5 @@
-// The functions of NVTX, for programs linked with libnvToolsExt and, by injection, for those whose
-// annotations are header only.
+// The functions of NVTX, for programs linked with libnvToolsExt and, through injection, for
+// programs that use the header-only version.
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace km::nvtx;  // NOLINT: its functions are what these call
 
-/// nvtxEventAttributes_t up to its message.
+/// The fields of nvtxEventAttributes_t up to the message.
 struct EventAttributes {
   uint16_t version, size;
   uint32_t category;
@@ -44,8 +44,8 @@ uint64_t id_of(const void* domain) { return reinterpret_cast<uint64_t>(domain); 
 
 constexpr uint64_t kDefaultDomain = 0;
 
-/// Runs the body of an exported function; when memory is missing, so is the annotation, and
-/// `otherwise` the result.
+/// Runs an exported function's body. If memory runs out, the annotation is dropped and the result
+/// is `otherwise`.
 template <class Body, class Result = decltype(std::declval<Body>()())>
 Result guarded(Body&& body, Result otherwise = {}) {
   return km::frame::run<Result>(body, [&](bool, const char*) { return otherwise; });
@@ -124,7 +124,7 @@ void* nvtxDomainRegisterStringW(void*, const wchar_t* text) {
   return guarded([&] { return reinterpret_cast<void*>(register_string(narrow(text))); });
 }
 
-// Traces have no place for names of categories, threads and resources.
+// Names of categories, threads and resources are ignored, because traces cannot record them.
 #define KM_NO_PLACE(symbol) \
   void symbol() {}
 KM_NO_PLACE(nvtxNameCategoryA)
@@ -197,7 +197,8 @@ void fill_domains(FunctionTable table, unsigned size) {
 
 }  // namespace
 
-/// NVTX of a program calls this when NVTX_INJECTION64_PATH names the library; 1: it is used.
+/// Called by a program's NVTX if NVTX_INJECTION64_PATH names this library. Returns 1 if it will be
+/// used.
 extern "C" int InitializeInjectionNvtx2(const void* (*get_export_table)(uint32_t)) {
   constexpr uint32_t kCallbacks = 1;
   constexpr int kCore = 1, kDomains = 5;

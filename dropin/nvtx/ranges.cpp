@@ -17,13 +17,13 @@ struct RegisteredString {
 };
 constexpr uint64_t kDomainTag = 5, kStringTag = 6;
 
-/// The open ranges of a thread, by domain.
+/// A thread's open ranges, by domain.
 std::unordered_map<uint64_t, std::vector<uint64_t>>& open_ranges() {
   static thread_local std::unordered_map<uint64_t, std::vector<uint64_t>> ranges;
   return ranges;
 }
 
-/// Programs may be annotated and never use a device: the driver is not initialised for them.
+/// Annotated programs may never use a device, so the driver is not initialised for annotations.
 const library::LibraryTable* table() {
   const library::Driver* const driver = library::loaded_driver();
   return driver != nullptr ? driver->table : nullptr;

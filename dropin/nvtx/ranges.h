@@ -1,4 +1,4 @@
-// Ranges of NVTX as ranges in the traces of our driver.
+// NVTX ranges as ranges in the traces of Kernelmill's driver.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@ namespace km::nvtx {
 /// NVTX_NO_PUSH_POP_TRACKING.
 inline constexpr int kNoTracking = -2;
 
-/// Opens a range of the calling thread; its level in the domain, from 0.
+/// Opens a range on the calling thread; returns its nesting level in the domain, from 0.
 int push(uint64_t domain, const std::string& name);
-/// Closes the thread's last one; its level, or kNoTracking when there is none.
+/// Closes the thread's innermost range; returns its level, or kNoTracking if none is open.
 int pop(uint64_t domain);
-/// A range that any thread may end; 0 when nothing records.
+/// Opens a range that any thread may close; returns 0 if no trace is recorded.
 uint64_t start(uint64_t domain, const std::string& name);
 void end(uint64_t range);
-/// A range without length.
+/// Records an instantaneous event.
 void mark(uint64_t domain, const std::string& name);
 
 uint64_t create_domain(std::string name);
 void destroy_domain(uint64_t domain);
 uint64_t register_string(std::string text);
-/// Empty for what is no registered string.
+/// Empty if the id is not a registered string.
 std::string registered_string(uint64_t id);
 
-/// UTF-8 of what NVTX has as wide characters; empty for null.
+/// Converts NVTX's wide characters to UTF-8; empty for null.
 std::string narrow(const wchar_t* text);
 
 }  // namespace km::nvtx

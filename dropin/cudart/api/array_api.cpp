@@ -1,4 +1,4 @@
-// Arrays: the driver has them or says that it has not.
+// Arrays, on top of the driver's, including the copies that run across the ends of rows.
 #include <algorithm>
 
 #include "dropin/cudart/device/context.h"
@@ -20,7 +20,7 @@ cudaError_t describe(const cudaChannelFormatDesc* channels, cudaExtent extent, u
 
 CUarray mutable_array(cudaArray_const_t array) { return const_cast<CUarray>(array); }
 
-/// The rows of an array, for copies that go on from row to row.
+/// An array's rows, for copies that continue from one row to the next.
 struct ArrayRows {
   size_t row_bytes = 0, rows = 0;
 
@@ -37,7 +37,7 @@ struct ArrayRows {
     return place.x_bytes < row_bytes && place.y < rows &&
            size_bytes <= (rows - place.y) * row_bytes - place.x_bytes;
   }
-  /// Bytes from a place on that lie in its row.
+  /// The number of bytes from a place to the end of its row.
   size_t left(const ArrayPlace& place) const { return row_bytes - place.x_bytes; }
   void advance(ArrayPlace* place, size_t size_bytes) const {
     const size_t x_bytes = place->x_bytes + size_bytes;
@@ -46,8 +46,8 @@ struct ArrayRows {
   }
 };
 
-/// Bytes of an array from a place on that go on from row to row: calls copy_part(place, width,
-/// height, offset) for the rest of the first row, all whole rows, and the beginning of the last.
+/// Divides a run of bytes that crosses rows into rectangles: calls copy_part(place, width, height,
+/// offset) for the rest of the first row, all whole rows, and the beginning of the last.
 template <class CopyPart>
 cudaError_t copy_run(ArrayPlace place, size_t size_bytes, CopyPart&& copy_part) {
   ArrayRows array;
@@ -65,7 +65,7 @@ cudaError_t copy_run(ArrayPlace place, size_t size_bytes, CopyPart&& copy_part) 
   return cudaSuccess;
 }
 
-/// A run of bytes from one array to another, each with rows of its own length.
+/// Copies a run of bytes between arrays whose rows may differ in length.
 cudaError_t run_copy_arrays(ArrayPlace target, ArrayPlace source, size_t size_bytes,
                             cudaMemcpyKind kind, Order order) {
   LIB_TRY(check_device_kind(kind, cudaMemcpyDeviceToDevice));

@@ -1,4 +1,4 @@
-// Capturing streams into graphs.
+// Stream capture.
 #include "dropin/cudart/device/context.h"
 
 namespace km::cudart {

@@ -1,4 +1,4 @@
-// Copies of linear memory and of variables.
+// Copies of linear memory and of device variables.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/memory/copy.h"
 #include "dropin/cudart/module/registry.h"

@@ -1,4 +1,4 @@
-// Devices: which there are, which one a thread uses, its limits and settings.
+// Device queries, each thread's selected device, its limits and flags.
 #include <algorithm>
 
 #include "dropin/cudart/device/context.h"
@@ -8,7 +8,7 @@ namespace km::cudart {
 
 namespace {
 
-constexpr unsigned kDeviceFlags = 0xFF;  // those that the driver knows
+constexpr unsigned kDeviceFlags = 0xFF;  // the flags that the driver knows
 
 cudaError_t set_flags(int device, unsigned flags) {
   if ((flags & ~kDeviceFlags) != 0) return cudaErrorInvalidValue;
@@ -30,7 +30,7 @@ cudaError_t cudaRuntimeGetVersion(int* out) {
 cudaError_t cudaDriverGetVersion(int* out) {
   return call([&]() -> cudaError_t {
     LIB_REQUIRE(out);
-    *out = 0;  // without a driver, which is no error here
+    *out = 0;  // a missing driver is not an error here
     if (load_driver() == cudaErrorInsufficientDriver) return cudaSuccess;
     return driver.cuDriverGetVersion(out);
   });

@@ -1,4 +1,4 @@
-// The last error of the thread, names and texts of errors.
+// Each thread's last error; names and texts of errors.
 #include "dropin/cudart/frame/errors.h"
 #include "dropin/cudart/frame/last_error.h"
 

@@ -6,7 +6,7 @@ namespace km::cudart {
 
 namespace {
 
-/// Rows of all layers at once if nothing lies between them, else layer by layer.
+/// Fills a box: all layers in one call if they are contiguous, otherwise layer by layer.
 cudaError_t fill_box(cudaPitchedPtr target, int value, cudaExtent extent, Order order,
                      const char* function = __builtin_FUNCTION()) {
   return call_context(

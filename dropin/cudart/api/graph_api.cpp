@@ -1,4 +1,4 @@
-// Graphs: making, instantiating and launching them.
+// Creation, instantiation and launches of graphs.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/frame/version.h"
 

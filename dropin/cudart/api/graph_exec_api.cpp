@@ -1,4 +1,4 @@
-// Nodes of instantiated graphs.
+// Nodes of executable graphs.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/graph/graph_params.h"
 #include "dropin/cudart/memory/copy.h"

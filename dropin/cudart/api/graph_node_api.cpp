@@ -1,4 +1,4 @@
-// Nodes of graphs: adding them, their parameters and edges.
+// Graph nodes: creation, parameters and edges.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/frame/version.h"
 #include "dropin/cudart/graph/graph_params.h"
@@ -63,7 +63,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
   });
 }
 
-// CUDA 12 names the source first.
+// CUDA 12 has the source as the first parameter, CUDA 13 the destination.
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t first, cudaGraphNode_t second) {
   return call_context([&] {
     return is_cuda_12() ? driver.cuGraphKernelNodeCopyAttributes(second, first)

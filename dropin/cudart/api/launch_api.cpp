@@ -1,4 +1,4 @@
-// Launches, and attributes of kernels.
+// Kernel launches and attributes of kernels.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/module/launch.h"
 #include "dropin/cudart/module/registry.h"

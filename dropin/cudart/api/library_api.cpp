@@ -1,4 +1,4 @@
-// Code that the program loads itself, and entry points of the driver.
+// Libraries, code that programs load explicitly, and the driver's entry points.
 #include <vector>
 
 #include "dropin/cudart/device/context.h"
@@ -19,7 +19,7 @@ cudaError_t entry_point(const char* name, void** out, unsigned version, unsigned
   return status != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
 }
 
-/// Kernels of a library are symbols as long as it is loaded.
+/// Kernels of a library are valid symbols until it is unloaded.
 cudaError_t unload(CUlibrary library) {
   unsigned count = 0;
   std::vector<CUkernel> kernels;

@@ -1,4 +1,4 @@
-// Managed memory: where it should be, and what the driver knows of it.
+// Managed memory: advice, prefetches and attributes of ranges.
 #include "dropin/cudart/device/context.h"
 
 namespace km::cudart {

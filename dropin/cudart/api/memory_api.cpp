@@ -1,4 +1,4 @@
-// Allocations: device, pitched, page-locked, managed, stream-ordered.
+// Allocation of device, pitched, page-locked, managed and stream-ordered memory.
 #include <cstring>
 
 #include "dropin/cudart/device/context.h"
@@ -8,7 +8,7 @@ namespace km::cudart {
 
 namespace {
 
-constexpr unsigned kElementBytes = 4;  // what pitches suit
+constexpr unsigned kElementBytes = 4;  // element size for which pitches are chosen
 
 cudaError_t allocate(void** out, size_t size_bytes) {
   LIB_REQUIRE(out);
@@ -168,7 +168,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
     LIB_REQUIRE(out);
     cudaPointerAttributes found{};
     LIB_TRY(read_attributes(pointer, &found));
-    // CUDA 12's structure ends before `reserved`.
+    // CUDA 12's structure lacks `reserved`.
     std::memcpy(static_cast<void*>(out), &found,
                 is_cuda_12() ? offsetof(cudaPointerAttributes, reserved) : sizeof found);
     return cudaSuccess;

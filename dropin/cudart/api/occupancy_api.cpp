@@ -1,4 +1,4 @@
-// How many blocks and clusters of a kernel a device runs at the same time.
+// The numbers of a kernel's blocks and clusters that a device runs at the same time.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/module/launch.h"
 

@@ -1,11 +1,11 @@
-// Access between devices, and sharing with other processes.
+// Access between devices, and memory shared between processes.
 #include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
 
 namespace {
 
-/// The primary context of a device that the current one may be given access to.
+/// The primary context of a device to which the current context can get access.
 /// cudaErrorInvalidDevice for the current device itself.
 cudaError_t peer_context(int peer, CUcontext* out) {
   int device = 0;

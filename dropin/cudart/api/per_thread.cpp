@@ -1,5 +1,5 @@
-// Twins of functions for programs built with one default stream for each thread (_ptsz), which only
-// say what a null stream means.
+// Variants for programs that are built with per-thread default streams (_ptsz). They differ only in
+// the stream that a null handle selects.
 #include "dropin/cudart/frame/types.h"
 
 namespace km::cudart {

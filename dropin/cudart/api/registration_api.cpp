@@ -1,4 +1,5 @@
-// Calls of compilers' stubs: before main() to register code, at each launch, and at the end.
+// Functions that compiler-generated stubs call: before main() to register code, at each launch, and
+// at exit.
 #include "base/log.h"
 #include "base/process/fork.h"
 #include "dropin/cudart/device/context.h"
@@ -7,8 +8,9 @@
 namespace km::cudart {
 namespace {
 
-/// Runs a body that registers something: it has no result, and nothing may be thrown. Programs call
-/// these when they exit, too: a child of one that used the runtime has nothing to give back.
+/// Runs the body of a registration function, which returns nothing and must not throw. Programs
+/// call these at exit, too; a forked child of a process that used the runtime has nothing to
+/// release.
 template <class Body>
 void registering(const char* function, Body&& body) {
   if (is_forked()) return;
@@ -37,7 +39,7 @@ struct Configuration {
   size_t shared_bytes;
   cudaStream_t stream;
 };
-/// Launches whose arguments are being evaluated, which may launch too.
+/// A stack of launch configurations: evaluating a launch's arguments may launch other kernels.
 struct Configurations {
   static constexpr unsigned kMost = 64;
   unsigned count;
@@ -82,8 +84,9 @@ void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const c
   });
 }
 
-// Functions and data of the host that kernels reach by unified function pointers: no driver that
-// reports them (cudaDeviceProp::unifiedFunctionPointers) runs on the CPU.
+// Registration of host functions and data that kernels would access through unified function
+// pointers. It does nothing: no driver that reports them (cudaDeviceProp::unifiedFunctionPointers)
+// runs on the CPU.
 void __cudaRegisterHostVar(void**, const char* name, char*, size_t) {
   log(LogLevel::kInfo, "cuda", "the variable '%s' of the host is not shared with kernels", name);
 }
@@ -124,8 +127,8 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   });
 }
 
-// The stub keeps what this gives for good, so it must not fail if the code cannot be loaded yet:
-// the launch says why then.
+// The stub caches this result forever, so the call must succeed even if the code cannot be loaded
+// yet: the launch then reports the error.
 cudaError_t __cudaGetKernel(cudaKernel_t* out, const void* symbol) {
   return call([&]() -> cudaError_t {
     LIB_REQUIRE(out);

@@ -1,4 +1,4 @@
-// Streams: making them, waiting, callbacks, attributes.
+// Streams: creation, waits, callbacks and attributes.
 #include "dropin/cudart/device/context.h"
 
 namespace km::cudart {
@@ -19,7 +19,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* out, unsigned flags, int 
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call_context([&]() -> cudaError_t {
-    // The driver takes a null stream for the default one, which nobody can destroy.
+    // The driver would take a null stream for the default stream, which cannot be destroyed.
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     return driver.cuStreamDestroy_v2(stream);
   });

@@ -1,4 +1,4 @@
-// Texture and surface objects: the driver has them or says that it has not.
+// Texture and surface objects, on top of the driver's.
 #include <cstring>
 
 #include "dropin/cudart/device/context.h"
@@ -109,7 +109,8 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
   return made;
 }
 
-/// Integers as they are have nothing between them, and those of 32 bits are no fractions.
+/// Rejects linear filtering of integers that are not normalized, and normalization of 32-bit
+/// integers.
 cudaError_t check_sampling(const CUDA_RESOURCE_DESC& resource, const cudaTextureDesc& texture) {
   cudaChannelFormatDesc channels = {0, 0, 0, 0, cudaChannelFormatKindNone};
   CUDA_ARRAY3D_DESCRIPTOR found{};
@@ -143,7 +144,8 @@ cudaError_t check_sampling(const CUDA_RESOURCE_DESC& resource, const cudaTexture
 
 CUDA_RESOURCE_VIEW_DESC driver_view(const cudaResourceViewDesc& from) {
   CUDA_RESOURCE_VIEW_DESC made{};
-  std::memcpy(static_cast<void*>(&made), &from, sizeof from);  // the same but for what is reserved
+  // identical except for the reserved part
+  std::memcpy(static_cast<void*>(&made), &from, sizeof from);
   return made;
 }
 

@@ -11,22 +11,22 @@ thread_local ThreadState thread_state;
 namespace {
 
 struct Primary {
-  CUcontext context = nullptr;  // also after a reset, to know it again
+  CUcontext context = nullptr;  // kept after a reset, to recognise the handle
   bool is_retained = false;
 };
 
 struct Devices {
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::array<Primary, kMaxDevices> primaries;
   std::vector<int> valid;
 };
 
 Devices& devices() {
-  static Devices& all = *new Devices;  // calls come until the very end of the process
+  static Devices& all = *new Devices;  // never destroyed: calls may come during exit
   return all;
 }
 
-/// A primary context that was reset since: still current, but of no use.
+/// True for a primary context that has been reset since: it is still current but cannot be used.
 bool is_stale(CUcontext context) {
   Devices& all = devices();
   const std::lock_guard lock(all.mutex);

@@ -1,6 +1,6 @@
-// Devices and contexts of the runtime: each thread has a device, whose primary context is made
-// current at the thread's first call that needs one. Contexts that the program has made current by
-// the driver are used as they are.
+// The runtime's devices and contexts: each thread has a device, whose primary context becomes
+// current at the thread's first call that needs one. A context that the program has made current
+// through the driver is used unchanged.
 #pragma once
 
 #include "dropin/cudart/frame/call.h"
@@ -11,7 +11,7 @@ namespace km::cudart {
 inline constexpr int kMaxDevices = 64;
 
 struct ThreadState {
-  uint64_t epoch = 0;  // of resets, when the context was last looked at
+  uint64_t epoch = 0;  // number of resets at the last check of the context
   int device = -1;     // -1: never chosen
 };
 extern thread_local ThreadState thread_state;
@@ -19,7 +19,7 @@ extern thread_local ThreadState thread_state;
 /// The slow path of enter_context().
 cudaError_t find_context();
 
-/// Makes sure that the thread has a current context.
+/// Makes the primary context of the thread's device current unless a usable context is current.
 inline cudaError_t enter_context() {
   if (thread_state.epoch == reset_epoch.load(std::memory_order_acquire)) [[likely]] {
     CUcontext current = nullptr;
@@ -29,7 +29,8 @@ inline cudaError_t enter_context() {
   return find_context();
 }
 
-/// A call with a context current: the thread's device gets its primary one if there is none.
+/// Runs a function that needs a context: the primary context of the thread's device if none is
+/// current.
 template <class Body>
 cudaError_t call_context(Body&& body, const char* function = __builtin_FUNCTION()) {
   const auto with_context = [&]() -> cudaError_t {
@@ -39,25 +40,26 @@ cudaError_t call_context(Body&& body, const char* function = __builtin_FUNCTION(
   return call(with_context, function);
 }
 
-/// How many devices there are. cudaErrorNoDevice: none.
+/// The number of devices. cudaErrorNoDevice if it is 0.
 cudaError_t count_devices(int* out);
-/// cudaErrorInvalidDevice for what is no device.
+/// cudaErrorInvalidDevice if there is no such device.
 cudaError_t check_ordinal(int device);
-/// The primary context of a device, retained once for the runtime. cudaErrorInvalidDevice.
+/// A device's primary context, which the runtime retains once. cudaErrorInvalidDevice if there is
+/// no such device.
 cudaError_t primary_context(int device, CUcontext* out);
-/// The device of the current context, or the thread's if there is none.
+/// The current context's device, or the thread's device if no context is current.
 cudaError_t current_device(int* out);
-/// Makes a device the thread's, with its primary context current.
+/// Selects the thread's device and makes its primary context current.
 cudaError_t choose_device(int device);
-/// Ends all that is of the current device's primary context.
+/// Resets the current device's primary context, which ends everything in it.
 cudaError_t reset_device();
-/// The devices that threads which never chose one take, in this order; empty: the first one.
+/// The devices that threads use by default, in order of preference; empty: the first device.
 cudaError_t set_valid_devices(const int* devices, int count);
 
-/// Makes a device's primary context current until it goes.
+/// Makes a device's primary context current until the scope ends.
 class DeviceScope {
  public:
-  /// The scope of `device`; what went wrong is in status().
+  /// Enters the scope; status() returns the error if that fails.
   explicit DeviceScope(int device);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;

@@ -1,11 +1,12 @@
-// cudaDeviceProp of CUDA 12 and of CUDA 13, filled from the driver's attributes.
+// cudaDeviceProp of CUDA 12 and CUDA 13, filled in from the driver's attributes.
 #pragma once
 
 #include "dropin/cudart/frame/call.h"
 
 namespace km::cudart {
 
-#define KM_PROPERTY(type, name, count, attribute) type name[count];  // one is laid out as a scalar
+// an array of one has a scalar's layout
+#define KM_PROPERTY(type, name, count, attribute) type name[count];
 
 struct cudaDeviceProp {  // of CUDA 13
   char name[256];
@@ -36,7 +37,7 @@ struct DeviceProp12 {
 };
 #undef KM_PROPERTY
 
-/// Attributes that the driver does not know stay 0.
+/// Reads consecutive attributes. Attributes that the driver does not know are 0.
 template <class Value, size_t kCount>
 void fill_property(Value (&out)[kCount], CUdevice_attribute first, int device) {
   for (size_t i = 0; i < kCount; ++i) {
@@ -47,7 +48,7 @@ void fill_property(Value (&out)[kCount], CUdevice_attribute first, int device) {
   }
 }
 
-/// Fills all but `luid`, which devices of Windows alone have: it stays 0.
+/// Fills in all members except `luid`, which only devices on Windows have and which stays 0.
 template <class Properties>
 cudaError_t fill_common_properties(Properties* out, int device) {
   LIB_TRY(driver.cuDeviceGetName(out->name, sizeof out->name, device));
@@ -64,7 +65,8 @@ cudaError_t fill_common_properties(Properties* out, int device) {
   return cudaSuccess;
 }
 
-/// The device whose compute capability, multiprocessors and memory a program's wishes fit best.
+/// Finds the device that matches a program's requested compute capability, multiprocessors and
+/// memory best.
 template <class Properties>
 int property_matches(const Properties& wished, const Properties& there) {
   int points = 0;
@@ -79,11 +81,11 @@ int property_matches(const Properties& wished, const Properties& there) {
   return points;
 }
 
-/// Fills properties of a device, those of its version included.
+/// Fills in a device's properties, including those that only one CUDA version has.
 cudaError_t fill_properties(cudaDeviceProp* out, int device);
 cudaError_t fill_properties(DeviceProp12* out, int device);
 
-/// cudaChooseDevice: the first of the devices that match best.
+/// cudaChooseDevice: the best match; the first device if several match equally.
 template <class Properties>
 cudaError_t choose_by_properties(int* out, const Properties* wished) {
   LIB_REQUIRE(out);

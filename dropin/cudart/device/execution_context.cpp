@@ -10,7 +10,7 @@
 
 namespace km::cudart {
 
-/// Stands for a device or a green context.
+/// The object behind a handle: a device or a green context.
 struct ExecutionContext {
   ExecutionContextView view;
 };
@@ -30,7 +30,7 @@ ExecutionContexts& all() {
   return made;
 }
 
-/// The object of a device's own context; null: the handle is none of them.
+/// The object of a device's own context; null if the handle is not one of these.
 const ExecutionContext* device_of(cudaExecutionContext_t handle) {
   const ExecutionContexts& devices = all();
   const auto* const found =

@@ -1,27 +1,28 @@
-// Execution contexts of CUDA 13: the primary context of a device, or a green context.
+// Execution contexts of CUDA 13: a device's primary context, or a green context.
 #pragma once
 
 #include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 
-/// The driver's objects behind an execution context.
+/// The driver's objects for an execution context.
 struct ExecutionContextView {
   int device = 0;
-  CUgreenCtx green = nullptr;  // null: the device's own
+  CUgreenCtx green = nullptr;  // null: the device's own context
 };
 
-/// The execution context of a device that there is.
+/// The execution context of an existing device.
 cudaExecutionContext_t execution_context_of(int device);
-/// Gives a green context a handle. std::bad_alloc.
+/// Creates a handle for a green context. Throws std::bad_alloc.
 cudaExecutionContext_t add_green_context(int device, CUgreenCtx green);
-/// Ends the handle of a green context, which the caller destroys. cudaErrorInvalidResourceHandle;
-/// cudaErrorNotPermitted: a device's own stays.
+/// Ends a green context's handle; the caller then destroys the context.
+/// cudaErrorInvalidResourceHandle if the handle is invalid, cudaErrorNotPermitted if it is a
+/// device's own context.
 cudaError_t take_green_context(cudaExecutionContext_t handle, CUgreenCtx* out);
-/// cudaErrorInvalidResourceHandle.
+/// cudaErrorInvalidResourceHandle if the handle is invalid.
 cudaError_t find_execution_context(cudaExecutionContext_t handle, ExecutionContextView* out);
-/// The driver's context for an execution context; null: the current one.
-/// cudaErrorInvalidResourceHandle.
+/// The driver's context for an execution context; a null handle selects the current one.
+/// cudaErrorInvalidResourceHandle if the handle is invalid.
 cudaError_t context_of(cudaExecutionContext_t handle, CUcontext* out);
 
 }  // namespace km::cudart

@@ -1,6 +1,6 @@
-// The frame around every exported function of the CUDA runtime; device/context.h has the one for
-// those that need a context. Numbers of the driver's results and of the runtime's errors agree
-// wherever both have a name.
+// The frame around every exported function of the CUDA runtime; device/context.h has the frame for
+// functions that need a context. The driver's results and the runtime's errors have equal numbers
+// if both have a name for them.
 #pragma once
 
 #include "dropin/cudart/frame/driver.h"
@@ -10,7 +10,7 @@
 
 namespace km::cudart {
 
-/// The runtime for the frame of its functions. Its failures are the driver's, which shows them.
+/// Describes the runtime to the shared frame. Its failures come from the driver, which shows them.
 struct RuntimeLibrary : frame::Library {
   using Status = cudaError_t;
   static constexpr Status kOutOfMemory = cudaErrorMemoryAllocation;
@@ -19,14 +19,14 @@ struct RuntimeLibrary : frame::Library {
   static const char* name_of(cudaError_t error) noexcept { return error_name(error); }
 };
 
-/// Runs the body of an exported function.
+/// Runs the body of an exported function and records its failure as the thread's last error.
 template <class Body>
 cudaError_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
   const cudaError_t result = frame::call<RuntimeLibrary>(function, body);
   return result == cudaSuccess ? result : record(result);
 }
 
-/// A call with the driver loaded, but no context.
+/// Runs the body of a function that needs the driver but no context.
 template <class Body>
 cudaError_t call_driver(Body&& body, const char* function = __builtin_FUNCTION()) {
   const auto with_driver = [&]() -> cudaError_t {
@@ -36,7 +36,7 @@ cudaError_t call_driver(Body&& body, const char* function = __builtin_FUNCTION()
   return call(with_driver, function);
 }
 
-/// Fails because an argument is wrong, and logs why. cudaErrorInvalidValue.
+/// Logs why an argument is invalid and returns cudaErrorInvalidValue.
 [[gnu::format(printf, 1, 2)]] cudaError_t invalid(const char* format, ...) noexcept;
 
 }  // namespace km::cudart

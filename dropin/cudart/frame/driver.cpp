@@ -34,7 +34,7 @@ void fill(void* library) {
 }
 
 cudaError_t open_driver() {
-  constexpr int kOldestDriver = 12000;  // cuLibraryLoadData
+  constexpr int kOldestDriver = 12000;  // the first version with cuLibraryLoadData
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   fill(library);
   if (library == nullptr) {

@@ -1,4 +1,4 @@
-// The functions of the CUDA driver that the runtime is made of, found at run time: in our
+// The driver functions that the runtime is built on, looked up at run time in Kernelmill's
 // libcuda.so.1 or in NVIDIA's.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace km::cudart {
 
-/// A typed pointer for each function; those that the driver lacks give
+/// Typed function pointers. A function that the driver lacks returns
 /// cudaErrorCallRequiresNewerDriver.
 struct DriverTable {
 #define KM_CUDART_DRIVER(name) decltype(&cu::name) name;
@@ -14,12 +14,12 @@ struct DriverTable {
 #undef KM_CUDART_DRIVER
 };
 
-/// Filled by load_driver().
+/// Filled in by load_driver().
 extern DriverTable driver;
 
-/// Loads libcuda.so.1 and initialises it, once. cudaErrorInsufficientDriver: there is none, or
-/// it is older than CUDA 12; cudaErrorInitializationError in a child of a process that used it;
-/// else the driver's reason, cudaErrorNoDevice for one.
+/// Loads and initialises libcuda.so.1 once. cudaErrorInsufficientDriver if there is none or it is
+/// older than CUDA 12; cudaErrorInitializationError in a forked child of a process that used it;
+/// otherwise the driver's own error, such as cudaErrorNoDevice.
 cudaError_t load_driver();
 
 }  // namespace km::cudart

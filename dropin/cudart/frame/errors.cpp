@@ -8,7 +8,7 @@ struct Known {
   const char* text;
 };
 
-// The words that programs print and their tests look for, by number.
+// NVIDIA's wording by error number, which programs and their tests compare.
 constexpr Known kTexts[] = {
     {cudaSuccess, "no error"},
     {cudaErrorInvalidValue, "invalid argument"},

@@ -5,11 +5,11 @@
 
 namespace km::cudart {
 
-/// "cudaErrorInvalidValue"; null for numbers that are no error.
+/// A name such as "cudaErrorInvalidValue"; null if the number is not an error.
 const char* error_name(cudaError_t error) noexcept;
-/// "invalid argument"; null for numbers that are no error.
+/// A text such as "invalid argument"; null if the number is not an error.
 const char* error_text(cudaError_t error) noexcept;
-/// True when the error stays until the device is reset: a kernel has failed.
+/// True if the error persists until the device is reset, because a kernel has failed.
 bool is_sticky(cudaError_t error) noexcept;
 
 }  // namespace km::cudart

@@ -10,7 +10,7 @@ namespace {
 
 struct Noted {
   cudaError_t error = cudaSuccess;
-  uint64_t epoch = 0;  // of resets, when it was noted
+  uint64_t epoch = 0;  // number of resets when the error was recorded
 };
 thread_local Noted noted;
 

@@ -1,4 +1,4 @@
-// The last error of each thread.
+// Each thread's last error.
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,16 @@
 
 namespace km::cudart {
 
-/// Counts calls of cudaDeviceReset; starts at 1. A reset ends errors of kernels and contexts.
+/// Counts calls of cudaDeviceReset, starting at 1. A reset clears errors of kernels and contexts.
 extern std::atomic<uint64_t> reset_epoch;
 
-/// Remembers a failure as the thread's last error; numbers that the runtime does not have become
-/// cudaErrorUnknown. Gives the error.
+/// Records a failure as the thread's last error and returns it; numbers that the runtime does not
+/// define become cudaErrorUnknown.
 cudaError_t record(cudaError_t error) noexcept;
 
-/// The thread's last error; those that a reset of the device has ended are none any more.
+/// The thread's last error, unless a reset of the device has cleared it.
 cudaError_t last_error() noexcept;
-/// last_error(), which is then forgotten unless it stays until a reset.
+/// Returns last_error() and clears it, unless it persists until a reset.
 cudaError_t take_last_error() noexcept;
 
 }  // namespace km::cudart

@@ -1,6 +1,6 @@
-// Weak definitions of names that NVIDIA's library exports, so that a program that asks for all of
-// them can start: what is implemented elsewhere takes their place. The headers with the prototypes
-// are left out, because none of the parameters is looked at.
+// Weak definitions of all names that NVIDIA's library exports, so that a program that looks them
+// all up can start. An implemented function's definition replaces the weak one. The headers with
+// prototypes are not included, because the parameters are not read.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The CUDA runtime API as an ABI: handles, structures, constants and prototypes, so that building
-// needs no CUDA SDK. A test compares all of it with NVIDIA's headers. Types that have the layout of
-// the driver's are the driver's.
+// needs no CUDA SDK. A test compares everything with NVIDIA's headers. Types with the driver's
+// layout are aliases of the driver's types.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +68,7 @@ using cudaArrayMemoryRequirements = CUDA_ARRAY_MEMORY_REQUIREMENTS;
 using cudaDevResource = CUdevResource;
 using cudaDevSmResourceGroupParams = CU_DEV_SM_RESOURCE_GROUP_PARAMS;
 
-// Only ever pointed to.
+// Opaque: only pointers to it are used.
 struct cudaExternalMemoryBufferDesc;
 struct cudaExternalMemoryHandleDesc;
 struct cudaExternalMemoryMipmappedArrayDesc;
@@ -190,8 +190,8 @@ struct cudaTextureDesc {
   int disableTrilinearOptimization, seamlessCubemap;
 };
 
-// Parameters of nodes of all types but external semaphores and batches of copies. CUDA 12 has no
-// contexts there, but reserved bytes, which are 0.
+// Parameters of every node type except external semaphores and batches of copies. In CUDA 12 the
+// contexts are reserved bytes, which are 0.
 struct cudaKernelNodeParamsV2 {
   void* func;
   dim3 gridDim, blockDim;
@@ -230,24 +230,24 @@ struct cudaGraphNodeParams {
 };
 
 struct cudaDeviceProp;    // properties.h
-struct cudaLaunchParams;  // of CUDA 12
+struct cudaLaunchParams;  // CUDA 12 only
 
-#ifndef KM_CUDART_LINKAGE  // "C++" where NVIDIA's headers declare the same functions
+#ifndef KM_CUDART_LINKAGE  // "C++" if NVIDIA's headers declare the same functions
 #define KM_CUDART_LINKAGE "C"
 #endif
 extern KM_CUDART_LINKAGE {
 #include "dropin/cudart/generated/prototypes.h"
 }
 
-// Handles of default streams.
+// Predefined handles of the default streams.
 inline const cudaStream_t kLegacyStream = reinterpret_cast<cudaStream_t>(1);
 inline const cudaStream_t kPerThreadStream = reinterpret_cast<cudaStream_t>(2);
-/// The stream that a null stream means in programs built with one default stream for each thread.
+/// Maps a null stream for programs that are built with per-thread default streams.
 inline cudaStream_t per_thread(cudaStream_t stream) {
   return stream != nullptr ? stream : kPerThreadStream;
 }
 
-/// The driver's form of an address, and back.
+/// Converts between the runtime's pointers and the driver's addresses.
 inline CUdeviceptr device_address(const void* pointer) {
   return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(pointer));
 }

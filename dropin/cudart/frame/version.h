@@ -1,4 +1,4 @@
-// Which of the libraries this is: files that both are made of ask here.
+// The CUDA version of this library, for source files that are compiled into both versions.
 #pragma once
 
 namespace km::cudart {

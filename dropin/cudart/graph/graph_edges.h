@@ -1,11 +1,11 @@
-// Nodes of any type, with data on the edges that lead to them.
+// Adds nodes of any type, with data on their incoming edges.
 #pragma once
 
 #include "dropin/cudart/frame/driver.h"
 
 namespace km::cudart {
 
-/// The node is added; results of the driver go back into `params`.
+/// Adds a node and stores the driver's outputs in `params`.
 cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
                      const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* params);
 

@@ -32,8 +32,8 @@ cudaError_t fill_params(const cudaMemsetParamsV2& from, CUDA_MEMSET_NODE_PARAMS_
   return context_of(from.ctx, &out->ctx);
 }
 
-/// Functions that nodes of kernels gave which are not the program's: a library beside it has
-/// launched them. The program knows no other name for them.
+/// Functions of kernel nodes that do not belong to the program: another library launched them. The
+/// program has no other name for them.
 class ForeignFunctions {
  public:
   void note(CUfunction function) {
@@ -45,12 +45,13 @@ class ForeignFunctions {
     return functions_.contains(symbol);
   }
   static ForeignFunctions& instance() {
-    static ForeignFunctions& made = *new ForeignFunctions;  // calls may come at the exit
+    // never destroyed: calls may come during exit
+    static ForeignFunctions& made = *new ForeignFunctions;
     return made;
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::unordered_set<const void*> functions_;
 };
 
@@ -63,7 +64,7 @@ cudaError_t function_of(void* symbol, CUfunction* out) {
   return cudaSuccess;
 }
 
-/// Types whose parameters have the driver's layout.
+/// Node types whose parameters have the driver's layout.
 bool has_driver_layout(cudaGraphNodeType type) {
   switch (type) {
     case cudaGraphNodeTypeHost:

@@ -5,12 +5,13 @@
 namespace km::cudart {
 namespace {
 
-/// Channels that all have the same number of bits; a format of fractions has `channels` of them.
+/// A format for channels that all have the same number of bits; a normalized format has exactly
+/// `channels` channels.
 struct Format {
   CUarray_format driver;
   cudaChannelFormatKind kind;
   int bits;
-  unsigned channels = 0;  // 0: as many as the description says
+  unsigned channels = 0;  // 0: the description says how many
 };
 constexpr Format kFormats[] = {
     {CU_AD_FORMAT_UNSIGNED_INT8, cudaChannelFormatKindUnsigned, 8},

@@ -1,4 +1,4 @@
-// Formats of arrays: channels in the runtime's form and the driver's.
+// Array formats: channels in the runtime's form and in the driver's.
 #pragma once
 
 #include "dropin/cudart/frame/driver.h"
@@ -9,10 +9,10 @@ struct ArrayFormat {
   CUarray_format format;
   unsigned channels;
 };
-/// cudaErrorInvalidChannelDescriptor: no array has such elements.
+/// cudaErrorInvalidChannelDescriptor if arrays cannot have such elements.
 cudaError_t driver_format(const cudaChannelFormatDesc& channels, ArrayFormat* out);
 cudaChannelFormatDesc runtime_format(ArrayFormat format);
-/// Bytes of an array's elements.
+/// The size of an array's elements.
 cudaError_t element_bytes(CUarray array, size_t* out);
 
 }  // namespace km::cudart

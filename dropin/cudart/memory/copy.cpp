@@ -7,7 +7,7 @@
 namespace km::cudart {
 namespace {
 
-/// The pair of driver functions for calls that wait, or their twin of a stream.
+/// Calls the blocking function of the driver, or its asynchronous variant for a stream.
 template <class Blocking, class Async, class... Arguments>
 CUresult issue(Order order, Blocking legacy, Blocking per_thread, Async async,
                Arguments... arguments) {
@@ -28,7 +28,7 @@ cudaMemcpyKind kind_of(CUmemorytype source, CUmemorytype target) {
   return target == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-/// Widths and places of copies with an array are in its elements.
+/// If a copy involves an array, its width and positions are in array elements, otherwise in bytes.
 cudaError_t element_size(const cudaMemcpy3DParms& copy, size_t* source_bytes, size_t* target_bytes,
                          size_t* width_bytes) {
   *source_bytes = *target_bytes = *width_bytes = 1;
@@ -39,7 +39,7 @@ cudaError_t element_size(const cudaMemcpy3DParms& copy, size_t* source_bytes, si
   return both && *source_bytes != *target_bytes ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/// Elements in bytes; false if they are more than there are addresses.
+/// Converts elements to bytes; returns false if the product overflows.
 bool to_bytes(size_t elements, size_t element_bytes, size_t* out) {
   return !__builtin_mul_overflow(elements, element_bytes, out);
 }
@@ -140,7 +140,7 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D* out) {
   LIB_TRY(copy_kinds(copy.kind, &kinds));
   if ((copy.srcArray != nullptr) == (copy.srcPtr.ptr != nullptr) ||
       (copy.dstArray != nullptr) == (copy.dstPtr.ptr != nullptr)) {
-    return cudaErrorInvalidValue;  // exactly one of both
+    return cudaErrorInvalidValue;  // needs exactly one of the two
   }
   if ((copy.srcArray != nullptr && kinds.source == CU_MEMORYTYPE_HOST) ||
       (copy.dstArray != nullptr && kinds.target == CU_MEMORYTYPE_HOST)) {

@@ -14,7 +14,7 @@ constexpr uint32_t kVersionOfLinking = 2;
 struct Wrapper {
   uint32_t magic, version;
   const void* data;
-  const void* const* prelinked;  // version 2: fat binaries of relocatable code, null at the end
+  const void* const* prelinked;  // version 2: fat binaries of relocatable code, ending with null
 };
 
 struct FatbinHeader {
@@ -23,7 +23,7 @@ struct FatbinHeader {
   uint64_t content_bytes;  // after the header
 };
 
-/// 0 for what is no fat binary.
+/// Returns 0 if the bytes are not a fat binary.
 size_t size_of(const void* fatbin) {
   FatbinHeader header{};
   std::memcpy(&header, fatbin, sizeof header);

@@ -10,7 +10,7 @@
 namespace km::cudart {
 namespace {
 
-/// The kernels that a thread has used lately, in a table by address.
+/// A thread's cache of recently used kernels, indexed by address.
 struct RecentKernels {
   static constexpr size_t kCount = 64;
   struct Entry {
@@ -26,7 +26,8 @@ struct RecentKernels {
   }
 };
 
-// The pointer stays usable when the thread's objects have gone: what runs at exit may launch.
+// A plain pointer remains readable after the thread's objects are destroyed: code that runs at exit
+// may still launch kernels.
 thread_local RecentKernels* recent_kernels = nullptr;
 struct RecentKernelsEnd {
   ~RecentKernelsEnd() {
@@ -38,7 +39,7 @@ thread_local RecentKernelsEnd recent_kernels_end;
 RecentKernels& recent() {
   if (recent_kernels == nullptr) [[unlikely]] {
     recent_kernels = std::make_unique<RecentKernels>().release();
-    static_cast<void>(&recent_kernels_end);  // makes the thread's end run it
+    static_cast<void>(&recent_kernels_end);  // registers its destructor for the thread's exit
   }
   return *recent_kernels;
 }
@@ -84,7 +85,7 @@ cudaError_t Binary::library(CUlibrary* out) {
 }
 
 Registry& Registry::instance() {
-  static Registry& only = *new Registry;  // programs unregister at the very end of the process
+  static Registry& only = *new Registry;  // never destroyed: programs unregister late during exit
   return only;
 }
 
@@ -103,7 +104,7 @@ std::shared_ptr<Binary> Registry::binary(void** handle) {
 }
 
 void Registry::remove_binary(void** handle) {
-  std::shared_ptr<Binary> gone;  // ends without the lock: that unloads code
+  std::shared_ptr<Binary> gone;  // destroyed after the lock: that unloads code
   const std::lock_guard lock(mutex_);
   const auto found = binaries_.find(handle);
   if (found == binaries_.end()) return;
@@ -118,7 +119,7 @@ void Registry::add_kernel(std::shared_ptr<Binary> binary, const void* symbol, co
   auto made = std::make_shared<Kernel>(std::move(binary), name);
   const std::lock_guard lock(mutex_);
   kernels_[symbol] = made;
-  kernels_[made.get()] = std::move(made);  // what stubs of nvcc keep
+  kernels_[made.get()] = std::move(made);  // nvcc's stubs keep this handle
   generation_.fetch_add(1, std::memory_order_release);
 }
 
@@ -155,7 +156,7 @@ cudaError_t Registry::place_managed(const Binary& binary) {
     void* const pointer = reinterpret_cast<void*>(static_cast<uintptr_t>(address));
     *variable->host_pointer = pointer;
     const std::lock_guard lock(mutex_);
-    variables_[pointer] = variable;  // the program's name for it from now on
+    variables_[pointer] = variable;  // becomes the program's symbol for the variable
   }
   return cudaSuccess;
 }

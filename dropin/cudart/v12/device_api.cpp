@@ -1,4 +1,4 @@
-// Devices of CUDA 12, and what was left of CUDA 1 to 11 in it.
+// Device functions of CUDA 12, and functions from CUDA 1 to 11 that it still has.
 #include <cstddef>
 #include <cstring>
 
@@ -24,7 +24,7 @@ cudaError_t cudaGetDeviceProperties_v2(void* out, int device) {
   });
 }
 
-// Programs built with CUDA 11 call this; their structure is the beginning of the newer one.
+// Programs built with CUDA 11 call this function; their structure is a prefix of CUDA 12's.
 cudaError_t cudaGetDeviceProperties(void* out, int device) {
   return call([&]() -> cudaError_t {
     LIB_REQUIRE(out);
@@ -54,7 +54,7 @@ cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) {
   return cudaDeviceSetCacheConfig(config);
 }
 
-// Doubles need no conversion since CUDA 1.3.
+// Doubles have needed no conversion since compute capability 1.3.
 cudaError_t cudaSetDoubleForDevice(double* value) {
   return call(
       [&]() -> cudaError_t { return value != nullptr ? cudaSuccess : cudaErrorInvalidValue; });

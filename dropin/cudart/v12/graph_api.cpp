@@ -1,4 +1,4 @@
-// Graphs of CUDA 12: each function without data on edges, and with it.
+// Graph functions of CUDA 12: each one exists with and without edge data.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/graph/graph_edges.h"
 #include "dropin/cudart/v12/types.h"

@@ -1,4 +1,5 @@
-// Memory of CUDA 12: places as devices, batches that say which copy has failed.
+// Memory functions of CUDA 12: locations are device ordinals, and batches report the copy that
+// failed.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/v12/types.h"
 

@@ -1,4 +1,4 @@
-// Twins for the default stream of each thread, of functions of CUDA 12.
+// Variants of CUDA 12's functions for per-thread default streams.
 #include "dropin/cudart/v12/types.h"
 
 namespace km::cudart {

@@ -1,4 +1,4 @@
-// Functions of CUDA 12 that the other version has not, or with other parameters.
+// Functions that only CUDA 12 has, or that have other parameters in CUDA 13.
 #pragma once
 
 #include "dropin/cudart/frame/types.h"

@@ -1,4 +1,4 @@
-// Devices and memory of CUDA 13.
+// Device and memory functions of CUDA 13.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/device_properties.h"
 #include "dropin/cudart/frame/version.h"

@@ -1,4 +1,4 @@
-// Execution contexts: those of whole devices, and green contexts, which have a part of one.
+// Execution contexts: whole devices, and green contexts, which own a part of one.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/execution_context.h"
 #include "dropin/cudart/v13/types.h"
@@ -7,7 +7,7 @@ namespace km::cudart {
 
 namespace {
 
-/// Waits for all work of the green context's streams: for an event behind it.
+/// Waits for all work of the green context's streams, through an event recorded after it.
 cudaError_t synchronize(CUgreenCtx green) {
   CUevent event = nullptr;
   LIB_TRY(driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -17,7 +17,7 @@ cudaError_t synchronize(CUgreenCtx green) {
   return done != cudaSuccess ? done : destroyed;
 }
 
-/// Calls the driver for a green context, or for the primary context of a device; no handle means
+/// Calls the driver for a green context or for a device's primary context; a null handle selects
 /// the current context.
 template <typename OfGreen, typename OfContext>
 cudaError_t dispatch(cudaExecutionContext_t handle, OfGreen of_green, OfContext of_context,

@@ -1,4 +1,4 @@
-// Graphs of CUDA 13: edges with data, ids, parameters of nodes of any type; the log of errors.
+// Graph functions of CUDA 13: edge data, ids and parameters of any node type; the error log.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/device/execution_context.h"
 #include "dropin/cudart/graph/graph_edges.h"

@@ -1,4 +1,4 @@
-// Memory of CUDA 13: places as locations, batches, pools of places.
+// Memory functions of CUDA 13: locations, batches, and pools of locations.
 #include "dropin/cudart/device/context.h"
 #include "dropin/cudart/v13/types.h"
 
@@ -6,7 +6,7 @@ namespace km::cudart {
 
 namespace {
 
-// Arrays of addresses have the same form on both sides.
+// Arrays of pointers and of device addresses have the same layout.
 CUdeviceptr* addresses(const void* pointers) {
   return const_cast<CUdeviceptr*>(static_cast<const CUdeviceptr*>(pointers));
 }

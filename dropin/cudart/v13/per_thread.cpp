@@ -1,4 +1,4 @@
-// Twins for the default stream of each thread, of functions of CUDA 13.
+// Variants of CUDA 13's functions for per-thread default streams.
 #include "dropin/cudart/v13/types.h"
 
 namespace km::cudart {

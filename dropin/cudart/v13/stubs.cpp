@@ -1,4 +1,4 @@
-// Every name of CUDA 13's library.
+// Stubs for every name that CUDA 13's library exports.
 #include "dropin/cudart/frame/stub.h"
 
 #include "dropin/cudart/generated/functions_13.def"
