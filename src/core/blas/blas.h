@@ -69,7 +69,7 @@ struct BlasOperand {
   Memory* memory = nullptr;  // null: empty
   BlasRegion region;
   bool is_written = false;
-  bool is_scalar = false;  // may overlap the output, because it is read before
+  bool is_scalar = false;  // may overlap the output, because it is read first
 
   MemoryUse use() const;
 };

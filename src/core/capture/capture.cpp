@@ -140,7 +140,7 @@ void CaptureCalls::start_chain(CaptureSlot& slot) { slot.chain_ = ++last_chain; 
 void CaptureCalls::join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes) {
   KM_ASSERT(!slot.capture_ && !slot.is_active(), "a stream takes part in one capture");
   KM_ASSERT(capture->state == CaptureState::kActive, "nothing joins a capture that is over");
-  // Reserved first, so that nothing fails halfway.
+  // The room is reserved first, so that nothing fails halfway.
   capture->members.reserve(capture->members.size() + 1);
   slot.tail_.assign(nodes.begin(), nodes.end());
   start_chain(slot);

@@ -95,7 +95,7 @@ class CaptureCalls {
   Status refuse_all(const char* what);
   /// Removes a stream that is being destroyed from its capture.
   void leave(CaptureSlot& slot);
-  /// Ends all captures.
+  /// Ends all captures of the context, which is being reset.
   void drop_all();
 
  protected:

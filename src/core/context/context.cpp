@@ -159,7 +159,7 @@ Result<Context::MemoryInfo> Context::memory_info() {
 }
 
 Status Context::reset(const MayBlock&) {
-  // Allocated first, so that a failure changes nothing.
+  // The slot is allocated first, so that a failure changes nothing.
   Ref<CaptureSlot> slot = make_ref<CaptureSlot>();
   SharedDefaultStream lost;
   drop_captures(captures_);
@@ -278,7 +278,7 @@ void Context::record_error(const char* function, km_status status, std::string_v
                            int64_t native_code) noexcept {
   if (!is_error(status)) return;
   error_history_.add(function, status, text, native_code);
-  // The call used an object of an earlier epoch, so its failure is not an error of the present
+  // The call used an object of an earlier epoch, so its failure is not an error of the current
   // context.
   if (status == KM_ERROR_CONTEXT_LOST) return;
   const std::lock_guard lock(mutex_);

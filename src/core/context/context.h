@@ -49,9 +49,9 @@ class Context final : public Object {
     uint64_t number = 0;
   };
   using SharedDefaultStream = std::shared_ptr<const DefaultStream>;
-  /// The default stream of the present epoch, created on first use.
+  /// The default stream of the current epoch, created on first use.
   Result<SharedDefaultStream> default_stream();
-  /// The slot of the present epoch's default stream.
+  /// The slot of the current epoch's default stream.
   Ref<CaptureSlot> default_capture_slot();
   ContextCaptures& captures() { return captures_; }
   Profiler& profiler() { return *profiler_; }

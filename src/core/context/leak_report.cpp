@@ -103,7 +103,7 @@ void at_exit(int) {
     for (const Ref<Context>& context : kept) {
       say(*context, "at exit");
       static_cast<void>(
-          // Leaked, because the process ends and destructors must not run.
+          // The reference is leaked, because the process ends and destructors must not run.
           Ref<Context>(context).release());
     }
   } catch (const std::bad_alloc&) {

@@ -25,7 +25,7 @@ struct TrackedAllocation {
   uint32_t frame_count = 0;
 
   km_allocation_info info() const;
-  /// "1024 bytes at 0x7f... of device memory, tag 'weights'"
+  /// The allocation in messages: "1024 bytes at 0x7f... of device memory, tag 'weights'".
   std::string describe() const;
   /// One line for each frame of the stack; empty if stacks are not recorded.
   std::string stack() const;

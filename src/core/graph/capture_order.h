@@ -17,8 +17,8 @@ struct GraphWork;
 class CaptureOrder {
  public:
   /// Adds to `nodes`, the dependencies of a new node, the nodes that conflict with its work and do
-  /// not come before `nodes` anyway. `chain` is a number of nodes that each run after the one
-  /// before.
+  /// not come before `nodes` anyway. `chain` identifies a sequence of nodes that each run after the
+  /// previous one.
   void add_conflicts(const Graph& graph, const GraphWork& work, uint64_t chain,
                      std::vector<uint64_t>* nodes) const;
   /// Records the uses of a new node.

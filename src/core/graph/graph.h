@@ -18,7 +18,7 @@ using SharedWork = std::shared_ptr<const GraphWork>;
 
 struct GraphNode {
   uint64_t id = 0;
-  std::vector<uint64_t> dependencies;  // ids
+  std::vector<uint64_t> dependencies;  // ids of nodes
   SharedWork work;
 };
 
@@ -41,7 +41,7 @@ class Graph final : public ContextChild {
   Result<GraphNode> node(uint64_t id) const;
   /// The ids of the nodes that depend on this one.
   Result<std::vector<uint64_t>> dependents(uint64_t id) const;
-  /// True if each of `nodes` is one of `heads` or a dependency, direct or not, of one.
+  /// True if each of `nodes` is one of `heads` or a direct or indirect dependency of one.
   bool covers(std::span<const uint64_t> heads, std::span<const uint64_t> nodes) const;
 
  private:

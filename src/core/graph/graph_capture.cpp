@@ -40,7 +40,7 @@ class GraphCaptureCalls : public CaptureCalls {
     }
     Ref<Capture> capture = Ref<Capture>::adopt(new GraphCapture(std::move(graph), &slot));
     kept_ = capture;
-    // Reserved before the capture's state changes, so that nothing fails later.
+    // The room is reserved before the capture's state changes, so that nothing fails later.
     captures_.all.reserve(captures_.all.size() + 1);
     join(slot, capture, nodes);
     KM_ASSERT(captures_.all.size() < captures_.all.capacity(), "room was made before the change");

@@ -74,8 +74,7 @@ class Launch final : public ContextChild {
   Status add_slice(SliceArgument argument);
   Status add_address(uint64_t address);
   Status add_value(const void* value, const GivenValue& given);
-  /// Launches the kernel. The next call uses the same arguments, or all of them are set again
-  /// before.
+  /// Launches the kernel. A further call reuses the arguments, unless all of them are set again.
   Status submit();
 
  private:

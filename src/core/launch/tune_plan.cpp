@@ -63,7 +63,7 @@ TunePlan::Summary TunePlan::summary(uint32_t candidate) const {
   KM_ASSERT(candidate < candidates_.size(), "a plan is asked about its own candidates");
   const std::vector<uint64_t>& launches = candidates_[candidate].launches_ns;
   if (launches.empty()) return {};
-  // If all launches are cold ones, only the latest counts.
+  // If there are only cold launches, the latest one counts.
   const size_t cold = std::min<size_t>(cold_count_, launches.size() - 1);
   std::vector<uint64_t> samples(launches.begin() + static_cast<ptrdiff_t>(cold), launches.end());
   std::sort(samples.begin(), samples.end());

@@ -8,7 +8,8 @@
 
 namespace km {
 
-/// Candidates take turns of one launch, so that a temporary load of the machine slows all of them.
+/// Candidates take turns of one launch, so that a temporary load of the machine slows all of them
+/// equally.
 class TunePlan {
  public:
   /// The first `cold_count` launches of a candidate count only if it has no others.

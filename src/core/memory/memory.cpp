@@ -328,7 +328,7 @@ FoundMemory find_pinned_memory(Context& context, const void* pointer, uint64_t s
   const uint64_t offset = value_of(pointer) - value_of(found->host_pointer());
   KM_ASSERT(offset < found->size_bytes(), "memory that is found by an address holds it");
   if (size_bytes > found->bytes_from(offset)) return {};
-  // Mapped files are left out: addresses of their pages may be unmapped.
+  // Mapped files are left out, because their pages may be unmapped.
   if (found->file() != nullptr) return {};
   return found;
 }

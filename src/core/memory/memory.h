@@ -58,7 +58,7 @@ class Memory final : public ContextChild {
   bool holds(uint64_t address) const { return address - range_begin() < size_bytes(); }
   /// The number of bytes from an offset to the end; 0 beyond the end.
   uint64_t bytes_from(uint64_t offset) const {
-    // Read once, because the size of a block may change meanwhile.
+    // The size is read once, because that of a block may change meanwhile.
     const uint64_t size = size_bytes();
     return offset < size ? size - offset : 0;
   }
@@ -67,7 +67,7 @@ class Memory final : public ContextChild {
   const MappedFile* file() const { return file_.get(); }
   /// Fails for files that are mapped read-only; `what` names the caller's operation in the message.
   Status require_writable(const char* what) const;
-  /// 0: not tracked.
+  /// The allocation's number in the context's tracker; 0 if it is not tracked.
   uint64_t tracking_id() const { return tracking_id_; }
 
   /// Sets the callback that runs once when memory of from_host() is no longer used. It is separate
@@ -138,7 +138,7 @@ class Memory final : public ContextChild {
   std::unique_ptr<AccessList> own_accesses_;  // its lock also guards own_uses_
   AccessList* accesses_ = nullptr;            // for a global symbol: the module's
   Ref<Object> owner_;  // for a global symbol: the module; for a block: the pool
-  // The pool of a block, null once the block is being returned to the backend.
+  // The pool that owns a block; null once the block is being returned to the backend.
   Pool* pool_ = nullptr;
   std::shared_ptr<const MappedFile> file_;
   uint64_t tracking_id_ = 0;               // in the context's tracker

@@ -13,7 +13,8 @@ struct DevicePlace {
   uint64_t address = 0;
 };
 
-/// [offset_bytes, offset_bytes + size_bytes) of a slice of the context.
+/// The place [offset_bytes, offset_bytes + size_bytes) in a slice; fails if it exceeds the slice or
+/// the slice belongs to another context.
 Result<DevicePlace> place_in_slice(Context& context, Slice& slice, uint64_t offset_bytes,
                                    uint64_t size_bytes, const char* what);
 

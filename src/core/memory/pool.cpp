@@ -32,7 +32,7 @@ size_t Pool::class_index(uint64_t class_bytes) {
   KM_ASSERT(class_bytes != 0 && class_bytes % kStepBytes == 0, "a class has a size in steps");
   if (class_bytes <= kEvenClasses * kStepBytes) return class_bytes / kStepBytes - 1;
   const auto shift = static_cast<uint32_t>(std::bit_width(class_bytes - 1)) - 1;
-  const uint64_t steps = class_bytes >> (shift - 3);  // 9 to 16
+  const uint64_t steps = class_bytes >> (shift - 3);  // a class is 9 to 16 steps large
   return kEvenClasses + (shift - kEvenShift) * 8 + (steps - 9);
 }
 
@@ -242,8 +242,8 @@ void Pool::give_back(uint64_t keep_bytes) {
   while (Memory* surplus = take_surplus(keep_bytes, false)) surplus->retire();
 }
 
-/// Removes a free block while the pool exceeds `keep_bytes`: one of the largest size class, there
-/// the one freed first.
+/// Removes a free block while the pool exceeds `keep_bytes`: from the largest size class, the one
+/// that was freed first.
 Memory* Pool::take_surplus(uint64_t keep_bytes, bool idle_only) {
   const std::lock_guard lock(mutex_);
   if (info_.reserved_bytes <= keep_bytes) return nullptr;

@@ -21,7 +21,7 @@ struct Copy3d {
   static Result<Copy3d> make(const km_copy_3d& shape);
   bool is_empty() const { return width_bytes == 0 || height == 0 || depth == 0; }
   uint64_t size_bytes() const { return width_bytes * height * depth; }
-  /// True if both sides are contiguous, so that one plain copy does it.
+  /// True if both sides are contiguous, so that one contiguous copy suffices.
   bool is_flat() const;
   /// The form that backends take, with both sides on the device.
   kmb_copy_3d native(uint64_t destination, uint64_t source) const;

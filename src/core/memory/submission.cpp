@@ -11,7 +11,7 @@
 namespace km {
 namespace {
 
-// Between two attempts while another call is about to queue its use.
+// The pause between two attempts while another call is about to queue its use.
 constexpr long kPauseNs = 20'000;
 
 }  // namespace

@@ -16,7 +16,7 @@ struct KernelLaunch {
   const LaunchShape& shape;
   const void* arguments;  // in the layout of the kernel's parameters, with addresses filled in
   uint64_t arguments_size_bytes;
-  // Memory that it is known to use; null: none for that parameter.
+  // The memory that each parameter is known to point into; null: none.
   std::span<Memory* const> memories;
   std::span<MemoryUse> uses = {};  // the ordered uses of that memory
   uint64_t update_handle = 0;      // for a node of a graph: see KernelOperation

@@ -36,7 +36,7 @@ class Module final : public ContextChild {
   /// Compiles CUDA C++ for the context's device.
   static Result<Ref<Module>> load_source(Context& context, std::string_view source,
                                          const std::string& name);
-  /// Loads what save_object() wrote.
+  /// Loads an object file that save_object() wrote.
   static Result<Ref<Module>> load_object(Context& context, std::string_view data,
                                          const std::string& name);
   /// Loads PTX, CUDA C++ or compiled code; the file's extension decides, or its content if the

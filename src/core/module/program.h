@@ -23,7 +23,7 @@ class Program final : public Object {
   Status compile();
   /// The compiler's messages of the last compile(); empty before the first.
   std::string log() const;
-  /// KM_ERROR_NOT_FOUND until a compile() has succeeded.
+  /// Fails with KM_ERROR_NOT_FOUND until a compile() has succeeded.
   Result<std::string> ptx() const;
   Result<std::string> lowered_name(const std::string& expression) const;
   Result<Ref<Module>> load(Context& context) const;

@@ -22,7 +22,7 @@ class MayBlock {
   friend Result<MayBlock> require_may_block();
   MayBlock() = default;
 };
-/// KM_ERROR_NOT_PERMITTED inside a callback.
+/// Fails with KM_ERROR_NOT_PERMITTED inside a callback.
 Result<MayBlock> require_may_block();
 
 /// Marks the calling thread as running a callback.

@@ -127,7 +127,8 @@ bool HandleTable::destroy(uint64_t id) {
 }
 
 void HandleTable::reclaim(HandleSlot* slot, uint32_t generation) {
-  const NoCancellation postponed;  // the object may take anything with it
+  // Destroying the object may destroy others, whose destructors may block.
+  const NoCancellation postponed;
   KM_ASSERT(slot->state.load(std::memory_order_relaxed) ==
                 (uint64_t{generation} << 32 | kPhaseDying << kPhaseShift),
             "a slot is reclaimed once, when its last pin is gone");

@@ -119,7 +119,7 @@ class HandleTable {
         if ((state >> kPhaseShift & 3) != kPhaseLive) continue;
         const uint64_t id = tag_of(type_) << 56 | uint64_t{first + i} << 32 | state >> 32;
         HandleSlot* slot = pin(id);
-        if (slot == nullptr) continue;  // destroyed meanwhile
+        if (slot == nullptr) continue;  // another thread destroyed it meanwhile
         visit(id, *object_of(slot));
         unpin(slot);
       }

@@ -6,13 +6,13 @@
 namespace km {
 
 struct ProfileAbout {
-  std::string program;  // the process's command line, truncated if long
+  std::string program;  ///< the process's command line, truncated if long
   std::string machine;  ///< the host's name and system
   std::string date;     ///< "2027-01-31 12:00:00 UTC"
   std::string library;  ///< "Kernelmill 1.0.0"
 };
 
-/// Describes this process at the present time.
+/// Describes this process; the date is the current time.
 ProfileAbout about_this_profile();
 
 /// Explains why a profile has no events.

@@ -56,7 +56,7 @@ const char* class_of(const Profiler::Event& event) {
   return event.is_compilation ? "compile" : profile_kind_name(event.kind);
 }
 
-/// ", grid 16 x 1 x 1, 4.00 KiB, 3.20 GFLOP/s": what is known of the event beside its time.
+/// The event's properties other than its time: ", grid 16 x 1 x 1, 4.00 KiB, 3.20 GFLOP/s".
 std::string details(const Profiler::Snapshot& profile, const Profiler::Event& event) {
   std::string text;
   if (event.shape != 0) {

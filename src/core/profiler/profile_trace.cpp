@@ -17,7 +17,7 @@ namespace {
 /// Threads of the host come after all streams.
 constexpr uint32_t kThreadTracks = 1 << 24;
 
-/// A number as JSON has it, whatever locale the host program has set.
+/// A number in JSON's format, independent of the host program's locale.
 struct Number {
   char text[64];
   Number(double value, int digits) {
@@ -29,8 +29,8 @@ Number in_us(uint64_t time_ns, uint64_t zero_ns) {
   return {(static_cast<double>(time_ns) - static_cast<double>(zero_ns)) / 1000.0, 3};
 }
 
-/// The text as a string of JSON. Only values of this kind are made: the destructors of arrays and
-/// objects allocate memory.
+/// Quotes and escapes the text for JSON. The trace builds no arrays and objects of the JSON
+/// library, because their destructors allocate memory.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -41,7 +41,7 @@ uint32_t track_of(const Profiler::Event& event) {
   return is_of_host(event.kind) ? host_track(event.track) : event.track + 1;
 }
 
-// One line per event, so that large files are made without holding them in memory.
+// Writes one line for each event, so that a large trace is never held in memory.
 class TraceFile {
  public:
   TraceFile(FileWriter& file, uint64_t zero_ns) : file_(file), zero_ns_(zero_ns) {}
@@ -63,7 +63,8 @@ class TraceFile {
   const uint64_t zero_ns_;
   bool is_first_ = true, is_first_argument_ = true;
   uint64_t arrows_ = 0;
-  std::set<std::pair<uint32_t, uint64_t>> calls_;  // thread and begin of those written
+  // Thread and begin of the calls that are written already.
+  std::set<std::pair<uint32_t, uint64_t>> calls_;
 };
 
 void TraceFile::begin(const std::vector<Profiler::Snapshot>& profiles) {
@@ -150,7 +151,7 @@ void TraceFile::add_event(const Profiler::Snapshot& profile, const Profiler::Eve
   file_.write("}}");
 }
 
-/// The host's call, once, and an arrow from it to the work.
+/// Writes the host's call, unless it is written already, and an arrow from it to its work.
 void TraceFile::add_call(const Profiler::Snapshot& profile, const Profiler::Event& event,
                          int process) {
   const uint32_t track = host_track(event.call_thread);
@@ -192,7 +193,7 @@ void TraceFile::add(const Profiler::Snapshot& profile, int process) {
   add_memory(profile, process);
 }
 
-/// The time that a trace counts from.
+/// The earliest time, which the times of the trace are relative to.
 uint64_t first_time_ns(const std::vector<Profiler::Snapshot>& profiles) {
   uint64_t first = UINT64_MAX;
   for (const Profiler::Snapshot& profile : profiles) {

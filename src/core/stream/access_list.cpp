@@ -86,7 +86,7 @@ void AccessList::make_room(uint64_t stream_number, size_t count) {
     forget_over(0);
     limit_ = std::max(kFewEntries, 2 * entries_.size());
   } else if (++calls_ % kCallsOfOthers == 0) {
-    forget_over(stream_number);  // then a stream that is alone again gets the fast path back
+    forget_over(stream_number);  // a stream that is alone again gets the fast path back
   }
   if (entries_.capacity() - entries_.size() >= count) return;
   entries_.reserve(std::max(entries_.size() + count, 2 * entries_.size()));

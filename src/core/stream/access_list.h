@@ -17,7 +17,7 @@ class UseList;
 enum class AccessKind : uint8_t {
   kRead,
   kWrite,   // writes, and perhaps reads
-  kLaunch,  // kernels use a module's variables; launches are not ordered among each other for that
+  kLaunch,  // a module's variables by its kernels; launches do not conflict with each other
 };
 
 /// Device addresses from `begin` up to but not including `end`, and the kind of access.
@@ -97,7 +97,7 @@ class alignas(64) AccessList {
   void settle() noexcept;
 
   /// Adds the conflicting uses of other streams, the latest of each stream. Returns false if one of
-  /// them is not queued yet. make_room() must be called before.
+  /// them is not queued yet. make_room() must be called first.
   bool find_conflicts(uint64_t stream_number, const AccessRange& range,
                       std::vector<StreamTicket>* conflicts) const;
   /// Reserves entries for `count` calls of note() by this stream, which then cannot fail. Throws
@@ -116,10 +116,11 @@ class alignas(64) AccessList {
 
  private:
   static constexpr size_t kKinds = 3;
-  // Calls of make_room() between two searches for finished uses of other streams.
+  // The number of calls of make_room() between two searches for finished uses of other streams.
   static constexpr uint32_t kCallsOfOthers = 16;
-  static constexpr size_t kFewEntries = 16;  // entries before finished uses are searched for
-  // Entries of one stream and kind before ranges are merged.
+  // Number of entries above which finished uses are searched for.
+  static constexpr size_t kFewEntries = 16;
+  // The number of ranges of one stream and kind above which they are merged.
   static constexpr size_t kRangesOfStream = 8;
 
   struct Entry {
@@ -149,7 +150,7 @@ class alignas(64) AccessList {
   SpinLock lock_;
   const bool records_uses_;
   uint32_t calls_ = 0;  // number of make_room() calls
-  // The stream that all entries belong to; 0: several streams, or no entries.
+  // The stream that all entries belong to; 0 if there are several streams or no entries.
   uint64_t only_stream_ = 0;
   Latest latest_[kKinds];  // all empty if only_stream_ is 0
   // The members below lie on further cache lines.

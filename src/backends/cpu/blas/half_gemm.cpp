@@ -72,7 +72,7 @@ class HalfGemmTask final : public Task {
   Status run(uint64_t piece) const override;
 
  private:
-  /// The product with the present values of scalars in device memory.
+  /// The product with the current values of scalars in device memory.
   HalfProduct product() const;
   HalfProduct matrices(const HalfProduct& first, uint64_t index) const;
   void multiply(const HalfProduct& whole, const BlasRange& rows, const BlasRange& columns,

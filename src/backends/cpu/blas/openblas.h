@@ -18,7 +18,7 @@ class OpenBlas {
   /// Called when a call was left by a fault, so that the library's buffers that it held are lost.
   /// After several of them, instance() fails.
   static void abandon();
-  /// The library in file `path`.
+  /// Loads the library in the file at `path`.
   static Result<OpenBlas> load(const std::string& path);
 
   /// The routine for f32, f64, c32 or c64; null if there is none.

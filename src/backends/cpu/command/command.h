@@ -73,7 +73,7 @@ struct Command {
   CommandKind kind = CommandKind::none;
   bool has_more = false;     // release() has something to free
   Marker* marker = nullptr;  // for record and wait: holds a reference
-  // It receives this copy's failure for the thread that waits; null: the failure becomes sticky.
+  // Receives this copy's failure, for the thread that waits; null: the failure becomes sticky.
   CopyFailure* failure = nullptr;
   km_host_callback callback = nullptr;
   void* user_data = nullptr;

@@ -19,9 +19,9 @@ class Task {
   virtual uint64_t pieces() const = 0;
   /// The estimated time of all pieces.
   virtual float ticks() const = 0;
-  /// Runs one piece; as part of a graph it runs once per launch. The floating-point state is the
-  /// one that programs start with. An access to missing memory (a mapped file that was truncated)
-  /// leaves the function without destructors, so resources that it holds are lost.
+  /// Runs one piece; in a graph, each launch runs it again. The floating-point state is the one
+  /// that programs start with. An access to missing memory (a mapped file that was truncated) ends
+  /// the function without running destructors, so resources that it holds are lost.
   virtual Status run(uint64_t piece) const = 0;
   /// Called when an access to missing memory has ended run().
   virtual void abandon() const {}

@@ -66,7 +66,7 @@ class DeviceGrid final : public DeviceCalls {
   DeviceError submit(DeviceWork work, uint64_t stream);
   /// Adds work that runs after the grid's blocks.
   DeviceError add(DeviceWork work, bool is_tail);
-  /// add() without a limit, for work that was counted before.
+  /// add() without a limit, for work that was counted already.
   void add_all(std::vector<DeviceWork> works) { works_ = std::move(works); }
 
   uint64_t create_handle();

@@ -47,7 +47,7 @@ class Heap {
 
   /// The bytes that a further allocation could take, and the total.
   void memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes);
-  /// Returns memory that is kept for reuse to the system.
+  /// Returns the memory that is kept for reuse to the operating system.
   void trim();
   /// Bytes in use, and bytes that are kept for reuse.
   uint64_t allocated_bytes();

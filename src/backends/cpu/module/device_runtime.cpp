@@ -17,7 +17,7 @@ namespace {
 /// D a number that is not passed on.
 struct Row {
   std::string_view name;    // after "cuda" or "__cudaCDP2", before "_ptsz"
-  std::string_view params;  // as the device runtime declares them
+  std::string_view params;  // a letter for each parameter
   DeviceCall call;
   bool gives_pointer = false;  // otherwise it returns an error
 };

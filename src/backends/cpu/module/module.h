@@ -88,7 +88,8 @@ class Function {
   const Module* const module_;
   const uint32_t index_;
   const simt::KernelInfo& kernel_;
-  const uint64_t block_shared_bytes_;  // of a block that opts in
+  // Most shared memory of a block that opts in to more than the default.
+  const uint64_t block_shared_bytes_;
   std::vector<kmb_param> params_;
   kmb_function_info info_{};
   std::atomic<uint64_t> max_dynamic_shared_bytes_;

@@ -29,7 +29,7 @@ class Held {
   Marker* marker_;
 };
 
-/// Waits until the mark is reached; false if the time passes before.
+/// Waits until the mark is reached; false after the timeout.
 bool wait_for(const Marker& marker, uint64_t timeout_ns) {
   if (!marker.in_graph()) return marker.stream()->wait(marker.ticket(), timeout_ns);
   // The wait is cut into turns, because the rest of the graph may run for long or depend on the

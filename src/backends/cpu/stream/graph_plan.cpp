@@ -31,7 +31,7 @@ struct GraphPlan::Placement {
     Clock over{};                     // the nodes that are over when this one is
   };
   std::vector<Place> places;  // by node
-  std::vector<Clock> known;   // by lane: the nodes that are over at its present end
+  std::vector<Clock> known;   // by lane: the nodes that are over at its current end
   std::vector<uint32_t> tails;
 
   bool is_known(uint32_t lane, uint32_t node) const {

@@ -113,7 +113,7 @@ struct GraphProgram {
   std::vector<Event*> events;      // by slot
   std::vector<bool> slot_records;  // by slot: true if the node records, false if it waits
 
-  /// Makes the waiting tails the launches of a graph command at its end; false if there are none.
+  /// Starts the waiting tails, at the end of a graph command; false if there are none.
   bool begin_tails(Command* front, Context* context) const;
   /// Applies the host's changes to nodes that kernels change.
   void begin_updates() const;

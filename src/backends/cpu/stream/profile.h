@@ -17,7 +17,7 @@ void note_call(Command& command);
 void note_queued(const Context& context, Command& command);
 /// Called when the command, or a step of a graph, starts.
 void note_begin(Command& command);
-/// Called when the first command of a stream, or its present step, is over.
+/// Called when the first command of a stream, or its current step, is over.
 void record_end(Context& context, const Stream* stream, Command& front);
 /// Records a copy or fill that was done without a command.
 void record_transfer(Context& context, const Stream* stream, const Transfer& transfer,

@@ -54,8 +54,8 @@ class Stream {
   bool is_complete(uint64_t ticket) const {
     return completed_.load(std::memory_order_acquire) >= ticket;
   }
-  /// Waits for the ticket, and runs work meanwhile if that is safe. Returns false if the time
-  /// passes before.
+  /// Waits for the ticket, and runs work meanwhile if that is safe. Returns false after the
+  /// timeout.
   bool wait(uint64_t ticket, uint64_t timeout_ns);
   /// Runs `action` once the ticket is complete: at once, or on the thread that completes it.
   void when_complete(uint64_t ticket, std::function<void()> action);
@@ -141,7 +141,7 @@ class Stream {
   Stream* next_ready_ = nullptr;  // link of the pool's list
 
   // The members of the owner.
-  alignas(64) Command* head_;  // the last command that is over
+  alignas(64) Command* head_;  // the last finished command; its `next` is the first unfinished one
   std::atomic<uint64_t> completed_{0};
   Command* launched_ = nullptr;  // a launch of the first command's kernel, which runs instead of it
   std::atomic<uint64_t> job_{0};  // the pool's job for the first command; 0: none

@@ -254,7 +254,7 @@ bool is_work(CommandKind kind) {
 }  // namespace
 
 /// Runs one step of a graph. If the context has failed or is being stopped, the step is not
-/// touched: another lane may still run it for the launch before.
+/// touched: another lane may still run it for the previous launch.
 [[gnu::noinline]] bool Stream::execute_graph(Command& command, Executor* executor) {
   const GraphProgram& program = *command.program;
   KM_ASSERT(command.in_turn || command.lane < program.plan->lane_count(),

@@ -107,8 +107,8 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   bool is_watching_ = false;
 };
 
-/// Prevents a reset of the context during a use that no caller's context protects: in destructors
-/// and in the reaper. Must not be nested.
+/// Prevents a reset of the context while destructors or the reaper use its handles. Must not be
+/// nested.
 class Alive {
  public:
   explicit Alive(const Epoch& epoch) : lock_(epoch.reset_mutex()), is_alive_(!epoch.has_failed()) {}

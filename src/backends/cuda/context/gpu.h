@@ -1,4 +1,4 @@
-// A GPU as the driver describes it.
+// Properties of a GPU, which the driver reports.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ class HostCall {
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 
-  /// Queues one call.
+  /// Queues one call in a stream. An error means that the call was not made and will not be.
   static Status queue(const std::shared_ptr<Epoch>& epoch, cu::CUstream stream,
                       const std::shared_ptr<HostCall>& call);
   /// The function that the driver calls; `call` is the HostCall.

@@ -16,7 +16,7 @@ class PrimaryContext {
 
   const Gpu& gpu() const { return gpu_; }
 
-  /// Returns the present epoch, or retains the primary context if there is none.
+  /// Returns the current epoch, or retains the primary context if there is none.
   Result<std::shared_ptr<Epoch>> retain();
   /// Called after `lost` failed: resets the primary context, which destroys everything in it, and
   /// retains it again.

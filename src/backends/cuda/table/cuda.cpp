@@ -79,7 +79,7 @@ const kmb_backend& cuda_backend() {
       .graph_update = cuda::graph_update,
       .graph_launch = cuda::graph_launch,
       .graph_upload = nullptr,   // kernels' launches use the program's own driver calls
-      .graph_restore = nullptr,  // so do kernels' changes of nodes
+      .graph_restore = nullptr,  // kernels change nodes by the program's own driver calls too
       .copy_3d = cuda::copy_3d,
       .fill_2d = cuda::fill_2d,
       .device_can_access_peer = cuda::device_can_access_peer,
