@@ -91,7 +91,7 @@ class CaptureCalls {
   /// for" ...
   static Error refuse(CaptureSlot& slot, const char* what);
   static Error refuse(EventCapture& mark, const char* what);
-  /// Invalidates all captures of the context if there are any.
+  /// Invalidates all captures of the context, and fails if there are any.
   Status refuse_all(const char* what);
   /// Removes a stream that is being destroyed from its capture.
   void leave(CaptureSlot& slot);

@@ -161,7 +161,7 @@ class ContextChild : public Object {
   const kmb_backend& backend() const { return context_->backend(); }
   bool is_lost() const { return epoch_ != context_->epoch(); }
 
-  /// The memory behind a child, for reports of leaks.
+  /// The memory that an object holds, for reports of leaks.
   struct HeldMemory {
     uint64_t size_bytes = 0;
     uint64_t tracking_id = 0;  // in the context's tracker; 0: not tracked

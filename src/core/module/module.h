@@ -53,7 +53,7 @@ class Module final : public ContextChild {
   /// Writes code compiled for these block sizes, and for any block size, to a file.
   Status save_object(const std::string& path, std::span<const std::array<uint32_t, 3>> blocks);
 
-  /// The name expression from which a kernel was instantiated; empty if unknown.
+  /// The text with a kernel's parameter types for signature_of_instance(); empty if unknown.
   std::string_view instance_name(std::string_view kernel) const;
   /// The names of a kernel's parameters; empty if unknown.
   const std::vector<std::string>& parameter_names(std::string_view kernel) const;

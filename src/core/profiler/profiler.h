@@ -124,7 +124,8 @@ class Profiler {
   std::deque<MemorySample> memory_;
   std::map<std::pair<km_profile_kind, uint32_t>, Row> rows_;
   std::map<std::string, Work, std::less<>> work_;
-  // A cache: the row of the last event and the work of its kernel; null: search.
+  // A cache of the last event's row and of the work of its kernel; a null row means that there is
+  // none.
   struct {
     km_profile_kind kind = KM_PROFILE_KIND_INVALID;
     uint32_t name = 0;

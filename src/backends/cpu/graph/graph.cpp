@@ -138,7 +138,8 @@ void Graph::set_environment(GraphProgram* program) {
     if (command.launches == nullptr) continue;
     if (environment_ == nullptr) environment_ = std::make_shared<GraphEnvironment>();
     program->environment = environment_;
-    // The old program's nodes are not touched, because they may be running.
+    // Nodes that the previous program shares may be running and have their environment already, so
+    // it is set only once.
     auto& root = static_cast<DeviceGrid&>(*command.run.grid);
     if (root.environment() == nullptr) root.set_environment(environment_.get());
   }

@@ -19,7 +19,7 @@ class DeviceHeap {
  public:
   static constexpr uint64_t kDefaultBytes = 8 << 20;
 
-  /// Ranges are registered in `allocations`, which must outlive the heap.
+  /// Allocated blocks are registered in `allocations`, which must outlive the heap.
   explicit DeviceHeap(Allocations* allocations) : allocations_(allocations) {}
   ~DeviceHeap() { clear(); }
   DeviceHeap(const DeviceHeap&) = delete;

@@ -55,7 +55,7 @@ cu::CUDA_MEMSET_NODE_PARAMS fill_node(const kmb_fill_2d& fill) {
   return native;
 }
 
-/// An error, because a node of unknown kind must not become an empty one.
+/// The error for a node of unknown kind, which must not become an empty node.
 Error no_such_kind(km_graph_node_kind kind, const char* name, uint64_t index) {
   return make_error(KM_ERROR_NOT_SUPPORTED,
                     "the cuda backend has no graph nodes of kind %d (%s), as node %" PRIu64 " is",
