@@ -94,7 +94,8 @@ kmb_blas_call ger_piece(const kmb_blas_call& call, const Block& block) {
   return piece;
 }
 
-/// The matrix product of block rows that a rank update of a block off the diagonal is.
+/// Expresses a block off the diagonal of a rank update as a matrix product of block rows of the
+/// operands.
 kmb_blas_call update_product(const kmb_blas_call& call, const kmb_blas_array& first,
                              const kmb_blas_array& second, const Block& block) {
   const bool plain = is_plain(call.operation_a);

@@ -79,7 +79,7 @@ Status Blas::submit(Stream& stream, const kmb_blas_call& call) {
   KM_TRY(set_stream(*epoch_, *library, handle_, stream.handle()));
   const auto place = [&](uint64_t size_bytes) { return scratch(stream, size_bytes); };
   const Status queued = queue_blas(*epoch_, *library, handle_, call, place);
-  // Set even after a failure, because a part of the call may be queued.
+  // The stream is recorded even after a failure, because a part of the call may be queued.
   last_stream_ = stream.shared_from_this();
   last_ticket_ = stream.last_ticket() + 1;
   return queued;
