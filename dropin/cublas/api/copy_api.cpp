@@ -1,11 +1,11 @@
-// Vectors and matrices between the host's memory and the device's.
+// Copies of vectors and matrices between host and device memory.
 #include "dropin/cublas/frame/handle.h"
 
 namespace km::cublas {
 
 namespace {
 
-/// `lines` runs of `line_bytes` at a distance, from one side to the other.
+/// Copies `lines` runs of `line_bytes`, with a stride on each side.
 struct Lines {
   int64_t count, line_bytes, from_pitch, to_pitch;
   const void* from;

@@ -1,4 +1,5 @@
-// Extensions: sums and scalings of matrices, triangles, batches of small systems of equations.
+// Extensions of BLAS: sums and scaling of matrices, packed triangles, batches of small linear
+// systems.
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr unsigned kThreads = 256, kSystemThreads = 64;
 
-/// Checks a matrix, or a vector that has one step of a matrix.
+/// Adds a matrix, or a vector given by a single step, to the arrays that are checked.
 KernelArrays& add(KernelArrays& arrays, const char* name, const StridedMatrix& matrix, int64_t rows,
                   int64_t columns, uint64_t element_bytes) {
   return arrays.add(name, matrix.address,
@@ -68,13 +69,13 @@ cublasStatus_t set_factor(Handle& h, const char* name, km_data_type type, const 
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Gives the host 0, or the number of the first argument that is wrong, negated.
+/// Writes the info of LAPACK to host memory: 0, or minus the number of the first invalid argument.
 cublasStatus_t give_info(int* info, int wrong) {
   LIB_TRY(write_value("info", info, wrong));
   return wrong == 0 ? CUBLAS_STATUS_SUCCESS : invalid("argument %d is wrong", -wrong);
 }
 
-/// Steps of op(A).
+/// Fills in a matrix with the row and column steps of op(A).
 cublasStatus_t set_matrix(const char* name, const void* data, int64_t leading, int64_t rows,
                           int64_t columns, cublasOperation_t operation, StridedMatrix* out) {
   if (operation < CUBLAS_OP_N || operation > CUBLAS_OP_C) {
@@ -96,7 +97,7 @@ bool is_zero(const DeviceScalar& scalar) {
   return scalar.address == 0 && scalar.value[0] == 0 && scalar.value[1] == 0;
 }
 
-/// Sizes that no call may have.
+/// Rejects negative sizes and sizes beyond 32 bits.
 cublasStatus_t check_sizes(std::initializer_list<int64_t> sizes) {
   for (const int64_t size : sizes) {
     if (size < 0 || size > INT32_MAX) {
@@ -134,7 +135,7 @@ cublasStatus_t geam(Handle& h, KM_P_GEAM(KM_DECLARE, Int, T)) {
   p.columns = n;
   p.is_a_conjugated = transa == CUBLAS_OP_C ? 1 : 0;
   p.is_b_conjugated = transb == CUBLAS_OP_C ? 1 : 0;
-  if (is_zero(p.alpha)) p.a.address = 0;  // they are not read
+  if (is_zero(p.alpha)) p.a.address = 0;  // not read in this case
   if (is_zero(p.beta)) p.b.address = 0;
   LIB_TRY(check_addition(h, p, sizeof(T)));
   return launch(h, kTypeOf<T>, "add_matrices", static_cast<uint64_t>(m) * n, p);
@@ -193,7 +194,7 @@ cublasStatus_t move_triangle(Handle& h, km_data_type type, cublasFillMode_t uplo
   return launch(h, type, "move_triangle", static_cast<uint64_t>(n) * n, p);
 }
 
-/// The parts of DenseParameters that all routines have.
+/// Fills in the parameters that all dense routines share.
 DenseParameters dense(const void* a, int64_t order, int64_t leading) {
   DenseParameters p{};
   p.a = reinterpret_cast<uint64_t>(a);
@@ -219,7 +220,8 @@ struct Solution {
   cublasOperation_t trans;
 };
 
-/// The arguments of getrs, whose info is a number of the host: 0, or the argument that is wrong.
+/// The arguments of getrs, whose info is in host memory: 0, or minus the number of the invalid
+/// argument.
 cublasStatus_t solve(Handle& h, km_data_type type, const Solution& s, int* info) {
   const bool is_operation = s.trans >= CUBLAS_OP_N && s.trans <= CUBLAS_OP_C;
   const int64_t least = std::max<int64_t>(s.n, 1);
@@ -241,7 +243,7 @@ cublasStatus_t solve(Handle& h, km_data_type type, const Solution& s, int* info)
   return launch_batch(h, type, "getrs", s.batch, p);
 }
 
-/// The number of the first argument that is wrong, negated; 0: none.
+/// Minus the number of the first invalid argument; 0 if all are valid.
 int wrong_argument_of_geqrf(int m, int n, int lda, int batch) {
   if (m < 0) return -1;
   if (n < 0) return -2;
@@ -312,7 +314,7 @@ cublasStatus_t trsm_batched(Handle& h, KM_P_TRSM_BATCHED(KM_DECLARE, Int, T)) {
 
 }  // namespace
 
-// These have no twins with sizes of 64 bits.
+// These routines have no variants with 64-bit sizes.
 #define KM_P_TPTTR(P, Int, T) \
   P(cublasFillMode_t, uplo), P(int, n), P(const T*, AP), P(T*, A), P(int, lda)
 #define KM_P_TRTTP(P, Int, T) \

@@ -1,4 +1,4 @@
-// Products of general matrices: single ones, batches with strides and batches by pointers.
+// GEMM: single products, strided batches and batches by arrays of pointers.
 #include "dropin/cublas/frame/exports.h"
 #include "dropin/cublas/product/product.h"
 
@@ -20,12 +20,12 @@ namespace km::cublas {
 
 namespace {
 
-/// The product that all matrices and scalars of a type T make.
+/// A product whose matrices and scalars all have type T.
 template <class T>
 Product product_of(Handle& h) {
   return Product(h, kTypeOf<T>);
 }
-/// Sums of halves are of f32; scalars are halves.
+/// Half precision: the scalars are halves, but sums are computed in f32.
 template <>
 Product product_of<__half>(Handle& h) {
   Product product(h, ComputeTypes{KM_DATA_TYPE_F32, CUDA_R_16F});

@@ -1,4 +1,4 @@
-// Products whose types are arguments.
+// GEMM with types as arguments.
 #include <vector>
 
 #include "dropin/cublas/frame/exports.h"
@@ -28,7 +28,7 @@ namespace km::cublas {
 
 namespace {
 
-/// Operands and scalars, which all forms of products have.
+/// Operands and scalars, which every form of GEMM has.
 struct Operands {
   cublasOperation_t transa, transb;
   int64_t m, n, k;
@@ -141,7 +141,7 @@ cublasStatus_t syrk_ex(Handle& h, KM_P_RANK_EX(KM_DECLARE, Int, T)) {
 
 namespace {
 
-/// Here both scalars are real.
+/// In this routine both scalars are real.
 template <class Int>
 cublasStatus_t herk_ex(Handle& h, KM_P_HERMITIAN_EX(KM_DECLARE, Int, void)) {
   if (trans != CUBLAS_OP_N && trans != CUBLAS_OP_C) return invalid("trans is %d", trans);
@@ -161,7 +161,7 @@ cublasStatus_t herk_ex(Handle& h, KM_P_HERMITIAN_EX(KM_DECLARE, Int, void)) {
       .submit();
 }
 
-/// The products of one group after the other, each a batch by pointers.
+/// Computes grouped products group by group, each as a batch by arrays of pointers.
 template <class Int>
 struct Groups {
   const cublasOperation_t *transa, *transb;
@@ -178,7 +178,7 @@ struct Groups {
   const Int* size;
 };
 
-/// One group, read from the arrays of all.
+/// Reads one group's entries from the arrays for all groups.
 template <class Int>
 struct Group {
   cublasOperation_t transa, transb;
@@ -275,7 +275,7 @@ cublasStatus_t gemm_grouped_batched_ex(Handle& h, KM_P_GROUPED_EX(KM_DECLARE, In
 
 }  // namespace
 
-// How the library of NVIDIA rounds and saturates here is not documented.
+// NVIDIA does not document how its function rounds and saturates, so it is not supported.
 extern "C" cublasStatus_t cublasUint8gemmBias(cublasHandle_t handle, cublasOperation_t,
                                               cublasOperation_t, cublasOperation_t, int, int, int,
                                               const unsigned char*, int, int, const unsigned char*,

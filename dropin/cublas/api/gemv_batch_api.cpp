@@ -1,4 +1,4 @@
-// Batches of products of matrices and vectors.
+// Batched matrix-vector products.
 #include "dropin/cublas/frame/exports.h"
 #include "dropin/cublas/product/product.h"
 
@@ -15,7 +15,7 @@ namespace km::cublas {
 
 namespace {
 
-/// Sizes that the matrices and vectors of a batch share.
+/// Sizes that all matrices and vectors of a batch share.
 struct Shape {
   cublasOperation_t trans;
   int64_t m, n, lda, incx, incy;
@@ -32,7 +32,8 @@ cublasStatus_t set_shape(Product& product, const Shape& shape, const void* a, co
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// A number's type for the library: matrices of f16 (H) or bf16 (T), sums of f32.
+/// An element type's number in the library: f16 matrices (H) and bf16 matrices (T) have sums in
+/// f32.
 template <class T>
 inline constexpr int kCudaType = CUDA_R_32F;
 template <>
@@ -40,7 +41,7 @@ inline constexpr int kCudaType<__half> = CUDA_R_16F;
 template <>
 inline constexpr int kCudaType<__nv_bfloat16> = CUDA_R_16BF;
 
-/// The product of matrices and vectors of In with results of Out.
+/// A matrix-vector product with inputs of type In and results of type Out.
 template <class In, class Out>
 Product product_of(Handle& h) {
   if constexpr (kTypeOf<In> != KM_DATA_TYPE_INVALID) {
@@ -82,7 +83,7 @@ cublasStatus_t gemv_strided(Handle& h, cublasOperation_t trans, Int m, Int n, co
 KM_EXPORT_ALL(gemvBatched, , KM_P_GEMV_BATCHED, gemv_batched)
 KM_EXPORT_ALL(gemvStridedBatched, , KM_P_GEMV_STRIDED, gemv_strided)
 
-// Scalars of f32.
+// Variants with scalars in f32.
 #define KM_P_MIXED_BATCHED(P, Int, In, Out)                                      \
   P(cublasOperation_t, trans), P(Int, m), P(Int, n), P(const float*, alpha),     \
       P(const In* const*, A), P(Int, lda), P(const In* const*, x), P(Int, incx), \

@@ -1,4 +1,4 @@
-// Handles, their settings, versions, texts of errors.
+// Handles, their settings, versions and error texts.
 #include <cstdio>
 #include <string>
 
@@ -30,7 +30,7 @@ cublasStatus_t create(cublasHandle_t* out) {
   const uint64_t id = library::handle_map<Handle>().add(std::move(handle), tag);
   const cublasStatus_t given = write_value("handle", out, reinterpret_cast<cublasHandle_t>(id));
   if (given == CUBLAS_STATUS_SUCCESS) {
-    driver->table->note_handle(id, true);  // cublasLt takes it, too
+    driver->table->note_handle(id, true);  // cublasLt accepts it too
   } else {
     library::handle_map<Handle>().remove(id);
   }
@@ -72,7 +72,7 @@ cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
 size_t cublasGetCudartVersion() { return static_cast<size_t>(kCudartVersion); }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t size_bytes) {
-  // Kernels take memory of the stream, so the place is checked and not kept.
+  // Kernels allocate from the stream's memory, so the workspace is only validated.
   return call(__func__, handle, [&](Handle&) -> cublasStatus_t {
     if (workspace == nullptr && size_bytes != 0) return invalid("workspace is null");
     if (reinterpret_cast<uint64_t>(workspace) % 256 != 0) {
@@ -95,7 +95,7 @@ cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* stream) {
   });
 }
 
-/// A setting with values from 0 to `most`.
+/// Setter and getter of a setting with values from 0 to `most`.
 #define KM_SETTING(Name, Type, member, is_value)                                                 \
   cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type value) {                            \
     return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {                             \
@@ -123,7 +123,7 @@ KM_SETTING(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl, man
 KM_SETTING(FixedPointEmulationMaxMantissaBitCount, int, most_mantissa_bits, number >= 0)
 KM_SETTING(FixedPointEmulationMantissaBitOffset, int, mantissa_bit_offset, true)
 
-/// The count is -1 from now on, which says that nothing is emulated.
+/// Writes -1 to the count now: nothing is emulated, so no later call would update it.
 cublasStatus_t cublasSetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t handle,
                                                                    int* count) {
   return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {

@@ -1,4 +1,5 @@
-// cuBLAS's interface of 2007: one handle for the process, scalars by value, an error that is kept.
+// cuBLAS's original interface from 2007: one handle per process, scalars by value, and a stored
+// error.
 #include <mutex>
 #include <tuple>
 #include <type_traits>
@@ -20,7 +21,7 @@ namespace km::cublas {
 
 namespace {
 
-std::mutex process_mutex;  // guards what follows
+std::mutex process_mutex;  // guards the members below
 cublasHandle_t process_handle = nullptr;
 
 std::atomic<cublasStatus_t> last_error{CUBLAS_STATUS_SUCCESS};
@@ -31,18 +32,18 @@ cublasStatus_t keep(cublasStatus_t status) {
 }
 
 cublasHandle_t handle_of_process() {
-  if (is_forked()) return nullptr;  // by a thread that may have held the lock
+  if (is_forked()) return nullptr;  // the parent's thread may have held the lock
   const std::lock_guard lock(process_mutex);
   return process_handle;
 }
 
-/// A parameter that a letter stands for in the old interface.
+/// A parameter that the original interface passes as a letter.
 template <class Parameter>
 constexpr bool is_letter =
     std::is_same_v<Parameter, cublasOperation_t> || std::is_same_v<Parameter, cublasFillMode_t> ||
     std::is_same_v<Parameter, cublasDiagType_t> || std::is_same_v<Parameter, cublasSideMode_t>;
 
-/// False for letters that mean nothing. BLAS takes them in both cases.
+/// Parses a letter in upper or lower case, as BLAS does. Returns false if the letter is invalid.
 bool parse(char letter, cublasOperation_t* out) {
   const char lower = static_cast<char>(letter | 0x20);
   *out = lower == 'n' ? CUBLAS_OP_N : lower == 't' ? CUBLAS_OP_T : CUBLAS_OP_C;
@@ -64,7 +65,7 @@ bool parse(char letter, cublasSideMode_t* out) {
   return lower == 'r' || lower == 'l';
 }
 
-/// The new interface's value for one of the old: letters are enumerations, scalars pointers.
+/// Converts an argument of the original interface: letters to enumerations, scalars to pointers.
 template <class Parameter, class Argument>
 Parameter converted(Argument& argument, bool* is_valid) {
   if constexpr (is_letter<Parameter>) {
@@ -86,7 +87,7 @@ void run(cublasStatus_t (*function)(cublasHandle_t, Parameters...), Arguments...
     return;
   }
   bool is_valid = true;
-  // In braces, arguments are converted before the function is called.
+  // Braces guarantee that all arguments are converted before the function is called.
   const std::tuple<Parameters...> values{converted<Parameters>(arguments, &is_valid)...};
   if (!is_valid) {
     keep(CUBLAS_STATUS_INVALID_VALUE);
@@ -116,7 +117,7 @@ cublasStatus_t cublasShutdown() {
   }));
 }
 
-/// The last error of the process, which is forgotten.
+/// Returns the process's last error and clears it.
 cublasStatus_t cublasGetError() { return last_error.exchange(CUBLAS_STATUS_SUCCESS); }
 
 cublasStatus_t cublasGetVersion(int* version) {
@@ -151,11 +152,12 @@ cublasStatus_t cublasFree(void* memory) {
   }));
 }
 
-// KM_OLD(name, the old parameters, the new ones' types, the arguments)
+// KM_OLD(name, the original parameters, the current parameter types, the arguments)
 #define KM_OLD(name, parameters, types, ...) \
   cublasStatus_t cublas##name##_v2 types;    \
   void cublas##name parameters { run(cublas##name##_v2, __VA_ARGS__); }
-/// KM_OLD of a function with a result, which the new one writes to its last parameter.
+/// Like KM_OLD, for a function with a result, which the current function writes through its last
+/// parameter.
 #define KM_OLD_RESULT(R, name, parameters, types, ...) \
   cublasStatus_t cublas##name##_v2 types;              \
   R cublas##name parameters {                          \
@@ -175,7 +177,7 @@ using C64 = cuDoubleComplex;
 #define KM_COMPLEX(MACRO) MACRO(C, C32) MACRO(Z, C64)
 #define KM_ALL(MACRO) KM_REAL(MACRO) KM_COMPLEX(MACRO)
 
-// Level 1.
+// Level 1 routines.
 #define KM_NORM(name, R, T)                                                                       \
   KM_OLD_RESULT(R, name, (int n, const T* x, int incx), (Handle_t, int, const T*, int, R*), n, x, \
                 incx)
@@ -246,7 +248,7 @@ KM_OLD(Crotg, (C32 * a, C32 b, float* c, C32* s), (Handle_t, C32*, C32*, float*,
 KM_OLD(Zrotg, (C64 * a, C64 b, double* c, C64* s), (Handle_t, C64*, C64*, double*, C64*), a, b, c,
        s)
 
-// Level 2.
+// Level 2 routines.
 #define KM_GENERAL(L, T)                                                                          \
   KM_OLD(L##gemv,                                                                                 \
          (char trans, int m, int n, T alpha, const T* a, int lda, const T* x, int incx, T beta,   \
@@ -341,7 +343,7 @@ KM_REAL(KM_SYMMETRICS)
 KM_HERMITIANS(C, C32, float)
 KM_HERMITIANS(Z, C64, double)
 
-// Level 3.
+// Level 3 routines.
 #define KM_PRODUCT(L, T)                                                                           \
   KM_OLD(L##gemm,                                                                                  \
          (char transa, char transb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, \
@@ -382,7 +384,7 @@ KM_ALL(KM_SYMMETRIC_PRODUCTS)
 KM_HERMITIAN_PRODUCTS(C, C32, float)
 KM_HERMITIAN_PRODUCTS(Z, C64, double)
 
-// The old trmm has its result in place of B.
+// The original trmm writes its result over B.
 #define KM_TRIANGULAR_PRODUCTS(L, T)                                                               \
   KM_OLD(                                                                                          \
       L##trmm,                                                                                     \

@@ -1,4 +1,4 @@
-// BLAS of level 1: vectors.
+// BLAS level 1: vector routines.
 #include "dropin/cublas/frame/exports.h"
 #include "dropin/cublas/vectors/reduction.h"
 #include "dropin/cublas/vectors/rotation.h"
@@ -25,7 +25,7 @@ namespace {
 #define KM_P_ROTM(P, Int, T) \
   P(Int, n), P(T*, x), P(Int, incx), P(T*, y), P(Int, incy), P(const T*, param)
 
-/// BLAS does nothing for vectors without elements.
+/// BLAS does nothing for empty vectors.
 template <class Int>
 bool is_nothing(Int n) {
   return n <= 0;

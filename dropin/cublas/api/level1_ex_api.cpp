@@ -1,5 +1,5 @@
-// Routines of level 1 whose types are arguments. Vectors of one of the four types of BLAS go where
-// the typed routines go; real ones of 16 bits, or of two types, to kernels that compute in f32.
+// Level 1 routines with types as arguments. Vectors of one of BLAS's four types use the typed
+// routines; real 16-bit types and mixed types use kernels that compute in f32.
 #include <initializer_list>
 
 #include "dropin/cublas/frame/exports.h"
@@ -15,7 +15,8 @@ namespace {
 bool is_half(int type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
 bool is_small_real(int type) { return is_half(type) || type == CUDA_R_32F; }
 
-/// The type of BLAS that all arguments have; KM_DATA_TYPE_INVALID: they differ, or it is none.
+/// BLAS's type that all arguments have; KM_DATA_TYPE_INVALID if they differ or if it is not one of
+/// BLAS's.
 km_data_type common_type(std::initializer_list<int> types) {
   const int first = *types.begin();
   for (const int type : types) {
@@ -24,7 +25,7 @@ km_data_type common_type(std::initializer_list<int> types) {
   return is_half(first) ? KM_DATA_TYPE_INVALID : km_type_of(first);
 }
 
-/// Results of norms of complex vectors are real.
+/// Norms of complex vectors are real.
 int real_type(int type) {
   return type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
 }
@@ -47,7 +48,7 @@ struct VectorPair {
   int64_t incy;
 };
 
-/// One or two vectors and a kernel with one thread for each element.
+/// Launches an elementwise kernel on one or two vectors.
 cublasStatus_t map_pair(Handle& h, VectorOperation operation, const VectorPair& v,
                         const void* alpha, const void* beta, int scalar_type) {
   LIB_TRY(no_such_types({v.type_x, v.type_y, scalar_type}));
@@ -191,7 +192,7 @@ cublasStatus_t axpy_ex(Handle& h, KM_P_AXPY_EX(KM_DECLARE, Int, void)) {
 
 namespace {
 
-/// x is written by swap alone.
+/// Only swap writes to x.
 template <kmb_blas_routine kRoutine, VectorOperation kOperation, class Vector, class Int>
 cublasStatus_t move_ex(Handle& h, Int n, Vector* x, cudaDataType xType, Int incx, void* y,
                        cudaDataType yType, Int incy) {

@@ -1,4 +1,4 @@
-// BLAS of level 2: a matrix and vectors.
+// BLAS level 2: matrix-vector routines.
 #include <cstdlib>
 
 #include "dropin/cublas/frame/exports.h"
@@ -93,8 +93,8 @@ cublasStatus_t symv(Handle& h, KM_P_SYMV(KM_DECLARE, Int, T)) {
       .submit();
 }
 
-/// Rows of matrices stand for vectors where km_blas has the routine for matrices only; then an
-/// increment is a leading dimension.
+/// Checks increments that stand for leading dimensions: if km_blas has a routine for matrices only,
+/// vectors are passed to it as rows.
 cublasStatus_t check_rows(int64_t incx, int64_t incy) {
   if (incx > 0 && incy > 0) return CUBLAS_STATUS_SUCCESS;
   if (incx == 0 || incy == 0) return invalid("an increment is 0");
@@ -104,7 +104,7 @@ cublasStatus_t check_rows(int64_t incx, int64_t incy) {
       "with one first");
 }
 
-/// y^T = alpha x^T A + beta y^T, a product of rows.
+/// y^T = alpha x^T A + beta y^T, computed as a matrix product with one row.
 template <class T, class Int>
 cublasStatus_t symv_of_row(Handle& h, KM_P_SYMV(KM_DECLARE, Int, T)) {
   return Request(h, KMB_BLAS_SYMM, kTypeOf<T>)
@@ -148,7 +148,7 @@ cublasStatus_t spmv(Handle& h, KM_P_SPMV(KM_DECLARE, Int, T)) {
       .submit();
 }
 
-/// The arguments that all routines with a triangle have.
+/// Fills in the arguments that all triangular routines share.
 Request triangular(Handle& h, kmb_blas_routine routine, km_data_type type, cublasFillMode_t uplo,
                    cublasOperation_t trans, cublasDiagType_t diag, int64_t n) {
   Request request(h, routine, type);
@@ -204,7 +204,8 @@ cublasStatus_t syr(Handle& h, KM_P_HER(KM_DECLARE, Int, T)) {
       .submit();
 }
 
-/// A += alpha X^T X for the row X, or alpha (X^T Y + Y^T X): km_blas has that for matrices.
+/// A += alpha X^T X for the row X, or alpha (X^T Y + Y^T X): km_blas has these routines for
+/// matrices only.
 template <class T>
 cublasStatus_t add_rows(Handle& h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
                         int64_t incx, const T* y, int64_t incy, T* a, int64_t lda) {

@@ -1,4 +1,4 @@
-// BLAS of level 3 but for the products of general matrices.
+// BLAS level 3 except GEMM.
 #include "dropin/cublas/frame/exports.h"
 #include "dropin/cublas/product/product.h"
 
@@ -50,7 +50,7 @@ cublasStatus_t symm(Handle& h, KM_P_SYMM(KM_DECLARE, Int, T)) {
       .submit();
 }
 
-/// Complex routines of this kind know one transposition only.
+/// These complex routines accept only one kind of transposition.
 cublasStatus_t check_transposition(km_data_type type, cublasOperation_t trans,
                                    cublasOperation_t known) {
   if (!is_complex(type) || trans == CUBLAS_OP_N || trans == known) return CUBLAS_STATUS_SUCCESS;
@@ -58,7 +58,7 @@ cublasStatus_t check_transposition(km_data_type type, cublasOperation_t trans,
                  static_cast<int>(known));
 }
 
-/// syrk, or herk, whose scalars are real.
+/// syrk, or herk, which has real scalars.
 template <kmb_blas_routine kRoutine, cublasOperation_t kKnown, class T, class Scalar, class Int>
 cublasStatus_t rank_k(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,
                       const Scalar* alpha, const T* A, Int lda, const Scalar* beta, T* C, Int ldc) {
@@ -76,7 +76,7 @@ cublasStatus_t rank_k(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans,
       .submit();
 }
 
-/// syr2k, or her2k, whose beta is real.
+/// syr2k, or her2k, which has a real beta.
 template <kmb_blas_routine kRoutine, cublasOperation_t kKnown, class T, class Beta, class Int>
 cublasStatus_t rank_2k(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,
                        const T* alpha, const T* A, Int lda, const T* B, Int ldb, const Beta* beta,
@@ -95,7 +95,8 @@ cublasStatus_t rank_2k(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans
       .submit();
 }
 
-/// One triangle of alpha op(A) op(B)^T + beta C; of herkx, whose beta is real, op(B)^H.
+/// One triangle of alpha op(A) op(B)^T + beta C. For herkx op(B) is conjugated as well, and beta is
+/// real.
 template <cublasOperation_t kKnown, class T, class Beta, class Int>
 cublasStatus_t triangle_of_product(Handle& h, cublasFillMode_t uplo, cublasOperation_t trans, Int n,
                                    Int k, const T* alpha, const T* A, Int lda, const T* B, Int ldb,
@@ -113,7 +114,7 @@ cublasStatus_t triangle_of_product(Handle& h, cublasFillMode_t uplo, cublasOpera
   return product.submit();
 }
 
-/// C = B for matrices of numbers, in stream order.
+/// Copies B to C in stream order.
 cublasStatus_t copy_matrix(Handle& h, uint32_t element_bytes, int64_t m, int64_t n,
                            const void* from, int64_t from_leading, void* to, int64_t to_leading) {
   cu::CUDA_MEMCPY2D copy{};

@@ -1,4 +1,4 @@
-// Lines about each call, for cublasLoggerConfigure.
+// One log line per call, for cublasLoggerConfigure.
 #include <atomic>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// Every name of NVIDIA's library, weakly: a function that is implemented elsewhere takes its place.
-// The headers with the prototypes are left out, because none of the parameters is looked at.
+// Weak definitions of every name in NVIDIA's library; an implemented function's definition replaces
+// the weak one. The headers with prototypes are not included, because the parameters are not read.
 #include <cstdint>
 
 namespace km::cublas {

@@ -1,5 +1,5 @@
-// cublasXt: level 3 of matrices in the host's memory, or any device's, on the devices that a handle
-// has chosen. Calls return when their result is written.
+// cublasXt: level 3 routines for matrices in host memory or on any device, computed on the devices
+// that a handle selects. Calls return when the result has been written.
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -24,7 +24,7 @@ typedef enum { CUBLASXT_GEMM = 0, CUBLASXT_ROUTINE_MAX = 12 } cublasXtBlasOp_t;
 namespace km::cublas {
 namespace {
 
-/// call() for a handle of cublasXt, which nobody else uses meanwhile.
+/// Runs a function with a cublasXt handle, whose lock is held during the call.
 template <class Body>
 cublasStatus_t xt_call(const char* function, cublasXtHandle_t handle, Body&& body) {
   return call(function, [&]() -> cublasStatus_t {
@@ -47,7 +47,7 @@ cublasStatus_t device_count(int* out) {
   return status_of(driver->cuDeviceGetCount(out));
 }
 
-/// One of the numbers of devices that the program gives.
+/// Reads an entry of the program's list of device numbers.
 cublasStatus_t read_device(const int* devices, int index, int there, int* out) {
   LIB_REQUIRE(devices);
   LIB_TRY(read_value("deviceId", devices + index, out));
@@ -76,14 +76,14 @@ cublasStatus_t check_cpu_setting(int routine, int type) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Sizes and pointers of a call, checked one after the other: the first that is wrong counts.
+/// Validates a call's sizes and pointers in order; the first invalid one determines the status.
 class Checks {
  public:
   Checks& size(const char* name, uint64_t value) {
     constexpr uint64_t kMost = uint64_t{1} << 31;
     return require(value < kMost, "%s is %llu; at most 2147483647", name, value);
   }
-  /// A scalar, which may be real, as a number of the matrices' type.
+  /// Converts a scalar, possibly real, to the matrices' type.
   template <class Scalar>
   Checks& scalar(const char* name, const Scalar* value, km_data_type type, Number* out) {
     if (status_ != CUBLAS_STATUS_SUCCESS) return *this;
@@ -95,14 +95,14 @@ class Checks {
     *out = number_of(type, parts[0], parts[1]);
     return *this;
   }
-  /// A matrix of `rows` lines and `columns`; empty ones may be null.
+  /// Checks a matrix of `rows` by `columns`; an empty one may be null.
   template <class T>
   Checks& matrix(const char* name, const T* data, uint64_t leading, uint64_t rows,
                  uint64_t columns) {
     require(leading >= std::max(rows, uint64_t{1}),
             "the leading dimension of %s is %llu: too small", name, leading);
     if (rows == 0 || columns == 0) return *this;
-    // Elements are found by products of 64 bits.
+    // Larger values would overflow 64-bit products of indices.
     constexpr uint64_t kMost = uint64_t{1} << 47;
     require(leading < kMost / sizeof(T) / columns,
             "the leading dimension of %s is %llu: its columns lie beyond all memory", name,
@@ -153,7 +153,7 @@ cublasStatus_t gemm(XtHandle& h, cublasOperation_t transa, cublasOperation_t tra
       {kTypeOf<T>, transa, transb, m, n, k, alpha_value, beta_value, {a, lda}, {b, ldb}, {c, ldc}});
 }
 
-/// The two ways in which forms of rank updates differ.
+/// The two properties that distinguish rank updates.
 struct RankForm {
   bool is_hermitian, is_twofold;
 };
@@ -198,7 +198,7 @@ cublasStatus_t rank_update(XtHandle& h, RankForm form, cublasFillMode_t uplo,
                             {c, ldc}});
 }
 
-/// The arguments of symm and hemm, but for what differs between whole and packed triangles.
+/// The arguments that symm, hemm and the packed form share.
 template <class T>
 cublasStatus_t check_symm(cublasSideMode_t side, cublasFillMode_t uplo, size_t m, size_t n,
                           const T* alpha, const T* a, size_t lda, const T* b, size_t ldb,
@@ -241,8 +241,8 @@ cublasStatus_t symm(XtHandle& h, bool is_hermitian, cublasSideMode_t side, cubla
                      {c, ldc}});
 }
 
-/// The whole matrix of a packed triangle, which lies in memory of the host's. The triangle's ends
-/// are read first: a matrix that is not there takes no memory.
+/// Unpacks a packed triangle in host memory. The triangle's first and last element are read before
+/// the full matrix is allocated, so that an invalid pointer costs no memory.
 template <class T>
 cublasStatus_t unpack(cublasFillMode_t uplo, size_t order, const T* ap, std::vector<T>* out) {
   if (order == 0) return CUBLAS_STATUS_SUCCESS;
@@ -261,7 +261,8 @@ cublasStatus_t unpack(cublasFillMode_t uplo, size_t order, const T* ap, std::vec
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// symm with a packed triangle in the host's memory, which is unpacked once all else is right.
+/// symm with a packed triangle in host memory, which is unpacked after the other arguments have
+/// been checked.
 template <class T>
 cublasStatus_t spmm(XtHandle& h, cublasSideMode_t side, cublasFillMode_t uplo, size_t m, size_t n,
                     const T* alpha, const T* ap, const T* b, size_t ldb, const T* beta, T* c,
@@ -375,7 +376,7 @@ cublasStatus_t cublasXtGetBlockDim(cublasXtHandle_t handle, int* block_dim) {
                  [&](XtHandle& h) { return write_value("blockDim", block_dim, h.block_dim); });
 }
 
-/// The mode can be read back; memory is not pinned, because copies gain nothing by it here.
+/// The mode is only stored: pinning host memory would not make copies faster here.
 cublasStatus_t cublasXtSetPinningMemMode(cublasXtHandle_t handle, cublasXtPinnedMemMode_t mode) {
   return xt_call(__func__, handle, [&](XtHandle& h) -> cublasStatus_t {
     if (mode != CUBLASXT_PINNING_DISABLED && mode != CUBLASXT_PINNING_ENABLED) {
@@ -391,7 +392,7 @@ cublasStatus_t cublasXtGetPinningMemMode(cublasXtHandle_t handle, cublasXtPinned
   });
 }
 
-/// All work stays on the devices: a routine of the program is checked and not called.
+/// The routine is validated but never called, because all work stays on the devices.
 cublasStatus_t cublasXtSetCpuRoutine(cublasXtHandle_t handle, cublasXtBlasOp_t routine,
                                      cublasXtOpType_t type, void* functor) {
   return xt_call(__func__, handle, [&](XtHandle&) -> cublasStatus_t {

@@ -1,4 +1,4 @@
-// Descriptors of cublasLt: made, destroyed, their attributes.
+// cublasLt's descriptors: creation, destruction and attributes.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -87,7 +87,7 @@ constexpr Attribute kPreference[] = {
 };
 #undef KM_AT
 
-/// All attributes of a kind of descriptors.
+/// All attributes of one kind of descriptor.
 struct Attributes {
   std::span<const Attribute> stored;
   std::span<const FixedAttribute> fixed;
@@ -118,14 +118,14 @@ cublasStatus_t set_fixed(const FixedAttribute* attribute, int id, const void* va
                          size_t size_bytes) {
   if (attribute == nullptr) return no_such_attribute(id);
   if (size_bytes < attribute->size_bytes) return too_small(id, attribute->size_bytes, size_bytes);
-  uint64_t number = 0;  // none has more bytes
+  uint64_t number = 0;  // no attribute is larger
   LIB_TRY(read_place("buf", value, &number, attribute->size_bytes));
   if (number == 0) return CUBLAS_STATUS_SUCCESS;
   return unsupported("attribute %d: %s", id, attribute->instead);
 }
 
-/// Puts a value of the program's into one attribute of a descriptor, which has ended meanwhile when
-/// this fails behind an id.
+/// Sets one attribute of a descriptor to a value of the program's. If this fails for an id, the
+/// descriptor has ended meanwhile.
 template <class T>
 bool write_attribute(void* opaque, const Attribute& attribute, const void* value) {
   if (!is_id(opaque)) {
@@ -174,7 +174,7 @@ cublasStatus_t get(const Attributes& attributes, const void* opaque, const char*
   return write_place("buf", value, from, needed);
 }
 
-/// A descriptor into memory of the program's.
+/// Initialises a descriptor in the program's memory.
 template <class T>
 cublasStatus_t initialize(void* place, size_t size_bytes, const T& value) {
   LIB_REQUIRE(place);
@@ -186,7 +186,7 @@ cublasStatus_t initialize(void* place, size_t size_bytes, const T& value) {
   return write_place("the descriptor", place, &image, std::min(size_bytes, sizeof image));
 }
 
-/// A descriptor of the library's, which destroy() ends.
+/// Creates a descriptor that the library owns until destroy().
 template <class Opaque, class T>
 cublasStatus_t create(Opaque** out, const T& value) {
   const uint64_t id = descriptor_table<T>().add(value);

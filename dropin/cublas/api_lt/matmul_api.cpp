@@ -1,4 +1,4 @@
-// Products and transformations of cublasLt; its handles, algorithms, versions and logs.
+// cublasLt's matrix products and transformations; its handles, algorithms, versions and logs.
 #include <atomic>
 #include <climits>
 #include <cstdio>
@@ -13,13 +13,13 @@ namespace km::cublas {
 
 namespace {
 
-/// A handle of cublasLt has no settings.
+/// A cublasLt handle, which has no settings.
 struct LtHandle {
   const Driver* driver;
 };
 
-/// Handles of cuBLAS stand for those of cublasLt; they live in the other library, which tells the
-/// driver of them.
+/// Handles of cuBLAS are valid for cublasLt too. They belong to the other library, which records
+/// them in the driver.
 bool is_cublas_handle(uint64_t id) {
   if (!library::is_handle_of(id, library::HandleKind::kCublas)) return false;
   const Driver* const driver = library::driver();
@@ -34,7 +34,7 @@ cublasStatus_t check_handle(cublasLtHandle_t handle) {
   return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
 }
 
-/// The frame of a call's work: scalars are placed by descriptors.
+/// Prepares a call's stream and context; descriptors, not the handle, say where scalars are.
 cublasStatus_t prepare(cublasLtHandle_t handle, cudaStream_t stream, Handle* out) {
   LIB_TRY(check_handle(handle));
   out->driver = library::driver();
@@ -46,7 +46,7 @@ cublasStatus_t prepare(cublasLtHandle_t handle, cudaStream_t stream, Handle* out
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// The layouts of a product.
+/// The layouts of a product's matrices.
 struct LayoutValues {
   MatrixLayout a, b, c, d;
   MatmulLayouts all() const { return {&a, &b, &c, &d}; }
@@ -56,7 +56,7 @@ struct Layouts {
   const void *a, *b, *c, *d;
 };
 
-/// False when one of them is no layout.
+/// Returns false if one of them is not a valid layout.
 bool read_layouts(const Layouts& given, LayoutValues* out) {
   if (!read_descriptor(given.a, "Adesc", &out->a) || !read_descriptor(given.b, "Bdesc", &out->b) ||
       !read_descriptor(given.c, "Cdesc", &out->c)) {
@@ -69,7 +69,7 @@ bool read_layouts(const Layouts& given, LayoutValues* out) {
 
 constexpr uint64_t kAlgorithmMark = 0x4c6d6b0541ULL;
 
-/// The algorithm remembers how many bytes a number of A, B, C and D has.
+/// An algorithm that stores the element sizes of A, B, C and D.
 cublasLtMatmulAlgo_t algorithm_for(int a, int b, int c, int d) {
   cublasLtMatmulAlgo_t algorithm{};
   algorithm.data[0] = kAlgorithmMark;
@@ -94,7 +94,7 @@ cublasStatus_t read_algorithm(const cublasLtMatmulAlgo_t* algorithm, cublasLtMat
   return invalid("the algorithm comes from another library");
 }
 
-/// cublasLtMatmulAlgoGetHeuristic with or without a stream.
+/// Implements cublasLtMatmulAlgoGetHeuristic with and without a stream.
 cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
                               const void* preference, int requested,
                               cublasLtMatmulHeuristicResult_t* results, int* returned) {
@@ -114,7 +114,7 @@ cublasStatus_t find_algorithm(cublasLtHandle_t handle, const void* matmul, const
   return write_value("returnAlgoCount", returned, 1);
 }
 
-/// cublasLtMatmulAlgoCheck with or without a stream.
+/// Implements cublasLtMatmulAlgoCheck with and without a stream.
 cublasStatus_t check_product(cublasLtHandle_t handle, const void* matmul, const Layouts& given,
                              const cublasLtMatmulAlgo_t* algorithm,
                              cublasLtMatmulHeuristicResult_t* result) {
@@ -131,17 +131,17 @@ cublasStatus_t check_product(cublasLtHandle_t handle, const void* matmul, const 
   return give_algorithm("result", layouts, result);
 }
 
-/// False for what is no capability. All of them have 4 bytes but the numerical flags.
+/// Returns false if the capability is unknown. Every value has 4 bytes except the numerical flags.
 bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* value,
                      size_t* width) {
   constexpr int kStridedBatch = 3, kOutOfPlace = 4, kPointerModes = 11, kEpilogues = 12;
   constexpr int kNumericalFlags = 15, kAlignmentOfA = 16, kAlignmentOfD = 19;
   constexpr int kPointerArrayBatch = 21;
   constexpr uint64_t kAllPointerModes = 31, kAllEpilogues = 1023;
-  // Multiplications and additions of CUDA cores; sums in f32, f64 and integers; inputs of any type
-  // but TF32.
+  // Numerical flags: multiply-add on CUDA cores; sums in f32, f64 and integers; inputs of every
+  // type but TF32.
   constexpr uint64_t kNumerics = 1 | 0xe << 8 | 0xfb << 16;
-  constexpr uint32_t kOthers = 0xe064e7;  // those that are 0, a bit each
+  constexpr uint32_t kOthers = 0xe064e7;  // bit set of capabilities whose value is 0
   if (id < 0 || id > 23) return false;
   *width = id == kNumericalFlags ? sizeof(uint64_t) : sizeof(uint32_t);
   if (id == kStridedBatch || id == kOutOfPlace || id == kPointerArrayBatch) {
@@ -161,7 +161,8 @@ bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* va
   return true;
 }
 
-/// Products are not emulated: the count of mantissa bits that an emulation has kept is -1.
+/// Products are not emulated, so -1 is stored as the number of mantissa bits that an emulation
+/// kept.
 cublasStatus_t report_emulation(const Handle& h, const MatmulDescriptor& matmul) {
   if (matmul.emulation == nullptr) return CUBLAS_STATUS_SUCCESS;
   EmulationDescriptor found;
@@ -174,7 +175,7 @@ cublasStatus_t report_emulation(const Handle& h, const MatmulDescriptor& matmul)
                                              h.stream.load()));
 }
 
-/// The bytes of a setting of algorithms, of which so many are given.
+/// The size of an algorithm setting; fails unless `given_bytes` suits it.
 cublasStatus_t find_width(int id, size_t given_bytes, size_t* out) {
   constexpr int kLast = 8, kFirstShort = 7;
   if (id < 0 || id > kLast) return invalid("attribute %d of algorithms is none", id);
@@ -186,7 +187,7 @@ cublasStatus_t find_width(int id, size_t given_bytes, size_t* out) {
 constexpr size_t kDefaultCacheCapacity = 8192;
 std::atomic<size_t> cache_capacity{kDefaultCacheCapacity};
 
-/// The file for lines about calls; never closed, because other threads may write to it.
+/// The log file for calls; never closed, because other threads may write to it.
 std::atomic<std::FILE*> log_file{nullptr};
 
 void log_call(const char* function, cublasStatus_t status) {
@@ -323,7 +324,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(KM_HEURISTIC_PARAMETERS) {
                           results, returned);
   });
 }
-/// The algorithm is the same for all streams.
+/// The algorithm does not depend on the stream.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristicForStream(KM_HEURISTIC_PARAMETERS, cudaStream_t) {
   return call(__func__, [&] {
     return find_algorithm(handle, matmul, {Adesc, Bdesc, Cdesc, Ddesc}, preference, requested,
@@ -390,7 +391,7 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* alg
   });
 }
 
-// There is one algorithm, and nothing to be kept of a search: the capacity is a number alone.
+// The only algorithm needs no cache of heuristics, so the capacity is just stored.
 cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t* capacity) {
   return call(__func__, [&] { return write_value("capacity", capacity, cache_capacity.load()); });
 }
@@ -399,7 +400,7 @@ cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// The one algorithm has no choices: each setting can have the value 0.
+// The only algorithm has no choices: every setting accepts just the value 0.
 cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
                                                     cublasLtMatmulAlgoConfigAttributes_t id,
                                                     const void* value, size_t size_bytes) {
@@ -439,7 +440,7 @@ cublasStatus_t cublasLtLoggerSetCallback(cublasLtLoggerCallback_t callback) {
   });
 }
 
-// KM_LOG decides what is logged; levels and masks have nothing to add.
+// KM_LOG controls logging; levels and masks have no effect.
 cublasStatus_t cublasLtLoggerSetLevel(int level) {
   return call(__func__, [&]() -> cublasStatus_t {
     return level >= 0 && level <= 5 ? CUBLAS_STATUS_SUCCESS : invalid("level is %d", level);

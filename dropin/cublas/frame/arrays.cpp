@@ -15,7 +15,8 @@ uint64_t bytes_for(uint64_t rows, uint64_t columns, uint64_t batch_count, uint64
 }
 
 bool KernelArrays::measure(const char* name, const ArrayShape& shape, Extent* out) {
-  // Products of three numbers of 64 bits fit no type: what is beyond the address space is too much.
+  // Products of three 64-bit numbers overflow even 128 bits, so results beyond the address space
+  // are rejected at once.
   constexpr __int128 kMost = __int128{1} << 64;
   __int128 low = 0, high = 0;
   const int64_t counts[] = {shape.rows, shape.columns, shape.batch_count};

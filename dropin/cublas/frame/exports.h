@@ -1,6 +1,6 @@
-// Families of exported functions: one for each type of numbers, with sizes of 32 and of 64 bits.
+// Families of exported functions: one for each element type, with 32-bit and 64-bit sizes.
 //
-// The parameters behind the handle are a list, KM_P_NAME(P, Int, T), of P(type, name). The routine
+// The parameters after the handle are a list, KM_P_NAME(P, Int, T), of P(type, name). The routine
 // is a template over T and Int with these parameters, and KM_EXPORT gives its instances their
 // names:
 //
@@ -15,7 +15,7 @@
 #define KM_DECLARE(type, name) [[maybe_unused]] type name
 #define KM_PASS(type, name) name
 
-/// `symbol`, which calls the routine that stands behind the other arguments.
+/// Defines `symbol`, which calls the routine in the variadic arguments.
 #define KM_EXPORT_SIZE(symbol, PARAMETERS, Int, T, ...)                                       \
   extern "C" cublasStatus_t symbol(cublasHandle_t handle, PARAMETERS(KM_SIGNATURE, Int, T)) { \
     return call(#symbol, handle,                                                              \
@@ -25,7 +25,7 @@
   KM_EXPORT_SIZE(symbol, PARAMETERS, int, T, __VA_ARGS__) \
   KM_EXPORT_SIZE(symbol##_64, PARAMETERS, int64_t, T, __VA_ARGS__)
 
-/// cublasS..., cublasD..., cublasC... and cublasZ..., each with `suffix`.
+/// Defines cublasS..., cublasD..., cublasC... and cublasZ..., each with `suffix`.
 #define KM_EXPORT_REAL(name, suffix, PARAMETERS, ...)              \
   KM_EXPORT(cublasS##name##suffix, PARAMETERS, float, __VA_ARGS__) \
   KM_EXPORT(cublasD##name##suffix, PARAMETERS, double, __VA_ARGS__)
@@ -35,7 +35,7 @@
 #define KM_EXPORT_ALL(name, suffix, PARAMETERS, ...)    \
   KM_EXPORT_REAL(name, suffix, PARAMETERS, __VA_ARGS__) \
   KM_EXPORT_COMPLEX(name, suffix, PARAMETERS, __VA_ARGS__)
-/// The four, with sizes of 32 bits alone.
+/// Defines the four variants with 32-bit sizes only.
 #define KM_EXPORT_ALL_32(name, PARAMETERS, ...)                          \
   KM_EXPORT_SIZE(cublasS##name, PARAMETERS, int, float, __VA_ARGS__)     \
   KM_EXPORT_SIZE(cublasD##name, PARAMETERS, int, double, __VA_ARGS__)    \

@@ -1,4 +1,4 @@
-// Handles of cuBLAS, and the frame around every exported function.
+// Handles of cuBLAS and the frame around every exported function.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@ namespace km::cublas {
 
 using library::Driver;
 
-/// The settings of one handle. Streams are the program's; the context is that of the creation.
+/// A handle's settings. Its stream belongs to the program; its context is the one that was current
+/// at its creation.
 struct Handle {
   const Driver* driver = nullptr;
   cu::CUcontext context = nullptr;
@@ -25,7 +26,7 @@ struct Handle {
   std::atomic<int> atomics_mode{CUBLAS_ATOMICS_NOT_ALLOWED};
   std::atomic<int> math_mode{CUBLAS_DEFAULT_MATH};
   std::atomic<int> sm_count_target{0};
-  // Nothing is emulated; programs read what they have set.
+  // Emulation settings are only stored, because nothing is emulated.
   std::atomic<int> emulation_strategy{CUBLAS_EMULATION_STRATEGY_DEFAULT};
   std::atomic<int> special_values{CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT};
   std::atomic<int> mantissa_control{CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC};
@@ -36,20 +37,21 @@ struct Handle {
   bool has_device_pointers() const { return pointer_mode == CUBLAS_POINTER_MODE_DEVICE; }
 };
 
-/// Null when the handle is no live one.
+/// Null if the handle is not live.
 std::shared_ptr<Handle> find_handle(cublasHandle_t handle);
 
-/// Logs why the arguments are wrong, with the function's name. CUBLAS_STATUS_INVALID_VALUE.
+/// Logs why arguments are invalid, with the function's name, and returns
+/// CUBLAS_STATUS_INVALID_VALUE.
 [[gnu::format(printf, 1, 2)]] cublasStatus_t invalid(const char* format, ...) noexcept;
-/// Logs what is not implemented. CUBLAS_STATUS_NOT_SUPPORTED.
+/// Logs the unsupported feature and returns CUBLAS_STATUS_NOT_SUPPORTED.
 [[gnu::format(printf, 1, 2)]] cublasStatus_t unsupported(const char* format, ...) noexcept;
 
-/// Reads what the program's argument `name` points to. CUBLAS_STATUS_INVALID_VALUE when it is null
-/// or not there.
+/// Reads from the address in argument `name`. CUBLAS_STATUS_INVALID_VALUE if it is null or not
+/// readable.
 cublasStatus_t read_place(const char* name, const void* place, void* out,
                           size_t size_bytes) noexcept;
-/// Writes to where the program's argument `name` points. CUBLAS_STATUS_INVALID_VALUE when it is
-/// null or cannot be written.
+/// Writes to the address in argument `name`. CUBLAS_STATUS_INVALID_VALUE if it is null or not
+/// writable.
 cublasStatus_t write_place(const char* name, void* place, const void* value,
                            size_t size_bytes) noexcept;
 template <class T>
@@ -61,15 +63,15 @@ cublasStatus_t write_value(const char* name, T* place, const T& value) noexcept 
   return write_place(name, place, &value, sizeof(T));
 }
 
-/// "CUBLAS_STATUS_SUCCESS", and what it means.
+/// A status's name, such as "CUBLAS_STATUS_SUCCESS", and its meaning.
 const char* status_name(cublasStatus_t status) noexcept;
 const char* status_text(cublasStatus_t status) noexcept;
 
-/// For cublasLoggerConfigure: one line for each call.
+/// For cublasLoggerConfigure, which logs one line per call.
 using CallLogger = void (*)(const char* function, cublasStatus_t status);
 inline std::atomic<CallLogger> call_logger{nullptr};
 
-/// cuBLAS, cublasLt and cublasXt for the frame of their functions.
+/// Describes cuBLAS, cublasLt and cublasXt to the shared frame.
 struct BlasLibrary : frame::Library {
   using Status = cublasStatus_t;
   static constexpr Status kOutOfMemory = CUBLAS_STATUS_ALLOC_FAILED;
@@ -79,7 +81,7 @@ struct BlasLibrary : frame::Library {
       {cu::CUDA_ERROR_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE},
       {cu::CUDA_ERROR_OUT_OF_MEMORY, CUBLAS_STATUS_ALLOC_FAILED},
       {cu::CUDA_ERROR_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED},
-      // OpenBLAS is missing; the driver says so.
+      // The driver returns this error if OpenBLAS is missing.
       {cu::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, CUBLAS_STATUS_NOT_INITIALIZED},
       {cu::CUDA_ERROR_NOT_INITIALIZED, CUBLAS_STATUS_NOT_INITIALIZED},
       {cu::CUDA_ERROR_NO_DEVICE, CUBLAS_STATUS_NOT_INITIALIZED},
@@ -87,11 +89,12 @@ struct BlasLibrary : frame::Library {
   static constexpr Status kOtherStatus = CUBLAS_STATUS_EXECUTION_FAILED;
   static const char* name_of(cublasStatus_t status) noexcept { return status_name(status); }
   static const char* text_of(cublasStatus_t status) noexcept { return status_text(status); }
-  /// Programs ask what there is, and have another way when something is not.
+  /// Programs probe for support and have alternatives, so these failures are not shown.
   static bool is_answer(const char*, cublasStatus_t status) noexcept {
     return status == CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  /// Has the program's logger hear of the call; the thread ends here if that has begun to end it.
+  /// Passes the call to the program's logger. If a callback has asked to end the thread, it ends
+  /// here.
   static void ended(const char* function, cublasStatus_t status) {
     if (const CallLogger logger = call_logger.load(std::memory_order_relaxed)) {
       logger(function, status);
@@ -100,13 +103,13 @@ struct BlasLibrary : frame::Library {
   }
 };
 
-/// cublasStatus_t for what the driver says.
+/// Converts a result of the driver to a cublasStatus_t.
 constexpr cublasStatus_t status_of(cu::CUresult result) noexcept {
   return frame::status_of<BlasLibrary>(result);
 }
 
-/// Runs the body of an exported function: what it throws becomes its status. Handles do not outlive
-/// a fork().
+/// Runs the body of an exported function; an exception becomes its status. Handles are invalid in a
+/// forked child.
 template <class Body>
 cublasStatus_t call(const char* function, Body&& body) {
   return frame::call<BlasLibrary>(function, [&]() -> cublasStatus_t {
@@ -114,7 +117,7 @@ cublasStatus_t call(const char* function, Body&& body) {
   });
 }
 
-/// call() for functions with a handle, whose context becomes current when the thread has none.
+/// Runs a function with a handle, whose context becomes current if the thread has none.
 template <class Body>
 cublasStatus_t call(const char* function, cublasHandle_t handle, Body&& body) {
   return call(function, [&]() -> cublasStatus_t {

@@ -158,7 +158,7 @@ cublasStatus_t find_compute_types(int compute, int type_a, ComputeTypes* out) {
       return CUBLAS_STATUS_SUCCESS;
     case CUBLAS_COMPUTE_32I:
     case CUBLAS_COMPUTE_32I_PEDANTIC:
-      *out = {KM_DATA_TYPE_F64, CUDA_R_32I};  // f64 holds sums of products of 8 bits exactly
+      *out = {KM_DATA_TYPE_F64, CUDA_R_32I};  // f64 holds sums of 8-bit products exactly
       return CUBLAS_STATUS_SUCCESS;
     default:
       return invalid("computeType is %d, which is none", compute);

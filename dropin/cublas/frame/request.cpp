@@ -10,7 +10,7 @@
 namespace km::cublas {
 namespace {
 
-/// The largest size that BLAS libraries take.
+/// The maximum size in BLAS libraries with 32-bit integers.
 constexpr int64_t kMost = INT32_MAX;
 
 }  // namespace
@@ -161,7 +161,8 @@ Request& Request::vector(const char* name, const void* data, int64_t increment, 
   }
   const auto distance = static_cast<uint64_t>(std::abs(increment));
   if (request_.call.routine == KMB_BLAS_DOT || request_.call.routine == KMB_BLAS_DOTC) {
-    array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;  // c: the result
+    // c holds the result
+    array = array == &kmb_blas_call::b ? &kmb_blas_call::a : &kmb_blas_call::b;
   }
   const auto address = reinterpret_cast<uint64_t>(data);
   library::BlasArray region{name, address, 0, 0, 0, 1, 0, is_written, false};

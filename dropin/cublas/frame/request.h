@@ -1,5 +1,5 @@
-// The arguments of one routine that km_blas has, checked one after the other: the first that is
-// wrong counts.
+// Builds a call of km_blas and checks its arguments in order: the first invalid one determines the
+// status.
 #pragma once
 
 #include "backend/blas_numbers.h"
@@ -18,7 +18,7 @@ inline constexpr km_data_type kTypeOf<cuComplex> = KM_DATA_TYPE_C32;
 template <>
 inline constexpr km_data_type kTypeOf<cuDoubleComplex> = KM_DATA_TYPE_C64;
 
-/// The type of the parts of a number.
+/// The type of a number's real and imaginary part.
 template <class T>
 struct RealOf {
   using Type = T;
@@ -36,7 +36,7 @@ using Real = typename RealOf<T>::Type;
 
 uint32_t size_of(km_data_type type);
 
-/// The two parts of one number of the type.
+/// Splits a number into its real and imaginary part.
 void parts_of(km_data_type type, const void* number, double (&out)[2]);
 
 class Request {
@@ -49,7 +49,7 @@ class Request {
   Request& diagonal(cublasDiagType_t value);
   Request& side(cublasSideMode_t value);
 
-  // Sizes: if m, n or the batch count is 0, there is nothing to do.
+  // Sets sizes. If m, n or the batch count is 0, the call does nothing.
   Request& m(int64_t value) { return size("m", value, &kmb_blas_call::m, true); }
   Request& n(int64_t value) { return size("n", value, &kmb_blas_call::n, true); }
   Request& k(int64_t value) { return size("k", value, &kmb_blas_call::k, false); }
@@ -67,12 +67,12 @@ class Request {
     return scalar("alpha", value, true, request_.call.alpha);
   }
   Request& real_beta(const void* value) { return scalar("beta", value, true, request_.call.beta); }
-  /// Scalars that the caller has read, whatever the pointer mode is.
+  /// Sets scalars that the caller has read, ignoring the pointer mode.
   Request& scalars(const double (&alpha)[2], const double (&beta)[2]);
-  /// Scalars in device memory, whatever the pointer mode is: numbers of the call's type.
+  /// Sets scalars of the call's type in device memory, ignoring the pointer mode.
   Request& device_alpha(uint64_t address);
   Request& device_beta(uint64_t address);
-  /// `count` real scalars from `first` on.
+  /// Sets `count` real scalars from index `first` on.
   Request& rotation(const char* name, const void* values, uint32_t first, uint32_t count);
 
   Request& x(const void* x, int64_t increment, uint64_t count, bool is_written = false) {
@@ -97,10 +97,10 @@ class Request {
     return matrix("C", "ldc", c, leading, rows, columns, stride, &kmb_blas_call::c, true);
   }
   Request& packed_a(const void* a, uint64_t order, bool is_written);
-  /// One element of `size_bytes` in device memory.
+  /// Sets the result: an element of `size_bytes` in device memory.
   Request& result(void* place, uint32_t size_bytes);
 
-  /// A failure found by the caller.
+  /// Records a failure that the caller found.
   Request& fail(cublasStatus_t status);
   bool is_empty() const { return is_empty_; }
   cublasStatus_t status() const { return status_; }
@@ -110,14 +110,14 @@ class Request {
   using Array = kmb_blas_array kmb_blas_call::*;
   Request& size(const char* name, int64_t value, uint64_t kmb_blas_call::* member, bool empties);
   Request& scalar(const char* name, const void* value, bool is_real, double* out);
-  /// Numbers in device memory that are read when the call runs.
+  /// Numbers in device memory, which are read when the call executes.
   Request& device_scalars(const char* name, const void* values, uint32_t count, uint64_t* out);
   Request& vector(const char* name, const void* data, int64_t increment, uint64_t count,
                   Array array, bool is_written);
   Request& matrix(const char* name, const char* leading_name, const void* data, int64_t leading,
                   int64_t rows, int64_t columns, int64_t stride, Array array, bool is_written);
   void add(const library::BlasArray& array);
-  /// Bytes of one part of a number of the call's type.
+  /// The size of a number's real part in the call's type.
   size_t real_bytes() const {
     return is_double(request_.call.type) ? sizeof(double) : sizeof(float);
   }

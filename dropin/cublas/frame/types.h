@@ -1,5 +1,5 @@
 // The ABI of cuBLAS: types and constants, so that building needs no CUDA SDK. A test compiles the
-// exported functions against NVIDIA's own header where there is one.
+// exported functions against NVIDIA's header if it is installed.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The descriptors of cublasLt: values behind ids, or in memory of the program's that cublasLt*Init
-// has written.
+// cublasLt's descriptors: values that ids refer to, or that cublasLt*Init writes to the program's
+// memory.
 #pragma once
 
 #include "dropin/cublas/frame/handle.h"
@@ -14,14 +14,14 @@ struct MatrixLayout {
   using Opaque = cublasLtMatrixLayoutOpaque_t;
   uint64_t mark;
   uint32_t type;
-  int32_t order;  // 0: columns, 1: rows
+  int32_t order;  // 0: column-major, 1: row-major
   int32_t batch_count;
-  uint32_t batch_mode;  // 0: matrices at an offset, 1: by an array of pointers in device memory
+  uint32_t batch_mode;  // 0: strided, 1: array of pointers in device memory
   uint64_t rows, columns;
   int64_t leading, batch_offset, plane_offset;
   bool has_pointers() const { return batch_mode == 1; }
 };
-static_assert(sizeof(MatrixLayout) <= 64);  // what programs have for it
+static_assert(sizeof(MatrixLayout) <= 64);  // the size that programs reserve
 
 struct MatmulDescriptor {
   static constexpr uint64_t kMark = 0x9d3b7a514c6d6b02;
@@ -40,7 +40,7 @@ struct MatmulDescriptor {
   void* largest;
   const void *aux_scale, *aux_largest;
   const void* emulation;              // an EmulationDescriptor
-  int64_t alpha_stride, beta_stride;  // of scalars in device memory, from matrix to matrix
+  int64_t alpha_stride, beta_stride;  // between scalars in device memory, per matrix
 };
 static_assert(sizeof(MatmulDescriptor) <= 184);
 
@@ -62,7 +62,8 @@ struct Preference {
   uint64_t most_workspace_bytes, implementation_mask;
 };
 
-/// Nothing is emulated; products write -1 to `mantissa_bit_count`, which says so.
+/// Emulation settings, which have no effect. Products report this by writing -1 to
+/// `mantissa_bit_count`.
 struct EmulationDescriptor {
   static constexpr uint64_t kMark = 0x9d3b7a514c6d6b05;
   static constexpr library::HandleKind kKind = library::HandleKind::kEmulationDescriptor;
@@ -72,21 +73,21 @@ struct EmulationDescriptor {
   int32_t* mantissa_bit_count;
 };
 
-/// The place of one attribute in a descriptor.
+/// An attribute's position in a descriptor.
 struct Attribute {
   int id;
   uint16_t offset, size_bytes;
 };
 
-/// An attribute that can be 0 alone, and what there is instead of its other values.
+/// An attribute that must be 0, and the message that says how to do without other values.
 struct FixedAttribute {
   int id;
   uint16_t size_bytes;
   const char* instead;
 };
 
-/// The values of all descriptors of a type that cublasLt*Create has made. Never destroyed: other
-/// threads may make calls while the process exits.
+/// All descriptors of one type that cublasLt*Create has made. Never destroyed, because other
+/// threads may make calls during exit.
 template <class T>
 library::ValueTable<T, T::kKind>& descriptor_table() {
   union Forever {
@@ -98,11 +99,11 @@ library::ValueTable<T, T::kKind>& descriptor_table() {
   return forever.table;
 }
 
-/// True for a descriptor that cublasLt*Create may have made; others lie where they point.
+/// True if the pointer is an id from cublasLt*Create; otherwise it is the descriptor's address.
 inline bool is_id(const void* opaque) { return reinterpret_cast<uint64_t>(opaque) >> 62 == 1; }
 
-/// The value of a descriptor. False, with a line of the log, for what is none of the type: an id
-/// that has ended or is of another type, memory that is not there or holds something else.
+/// Reads a descriptor. Returns false and logs the reason if it is not of the type: an id that has
+/// ended or is of another type, unmapped memory, or memory with other content.
 template <class T>
 bool read_descriptor(const void* opaque, const char* name, T* out) {
   static_assert(sizeof(T) <= sizeof(typename T::Opaque));

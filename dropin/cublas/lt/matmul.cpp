@@ -49,7 +49,7 @@ bool is_known_epilogue(int epilogue) {
 
 bool is_complex_type(int type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
 
-/// Rows and columns of op(X).
+/// The number of rows and columns of op(X).
 struct Extent {
   uint64_t rows, columns;
 };
@@ -58,7 +58,7 @@ Extent extent_of(const MatrixLayout& layout, int operation) {
   return {layout.columns, layout.rows};
 }
 
-/// The operation on the matrix by columns that lies where one by rows is described.
+/// Converts a row-major matrix to its column-major transpose by changing the operation.
 cublasStatus_t find_operation(const MatrixLayout& layout, int operation, cublasOperation_t* out) {
   *out = static_cast<cublasOperation_t>(operation);
   if (layout.order == kByColumns) return CUBLAS_STATUS_SUCCESS;
@@ -108,7 +108,7 @@ cublasStatus_t find_types(const MatmulDescriptor& matmul, const MatrixLayout& a,
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Bias, activation and what goes with it.
+/// Sets bias, activation and their parameters.
 cublasStatus_t set_epilogue(const MatmulDescriptor& matmul, const MatmulLayouts& layouts,
                             Product* product) {
   FinishParameters& finish = product->finish();
@@ -194,10 +194,10 @@ cublasStatus_t set_scalars(const MatmulDescriptor& matmul, const MatmulOperands&
 struct Gradient {
   const void* data;
   const MatrixLayout* layout;
-  bool sums_columns;  // for each row one sum; else for each column
+  bool sums_columns;  // true: one sum per row; false: one per column
 };
 
-/// Refuses what a descriptor asks for beside types and layouts and is not there.
+/// Rejects unsupported features of a descriptor, other than types and layouts.
 cublasStatus_t check_features(const MatmulDescriptor& matmul) {
   if (!is_known_epilogue(matmul.epilogue)) {
     return unsupported(
@@ -228,7 +228,7 @@ cublasStatus_t check_type(const MatrixLayout& layout) {
       layout.type);
 }
 
-/// The gradient of a bias: sums over one side of a matrix.
+/// Computes a bias gradient: sums over rows or columns of a matrix.
 cublasStatus_t sum_gradient(Handle& handle, const MatmulDescriptor& matmul,
                             const Gradient& gradient, int result_type) {
   if (matmul.bias == nullptr) return invalid("the place for the bias's gradient is null");
@@ -268,11 +268,11 @@ cublasStatus_t run_gradients(Handle& handle, const MatmulDescriptor& matmul,
   if ((matmul.epilogue & kBiasGradient) != 0) {
     return sum_gradient(handle, matmul, {operands.d, layouts.d, true}, type_d);
   }
-  if (matmul.epilogue == kGradientA) {  // over k, for each row of op(A)
+  if (matmul.epilogue == kGradientA) {  // over k, per row of op(A)
     const bool plain = matmul.operation_a == CUBLAS_OP_N;
     return sum_gradient(handle, matmul, {operands.a, layouts.a, plain}, type_d);
   }
-  if (matmul.epilogue == kGradientB) {  // over k, for each column of op(B)
+  if (matmul.epilogue == kGradientB) {  // over k, per column of op(B)
     const bool plain = matmul.operation_b == CUBLAS_OP_N;
     return sum_gradient(handle, matmul, {operands.b, layouts.b, !plain}, type_d);
   }
@@ -352,7 +352,7 @@ cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
 
 namespace {
 
-/// A matrix with the steps of its order and operation.
+/// A matrix with the steps that its order and operation imply.
 StridedMatrix strided(const MatrixLayout& layout, int operation, const void* data) {
   StridedMatrix matrix{};
   const bool turned = (layout.order == kByRows) != (operation != CUBLAS_OP_N);
@@ -405,7 +405,7 @@ cublasStatus_t set_factor(const char* name, const void* value, int type, bool is
   return read_scalar(name, type, value, "use CUDA_R_32F or CUDA_R_64F", out->value);
 }
 
-/// Sums are made in the type of the scalars, if that is one of the four of BLAS.
+/// The type of the sums: the scalars' type if it is one of BLAS's four.
 km_data_type sums_of(int scale_type) {
   const km_data_type type = km_type_of(scale_type);
   return kernel_suffix(type) != nullptr ? type

@@ -1,4 +1,4 @@
-// Products as cublasLtMatmul describes them.
+// Matrix products as cublasLtMatmul describes them.
 #pragma once
 
 #include "dropin/cublas/lt/descriptors.h"
@@ -15,8 +15,8 @@ struct MatmulOperands {
   void* d;
 };
 
-/// CUBLAS_STATUS_NOT_SUPPORTED or _INVALID_VALUE when the layouts do not fit each other, or the
-/// description asks for what is not implemented.
+/// CUBLAS_STATUS_INVALID_VALUE or _NOT_SUPPORTED if the layouts do not match, or if the descriptor
+/// requires an unsupported feature.
 cublasStatus_t check_matmul(const MatmulDescriptor& matmul, const MatmulLayouts& layouts);
 cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
                           const MatmulLayouts& layouts, const MatmulOperands& operands);
@@ -25,7 +25,7 @@ struct TransformOperands {
   const void *alpha, *a, *beta, *b;
   void* c;
 };
-/// c = alpha op(a) + beta op(b), from layout to layout. `b` may have no layout.
+/// c = alpha op(a) + beta op(b), with conversion between layouts. `b` may have no layout.
 cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transform,
                              const MatmulLayouts& layouts, const TransformOperands& operands);
 

@@ -1,4 +1,4 @@
-// The ABI of cublasLt, beside that of cuBLAS. Descriptors lie in the program's memory.
+// The ABI of cublasLt, in addition to that of cuBLAS. Descriptors are in the program's memory.
 #pragma once
 
 #include "dropin/cublas/frame/types.h"

@@ -16,12 +16,11 @@ namespace {
 
 constexpr int64_t kMost = INT32_MAX;
 constexpr unsigned kThreads = 256;
-constexpr unsigned kMostBatches = 65535;  // of a grid's second dimension
+constexpr unsigned kMostBatches = 65535;  // limit of a grid's second dimension
 
 bool is_complex_type(int type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
 
-/// The steps from row to row and from column to column of op(A), whose columns lie one after the
-/// other in A.
+/// Describes op(A) by its row and column steps, for a column-major A.
 StridedMatrix strided(const void* data, int64_t leading, cublasOperation_t operation,
                       int64_t increment, int64_t stride, int type) {
   StridedMatrix matrix{};
@@ -178,7 +177,7 @@ bool Product::has_plain_scalars() const {
 
 bool Product::is_direct() const {
   const km_data_type type = km_type_of(a_.type);
-  // km_blas rounds the sums of f16 and bf16 once, as a kernel would.
+  // km_blas rounds f16 and bf16 sums once, as a kernel would.
   const bool is_same = b_.type == a_.type && c_.type == a_.type && d_.type == a_.type;
   const bool is_half = type == KM_DATA_TYPE_F16 || type == KM_DATA_TYPE_BF16;
   const bool is_known = type == types_.sums || (is_half && types_.sums == KM_DATA_TYPE_F32);
@@ -231,7 +230,7 @@ cublasStatus_t Product::pack(const Operand& operand, int64_t rows, int64_t colum
   PackParameters parameters{};
   parameters.source = strided(operand.data, operand.leading, operand.operation, operand.increment,
                               operand.stride, operand.type);
-  if (operand.increment < 0) {  // the vector begins at its end
+  if (operand.increment < 0) {  // the vector starts at its last element in memory
     const int64_t first = (1 - rows) * operand.increment;
     parameters.source.address += static_cast<uint64_t>(first) * bytes_of(operand.type);
   }
@@ -283,7 +282,7 @@ cublasStatus_t Product::check_finish() const {
     const ArrayShape bias{m_, 1, 1, 0, batch_count_, finish_.bias_batch_step};
     arrays.add("the bias", finish_.bias, bias, bytes_of(finish_.bias_type));
   }
-  constexpr int kOfBits = 2 | 8;  // epilogues of ReLU and its gradient
+  constexpr int kOfBits = 2 | 8;  // epilogues with a bit mask: ReLU and its gradient
   if ((finish_.epilogue & kOfBits) != 0) {
     arrays.add_bits("the auxiliary matrix", finish_.aux, m_, n_, batch_count_);
   } else {

@@ -1,5 +1,5 @@
-// Products of general matrices in all forms of cuBLAS. What km_blas takes as it is goes there; else
-// operands are packed by kernels into matrices that it takes, and its result is finished by one.
+// GEMM in all forms of cuBLAS. Products that km_blas supports directly go there; for others,
+// kernels pack the operands into supported matrices, and another kernel finishes the result.
 #pragma once
 
 #include "dropin/cublas/frame/numbers.h"
@@ -11,9 +11,9 @@ namespace km::cublas {
 
 class Product {
  public:
-  /// All matrices, sums and scalars are of the type.
+  /// Uses one type for matrices, sums and scalars.
   Product(Handle& handle, km_data_type type);
-  /// Types are set by set_types.
+  /// Uses types that set_types() sets.
   Product(Handle& handle, const ComputeTypes& types);
 
   void set_types(int a, int b, int c, int d);
@@ -24,25 +24,25 @@ class Product {
   void set_b(const void* b, int64_t leading, cublasOperation_t operation) {
     b_ = {b, leading, operation, 0, 0, b_.type};
   }
-  /// x instead of B, with the increment of a vector: n is 1.
+  /// Sets a vector x, with its increment, in place of B; n must be 1.
   void set_vector_b(const void* x, int64_t increment);
-  /// C is read and written.
+  /// Sets C as input and output.
   void set_c(void* c, int64_t leading) { set_c_and_d(c, leading, c, leading); }
   void set_c_and_d(const void* c, int64_t leading_c, void* d, int64_t leading_d);
-  /// C or D lies by rows.
+  /// Makes C or D row-major.
   void set_orders(bool c_by_rows, bool d_by_rows);
   void set_vector_c(void* y, int64_t increment);
   void set_batch(int64_t count, int64_t stride_a, int64_t stride_b, int64_t stride_c,
                  int64_t stride_d);
-  /// Operands are arrays of pointers in device memory.
+  /// Declares that operands are arrays of pointers in device memory.
   void set_pointers(int64_t count);
   void set_triangle(cublasFillMode_t triangle, bool is_hermitian);
-  /// Scalars in the handle's pointer mode, or in the given one.
+  /// Sets scalars in the handle's pointer mode or in the given mode.
   void set_scalars(const void* alpha, const void* beta, bool has_real_beta = false);
   void set_pointer_mode(bool alpha_on_device, bool beta_on_device);
-  /// One alpha for each row.
+  /// Makes alpha a vector with one value per row.
   void set_alpha_per_row(int64_t batch_step);
-  /// For cublasLtMatmul: what kernels of `finish` take as it is.
+  /// Further parameters of the finishing kernel, for cublasLtMatmul.
   FinishParameters& finish() { return finish_; }
   void set_finishing() { must_finish_ = true; }
 
@@ -66,7 +66,7 @@ class Product {
   cublasStatus_t check_operand(const char* name, const Operand& operand, int64_t rows,
                                int64_t columns) const;
   bool is_direct() const;
-  /// True if km_blas takes the scalars as they are.
+  /// True if km_blas accepts the scalars directly.
   bool has_plain_scalars() const;
   bool needs_packing(const Operand& operand) const;
   cublasStatus_t read_scalar(const char* name, const void* value, bool is_real, bool is_on_device,
@@ -75,7 +75,7 @@ class Product {
   cublasStatus_t multiply(const Packed& a, const Packed& b, uint64_t product);
   cublasStatus_t pack(const Operand& operand, int64_t rows, int64_t columns,
                       library::StreamMemory& memory, Packed* out);
-  /// Checks what the finishing kernel reaches.
+  /// Checks the memory that the finishing kernel accesses.
   cublasStatus_t check_finish() const;
   cublasStatus_t run_finish(uint64_t product);
   uint64_t batches() const { return static_cast<uint64_t>(batch_count_); }

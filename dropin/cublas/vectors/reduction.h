@@ -1,4 +1,4 @@
-// Routines whose result is one number, given where the pointer mode says.
+// Routines whose result is a single number, which the pointer mode places in host or device memory.
 #pragma once
 
 #include "dropin/cublas/frame/request.h"
@@ -11,12 +11,12 @@ struct Reduction {
   uint32_t result_bytes;
 };
 
-/// dot, nrm2, asum: without elements the result is 0. `y` is null for those of one vector.
+/// dot, nrm2 and asum; for empty vectors the result is 0. `y` is null for routines of one vector.
 cublasStatus_t reduce(Handle& handle, const Reduction& reduction, int64_t n, const void* x,
                       int64_t incx, const void* y, int64_t incy, void* result);
 
-/// The index, from 1, of the element with the largest or least size; without elements 0. The
-/// result has 4 or 8 bytes.
+/// Finds the 1-based index of the element with the largest or smallest magnitude; 0 for empty
+/// vectors. The result has 4 or 8 bytes.
 cublasStatus_t find_index(Handle& handle, km_data_type type, bool is_least, int64_t n,
                           const void* x, int64_t incx, void* result, uint32_t result_bytes);
 

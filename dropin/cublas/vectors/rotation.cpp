@@ -15,7 +15,7 @@
 namespace km::cublas {
 namespace {
 
-/// Scalars of the program's, read, changed by a function of the core, and written back.
+/// A program's scalars, which are read, passed to a function of the core, and written back.
 class HostScalars {
  public:
   static constexpr size_t kMost = 5, kMostBytes = 40;  // five f64
@@ -60,7 +60,7 @@ cublasStatus_t check_places(std::initializer_list<std::pair<const char*, const v
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Has a kernel make the rotation of scalars in device memory, in the order of the stream.
+/// Launches a kernel that computes the rotation of scalars in device memory, in stream order.
 cublasStatus_t make_on_device(const Handle& handle, const char* kernel, km_data_type type,
                               std::initializer_list<HostScalars::Place> places) {
   RotationParameters parameters{};

@@ -1,4 +1,4 @@
-// Calls of the kernels of level 1.
+// Launches of level 1 kernels.
 #pragma once
 
 #include "dropin/cublas/frame/request.h"
@@ -6,7 +6,8 @@
 
 namespace km::cublas {
 
-/// One call on one or two vectors. A negative increment begins at the vector's end, as in BLAS.
+/// A kernel call on one or two vectors. With a negative increment a vector begins at its end, as in
+/// BLAS.
 class VectorCall {
  public:
   VectorCall(Handle& handle, VectorOperation operation) : handle_(handle) {
@@ -14,14 +15,14 @@ class VectorCall {
   }
   cublasStatus_t set_x(const void* x, int type, int64_t count, int64_t increment);
   cublasStatus_t set_y(const void* y, int type, int64_t increment);
-  /// Scalars in the handle's pointer mode.
+  /// Sets a scalar in the handle's pointer mode.
   cublasStatus_t set_alpha(const char* name, const void* value, int type);
   cublasStatus_t set_beta(const char* name, const void* value, int type);
 
-  /// One thread for each element.
+  /// Launches the kernel with one thread per element.
   cublasStatus_t map(const char* kernel);
-  /// One block; the result, of `size_bytes`, goes where the pointer mode says. `type` is a type of
-  /// numbers, or of an index its bytes.
+  /// Launches the kernel with one block. The result, of `size_bytes`, is stored according to the
+  /// pointer mode. `type` is the result's type, or the size of an index.
   cublasStatus_t reduce(const char* kernel, void* result, int type, uint32_t size_bytes);
 
  private:
@@ -34,9 +35,10 @@ class VectorCall {
   VectorParameters parameters_{};
 };
 
-/// Refuses results for the host when the stream is captured: nothing is queued then.
+/// Fails for results in host memory if the stream is being captured, when the result would not
+/// exist yet.
 cublasStatus_t require_no_capture(const Handle& handle);
-/// Gives a result that work of the stream has left at `device` to the place of the pointer mode.
+/// Moves a result in device memory to the place that the pointer mode selects.
 cublasStatus_t give_result(Handle& handle, uint64_t device, void* result, uint32_t size_bytes);
 
 }  // namespace km::cublas

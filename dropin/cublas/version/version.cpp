@@ -1,4 +1,4 @@
-// Compiled once for each library, with KM_CUBLAS_MAJOR.
+// Compiled once per CUDA version, which KM_CUBLAS_MAJOR selects.
 #include "dropin/cublas/version/version.h"
 
 namespace km::cublas {

@@ -1,11 +1,11 @@
-// Which of the libraries this is: files that both are made of ask here.
+// The CUDA version of this library, for source files that are compiled into both versions.
 #pragma once
 
 namespace km::cublas {
 
-/// cublasGetVersion: 120901 for 12.9.1.
+/// The version that cublasGetVersion returns: 120901 for 12.9.1.
 extern const int kVersion;
-/// CUDART_VERSION of the toolkit that it belongs to.
+/// CUDART_VERSION of the toolkit that contains this version.
 extern const int kCudartVersion;
 
 }  // namespace km::cublas

@@ -1,4 +1,4 @@
-// Handles of cublasXt: the devices that a handle has chosen, and tiles of matrices on them.
+// cublasXt's handles: the devices that a handle selects, and tiles of matrices on them.
 #pragma once
 
 #include <mutex>
@@ -8,20 +8,20 @@
 
 namespace km::cublas {
 
-/// One number of any type of matrices.
+/// A number of any matrix type.
 struct Number {
   alignas(16) unsigned char bytes[16] = {};
 };
 Number number_of(km_data_type type, double real, double imaginary);
 bool is_zero(km_data_type type, const Number& number);
 
-/// A matrix by columns, in memory of the host or of any device.
+/// A column-major matrix in the memory of the host or of any device.
 struct XtMatrix {
   const void* data;
   uint64_t leading;
 };
 
-/// One device with a stream of its own, and the handle for calls in it.
+/// A device with a stream of its own, and the cuBLAS handle for calls in that stream.
 class XtDevice {
  public:
   XtDevice() = default;
@@ -44,13 +44,13 @@ class XtDevice {
 };
 
 struct XtHandle {
-  std::mutex mutex;  // guards what follows: a call at a time uses the devices
+  std::mutex mutex;  // guards the members below: one call at a time uses the devices
   std::vector<XtDevice> devices;
   int block_dim = 1024;
   int pinning_mode = 0;
 };
 
-/// Makes a device's context current, and the one before it again.
+/// Makes a device's context current and restores the previous one at the end.
 class XtScope {
  public:
   explicit XtScope(const XtDevice& device) : driver_(device.driver()) {
@@ -67,12 +67,12 @@ class XtScope {
   const Driver& driver_;
 };
 
-/// A part of a matrix: the tile's place and size.
+/// A tile of a matrix: its position and size.
 struct XtTile {
   uint64_t row, column, rows, columns;
 };
 
-/// Three tiles in a device's memory, A, B and C, for the work of one call, in stream order.
+/// Device memory for three tiles, A, B and C, of one call's work, in stream order.
 class XtWorkspace {
  public:
   enum Place { kA, kB, kC };

@@ -8,7 +8,7 @@ namespace {
 
 using enum XtWorkspace::Place;
 
-/// One call: workspaces on all devices, and the cut of sizes into tiles.
+/// The state of a call: workspaces on all devices, and the division into tiles.
 class XtRun {
  public:
   XtRun(XtHandle& handle, km_data_type type, uint64_t largest)
@@ -34,7 +34,7 @@ class XtRun {
     return {start(i), start(j), size(i, rows), size(j, columns)};
   }
 
-  /// Work of one tile or strip, on the next device.
+  /// Runs the work of one tile or strip on the next device.
   template <class Body>
   cublasStatus_t on_next_device(Body&& body) {
     XtWorkspace& workspace = workspaces_[next_++ % workspaces_.size()];
@@ -42,7 +42,7 @@ class XtRun {
     return body(workspace);
   }
 
-  /// Waits for all devices; a failure so far is kept.
+  /// Waits for all devices; an earlier failure takes precedence.
   cublasStatus_t end(cublasStatus_t status) {
     for (XtDevice& device : handle_.devices) {
       const XtScope scope(device);
@@ -62,7 +62,8 @@ class XtRun {
 
 int64_t signed_of(uint64_t size) { return static_cast<int64_t>(size); }
 
-/// Loads the tile (i, j) of op(matrix), as it lies there; its leading dimension is that of the lie.
+/// Loads tile (i, j) of op(matrix) without transposing it; the leading dimension is that of the
+/// stored tile.
 cublasStatus_t load_operand(XtWorkspace& w, XtWorkspace::Place place, const XtMatrix& matrix,
                             cublasOperation_t operation, const XtTile& tile) {
   if (is_plain(operation)) return w.load(place, matrix, tile);
@@ -72,7 +73,7 @@ int64_t leading_of(cublasOperation_t operation, uint64_t rows, uint64_t columns)
   return std::max(signed_of(is_plain(operation) ? rows : columns), int64_t{1});
 }
 
-/// C's tile (m x n) becomes alpha op(A) op(B) + beta C, with tiles that have been loaded.
+/// Computes C's tile (m x n) = alpha op(A) op(B) + beta C from loaded tiles.
 struct TileProduct {
   km_data_type type;
   uint64_t m, n, k;
@@ -98,7 +99,7 @@ Number one(km_data_type type) { return number_of(type, 1, 0); }
 cublasStatus_t gemm_tile(XtRun& run, XtWorkspace& w, const XtProduct& p, uint64_t i, uint64_t j) {
   const XtTile c = run.tile(i, j, p.m, p.n);
   if (!is_zero(p.type, p.beta)) LIB_TRY(w.load(kC, p.c, c));
-  const uint64_t steps = std::max(run.tiles(p.k), uint64_t{1});  // without k: beta alone
+  const uint64_t steps = std::max(run.tiles(p.k), uint64_t{1});  // k = 0: only beta is applied
   for (uint64_t step = 0; step < steps; ++step) {
     const uint64_t depth = run.size(step, p.k);
     LIB_TRY(load_operand(w, kA, p.a, p.operation_a, {c.row, run.start(step), c.rows, depth}));
@@ -111,7 +112,7 @@ cublasStatus_t gemm_tile(XtRun& run, XtWorkspace& w, const XtProduct& p, uint64_
   return w.store(p.c, c);
 }
 
-/// One of the products of a rank update, added to the tile.
+/// Adds one of a rank update's products to the tile.
 struct RankPart {
   XtMatrix left, right;
   Number alpha;
@@ -141,7 +142,7 @@ cublasStatus_t rank_tile(XtRun& run, XtWorkspace& w, const XtRankUpdate& u,
   return w.store(u.c, c);
 }
 
-/// The tile (row, column) of a matrix of which one triangle is there.
+/// Loads tile (row, column) of a matrix of which only one triangle is stored.
 cublasStatus_t load_symmetric(XtRun& run, XtWorkspace& w, XtWorkspace::Place place,
                               const XtSymmetric& p, uint64_t row, uint64_t column,
                               cublasOperation_t* operation) {
@@ -197,7 +198,7 @@ cublasStatus_t symmetric_tile(XtRun& run, XtWorkspace& w, const XtSymmetric& p, 
   return w.store(p.c, c);
 }
 
-/// One strip of a triangular problem: the tiles of C along A, one after the other.
+/// A strip of a triangular problem: C's tiles along A, which depend on each other.
 class TriangularStrip {
  public:
   TriangularStrip(XtRun& run, XtWorkspace& workspace, const XtTriangular& problem, uint64_t strip)
@@ -209,7 +210,7 @@ class TriangularStrip {
         order_(is_left_ ? problem.m : problem.n) {}
 
   cublasStatus_t submit() {
-    // The other tiles that a tile needs come before it, or after it.
+    // Decides whether a tile depends on the tiles before it or after it.
     const bool is_lower = (p_.triangle == CUBLAS_FILL_MODE_LOWER) == is_plain(p_.operation);
     const bool needs_former = is_left_ == is_lower;
     const bool ascends = needs_former == p_.is_solve;
@@ -247,7 +248,7 @@ class TriangularStrip {
     return w_.store(p_.c, place(own));
   }
 
-  /// The tile of A on the diagonal: a product or a solution in place.
+  /// Applies A's diagonal tile: a product or a solve in place.
   cublasStatus_t diagonal(uint64_t own, const Number& alpha) {
     const XtTile c = place(own);
     const int64_t order = signed_of(run_.size(own, order_));
@@ -266,7 +267,7 @@ class TriangularStrip {
         .submit();
   }
 
-  /// Adds the product with another tile: of B, or of the solution so far.
+  /// Adds the product of another tile, of B or of the solution so far.
   cublasStatus_t add(uint64_t own, uint64_t other, const Number& alpha, const Number& beta) {
     const XtTile c = place(own);
     const uint64_t depth = run_.size(other, order_);
@@ -287,7 +288,7 @@ class TriangularStrip {
   const uint64_t order_;
 };
 
-/// Runs `body(workspace, i, j)` for the tiles of a matrix that `is_wanted(i, j)` chooses.
+/// Runs `body(workspace, i, j)` for the tiles for which `is_wanted(i, j)` is true.
 template <class Wanted, class Body>
 cublasStatus_t for_tiles(XtRun& run, uint64_t rows, uint64_t columns, Wanted&& is_wanted,
                          Body&& body) {

@@ -1,5 +1,5 @@
-// Level 3 by tiles: matrices of the host or of any device go through the handle's devices. Each
-// function returns when its result is written.
+// Tiled level 3 routines: matrices in the memory of the host or of any device pass through the
+// handle's devices. Each function returns when its result has been written.
 #pragma once
 
 #include "dropin/cublas/xt/devices.h"
@@ -19,14 +19,15 @@ cublasStatus_t xt_gemm(XtHandle& handle, const XtProduct& product);
 struct XtRankUpdate {
   km_data_type type;
   bool is_hermitian;
-  bool is_twofold;  // syr2k, her2k
+  bool is_twofold;  // syr2k and her2k
   cublasFillMode_t triangle;
   cublasOperation_t operation;
   uint64_t n, k;
   Number alpha, beta;
   XtMatrix a, b, c;
 };
-/// A triangle of alpha op(A) op(B)^T + beta C; twofold: and of the product with A and B exchanged.
+/// A triangle of alpha op(A) op(B)^T + beta C; if `is_twofold`, the product with A and B exchanged
+/// is added.
 cublasStatus_t xt_rank_update(XtHandle& handle, const XtRankUpdate& update);
 
 struct XtSymmetric {
@@ -38,7 +39,7 @@ struct XtSymmetric {
   Number alpha, beta;
   XtMatrix a, b, c;
 };
-/// C = alpha A B + beta C, or alpha B A + beta C, with a triangle of A.
+/// C = alpha A B + beta C, or alpha B A + beta C, where one triangle of A is stored.
 cublasStatus_t xt_symm(XtHandle& handle, const XtSymmetric& product);
 
 struct XtTriangular {
@@ -52,7 +53,8 @@ struct XtTriangular {
   Number alpha;
   XtMatrix a, b, c;
 };
-/// C = alpha op(A) B, or alpha B op(A); with a solution of op(A) X = alpha B, or X op(A) = alpha B.
+/// C = alpha op(A) B, or alpha B op(A). If `is_solve`, C is the solution of op(A) X = alpha B, or X
+/// op(A) = alpha B.
 cublasStatus_t xt_triangular(XtHandle& handle, const XtTriangular& problem);
 
 }  // namespace km::cublas
