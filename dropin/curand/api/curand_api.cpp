@@ -1,4 +1,4 @@
-// cuRAND's host API: generators, their settings, their numbers.
+// cuRAND's host API: generators, their settings and the generation of numbers.
 #include <cmath>
 
 #include "dropin/curand/generator/generator.h"

@@ -14,18 +14,19 @@ struct Left {
 };
 
 struct AllLeft {
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::vector<Left> list;
 };
 
 AllLeft& all_left() {
-  static AllLeft& made = *new AllLeft;  // graphs may end while the process exits
+  static AllLeft& made = *new AllLeft;  // never destroyed: graphs may end during exit
   return made;
 }
 
 using SharedMemory = std::shared_ptr<LeftMemory>;
 
-/// The destructor of a graph's reference. It may not call the driver.
+/// The destructor of a graph's reference, which may not call the driver: it only lists the memory
+/// for free_left_memory().
 void drop(void* shared) {
   const std::unique_ptr<SharedMemory> last(static_cast<SharedMemory*>(shared));
 }
@@ -50,7 +51,7 @@ cu::CUresult keep_in(cu::CUgraph graph, Generator& g) {
   cu::CUuserObject object = nullptr;
   cu::CUresult done = g.driver->cuUserObjectCreate(&object, shared.get(), drop, 1, kNoSync);
   if (done != cu::CUDA_SUCCESS) return done;
-  static_cast<void>(shared.release());  // drop() has it
+  static_cast<void>(shared.release());  // drop() owns it
   done = g.driver->cuGraphRetainUserObject(graph, object, 1, kMove);
   if (done != cu::CUDA_SUCCESS) g.driver->cuUserObjectRelease(object, 1);
   return done;
@@ -73,11 +74,12 @@ void free_left_memory(const Driver& driver) {
     taken.swap(left.list);
   }
   if (taken.empty()) return;
-  // Freeing waits for work that may still use the memory, but for none that is captured.
+  // Freeing waits for work that may still use the memory, which is allowed because none of it is
+  // captured.
   const RelaxedCapture relaxed(driver);
   for (const Left& each : taken) {
     if (!each.context.goes_on(driver)) continue;
-    // The thread may have another context, or none.
+    // The thread may have another context current, or none.
     if (driver.cuCtxPushCurrent_v2(each.context.context()) != cu::CUDA_SUCCESS) continue;
     for (const cu::CUdeviceptr address : each.addresses) driver.cuMemFree_v2(address);
     cu::CUcontext popped = nullptr;

@@ -1,4 +1,5 @@
-// Captures of streams: generators begin, end and are called beside and within them.
+// Stream capture: generators may be created, destroyed and called during captures, and their calls
+// may be captured.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ using library::Driver;
 
 struct Generator;
 
-/// The thread may make any call beside a capture while it lives.
+/// While it lives, the thread may make any call during captures.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Driver& driver) : driver_(driver) {
@@ -28,7 +29,7 @@ class RelaxedCapture {
   cu::CUstreamCaptureMode mode_ = cu::CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
-/// A stream of its own, which no capture has and no other stream waits for.
+/// A private non-blocking stream, so that neither a capture nor another stream affects its work.
 class OwnStream {
  public:
   explicit OwnStream(const Driver& driver) : driver_(driver) {
@@ -49,8 +50,8 @@ class OwnStream {
   cu::CUresult result_;
 };
 
-/// The device memory that a generator leaves. The generator and all graphs that have captured calls
-/// of it share it; the last of them leaves it to free_left_memory().
+/// The device memory of a destroyed generator. The generator and all graphs that captured its calls
+/// share it; the last of them passes it to free_left_memory().
 struct LeftMemory {
   LeftMemory() = default;
   ~LeftMemory();
@@ -61,20 +62,20 @@ struct LeftMemory {
   std::vector<cu::CUdeviceptr> addresses;
 };
 
-/// Frees memory whose generators and graphs are gone, beside any capture.
+/// Frees memory whose generators and graphs are gone; allowed during captures.
 void free_left_memory(const Driver& driver);
 
-/// The last call of a generator that was captured.
+/// A generator's last captured call.
 struct CapturedCall {
   uint64_t capture_id = 0;
   cu::CUstream stream = nullptr;
-  std::vector<cu::CUgraphNode> nodes;  // that work of the stream depended on after the call
+  std::vector<cu::CUgraphNode> nodes;  // the stream's dependencies after the call
 };
 
-/// Lets the captured call that comes wait for the generator's last one of the same capture, which
-/// may be another stream's.
+/// Makes the next captured call wait for the generator's previous call in the same capture,
+/// possibly in another stream.
 cu::CUresult wait_for_last_captured(const Generator& generator);
-/// Notes a captured call, and has the graph keep the generator's memory.
+/// Records a captured call and makes its graph keep the generator's memory.
 cu::CUresult note_captured(Generator& generator);
 
 }  // namespace km::curand

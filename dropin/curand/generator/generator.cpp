@@ -38,7 +38,8 @@ int kind_of(curandRngType_t type) {
   }
 }
 
-/// Box and Muller's normal numbers come in pairs; others need no more than whole points.
+/// Checks the counts: the Box-Muller method makes normal numbers in pairs; other methods only need
+/// a whole number of points.
 curandStatus_t check(const Generator& g, const Request& r) {
   if (r.out == nullptr) return invalid("outputPtr is null");
   const bool is_normal = r.distribution >= kNormal && r.distribution <= kLogNormalDouble;
@@ -57,7 +58,7 @@ curandStatus_t check(const Generator& g, const Request& r) {
   return CURAND_STATUS_SUCCESS;
 }
 
-/// Numbers for the device lie in one allocation.
+/// Checks that numbers for the device are inside one allocation.
 curandStatus_t check_place(const Generator& g, const Request& r) {
   if (r.count > SIZE_MAX / r.element_bytes) {
     return frame::fail(g.is_on_host ? CURAND_STATUS_ALLOCATION_FAILED : CURAND_STATUS_OUT_OF_RANGE,
@@ -72,7 +73,7 @@ curandStatus_t check_place(const Generator& g, const Request& r) {
   return checked == cu::CUDA_ERROR_INVALID_VALUE ? CURAND_STATUS_OUT_OF_RANGE : status_of(checked);
 }
 
-/// Gives the generator another stream, which is not captured, while it lives.
+/// Switches the generator to another stream, which is not captured, while it lives.
 class OtherStream {
  public:
   explicit OtherStream(Generator& g) : g_(g), own_(g.stream), other_(*g.driver) {
@@ -96,8 +97,8 @@ cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
   return asked;
 }
 
-/// Numbers of a generator cannot go on when its states went with their context; they begin anew
-/// after the next setting.
+/// Fails if the context that held the generator's states has ended: the sequence cannot continue,
+/// and starts again after the next setting.
 curandStatus_t require_memory(Generator& g) {
   if (!g.context.is_noted() || g.context.goes_on(*g.driver)) return CURAND_STATUS_SUCCESS;
   if (g.is_ready) {
@@ -110,7 +111,7 @@ curandStatus_t require_memory(Generator& g) {
   return CURAND_STATUS_SUCCESS;
 }
 
-/// Makes the states of the generator's beginning when it has none.
+/// Creates the states for the sequence's beginning if there are none.
 cu::CUresult make_ready(Generator& g) {
   if (g.is_ready) return cu::CUDA_SUCCESS;
   g.generated = 0;
@@ -224,7 +225,7 @@ curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) 
   LIB_CHECK(wait_for_last_captured(g));
   const OtherStream other(g);
   LIB_CHECK(other.result());
-  // Kernels from before the capture may still use what there is.
+  // Kernels queued before the capture may still use the old memory.
   if (!g.is_ready) g.set_aside();
   const cu::CUresult ready = make_ready(g);
   return status_of(ready != cu::CUDA_SUCCESS ? ready : prepare_for_capture(g, request));
@@ -232,7 +233,7 @@ curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) 
 
 namespace {
 
-/// Numbers for the host: those of a captured call are there when the graph has run.
+/// Generates numbers for host memory. Those of a captured call are there when the graph has run.
 curandStatus_t generate_for_host(Generator& g, const Request& r, bool is_captured) {
   library::StreamMemory memory(*g.driver, g.stream);
   const size_t bytes = r.count * r.element_bytes;
@@ -251,7 +252,7 @@ curandStatus_t generate(Generator& g, const Request& asked) {
   if (r.count == 0) return CURAND_STATUS_SUCCESS;
   LIB_TRY(check(g, r));
   if (r.distribution == kPoissonTable) r.distribution = poisson_method(g.kind, r.mean);
-  const RelaxedCapture relaxed(*g.driver);  // tables of Poisson numbers take memory, too
+  const RelaxedCapture relaxed(*g.driver);  // tables of Poisson numbers need memory too
   bool is_captured = false;
   LIB_TRY(prepare(g, &r, &is_captured));
   LIB_TRY(check_place(g, r));

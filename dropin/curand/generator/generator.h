@@ -1,4 +1,4 @@
-// Generators of cuRAND, and the frame around its functions.
+// cuRAND's generators and the frame around its functions.
 #pragma once
 
 #include <cstdint>
@@ -19,46 +19,48 @@ namespace km::curand {
 
 /// One generator; a call at a time changes it.
 struct Generator {
-  /// Leaves its memory to free_left_memory(), and to the graphs that have captured its calls.
+  /// Passes its memory to free_left_memory() and to the graphs that have captured its calls.
   ~Generator();
   bool is_quasi() const { return kind >= kSobol32; }
   bool is_wide() const { return kind >= kSobol64; }
   bool is_scrambled() const { return kind == kScrambledSobol32 || kind == kScrambledSobol64; }
-  /// Drops what has been generated; the next call begins at the offset. Graphs that have captured
-  /// calls go on with the states that they have.
+  /// Discards the states; the next call starts at the offset. Graphs that have captured calls keep
+  /// their states.
   void restart() {
     generated = 0;
     is_ready = false;
     if (counter != 0) set_aside();
   }
-  /// Leaves device memory to those who may still use it: calls make it anew.
+  /// Gives up all device memory, which graphs or queued work may still use; later calls allocate it
+  /// again.
   void set_aside();
-  /// Leaves one of the members that follow to those who may still use it.
+  /// Gives up one of the members below, which graphs or queued work may still use.
   void set_aside(cu::CUdeviceptr& memory);
-  /// Drops the addresses of memory that went with its context.
+  /// Clears the addresses of memory that ended with its context.
   void forget_memory();
 
   const Driver* driver = nullptr;
   int kind = kXorwow;
   bool is_on_host = false;
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   cu::CUstream stream = nullptr;
   uint64_t seed = 0, offset = 0;
-  uint64_t generated = 0;  // numbers; of XORWOW and MRG32k3a: draws; of a Sobol generator: points
-  cu::CUdeviceptr counter = 0;  // u64: offset + generated, once a graph may change that; or 0
+  uint64_t generated = 0;       // in numbers; XORWOW and MRG32k3a: in draws; Sobol: in points
+  cu::CUdeviceptr counter = 0;  // u64: offset + generated, if graphs may change it; otherwise 0
   uint32_t dimensions = 1;
   curandOrdering_t ordering = CURAND_ORDERING_PSEUDO_DEFAULT;
   library::ContextLife context;   // of the memory that follows
   cu::CUdeviceptr states = 0;     // of a Sobol generator: the direction numbers
   cu::CUdeviceptr constants = 0;  // of MT19937: the jumps between its sequences
   uint32_t uploaded_dimensions = 0;
-  uint32_t known_sequences = 0;  // of MT19937: those that have states
-  cu::CUdeviceptr table = 0;     // of Poisson numbers
+  uint32_t known_sequences = 0;  // MT19937: sequences that have states
+  cu::CUdeviceptr table = 0;     // for Poisson numbers
   PoissonTable table_arrays{};
-  double table_mean = 0;           // 0: there is no table yet
-  bool is_table_captured = false;  // a graph uses it
+  double table_mean = 0;           // 0: no table yet
+  bool is_table_captured = false;  // a graph uses the table
   std::vector<cu::CUdeviceptr> aside;
-  std::shared_ptr<LeftMemory> left;  // once a graph has captured a call; filled at the end
+  // set once a graph has captured a call; filled by the destructor
+  std::shared_ptr<LeftMemory> left;
   CapturedCall last_captured;
   bool is_ready = false;
 };
@@ -78,21 +80,22 @@ curandStatus_t destroy(curandGenerator_t handle);
 /// Puts the states of all sequences into device memory: in the order of the stream, or beside it
 /// when it is captured, which it says.
 curandStatus_t prepare(Generator& generator, const Request* request, bool* is_captured);
-/// Queues the numbers in the generator's stream; numbers for the host are there when it returns.
+/// Queues the generation in the generator's stream. Numbers for host memory are there when the call
+/// returns.
 curandStatus_t generate(Generator& generator, const Request& request);
 
-/// Fails because an argument is out of its range, and logs why.
+/// Logs why an argument is out of range and returns the error.
 [[gnu::format(printf, 1, 2)]] curandStatus_t invalid(const char* format, ...) noexcept;
 
-/// Gives a result to the program. CURAND_STATUS_OUT_OF_RANGE when its place is null or cannot be
-/// written.
+/// Stores a result for the program. CURAND_STATUS_OUT_OF_RANGE if its address is null or not
+/// writable.
 template <class T>
 curandStatus_t give(T* place, const T& value) noexcept {
   if (place != nullptr && library::write_host(place, value)) return CURAND_STATUS_SUCCESS;
   return invalid("%p is no place for a result", static_cast<void*>(place));
 }
 
-/// cuRAND for the frame of its functions.
+/// Describes cuRAND to the shared frame.
 struct RandLibrary : frame::Library {
   using Status = curandStatus_t;
   static constexpr Status kOutOfMemory = CURAND_STATUS_ALLOCATION_FAILED;
@@ -107,12 +110,12 @@ struct RandLibrary : frame::Library {
   static const char* name_of(curandStatus_t status) noexcept;
 };
 
-/// curandStatus_t for what the driver says.
+/// Converts a result of the driver to a curandStatus_t.
 constexpr curandStatus_t status_of(cu::CUresult result) noexcept {
   return frame::status_of<RandLibrary>(result);
 }
 
-/// Runs the body of an exported function. Generators do not outlive a fork().
+/// Runs the body of an exported function. Generators are invalid in a forked child.
 template <class Body>
 curandStatus_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return frame::call<RandLibrary>(function, [&]() -> curandStatus_t {
@@ -120,7 +123,7 @@ curandStatus_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
   });
 }
 
-/// call() for functions of a generator, which nobody else changes meanwhile.
+/// Runs a function of a generator, whose lock is held during the call.
 template <class Body>
 curandStatus_t call(curandGenerator_t handle, Body&& body,
                     const char* function = __builtin_FUNCTION()) {

@@ -42,7 +42,7 @@ cu::CUresult copy(const Generator& g, cu::CUdeviceptr to, const void* from, size
   return copied != cu::CUDA_SUCCESS ? copied : g.driver->cuStreamSynchronize(g.stream);
 }
 
-/// Copies to memory that is allocated when there is none yet.
+/// Copies to device memory, which is allocated if `to` is 0.
 cu::CUresult upload(const Generator& g, cu::CUdeviceptr* to, const void* from, size_t size_bytes) {
   const cu::CUresult got = allocate(g, to, size_bytes);
   return got != cu::CUDA_SUCCESS ? got : copy(g, *to, from, size_bytes);
@@ -53,7 +53,7 @@ cu::CUresult upload_states(Generator& g, const std::vector<Word>& states) {
   return upload(g, &g.states, states.data(), states.size() * sizeof(Word));
 }
 
-/// XORWOW, MRG32k3a and Philox; with room for any ordering.
+/// The number of sequences of XORWOW, MRG32k3a and Philox. Memory has room for any ordering.
 uint32_t sequences_of(const Generator& g) {
   if (g.kind == kPhilox) return kPhiloxSequences;
   if (g.kind == kMrg32k3a && g.ordering != CURAND_ORDERING_PSEUDO_LEGACY) return kMrgSequences;
@@ -88,7 +88,7 @@ cu::CUresult prepare_mtgp(Generator& g) {
   return upload_states(g, mtgp32_states(g.seed));
 }
 
-/// Sequence 0 alone; the others follow when they are needed.
+/// Creates the state of sequence 0 only; the other states are created when they are needed.
 cu::CUresult prepare_twister(Generator& g) {
   const TwisterJumps& jumps = twister_jumps();
   const size_t bounds_bytes = jumps.bounds.size() * sizeof(uint32_t);
@@ -105,7 +105,7 @@ cu::CUresult prepare_twister(Generator& g) {
   return upload_states(g, twister_state(g.seed));
 }
 
-/// Direction numbers of the generator's dimensions.
+/// Uploads the direction numbers for the generator's dimensions.
 template <class Word>
 cu::CUresult prepare_sobol(Generator& g, const Word* directions, const Word* scrambles) {
   if (g.uploaded_dimensions >= g.dimensions) return cu::CUDA_SUCCESS;
@@ -124,7 +124,7 @@ cu::CUresult prepare_sobol(Generator& g, const Word* directions, const Word* scr
   return uploaded;
 }
 
-/// The table of the mean, which replaces that of another one.
+/// Creates the table for the mean, replacing a table for another mean.
 cu::CUresult prepare_table(Generator& g, double mean) {
   if (g.table_mean == mean) return cu::CUDA_SUCCESS;
   constexpr size_t kBoundsBytes = kMostTableEntries * sizeof(double);
@@ -145,7 +145,7 @@ cu::CUresult prepare_table(Generator& g, double mean) {
   return cu::CUDA_SUCCESS;
 }
 
-/// Moves the generator on: in the order of the stream where graphs do so, too.
+/// Advances the generator's position: in stream order if graphs advance it, too.
 cu::CUresult count_given(Generator& g, cu::CUresult launched, uint64_t count) {
   if (launched != cu::CUDA_SUCCESS) return launched;
   if (g.counter == 0) {
@@ -160,7 +160,7 @@ constexpr bool is_log(int distribution) {
   return distribution == kLogNormal || distribution == kLogNormalDouble;
 }
 
-/// Names of kernels by kind and by distribution; logarithms have those of normal numbers.
+/// Kernel names by generator kind and distribution; log-normal numbers use the normal kernels.
 const char* sequence_kernel(int kind, int distribution) {
 #define KM_NAMES(prefix)                                                       \
   {prefix "_kBits",         prefix "_kUniform",      prefix "_kUniformDouble", \
@@ -211,19 +211,19 @@ cu::CUresult launch_mtgp(Generator& g, uint64_t out, const Request& r) {
   return count_given(g, launched, r.count);
 }
 
-/// Blocks for the numbers of a call; all there are when its place is not known yet.
+/// The number of blocks for a call; the maximum if the call's position is not known yet.
 unsigned twister_blocks(const Generator& g, uint64_t count) {
   constexpr uint64_t kTurn = uint64_t{kTwisterGroup} * kTwisterLanes;
   constexpr uint64_t kGroups = kTwisterSequences / kTwisterGroup;
   constexpr uint64_t kCycle = uint64_t{kTwisterSequences} * kTwisterWords;
   const uint64_t first = g.generated, last = first + count - 1;
   const uint64_t cycle = first == 0 ? 0 : (first - 1) / kCycle;
-  // States of all sequences move to another cycle together.
+  // The states of all sequences move to the next cycle together.
   if (g.counter != 0 || last / kCycle != cycle) return kGroups;
   return static_cast<unsigned>(std::min(last / kTurn - first / kTurn + 1, kGroups));
 }
 
-/// Doubles the number of sequences that have states until so many have.
+/// Doubles the number of sequences that have states until there are enough.
 cu::CUresult extend_twister(Generator& g, uint32_t sequences) {
   const uint64_t terms = g.constants + twister_jumps().bounds.size() * sizeof(uint32_t);
   while (g.known_sequences < sequences) {
@@ -291,12 +291,12 @@ cu::CUresult prepare_states(Generator& g) {
 
 cu::CUresult prepare_for_capture(Generator& g, const Request* r) {
   if (g.kind == kMt19937 && g.known_sequences < kTwisterSequences) {
-    g.known_sequences = 1;  // others may still be made in the generator's stream
+    g.known_sequences = 1;  // the stream may still be creating the others
     const cu::CUresult extended = extend_twister(g, kTwisterSequences);
     if (extended != cu::CUDA_SUCCESS) return extended;
   }
   if (r != nullptr && r->distribution == kPoissonTable) {
-    // Calls that are queued may use the old table, and this stream does not wait for them.
+    // Queued calls may use the old table, and this stream does not wait for them.
     if (g.table_mean != r->mean) g.set_aside(g.table);
     if (const cu::CUresult made = prepare_table(g, r->mean); made != cu::CUDA_SUCCESS) return made;
     g.is_table_captured = true;

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kDegree = 19937, kMiddle = 397, kWords = kTwisterWords;
 constexpr uint32_t kMatrix = 0x9908b0df;
 constexpr size_t kPolynomialWords = (kDegree + 63) / 64;
-/// Twice as many words, and one that is never read: products before they are reduced.
+/// A product before its reduction: twice as many words, and a padding word that is never read.
 using Product = std::array<uint64_t, 2 * kPolynomialWords + 1>;
 using Polynomial = std::array<uint64_t, kPolynomialWords>;
 
@@ -28,8 +28,8 @@ Product times_binomial(const Product& from, size_t high, size_t low) {
   return result;
 }
 
-/// Exponents of the characteristic polynomial but the highest, by Matsumoto and Nishimura's
-/// formula: it is a Horner scheme over the bits of the matrix's last row.
+/// The exponents of the characteristic polynomial except the highest, by Matsumoto and Nishimura's
+/// formula, a Horner scheme over the bits of the matrix's last row.
 std::vector<size_t> characteristic_exponents() {
   Product sum{};
   sum[0] = 1;
@@ -46,7 +46,8 @@ std::vector<size_t> characteristic_exponents() {
   return exponents;
 }
 
-/// Reduces a word at a time: the second highest exponent is more than a word below the highest.
+/// Reduces one word at a time, which is possible because the second highest exponent is more than
+/// one word below the highest.
 Polynomial reduced(Product& product, const std::vector<size_t>& exponents) {
   for (size_t i = 2 * kPolynomialWords; i-- > kPolynomialWords;) {
     const uint64_t word = product[i];
@@ -64,7 +65,7 @@ Polynomial reduced(Product& product, const std::vector<size_t>& exponents) {
   return result;
 }
 
-/// The bits with a zero after each.
+/// Inserts a zero bit after each bit, which squares a polynomial over GF(2).
 uint64_t spread(uint32_t bits) {
   uint64_t x = bits;
   x = (x | x << 16) & 0x0000ffff0000ffff;

@@ -1,4 +1,4 @@
-// MT19937's sequences: the first state for a seed, and how far apart they are.
+// MT19937's sequences: the initial state for a seed, and the distance between sequences.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace km::curand {
 
-constexpr int kTwisterJumps = 13;  // the jump i leads from sequence t to sequence t + 2^i
+constexpr int kTwisterJumps = 13;  // jump i leads from sequence t to sequence t + 2^i
 constexpr int kTwisterParts = 32;  // kTwisterWords exponents each
 
-/// The powers of x, modulo MT19937's characteristic polynomial, whose exponents are 2^2048 times
-/// 2^i, as JumpParameters has them: one after the other.
+/// Powers of x modulo MT19937's characteristic polynomial, with exponents 2^2048 times 2^i, one
+/// after the other in the form for JumpParameters.
 struct TwisterJumps {
   std::vector<uint16_t> terms;
-  std::vector<uint32_t> bounds;  // kTwisterParts + 1 for each jump, into `terms`
+  std::vector<uint32_t> bounds;  // indices into `terms`: kTwisterParts + 1 for each jump
 };
 
-/// Made by the first call; it stays for the process.
+/// Computed by the first call; exists until the process ends.
 const TwisterJumps& twister_jumps();
 
-/// The words of sequence 0 that its first kTwisterWords numbers are made of, as init_genrand() of
-/// the seed's lower half begins.
+/// The initial words of sequence 0, from which its first kTwisterWords numbers follow:
+/// init_genrand() with the lower half of the seed.
 std::vector<uint32_t> twister_state(uint64_t seed);
 
 }  // namespace km::curand

@@ -11,11 +11,11 @@ namespace km::curand {
 constexpr uint32_t kMtgpSequences = 192;
 constexpr uint32_t kMtgpLegacySequences = 64;
 
-/// kMtgpSequences sets of parameters, by Saito and Matsumoto.
+/// kMtgpSequences parameter sets, published by Saito and Matsumoto.
 const MtgpSet* mtgp32_sets();
 
-/// kMtgpWords of each of the kMtgpSequences sequences, as curandMakeMTGP32KernelState makes
-/// them.
+/// The states of the kMtgpSequences sequences, kMtgpWords each, as curandMakeMTGP32KernelState
+/// initialises them.
 std::vector<uint32_t> mtgp32_states(uint64_t seed);
 
 }  // namespace km::curand

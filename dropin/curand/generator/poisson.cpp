@@ -15,7 +15,7 @@ double probability(uint32_t count, double mean) {
   return ::exp(-mean + count * ::log(mean) - lgamma_r(count + 1.0, &sign));
 }
 
-/// Those of the counts from `first` up that are no zeros.
+/// The probabilities of counts from `first` on, as far as they are not zero.
 std::vector<double> probabilities(double mean, uint32_t* first) {
   const auto middle = static_cast<uint32_t>(mean);
   *first = middle;
@@ -27,8 +27,8 @@ std::vector<double> probabilities(double mean, uint32_t* first) {
   return all;
 }
 
-/// Fills entries that have less than their share, in ascending order, from the last one that has
-/// more, until none has.
+/// Completes entries that have less than their share, in ascending order, with the excess of the
+/// last entry that has more, until nothing changes.
 void share(std::vector<double>& left, Histogram& table) {
   const double part = 1.0 / table.length;
   std::vector<uint32_t> givers;
@@ -50,7 +50,7 @@ void share(std::vector<double>& left, Histogram& table) {
   }
 }
 
-/// curandDiscreteDistribution_st of the headers for device code, and what it points to.
+/// curandDiscreteDistribution_st of the device API's headers, and the structures that it points to.
 struct DistributionImage {
   uint64_t self_host_ptr, table, host_table;
   double deviation, mean;
@@ -69,7 +69,7 @@ struct HistogramImage {
 constexpr int32_t kMethodTable = 5;   // CURAND_M2
 constexpr int32_t kMethodNormal = 7;  // CURAND_DISCRETE_GAUSS
 
-/// One block of device memory: the three structures and the two arrays.
+/// The content of one block of device memory: the three structures and the two arrays.
 std::vector<unsigned char> image_of(const Histogram& table, double mean, uint64_t address) {
   constexpr size_t kShiftAt = sizeof(DistributionImage),
                    kHistogramAt = kShiftAt + sizeof(ShiftImage);
@@ -93,7 +93,7 @@ std::vector<unsigned char> image_of(const Histogram& table, double mean, uint64_
   return image;
 }
 
-/// Copies in a stream of its own: the default one may have to wait for a capture.
+/// Copies in a private stream, because the default stream may have to wait for a capture.
 cu::CUresult upload(const Driver& driver, uint64_t to, const std::vector<unsigned char>& image) {
   const OwnStream stream(driver);
   if (stream.result() != cu::CUDA_SUCCESS) return stream.result();
@@ -102,7 +102,7 @@ cu::CUresult upload(const Driver& driver, uint64_t to, const std::vector<unsigne
   return copied != cu::CUDA_SUCCESS ? copied : driver.cuStreamSynchronize(stream.get());
 }
 
-std::mutex distributions_mutex;  // guards what live_distributions() gives
+std::mutex distributions_mutex;  // guards the set that live_distributions() returns
 std::map<uint64_t, library::ContextLife>& live_distributions() {
   static auto& live = *new std::map<uint64_t, library::ContextLife>;
   return live;

@@ -1,4 +1,4 @@
-// Tables of Poisson distributions, for generators and for curand_discrete() of the device API.
+// Tables of Poisson distributions, for generators and for the device API's curand_discrete().
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace km::curand {
 
 constexpr double kMostPoissonMean = 400000;
-constexpr double kMostTableMean = 2000;  // tables are for smaller means
+constexpr double kMostTableMean = 2000;  // larger means use no tables
 constexpr uint32_t kMostTableEntries = 4096;
 
-/// A PoissonTable's arrays, with the entry for the number 1.
+/// The arrays of a PoissonTable, including the entry for the uniform number 1.
 struct Histogram {
   std::vector<double> bounds;
   std::vector<uint32_t> indices;
   uint32_t length = 0, shift = 0;
 };
 
-/// The table has all counts whose probabilities are no zeros as f64.
+/// Builds a table with all counts whose probability is not zero in f64.
 Histogram poisson_histogram(double mean);
 
-/// The method by which a generator of the kind makes numbers of the mean.
+/// The method by which a generator of this kind makes Poisson numbers with this mean.
 Distribution poisson_method(int kind, double mean);
 
 /// Puts a distribution into device memory, which curand_discrete() reads.

@@ -6,14 +6,15 @@
 namespace km::curand {
 namespace {
 
-/// How many draws of a sequence are gone when `skipped` have been taken from all in turn.
+/// The number of draws taken from one sequence when `skipped` draws have been taken from all
+/// sequences in turn.
 uint64_t taken_of(uint64_t skipped, uint64_t sequence, uint64_t sequences) {
   return skipped / sequences + (sequence < skipped % sequences ? 1 : 0);
 }
 
 constexpr int kBits = 160;
 using BitVector = std::array<uint32_t, 5>;
-/// Row i: the state that follows the one with bit i alone.
+/// A matrix over GF(2). Row i is the state that follows the state with only bit i set.
 using BitMatrix = std::array<BitVector, kBits>;
 
 BitVector times(const BitMatrix& matrix, const BitVector& vector) {
@@ -46,7 +47,7 @@ BitMatrix one_step() {
   return matrix;
 }
 
-/// `count` steps at once.
+/// The matrix for `count` steps.
 BitMatrix matrix_power(uint64_t count) {
   BitMatrix result{};
   for (size_t i = 0; i < kBits; ++i) result[i][i / 32] = uint32_t{1} << (i % 32);
@@ -59,7 +60,7 @@ BitMatrix matrix_power(uint64_t count) {
   return result;
 }
 
-/// The first state of a seed, and its Weyl sequence.
+/// XORWOW's initial state for a seed, and its Weyl sequence.
 struct XorwowState {
   BitVector words;
   uint32_t weyl;
@@ -72,7 +73,7 @@ XorwowState xorwow_state(uint64_t seed) {
           6615241 + t1 + t0};
 }
 
-/// Word w of sequence t lies at w * kSequences + t.
+/// Stores a state: word w of sequence t is at index w * kSequences + t.
 void put_xorwow(std::vector<uint32_t>& states, size_t sequence, const BitVector& words,
                 uint32_t weyl) {
   for (size_t word = 0; word < 5; ++word) states[word * kSequences + sequence] = words[word];
@@ -84,7 +85,8 @@ constexpr uint64_t kModuli[2] = {4294967087, 4294944443};
 using Triple = std::array<uint64_t, 3>;
 using Matrix3 = std::array<Triple, 3>;
 
-/// A number of 64 bits modulo 2^32 - d, with d of 15 bits: the upper half counts d times.
+/// Reduces a 64-bit number modulo 2^32 - d, where d has 15 bits: the upper half is worth d times
+/// its value.
 template <int part>
 uint64_t reduced(uint64_t x) {
   constexpr uint64_t kRest = (uint64_t{1} << 32) - kModuli[part];
@@ -115,7 +117,8 @@ Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
   return result;
 }
 
-/// Puts the states of one of the generator's two parts: words 3 `part` and up of each sequence.
+/// Stores the states of one of the generator's two components: words from 3 * `part` on of each
+/// sequence.
 template <int part>
 void put_mrg(std::vector<uint32_t>& states, Triple current, uint64_t skipped, uint64_t sequences) {
   constexpr Matrix3 kOne = part == 0
@@ -147,7 +150,7 @@ std::vector<uint32_t> xorwow_states(uint64_t seed, uint64_t skipped) {
   constexpr int kJumpBits = 67;
   for (int i = 0; i < kJumpBits; ++i) jump = square(jump);
   std::vector<uint32_t> states(size_t{kSequences} * kStateWords);
-  // Sequences differ in what was taken by one number at most.
+  // The numbers of draws taken from two sequences differ by at most one.
   const uint64_t whole = skipped / kSequences;
   BitVector current = times(matrix_power(whole), first.words);
   for (uint64_t sequence = 0; sequence < kSequences; ++sequence) {

@@ -34,7 +34,8 @@ class BitReader {
   size_t at_ = 0;
 };
 
-/// The degree of a dimension's polynomial: the list has all primitive ones, by their degrees.
+/// The degree of a dimension's polynomial: dimensions use all primitive polynomials in order of
+/// their degrees.
 uint32_t degree_of(uint32_t dimension) {
   constexpr uint32_t kPolynomials[] = {1,  1,   2,   2,   6,   6,    18,   16,  48,
                                        60, 176, 144, 630, 756, 1800, 2048, 7710};
@@ -47,7 +48,8 @@ uint32_t degree_of(uint32_t dimension) {
   return degree;
 }
 
-/// Bratley and Fox's recurrence: each word follows from as many before it as the degree says.
+/// Computes a row by Bratley and Fox's recurrence: each word follows from the preceding `degree`
+/// words.
 void put_row(BitReader& reader, uint32_t degree, uint64_t* row) {
   const uint32_t inner = reader.take(degree - 1);
   for (uint32_t i = 0; i < degree; ++i) {
@@ -71,7 +73,8 @@ std::vector<uint64_t> plain_directions() {
   return rows;
 }
 
-/// Word `index` of the numbers that scramble a dimension (splitmix64, Vigna's constants).
+/// Word `index` of the random numbers that scramble a dimension (splitmix64, with Vigna's
+/// constants).
 uint64_t scramble_word(uint32_t dimension, uint32_t index) {
   uint64_t x = (uint64_t{dimension} * (kBits + 1) + index + 1) * 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -79,11 +82,12 @@ uint64_t scramble_word(uint32_t dimension, uint32_t index) {
   return x ^ x >> 31;
 }
 
-/// Matoušek's scrambling: words times a random lower triangular matrix with ones in its diagonal.
+/// Matoušek's scrambling: the words multiplied by a random lower triangular matrix with a unit
+/// diagonal.
 std::vector<uint64_t> scrambled_directions() {
   std::vector<uint64_t> rows = plain_directions();
   for (uint32_t dimension = 0; dimension < kMostDimensions; ++dimension) {
-    uint64_t matrix[kBits];  // by rows; row r gives the bit r below the highest
+    uint64_t matrix[kBits];  // by rows; row r computes bit r from the top
     for (uint32_t r = 0; r < kBits; ++r) {
       const uint64_t diagonal = uint64_t{1} << (kBits - 1 - r);
       matrix[r] = (scramble_word(dimension, r + 1) & ~(diagonal * 2 - 1)) | diagonal;
@@ -100,7 +104,7 @@ std::vector<uint64_t> scrambled_directions() {
   return rows;
 }
 
-/// The upper halves of the first 32 of each 64 words.
+/// The upper halves of the first 32 of every 64 words.
 std::vector<uint32_t> upper_halves(const uint64_t* rows) {
   std::vector<uint32_t> halves(size_t{kMostDimensions} * 32);
   for (size_t i = 0; i < halves.size(); ++i) {
@@ -115,7 +119,7 @@ std::vector<uint64_t> scrambles() {
   return words;
 }
 
-/// The maker's value, made once and never destroyed.
+/// The result of `maker`, computed once and never destroyed.
 template <auto maker>
 const auto& kept() {
   static const auto& value = *new auto(maker());

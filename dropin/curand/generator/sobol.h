@@ -1,4 +1,4 @@
-// Direction numbers of Sobol's sequences by S. Joe and F. Y. Kuo, and how they are scrambled.
+// Direction numbers of Sobol sequences by S. Joe and F. Y. Kuo, and their scrambling.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@ namespace km::curand {
 
 constexpr uint32_t kMostDimensions = 20000;
 
-/// kMostDimensions rows of 32 words, made by the first call; they stay for the process. For index
-/// bit k, word k is added to the point without carries.
+/// kMostDimensions rows of 32 words, computed by the first call and kept until the process ends.
+/// For index bit k, word k is added to the point by exclusive or.
 const uint32_t* sobol_directions32(bool is_scrambled);
-/// kMostDimensions rows of 64 words with 64 bits: the upper halves of a row's first 32 words are
-/// those of sobol_directions32.
+/// kMostDimensions rows of 64 words of 64 bits. The upper halves of a row's first 32 words equal
+/// sobol_directions32.
 const uint64_t* sobol_directions64(bool is_scrambled);
 
-/// The point with the index 0 of each scrambled dimension.
+/// The first point of each scrambled dimension, with index 0.
 const uint32_t* sobol_scrambles32();
 const uint64_t* sobol_scrambles64();
 
