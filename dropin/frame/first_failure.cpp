@@ -21,7 +21,7 @@ void keep_reason(const char* text) noexcept { std::snprintf(reason, sizeof reaso
 [[gnu::constructor]] void find_report() noexcept {
   try {
     report = find_exec_report();
-  } catch (...) {  // no memory for a path: running the program matters more
+  } catch (...) {  // no memory for a path: the program still runs without a report
     return;
   }
   if (report == nullptr || report->failed.load() != 0) return;

@@ -44,8 +44,8 @@ class ContextLife {
   bool is_noted() const noexcept { return context_ != nullptr; }
   /// Null before note_current().
   cu::CUcontext context() const noexcept { return context_; }
-  /// Returns false if the context has ended: its objects are gone, and their addresses may be in
-  /// use again.
+  /// Returns false if the context has ended: its objects no longer exist, and their addresses may
+  /// be in use again.
   bool goes_on(const Driver& driver) const;
 
  private:

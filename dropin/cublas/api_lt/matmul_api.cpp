@@ -34,7 +34,8 @@ cublasStatus_t check_handle(cublasLtHandle_t handle) {
   return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
 }
 
-/// Prepares a call's stream and context; descriptors, not the handle, say where scalars are.
+/// Prepares a call's stream and context. The descriptors, not the handle, determine whether scalars
+/// are in host or device memory.
 cublasStatus_t prepare(cublasLtHandle_t handle, cudaStream_t stream, Handle* out) {
   LIB_TRY(check_handle(handle));
   out->driver = library::driver();

@@ -39,12 +39,12 @@ struct XtSymmetric {
   Number alpha, beta;
   XtMatrix a, b, c;
 };
-/// C = alpha A B + beta C, or alpha B A + beta C, where one triangle of A is stored.
+/// C = alpha A B + beta C, or alpha B A + beta C. Only one triangle of A is stored.
 cublasStatus_t xt_symm(XtHandle& handle, const XtSymmetric& product);
 
 struct XtTriangular {
   km_data_type type;
-  bool is_solve;  // trsm, where B is C
+  bool is_solve;  // trsm, which overwrites B
   cublasSideMode_t side;
   cublasFillMode_t triangle;
   cublasOperation_t operation;

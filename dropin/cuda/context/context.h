@@ -156,8 +156,8 @@ class DestroyUnlessKept {
   Context* context_;
 };
 
-/// Gives an object of a context its handle. If the context ends at the same time, its end may have
-/// missed the new handle: this function then ends the handle itself.
+/// Creates the handle of an object that belongs to a context. If the context ends at the same time,
+/// its end may have missed the new handle: this function then ends the handle itself.
 template <class T>
 CUresult publish_in(Context& context, Ref<T> object, Handle<T>* out) {
   const Ref<km::Context> core = Ref<km::Context>::share(object->core().context());

@@ -95,7 +95,7 @@ void DriverLibrary::tell(const char* text) noexcept {
 bool DriverLibrary::is_answer(const char* function, CUresult result) noexcept {
   if (tells_of_state(result) || is_question(function)) return true;
   if (result != CUDA_ERROR_ASSERT) return false;
-  frame::note_shown_failure();  // the assertion's own text is there
+  frame::note_shown_failure();  // the assertion has shown its text
   return true;
 }
 

@@ -128,7 +128,7 @@ void keep_log(const char* text) noexcept {
     const std::lock_guard lock(all.mutex);
     all.add(stamped(printable(text).c_str()));
     if (!all.listeners.empty()) note_unheard(text);
-  } catch (...) {  // out of memory: the call's result matters more
+  } catch (...) {  // no memory for the text: the caller still needs its result
     return;
   }
 }
@@ -137,7 +137,7 @@ void tell_listeners() noexcept {
   for (Unheard* each = take_unheard(); each != nullptr;) {
     try {
       tell(*each);
-    } catch (...) {  // as above
+    } catch (...) {  // no memory for the text: the caller still needs its result
     }
     std::free(std::exchange(each, each->next));
   }

@@ -33,7 +33,7 @@ void load_nvrtc_of_python() {
     if (report == nullptr) return;
     load_nvrtc_of_python();
     report->opened.store(1, std::memory_order_relaxed);
-  } catch (...) {  // no memory for a path: running the program matters more
+  } catch (...) {  // no memory for a path: the program still runs without a report
     return;
   }
 }

@@ -403,7 +403,7 @@ void divide_by_rows(CUarray handle, size_t x, size_t y, CUDA_MEMCPY3D* copy) {
   copy->Depth = rows / copy->Height;
 }
 
-/// Names arrays instead of addresses for sides that lie in arrays.
+/// Names arrays instead of addresses for sides that are in arrays.
 CUDA_MEMCPY3D with_arrays(CUDA_MEMCPY3D copy) {
   size_t at[3] = {};
   if (copy.srcMemoryType == CU_MEMORYTYPE_DEVICE &&

@@ -141,7 +141,8 @@ class GraphExec final : public Handled {
   Ref<km::GraphExec> core_;
   const uint64_t flags_;
   const bool is_updatable_;
-  const std::shared_ptr<void> claim_;  // of a graph that may have one instantiation only
+  // marks the only instantiation; null if a graph may have several
+  const std::shared_ptr<void> claim_;
   std::vector<SharedWork> memory_nodes_;
   std::mutex mutex_;  // guards the members below
   UserReferences references_;

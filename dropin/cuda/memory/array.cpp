@@ -115,7 +115,8 @@ struct Levels {
   }
 };
 
-/// Gives an object of a context its handle; fails if the context has ended meanwhile.
+/// Creates the handle of an object that belongs to a context; fails if the context has ended
+/// meanwhile.
 template <class T>
 CUresult publish_array(Context& context, Ref<T> object, UnusedMemory* memory, Handle<T>* out) {
   const Ref<km::Context> core = context.core();

@@ -16,7 +16,7 @@ class Pool final : public Handled {
   Pool(DeviceState& device, uint64_t limit_bytes) : device_(device), limit_bytes_(limit_bytes) {}
   /// Creates a pool whose memory other processes may open.
   static Ref<Pool> shared(DeviceState& device, uint64_t limit_bytes);
-  /// Creates a pool that stands for another process's pool; nothing can be allocated from it.
+  /// Creates a pool that represents another process's pool; nothing can be allocated from it.
   static Ref<Pool> imported(DeviceState& device, int exporter);
 
   DeviceState& device() const { return device_; }

@@ -32,7 +32,7 @@ class MemoryHandle final : public Handled {
   bool can_be_shared() const {
     return properties_.requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   }
-  /// Null unless the handle stands for a multicast object, which has no memory of its own.
+  /// Null unless the handle represents a multicast object, which has no memory of its own.
   Multicast* multicast() const { return multicast_.get(); }
   void make_multicast(uint64_t size_bytes);
   /// Counts the memory against this device's limit while it exists.

@@ -54,7 +54,7 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      return CUDA_SUCCESS;  // a hint
+      return CUDA_SUCCESS;  // hints without effect here
     default:
       return fail(CUDA_ERROR_INVALID_VALUE, "function attribute %d cannot be set", attribute);
   }

@@ -56,7 +56,7 @@ class Module final : public Handled {
  public:
   static constexpr bool kEndWaits = true;
 
-  /// Loads a module and gives it a handle. Error texts go to `logs` too.
+  /// Loads a module and creates its handle. Error texts go to `logs` too.
   static CUresult load(Context& context, const std::string& ptx, const JitLogs& logs,
                        Ref<Module>* out);
   Module(Context& context, Ref<km::Module> core, std::set<std::string, std::less<>> managed)
@@ -79,7 +79,7 @@ class Module final : public Handled {
 
   const Ref<Context> context_;
   const Ref<km::Module> core_;
-  const std::set<std::string, std::less<>> managed_;  // names of variables
+  const std::set<std::string, std::less<>> managed_;  // names of the module's managed variables
   std::mutex mutex_;                                  // guards the members below
   std::map<std::string, Ref<Function>> functions_;
   std::map<std::string, Ref<km::Memory>> globals_;
@@ -127,7 +127,7 @@ class Kernel final : public Handled {
   const std::string name_;
 };
 
-/// Finds the function of a handle. A CUkernel gives its function in the current context.
+/// Finds a handle's function. For a CUkernel it is the kernel's function in the current context.
 CUresult find_function(CUfunction handle, Ref<Function>* out);
 
 /// A function that stays alive until the call returns.

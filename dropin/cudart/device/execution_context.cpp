@@ -10,7 +10,7 @@
 
 namespace km::cudart {
 
-/// The object behind a handle: a device or a green context.
+/// The object that a handle refers to: a device or a green context.
 struct ExecutionContext {
   ExecutionContextView view;
 };

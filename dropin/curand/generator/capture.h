@@ -62,7 +62,7 @@ struct LeftMemory {
   std::vector<cu::CUdeviceptr> addresses;
 };
 
-/// Frees memory whose generators and graphs are gone; allowed during captures.
+/// Frees memory whose generators and graphs have ended; allowed during captures.
 void free_left_memory(const Driver& driver);
 
 /// A generator's last captured call.

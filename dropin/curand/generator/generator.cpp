@@ -233,7 +233,8 @@ curandStatus_t prepare(Generator& g, const Request* request, bool* is_captured) 
 
 namespace {
 
-/// Generates numbers for host memory. Those of a captured call are there when the graph has run.
+/// Generates numbers for host memory. A captured call's numbers arrive there when the graph has
+/// run.
 curandStatus_t generate_for_host(Generator& g, const Request& r, bool is_captured) {
   library::StreamMemory memory(*g.driver, g.stream);
   const size_t bytes = r.count * r.element_bytes;

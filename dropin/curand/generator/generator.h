@@ -80,8 +80,8 @@ curandStatus_t destroy(curandGenerator_t handle);
 /// Puts the states of all sequences into device memory: in the order of the stream, or beside it
 /// when it is captured, which it says.
 curandStatus_t prepare(Generator& generator, const Request* request, bool* is_captured);
-/// Queues the generation in the generator's stream. Numbers for host memory are there when the call
-/// returns.
+/// Queues the generation in the generator's stream. For numbers in host memory the call blocks
+/// until they have arrived.
 curandStatus_t generate(Generator& generator, const Request& request);
 
 /// Logs why an argument is out of range and returns the error.

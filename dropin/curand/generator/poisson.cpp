@@ -15,7 +15,7 @@ double probability(uint32_t count, double mean) {
   return ::exp(-mean + count * ::log(mean) - lgamma_r(count + 1.0, &sign));
 }
 
-/// The probabilities of counts from `first` on, as far as they are not zero.
+/// The nonzero probabilities, for the counts from `first` on.
 std::vector<double> probabilities(double mean, uint32_t* first) {
   const auto middle = static_cast<uint32_t>(mean);
   *first = middle;

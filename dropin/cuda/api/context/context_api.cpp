@@ -28,7 +28,7 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
   return CUDA_SUCCESS;
 }
 
-/// A null handle gives null, without an error.
+/// A null handle results in a null context, without an error.
 CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
   if (handle == nullptr) return CUDA_SUCCESS;
   const Pin<dropin::Context> pinned(handle);

@@ -13,7 +13,7 @@ using namespace km::dropin;  // NOLINT
 
 namespace {
 
-constexpr uint64_t kPoolBytes = 64;  // of CUmemPoolPtrExportData
+constexpr uint64_t kPoolBytes = 64;  // size of CUmemPoolPtrExportData
 static_assert(sizeof(IpcHandle) <= kPoolBytes);
 
 /// The content of the file that represents a pool.

@@ -133,7 +133,7 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config) {
     if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) {
       return fail(CUDA_ERROR_INVALID_VALUE, "there is no preference %d of caches", config);
     }
-    return CUDA_SUCCESS;  // a hint
+    return CUDA_SUCCESS;  // cache settings are hints without effect here
   });
 }
 
@@ -144,7 +144,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config) {
     if (config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
       return fail(CUDA_ERROR_INVALID_VALUE, "there is no configuration %d of banks", config);
     }
-    return CUDA_SUCCESS;  // a hint
+    return CUDA_SUCCESS;  // cache settings are hints without effect here
   });
 }
 
