@@ -14,7 +14,7 @@ namespace km::frame {
 namespace {
 
 ExecReport* report = nullptr;   // set before main() begins or before dlopen() returns
-thread_local char reason[512];  // of the next failure; empty: unknown
+thread_local char reason[512];  // reason of the next failure; empty: unknown
 
 void keep_reason(const char* text) noexcept { std::snprintf(reason, sizeof reason, "%s", text); }
 

@@ -15,7 +15,7 @@ inline constexpr cu::CUuuid kLibraryTableId = {
 /// Memory that a BLAS routine may access: an array, or a scalar in device memory.
 struct BlasArray {
   const char* name;  // for messages
-  uint64_t address;  // of the first byte
+  uint64_t address;  // address of the first byte
   uint64_t lines, line_bytes, pitch_bytes;
   uint64_t batch_count, stride_bytes;
   bool is_written;

@@ -6,7 +6,7 @@ namespace km::cublas {
 /// A matrix, or a batch of matrices by strides or by an array of pointers, in device memory.
 struct StridedMatrix {
   unsigned long long address;
-  long long row_step, column_step, batch_step;  // in elements
+  long long row_step, column_step, batch_step;  // steps in elements
   int type;                                     // a cudaDataType
   int is_pointers;
 };
@@ -29,11 +29,11 @@ struct DeviceScalar {
 
 /// d = epilogue(alpha * product + beta * c), rounded to d's type.
 struct FinishParameters {
-  unsigned long long product;  // contiguous columns
+  unsigned long long product;  // address; its columns are contiguous
   long long rows, columns;
   StridedMatrix c, d, aux;  // aux: bits, or values before activation; c: 0 if beta is 0
   DeviceScalar alpha, beta;
-  unsigned long long scales[4];  // of a, b, c, d: floats on the device, or 0
+  unsigned long long scales[4];  // addresses of floats for a, b, c, d; or 0
   unsigned long long largest;    // a float: the largest |d| before scaling; or 0
   unsigned long long bias;
   long long bias_batch_step;

@@ -36,7 +36,7 @@ struct MatmulDescriptor {
   int64_t bias_batch_stride;
   void* aux;
   int64_t aux_leading, aux_batch_stride, alpha_batch_stride;
-  const void* scales[4];  // of a, b, c, d
+  const void* scales[4];  // scales of a, b, c, d
   void* largest;
   const void *aux_scale, *aux_largest;
   const void* emulation;              // an EmulationDescriptor

@@ -53,7 +53,7 @@ class Product {
     const void* data = nullptr;
     int64_t leading = 0;
     cublasOperation_t operation = CUBLAS_OP_N;
-    int64_t increment = 0;  // of a vector
+    int64_t increment = 0;  // for an operand that is a vector
     int64_t stride = 0;
     int type = 0;
   };

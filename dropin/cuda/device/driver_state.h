@@ -74,7 +74,7 @@ enum class AllocationKind : uint8_t {
   kRegistered,
   kMapped,
   kGraph,
-  kVariable,  // of a module (also the next) or of an array; never freed by programs
+  kVariable,  // memory of a module's variable or of an array; never freed by programs
   kManagedVariable,
   kImported,  // from another process
 };

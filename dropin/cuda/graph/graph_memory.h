@@ -34,7 +34,7 @@ std::shared_ptr<GraphMemory> find_graph_memory(CUdeviceptr address);
 
 struct MemoryNote : NodeNote {
   std::shared_ptr<GraphMemory> memory;
-  CUDA_MEM_ALLOC_NODE_PARAMS params;  // of an allocation node
+  CUDA_MEM_ALLOC_NODE_PARAMS params;  // parameters of an allocation node
 };
 /// An allocation or free node's note; null for other nodes.
 const MemoryNote* memory_note_of(const GraphWork& work);

@@ -21,7 +21,7 @@ namespace km::dropin {
 struct IpcHandle {
   uint64_t kind = 0;  // kIpcMemory, kIpcEvent or kIpcPool; other values are invalid
   int32_t process = 0, file = -1;
-  uint64_t device = 0, inode = 0;  // of the file: detects a reused descriptor
+  uint64_t device = 0, inode = 0;  // identify the file, to detect a reused descriptor
   uint64_t file_size_bytes = 0, offset_bytes = 0, size_bytes = 0;
 };
 static_assert(sizeof(IpcHandle) <= 64);

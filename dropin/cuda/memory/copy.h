@@ -22,7 +22,7 @@ CUresult run_copy(CUstream handle, const Copy& copy, bool waits);
 /// One side of a CUDA_MEMCPY3D.
 struct Side3d {
   Side side = Side::kHost;
-  uint64_t address = 0;  // of the first byte
+  uint64_t address = 0;  // address of the first byte
   size_t pitch_bytes = 0, layer_rows = 0;
 };
 

@@ -55,7 +55,7 @@ class Pool final : public Handled {
   int exporter_ = 0;
   std::mutex mutex_;                                   // guards the members below
   std::unordered_map<uint64_t, Ref<km::Pool>> pools_;  // by context
-  std::map<int, CUmemAccess_flags> access_;            // of other devices, by ordinal
+  std::map<int, CUmemAccess_flags> access_;            // other devices' access, by ordinal
   uint64_t threshold_bytes_ = 0;
   int reuse_[3] = {1, 1, 1};
 };

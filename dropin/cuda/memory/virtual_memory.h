@@ -44,7 +44,7 @@ class MemoryHandle final : public Handled {
   Backing backing_;
   std::unique_ptr<Multicast> multicast_;
   DeviceState* charged_ = nullptr;
-  uint64_t holders_ = 1;  // of the handle; guarded by VirtualMemory's mutex
+  uint64_t holders_ = 1;  // holders of the handle; guarded by VirtualMemory's mutex
 };
 
 /// A multicast object of one device: a mapping of the object leads to the memory bound to it.
@@ -70,9 +70,9 @@ class Multicast {
 /// The mapping at an address.
 struct MappedPlace {
   uint64_t range_begin = 0, range_bytes = 0;
-  uint64_t begin = 0, size_bytes = 0;  // of the mapping; size 0: nothing is mapped
+  uint64_t begin = 0, size_bytes = 0;  // the mapping's; size 0: nothing is mapped
   CUmemAllocationProp properties{};
-  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;  // of the device in question
+  CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;  // the access of the device in question
 };
 
 class VirtualMemory {

@@ -15,8 +15,8 @@
 namespace km::dropin {
 namespace {
 
-constexpr uint32_t kFatbinMagic = 0xBA55ED50;   // of the container
-constexpr uint32_t kWrapperMagic = 0x466243B1;  // of the wrapper that points to it
+constexpr uint32_t kFatbinMagic = 0xBA55ED50;   // begins the container
+constexpr uint32_t kWrapperMagic = 0x466243B1;  // begins the wrapper that points to the container
 constexpr uint32_t kElfMagic = 0x464C457F;
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 
@@ -37,7 +37,7 @@ struct FatbinEntry {
   uint32_t name_offset, name_bytes;
   uint64_t flags;
   uint64_t reserved;
-  uint64_t text_bytes;  // if compressed
+  uint64_t text_bytes;  // size of the text if compressed
 };
 constexpr uint16_t kKindPtx = 1;
 constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;

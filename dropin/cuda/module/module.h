@@ -24,7 +24,7 @@ struct LegacyLaunch {
   std::mutex mutex;                 // guards the members below
   std::array<uint32_t, 3> block{};  // all 0: never set
   unsigned shared_bytes = 0;
-  uint64_t size_bytes = 0;  // of the arguments, by cuParamSetSize
+  uint64_t size_bytes = 0;  // size of the arguments, by cuParamSetSize
   std::vector<std::byte> arguments;
 };
 

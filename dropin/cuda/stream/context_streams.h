@@ -60,7 +60,7 @@ class ContextStreams final : public ContextPart {
   std::mutex mutex_;  // guards the members below
   Ref<Stream> legacy_;
   std::unordered_map<uint64_t, Ref<Stream>> per_thread_;  // by thread number
-  std::vector<QueuedWork> ending_;                        // destroyed streams
+  std::vector<QueuedWork> ending_;                        // work of destroyed streams
   std::mutex order_mutex_;                                // guards the members below
   std::vector<Stream*> blocking_;
   std::atomic<size_t> blocking_count_{0};  // blocking_.size(), readable without the lock

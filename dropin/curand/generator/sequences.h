@@ -9,7 +9,7 @@
 
 namespace km::curand {
 
-constexpr uint32_t kSequences = 4096;  // of XORWOW, and of MRG32k3a in the legacy ordering
+constexpr uint32_t kSequences = 4096;  // for XORWOW, and for MRG32k3a in the legacy ordering
 constexpr uint32_t kMrgSequences = 81920;
 constexpr uint32_t kPhiloxSequences = 65536;
 

@@ -40,7 +40,7 @@ struct PoissonTable {
 /// Adds to a generator's position on the device, from which repeated launches of a graph find out
 /// where the previous call ended.
 struct CountParameters {
-  unsigned long long counter;  // of u64
+  unsigned long long counter;  // address of a u64
   unsigned long long count;    // to be added
 };
 
@@ -53,7 +53,7 @@ struct GenerateParameters {
   unsigned long long seed;
   double mean, deviation;
   PoissonTable table;
-  unsigned long long counter;  // of u64: the position, in place of turn and lead; or 0
+  unsigned long long counter;  // address of a u64, the position, in place of turn and lead; or 0
   unsigned sequences;          // number of sequences, used in turn
   unsigned turn;               // the sequence of the first draw
   unsigned lead;               // Philox: numbers of the first draw that an earlier call has used
@@ -66,14 +66,14 @@ struct SobolParameters {
   unsigned long long scrambles;   // one word per dimension
   unsigned long long out;
   unsigned long long count, first;  // first: the index of the first point
-  unsigned long long counter;       // of u64, in place of `first`; or 0
+  unsigned long long counter;       // address of a u64 in place of `first`; or 0
   double mean, deviation;
   PoissonTable table;
   int distribution;
   int thread_bits;  // 2^thread_bits threads compute the points of a dimension
 };
 
-constexpr int kMtgpWords = 351;  // of a state
+constexpr int kMtgpWords = 351;  // words of an MTGP32 state
 constexpr int kMtgpStep = 256;   // numbers that a block with one thread per number makes at once
 
 /// A parameter set of MTGP32; the other entries of a table are exclusive-or sums of these.
@@ -89,7 +89,7 @@ struct MtgpParameters {
   unsigned long long out;
   // first: the index of the first number in the generator's output
   unsigned long long count, first;
-  unsigned long long counter;  // of u64, in place of `first`; or 0
+  unsigned long long counter;  // address of a u64 in place of `first`; or 0
   double mean, deviation;
   PoissonTable table;
   int distribution;
@@ -109,7 +109,7 @@ struct TwisterParameters {
   unsigned long long out;
   // first: the index of the first number in the generator's output
   unsigned long long count, first;
-  unsigned long long counter;  // of u64, in place of `first`; or 0
+  unsigned long long counter;  // address of a u64 in place of `first`; or 0
   double mean, deviation;
   PoissonTable table;
   int distribution;

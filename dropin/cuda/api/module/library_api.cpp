@@ -215,7 +215,7 @@ CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice d
     if (config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL) {
       return fail(CUDA_ERROR_INVALID_VALUE, "there is no preference %d of caches", config);
     }
-    return CUDA_SUCCESS;  // a hint
+    return CUDA_SUCCESS;  // cache settings are hints without effect here
   });
 }
 
