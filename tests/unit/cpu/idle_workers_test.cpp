@@ -1,5 +1,6 @@
 // Workers that sleep until they are called.
 #include "backends/cpu/threads/idle_workers.h"
+#include "base/arch/processor.h"
 
 #include <gtest/gtest.h>
 
@@ -84,7 +85,7 @@ TEST(IdleWorkers, WorkIsFoundByWhoSleeps) {
   for (uint32_t piece = 0; piece < kPieces; ++piece) {
     offered.fetch_add(1);
     idle.wake(1);
-    while (done.load() != piece + 1) pause();
+    while (done.load() != piece + 1) arch::pause();
   }
   over.store(true);
   idle.wake(kWorkers);

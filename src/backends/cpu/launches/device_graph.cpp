@@ -62,7 +62,7 @@ Result<std::shared_ptr<const DeviceGraph>> DeviceGraph::make(uint64_t handle,
                                                              std::shared_ptr<DeviceGraphUse> use) {
   std::shared_ptr<DeviceGraph> graph(  // tidy: new: belongs to the shared_ptr around it
       new DeviceGraph(handle, std::move(use)));
-  KM_ASSERT(program.nodes.size() == nodes.size(), "a graph has another program");
+  KM_ASSERT(nodes.size() <= program.nodes.size(), "a node is not in the graph's program");
   graph->works_.reserve(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeUpdates* const changed = program.nodes[i]->updates.get();

@@ -433,8 +433,7 @@ class Cutter {
   // ---- The whole.
 
   void enter(Part& part) {
-    KM_ASSERT(!part.entries.empty() && part.next->getNumIncomingValues() != 0,
-              "a part is entered somewhere, and left somewhere");
+    KM_ASSERT(!part.entries.empty(), "a part is entered somewhere");
     llvm::IRBuilder<> b(part.prologue);
     auto* stray = llvm::BasicBlock::Create(context_, "stray", part.function);
     llvm::IRBuilder<>(stray).CreateUnreachable();
