@@ -113,6 +113,21 @@ template <class Status>
   return status;
 }
 
+/// fail() with one status, for the failures that a library has at many places. A function object,
+/// because only a function with C's variable arguments has its format checked, and those do not
+/// forward to one another.
+template <auto kStatus>
+struct Failure {
+  /// Logs the reason of a failure and returns the status.
+  [[gnu::format(printf, 2, 3)]] auto operator()(const char* format, ...) const noexcept {
+    va_list arguments;
+    va_start(arguments, format);
+    explain_list(format, arguments);
+    va_end(arguments);
+    return kStatus;
+  }
+};
+
 }  // namespace km::frame
 
 /// Returns from the enclosing function if the status is not success.

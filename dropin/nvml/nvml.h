@@ -65,7 +65,7 @@ constexpr nvmlReturn_t status_of(cu::CUresult result) noexcept {
 }
 
 /// Logs why an argument is invalid and returns the error.
-[[gnu::format(printf, 1, 2)]] nvmlReturn_t invalid(const char* format, ...) noexcept;
+inline constexpr frame::Failure<NVML_ERROR_INVALID_ARGUMENT> invalid;
 
 /// Copies a string with its terminating zero if there is room.
 nvmlReturn_t give_text(const char* text, char* out, unsigned size_bytes);

@@ -18,14 +18,6 @@ nvmlDevice_t handle_of(unsigned index) {
   return reinterpret_cast<nvmlDevice_t>(kFirstHandle + 16 * uint64_t{index});
 }
 
-nvmlReturn_t invalid(const char* format, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, format);
-  frame::explain_list(format, arguments);
-  va_end(arguments);
-  return NVML_ERROR_INVALID_ARGUMENT;
-}
-
 const char* NvmlLibrary::name_of(nvmlReturn_t status) noexcept { return nvmlErrorString(status); }
 
 nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice* out) {

@@ -42,9 +42,9 @@ std::shared_ptr<Handle> find_handle(cublasHandle_t handle);
 
 /// Logs why arguments are invalid, with the function's name, and returns
 /// CUBLAS_STATUS_INVALID_VALUE.
-[[gnu::format(printf, 1, 2)]] cublasStatus_t invalid(const char* format, ...) noexcept;
+inline constexpr frame::Failure<CUBLAS_STATUS_INVALID_VALUE> invalid;
 /// Logs the unsupported feature and returns CUBLAS_STATUS_NOT_SUPPORTED.
-[[gnu::format(printf, 1, 2)]] cublasStatus_t unsupported(const char* format, ...) noexcept;
+inline constexpr frame::Failure<CUBLAS_STATUS_NOT_SUPPORTED> unsupported;
 
 /// Reads from the address in argument `name`. CUBLAS_STATUS_INVALID_VALUE if it is null or not
 /// readable.

@@ -37,6 +37,6 @@ cudaError_t call_driver(Body&& body, const char* function = __builtin_FUNCTION()
 }
 
 /// Logs why an argument is invalid and returns cudaErrorInvalidValue.
-[[gnu::format(printf, 1, 2)]] cudaError_t invalid(const char* format, ...) noexcept;
+inline constexpr frame::Failure<cudaErrorInvalidValue> invalid;
 
 }  // namespace km::cudart

@@ -126,14 +126,6 @@ cu::CUresult make_ready(Generator& g) {
 
 }  // namespace
 
-curandStatus_t invalid(const char* format, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, format);
-  frame::explain_list(format, arguments);
-  va_end(arguments);
-  return CURAND_STATUS_OUT_OF_RANGE;
-}
-
 const char* RandLibrary::name_of(curandStatus_t status) noexcept {
   switch (status) {
 #define KM_STATUS(name) \

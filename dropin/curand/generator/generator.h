@@ -85,7 +85,7 @@ curandStatus_t prepare(Generator& generator, const Request* request, bool* is_ca
 curandStatus_t generate(Generator& generator, const Request& request);
 
 /// Logs why an argument is out of range and returns the error.
-[[gnu::format(printf, 1, 2)]] curandStatus_t invalid(const char* format, ...) noexcept;
+inline constexpr frame::Failure<CURAND_STATUS_OUT_OF_RANGE> invalid;
 
 /// Stores a result for the program. CURAND_STATUS_OUT_OF_RANGE if its address is null or not
 /// writable.
