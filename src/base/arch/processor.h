@@ -13,8 +13,9 @@
 
 namespace km::arch {
 
-/// Tells the processor that this thread spins.
-void pause();
+/// Tells the processor that this thread spins. Its name differs from that of pause(2), which waits
+/// for a signal and which an unqualified call would find.
+void spin_hint();
 
 /// Ticks of a counter that is cheap to read, for rough measures: 2 to 5 a nanosecond.
 uint64_t cycle_counter();

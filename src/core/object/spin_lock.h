@@ -31,7 +31,7 @@ class SpinLock {
   void wait(unsigned turn) const {
     for (int spin = 0; spin < 64; ++spin) {
       if (!taken_.load(std::memory_order_relaxed)) return;
-      arch::pause();
+      arch::spin_hint();
     }
     if (turn < kYields) {
       sched_yield();

@@ -85,7 +85,7 @@ TEST(IdleWorkers, WorkIsFoundByWhoSleeps) {
   for (uint32_t piece = 0; piece < kPieces; ++piece) {
     offered.fetch_add(1);
     idle.wake(1);
-    while (done.load() != piece + 1) arch::pause();
+    while (done.load() != piece + 1) arch::spin_hint();
   }
   over.store(true);
   idle.wake(kWorkers);

@@ -181,7 +181,7 @@ void Executor::run_resident() {
     waited = progress ? 0 : waited + 1;
     spoiled = turns.any_finished ? 0 : spoiled + (turns.any_waits ? 1 : 0);
     if (!residents_.running().empty() && waited < patience && spoiled < kSpoiledTurns) {
-      if (!progress) arch::pause();
+      if (!progress) arch::spin_hint();
       continue;
     }
     if (!progress) patience = std::max(patience / 2, 1u);

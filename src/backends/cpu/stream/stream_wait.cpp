@@ -38,7 +38,7 @@ bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
     // Among spinning threads, workers take precedence.
     const bool is_in_the_way = idle_ticks > kWayTicks && pool_->is_crowded();
     if (idle_ticks < pool_->spin_ticks() && !is_in_the_way) {
-      arch::pause();
+      arch::spin_hint();
     } else {
       helping.stop();
       sleep(ticket, limit_ns);

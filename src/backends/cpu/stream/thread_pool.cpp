@@ -199,7 +199,7 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
   spinners_.fetch_add(1);
   count_down(between_);
   for (; !found && now < end; now = now_ticks()) {
-    arch::pause();
+    arch::spin_hint();
     if (!has_work()) {
       retired = retire();
       if (retired) break;
@@ -210,7 +210,7 @@ bool ThreadPool::spin_for_work(uint32_t worker, Item* out_item) {
     // lines are not touched, unless its owner needs help.
     const uint64_t next = now + Stream::kLeastGraceTicks;
     while (!found && now_ticks() < next && open_jobs_.load(std::memory_order_relaxed) == 0)
-      arch::pause();
+      arch::spin_hint();
   }
   if (!found) idle_.park(worker);
   if (!found && !retired) count_down(awake_);

@@ -47,7 +47,7 @@ class SpinLock {
     for (unsigned turn = 0; held_.exchange(true, std::memory_order_acquire); ++turn) {
       while (held_.load(std::memory_order_relaxed)) {
         if (++turn % 128 == 0) sched_yield();
-        arch::pause();
+        arch::spin_hint();
       }
     }
   }

@@ -5,7 +5,7 @@
 
 namespace km::arch {
 
-inline void pause() { __builtin_ia32_pause(); }
+inline void spin_hint() { __builtin_ia32_pause(); }
 inline uint64_t cycle_counter() { return __builtin_ia32_rdtsc(); }
 inline void store_fence() { __builtin_ia32_sfence(); }
 
