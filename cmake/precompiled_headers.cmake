@@ -5,8 +5,8 @@ option(KM_PRECOMPILED_HEADERS "Share precompiled headers between targets (the pr
 
 set(km_standard_headers <algorithm> <array> <atomic> <cstdint> <cstring> <functional> <map>
   <memory> <mutex> <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
-set(km_llvm_headers_in_use <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h> <llvm/IR/IntrinsicsX86.h>
-  <llvm/IR/Module.h> <llvm/IR/PassManager.h>)
+set(km_llvm_headers_in_use <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h> <llvm/IR/Module.h>
+  <llvm/IR/PassManager.h>)
 
 # km_add_precompiled(kind [PROGRAM] [VISIBILITY v] HEADERS h... [LIBRARIES target...]): the target
 # km_pch_<kind>, a program where what uses it is one (the header is then made with -fPIE).

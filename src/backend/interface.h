@@ -204,8 +204,8 @@ enum {
 /* Branches to another node. In graphs with branches each node depends on the one before. CUDA:
  * cuGraphAddNode with CU_GRAPH_NODE_TYPE_CONDITIONAL, which is lowered to branches. */
 typedef struct kmb_branch {
-  uint64_t
-      address; /* address of 32 bits that are tested when the graph arrives here; 0: always taken */
+  /* The address of 32 bits that are tested when the graph arrives here; 0: always taken. */
+  uint64_t address;
   uint32_t value;
   uint32_t if_equal; /* 1: taken if the bits are `value`; 0: taken if not */
   uint64_t target;   /* the index of a node; the number of nodes: the graph ends */

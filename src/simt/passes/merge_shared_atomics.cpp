@@ -166,14 +166,11 @@ class Group {
     for (unsigned pair = 0; pair < pairs->getNumElements(); ++pair) {
       llvm::Value* two = b.CreateExtractElement(two_each, pair);
       reduce(b, in, b.CreateTrunc(two, b.getInt32Ty()));
-      reduce(b, in, in_own_register(b, b.CreateTrunc(b.CreateLShr(two, 32), b.getInt32Ty())));
+      // In a register of its own, whose bytes are addressable, the word is not recomputed at each
+      // use by a 64-bit shift.
+      llvm::Value* const high = b.CreateTrunc(b.CreateLShr(two, 32), b.getInt32Ty());
+      reduce(b, in, instructions::in_own_register(b, high));
     }
-  }
-
-  /// Keeps `word` in a register of its own, whose bytes are addressable; otherwise LLVM would
-  /// recompute it at each use by a 64-bit shift.
-  static llvm::Value* in_own_register(llvm::IRBuilder<>& b, llvm::Value* word) {
-    return instructions::in_own_register(b, word);
   }
 
   /// Performs the reductions of one lane; `element` is its element of the source.

@@ -211,7 +211,6 @@ namespace {
 std::string read_cpu_name() {
   std::string name;
   for (const char c : arch::processor_name()) {  // without leading, double and closing blanks
-    if (c == 0) break;
     if (c != ' ' || (!name.empty() && name.back() != ' ')) name += c;
   }
   while (!name.empty() && name.back() == ' ') name.pop_back();

@@ -421,12 +421,14 @@ DeviceError Caller::handle_call(DeviceCall function) {
     case DeviceCall::stream_destroy:
     case DeviceCall::event_destroy:
       return valid(grid_.destroy_handle(words_[0]));
-    case DeviceCall::stream_wait:
-      return valid(grid_.is_stream(words<StreamWaitWords>().stream) &&
-                   grid_.is_event(words<StreamWaitWords>().event));
-    default:  // an event is recorded: what comes later runs later in any case
-      return valid(grid_.is_event(words<EventRecordWords>().event) &&
-                   grid_.is_stream(words<EventRecordWords>().stream));
+    case DeviceCall::stream_wait: {
+      const auto [stream, event] = words<StreamWaitWords>();
+      return valid(grid_.is_stream(stream) && grid_.is_event(event));
+    }
+    default: {  // an event is recorded: what comes later runs later in any case
+      const auto [event, stream] = words<EventRecordWords>();
+      return valid(grid_.is_event(event) && grid_.is_stream(stream));
+    }
   }
 }
 
