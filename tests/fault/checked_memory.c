@@ -81,7 +81,7 @@ static const char kKernels[] =
     "  @%p2 bra again;\n"
     "  ret;\n"
     "}\n"
-    /* What cuda::atomic_ref of a byte does: compare-and-swap of the aligned word around it. */
+    /* cuda::atomic_ref of a byte does compare-and-swap of the aligned word around it. */
     ".visible .entry swapped(.param .u64 base, .param .u64 value)\n"
     "{\n"
     "  .reg .b64 %rd<3>;\n"

@@ -25,7 +25,7 @@ class Instructions {
   std::vector<MemoryForm> memory_;
 };
 
-/// What a generator draws, in the order of its calls: the seed decides all of it.
+/// The random choices of a generator, which the seed decides: each depends on those before it.
 class Draws {
  protected:
   explicit Draws(uint64_t seed) : random_(seed) {}

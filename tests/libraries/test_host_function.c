@@ -31,7 +31,7 @@ static unsigned* words;
 static atomic_int began;
 static int results[3];
 
-/* By then the thread that the test runs on is in its call, with the handle. */
+/* The pause lets the thread that the test runs on enter its call, with the handle. */
 static void call_libraries(void* unused) {
   (void)unused;
   float sum = 0;
@@ -71,7 +71,7 @@ static void numbers_that_wait_for_a_function_come(void** state) {
   assert_int_equal(curandDestroyGenerator(generator), 0);
 }
 
-/* So does a result in the host's memory. */
+/* A result in the host's memory waits for its stream as well. */
 static void a_result_that_waits_for_a_function_comes(void** state) {
   (void)state;
   float sum = 0;

@@ -407,7 +407,7 @@ static void graphs_look_after_objects(void** state) {
   EXPECT(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
 }
 
-/* What graphs refer to stays until they let it go, whatever the program releases or moves. */
+/* Objects that graphs refer to stay until they let them go, whatever the program does with them. */
 static void references_of_graphs_are_their_own(void** state) {
   NOT_ON_NVIDIAS_DRIVER();
   (void)state;
@@ -502,7 +502,7 @@ static void streams_are_captured_into_graphs(void** state) {
   OK(cuGraphDestroy(graph));
 }
 
-/* What a call of another thread gives. */
+/* The result of a call on another thread. */
 typedef struct calling {
   const fixture* f;
   CUstreamCaptureMode mode;
@@ -542,7 +542,7 @@ static void captures_forbid_calls(void** state) {
     kLocal = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
     kRelaxed = CU_STREAM_CAPTURE_MODE_RELAXED
   };
-  /* Of the capture, of the calling thread; whether it is this one; whether the call is allowed. */
+  /* The mode of the capture, that of the thread, whether it is this one, whether it may call. */
   const struct {
     int capture, thread, is_here, allowed;
   } all[] = {
