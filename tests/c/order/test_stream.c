@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/testing.h"
@@ -114,6 +115,33 @@ static void callbacks_hear_of_errors(void** state) {
   OK(km_function_destroy(crash));
 }
 
+static void pause_ms(long milliseconds) {
+  const struct timespec pause = {0, milliseconds * 1000 * 1000};
+  nanosleep(&pause, NULL);
+}
+
+static void note_slowly(void* user_data, km_status status) {
+  pause_ms(50);
+  note_call(user_data, status);
+}
+
+/* A callback that another thread is running is over when the reset returns. */
+static void a_reset_waits_for_callbacks(void** state) {
+  fixture* f = *state;
+  km_function crash = load_kernel(f, "crash");
+  calls c = {0};
+  km_status accepted, polled;
+  OK(launch(f, crash, 1, 1, NULL, 0));
+  accepted = km_stream_add_callback(f->stream, note_slowly, &c);
+  do polled = km_stream_query(f->stream);
+  while (polled == KM_NOT_READY);
+  assert_true(is_trap(f, polled));
+  pause_ms(20); /* lets the other thread begin */
+  comes_back_after_fault(f);
+  assert_int_equal(c.count, accepted == KM_SUCCESS);
+  OK(km_function_destroy(crash));
+}
+
 typedef struct own_objects {
   km_context context;
   km_stream stream;
@@ -217,6 +245,7 @@ int main(void) {
       cmocka_unit_test(callbacks_run_once_after_the_work),
       cmocka_unit_test(callbacks_may_not_block),
       FAULTING_TEST(callbacks_hear_of_errors),
+      FAULTING_TEST(a_reset_waits_for_callbacks),
       cmocka_unit_test(a_callback_may_destroy_its_own_context),
       cmocka_unit_test(waits_end_at_their_limit),
       cmocka_unit_test(events_order_streams),

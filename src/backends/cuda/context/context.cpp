@@ -101,7 +101,7 @@ km_status context_reset(kmb_context* handle, kmb_error* error) {
       wake_reaper();
       return drained;
     }
-    lost->make_lost_calls();
+    lost->finish_lost_calls();
     const auto process_lost = [&](const Error& why) {
       return Error{KM_ERROR_PROCESS_LOST,
                    device_uri(context.primary().gpu().ordinal()) +

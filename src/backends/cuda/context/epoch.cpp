@@ -3,6 +3,7 @@
 #include "backends/cuda/context/host_call.h"
 #include "backends/cuda/driver/let_go.h"
 #include "backends/cuda/driver/reaper.h"
+#include "base/assert.h"
 
 namespace km::cuda {
 namespace {
@@ -188,8 +189,7 @@ Status Epoch::expect(const std::shared_ptr<HostCall>& call) {
   return {};
 }
 
-std::shared_ptr<HostCall> Epoch::claim_locked(
-    std::unordered_map<HostCall*, Expected>::iterator found) {
+std::shared_ptr<HostCall> Epoch::claim_locked(ExpectedCalls::iterator found) {
   if (--found->second.count != 0) return found->second.call;
   std::shared_ptr<HostCall> call = std::move(found->second.call);
   expected_.erase(found);
@@ -215,21 +215,46 @@ bool Epoch::are_calls_done() {
   return !is_watching_;
 }
 
+/// Runs the call without the lock and returns with it. Running calls are counted, because a reset
+/// returns only after calls that another thread has claimed.
+std::shared_ptr<HostCall> Epoch::claim_and_run(std::unique_lock<std::mutex>& lock,
+                                               ExpectedCalls::iterator found, km_status status) {
+  std::shared_ptr<HostCall> call = claim_locked(found);
+  ++running_calls_;
+  lock.unlock();
+  call->run(status);
+  lock.lock();
+  --running_calls_;
+  call_returned_.notify_all();
+  return call;
+}
+
+void Epoch::make_call(HostCall* call) {
+  std::shared_ptr<HostCall> made;  // declared first, so that it is destroyed without the lock
+  std::unique_lock lock(calls_mutex_);
+  const auto found = expected_.find(call);
+  if (found != expected_.end()) made = claim_and_run(lock, found, KM_SUCCESS);
+}
+
+/// Makes the registered calls that the driver will not make, because the context has failed.
 void Epoch::make_lost_calls() {
   const km_status status = failure().status;
-  while (true) {
-    std::shared_ptr<HostCall> call;
-    {
-      const std::lock_guard lock(calls_mutex_);
-      if (expected_.empty()) return;
-      call = claim_locked(expected_.begin());
-    }
-    call->run(status);
-    const std::lock_guard lock(calls_mutex_);
+  std::unique_lock lock(calls_mutex_);
+  while (!expected_.empty()) {
+    std::shared_ptr<HostCall> call = claim_and_run(lock, expected_.begin(), status);
     if (expected_.count(call.get()) != 0) continue;
+    lock.unlock();
     call->let_data_go();
+    lock.lock();
     buried_.push_back(std::move(call));
   }
+}
+
+void Epoch::finish_lost_calls() {
+  KM_ASSERT(has_failed(), "only a failed context has calls that the driver will not make");
+  wake_reaper();  // it watches as long as a call is expected
+  std::unique_lock lock(calls_mutex_);
+  call_returned_.wait(lock, [this] { return expected_.empty() && running_calls_ == 0; });
 }
 
 Status require_current(Epoch& epoch, const Current& current) {

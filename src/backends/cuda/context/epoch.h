@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -69,8 +70,12 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   /// Returns the call if it has not been made yet; whoever gets it makes it. It succeeds once for
   /// each expect().
   std::shared_ptr<HostCall> claim(HostCall* call);
-  /// Makes the registered calls that the driver will not make, because the context has failed.
-  void make_lost_calls();
+  /// Makes a registered call on the driver's thread, unless it was made already because the context
+  /// failed.
+  void make_call(HostCall* call);
+  /// Waits until every registered call of a failed context was made and has returned. Host
+  /// functions may not use it: they would wait for themselves.
+  void finish_lost_calls();
 
  private:
   explicit Epoch(const Gpu& gpu);
@@ -96,12 +101,18 @@ class Epoch : public std::enable_shared_from_this<Epoch> {
   std::map<uint64_t, uint32_t> peers_;    // number of contexts by the peer epoch's number
 
   std::mutex calls_mutex_;  // guards the members below
+  std::condition_variable call_returned_;
+  uint32_t running_calls_ = 0;
   struct Expected {
     std::shared_ptr<HostCall> call;
     uint32_t count = 0;
   };
-  std::shared_ptr<HostCall> claim_locked(std::unordered_map<HostCall*, Expected>::iterator found);
-  std::unordered_map<HostCall*, Expected> expected_;
+  using ExpectedCalls = std::unordered_map<HostCall*, Expected>;
+  std::shared_ptr<HostCall> claim_locked(ExpectedCalls::iterator found);
+  std::shared_ptr<HostCall> claim_and_run(std::unique_lock<std::mutex>& lock,
+                                          ExpectedCalls::iterator found, km_status status);
+  void make_lost_calls();
+  ExpectedCalls expected_;
   // Calls that the driver may still hold a pointer to.
   std::vector<std::shared_ptr<HostCall>> buried_;
   bool is_watching_ = false;

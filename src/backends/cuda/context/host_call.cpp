@@ -8,8 +8,7 @@ void HostCall::entry(void* data) {
   const HostFunctionScope scope;  // destroyed after the objects below, whose destructors run in it
   const std::shared_ptr<Epoch> epoch = static_cast<HostCall*>(data)->epoch_.lock();
   if (!epoch) return;
-  const std::shared_ptr<HostCall> call = epoch->claim(static_cast<HostCall*>(data));
-  if (call) call->run(KM_SUCCESS);  // null if it was made already, because the context failed
+  epoch->make_call(static_cast<HostCall*>(data));
   // The driver owns this thread, so a callback must not end it.
   static_cast<void>(take_thread_end());
 }

@@ -161,6 +161,10 @@ km_status stream_synchronize(kmb_stream* stream, uint64_t timeout_ns, kmb_error*
   const auto wait = [&] { return driver().cuStreamSynchronize(target.handle()); };
   const uint64_t last = target.last_ticket();
   const km_status status = wait_for(*target.epoch(), timeout_ns, ask, wait, error);
+  // Callbacks of the stream's work are over when a wait for it ends, whether it failed or not.
+  if (timeout_ns == KMB_WAIT_FOREVER && target.epoch()->has_failed()) {
+    target.epoch()->finish_lost_calls();
+  }
   if (status == KM_SUCCESS) {
     target.note_over(last);
     if (target.profile().is_on()) target.profile().collect();
