@@ -1,10 +1,12 @@
 #include "backends/cpu/memory/heap.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <map>
 #include <random>
+#include <vector>
 
 namespace km::cpu::test {
 namespace {
@@ -59,6 +61,33 @@ TEST(Heap, FreedMemoryIsUsedAgainForAboutTheSameSize) {
   heap.free(small);
   heap.trim();
   EXPECT_EQ(heap.kept_bytes(), 0u);
+}
+
+/// True if the address belongs to a mapping, accessible or not.
+bool is_taken(uint64_t address) {
+  return msync(reinterpret_cast<void*>(address / kPageBytes * kPageBytes), 1, MS_ASYNC) == 0;
+}
+
+// A kernel may hold a stale pointer. If the system had the addresses, they would be a stack's next.
+TEST(Heap, AddressesOutliveTheirMemory) {
+  Heap heap;
+  std::vector<Heap::Block> blocks;
+  for (int i = 0; i < 1000; ++i) blocks.push_back(allocate(heap, 64 << 10));
+  for (const uint64_t size : {uint64_t{3} << 20, uint64_t{64} << 20}) {
+    blocks.push_back(allocate(heap, size));
+  }
+  for (const Heap::Block& block : blocks) memset(reinterpret_cast<void*>(block.address), 0x5a, 100);
+  for (const Heap::Block& block : blocks) heap.free(block);
+  heap.trim();
+  EXPECT_EQ(heap.kept_bytes(), 0u);
+  EXPECT_GE(heap.retired_bytes(), uint64_t{6 * 8 + 67} << 20);
+  for (const Heap::Block& block : blocks) ASSERT_TRUE(is_taken(block.address));
+  EXPECT_DEATH(*reinterpret_cast<volatile uint8_t*>(blocks.back().address) = 1, "");
+  const Heap::Block again = allocate(heap, 64 << 20);
+  EXPECT_EQ(again.address, blocks.back().address);
+  ASSERT_TRUE(again.fresh);
+  EXPECT_EQ(*reinterpret_cast<uint8_t*>(again.address), 0);
+  heap.free(again);
 }
 
 TEST(Heap, LargeBlocksEndAtTheirGuard) {

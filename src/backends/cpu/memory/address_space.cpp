@@ -78,4 +78,12 @@ void GuardedRange::discard() const {
   madvise(as_pointer(begin_), size_, MADV_DONTNEED);
 }
 
+bool GuardedRange::close() {
+  KM_ASSERT(map_ != 0, "a range is closed that is not there");
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(as_pointer(begin_), size_, PROT_NONE, kFlags, -1, 0) == MAP_FAILED) return false;
+  allowed_ = 0;
+  return true;
+}
+
 }  // namespace km::cpu

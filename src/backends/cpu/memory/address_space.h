@@ -43,6 +43,9 @@ class GuardedRange {
   void use_huge_pages() const;
   /// Returns the pages to the system; they read as zeros afterwards.
   void discard() const;
+  /// Returns the pages and forbids access, but keeps the addresses; allow() opens them again. False
+  /// if the system has no room for the mapping.
+  bool close();
 
  private:
   uint64_t map_ = 0, map_bytes_ = 0;  // including the guards

@@ -1,5 +1,7 @@
 #include "backends/cpu/memory/heap.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <bit>
 #include <cinttypes>
@@ -17,7 +19,8 @@ constexpr uint64_t kSlabBytes = 8 << 20;
 constexpr uint64_t kSampleNs = 500000000;
 constexpr uint64_t kMaxKeptBytes = uint64_t{4} << 30;
 constexpr uint64_t kDiscardBytes = 4 << 20;
-constexpr size_t kMaxKeptRanges = 4096;  // limits the number of mappings
+constexpr size_t kMaxKeptRanges = 4096;                   // limits the number of mappings
+constexpr uint64_t kMaxRetiredBytes = uint64_t{1} << 40;  // of 2^47 that a process has
 
 /// Size classes of small blocks: multiples of 256 up to 1 KiB, then four steps between powers of
 /// two.
@@ -32,6 +35,11 @@ Error out_of_memory(uint64_t asked, uint64_t free, uint64_t total) {
   return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
                     "out of device memory: %" PRIu64 " bytes (%s) asked for, %s of %s free", asked,
                     mib(asked).c_str(), mib(free).c_str(), mib(total).c_str());
+}
+
+bool has_address_limit() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 }  // namespace
@@ -118,7 +126,7 @@ Result<Heap::Block> Heap::allocate_small(uint64_t size_bytes) {
   if (candidates.empty()) {
     KM_TRY(check_room(kLargeBytes));
     auto slab = std::make_unique<Slab>();
-    slab->range = GuardedRange::make(kSlabBytes);
+    slab->range = take_range(kSlabBytes, kPageBytes);
     if (!slab->range) return out_of_memory(size_bytes, room(), system_memory().total_bytes);
     slab->block_bytes = block_bytes;
     candidates.reserve(1);
@@ -160,10 +168,46 @@ void Heap::free_small(const Block& block) {
   // An empty slab is freed unless it is the last one of its size.
   if (slab.free.size() == slab.carved && candidates.size() > 1) {
     std::erase(candidates, &slab);
+    const uint64_t address = slab.range.begin();
     forget_move(slab.range);
-    shared_.erase(slab.range.begin());
-    slabs_.erase(slab.range.begin());
+    shared_.erase(address);
+    retire(std::move(slab.range));
+    slabs_.erase(address);
   }
+}
+
+/// Gives the memory of a range back and keeps its addresses. Running kernels may hold stale
+/// pointers into it, and the system would give the addresses to the next thread's stack. Addresses
+/// are kept as long as there are plenty: not if the process has a limit on them.
+void Heap::retire(GuardedRange range) {
+  if (has_address_limit() || !range.close()) return;
+  retired_bytes_ += range.size_bytes();
+  retired_.emplace(range.size_bytes(), std::move(range));
+  if (retired_bytes_ > kMaxRetiredBytes || retired_.size() > kMaxKeptRanges) release_addresses();
+}
+
+/// A range at retired addresses if some fit exactly, otherwise at new ones.
+GuardedRange Heap::take_range(uint64_t size_bytes, uint64_t align_bytes) {
+  const auto [first, last] = retired_.equal_range(size_bytes);
+  const auto found = std::find_if(
+      first, last, [&](const auto& entry) { return entry.second.begin() % align_bytes == 0; });
+  if (found != last && found->second.allow(size_bytes)) {
+    GuardedRange range = std::move(found->second);
+    KM_ASSERT(retired_bytes_ >= size_bytes, "more addresses are retired than are counted");
+    retired_bytes_ -= size_bytes;
+    retired_.erase(found);
+    return range;
+  }
+  GuardedRange range = GuardedRange::make(size_bytes, align_bytes);
+  if (range || (kept_.empty() && retired_.empty())) return range;
+  trim_locked(0);
+  release_addresses();
+  return GuardedRange::make(size_bytes, align_bytes);
+}
+
+void Heap::release_addresses() {
+  retired_.clear();
+  retired_bytes_ = 0;
 }
 
 /// Takes a kept range that fits and wastes at most an eighth.
@@ -192,11 +236,7 @@ Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
   } else {
     KM_TRY(check_room(range_bytes));
     uint64_t align = huge ? kHugePageBytes : kPageBytes;
-    range = GuardedRange::make(range_bytes, align);
-    if (!range) {
-      trim_locked(0);
-      range = GuardedRange::make(range_bytes, align);
-    }
+    range = take_range(range_bytes, align);
     if (!range) return out_of_memory(size_bytes, room(), system_memory().total_bytes);
     if (huge) range.use_huge_pages();
     block.fresh = true;
@@ -216,7 +256,10 @@ void Heap::free_large(const Block& block) {
   large_.erase(found);
   // The range leaves the file, because other processes must not see the next allocation there.
   forget_move(range);
-  if (shared_.erase(range.begin()) != 0 && !replace_file_by_pages(range)) return;
+  if (shared_.erase(range.begin()) != 0 && !replace_file_by_pages(range)) {
+    retire(std::move(range));
+    return;
+  }
   kept_bytes_ += range.size_bytes();
   kept_.emplace(range.size_bytes(), std::move(range));
   static const uint64_t limit = std::min(kMaxKeptBytes, system_memory().total_bytes / 8);
@@ -229,6 +272,7 @@ void Heap::trim_locked(uint64_t keep_bytes) {
     KM_ASSERT(!kept_.empty(), "memory counts as kept that is not there");
     auto largest = std::prev(kept_.end());
     kept_bytes_ -= largest->first;
+    retire(std::move(largest->second));
     kept_.erase(largest);
   }
 }
@@ -246,6 +290,11 @@ uint64_t Heap::allocated_bytes() {
 uint64_t Heap::kept_bytes() {
   std::lock_guard lock(mutex_);
   return kept_bytes_;
+}
+
+uint64_t Heap::retired_bytes() {
+  std::lock_guard lock(mutex_);
+  return retired_bytes_;
 }
 
 void Heap::memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes) {

@@ -1,5 +1,7 @@
 // Device memory: large allocations have guarded ranges of their own, small ones share slabs with
-// guards at both ends. Freed memory is kept for requests of about the same size.
+// guards at both ends. Freed memory is kept for requests of about the same size. Addresses outlive
+// their memory: a kernel with a stale pointer faults, and never writes to memory that the program
+// got from the system since.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +51,10 @@ class Heap {
   void memory_info(uint64_t* out_free_bytes, uint64_t* out_total_bytes);
   /// Returns the memory that is kept for reuse to the operating system.
   void trim();
-  /// Bytes in use, and bytes that are kept for reuse.
+  /// Bytes in use, bytes that are kept for reuse, and addresses without memory.
   uint64_t allocated_bytes();
   uint64_t kept_bytes();
+  uint64_t retired_bytes();
 
  private:
   struct Slab {
@@ -70,6 +73,9 @@ class Heap {
   Status check_room(uint64_t size_bytes);
   uint64_t room();
   void trim_locked(uint64_t keep_bytes);
+  void retire(GuardedRange range);
+  GuardedRange take_range(uint64_t size_bytes, uint64_t align_bytes);
+  void release_addresses();
 
   std::mutex mutex_;
   std::map<uint64_t, std::unique_ptr<Slab>> slabs_;         // by address
@@ -77,6 +83,8 @@ class Heap {
   std::map<uint64_t, GuardedRange> large_;                  // in use, by the block's address
   std::multimap<uint64_t, GuardedRange> kept_;              // by size
   std::map<uint64_t, File> shared_;                         // by the range's beginning
+  std::multimap<uint64_t, GuardedRange> retired_;           // addresses without memory, by size
+  uint64_t retired_bytes_ = 0;
   uint64_t kept_bytes_ = 0;
   uint64_t allocated_bytes_ = 0;
   uint64_t reserved_bytes_ = 0;  // of allocated blocks, with rounding
