@@ -1,5 +1,5 @@
-// Instructions that a machine has and LLVM's own language cannot express: each is made by the
-// folder of the architecture, and only for machines that have it (simt/machine/machine.h).
+// Instructions that LLVM IR cannot express. The architecture's folder emits them; a function may be
+// called only for a machine with the capability that is named above it (simt/machine/machine.h).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -13,46 +13,49 @@ namespace km::simt::instructions {
 
 using V = llvm::Value*;
 
-/// An operation of floating-point arithmetic.
 enum class Operation : uint8_t { add, mul, fma, div, sqrt };
 
 // ---- Machine::has_embedded_rounding(): vectors that fill a register.
-/// An operation on f32 or f64, rounded in the mode.
+/// Applies the operation to f32 or f64 and rounds the result in the given mode.
 V rounded(llvm::IRBuilderBase& b, Operation operation, std::span<V const> values, Round round);
-/// f32 to i32; 0x80000000 where it does not fit.
+/// Converts f32 to i32; values out of range give 0x80000000.
 V rounded_to_s32(llvm::IRBuilderBase& b, V real, Round round);
-/// f32 to i32; all ones where it does not fit (Machine::has_unsigned_conversions()).
+/// Converts f32 to u32; values out of range give all ones. It also requires
+/// Machine::has_unsigned_conversions().
 V rounded_to_u32(llvm::IRBuilderBase& b, V real, Round round);
 
 // ---- Every machine.
-/// f32 to i32, to nearest or toward zero; 0x80000000 where it does not fit. The vector fills a
-/// register, if not the widest.
+/// Converts f32 to i32, to nearest or toward zero; values out of range give 0x80000000. The vector
+/// fills a register, which need not be of the widest kind.
 V to_s32(llvm::IRBuilderBase& b, V real, bool nearest);
 
 // ---- Machine::has_f16_conversions().
-/// The lanes of f32 that narrow_to_f16() takes.
+/// The number of f32 lanes that narrow_to_f16() converts.
 constexpr unsigned kNarrowed = 8;
-/// f32 to the bits of f16, rounded in the mode.
+/// Converts f32 to the bits of f16.
 V narrow_to_f16(llvm::IRBuilderBase& b, V real, Round round);
 
 // ---- Machine::has_ternary_logic(): vectors of i32 that fill a register.
-/// The function of the bits of three values that `table` lists.
+/// Applies a function of three bits to each bit position; bit 4x + 2y + z of `table` is the result.
 V ternary_logic(llvm::IRBuilderBase& b, uint8_t table, V x, V y, V z);
-/// True for the intrinsic that ternary_logic() makes.
+/// True if `id` is the intrinsic that ternary_logic() calls.
 bool is_ternary_logic(llvm::Intrinsic::ID id);
 
 // ---- Machine::has_wide_permutes(): vectors of sixteen i32.
-/// The words of `source` that `index` names.
+/// Selects words of `source` by index.
 V permuted(llvm::IRBuilderBase& b, V source, V index);
-/// The words that `index` names of two vectors in a row.
+/// Selects words of the concatenation of `low` and `high` by index.
 V permuted(llvm::IRBuilderBase& b, V low, V high, V index);
 
-// ---- Assembly without an instruction, which LLVM does not look through.
-/// A vector register's value that LLVM takes for another one.
+// ---- Empty assembly, which LLVM does not look through.
+/// Hides from LLVM how a vector register was computed, so that it does not combine the computation
+/// with a use.
 V opaque_vector(llvm::IRBuilderBase& b, V value);
-/// A word in a register of its own, whose parts have names.
+/// Forces a word into a register whose bytes are addressable. LLVM then does not recompute the word
+/// at each use.
 V in_own_register(llvm::IRBuilderBase& b, V word);
-/// A place of its own among accesses to memory.
+/// Separates the loads on its two sides for instruction selection, which takes time quadratic in
+/// the length of a sequence of loads.
 void add_mark(llvm::IRBuilderBase& b);
 
 }  // namespace km::simt::instructions

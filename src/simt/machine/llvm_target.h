@@ -8,16 +8,16 @@
 
 namespace km::simt {
 
-/// The triple that objects are made for.
+/// The target triple of generated objects.
 const char* llvm_triple();
 
-/// Makes LLVM know the target; once is enough.
+/// Registers the target with LLVM. One call per process is enough.
 void initialise_llvm_target();
 
-/// The attributes without which LLVM does not use all registers of the machine.
+/// Adds the attributes without which LLVM avoids the widest vector registers.
 void add_machine_attributes(llvm::Function& function, const Machine& machine);
 
-/// The machine that a target machine makes code for.
+/// The machine for which a target machine generates code.
 Machine machine_of(const llvm::TargetMachine& target);
 
 }  // namespace km::simt

@@ -1,4 +1,4 @@
-// Which machines there are, which of them this computer is, and KM_CPU_ISA.
+// The choice among the machines of the architecture: support by this computer, and KM_CPU_ISA.
 #include "simt/machine/machine.h"
 
 #include <llvm/ADT/StringMap.h>
@@ -12,8 +12,8 @@
 namespace km::simt {
 namespace {
 
-/// Kinds whose code this computer runs: 0 where it lacks what even the least one needs. LLVM's look
-/// at the processor takes in whether the operating system saves the wide registers.
+/// Counts the kinds whose code this computer runs; 0 if it lacks a feature of the baseline. LLVM
+/// reports a feature only if the operating system also saves the registers that it needs.
 size_t count_kinds() {
   const auto have = llvm::sys::getHostCPUFeatures();
   size_t count = 0;
@@ -38,7 +38,7 @@ const MachineFacts* find(Test test) {
   return found == table.end() ? nullptr : &*found;
 }
 
-/// "x86-64-v2, avx2 or avx512".
+/// Lists the names for a message: "x86-64-v2, avx2 or avx512".
 std::string all_names() {
   const auto table = machine_table();
   std::string text(table.front().name);

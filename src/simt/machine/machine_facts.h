@@ -1,4 +1,4 @@
-// The facts about one machine; the folder of an architecture has a table of them.
+// The capabilities of one machine. Each architecture's folder has a table of them.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,24 @@
 
 namespace km::simt {
 
-/// The sets of vector code that the runtime brings along beside generated code. Numbers are part of
-/// generated code.
+/// The variants of the vector code in the runtime library that generated code calls. Generated code
+/// contains the numbers, which therefore never change.
 enum class KernelSet : uint8_t {
-  plain = 0,   // as every machine of the architecture runs it
-  wide = 1,    // for vectors of eight lanes, with fused multiplication
-  widest = 2,  // for vectors of sixteen lanes
+  plain = 0,   // runs on every machine of the architecture
+  wide = 1,    // vectors of eight lanes, with fused multiply-add
+  widest = 2,  // vectors of sixteen lanes
 };
 
-/// One kind of machine that code is made for. Machine explains the capabilities.
+/// A row of the machine table. The methods of Machine document the capabilities.
 struct MachineFacts {
-  std::string_view name;   // in KM_CPU_ISA, in keys of the cache and in messages
-  std::string_view needs;  // its name with an example of the instructions that it stands for
-  uint32_t number = 0;     // in object files: stays as it is
+  std::string_view name;   // in KM_CPU_ISA, cache keys and messages
+  std::string_view needs;  // the level, with its best-known instructions
+  uint32_t number = 0;     // stored in object files, so it never changes
   std::string_view llvm_processor;
   std::string_view llvm_features;
-  std::span<const char* const> host_features;  // by LLVM's names, beyond those of the row before
+  std::span<const char* const> host_features;  // LLVM's names; those of earlier rows are implied
   uint32_t vector_bytes = 0, vector_registers = 0;
-  uint32_t least_masked_load_bytes = 0;  // 0: there are none
+  uint32_t least_masked_load_bytes = 0;  // 0: no masked loads
   uint32_t fewest_gather_lanes = 0;
   bool mask_registers = false;
   bool masked_stores = false;
@@ -40,7 +40,8 @@ struct MachineFacts {
   KernelSet kernel_set = KernelSet::plain;
 };
 
-/// The machines of this architecture, each of which runs the code of those before it.
+/// The machines of this architecture in ascending order: each one also runs the code of those
+/// before it.
 std::span<const MachineFacts> machine_table();
 
 }  // namespace km::simt

@@ -10,8 +10,8 @@ namespace {
 
 namespace I = llvm::Intrinsic;
 
-/// The rounding in an instruction: Round has the numbers of the processor's rounding control; 8
-/// turns exceptions off.
+/// Encodes the rounding operand of an AVX-512 intrinsic. Round has the numbers of the processor's
+/// rounding control; bit 3 suppresses exceptions, which LLVM requires with a rounding mode.
 V embedded_mode(llvm::IRBuilderBase& b, Round round) {
   return b.getInt32(8 | static_cast<uint32_t>(round));
 }
@@ -41,7 +41,7 @@ V converted(llvm::IRBuilderBase& b, I::ID id, V real, Round round) {
   return b.CreateIntrinsic(id, {}, {real, none, b.getInt16(0xffff), embedded_mode(b, round)});
 }
 
-/// Passes a value through assembly that leaves it where it is, in a register of this class.
+/// Passes a value through empty assembly; the constraints keep it in a register of their class.
 V through_assembly(llvm::IRBuilderBase& b, V value, const char* constraints) {
   auto* signature = llvm::FunctionType::get(value->getType(), {value->getType()}, false);
   auto* nothing = llvm::InlineAsm::get(signature, "", constraints, /*hasSideEffects=*/false);

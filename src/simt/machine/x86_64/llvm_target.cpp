@@ -1,6 +1,7 @@
 #include "simt/machine/llvm_target.h"
 
-// Declared here and not by llvm/Support/TargetSelect.h's loops: X86 is the one target we link.
+// These functions are declared here, because llvm/Support/TargetSelect.h refers to every target
+// that LLVM was built with, and the plugin links this one only.
 extern "C" {
 void LLVMInitializeX86AsmPrinter();
 void LLVMInitializeX86Target();

@@ -1,4 +1,4 @@
-// The machines of x86-64: levels of its instruction set.
+// The machines of x86-64, one for each level of the instruction set.
 #include "simt/machine/machine_facts.h"
 
 namespace km::simt {
@@ -40,7 +40,7 @@ constexpr MachineFacts kTable[] = {
         .needs = "x86-64-v4 (AVX-512)",
         .number = 3,
         .llvm_processor = "x86-64-v4",
-        // The processor means Skylake to LLVM, which avoids 512-bit registers.
+        // LLVM tunes x86-64-v4 like Skylake, for which it prefers 256-bit registers.
         .llvm_features = "-prefer-256-bit",
         .host_features = kV4,
         .vector_bytes = 64,
