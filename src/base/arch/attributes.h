@@ -1,5 +1,4 @@
-// Attributes of functions that are compiled for some machines of the architecture, or keep
-// registers.
+// Attributes of functions that restrict the registers or the instruction set of their code.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// Numbers and names that belong to the architecture.
+// Constants and names that depend on the architecture.
 #pragma once
 
 #include <cstdint>

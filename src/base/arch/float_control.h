@@ -1,11 +1,11 @@
-// The calling thread's control of floating-point arithmetic: rounding, subnormals, exceptions.
+// The calling thread's floating-point control word: rounding, subnormals, exceptions.
 #pragma once
 
 #include <cstdint>
 
 namespace km::arch {
 
-/// Rounding modes. PTX's matrix instructions carry these numbers.
+/// The rounding modes, with the numbers that forms of PTX's matrix instructions carry.
 enum class FloatRounding : uint8_t { nearest = 0, down = 1, up = 2, toward_zero = 3 };
 
 }  // namespace km::arch
@@ -16,15 +16,15 @@ enum class FloatRounding : uint8_t { nearest = 0, down = 1, up = 2, toward_zero 
 
 namespace km::arch {
 
-/// The control word.
+/// Reads the control word.
 FloatControl float_control();
-/// Replaces the control word.
+/// Writes the control word.
 void set_float_control(FloatControl control);
-/// The control word with another rounding mode.
+/// Returns the control word with its rounding mode replaced.
 FloatControl with_rounding(FloatControl control, FloatRounding rounding);
 
-/// Sets kDefaultFloatControl, the state that programs start with, for as long as it lives: the
-/// thread's own may be another.
+/// Sets the control word to kDefaultFloatControl for the lifetime of the object, because the
+/// program may have changed that of its threads.
 class DefaultFloats {
  public:
   DefaultFloats() : before_(float_control()) { set_float_control(kDefaultFloatControl); }

@@ -1,5 +1,5 @@
-// Requests to the processor. A folder beside this file has it for each architecture; CMake
-// builds the one of this machine (cmake/architecture.cmake).
+// Processor-specific operations. The folder of each architecture implements them, and CMake builds
+// that of the target (cmake/architecture.cmake).
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace km::arch {
 
-/// Tells the processor that this thread spins. Its name differs from that of pause(2), which waits
-/// for a signal and which an unqualified call would find.
+/// Hints to the processor that this thread spins. The name is not pause(), because an unqualified
+/// call would then find pause(2), which waits for a signal.
 void spin_hint();
 
-/// Ticks of a counter that is cheap to read, for rough measures: 2 to 5 a nanosecond.
+/// Reads a cheap counter for rough measurements, which runs at 2 to 5 ticks per nanosecond.
 uint64_t cycle_counter();
 
-/// Makes stores past the caches visible to other threads, which a release alone does not.
+/// Makes non-temporal stores visible to other threads, for which a release store is not enough.
 void store_fence();
 
-/// Ends a piece of vector code that was left in the middle, so that other code is not slowed down.
+/// Ends vector code that was interrupted, whose dirty upper register halves would slow down the
+/// code after it.
 void end_vector_code();
 
-/// The processor's name as it gives it, with blanks; empty: it gives none.
+/// The processor's own name, with its padding; empty if it reports none.
 std::string processor_name();
 
 }  // namespace km::arch

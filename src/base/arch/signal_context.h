@@ -1,4 +1,4 @@
-// The registers of a thread that a signal handler interrupted.
+// The saved registers of a thread that a signal interrupted.
 #pragma once
 
 #include <ucontext.h>
@@ -13,13 +13,13 @@
 
 namespace km::arch {
 
-/// The address of the instruction at which the thread was interrupted.
+/// The address of the interrupted instruction.
 uint64_t program_counter(const ucontext_t& context);
 
-/// Lets the thread go on at another instruction.
+/// Makes the thread resume at `address`.
 void set_program_counter(ucontext_t& context, uint64_t address);
 
-/// Lets the thread go on at the beginning of a function with two arguments, on the stack at
+/// Makes the thread resume at the start of `function` with two arguments and its stack pointer at
 /// `stack`.
 void set_call(ucontext_t& context, uint64_t function, uint64_t first, uint64_t second,
               uint64_t stack);

@@ -7,16 +7,17 @@ namespace km::arch {
 
 /// The architecture's name in messages.
 constexpr const char* kName = "x86-64";
-/// The smallest page that a machine may have: memory within one is there or is not.
+/// The smallest page size of the architecture: memory within such a page is accessible as a whole
+/// or not at all.
 constexpr uint64_t kLeastPageBytes = 4096;
-/// The largest page that a machine may have, but for huge ones: mappings are multiples of it.
+/// The largest page size, except for huge pages: the sizes of mappings are multiples of it.
 constexpr uint64_t kMostPageBytes = 4096;
-/// EM_X86_64 of elf.h, which cannot be included together with LLVM's.
+/// EM_X86_64 of elf.h, which cannot be included together with LLVM's headers.
 constexpr uint16_t kElfMachine = 62;
 
 }  // namespace km::arch
 
-/// Debian's folder for libraries of the architecture.
+/// The folder of the architecture's libraries on Debian.
 #define KM_LIBRARY_FOLDER "x86_64-linux-gnu"
-/// NVIDIA's folder for libraries of the architecture in a toolkit.
+/// The folder of the architecture's libraries in NVIDIA's toolkit.
 #define KM_TOOLKIT_FOLDER "x86_64-linux"

@@ -7,7 +7,7 @@ namespace km::arch {
 
 using FloatControl = uint32_t;
 
-/// Exceptions masked, round to nearest, subnormals kept.
+/// All exceptions masked, rounding to nearest even, subnormals kept.
 constexpr FloatControl kDefaultFloatControl = 0x1F80;
 
 inline FloatControl float_control() { return __builtin_ia32_stmxcsr(); }
