@@ -29,7 +29,7 @@ Status load_capability(Config* config) {
   config->capability_major = capability / 10;
   config->capability_minor = capability % 10;
   config->limits = capability_limits(capability);
-  constexpr uint64_t kMostKib = 227;  // that any GPU has
+  constexpr uint64_t kMostKib = 227;  // the most that any GPU has
   KM_ASSIGN(const uint64_t shared_kib,
             env_integer(EnvVar::KM_CPU_SHARED_KIB, kSharedBytesWithoutOptIn >> 10, kMostKib,
                         config->limits.block_shared_bytes >> 10));
@@ -88,7 +88,7 @@ Status load_config() {
   KM_TRY(load_mode(&config));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
-  // An unknown cache counts as one that holds everything.
+  // An unknown cache size counts as unlimited, so that no launch uses non-temporal stores.
   const uint64_t known_kib = last_level_cache_bytes() >> 10;
   KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,
                                                   known_kib != 0 ? known_kib : uint64_t{1} << 40));

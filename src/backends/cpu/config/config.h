@@ -1,4 +1,4 @@
-// The environment of the CPU backend, read once.
+// The settings of the CPU backend, read from the environment once.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace km::cpu {
 
-/// The contexts whose kernels have their accesses tested.
+/// The contexts whose kernels check their accesses: those that ask for it, none, or all.
 enum class CheckedMemory { as_contexts_say, never, always };
 
+/// The settings, with their defaults.
 struct Config {
-  uint32_t threads = 1;  // of all devices together
+  uint32_t threads = 1;  // shared by all devices
   uint32_t devices = 1;
   bool pin = false;
   bool deterministic = false;
   bool perf = false;                                       // KM_PERF
-  uint64_t memory_bytes = 0;                               // KM_CPU_MEMORY_MIB, 0: no limit
+  uint64_t memory_bytes = 0;                               // KM_CPU_MEMORY_MIB, 0: not set
   CheckedMemory checked = CheckedMemory::as_contexts_say;  // KM_CPU_MEMORY
   simt::Mode least_mode = simt::Mode::run_to_completion;   // KM_CPU_MODE
   uint32_t shapes = 6;                                     // KM_CPU_SHAPES
@@ -26,17 +27,17 @@ struct Config {
   uint64_t kernel_timeout_ms = 0;                          // 0: no limit
   uint64_t stall_warning_ms = 10000;                       // KM_STALL_WARNING_MS, 0: none
   uint32_t capability_major = 0, capability_minor = 0;
-  CapabilityLimits limits;          // of the capability, and KM_CPU_SHARED_KIB
+  CapabilityLimits limits;          // limits of the capability, with KM_CPU_SHARED_KIB applied
   uint64_t compile_timeout_ms = 0;  // 0: no limit
   bool fast_mma = false;            // KM_CPU_MMA
   simt::Machine machine;
 
-  /// Accesses of all kernels are tested, whatever contexts say.
+  /// True if kernels of all contexts check their accesses.
   bool checks_all() const { return checked == CheckedMemory::always; }
 };
 
-/// Reads the environment; an unusable value is an error that names the variable. Called once,
-/// before config().
+/// Reads the environment. It must be called before config(), and fails with an error that names the
+/// variable with the unusable value.
 Status load_config();
 const Config& config();
 

@@ -19,7 +19,7 @@
 namespace km::cpu {
 namespace {
 
-/// A file of /proc or /sys; empty when it is not there.
+/// Reads a file of /proc or /sys; an absent one reads as empty.
 std::istringstream system_file(const std::string& path) {
   constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
   Result<std::string> text = read_file(path, kMaxBytes);
@@ -38,13 +38,13 @@ std::optional<uint64_t> number_in(const std::string& path) {
   if (!line) return std::nullopt;
   char* end = nullptr;
   uint64_t value = strtoull(line->c_str(), &end, 10);
-  if (end == line->c_str()) return std::nullopt;  // "max"
+  if (end == line->c_str()) return std::nullopt;  // the value "max", which means no limit
   return value;
 }
 
-/// One line of /proc/self/cgroup: "0::/a/b" (version 2) or "4:cpu,cpuacct:/a/b".
+/// A line of /proc/self/cgroup: "0::/a/b" (version 2) or "4:cpu,cpuacct:/a/b" (version 1).
 struct Group {
-  std::vector<std::string> controllers;  // empty: version 2
+  std::vector<std::string> controllers;  // empty: a group of version 2
   std::string path;
 };
 
@@ -64,8 +64,8 @@ std::vector<Group> groups(const CgroupFiles& files) {
   return found;
 }
 
-/// The folders of a group and of all groups above it. Inside a container the path may be that of
-/// the outside: then only the root is there.
+/// The folders of a group and of its ancestors, all of which limit it. In a container, the path may
+/// be the host's and not exist in the mount; only the root then has limits.
 std::vector<std::string> folders(const std::string& mount, std::string path) {
   std::vector<std::string> found;
   while (!path.empty() && path != "/") {
@@ -84,7 +84,7 @@ bool has_controller(const Group& group, const char* name) {
 
 double cpu_limit_v2(const std::string& folder) {
   std::optional<std::string> line =
-      first_line(folder + "/cpu.max");  // "150000 100000" or "max ..."
+      first_line(folder + "/cpu.max");  // "150000 100000" or "max 100000"
   double quota = 0, period = 0;
   if (!line || sscanf(line->c_str(), "%lf %lf", &quota, &period) != 2 || period <= 0) return 0;
   return quota / period;
@@ -109,7 +109,7 @@ uint64_t meminfo(const char* key) {
   return 0;
 }
 
-/// File pages that the kernel drops when a group comes near its limit.
+/// The page cache that the kernel reclaims before the group reaches its limit.
 uint64_t reclaimable(const std::string& folder) {
   std::istringstream file = system_file(folder + "/memory.stat");
   std::string key;
@@ -166,7 +166,8 @@ CgroupMemory cgroup_memory(const CgroupFiles& files) {
   auto take = [&](const std::string& folder, const char* limit_file, const char* use_file) {
     std::optional<uint64_t> limit = number_in(folder + limit_file);
     std::optional<uint64_t> used = number_in(folder + use_file);
-    if (!limit || !used || *limit > (uint64_t{1} << 60)) return;  // version 1 says "none" so
+    // Version 1 reports no limit as a huge number.
+    if (!limit || !used || *limit > (uint64_t{1} << 60)) return;
     uint64_t taken = *used - std::min(*used, reclaimable(folder));
     found.limit_bytes = std::min(found.limit_bytes, *limit);
     found.free_bytes = std::min(found.free_bytes, *limit - std::min(*limit, taken));
@@ -210,7 +211,7 @@ namespace {
 
 std::string read_cpu_name() {
   std::string name;
-  for (const char c : arch::processor_name()) {  // without leading, double and closing blanks
+  for (const char c : arch::processor_name()) {  // collapses the padding of the name
     if (c != ' ' || (!name.empty() && name.back() != ' ')) name += c;
   }
   while (!name.empty() && name.back() == ' ') name.pop_back();
@@ -228,8 +229,8 @@ uint64_t read_clock_khz() {
   return 0;
 }
 
-/// The last-level cache as one core has it. The C library adds up all caches of a level that the
-/// processor has.
+/// The last-level cache that one core sees. sysfs is asked first, because sysconf() may add up the
+/// caches of the whole processor.
 uint64_t read_last_level_cache_bytes() {
   for (const char* index : {"3", "2"}) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
@@ -244,8 +245,8 @@ uint64_t read_last_level_cache_bytes() {
 
 }  // namespace
 
-// All are asked once: asking the processor traps in virtual machines, and /proc/cpuinfo asks every
-// core.
+// All three values are cached: CPUID traps in virtual machines, and reading /proc/cpuinfo queries
+// every core.
 const std::string& cpu_name() {
   static const auto* const name = new std::string(read_cpu_name());
   return *name;
@@ -263,8 +264,8 @@ uint64_t last_level_cache_bytes() {
 
 namespace {
 
-/// When files cannot be read, for lack of descriptors or of /proc: without what caches would give
-/// back.
+/// A substitute for /proc/meminfo if it cannot be read, for example without free descriptors. Its
+/// free memory excludes the page cache.
 SystemMemory memory_of_kernel() {
   struct sysinfo info{};
   if (sysinfo(&info) != 0) return {};

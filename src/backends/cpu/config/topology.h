@@ -1,4 +1,4 @@
-// The cores and memory that this process may use, control groups counted.
+// The cores and the memory that this process may use. Control groups are taken into account.
 #pragma once
 
 #include <cstdint>
@@ -7,34 +7,36 @@
 
 namespace km::cpu {
 
-/// The cores that this process may run on.
+/// The cores in the process's affinity mask.
 std::vector<int> allowed_cpus();
-/// Threads that can run at once: the allowed cores, less where a control group gives less time.
+/// The number of threads that can run at once: the allowed cores, or fewer if a control group
+/// limits CPU time.
 uint32_t usable_threads();
-/// "AMD EPYC 7B13", as the processor says it.
+/// The processor's name, for example "AMD EPYC 7B13".
 const std::string& cpu_name();
-/// The nominal clock, 0: unknown.
+/// The highest clock rate, or the current one if sysfs does not report it; 0 if unknown.
 uint64_t clock_khz();
-/// The last-level cache as one core has it, 0: unknown.
+/// The last-level cache that one core sees; 0 if unknown.
 uint64_t last_level_cache_bytes();
 
+/// The memory of the machine, or of the control group if that is less.
 struct SystemMemory {
-  uint64_t total_bytes = 0;  // of the machine or the control group, whichever is less
-  uint64_t free_bytes = 0;   // that can be taken without swapping
+  uint64_t total_bytes = 0;
+  uint64_t free_bytes = 0;  // available without swapping
 };
 SystemMemory system_memory();
-/// Anonymous memory of this process that has real pages.
+/// The resident anonymous memory of this process.
 uint64_t resident_bytes();
 
-/// The files that the functions above read, below `root`: for tests.
+/// The files of control groups, replaceable for tests.
 struct CgroupFiles {
   std::string root = "/sys/fs/cgroup";
   std::string self = "/proc/self/cgroup";
 };
-/// CPU time limit in cores, 0: none.
+/// The limit on CPU time in cores; 0 if there is none.
 double cgroup_cpu_limit(const CgroupFiles& files = {});
-/// The least limit of all groups around this process, and the least that one of them has left;
-/// UINT64_MAX: no group has a limit.
+/// The smallest limit among the groups that contain this process, and the smallest remainder;
+/// UINT64_MAX if no group has a limit.
 struct CgroupMemory {
   uint64_t limit_bytes = UINT64_MAX, free_bytes = UINT64_MAX;
 };
@@ -42,14 +44,14 @@ CgroupMemory cgroup_memory(const CgroupFiles& files);
 
 /// The memory of all CPU devices together.
 struct DeviceMemory {
-  uint64_t total_bytes = 0;  // that they report
-  uint64_t most_bytes = 0;   // that they give out
+  uint64_t total_bytes = 0;  // the size that the devices report
+  uint64_t most_bytes = 0;   // the most that they allocate
 };
-/// Half of the machine's or group's memory, and half of what is free, so that a program has room
-/// for its own copies of all that it puts into the devices' memory; or `limit_bytes`, if it is not
-/// 0.
+/// Computes the devices' memory: `limit_bytes` if it is not 0; otherwise half of the total memory
+/// as the size, and half of the free memory as the most that is allocated, so that the program has
+/// room for a copy of all data on the devices.
 DeviceMemory device_memory(const SystemMemory& system, uint64_t limit_bytes);
-/// Free memory that is left to the program when memory is given out to it.
+/// The free memory that allocations on the devices leave to the program.
 uint64_t program_reserve_bytes(uint64_t total_bytes);
 
 }  // namespace km::cpu

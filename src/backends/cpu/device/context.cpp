@@ -20,7 +20,8 @@ namespace {
 constexpr uint64_t kExitNs = 250000000;
 constexpr int kExitTurns = 1000;
 
-/// Never destroyed: used at the end of the process.
+/// The live contexts. The registry is never destroyed, because stop_all() uses it during process
+/// exit.
 struct Registry {
   std::mutex mutex;
   std::vector<Context*> contexts;
@@ -164,11 +165,13 @@ void Context::stop_asserting(uint64_t epoch) {
 uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }
 
 void Context::stop_overdue() {
-  std::lock_guard reset_lock(reset_mutex_);  // what is said here must not hit what comes after
+  // A reset between the two steps would let the timeout hit work that follows it.
+  std::lock_guard reset_lock(reset_mutex_);
   uint32_t none = 0;
   if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::timeout))) return;
   KernelThread::interrupt_all(this, nullptr, kForever);
-  // Usually the thread that was stopped says where; otherwise the kernel has just ended.
+  // Usually the interrupted thread reports where it was. Otherwise the kernel has just ended by
+  // itself, and this error stands in.
   for (int turn = 0; turn < 100 && !failed(); ++turn) usleep(1000);
   set_error(make_error(KM_ERROR_LAUNCH_TIMEOUT,
                        "a kernel ran longer than the time limit of %llu ms (KM_KERNEL_TIMEOUT_MS)",
@@ -183,14 +186,15 @@ void Context::stop_overdue_of(const void* wanted) {
     auto found = std::find(all.contexts.begin(), all.contexts.end(), wanted);
     if (found == all.contexts.end()) return;
     context = *found;
-    if (!context->try_retain()) return;  // on its way out
+    // Its last reference is gone, and release() waits for this lock.
+    if (!context->try_retain()) return;
   }
   context->stop_overdue();
   context->release();
 }
 
 void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
-  const HostMemoryNeeded needed;  // it cannot be given up halfway
+  const HostMemoryNeeded needed;  // a reset cannot stop halfway
   std::lock_guard reset_lock(reset_mutex_);
   resets_.fetch_add(1, std::memory_order_acq_rel);
   set_error(make_error(KM_ERROR_CONTEXT_LOST, "the context is being reset"));
@@ -213,13 +217,14 @@ void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
   reason = kReset;
   stop_.compare_exchange_strong(reason, 0);
   status_.store(KM_SUCCESS, std::memory_order_release);
-  // A context that the end of the process has stopped stays so.
+  // stop_all() may have run meanwhile; its error must last.
   if (is_exiting()) status_.store(KM_ERROR_CONTEXT_LOST);
 }
 
 void Context::stop_all() {
   Registry& all = registry();
-  // The exiting thread may have been stopped in the middle of anything: no lock is waited for.
+  // The exiting thread may have been interrupted anywhere, even while it held this lock, so the
+  // wait for it is bounded.
   std::unique_lock lock(all.mutex, std::defer_lock);
   for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
   if (!lock.owns_lock()) return;

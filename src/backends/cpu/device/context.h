@@ -1,4 +1,4 @@
-// A device opened: its streams, its allocations, its sticky error and its device printf.
+// An opened device: its streams, allocations, sticky error and device printf.
 #pragma once
 
 #include <atomic>
@@ -23,26 +23,33 @@ class KernelThread;
 class ThreadPool;
 class Stream;
 
-/// Why running kernels must leave; the value of the stop word that generated code is left by.
+/// The reason for which running kernels must stop, as the value of the stop word that generated
+/// code polls.
 enum class StopReason : uint32_t { none = 0, fault = 1, timeout = 2, reset = 3, exit = 4 };
 
-/// Counted references: core's, and one for each stream, allocation and module.
+/// A reference-counted context. The core holds one reference, and each stream, allocation and
+/// module another.
 class Context {
  public:
+  /// Creates a context with one reference.
   static Context* make(Device* device, ThreadPool* pool);
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// Drops a reference; the last one destroys the context.
   void release();
 
   Device* device() const { return device_; }
   ThreadPool* pool() const { return pool_; }
   Allocations& allocations() { return *allocations_; }
-  /// allocations() for another context, which only looks whether they are there still.
+  /// The shared owner of allocations(). A peer context, which does not keep this one alive, detects
+  /// by it that they are gone.
   const std::shared_ptr<Allocations>& shared_allocations() const { return allocations_; }
-  /// Launches by kernels that may be under way or pending at a time; 0: as many as there is memory.
+  /// The most launches by kernels that may be pending or running at a time; 0 if the program has
+  /// not set a limit.
   std::atomic<uint64_t>& pending_launches() { return settings_.pending_launches; }
-  /// The stack that each thread has for recursive calls and alloca.
+  /// The stack of each device thread for recursive calls and alloca.
   std::atomic<uint64_t>& thread_stack_bytes() { return settings_.thread_stack_bytes; }
-  /// True when each access of its kernels is tested. Set before anything is made of the context.
+  /// True if every access of the context's kernels is checked. It must be set before any object of
+  /// the context exists, because code is compiled and memory is laid out for it.
   bool is_checked() const { return settings_.is_checked; }
   void set_checked(bool is_checked) { settings_.is_checked = is_checked; }
   DeviceHeap& device_heap() { return device_heap_; }
@@ -50,64 +57,76 @@ class Context {
   Output& output() { return output_; }
 
   // Streams.
+  /// Registers a stream, so that reset() finds it.
   void add_stream(Stream* stream);
   void remove_stream(Stream* stream);
+  /// A snapshot of the streams, which other threads may create and destroy at any time.
   std::vector<Stream*> streams() const;
 
-  // Errors. The first one sticks until reset().
+  // Errors. The first one is sticky until reset().
   bool failed() const { return status_.load(std::memory_order_acquire) != KM_SUCCESS; }
+  /// The status of the sticky error, which commands read without a lock.
   km_status status() const { return status_.load(std::memory_order_acquire); }
-  /// The sticky error; KM_SUCCESS if there is none.
+  /// The sticky error; its status is KM_SUCCESS if there is none.
   Error error() const;
-  /// The error that failed() saw; KM_ERROR_CONTEXT_LOST if a reset has cleared it since. Never
-  /// KM_SUCCESS.
+  /// The error for a caller that has seen failed(): the sticky one, or KM_ERROR_CONTEXT_LOST if a
+  /// reset has cleared it meanwhile. It is never KM_SUCCESS.
   Error failure() const;
-  /// Success, or the sticky error.
+  /// Fails with the sticky error, after output of the failed kernel has been flushed.
   Status check() const;
-  /// Sets the sticky error, unless there is one, and stops what runs on other threads. `self` is
-  /// this thread.
+  /// Makes `error` sticky, unless there is a sticky error already, and stops the context's kernels
+  /// on all threads but `self`, the calling one (null if it runs no kernel).
   void fail(Error error, const KernelThread* self);
 
   // Profiles.
   bool is_profiling() const { return profiling_.load(std::memory_order_acquire); }
-  /// The start of the recording: times before it are those of commands that had the same memory.
+  /// The start of the recording. Commands are reused, so an earlier time belongs to another call.
   uint64_t profiling_since_ns() const { return profiling_since_ns_.load(); }
-  /// The first call says where the records go; later ones turn them on and off only.
+  /// Turns recording on or off. Only the first call passes the callback; it takes effect before
+  /// recording can begin.
   void set_profiling(bool on, kmb_profile_callback callback, void* user_data,
                      km_release_callback release);
   void record(const kmb_profile_record& record) const { profile_callback_(profile_data_, &record); }
 
   // Stopping.
   const std::atomic<uint32_t>* stop_word() const { return &stop_; }
+  /// True during reset() and once the process exits: queued commands end without being run.
   bool is_stopping() const { return stop_.load() >= static_cast<uint32_t>(StopReason::reset); }
-  /// The process ends: callbacks are no longer made, since what they use may be gone.
+  /// True once the process exits: the host's callbacks are no longer called, because what they use
+  /// may be destroyed.
   bool is_exiting() const { return stop_.load() == static_cast<uint32_t>(StopReason::exit); }
-  /// The number of resets so far: nobody waits for work that began before the last.
+  /// The number of resets that have begun. A waiting call gives up if it changes, since its work is
+  /// lost.
   uint64_t resets() const { return resets_.load(std::memory_order_acquire); }
   StopReason stop_reason() const { return static_cast<StopReason>(stop_.load()); }
-  /// Stops the kernels that run longer than the limit.
+  /// Stops the context's kernels, one of which has exceeded the time limit.
   void stop_overdue();
   uint64_t timeout_ms() const;
 
   // Failed assertions (assertion.h).
   std::atomic<uint32_t>& failed_assertions() { return failed_assertions_; }
-  /// Changes with each reset().
+  /// The number of resets that have ended.
   uint64_t epoch() const { return epoch_.load(); }
-  /// True if there was no reset since, nor an error.
+  /// True while neither a reset nor an error has ended the work that asserted in `epoch`.
   bool is_asserting(uint64_t epoch) const { return epoch_.load() == epoch && !failed(); }
-  /// Stops kernels, unless is_asserting() says no.
+  /// Stops the kernels if is_asserting() still holds.
   void stop_asserting(uint64_t epoch);
-  /// Notes the error with which the context fails when the command that is under way has ended.
+  /// Records a failed assertion, which becomes the sticky error when the current command ends, so
+  /// that other threads of the kernel can report theirs.
   void note_assertion(Error error);
+  /// True if note_assertion() has recorded an error since the last settle_assertion().
   bool has_assertion() const { return has_assertion_.load(std::memory_order_acquire); }
+  /// Makes the recorded assertion the sticky error. Every command calls it at its end if
+  /// has_assertion().
   void settle_assertion();
-  /// Stops kernels, has the streams drop what is queued, clears the sticky error. `drop_queued`
-  /// returns when nothing is queued any more.
+  /// Stops the kernels, drops queued commands and clears the sticky error. `drop_queued` returns
+  /// when the streams are empty.
   void reset(void (*drop_queued)(std::span<Stream* const> streams));
 
-  /// For the end of the process: stops everything of all contexts, within a bounded time.
+  /// Stops the work of all contexts when the process exits, within a bounded time.
   static void stop_all();
-  /// Calls stop_overdue() if this is a live context.
+  /// Calls stop_overdue() if `context` is still alive. It may be dangling, since the caller holds
+  /// no reference.
   static void stop_overdue_of(const void* context);
 
  private:
@@ -121,7 +140,7 @@ class Context {
   ThreadPool* const pool_;
   std::atomic<uint32_t> references_{1};
   std::atomic<km_status> status_{KM_SUCCESS};
-  std::atomic<bool> profiling_{false}, has_assertion_{false};  // every command looks at them
+  std::atomic<bool> profiling_{false}, has_assertion_{false};  // read by every command
   std::atomic<uint32_t> stop_{0};
   std::atomic<uint32_t> failed_assertions_{0};
   struct {
@@ -136,12 +155,12 @@ class Context {
   std::mutex reset_mutex_;
   mutable std::mutex streams_mutex_;
   std::vector<Stream*> streams_;
-  // Shared with peers, which only look whether it is there still.
+  // Peers hold it too, so that they can detect the end of this context.
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   DeviceHeap device_heap_{allocations_.get()};
   DeviceGraphs device_graphs_;
   mutable Output output_;
-  kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_
+  kmb_profile_callback profile_callback_ = nullptr;  // set once, before profiling_ becomes true
   void* profile_data_ = nullptr;
   km_release_callback profile_release_ = nullptr;
   std::atomic<uint64_t> profiling_since_ns_{0};

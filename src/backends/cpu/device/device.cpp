@@ -11,8 +11,8 @@
 namespace km::cpu {
 namespace {
 
-/// One device's part of the figures that were found first: a description of a device does not
-/// change while the process lives.
+/// One device's share of the machine's memory. It is computed once, because the description of a
+/// device must not change during the life of the process.
 const DeviceMemory& memory_of_each() {
   static const DeviceMemory each = [] {
     const DeviceMemory all = device_memory(system_memory(), config().memory_bytes);

@@ -1,4 +1,4 @@
-// A device: a share of the cores.
+// A CPU device: a share of the cores and of the memory.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@ namespace km::cpu {
 
 class ThreadPool;
 
+/// A device's share of the machine, which lasts as long as the process.
 class Device {
  public:
   Device(uint32_t ordinal, ThreadPoolOptions options)
@@ -21,20 +22,21 @@ class Device {
 
   uint32_t ordinal() const { return ordinal_; }
   uint32_t threads() const { return options_.threads; }
-  /// Devices have a share of the machine's memory each. Counts memory of the device that is given
-  /// out; KM_ERROR_OUT_OF_DEVICE_MEMORY beyond the share.
+  /// Counts an allocation against the device's share of the memory. Fails with
+  /// KM_ERROR_OUT_OF_DEVICE_MEMORY if the share is used up.
   Status take_memory(uint64_t size_bytes);
   void give_memory_back(uint64_t size_bytes) {
     [[maybe_unused]] const uint64_t taken = taken_bytes_.fetch_sub(size_bytes);
     KM_ASSERT(taken >= size_bytes, "a device gets more memory back than it has given");
   }
-  /// This device's part of the machine's figures.
+  /// Reduces the machine's figures to the device's share.
   void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;
 
-  /// The memory of the machine that counts as the device's.
+  /// The device's share of the machine's memory.
   uint64_t memory_bytes() const;
 
-  /// The worker threads, which `start` has started at the first call.
+  /// The worker threads. The first call creates them by `start`, so that a device that is not used
+  /// costs no threads.
   Result<ThreadPool*> pool(Result<ThreadPool*> (*start)(const ThreadPoolOptions& options));
 
  private:
@@ -45,7 +47,7 @@ class Device {
   ThreadPool* pool_ = nullptr;
 };
 
-/// Kernel limits that every GPU has; config().limits are those of the reported capability.
+/// Limits that all GPUs share. Those in config().limits depend on the reported compute capability.
 constexpr uint32_t kMaxThreadsPerBlock = 1024;
 constexpr uint32_t kMaxBlockDim[3] = {1024, 1024, 64};
 constexpr uint32_t kMaxGridDim[3] = {2147483647, 65535, 65535};

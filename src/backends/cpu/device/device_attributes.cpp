@@ -18,7 +18,8 @@ enum class Attribute : int32_t {
 }  // namespace
 
 std::optional<int64_t> cuda_attribute(const Device& device, int32_t number) {
-  switch (static_cast<Attribute>(number)) {  // no default: the compiler finds a missing row
+  // Without a default label, the compiler reports a missing row.
+  switch (static_cast<Attribute>(number)) {
 #define KM_CPU_ATTRIBUTE(name, value, note) \
   case Attribute::name:                     \
     return static_cast<int64_t>(value);

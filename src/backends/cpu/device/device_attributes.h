@@ -1,4 +1,4 @@
-// The answers of a device to CUDA's questions.
+// CUDA's device attributes of CPU devices.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@ namespace km::cpu {
 
 class Device;
 
-/// The value of CUDA's device attribute of this number; nothing for numbers that CUDA does not
-/// have.
+/// The value of the attribute with this number in CUDA; nothing if CUDA has no such attribute.
 std::optional<int64_t> cuda_attribute(const Device& device, int32_t number);
 
 }  // namespace km::cpu

@@ -1,4 +1,4 @@
-// The graphs of a context that kernels may launch, and the nodes that they change, by handle.
+// The graphs of a context that kernels may launch, and the graph nodes that kernels may update.
 #pragma once
 
 #include <atomic>
@@ -12,24 +12,26 @@ namespace km::cpu {
 class DeviceGraph;
 class UpdatableNode;
 
-/// The nodes of a context that kernels change, by handle.
+/// The nodes that kernels may update, by device handle. The table does not keep nodes alive.
 class UpdatableNodes {
  public:
-  /// Replaces the node that had the handle.
+  /// Adds a node, or replaces the one with this handle. Now and then it also removes expired
+  /// entries; since the table must have doubled before, a call costs constant time on average.
   void put(uint64_t handle, const std::shared_ptr<UpdatableNode>& node);
-  /// Null: no node that lives has the handle.
+  /// Null if no live node has the handle.
   std::shared_ptr<UpdatableNode> find(uint64_t handle) const;
 
  private:
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::weak_ptr<UpdatableNode>> nodes_;
-  size_t next_sweep_ = 64;  // entries at which those of nodes that are gone leave
+  size_t next_sweep_ = 64;  // the size at which put() removes expired entries
 };
 
-/// DeviceGraphs finds what kernels may launch or change, and knows nothing of it.
+/// The uploaded graphs by device handle. It only stores pointers, so that Context need not know the
+/// graph's type.
 class DeviceGraphs {
  public:
-  /// Replaces the graph that had the handle.
+  /// Adds a graph, or replaces the one with this handle.
   void put(uint64_t handle, std::shared_ptr<const DeviceGraph> graph) {
     const std::lock_guard lock(mutex_);
     graphs_[handle] = std::move(graph);
@@ -39,13 +41,14 @@ class DeviceGraphs {
     const std::lock_guard lock(mutex_);
     graphs_.erase(handle);
   }
-  /// Null: no graph that was uploaded has the handle.
+  /// Null if no uploaded graph has the handle.
   std::shared_ptr<const DeviceGraph> find(uint64_t handle) const {
     const std::lock_guard lock(mutex_);
     const auto found = graphs_.find(handle);
     return found == graphs_.end() ? nullptr : found->second;
   }
-  /// True if kernels may have launched graphs, whose modules then are in use on any stream.
+  /// True if kernels may have launched graphs, on streams that the core does not know: a module or
+  /// buffer may then be in use on any stream.
   bool has_had_any() const { return has_had_any_.load(); }
   UpdatableNodes& nodes() { return nodes_; }
 

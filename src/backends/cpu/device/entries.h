@@ -1,5 +1,5 @@
-// The entries of the vtable (backend/interface.h), one .cpp per kind of object, and what they
-// share.
+// The functions of the backend's vtable (backend/interface.h), which one .cpp per kind of object
+// implements, and their helpers.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,12 @@ namespace km::cpu {
 
 #include "backend/entry_types.inc"
 
-/// Hands an error to the host.
+/// Copies an error to the caller's structure and returns its status. An error without a text is a
+/// lack of host memory, for which the text itself could not be allocated.
 km_status report(const Error& error, kmb_error* out_error);
 
-/// Runs the body of an entry; no exception leaves it.
+/// Runs the body of an entry and converts std::bad_alloc to a status, because exceptions must not
+/// cross the C ABI.
 template <class Body>
 km_status guarded(kmb_error* out_error, Body&& body) {
   try {
@@ -28,7 +30,8 @@ km_status guarded(kmb_error* out_error, Body&& body) {
   }
 }
 
-/// guarded() for entries with statuses that are no errors.
+/// The variant of guarded() for bodies that return a status, which may be one that is no error
+/// (KM_NOT_READY).
 template <class Body>
 km_status caught(kmb_error* out_error, Body&& body) {
   try {
@@ -38,7 +41,7 @@ km_status caught(kmb_error* out_error, Body&& body) {
   }
 }
 
-/// The build id of the library and this plugin.
+/// The build id, which the library and its plugin must share.
 const char* build_id();
 
 km_status backend_initialize(const kmb_host*, kmb_error*);

@@ -10,7 +10,8 @@
 namespace km::cpu {
 namespace {
 
-/// For the time of a flush, within which callbacks may begin others.
+/// Marks the calling thread as flushing. Scopes nest, because a callback may flush the output of
+/// another context.
 class FlushScope {
  public:
   explicit FlushScope(const Output* output)
@@ -88,7 +89,7 @@ void Output::flush_without_callback() noexcept {
 }
 
 void Output::flush_text() noexcept {
-  if (FlushScope::is_of(this)) return;  // by its own callback
+  if (FlushScope::is_of(this)) return;  // called by this output's callback
   {
     const std::lock_guard lock(flush_mutex_);
     flush_locked();
@@ -124,7 +125,7 @@ void Output::hand_out(const Taken& taken) noexcept {
     call(error_text.data(), error_text.size());
     return;
   }
-  // The host has not asked for the text: it goes where it goes on a GPU.
+  // Without a callback, the text goes to the same streams as on a GPU.
   FILE* out = stdout;
   fwrite(text.data(), 1, text.size(), out);
   fwrite(note, 1, static_cast<size_t>(note_size), out);

@@ -1,4 +1,5 @@
-// Device printf of one context: collected while kernels run, handed out at synchronise.
+// The device printf of one context: text is collected while kernels run, and delivered when the
+// host synchronizes.
 #pragma once
 
 #include <atomic>
@@ -10,28 +11,29 @@
 
 namespace km::cpu {
 
+/// Collects text of kernels up to a limit and delivers it in order.
 class Output {
  public:
   static constexpr size_t kDefaultBytes = 64 << 20;
 
-  /// Text beyond this, between two flushes, is counted and dropped.
+  /// The most text that is kept between two flushes. Excess text is dropped and counted.
   uint64_t limit_bytes() const { return limit_bytes_.load(std::memory_order_relaxed); }
   void set_limit(uint64_t size_bytes) { limit_bytes_.store(size_bytes, std::memory_order_relaxed); }
 
-  /// Null: standard output. The callback before is not under way any more at the return; inside a
-  /// callback, which may be that one, nothing is waited for.
+  /// Sets the callback; null selects standard output. On return the previous callback is no longer
+  /// running, unless the calling thread is inside a callback, where waiting could deadlock.
   void set_callback(km_output_callback callback, void* user_data);
-  /// Never throws; text is dropped when memory is short.
+  /// Appends text. It never throws: text is dropped if memory runs out.
   void append(std::string_view text) noexcept;
-  /// append() for lines of failed assertions, which without a callback go to standard error.
+  /// Appends a line of a failed assertion, which goes to standard error if there is no callback.
   void append_error(std::string_view line) noexcept;
-  /// Hands everything to the callback, one thread at a time.
+  /// Delivers all text, one thread at a time.
   void flush() noexcept {
     if (has_text_.load(std::memory_order_acquire)) flush_text();
   }
-  /// flush() without a callback, which is for threads that wait. For calls that return an error:
-  /// they may hold locks that a callback asks for, and never wait for one; who flushes now hands
-  /// out their text too.
+  /// Delivers the text if there is no callback, without waiting for another thread's flush, which
+  /// then delivers this text too. Calls that return an error use it: they may hold locks that a
+  /// callback needs.
   void flush_without_callback() noexcept;
 
  private:
@@ -43,9 +45,9 @@ class Output {
 
   std::atomic<uint64_t> limit_bytes_{kDefaultBytes};
   std::atomic<bool> has_text_{false};
-  std::atomic<bool> is_wanted_{false};  // a flush, by a call that found another one under way
-  std::mutex flush_mutex_;              // of the one that flushes; held during the callback
-  std::mutex text_mutex_;               // guards what follows
+  std::atomic<bool> is_wanted_{false};  // a flush was requested while another one ran
+  std::mutex flush_mutex_;              // held by the flushing thread, also during the callback
+  std::mutex text_mutex_;               // guards the members below
   std::string text_, error_text_;
   uint64_t dropped_ = 0;
   km_output_callback callback_ = nullptr;
