@@ -1,4 +1,4 @@
-// Entries of contexts.
+// Vtable entries for contexts.
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
@@ -34,7 +34,8 @@ km_status context_set_checked(kmb_context* context, uint32_t wanted, uint32_t* o
 
 void context_destroy(kmb_context* handle) {
   Context* context = from(handle);
-  context->output().flush();  // here, not later on a worker: the host's callback may be gone then
+  // A worker that flushed later could call the host's callback after its data is gone.
+  context->output().flush();
   context->release();
 }
 

@@ -1,4 +1,4 @@
-// Entries of devices.
+// Vtable entries for devices.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -16,7 +16,7 @@
 namespace km::cpu {
 namespace {
 
-/// Shares the cores out. Devices live as long as the process.
+/// Distributes the cores among the devices, which are never destroyed.
 std::vector<Device*> make_devices() {
   std::vector<Device*> made;
   std::vector<int> cpus = allowed_cpus();
@@ -104,11 +104,11 @@ km_status device_open(uint32_t ordinal, kmb_device** out_device, kmb_error* erro
   });
 }
 
-void device_close(kmb_device*) {}  // devices stay: their threads cost nothing while idle
+void device_close(kmb_device*) {}  // devices are never closed, since idle threads cost nothing
 
 km_status device_can_access_peer(kmb_device* device, kmb_device* peer, uint32_t* out_can_access,
                                  kmb_error*) {
-  *out_can_access = device != peer ? 1 : 0;  // all of them use the memory of the machine
+  *out_can_access = device != peer ? 1 : 0;  // all devices share the machine's memory
   return KM_SUCCESS;
 }
 

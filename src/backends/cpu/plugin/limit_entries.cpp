@@ -1,4 +1,4 @@
-// Entries of limits.
+// Vtable entries for the limits of contexts.
 #include <algorithm>
 #include <cinttypes>
 
@@ -10,9 +10,10 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kDefaultPendingLaunches = 2048;  // as GPUs report it
-constexpr uint64_t kStackAlignBytes = 1024;         // of what is asked for: sizes share code
-constexpr int64_t kUnsupportedLimit = 215;          // CUDA_ERROR_UNSUPPORTED_LIMIT
+constexpr uint64_t kDefaultPendingLaunches = 2048;  // the default of GPUs
+// Requests are rounded up, so that similar sizes share compiled code.
+constexpr uint64_t kStackAlignBytes = 1024;
+constexpr int64_t kUnsupportedLimit = 215;  // CUDA_ERROR_UNSUPPORTED_LIMIT
 
 Error no_such_limit(km_context_limit limit) {
   const char* why = "caches are the processor's business";
@@ -22,7 +23,7 @@ Error no_such_limit(km_context_limit limit) {
   return error;
 }
 
-/// Threads have no less than they have where nothing is asked for.
+/// Sets the stack of device threads. Requests below the default are raised to it.
 Status set_stack(Context* context, uint64_t size_bytes) {
   if (size_bytes <= simt::kMostThreadStackBytes) {
     const uint64_t size = std::max(round_up(size_bytes, kStackAlignBytes), simt::kThreadStackBytes);

@@ -1,4 +1,4 @@
-// The table of entries, its one exported symbol, and the start and end of the backend.
+// The vtable, the plugin's one exported entry point, and the start and end of the backend.
 #include "backends/cpu/plugin/plugin.h"
 
 #include <new>
@@ -114,7 +114,8 @@ km_status backend_initialize(const kmb_host* host, kmb_error* error) {
       use_thread_end(host->take_thread_end);
     }
     KM_TRY(load_config());
-    // Kernels that still run would go on while the host's static objects are being destroyed.
+    // A kernel that outlived main() would use memory of the host's static objects during their
+    // destruction.
     if (!run_at_exit([](int) { Context::stop_all(); })) throw std::bad_alloc();
     return {};
   });

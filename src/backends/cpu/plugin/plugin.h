@@ -1,11 +1,11 @@
-// The plugin itself: what the library that loads it asks for.
+// The interface between the plugin and the library that loads it.
 #pragma once
 
 #include "backend/interface.h"
 
 namespace km::cpu {
 
-/// The table of entries.
+/// The vtable of the CPU backend.
 const kmb_backend& backend_table();
 
 }  // namespace km::cpu

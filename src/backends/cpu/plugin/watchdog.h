@@ -1,4 +1,4 @@
-// The time limit of kernels (KM_KERNEL_TIMEOUT_MS).
+// The watchdog, which enforces the time limit of kernels (KM_KERNEL_TIMEOUT_MS).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace km::cpu {
 
-/// Starts the thread that stops kernels which run longer; once per process.
+/// Starts the watchdog thread. Only the first call has an effect.
 Status start_watchdog(uint64_t limit_ms);
 
 }  // namespace km::cpu

@@ -1,13 +1,13 @@
-// Failed assertions of kernels: a launch in which one fails goes on, so that others can say the
-// same, but not for long.
+// Failed assertions of kernels. The launch continues for a moment, so that other threads can report
+// theirs.
 #pragma once
 
 #include "backends/cpu/execution/launch_run.h"
 
 namespace km::cpu {
 
-/// The launch's first assertion has failed: it is stopped when it does not end within a moment. The
-/// threads that failed may be waited for.
+/// Called for the first failed assertion of a launch. Stops the launch if it does not end within
+/// half a second, because other threads may wait forever for those that failed.
 void limit_failed_launch(const LaunchRun& run) noexcept;
 
 }  // namespace km::cpu

@@ -16,7 +16,8 @@ namespace {
 constexpr uint64_t kFormatLimit = 64 << 10;
 constexpr uint64_t kStringLimit = 1 << 20;
 
-/// The argument buffer, copied piece by piece as the format asks for it.
+/// A copy of the argument buffer, which grows with the arguments of the format, because the size of
+/// the buffer is unknown.
 class Arguments {
  public:
   explicit Arguments(const void* source) : source_(static_cast<const uint8_t*>(source)) {}
@@ -51,7 +52,7 @@ class Arguments {
   std::vector<uint8_t> copy_;
 };
 
-/// Replaces a device string by a copy of it.
+/// Replaces the pointer to a device string by one to a copy in `strings`.
 bool take_string(Arguments* arguments, uint64_t most_bytes, std::deque<std::string>* strings,
                  uint64_t* out_address) {
   uint64_t address = arguments->last_word();
@@ -85,7 +86,7 @@ std::optional<std::string> format_device_printf(const char* format, const void* 
     return std::nullopt;
   }
   Arguments copied(arguments);
-  std::deque<std::string> strings;  // addresses stay
+  std::deque<std::string> strings;  // a deque never moves its elements
   using Kind = simt::PrintfArgument::Kind;
   for (const simt::PrintfArgument& argument : simt::printf_arguments(pattern->c_str())) {
     uint64_t most_bytes = argument.most_bytes;

@@ -1,5 +1,5 @@
-// Device printf and assertion texts: everything that the kernel's pointers lead to is copied under
-// guard before it is looked at.
+// The texts of device printf and assertions. A kernel's pointers may be invalid, so everything that
+// they point to is copied by guarded copies before it is used.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace km::cpu {
 
-/// The zero-terminated text at a device address, cut after `limit` bytes; nothing when there is no
-/// memory.
+/// Copies the zero-terminated text at a device address, up to `limit` bytes. Returns nothing if the
+/// memory is inaccessible.
 std::optional<std::string> read_text(const char* text, uint64_t limit);
 
-/// Formats one device printf. Nothing when a pointer leads nowhere; then *out_address is where.
+/// Formats a device printf. If a pointer is invalid, returns nothing and stores the inaccessible
+/// address.
 std::optional<std::string> format_device_printf(const char* format, const void* arguments,
                                                 int32_t* out_count, uint64_t* out_address);
 

@@ -13,7 +13,8 @@
 #include "simt/runtime/surface.h"
 #include "simt/runtime/texture.h"
 
-// The caller's address is where generated code was: it must be taken in the entry itself.
+// The return address of the current function, which lies in generated code only in the function
+// that generated code calls; a helper would get its own.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
@@ -28,8 +29,9 @@ using simt::ImageOperation;
 using simt::ImageSlot;
 
 constexpr uint32_t kChunkSlots = 1024, kMostChunks = 4096;
-constexpr size_t kRestingSlots = 4096;  // of removed images, before the first is used again
-constexpr uint64_t kTag = 0x3D;         // the upper byte of all handles
+// Removed slots kept unused: a kernel may still read their images.
+constexpr size_t kRestingSlots = 4096;
+constexpr uint64_t kTag = 0x3D;  // the upper byte of every handle
 constexpr uint32_t kIndexBits = 22, kTagShift = 56;
 static_assert(uint64_t{1} << kIndexBits == uint64_t{kChunkSlots} * kMostChunks);
 
@@ -39,16 +41,16 @@ struct Slot {
   Image image{};
 };
 
-// Chunks stay for the life of the process: kernels read them without a lock.
+// Chunks are never freed, because kernels read them without a lock.
 std::atomic<Slot*> chunks[kMostChunks];
 
 struct Free {
   std::mutex mutex;
-  uint32_t used = 0;             // slots that were ever taken
-  std::deque<uint32_t> resting;  // removed, the oldest first
+  uint32_t used = 0;             // slots that were ever in use
+  std::deque<uint32_t> resting;  // slots of removed images, oldest first
 };
 Free& free_slots() {
-  static Free* const all = new Free;  // never destroyed: streams may outlive static objects
+  static Free* const all = new Free;  // never destroyed, because streams may outlive static objects
   return *all;
 }
 
@@ -133,7 +135,7 @@ Image image_of(const kmb_image& from) {
   return image;
 }
 
-/// A slot that no image is in; the caller holds the lock.
+/// Finds a free slot and returns its index. The caller holds the lock.
 Result<uint32_t> take_slot(Free& all) {
   if (all.resting.size() > kRestingSlots || all.used == kChunkSlots * kMostChunks) {
     if (all.resting.empty()) {
@@ -153,13 +155,13 @@ Result<uint32_t> take_slot(Free& all) {
 
 Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
-/// One call of access_image() for lanes that name the same image.
+/// The accesses of one call of access_image().
 class Access {
  public:
   Access(BlockState* state, const ImageForm& form, uint64_t pc, ImageSlot* slots)
       : executor_(executor_of(state)), state_(state), form_(form), pc_(pc), slots_(slots) {}
 
-  /// `out` receives the results of these lanes.
+  /// Accesses one image for the given lanes. `out` receives their results.
   void run(uint64_t handle, uint32_t lanes, ImageSlot* out) {
     const Image* const image = Images::find(handle);
     if (form_.operation == ImageOperation::is_kind) {
@@ -188,8 +190,8 @@ class Access {
            operation == ImageOperation::reduce;
   }
 
-  /// Only a cube is read as one. Other forms need not match the image: it has a size of 1 in
-  /// dimensions that it lacks, and ones that the form lacks are read at 0.
+  /// Only a cube can be read as a cube. Other forms need not match the image: dimensions that the
+  /// image lacks have a size of 1, and coordinates that the form lacks are 0.
   bool suits(const Image& image) const {
     if (form_.operation != ImageOperation::fetch && form_.operation != ImageOperation::gather) {
       return true;
@@ -234,9 +236,10 @@ class Access {
   ImageSlot* slots_;
 };
 
-constexpr uint64_t kImageStackBytes = 40 << 10;  // of a fetch from levels
+// For fetches that filter mipmap levels, which need most.
+constexpr uint64_t kImageStackBytes = 40 << 10;
 
-/// Lanes that name different images take turns.
+/// Runs one access for each distinct image among the lanes.
 void access_each(Access& access, const uint64_t* handles, uint32_t lanes, ImageSlot* slots) {
   alignas(64) ImageSlot results[simt::image_slot::kCount], part[simt::image_slot::kCount];
   while (lanes != 0) {
@@ -322,7 +325,7 @@ km_status image_create(const kmb_image* image, uint64_t* out_handle, kmb_error* 
 void image_destroy(uint64_t handle) {
   try {
     Images::instance().remove(handle);
-  } catch (const std::bad_alloc&) {  // its slot is never used again
+  } catch (const std::bad_alloc&) {  // the slot is lost, since `resting` could not grow
   }
 }
 

@@ -4,12 +4,12 @@
 #include "backends/cpu/fault/runtime_code.h"
 #include "base/arch/attributes.h"
 
-// Changes no register.
+// Lane code preserves all registers, so that a call from generated code spills none.
 #define KM_LANE_CODE KM_LANE_SECTION KM_KEEPS_REGISTERS
-// Parts of it, which are inlined.
+// Helpers are inlined, so that all accesses lie in the section of lane code.
 #define KM_LANE_PART KM_NO_SANITIZE KM_GENERAL_REGISTERS __attribute__((always_inline)) inline
 
-#if defined(__clang__)  // what they call is inlined
+#if defined(__clang__)  // all callees are inlined
 #pragma clang diagnostic ignored "-Wexcessive-regsave"
 #endif
 

@@ -22,7 +22,8 @@
 #include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"
 
-// The caller's address is where generated code was: it must be taken in the entry itself.
+// The return address of the current function, which lies in generated code only in the function
+// that generated code calls; a helper would get its own.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
@@ -32,7 +33,7 @@ using simt::BlockState;
 using simt::FaultKind;
 using simt::LaunchRecord;
 
-constexpr uint64_t kHelperStackBytes = 48 << 10;  // what formatting may take
+constexpr uint64_t kHelperStackBytes = 48 << 10;  // the most that formatting needs
 constexpr uint64_t kNameLimit = 4096;
 
 Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
@@ -42,7 +43,7 @@ KM_NO_SANITIZE void raise(BlockState* state, FaultKind kind, uint64_t address, u
   executor_of(state).raise(kind, KM_CALLER_PC, address, size_bytes, thread, line);
 }
 
-/// The text goes to the output; false: *out_address cannot be read.
+/// Formats the text and appends it to the output; false if *out_address is inaccessible.
 bool print_text(const LaunchRecord* record, const char* format, const void* arguments,
                 int32_t* out_count, uint64_t* out_address) {
   const HostMemoryOptional optional;
@@ -96,7 +97,7 @@ KM_NO_SANITIZE uint64_t device_call(const LaunchRecord* record, BlockState* stat
   return grid->call(*record, *state, static_cast<DeviceCall>(function), words, thread);
 }
 
-/// The arguments of __assertfail.
+/// The arguments of __assertfail().
 struct FailedAssertion {
   const char *message, *file;
   uint32_t line;
@@ -104,7 +105,7 @@ struct FailedAssertion {
   uint32_t thread;
 };
 
-/// The line that GPUs print for each thread.
+/// The line that GPUs print for every thread whose assertion fails.
 std::string assertion_line(const LaunchRecord& record, const BlockState& state,
                            const FailedAssertion& failed, const std::string& message,
                            const std::string& where, const std::string& function) {
@@ -116,10 +117,11 @@ std::string assertion_line(const LaunchRecord& record, const BlockState& state,
   return where + ": " + function + place + message + "` failed.\n";
 }
 
-/// Prints the line and keeps the first failure for the launch's error. False: enough were printed.
+/// Prints the line, and records the failure for the launch's error. False if no more lines will be
+/// printed, so that the launch may end.
 bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedAssertion& failed,
                     uint64_t pc) {
-  constexpr uint32_t kMostLines = 1024;  // as printf has a limit: the first ones tell enough
+  constexpr uint32_t kMostLines = 1024;  // printf output is limited, too
   const auto& run = *static_cast<const LaunchRun*>(record.host);
   const uint32_t before = run.assertions->fetch_add(1, std::memory_order_relaxed);
   if (before == 0) limit_failed_launch(run);
@@ -138,7 +140,7 @@ bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedA
     executor_of(state).note_assertion(
         "assertion `" + message + "' failed at " + where + " in " + function, pc, failed.thread);
   } catch (const std::bad_alloc&) {
-    executor_of(state).note_assertion({}, pc, failed.thread);  // the empty string needs no memory
+    executor_of(state).note_assertion({}, pc, failed.thread);  // an empty string needs no memory
   }
   return before + 1 < kMostLines;
 }
@@ -188,7 +190,7 @@ KM_NO_SANITIZE void yield(const LaunchRecord*, BlockState* state) {
 }
 
 KM_NO_SANITIZE void sleep_ns(const LaunchRecord*, BlockState* state, uint32_t duration_ns) {
-  constexpr uint64_t kTurnNs = 1000000;  // so that stopping is noticed
+  constexpr uint64_t kTurnNs = 1000000;  // the interval between checks of the stop word
   uint64_t pc = KM_CALLER_PC, end = now_ns() + duration_ns;
   for (uint64_t now = now_ns(); now < end; now = now_ns()) {
     executor_of(state).check_stop(pc);

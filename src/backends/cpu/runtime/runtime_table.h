@@ -1,4 +1,4 @@
-// The functions that generated code calls.
+// The table of runtime functions that generated code calls.
 #pragma once
 
 #include "simt/abi.h"

@@ -8,7 +8,8 @@
 #include "simt/kernel/warpgroup_rules.h"
 #include "simt/runtime/tensors/warpgroup.h"
 
-// The caller's address is where generated code was: it must be taken in the entry itself.
+// The return address of the current function, which lies in generated code only in the function
+// that generated code calls; a helper would get its own.
 #define KM_CALLER_PC (reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1)
 
 namespace km::cpu {
@@ -26,7 +27,8 @@ bool may_access(void* context, uint64_t address, uint64_t size_bytes) {
   return !static_cast<Executor*>(context)->find_memory(address, size_bytes).is_empty();
 }
 
-/// The copies of one lane: to shared memory of its block, or of every block whose bit is set.
+/// Executes a lane's copy to shared memory of its own block or, if it is multicast, of each block
+/// of the cluster whose bit is set.
 KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
                                            simt::TensorCopySlots& slots, uint32_t lane,
                                            simt::TensorPlace place) {
@@ -55,7 +57,7 @@ KM_NO_SANITIZE void wgmma(BlockState* state, const simt::WgmmaForm* form, uint32
                              state->first_thread % simt::kWarpgroupThreads / kWarpLanes,
                              a_descriptor, b_descriptor, adds != 0};
   state->line = form->line;
-  in_image_access = 1;  // descriptors may lead anywhere around shared memory
+  in_image_access = 1;  // descriptors may point outside shared memory
   simt::wgmma(*form, rule, warp, registers);
   in_image_access = 0;
 }

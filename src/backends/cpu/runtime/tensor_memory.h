@@ -1,5 +1,5 @@
-// Functions that generated code calls for instructions of compute capability 9.0: products of
-// matrices in shared memory, and copies by tensor maps.
+// Runtime functions for instructions of compute capability 9.0: products of matrices in shared
+// memory, and copies by tensor maps.
 #pragma once
 
 #include "simt/runtime/tensors/tensor_copy.h"
@@ -7,15 +7,15 @@
 
 namespace km::cpu {
 
-/// TensorRuntime::wgmma.
+/// Implements TensorRuntime::wgmma.
 void wgmma(simt::BlockState* state, const simt::WgmmaForm* form, uint32_t* registers,
            uint64_t a_descriptor, uint64_t b_descriptor, uint32_t adds);
 
-/// TensorRuntime::copy_tensor.
+/// Implements TensorRuntime::copy_tensor.
 void copy_tensor(simt::BlockState* state, const simt::TensorCopyForm* form, uint32_t lanes,
                  simt::TensorCopySlots* slots);
 
-/// TensorRuntime::replace_tensor_field.
+/// Implements TensorRuntime::replace_tensor_field.
 void replace_tensor_field(simt::BlockState* state, uint32_t field, uint32_t ordinal, uint32_t lanes,
                           uint32_t line, const uint64_t* addresses, const uint64_t* values);
 
