@@ -39,14 +39,15 @@ constexpr size_t kAlternateStackBytes = 256 << 10;
 constexpr size_t kMinimumForeignStackBytes = 8 << 10;
 
 constexpr int kMostHandlers = 16;
-constexpr uint64_t kTrustTicks = 100000;  // of what the system has said, about 30 us
+// A check of the installed handler is trusted for about 30 us.
+constexpr uint64_t kTrustTicks = 100000;
 
-/// The handlers of the host's that ours has been put in front of, for one signal. Each has an entry
-/// of its own in our code (kEntries), which passes on to it what is not ours. A handler that passes
-/// on to the entry that it found when it was installed gets to the ones before it, and one that
-/// puts that entry back takes itself out: nothing goes round in a circle.
+/// The host's handlers of one signal, each of which was in place when ours was installed. Each has
+/// an entry function of its own (kEntries), which forwards foreign signals to it. A host handler
+/// that forwards to the entry it found therefore reaches the handlers installed before it, and one
+/// that restores that entry removes itself: forwarding never forms a cycle.
 struct Chain {
-  struct sigaction handlers[kMostHandlers];  // unchanged once used, but for those to be called once
+  struct sigaction handlers[kMostHandlers];  // never change, except that SA_RESETHAND resets one
   int count = 0;
 };
 Chain chains[std::size(kSignals)];
@@ -57,7 +58,7 @@ KM_NO_SANITIZE size_t index_of(int signal) {
   return index;
 }
 
-const char interrupt_mark = 0;  // its address tells our interrupts from everybody else's
+const char interrupt_mark = 0;  // its address identifies our own interrupts
 
 KM_NO_SANITIZE bool is_interrupt(int signal, const siginfo_t* info) {
   return signal == SIGSEGV && info->si_code == SI_QUEUE && info->si_pid == getpid() &&
@@ -75,16 +76,18 @@ KM_NO_SANITIZE void leave(ucontext_t* context, CodeGuard* guard, Ending ending) 
                  guard->saved_stack);
 }
 
-/// True if the signal belongs to code that we run; the thread then continues at km_cpu_leave.
+/// Handles the signal if it is ours. The thread then retries the instruction, or resumes at
+/// km_cpu_host_copy_failed or km_cpu_leave.
 KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context) {
   CodeGuard* guard = current_guard;
   bool interrupt = is_interrupt(signal, info);
   const uint64_t pc = arch::program_counter(*context);
-  // A jump into data faults at its own pc, and would do so for ever.
+  // The fault may only mean that the page is being moved. A fault at the address of its own
+  // instruction is a jump into data, which a retry would repeat forever.
   if (signal == SIGSEGV && info->si_code == SEGV_ACCERR &&
       reinterpret_cast<uint64_t>(info->si_addr) != pc &&
       wait_while_moving(reinterpret_cast<uint64_t>(info->si_addr))) {
-    return true;  // the instruction runs once more
+    return true;  // the instruction runs again
   }
   if (!interrupt && info->si_code > 0 && is_host_copy(pc)) {
     arch::set_program_counter(*context, reinterpret_cast<uint64_t>(km_cpu_host_copy_failed));
@@ -101,7 +104,7 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
     leave(context, guard, Ending::stopped);
     return true;
   }
-  if (info->si_code <= 0) return false;  // sent by somebody, not a fault
+  if (info->si_code <= 0) return false;  // sent by a process, not raised by an instruction
   auto address = reinterpret_cast<uint64_t>(info->si_addr);
   bool overflow = signal == SIGSEGV &&
                   (contains(guard->stacks[0], address) || contains(guard->stacks[1], address));
@@ -115,7 +118,8 @@ KM_NO_SANITIZE bool handle_own(int signal, siginfo_t* info, ucontext_t* context)
   return true;
 }
 
-/// The default action: put it back, and let the instruction fault again or send the signal again.
+/// Restores the default action. The instruction then faults again; a signal that was sent is sent
+/// again.
 KM_NO_SANITIZE void take_default(int signal, const siginfo_t* info) {
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
@@ -125,13 +129,13 @@ KM_NO_SANITIZE void take_default(int signal, const siginfo_t* info) {
   }
 }
 
-/// Calls a handler as the system would have, had ours not been there.
+/// Calls a handler with the signal mask and the flags that the system would have applied.
 KM_NO_SANITIZE void call_handler(struct sigaction& handler, int signal, siginfo_t* info,
                                  void* context) {
   bool has_info = (handler.sa_flags & SA_SIGINFO) != 0;
   if (!has_info && handler.sa_handler == SIG_IGN && info->si_code <= 0) return;
   if (!has_info && (handler.sa_handler == SIG_DFL || handler.sa_handler == SIG_IGN)) {
-    take_default(signal, info);  // the kernel does not let a real fault be ignored
+    take_default(signal, info);  // the system does not let a fault be ignored
     return;
   }
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
@@ -153,7 +157,7 @@ KM_NO_SANITIZE void call_handler(struct sigaction& handler, int signal, siginfo_
   }
 }
 
-/// Does what is ours, and gives the rest to the handler that belongs to the entry.
+/// Handles our own signals, and forwards others to the host handler of this entry.
 KM_NO_SANITIZE void receive(int level, int signal, siginfo_t* info, void* context) {
   int saved_errno = errno;
   if (!handle_own(signal, info, static_cast<ucontext_t*>(context))) {
@@ -183,8 +187,9 @@ bool is_same(const struct sigaction& one, const struct sigaction& other) {
   return one.sa_sigaction == other.sa_sigaction && one.sa_flags == other.sa_flags;
 }
 
-/// The place of a handler in the chain: the last one, a new one, or, in a full chain, that of an
-/// equal handler, which a program that switches between a few has installed before. -1: none.
+/// The index of the handler in the chain. A handler equal to the last one shares its entry, and
+/// others get a new one. In a full chain any equal handler will do, since a program may alternate
+/// between a few; -1 if there is none.
 int level_of(Chain& chain, const struct sigaction& handler) {
   KM_ASSERT(chain.count >= 0 && chain.count <= kMostHandlers,
             "a chain has more handlers than room");
@@ -201,7 +206,7 @@ int level_of(Chain& chain, const struct sigaction& handler) {
 
 enum class Front { kept, taken, failed, too_many };
 
-/// Puts our handler in front of the one that is there.
+/// Installs our handler in front of the current one, unless that is ours.
 Front take_front(size_t index) {
   const int signal = kSignals[index];
   struct sigaction now = {}, ours = {};
@@ -210,12 +215,14 @@ Front take_front(size_t index) {
   const int level = level_of(chains[index], now);
   if (level < 0) return Front::too_many;
   ours.sa_sigaction = kEntries[static_cast<size_t>(level)];
-  // Restart: an interrupt may arrive when the thread has left generated code already.
+  // SA_RESTART: an interrupt may arrive after the thread has left generated code, and must not make
+  // its system calls fail with EINTR.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   return sigaction(signal, &ours, nullptr) == 0 ? Front::taken : Front::failed;
 }
 
-std::mutex front_mutex;  // guards the chains, but for entries that are in use
+// Serialises changes of the chains, whose entries signal handlers read without it.
+std::mutex front_mutex;
 
 Status install() {
   const std::lock_guard lock(front_mutex);
@@ -230,7 +237,7 @@ Status install() {
   return {};
 }
 
-/// Says so once.
+/// Logs the change; a full chain is logged once only.
 void report_front(size_t index, Front front) {
   if (front == Front::taken) {
     log(LogLevel::kInfo, "cpu",
@@ -246,10 +253,11 @@ void report_front(size_t index, Front front) {
   }
 }
 
-/// True when this thread's own alternate stack has gone: calls come later than that.
+/// True once this thread's alternate stack has been freed. Destructors that run later may still
+/// call into the library.
 constinit thread_local bool stack_has_gone = false;
 
-/// An alternate signal stack that this thread owns, given back when the thread ends.
+/// An alternate signal stack that this thread owns and frees when it ends.
 struct AlternateStack {
   void* memory = nullptr;
   ~AlternateStack() {
@@ -292,10 +300,10 @@ Status install_fault_handler() {
 }
 
 void put_handler_in_front(Look look) {
-  static size_t turn = 0;  // of the signals that kernels seldom raise
+  static size_t turn = 0;  // the signal to check next, among those that kernels seldom raise
   const NoCancellation postponed;
   std::unique_lock lock(front_mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // another thread is at it
+  if (!lock.owns_lock()) return;  // another thread is checking
   Front first = take_front(0);
   const bool all = first == Front::taken || look == Look::all;
   report_front(0, first);

@@ -9,7 +9,7 @@
 namespace km::cpu {
 namespace {
 
-/// Smaller ones stay in the caches.
+/// The smallest size that bypasses the caches.
 constexpr uint64_t kLeastStreamedBytes = 4096;
 
 struct Move {
@@ -34,7 +34,9 @@ KM_NO_SANITIZE void run_length(void* argument) {
   length->result = km_cpu_guarded_length(length->text, length->limit);
 }
 
-/// Runs `function` on this stack; false when the guard's instructions touched what is not there.
+/// Runs `function` on this stack; false if an instruction of the guard's range faulted. The signal
+/// fences keep the compiler from moving the stores to current_guard, which the handler on this
+/// thread reads, across the call.
 bool call_with(CodeGuard& guard, void (*function)(void*), void* argument, Fault* out_fault) {
   CodeGuard* outer = current_guard;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -71,7 +73,7 @@ bool guarded_copy(void* destination, const void* source, uint64_t size_bytes, bo
   if (!streaming || overlap || size_bytes < kLeastStreamedBytes) {
     return run({copies.copy, destination, source, size_bytes}, out_fault);
   }
-  uint64_t head = (0 - to) & 31;  // non-temporal stores want alignment
+  uint64_t head = (0 - to) & 31;  // non-temporal stores need alignment
   if (head != 0 && !run({copies.copy_any, destination, source, head}, out_fault)) return false;
   return run({copies.stream, static_cast<char*>(destination) + head,
               static_cast<const char*>(source) + head, size_bytes - head},
@@ -90,7 +92,7 @@ bool guarded_fill(void* destination, uint32_t value, uint32_t value_size_bytes, 
   if (!streaming || size_bytes < kLeastStreamedBytes)
     return run({copies.fill, destination, pattern, size_bytes}, out_fault);
   if (head != 0 && !run({copies.fill, destination, pattern, head}, out_fault)) return false;
-  // The pattern goes on where the head left it.
+  // The pattern continues where the head ended.
   return run({copies.fill_large, static_cast<char*>(destination) + head,
               pattern + head % value_size_bytes, size_bytes - head},
              out_fault);

@@ -12,14 +12,14 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kTrustTicks = 100000;  // of a thread's signal mask, about 30 us
+constexpr uint64_t kTrustTicks = 100000;  // a check of the signal mask is trusted for about 30 us
 
-// When the system was asked for this thread's mask, and what it said.
+// The time of the last check of this thread's signal mask, and its result.
 __thread uint64_t asked_at __attribute__((tls_model("initial-exec"))) = 0;
 __thread bool can_catch __attribute__((tls_model("initial-exec"))) = false;
 
-/// True when a fault of this thread gets to the handler. A thread changes its mask seldom, and the
-/// system is asked for it now and then only.
+/// True if the handler would receive a fault of this thread. Threads seldom change their signal
+/// mask, so the system call is made now and then only.
 bool can_catch_faults(uint64_t now) {
   static const bool is_installed = static_cast<bool>(install_fault_handler());
   if (now - asked_at > kTrustTicks) {
@@ -29,7 +29,8 @@ bool can_catch_faults(uint64_t now) {
   return can_catch;
 }
 
-/// The system's own copy, which is slower and needs no handler.
+/// Copies by a system call, which is slower but needs no handler. If a sandbox forbids the call,
+/// memcpy() takes its place.
 bool copy_by_system(void* destination, const void* source, uint64_t size_bytes) {
   const iovec to = {destination, size_bytes};
   const iovec from = {const_cast<void*>(source), size_bytes};

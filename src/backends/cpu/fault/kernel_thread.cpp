@@ -14,9 +14,9 @@ namespace km::cpu {
 namespace {
 
 constexpr size_t kMaxThreads = 4096;
-constexpr unsigned kPatience = 3000;  // turns of interrupt_all(), seconds
+constexpr unsigned kPatience = 3000;  // turns of interrupt_all() until it warns, some seconds
 
-/// Append-only, so that it can be read without a lock.
+/// The enlisted threads. The array is append-only, so that it is read without a lock.
 std::atomic<KernelThread*> threads[kMaxThreads];
 std::atomic<size_t> thread_count{0};
 

@@ -1,6 +1,6 @@
-// Copies and fills that may touch memory which is not there: the signal handler knows this code
-// by its address range and ends the guarded call. No stack is used, no register is preserved that
-// the calling convention does not ask for.
+// Copies and fills that may touch inaccessible memory: the signal handler recognises this code by
+// its address range and ends the guarded call. The call may end at any instruction, so the code
+// uses no stack and leaves the callee-saved registers alone.
 
   .text
   .balign 64
@@ -21,7 +21,8 @@ km_cpu_guarded_begin:
   vzeroupper
   .endm
 
-// void copy(void* destination, const void* source, uint64_t size): 128 bytes a turn, upwards.
+// void copy(void* destination, const void* source, uint64_t size): ascending addresses, four
+// registers per iteration.
   .macro km_copy name, load, store, width, r0, r1, r2, r3, fini
   km_function \name
   cmpq $128, %rdx
@@ -48,7 +49,7 @@ km_cpu_guarded_begin:
   .size \name, .-\name
   .endm
 
-// The same downwards, for overlapping ranges with the destination above the source.
+// The copy with descending addresses, for an overlapping destination above the source.
   .macro km_copy_down name, load, store, width, r0, fini
   km_function \name
 1:
@@ -71,7 +72,7 @@ km_cpu_guarded_begin:
   .size \name, .-\name
   .endm
 
-// void fill(void* destination, const void* pattern, uint64_t size): repeats the first 32 bytes at
+// void fill(void* destination, const void* pattern, uint64_t size): repeats the 32 bytes at
 // `pattern`.
   .macro km_fill name, load, store, width, r0, r1, fini
   km_function \name
@@ -120,8 +121,8 @@ km_cpu_guarded_begin:
   km_fill km_cpu_fill_sse, movdqu, movdqu, 16, %xmm0, %xmm1
   km_fill km_cpu_fill_avx, vmovdqu, vmovdqu, 32, %ymm0, %ymm1, vzeroupper
 
-// The same for large ranges: string stores write whole lines without reading them first, as
-// non-temporal ones do, and leave in the caches what fits.
+// The fill for large ranges, with a pattern of 8 bytes. String stores write whole lines without
+// reading them first, like non-temporal stores, but leave in the caches what fits.
   km_function km_cpu_fill_large
   movq (%rsi), %rax
   movq %rdx, %rcx
@@ -133,7 +134,7 @@ km_cpu_guarded_begin:
   retq
   .size km_cpu_fill_large, .-km_cpu_fill_large
 
-// uint64_t km_cpu_guarded_length(const char* text, uint64_t limit): strnlen.
+// uint64_t km_cpu_guarded_length(const char* text, uint64_t limit): strnlen().
   km_function km_cpu_guarded_length
   xorl %eax, %eax
 1:

@@ -1,13 +1,15 @@
-// Copies of a few bytes between memory that may not be there, without a guard around them: the
-// signal handler knows this code by its address range, and sends a thread that faults in it on at
-// km_cpu_host_copy_failed. No stack is used, so that the address to return to is where it was.
+// Copies between ranges of host memory that may be inaccessible, without the cost of a guarded
+// call: the signal handler recognises this code by its address range, and resumes a faulting thread
+// at km_cpu_host_copy_failed. The code uses no stack, so that the return address is still on top of
+// it there.
 
   .text
   .balign 32
   .globl km_cpu_host_copy
   .hidden km_cpu_host_copy
   .type km_cpu_host_copy, @function
-// uint64_t km_cpu_host_copy(void* destination, const void* source, uint64_t size): 1, or 0.
+// uint64_t km_cpu_host_copy(void* destination, const void* source, uint64_t size): returns 1, or 0
+// after a fault.
 km_cpu_host_copy:
   movl $1, %eax
   cmpq $4, %rdx
