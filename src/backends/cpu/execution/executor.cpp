@@ -21,16 +21,16 @@
 namespace km::cpu {
 namespace {
 
-constexpr uint64_t kStackBytes = 8 << 20;  // takes pages only when touched
+constexpr uint64_t kStackBytes = 8 << 20;  // only touched pages take memory
 constexpr uint64_t kStackMarginBytes = 256 << 10;
 constexpr uint32_t kWaitTurns = 32;
 constexpr uint32_t kSpoiledTurns = 512;
 
-/// The newest executor, and by older_ all others: a list that only grows can be read without a
-/// lock. KernelThread::enlist() bounds it.
+/// The newest executor, from which older_ leads to all others. The list only grows, so that it is
+/// read without a lock. KernelThread::enlist() bounds its length.
 std::atomic<Executor*> newest_executor{nullptr};
 
-/// For kernels without shared memory: every access faults.
+/// The shared window of kernels without shared memory, in which every access faults.
 uint8_t* empty_window() {
   static GuardedRange* const range = new GuardedRange(reserve_window());
   return range->data();
@@ -144,7 +144,7 @@ void Executor::privatize_atomics(uint64_t address, uint32_t size_bytes) {
   privatized_.keep(state_, launch_->allocations->find(address, size_bytes), size_bytes);
 }
 
-/// Gives every resident block a turn.
+/// Runs each resident block until it waits or ends.
 Executor::Turns Executor::run_turns() {
   Turns result;
   for (size_t i = 0; i < residents_.running().size();) {
@@ -165,10 +165,11 @@ Executor::Turns Executor::run_turns() {
   return result;
 }
 
-/// A block usually waits for another thread, which is done within a moment. Starting the next block
-/// meanwhile would keep blocks that wait for this one from it. If a wait was in vain, the next is
-/// shorter. A block that waits at barriers on the way, which looks like progress, is given up on
-/// after more turns.
+/// Runs blocks that may wait. A block usually waits for another thread, which arrives within a
+/// moment, and starting the next block at once would delay the blocks that wait for this one. After
+/// a wait in vain, the next wait is shorter. Passing barriers counts as progress even in a spin
+/// loop, so the next block is also started after kSpoiledTurns turns in which blocks wait and none
+/// ends.
 void Executor::run_resident() {
   residents_.begin(*launch_);
   uint32_t patience = kWaitTurns;
@@ -194,7 +195,7 @@ void Executor::run_resident() {
   running_ = &state_;
 }
 
-/// No block of this thread gets on, and no other can be started.
+/// Called if no block of this thread makes progress and no other can be started.
 void Executor::idle() {
   launch_->relief->relieve();
   if (stall_.note_wait()) {
@@ -232,6 +233,8 @@ Ending Executor::enter(LaunchRun& launch) {
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
+  // The signal handler on this thread reads the guard, so the compiler must not move the stores
+  // across the call.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   current_guard = &guard_;
   auto ending = static_cast<Ending>(
@@ -254,14 +257,14 @@ Ending Executor::enter(LaunchRun& launch) {
   return ending;
 }
 
-/// After generated code was left in the middle.
+/// Discards the state of generated code that was left in the middle.
 void Executor::clean_up() {
   stack_abandoned(stack_.data(), stack_.size_bytes());
   residents_.abandon();
   arch::end_vector_code();
 }
 
-/// That the running block may use.
+/// The shared memory that the running block may access; in a cluster, that of all its blocks.
 AddressRange Executor::shared_memory() const {
   const Cluster* const cluster = running_ == &state_ ? nullptr : resident_->cluster();
   if (cluster == nullptr) {
@@ -285,15 +288,16 @@ AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const 
   return launch_->allocations->find(address, size_bytes);
 }
 
-/// Notes how long the run's blocks took.
+/// Updates the unit's estimate of the time per block.
 void Executor::note_time(const CodeUnit& unit) const {
   KM_ASSERT(blocks_ != 0, "a run took time for no block");
-  constexpr uint64_t kLeastTicks = 2000;  // of a run in which blocks count for more than entering
+  // In shorter runs, entering generated code takes most of the time.
+  constexpr uint64_t kLeastTicks = 2000;
   const float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
   const float old = unit.ticks_per_block.load(std::memory_order_relaxed);
   const bool is_short = ticks_ < kLeastTicks;
-  if (is_short && old != 0 && now > old) return;  // blocks take at most so long
-  // Quick to notice that blocks take long, slow to forget it.
+  if (is_short && old != 0 && now > old) return;  // a short run only gives an upper bound
+  // The estimate rises at once and falls slowly.
   const bool counts_alone = is_short || old == 0 || now > 4 * old;
   unit.ticks_per_block.store(counts_alone ? now : 0.75F * old + 0.25F * now,
                              std::memory_order_relaxed);
@@ -309,7 +313,7 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     keep_handler_in_front(begin);
     ending = enter(launch);
     ticks_ = now_ticks() - begin;
-    // Whatever ended it: an assertion came first.
+    // An assertion is reported whatever ended the run, because it failed first.
     if (ending != Ending::returned && faults_.take_assertion()) ending = Ending::faulted;
     if (blocks_ != 0) note_time(*launch.unit);
   } else {
@@ -372,7 +376,8 @@ Executor* executor_of_host_thread() {
     }
   };
   if (held != nullptr) return thread_can_fault() ? held : nullptr;
-  // Calls of a thread whose objects have gone get none: it would never be given back.
+  // A thread whose thread-local objects have been destroyed gets no executor, because it could not
+  // return it.
   if (has_ended || !thread_can_fault()) return nullptr;
   held = Executor::acquire();
   thread_local End end;

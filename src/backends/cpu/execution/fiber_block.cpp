@@ -12,8 +12,10 @@ namespace km::cpu {
 namespace {
 
 constexpr uint64_t kMinimumStackBytes = 128 << 10;
-constexpr uint64_t kStackMarginBytes = 64 << 10;  // for what generated code calls
-constexpr uint64_t kStackStaggerBytes = 17 * 64;  // so that stacks do not share cache sets
+// For the runtime functions that generated code calls.
+constexpr uint64_t kStackMarginBytes = 64 << 10;
+// Offsets the tops of the stacks, which would otherwise share cache sets.
+constexpr uint64_t kStackStaggerBytes = 17 * 64;
 
 uint32_t bit(uint32_t index) { return uint32_t{1} << index; }
 
@@ -30,7 +32,7 @@ bool FiberBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t w
          make_stacks(unit.stacks_of_block(warp_count), unit.stack_bytes);
 }
 
-/// Stacks of at least `stack_bytes` for `count` warps. False: no room.
+/// Allocates stacks of at least `stack_bytes` for `count` warps; false if there is no memory.
 bool FiberBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
   KM_ASSERT(count != 0 && count <= kMaxWarps, "a block has no warps, or more than it may have");
   if (count <= prepared_ && stack_bytes <= stack_bytes_) return true;
@@ -69,11 +71,11 @@ void FiberBlock::warp_main(void* argument) {
   const void* low = nullptr;
   size_t size = 0;
   after_switch(nullptr, &low, &size);
-  if (set->base_low_ == nullptr) {  // only a switch from the base comes before this is known
+  if (set->base_low_ == nullptr) {  // the first switch to a warp comes from the base
     set->base_low_ = low;
     set->base_size_ = size;
   }
-  for (;;) {  // one turn per block
+  for (;;) {  // one iteration per block: warps keep their stacks
     set->run_warp(warp->index);
     set->finish_warp();
   }
@@ -149,7 +151,7 @@ void FiberBlock::switch_to(uint32_t next) {
   after_switch(from.fake_stack, nullptr, nullptr);
 }
 
-/// From warp `index`; the next run() goes on with warp `current_`.
+/// Leaves warp `index` for run(). The next run() continues with warp `current_`.
 void FiberBlock::switch_to_base(uint32_t index, Turn turn) {
   KM_ASSERT(running_, "a block gives its thread away, which it does not have");
   turn_ = turn;
@@ -176,12 +178,14 @@ void FiberBlock::release(Barrier& barrier) {
   barrier = {};
 }
 
-/// All threads of the block have come.
+/// Called when all threads of the block have arrived. A barrier of the cluster may still wait for
+/// other blocks.
 void FiberBlock::complete(Barrier& barrier) {
   if (&barrier != &barriers_[simt::kClusterBarrier] || sync_cluster()) release(barrier);
 }
 
-/// Nobody can run: exited threads count as arrived at barriers with an explicit count as well.
+/// Called if no warp can run. Exited threads then count as arrived even at barriers with an
+/// explicit thread count.
 bool FiberBlock::release_exited() {
   uint32_t exited = static_cast<uint32_t>(std::popcount(exited_));
   for (uint32_t left = used_barriers_; left != 0; left &= left - 1) {
@@ -193,7 +197,7 @@ bool FiberBlock::release_exited() {
   return runnable_ != 0;
 }
 
-/// In turn, so that every warp gets on.
+/// Picks the next warp that can run, in cyclic order, so that none starves; false if there is none.
 bool FiberBlock::pick_next(uint32_t* out_next) {
   if (runnable_ == 0 && !release_exited()) return false;
   uint32_t above = current_ == 31 ? 0 : runnable_ & ~(bit(current_ + 1) - 1);
@@ -224,7 +228,7 @@ bool FiberBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predi
   return true;
 }
 
-/// Until the running warp can go on. False: no warp of the block ever can.
+/// Runs other warps until the running one can continue. False if no warp of the block ever can.
 bool FiberBlock::wait_for_others() {
   uint32_t next = 0;
   if (pick_next(&next)) {
@@ -272,7 +276,7 @@ void FiberBlock::finish_warp() {
   }
   const bool all = static_cast<uint32_t>(std::popcount(exited_)) == count_;
   const Turn stuck = waits_for_cluster() ? Turn::progress : Turn::deadlock;
-  // place() tells where one of those that are left waits.
+  // place() reports the current warp, so this must be one that still waits.
   if (!all) current_ = static_cast<uint32_t>(std::countr_one(exited_));
   switch_to_base(from, all ? Turn::finished : stuck);
 }

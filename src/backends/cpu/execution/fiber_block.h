@@ -1,6 +1,6 @@
-// Mode b: the warps of one block, each on a guarded stack of its own, switched at barriers and in
-// loops that wait. Mode a, where loops wait for other blocks: the same with one stack for all
-// warps. All of it happens on one thread.
+// Mode b: the warps of a block are fibers of one thread, each with a guarded stack, which switch at
+// barriers and in spin loops. In mode a, a block with spin loops that wait for other blocks is a
+// single fiber.
 #pragma once
 
 #include <array>
@@ -14,30 +14,34 @@
 
 namespace km::cpu {
 
+/// A resident block whose warps are fibers.
 class FiberBlock : public ResidentBlock {
  public:
   explicit FiberBlock(CodeGuard* guard) : guard_(guard) {}
   ~FiberBlock() override;
 
   bool prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t warp_count) override;
-  /// Called on the engine's stack.
+  /// Runs the block's warps. The caller is on the stack of the engine, called the base below.
   Turn run(const simt::LaunchRecord* record, const CodeUnit& unit) override;
 
-  /// After a fault has left run(): tells the sanitizers whose stack this is, first of all.
+  /// Tells ThreadSanitizer that the base runs again. It must be the first call after a fault has
+  /// left run().
   void return_to_base();
-  /// Then forgets the warps that were left in the middle.
+  /// Discards the warps that a fault has interrupted. It follows return_to_base().
   void abandon();
 
-  // Called by the running warp. False: no warp can ever go on.
+  // Waits at a barrier; called by the running warp. False if no warp of the block can ever
+  // continue.
   bool barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predicate_count,
                     uint32_t* out_predicates, uint64_t pc);
+  /// Arrives at a barrier without waiting.
   void barrier_arrive(uint32_t id, uint32_t thread_count);
-  /// The warp waits for memory to change: others go on, and when all that can run wait as well, the
-  /// thread's other blocks.
+  /// Called by a warp that waits for memory to change. Runs another warp or, if all that can run
+  /// have yielded in turn, returns to the thread's other blocks.
   void yield(uint64_t pc);
   Place place() const override { return {warps_[current_]->pc, 0, current_ * simt::kWarpLanes}; }
 
-  /// Room below the running warp's stack pointer; 0 when no warp runs.
+  /// The low end of the running warp's stack; 0 if no warp runs.
   uint64_t stack_low() const { return running_ ? warps_[current_]->stack.begin() : 0; }
 
  private:
@@ -50,13 +54,13 @@ class FiberBlock : public ResidentBlock {
     uint32_t index = 0;
     uint32_t barrier = 0;
     uint32_t predicates = 0;
-    uint64_t pc = 0;  // where it waited last
+    uint64_t pc = 0;  // where the warp last waited
   };
   struct Barrier {
-    uint32_t arrived = 0;   // warps
-    uint32_t expected = 0;  // threads, 0: all of the block
+    uint32_t arrived = 0;   // number of warps
+    uint32_t expected = 0;  // number of threads, 0: all of the block
     uint32_t predicates = 0;
-    uint32_t waiting = 0;  // a bit per warp
+    uint32_t waiting = 0;  // one bit per warp
   };
 
   void start() override;
@@ -81,18 +85,18 @@ class FiberBlock : public ResidentBlock {
   std::array<Barrier, kMaxBarriers> barriers_{};
   uint32_t prepared_ = 0;
 
-  // The block that runs.
+  // The block that is running or suspended.
   const simt::LaunchRecord* record_ = nullptr;
   const CodeUnit* unit_ = nullptr;
   uint32_t count_ = 0;
   uint32_t current_ = 0;
-  uint32_t runnable_ = 0;  // a bit per warp
-  uint32_t exited_ = 0;    // warps
+  uint32_t runnable_ = 0;  // one bit per warp
+  uint32_t exited_ = 0;    // one bit per warp
   uint32_t used_barriers_ = 0;
-  uint32_t yields_ = 0;  // since the block last gave its thread away, or a warp ended
-  bool begun_ = false;   // some warp may have frames on its stack
+  uint32_t yields_ = 0;  // since the block last left its thread, or a warp ended
+  bool begun_ = false;   // a warp may have frames on its stack
   bool running_ = false;
-  Turn turn_ = Turn::finished;  // how run() ends
+  Turn turn_ = Turn::finished;  // the result of run()
   void* base_position_ = nullptr;
   void* base_fake_stack_ = nullptr;
   void* base_tsan_fiber_ = nullptr;

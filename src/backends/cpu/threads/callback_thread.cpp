@@ -24,8 +24,8 @@ thread_local bool is_callback_thread = false;
 
 uint32_t goes_on() { return 0; }
 
-/// True if this process has a CPython that is shutting down. It then ends each thread that takes
-/// its lock, and frees functions that the program has passed.
+/// True if a CPython in this process is shutting down. It then ends every thread that acquires its
+/// lock, and frees functions that the program has passed.
 bool python_ends() {
   for (const char* const name : {"Py_IsFinalizing", "_Py_IsFinalizing"}) {
     void* const symbol = symbol_of_process(name);
@@ -34,7 +34,8 @@ bool python_ends() {
   return false;
 }
 
-/// Never destroyed, because the thread may outlive all static objects.
+/// The queue of the callback thread. It is never destroyed, because the thread may outlive all
+/// static objects.
 class CallbackQueue {
  public:
   static CallbackQueue& instance() {
@@ -59,8 +60,8 @@ class CallbackQueue {
 
   void end(std::chrono::nanoseconds timeout) {
     std::unique_lock lock(mutex_, std::defer_lock);
-    // The lock may never become free, because exit() may be called anywhere, even in a signal
-    // handler that has interrupted add().
+    // The wait for the lock is bounded: exit() may be called anywhere, even in a signal handler
+    // that has interrupted add(), and the lock is then never released.
     for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
     if (!lock.owns_lock()) return;
     for (CallbackTask& task : tasks_) task.call = nullptr;
@@ -91,7 +92,8 @@ class CallbackQueue {
 
   void make(std::function<void()> call) {
     if (call) call();
-    // The callback may have enabled cancellation, and this thread waits in cancellation points.
+    // The callback may have enabled cancellation, but this thread waits at cancellation points,
+    // where it must not be cancelled.
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
     const std::lock_guard lock(mutex_);
     is_calling_ = false;

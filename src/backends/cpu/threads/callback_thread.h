@@ -22,7 +22,7 @@ struct CallbackTask {
 /// Queues the task for the callback thread, which must have been started. Tasks run in order.
 void post_callback(CallbackTask task);
 
-/// Sets the function that tells if a callback has begun to end its thread
+/// Sets the function that reports if a callback has begun to end its thread
 /// (kmb_host.take_thread_end).
 void use_thread_end(uint32_t (*take_thread_end)());
 

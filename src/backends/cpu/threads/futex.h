@@ -1,4 +1,4 @@
-// Sleeping on a 32-bit word, spinning politely, and a lock for a few instructions.
+// Futex waits, clocks and a spin lock.
 #pragma once
 
 #include <linux/futex.h>
@@ -17,17 +17,18 @@ namespace km::cpu {
 
 constexpr uint64_t kForever = UINT64_MAX;
 
-/// CLOCK_MONOTONIC.
+/// Reads CLOCK_MONOTONIC.
 inline uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-/// Cheap ticks for rough measures: 2 to 5 a nanosecond.
+/// Reads a cheap counter for rough measurements, which runs at 2 to 5 ticks per nanosecond.
 inline uint64_t now_ticks() { return arch::cycle_counter(); }
 
-/// Sleeps while `word` is `expected`, until a wake or for `timeout_ns`; may return early.
+/// Sleeps while `word` equals `expected`, until a wake-up or the timeout. It may return early, so
+/// the caller checks its condition again.
 inline void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
                        uint64_t timeout_ns = kForever) {
   timespec limit = {static_cast<time_t>(timeout_ns / 1000000000u),
@@ -40,7 +41,8 @@ inline void futex_wake(const std::atomic<uint32_t>& word, int count = INT_MAX) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 
-/// Held for tens of nanoseconds; a holder that was descheduled is waited for without burning.
+/// A lock for critical sections of tens of nanoseconds. Waiting threads yield their core now and
+/// then, because the holder may have been descheduled.
 class SpinLock {
  public:
   void lock() {

@@ -11,7 +11,7 @@ namespace km::cpu {
 namespace {
 
 constexpr uint32_t kBits = 64;
-constexpr int kNowhere = -1;  // not a processor
+constexpr int kNowhere = -1;  // no processor has this number
 
 uint64_t bit_of(uint32_t worker) { return uint64_t{1} << (worker % kBits); }
 
@@ -40,7 +40,7 @@ void IdleWorkers::park(uint32_t worker) {
   asleep_[worker / kBits].fetch_or(bit_of(worker));
 }
 
-/// True for exactly one caller, which ends this sleep.
+/// Claims a parked worker. Of several concurrent callers one gets true, and wakes the worker.
 bool IdleWorkers::take(uint32_t worker) {
   return (asleep_[worker / kBits].fetch_and(~bit_of(worker)) & bit_of(worker)) != 0;
 }

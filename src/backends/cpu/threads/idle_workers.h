@@ -1,6 +1,6 @@
-// Parks idle workers, each on a word of its own, so that the waking thread can choose one. A worker
-// that last ran on the waking thread's processor would wait for that thread while another processor
-// is idle.
+// Parks idle workers, each on a futex word of its own, so that the waking thread can choose one: a
+// worker that last ran on the waking thread's processor would have to wait for that thread while
+// another processor is idle.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,16 @@ class IdleWorkers {
   /// Makes room for workers with the numbers 0 to `workers` - 1.
   explicit IdleWorkers(uint32_t workers);
 
+  /// True if a worker is parked.
   bool any() const;
-  /// Workers that were woken but do not run yet.
+  /// The number of workers that were woken but do not run yet.
   uint32_t coming() const { return coming_.load(); }
 
-  /// Marks a worker as parked: from here on it can be woken, even before it calls sleep().
+  /// Marks a worker as parked. It can be woken from then on, even before it calls sleep(), so that
+  /// no wake-up is lost.
   void park(uint32_t worker);
-  /// Sleeps until the worker is woken. Returns at once if `stays_up` and it was not woken.
+  /// Sleeps until the worker is woken. If `stays_up` and nobody has woken it, takes back park() and
+  /// returns at once.
   void sleep(uint32_t worker, bool stays_up);
 
   /// Wakes `count` workers, or all if fewer are parked.
@@ -30,14 +33,14 @@ class IdleWorkers {
  private:
   struct alignas(64) Place {
     std::atomic<uint32_t> woken{0};
-    std::atomic<int> cpu{-1};  // the processor where the worker ran last
+    std::atomic<int> cpu{-1};  // the processor on which the worker last ran
   };
   bool take(uint32_t worker);
   uint32_t wake_some(uint32_t count, int cpu_to_avoid);
 
   const uint32_t words_;
   std::unique_ptr<Place[]> places_;
-  std::unique_ptr<std::atomic<uint64_t>[]> asleep_;  // a bit for each worker
+  std::unique_ptr<std::atomic<uint64_t>[]> asleep_;  // one bit per worker
   std::atomic<uint32_t> coming_{0};
 };
 

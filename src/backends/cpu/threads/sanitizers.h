@@ -1,4 +1,5 @@
-// The calls by which the sanitizers follow a change of stacks. Nothing in other builds.
+// Annotations by which sanitizers follow switches between stacks. Other builds compile them to
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,8 @@
 
 namespace km::cpu {
 
-/// Before a switch to the stack [low, low + size). `save` keeps this stack's state; null: it ends.
+/// Announces a switch to the stack [low, low + size). `save` receives the state of the current
+/// stack; null if that stack ends.
 inline void before_switch([[maybe_unused]] void** save, [[maybe_unused]] const void* low,
                           [[maybe_unused]] size_t size) {
 #if defined(KM_ASAN)
@@ -38,7 +40,8 @@ inline void before_switch([[maybe_unused]] void** save, [[maybe_unused]] const v
 #endif
 }
 
-/// After a switch, on the new stack. `saved` is what its last before_switch kept (null: fresh).
+/// Completes a switch, on the new stack. `saved` is the state that before_switch() stored when the
+/// stack was last left; null for a new stack.
 inline void after_switch([[maybe_unused]] void* saved, [[maybe_unused]] const void** old_low,
                          [[maybe_unused]] size_t* old_size) {
 #if defined(KM_ASAN)
@@ -46,14 +49,15 @@ inline void after_switch([[maybe_unused]] void* saved, [[maybe_unused]] const vo
 #endif
 }
 
-/// A stack was abandoned with frames on it: they must not poison its next use.
+/// Announces that a stack was left with frames on it, whose poison would cause false reports when
+/// it is used again.
 inline void stack_abandoned([[maybe_unused]] void* low, [[maybe_unused]] size_t size) {
 #if defined(KM_ASAN)
   __asan_unpoison_memory_region(low, size);
 #endif
 }
 
-// ThreadSanitizer keeps a call stack per fiber.
+// ThreadSanitizer keeps a call stack per fiber. In other builds, fibers are null.
 inline void* make_tsan_fiber() {
 #if defined(KM_TSAN)
   return __tsan_create_fiber(0);

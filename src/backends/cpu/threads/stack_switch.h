@@ -1,4 +1,4 @@
-// The hand-written context switches of the architecture's stack_switch.S.
+// The context switches in the architecture's stack_switch.S, which documents them.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ void km_cpu_fiber_start();
 
 namespace km::cpu {
 
-/// Makes a stack whose first km_cpu_switch calls function(argument); gives its position. The
-/// function must never return.
+/// Prepares a stack on which the first km_cpu_switch() calls function(argument), and returns the
+/// position to switch to. The function must not return.
 void* fiber_prepare(void* stack_top, void (*function)(void*), void* argument);
 
 }  // namespace km::cpu

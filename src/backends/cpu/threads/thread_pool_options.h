@@ -1,4 +1,4 @@
-// The worker threads of a device.
+// The options for a device's worker threads.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace km::cpu {
 
 struct ThreadPoolOptions {
   uint32_t threads = 1;
-  uint32_t first_name = 0;  // km-cpu-<first_name>, ...
-  std::vector<int> cpus;    // processors to pin to, one for each thread; empty: not pinned
+  uint32_t first_name = 0;  // the number in the first thread's name, km-cpu-<first_name>
+  std::vector<int> cpus;    // one processor to pin each thread to; empty: not pinned
   bool in_order = false;    // KM_CPU_DETERMINISTIC: one thread runs all blocks of a launch
-  bool may_spin = true;     // false on a machine with one core
+  bool may_spin = true;  // false on a machine with one core, which the spinning thread would occupy
 };
 
 }  // namespace km::cpu

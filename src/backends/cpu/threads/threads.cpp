@@ -26,13 +26,14 @@ void* run(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
   detail::is_engine_thread = true;
   pthread_setname_np(pthread_self(), start->name.c_str());
-  // Callbacks may hold state for this thread, so it may not be cancelled.
+  // Host code that runs on this thread in a callback must not cancel it: the backend needs the
+  // thread.
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   if (start->cpu >= 0) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<size_t>(start->cpu), &set);
-    // Pinning is only a preference, so a failure is ignored.
+    // Pinning is only a preference, so its failure is ignored.
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   }
   const HostMemoryNeeded needed;  // the thread has no caller to report a lack of memory to
@@ -49,7 +50,8 @@ int add_thread_local(dl_phdr_info* object, size_t, void* sum) {
   return 0;
 }
 
-/// glibc takes the thread-local memory of the program and its libraries from a new thread's stack.
+/// The size of the thread-local memory of the program and its libraries, which glibc takes from a
+/// new thread's stack.
 uint64_t thread_local_bytes() {
   uint64_t sum = 16 << 10;
   dl_iterate_phdr(add_thread_local, &sum);

@@ -1,12 +1,12 @@
-// Entering and leaving generated code, and switching between warps (System V, x86-64).
-// Only callee-saved registers and the floating-point control words are kept: everything else is
-// dead at a call.
+// Entering and leaving generated code, and switching between warps (System V ABI, x86-64). A call
+// may change all registers but the callee-saved ones, so only those are saved; on entry also the
+// floating-point control words, which generated code needs at their defaults.
 
   .text
 
 // uint64_t km_cpu_enter(CodeGuard* guard, void* stack_top, void (*function)(void*), void* argument)
-// Calls function(argument) on the stack below stack_top (null: on this one) with default
-// floating-point control. Returns 0, or the code that km_cpu_leave was given.
+// Calls function(argument) on the stack below stack_top (null: on the current one) with default
+// floating-point control. Returns 0, or the code that was passed to km_cpu_leave.
   .globl km_cpu_enter
   .hidden km_cpu_enter
   .type km_cpu_enter, @function
@@ -41,8 +41,8 @@ km_cpu_enter:
   .size km_cpu_enter, .-km_cpu_enter
 
 // [[noreturn]] void km_cpu_leave(CodeGuard* guard, uint64_t code)
-// Ends the km_cpu_enter of this guard, from any depth and from any stack. It is also where the
-// signal handler sends a thread whose generated code has faulted.
+// Ends the km_cpu_enter of this guard, from any depth and from any stack. The signal handler also
+// resumes a thread here after a fault in its generated code.
   .globl km_cpu_leave
   .hidden km_cpu_leave
   .type km_cpu_leave, @function
@@ -66,8 +66,8 @@ km_cpu_leave:
   .size km_cpu_leave, .-km_cpu_leave
 
 // void km_cpu_switch(void** save, void* to)
-// Stores this stack's position in *save and goes on at `to`, which another km_cpu_switch stored
-// or fiber_prepare() made.
+// Stores the position of the current stack in *save and resumes at `to`, which an earlier
+// km_cpu_switch stored or fiber_prepare() returned.
   .globl km_cpu_switch
   .hidden km_cpu_switch
   .type km_cpu_switch, @function
@@ -91,7 +91,7 @@ km_cpu_switch:
   .cfi_endproc
   .size km_cpu_switch, .-km_cpu_switch
 
-// Where a fresh fiber begins: rbx holds its function, r12 the argument. The function must not
+// The entry point of a new fiber: rbx holds its function, r12 the argument. The function must not
 // return.
   .globl km_cpu_fiber_start
   .hidden km_cpu_fiber_start
