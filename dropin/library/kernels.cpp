@@ -27,7 +27,7 @@ cu::CUresult KernelModule::launch_bytes(const Driver& driver, cu::CUstream strea
   const cu::CUresult got =
       driver.cuLibraryGetKernel(&found, library_.load(std::memory_order_acquire), kernel);
   if (got != cu::CUDA_SUCCESS) {
-    log(LogLevel::kInfo, "cuda", "there is no kernel %s in the library", kernel);
+    log(LogLevel::kInfo, "cuda", "the library has no kernel %s", kernel);
     return got;
   }
   void* arguments[] = {parameters};

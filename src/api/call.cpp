@@ -17,7 +17,7 @@ Error Call::not_live(ObjectType type, uint64_t id, const char* parameter) {
   const char* claimed_name = handle_type_name(claimed);
   if (*claimed_name == '\0') {
     return make_error(KM_ERROR_INVALID_HANDLE,
-                      "%s is 0x%" PRIx64 ", which is no handle of this library; expected a %s",
+                      "%s is 0x%" PRIx64 ", which is not a handle of this library; expected a %s",
                       parameter, id, expected);
   }
   if (claimed != type) {

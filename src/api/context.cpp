@@ -12,7 +12,7 @@ namespace {
 
 Status check_limit(km_context_limit limit) {
   if (limit > KM_CONTEXT_LIMIT_INVALID && limit <= KM_CONTEXT_LIMIT_PERSISTING_L2_BYTES) return {};
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no limit of a context", limit);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is not a limit of contexts", limit);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ km_status km_device_attribute_get(km_device device, km_device_attribute attribut
     KM_GET(target, call, device);
     KM_REQUIRE(out_value);
     if (!is_device_attribute(attribute)) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no device attribute", attribute);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is not a device attribute", attribute);
     }
     KM_ASSIGN(*out_value, target->attribute(attribute));
     return {};

@@ -12,11 +12,12 @@ namespace {
 
 Result<const StatusText*> text_of(km_status status) {
   if (const StatusText* text = status_text(status)) return text;
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no status of this library", status);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is not a status of this library", status);
 }
 
 Error no_cuda_result(int32_t cuda_result) {
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no result of the CUDA driver", cuda_result);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is not a result of the CUDA driver",
+                    cuda_result);
 }
 
 // Reading the last error must not replace it, so these calls set no text of their own.

@@ -12,7 +12,7 @@ Status check_attribute(km_function_attribute attribute) {
       attribute <= KM_FUNCTION_ATTRIBUTE_CLUSTER_POLICY) {
     return {};
   }
-  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is no function attribute", attribute);
+  return make_error(KM_ERROR_INVALID_ARGUMENT, "%d is not a function attribute", attribute);
 }
 
 bool is_settable(km_function_attribute attribute) {

@@ -103,7 +103,7 @@ km_status km_stream_wait_value(km_stream stream, km_slice slice, uint64_t offset
     KM_GET(target, call, stream);
     KM_GET(place, call, slice);
     if (condition < KM_WAIT_CONDITION_GREATER_EQUAL || condition > KM_WAIT_CONDITION_NOR) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "condition is %d, which is no condition",
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "condition is %d, which is not a condition",
                         condition);
     }
     const auto kind = static_cast<kmb_memory_op_kind>(

@@ -56,7 +56,8 @@ km_status km_tune_set_check(km_tune tune, km_tune_check check, double tolerance)
   return guard(__func__, [&](Call& call) -> Status {
     KM_GET(target, call, tune);
     if (check < KM_TUNE_CHECK_OFF || check > KM_TUNE_CHECK_F64) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "check is %d, which is no kind of check", check);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "check is %d, which is not a kind of check",
+                        check);
     }
     if (!(tolerance >= 0)) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "tolerance is %g; it must not be negative",

@@ -62,8 +62,8 @@ Result<const kmb_backend*> load_plugin(const std::string& name) {
   const auto entry = library->function<kmb_plugin_entry>(kEntryPoint);
   const kmb_backend* table = entry != nullptr ? entry() : nullptr;
   if (table == nullptr) {
-    return make_error(KM_ERROR_BUILD_MISMATCH, "%s is no backend plugin: it lacks %s", path.c_str(),
-                      kEntryPoint);
+    return make_error(KM_ERROR_BUILD_MISMATCH, "%s is not a backend plugin: it lacks %s",
+                      path.c_str(), kEntryPoint);
   }
   log(LogLevel::kDebug, "loader", "loaded %s", path.c_str());
   return table;

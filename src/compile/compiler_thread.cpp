@@ -85,7 +85,7 @@ void watch_for_children() {
 }
 
 Error no_longer() {
-  return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "the process exits: NVRTC compiles nothing more");
+  return make_error(KM_ERROR_NVRTC_UNAVAILABLE, "the process is exiting: NVRTC compiles no more");
 }
 
 /// Registers before_exit() so that it runs before the destructors of all objects that NVRTC has

@@ -44,7 +44,7 @@ Result<int> parse_compute_capability(const std::string& text) {
   const auto [stop, code] = std::from_chars(digits.data(), end, number);
   if (code != std::errc() || stop != end || number < 10 || number > 999) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "'%s' is no compute capability; expected for example 8.9", text.c_str());
+                      "'%s' is not a compute capability; expected for example 8.9", text.c_str());
   }
   return number;
 }

@@ -45,7 +45,7 @@ class ExecCommand : public Command {
 /// Refuses negative sizes, because the parser of unsigned numbers would turn -1 into the largest
 /// value.
 std::string refuse_minus(const std::string& text) {
-  return text.starts_with('-') ? in_quotes(text) + " is no size; give one such as 8G"
+  return text.starts_with('-') ? in_quotes(text) + " is not a size; give one such as 8G"
                                : std::string();
 }
 

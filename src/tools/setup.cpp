@@ -189,7 +189,7 @@ Status SetupCommand::bring() const {
   // This process may have searched already and cached the outcome, so a new one checks.
   KM_ASSIGN(const int code, run_program({"/proc/self/exe", "setup", "--check"}));
   return code == 0 ? Status()
-                   : error(KM_ERROR_NVRTC_UNAVAILABLE, "NVRTC was brought but not found");
+                   : error(KM_ERROR_NVRTC_UNAVAILABLE, "NVRTC was downloaded but cannot be found");
 }
 
 /// Prints the NVRTC that this process found, or the reason why there is none.

@@ -304,7 +304,7 @@ Result<uint32_t> TuneCommand::choose(km_tune tune, const std::vector<Candidate>&
     config.shared_bytes = shared_bytes_;
     KM_TRY(check(km_tune_add_candidate(tune, &config, candidate.options.c_str(), &number)));
   }
-  if (!std::isfinite(tolerance_)) return usage_error("--tolerance is no finite number");
+  if (!std::isfinite(tolerance_)) return usage_error("--tolerance is not a finite number");
   if (check_ || tolerance_ > 0) {
     KM_TRY(check(km_tune_set_check(tune, tolerance_ > 0 ? KM_TUNE_CHECK_F32 : KM_TUNE_CHECK_EXACT,
                                    tolerance_)));

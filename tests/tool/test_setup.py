@@ -107,7 +107,7 @@ class Setup(Case):
         os.makedirs(self.path("mine/nvidia"))
         os.mkdir(self.path("data/kernelmill"))
         os.symlink(self.path("mine"), self.path("data/kernelmill/nvrtc"))
-        self.assertIn("it is no folder", self.bad(1, "setup", "--force", env=self.environment))
+        self.assertIn("it is not a folder", self.bad(1, "setup", "--force", env=self.environment))
         self.run_tool("setup", "--force", "-y", env=self.environment)
         self.assertTrue(os.path.isdir(self.path("mine/nvidia")))
         self.assertFalse(os.path.islink(self.path("data/kernelmill/nvrtc")))

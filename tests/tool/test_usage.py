@@ -102,14 +102,14 @@ class RunUsage(Case):
             "i32:5000000000": "does not fit into i32",
             "f32:": "expected in:",
             "f32:1,,2": "is not a number of type f32",
-            "zeros:f32": "is no shape",
-            "zeros:f8[4]": "is no shape",
+            "zeros:f32": "is not a shape",
+            "zeros:f8[4]": "is not a shape",
             "f16:1,x": "'x' is not a number of type f16",
             "zeros:f32[0]": "no elements",
-            "zeros:f32[four]": "'four' is no extent",
-            "zeros:f32[99999999999999999999]": "is no extent",
+            "zeros:f32[four]": "'four' is not an extent",
+            "zeros:f32[99999999999999999999]": "is not an extent",
             "zeros:f64[9999999999,9999999999]": "more than 64 TiB",
-            "zeros:@0": "argument 0 is no array",
+            "zeros:@0": "argument 0 is not an array",
             "out:y.npy": "expected out:FILE:SHAPE",
             "out:y.txt:f32[4]": ".npy or .png",
             "out:y.jpg:4x4x3": "images are written as .png",
@@ -117,7 +117,7 @@ class RunUsage(Case):
             "out:y.png:4x4x5": "a PNG image is u8",
             "out:y.png:4x4": "an image is WxHxC",
             "in:x.txt": ".npy or .png",
-            "i32:@0.count": "argument 0 is no array",
+            "i32:@0.count": "argument 0 is not an array",
         }
         for spec, expected in cases.items():
             message = self.refused("--arg", spec)

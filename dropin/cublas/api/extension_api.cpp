@@ -175,7 +175,7 @@ cublasStatus_t move_triangle(Handle& h, km_data_type type, cublasFillMode_t uplo
                              bool to_packed) {
   LIB_TRY(check_sizes({n}));
   if (uplo != CUBLAS_FILL_MODE_LOWER && uplo != CUBLAS_FILL_MODE_UPPER) {
-    return invalid("uplo is %d, which is no triangle", static_cast<int>(uplo));
+    return invalid("uplo is %d, which is not a triangle", static_cast<int>(uplo));
   }
   if (leading < std::max<int64_t>(n, 1))
     return invalid("lda is %lld", static_cast<long long>(leading));

@@ -64,7 +64,7 @@ cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
   return call(__func__, [&]() -> cublasStatus_t {
     const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
     const int which = static_cast<int>(type);
-    if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
+    if (which < 0 || which > 2) return invalid("type is %d, which is not a property", which);
     return write_value("value", value, parts[which]);
   });
 }

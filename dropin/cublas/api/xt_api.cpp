@@ -30,7 +30,7 @@ cublasStatus_t xt_call(const char* function, cublasXtHandle_t handle, Body&& bod
   return call(function, [&]() -> cublasStatus_t {
     const auto found = library::handle_map<XtHandle>().find(reinterpret_cast<uint64_t>(handle));
     if (found == nullptr) {
-      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
+      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not live");
     }
     if (library::is_in_callback()) {
       return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),

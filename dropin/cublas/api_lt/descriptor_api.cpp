@@ -202,7 +202,8 @@ cublasStatus_t destroy(const void* opaque, const char* name) {
   if (opaque == nullptr) return CUBLAS_STATUS_SUCCESS;
   const bool has_ended =
       is_id(opaque) && descriptor_table<T>().remove(reinterpret_cast<uint64_t>(opaque));
-  return has_ended ? CUBLAS_STATUS_SUCCESS : invalid("%s is no live descriptor of its kind", name);
+  return has_ended ? CUBLAS_STATUS_SUCCESS
+                   : invalid("%s is not a live descriptor of its kind", name);
 }
 
 }  // namespace

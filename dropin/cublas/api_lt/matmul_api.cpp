@@ -31,7 +31,7 @@ cublasStatus_t check_handle(cublasLtHandle_t handle) {
   if (library::handle_map<LtHandle>().find(id) != nullptr || is_cublas_handle(id)) {
     return CUBLAS_STATUS_SUCCESS;
   }
-  return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
+  return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not live");
 }
 
 /// Prepares a call's stream and context. The descriptors, not the handle, determine whether scalars
@@ -219,7 +219,7 @@ cublasStatus_t cublasLtLoggerOpenFile(const char* path) {
   return call(__func__, [&]() -> cublasStatus_t {
     const NoCancellation postponed;
     std::string name;
-    if (!library::read_host_text(path, PATH_MAX, &name)) return invalid("logFile is no text");
+    if (!library::read_host_text(path, PATH_MAX, &name)) return invalid("logFile is not a text");
     std::FILE* const file = std::fopen(name.c_str(), "ae");  // tidy: file: a log grows line by line
     if (file == nullptr) return invalid("the log cannot be opened: %s", name.c_str());
     log_to(file);
@@ -264,7 +264,7 @@ cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
   return call(__func__, [&]() -> cublasStatus_t {
     const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
     const int which = static_cast<int>(type);
-    if (which < 0 || which > 2) return invalid("type is %d, which is no property", which);
+    if (which < 0 || which > 2) return invalid("type is %d, which is not a property", which);
     return write_value("value", value, parts[which]);
   });
 }

@@ -123,7 +123,7 @@ cublasStatus_t call(const char* function, cublasHandle_t handle, Body&& body) {
   return call(function, [&]() -> cublasStatus_t {
     const std::shared_ptr<Handle> found = find_handle(handle);
     if (found == nullptr) {
-      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not a live one");
+      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not live");
     }
     cu::CUcontext current = nullptr;
     found->driver->cuCtxGetCurrent(&current);

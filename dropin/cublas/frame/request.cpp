@@ -41,7 +41,7 @@ Request& Request::fail(cublasStatus_t status) {
 Request& Request::operation(const char* name, cublasOperation_t value,
                             km_blas_operation kmb_blas_call::* member) {
   if (value < CUBLAS_OP_N || value > CUBLAS_OP_C) {
-    return fail(invalid("%s is %d, which is no operation", name, static_cast<int>(value)));
+    return fail(invalid("%s is %d, which is not an operation", name, static_cast<int>(value)));
   }
   constexpr km_blas_operation kOperations[] = {KM_BLAS_OPERATION_NONE, KM_BLAS_OPERATION_TRANSPOSE,
                                                KM_BLAS_OPERATION_CONJUGATE_TRANSPOSE};
@@ -51,7 +51,7 @@ Request& Request::operation(const char* name, cublasOperation_t value,
 
 Request& Request::triangle(cublasFillMode_t value) {
   if (value != CUBLAS_FILL_MODE_LOWER && value != CUBLAS_FILL_MODE_UPPER) {
-    return fail(invalid("uplo is %d, which is no triangle", static_cast<int>(value)));
+    return fail(invalid("uplo is %d, which is not a triangle", static_cast<int>(value)));
   }
   request_.call.triangle =
       value == CUBLAS_FILL_MODE_LOWER ? KM_BLAS_TRIANGLE_LOWER : KM_BLAS_TRIANGLE_UPPER;
@@ -60,7 +60,7 @@ Request& Request::triangle(cublasFillMode_t value) {
 
 Request& Request::diagonal(cublasDiagType_t value) {
   if (value != CUBLAS_DIAG_NON_UNIT && value != CUBLAS_DIAG_UNIT) {
-    return fail(invalid("diag is %d, which is no kind of diagonal", static_cast<int>(value)));
+    return fail(invalid("diag is %d, which is not a kind of diagonal", static_cast<int>(value)));
   }
   request_.call.diagonal =
       value == CUBLAS_DIAG_UNIT ? KM_BLAS_DIAGONAL_UNIT : KM_BLAS_DIAGONAL_STORED;
@@ -69,7 +69,7 @@ Request& Request::diagonal(cublasDiagType_t value) {
 
 Request& Request::side(cublasSideMode_t value) {
   if (value != CUBLAS_SIDE_LEFT && value != CUBLAS_SIDE_RIGHT) {
-    return fail(invalid("side is %d, which is no side", static_cast<int>(value)));
+    return fail(invalid("side is %d, which is not a side", static_cast<int>(value)));
   }
   request_.call.side = value == CUBLAS_SIDE_LEFT ? KM_BLAS_SIDE_LEFT : KM_BLAS_SIDE_RIGHT;
   return *this;

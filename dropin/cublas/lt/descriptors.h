@@ -111,7 +111,7 @@ bool read_descriptor(const void* opaque, const char* name, T* out) {
                             ? descriptor_table<T>().read(reinterpret_cast<uint64_t>(opaque), out)
                             : opaque != nullptr && library::read_host(out, opaque, sizeof(T));
   if (is_there && out->mark == T::kMark) return true;
-  frame::explain("%s is no live descriptor of its kind", name);
+  frame::explain("%s is not a live descriptor of its kind", name);
   return false;
 }
 

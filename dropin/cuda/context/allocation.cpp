@@ -26,7 +26,7 @@ CUresult create_counted_memory(Context& context, uint64_t size_bytes, Ref<km::Me
     context.device().unreserve(size_bytes);
     return result_of(memory.error());
   }
-  KM_ASSERT((*memory)->size_bytes() == size_bytes, "the device counts what the memory has");
+  KM_ASSERT((*memory)->size_bytes() == size_bytes, "the device counts the bytes of the memory");
   *out = std::move(*memory);
   return CUDA_SUCCESS;
 }

@@ -87,8 +87,8 @@ Context::Context(DeviceState& device, Ref<km::Context> core, unsigned flags, boo
 }
 
 Context::~Context() {
-  KM_ASSERT(destroyed_.load(), "what a context holds has ended before its last reference goes");
-  KM_ASSERT(my_current != this, "a context that ends is current nowhere");
+  KM_ASSERT(destroyed_.load(), "a context is destroyed before its last reference is dropped");
+  KM_ASSERT(my_current != this, "a context that is deleted is not current");
 }
 
 CUresult Context::create(DeviceState& device, unsigned flags, bool is_primary, Ref<Context>* out) {
@@ -113,12 +113,12 @@ void Context::destroy(const MayBlock& may_block) {
 }
 
 void Context::deactivate(const MayBlock& may_block) {
-  KM_ASSERT(is_primary_, "only a primary context outlives what it holds");
+  KM_ASSERT(is_primary_, "only a primary context can be deactivated");
   if (!destroyed_.exchange(true)) context_hooks().ends(*this, may_block);
 }
 
 CUresult Context::activate() {
-  KM_ASSERT(is_primary_, "only a primary context begins again");
+  KM_ASSERT(is_primary_, "only a primary context can be activated again");
   if (!is_destroyed()) return CUDA_SUCCESS;
   CU_ASSIGN(Ref<km::Context> fresh, km::Context::create(device_.device));
   {
@@ -167,7 +167,8 @@ CUresult retain_primary(DeviceState& device, Ref<Context>* out) {
   } else {
     CU_TRY(Context::create(device, primary.flags, true, &primary.context));
   }
-  KM_ASSERT(primary.context && !primary.context->is_destroyed(), "what is retained is active");
+  KM_ASSERT(primary.context && !primary.context->is_destroyed(),
+            "a retained primary context is active");
   ++primary.retain_count;
   *out = primary.context;
   return CUDA_SUCCESS;
@@ -177,10 +178,10 @@ CUresult release_primary(const MayBlock& may_block, DeviceState& device) {
   const std::lock_guard lock(device.mutex);
   PrimaryContext& primary = primary_of(device);
   if (primary.retain_count == 0) {
-    return fail(CUDA_ERROR_INVALID_CONTEXT, "nobody has retained the context of device %d",
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "the context of device %d is not retained",
                 device.ordinal);
   }
-  KM_ASSERT(primary.context, "a context is there as long as it is retained");
+  KM_ASSERT(primary.context, "a retained context exists");
   if (--primary.retain_count == 0) primary.context->deactivate(may_block);
   return CUDA_SUCCESS;
 }

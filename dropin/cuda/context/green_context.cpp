@@ -34,7 +34,7 @@ CUresult SmSet::read(const CUdevResource& given, SmSet* out) {
   std::memcpy(&padding, given._internal_padding, sizeof padding);
   if (padding.mark != Padding::kMark || padding.sms.count != given.sm.smCount ||
       Driver::instance().device(padding.sms.device) == nullptr) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the resource is none that this driver has filled in");
+    return fail(CUDA_ERROR_INVALID_VALUE, "the resource was not filled in by this driver");
   }
   *out = padding.sms;
   return CUDA_SUCCESS;

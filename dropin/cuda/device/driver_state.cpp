@@ -20,7 +20,7 @@ CUresult DeviceState::reserve(uint64_t size_bytes) {
                   static_cast<unsigned long long>(free), static_cast<unsigned long long>(limit));
     }
   } while (!used_bytes.compare_exchange_weak(used, used + size_bytes));
-  KM_ASSERT(used + size_bytes <= limit, "programs have no more than the device");
+  KM_ASSERT(used + size_bytes <= limit, "the programs use no more memory than the device has");
   return CUDA_SUCCESS;
 }
 
@@ -64,7 +64,7 @@ DeviceState* Driver::device_at(uint32_t bus) {
 
 void Driver::add(uint64_t address, Allocation allocation) {
   KM_ASSERT(address != 0 && allocation.memory && allocation.size_bytes != 0,
-            "what is found by address is memory");
+            "an entry that is found by its address is an allocation");
   KM_ASSERT(device(allocation.device) != nullptr, "memory belongs to a device of the driver");
   const std::unique_lock lock(memory_mutex_);
   allocation.buffer_id = ++last_buffer_id_;

@@ -57,7 +57,7 @@ struct DeviceState {
   CUresult reserve(uint64_t size_bytes);
   void unreserve(uint64_t size_bytes) {
     [[maybe_unused]] const uint64_t used = used_bytes.fetch_sub(size_bytes);
-    KM_ASSERT(used >= size_bytes, "no more is given back than was reserved");
+    KM_ASSERT(used >= size_bytes, "no more is returned than was reserved");
   }
 };
 

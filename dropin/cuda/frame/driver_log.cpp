@@ -88,7 +88,7 @@ void note_unheard(const char* text) {
   if (made == nullptr) return;  // out of memory: the call's result matters more
   *made = {t_unheard, size_bytes};
   std::memcpy(made->text(), text, size_bytes + 1);
-  KM_ASSERT((t_unheard == nullptr) == (t_unheard_count == 0), "the count is the list's");
+  KM_ASSERT((t_unheard == nullptr) == (t_unheard_count == 0), "the count matches the list");
   t_unheard = made;
   ++t_unheard_count;
 }

@@ -158,8 +158,8 @@ class Pin {
 
 /// Declares `variable`, the pinned object of `handle`, or returns the type's result for an invalid
 /// handle.
-#define CU_GET(type, variable, handle)                                                           \
-  const ::km::dropin::Pin<::km::dropin::type> variable(handle);                                  \
-  if (!(variable))                                                                               \
-  return ::km::dropin::fail(::km::dropin::kNoHandle<::km::dropin::type>, "%s is no live handle", \
-                            #handle)
+#define CU_GET(type, variable, handle)                                   \
+  const ::km::dropin::Pin<::km::dropin::type> variable(handle);          \
+  if (!(variable))                                                       \
+  return ::km::dropin::fail(::km::dropin::kNoHandle<::km::dropin::type>, \
+                            "%s is not a live handle", #handle)

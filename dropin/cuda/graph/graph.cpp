@@ -150,7 +150,7 @@ CUresult Graph::numbers_of(const CUgraphNode* nodes, size_t count,
   for (size_t i = 0; i < count; ++i) {
     const Pin<GraphNode> node(nodes[i]);
     if (!node || node->graph() != handle_of(*this)) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "dependency %zu is no node of the graph", i);
+      return fail(CUDA_ERROR_INVALID_VALUE, "dependency %zu is not a node of the graph", i);
     }
     out->push_back(node->node());
   }
@@ -198,7 +198,7 @@ CUgraph* Graph::bodies_of(uint64_t node, const SharedWork& work) {
 }
 
 void Graph::take_child(uint64_t node, Graph& child) {
-  KM_ASSERT(&child != this, "a graph is no part of itself");
+  KM_ASSERT(&child != this, "a graph is not its own child");
   keep_all_of(child);
   child.is_part_.store(true);
   const std::lock_guard lock(mutex_);
@@ -257,7 +257,7 @@ bool Graph::take(UserObject& object, uint64_t count) {
 CUresult NodeUse::get(CUgraphNode handle) {
   pinned = Pin<GraphNode>(handle);
   if (pinned) graph = Pin<Graph>(pinned->graph());
-  if (!pinned || !graph) return fail(CUDA_ERROR_INVALID_VALUE, "the node is no live handle");
+  if (!pinned || !graph) return fail(CUDA_ERROR_INVALID_VALUE, "the node is not a live handle");
   CU_ASSIGN(node, graph->core().node(pinned->node()));
   return CUDA_SUCCESS;
 }
@@ -302,7 +302,7 @@ CUresult memcpy_work_of(Context& context, const CUDA_MEMCPY3D& copy, const Graph
                 copy.WidthInBytes, copy.Height, copy.Depth);
   }
   if (sides.to.side == Side::kHost && sides.from.side == Side::kHost) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "copies from host to host are no nodes");
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a copy from host to host cannot be a node");
   }
   const auto host = [](const Side3d& side) { return reinterpret_cast<void*>(side.address); };
   const bool is_flat = sides.shape.is_flat() && !has_rows(old);

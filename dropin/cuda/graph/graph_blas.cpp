@@ -57,10 +57,10 @@ bool is_blas_node(CUhostFn function) { return function == &run_by_graphs_alone; 
 CUresult blas_node_of(const Context& context, const void* user_data, SharedWork* out) {
   SharedWork work = read_calls().find(user_data);
   if (work == nullptr) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "no node has this call of BLAS any more");
+    return fail(CUDA_ERROR_INVALID_VALUE, "no node holds this BLAS call any longer");
   }
   if (&work->as<BlasOperation>()->engine->context() != context.core().get()) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the call of BLAS is of another context");
+    return fail(CUDA_ERROR_INVALID_VALUE, "the BLAS call belongs to another context");
   }
   *out = std::move(work);
   return CUDA_SUCCESS;

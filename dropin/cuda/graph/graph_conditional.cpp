@@ -115,7 +115,7 @@ CUresult ConditionalValue::create(Graph& graph, unsigned default_value, unsigned
   std::shared_ptr<ConditionalValue> made(  // tidy: new: belongs to the shared_ptr around it
       new ConditionalValue(std::move(memory), handle_of(graph), default_value, flags));
   const std::lock_guard lock(known().mutex);
-  KM_ASSERT(!known().by_handle.contains(made->handle()), "a value has its address alone");
+  KM_ASSERT(!known().by_handle.contains(made->handle()), "the address of a value is unique");
   known().by_handle[made->handle()] = made;
   *out = std::move(made);
   return CUDA_SUCCESS;
@@ -131,7 +131,7 @@ CUresult conditional_work_of(Graph& graph, const CUDA_CONDITIONAL_NODE_PARAMS& p
   CU_TRY(check_size(params));
   const std::shared_ptr<ConditionalValue> value = find_value(params.handle);
   if (!value || value->graph() != handle_of(graph)) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no conditional handle of the graph",
+    return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is not a conditional handle of the graph",
                 params.handle);
   }
   if (params.ctx != handle_of(graph.context())) {
@@ -159,7 +159,7 @@ CUresult conditional_work_of(Graph& graph, const CUDA_CONDITIONAL_NODE_PARAMS& p
 
 CUDA_CONDITIONAL_NODE_PARAMS read_conditional(Graph& graph, uint64_t node, const SharedWork& work) {
   KM_ASSERT(note_of(*work) != nullptr && note_of(*work)->type == CU_GRAPH_NODE_TYPE_CONDITIONAL,
-            "a node that decides has the note of one");
+            "a conditional node has the note of one");
   auto params = static_cast<const ConditionalNote*>(note_of(*work))->params;
   params.phGraph_out = graph.bodies_of(node, work);
   return params;

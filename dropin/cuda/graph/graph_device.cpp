@@ -139,7 +139,7 @@ CUresult make_captured_updatable(CUstream handle, CUgraphDeviceNode* out) {
   CU_TRY(stream.get(handle));
   const CaptureInfo info = capture_info(stream.core());
   if (info.status != KM_CAPTURE_STATUS_ACTIVE || info.nodes.size() != 1) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "only nodes of graphs are for kernels to change");
+    return fail(CUDA_ERROR_INVALID_VALUE, "kernels can change only nodes of graphs");
   }
   const Pin<Graph> graph(publish_captured(stream->context(), info.graph));
   if (!graph) return fail(CUDA_ERROR_INVALID_VALUE, "the graph was destroyed");

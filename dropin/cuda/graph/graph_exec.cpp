@@ -51,13 +51,13 @@ GraphExec::GraphExec(Graph& graph, Ref<km::GraphExec> core, uint64_t flags,
       is_updatable_(has_updatable(graph.core())),
       claim_(std::move(claim)),
       references_(graph.references()) {
-  KM_ASSERT(core_, "what is ready to run has a core");
-  KM_ASSERT(claim_ == nullptr || graph.is_claimed(), "the claim is one of the graph");
+  KM_ASSERT(core_, "an executable graph has a core graph");
+  KM_ASSERT(claim_ == nullptr || graph.is_claimed(), "the claim is on this graph");
   collect_memory_nodes(graph.core(), &memory_nodes_);
 }
 
 GraphExec::~GraphExec() {
-  KM_ASSERT(core_, "what was instantiated has its core until its end");
+  KM_ASSERT(core_, "an executable graph keeps its core graph until its end");
   core_ = nullptr;
   drop_after(last_stream_.get(), std::move(references_));
 }
@@ -77,7 +77,7 @@ Status GraphExec::update(Graph& graph) {
 
 CUresult GraphExec::launch(Stream& stream) {
   if (is_updatable_ && stream.core().is_capturing()) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that kernels change is no part of others");
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that kernels change cannot be a part of others");
   }
   const std::lock_guard lock(mutex_);
   const bool is_captured = stream.core().is_capturing();

@@ -28,7 +28,7 @@ void raise_to(std::atomic<uint64_t>& high, uint64_t value) {
 }
 
 std::shared_ptr<GraphWork> work_with(std::shared_ptr<MemoryNote> note) {
-  KM_ASSERT(note->memory != nullptr, "a node of memory has memory");
+  KM_ASSERT(note->memory != nullptr, "a memory node has memory");
   auto work = std::make_shared<GraphWork>();
   work->memories.push_back(note->memory->memory());
   work->note = as_note<MemoryNote>(std::move(note));
@@ -70,7 +70,7 @@ CUresult GraphMemory::create(Context& context, uint64_t size_bytes,
   allocation.context_id = context.id();
   Driver::instance().add(made->address_, std::move(allocation));
   const std::lock_guard lock(known().mutex);
-  KM_ASSERT(!known().by_address.contains(made->address_), "memory has its address alone");
+  KM_ASSERT(!known().by_address.contains(made->address_), "the address of the memory is unique");
   known().by_address[made->address_] = made;
   *out = std::move(made);
   return CUDA_SUCCESS;

@@ -27,7 +27,7 @@ CUDA_MEMSET_NODE_PARAMS older(const CUDA_MEMSET_NODE_PARAMS_v2& params) {
 CUresult child_work_of(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, Graph* parent, SharedWork* out) {
   // only new nodes can move a child: move_child()
   if (params.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "another graph cannot be moved to where one is");
+    return fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be moved into a node that has one");
   }
   if (params.ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) {
     return fail(CUDA_ERROR_INVALID_VALUE, "there is no ownership %d", params.ownership);
@@ -75,7 +75,8 @@ CUresult check_reserved(const CUgraphNodeParams& params) {
 CUresult check_edges(const CUgraphEdgeData* edges, size_t count) {
   for (size_t i = 0; edges != nullptr && i < count; ++i) {
     if (edges[i].type == 0 && edges[i].from_port == 0 && edges[i].to_port == 0) continue;
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes start when those before them are over");
+    return fail(CUDA_ERROR_NOT_SUPPORTED,
+                "nodes can start only after the whole of their predecessors");
   }
   return CUDA_SUCCESS;
 }
@@ -102,7 +103,7 @@ CUresult move_child(Graph& graph, const CUgraphNode* dependencies, size_t count,
     return fail(CUDA_ERROR_INVALID_VALUE, "the child and the graph are of different contexts");
   }
   if (has_conditionals(child->core())) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph that decides cannot be a child");
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph with conditional nodes cannot be a child");
   }
   CU_TRY(graph.add(dependencies, count, child_work(Ref<km::Graph>::share(child->core())), out));
   const Pin<GraphNode> node(*out);
@@ -116,7 +117,8 @@ CUresult event_work_of(Context& context, CUgraphNodeType type, CUevent handle, S
     return fail(CUDA_ERROR_INVALID_VALUE, "the event and the graph are of different contexts");
   }
   if (event->shared() != nullptr) {  // a node's record would not reach other processes
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of events that processes share are missing");
+    return fail(CUDA_ERROR_NOT_SUPPORTED,
+                "nodes for events that are shared between processes are not supported");
   }
   auto work = std::make_shared<GraphWork>();
   if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {

@@ -50,7 +50,7 @@ CUresult FoundOps::add(Context& context, const CUstreamBatchMemOpParams& op) {
   // Only the first version of these functions accepts CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER.
   const unsigned known = writes ? 0U : 3U | unsigned{CU_STREAM_WAIT_VALUE_FLUSH};
   if ((given.flags & ~known) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", given.flags);
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", given.flags);
   }
   const uint32_t size_bytes = is_wide ? 8 : 4;
   if (given.address % size_bytes != 0) {
@@ -89,9 +89,9 @@ CUresult FoundOps::read(Context& context, const CUstreamBatchMemOpParams* params
         CU_TRY(check_barrier(params[i]));
         break;
       case CU_STREAM_MEM_OP_ATOMIC_REDUCTION:
-        return fail(CUDA_ERROR_NOT_SUPPORTED, "streams do no atomic reductions");
+        return fail(CUDA_ERROR_NOT_SUPPORTED, "streams cannot perform atomic reductions");
       default:
-        return fail(CUDA_ERROR_INVALID_VALUE, "operation %u is of type %d, which is none", i,
+        return fail(CUDA_ERROR_INVALID_VALUE, "operation %u is of the unknown type %d", i,
                     params[i].operation);
     }
   }

@@ -62,7 +62,7 @@ UserReferences::~UserReferences() {
 void UserReferences::add(UserObject& object, uint64_t count) {
   const auto [known, is_new] = counts_.try_emplace(&object, 0);
   if (is_new) object.ref();
-  KM_ASSERT(count != 0, "a graph has references or none");
+  KM_ASSERT(count != 0, "a reference count that is added is not 0");
   known->second += count;
 }
 
@@ -76,7 +76,7 @@ void UserReferences::add_all_of(const UserReferences& other) {
 bool UserReferences::take(UserObject& object, uint64_t count) {
   const auto known = counts_.find(&object);
   if (known == counts_.end() || known->second < count) return false;
-  KM_ASSERT(known->second != 0, "an object without references is forgotten");
+  KM_ASSERT(known->second != 0, "an object without references is removed");
   known->second -= count;
   if (known->second != 0) return true;
   counts_.erase(known);

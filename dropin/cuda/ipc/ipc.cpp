@@ -32,7 +32,7 @@ struct Mapping {
 
 CUresult not_there(const IpcHandle& handle) {
   return fail(CUDA_ERROR_INVALID_HANDLE,
-              "process %d does not share it any more, or may not be looked at by this one",
+              "process %d no longer shares it, or this process may not inspect that one",
               handle.process);
 }
 
@@ -46,7 +46,7 @@ bool names(const IpcHandle& handle, const struct stat& about) {
 CUresult describe_file(int file, uint64_t kind, IpcHandle* out) {
   struct stat about{};
   if (fstat(file, &about) != 0) {
-    return fail(CUDA_ERROR_OPERATING_SYSTEM, "memory to share cannot be looked at");
+    return fail(CUDA_ERROR_OPERATING_SYSTEM, "memory to be shared cannot be inspected");
   }
   out->kind = kind;
   out->process = getpid();
@@ -59,7 +59,7 @@ CUresult describe_file(int file, uint64_t kind, IpcHandle* out) {
 
 CUresult open_file_of(const IpcHandle& handle, uint64_t kind, File* out) {
   if (handle.kind != kind) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the 64 bytes are no handle of this library's %s",
+    return fail(CUDA_ERROR_INVALID_VALUE, "the 64 bytes are not a handle of this library's %s",
                 kind == kIpcEvent ? "events" : "memory");
   }
   if (handle.process == getpid()) {
@@ -77,7 +77,7 @@ CUresult map_shared(Context& context, const File& file, uint64_t file_size_bytes
                     uint64_t offset_bytes, uint64_t size_bytes, Ref<km::Memory>* out) {
   if (size_bytes == 0 || offset_bytes > file_size_bytes ||
       size_bytes > file_size_bytes - offset_bytes) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the handle names no part of its memory");
+    return fail(CUDA_ERROR_INVALID_VALUE, "the handle does not refer to a part of its memory");
   }
   auto mapping = std::make_unique<Mapping>();
   mapping->begin =
@@ -116,7 +116,7 @@ CUresult ImportedMemory::open(Context& context, const IpcHandle& handle, CUdevic
   const std::lock_guard lock(mutex_);
   const auto known = imports_.find(key);
   if (known != imports_.end() && lives(known->second)) {
-    KM_ASSERT(known->second.opened != 0, "what nobody has open is forgotten");
+    KM_ASSERT(known->second.opened != 0, "an import that is not open is removed");
     known->second.opened += 1;
     *out = known->second.address;
     return CUDA_SUCCESS;
@@ -147,7 +147,7 @@ CUresult ImportedMemory::close(CUdeviceptr address) {
       return fail(CUDA_ERROR_INVALID_VALUE, "no memory of another process is open at 0x%llx",
                   address);
     }
-    KM_ASSERT(import->second.opened != 0, "what nobody has open is forgotten");
+    KM_ASSERT(import->second.opened != 0, "an import that is not open is removed");
     import->second.opened -= 1;
     if (import->second.opened != 0) return CUDA_SUCCESS;
     imports_.erase(import);

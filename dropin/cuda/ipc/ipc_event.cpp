@@ -32,7 +32,7 @@ SharedMarks::SharedMarks(File file, Ref<km::Memory> memory, bool is_own)
 CUresult SharedMarks::create(Context& context, std::unique_ptr<SharedMarks>* out) {
   Result<File> file = create_shared_memory_file("kernelmill-event", kPageBytes);
   if (!file) {
-    return fail(CUDA_ERROR_OUT_OF_MEMORY, "memory for an event to share cannot be made");
+    return fail(CUDA_ERROR_OUT_OF_MEMORY, "cannot create memory for an event to be shared");
   }
   Ref<km::Memory> memory;
   CU_TRY(map_shared(context, *file, kPageBytes, 0, kPageBytes, &memory));

@@ -159,7 +159,7 @@ CUresult read_format(CUarray_format format, unsigned channels, TexelFormat* out)
   const bool is_known = format >= CU_AD_FORMAT_UNORM_INT_101010_2 && format < 0x100;
   if (!is_known) return fail(CUDA_ERROR_INVALID_VALUE, "there is no array format 0x%x", format);
   return fail(CUDA_ERROR_NOT_SUPPORTED,
-              "arrays of format 0x%x, compressed or of video, are missing", format);
+              "arrays of format 0x%x, compressed or for video, are not supported", format);
 }
 
 CUresult ArrayShape::read(const CUDA_ARRAY3D_DESCRIPTOR& d, ArrayShape* out) {
@@ -167,7 +167,8 @@ CUresult ArrayShape::read(const CUDA_ARRAY3D_DESCRIPTOR& d, ArrayShape* out) {
   made.description = d;
   CU_TRY(read_format(d.Format, d.NumChannels, &made.texels));
   if ((d.Flags & ~kFlags) != 0) {
-    return fail(CUDA_ERROR_NOT_SUPPORTED, "arrays with flags 0x%x are missing", d.Flags & ~kFlags);
+    return fail(CUDA_ERROR_NOT_SUPPORTED, "arrays with flags 0x%x are not supported",
+                d.Flags & ~kFlags);
   }
   if (d.Width == 0) return bad_extent(d);
   const bool planes = d.Depth != 0 && !made.is_layered() && !made.is_cube();
@@ -265,7 +266,7 @@ void MipmappedArray::handle_gone() {
 CUresult ArrayRows::find(CUarray handle, const size_t (&at)[3], size_t width_bytes, size_t height,
                          size_t depth) {
   const Pin<Array> array(handle);
-  if (!array) return fail(CUDA_ERROR_INVALID_VALUE, "the array is no live handle");
+  if (!array) return fail(CUDA_ERROR_INVALID_VALUE, "the array is not a live handle");
   const kmb_image_level& place = array->place();
   const size_t row = size_t{place.width} * array->shape().texels.texel_bytes();
   const size_t slices = array->shape().slices();

@@ -55,13 +55,13 @@ CUresult Arena::take(uint64_t size_bytes, uint64_t* out_offset) {
 void Arena::give_back(uint64_t offset, uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
   KM_ASSERT(file_ >= 0 && size_bytes != 0 && offset + size_bytes <= end_,
-            "only pieces of the file come back");
+            "only pieces of the file are freed");
   // Frees the pages; they read as zeros when the piece is used again.
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
             static_cast<off_t>(size_bytes));
   auto after = free_.lower_bound(offset);
   KM_ASSERT(after == free_.end() || after->first >= offset + size_bytes,
-            "a piece comes back once, and ends before the next free one");
+            "a piece is freed once, and ends before the next free one");
   if (after != free_.end() && after->first == offset + size_bytes) {
     size_bytes += after->second;
     after = free_.erase(after);
@@ -103,7 +103,8 @@ CUresult Backing::import(int file) {
   KM_ASSERT(own_file_ < 0 && size_bytes_ == 0, "a backing is made once");
   struct stat info{};
   if (!has_fixed_size(file) || fstat(file, &info) != 0 || info.st_size <= 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "file descriptor %d is none of shared memory", file);
+    return fail(CUDA_ERROR_INVALID_VALUE, "file descriptor %d does not refer to shared memory",
+                file);
   }
   own_file_ = fcntl(file, F_DUPFD_CLOEXEC, 0);
   if (own_file_ < 0) return no_memory("shared memory cannot be opened");
@@ -114,7 +115,7 @@ CUresult Backing::import(int file) {
 CUresult Backing::share(int* out_file) const {
   const int copy = fcntl(own_file_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) {
-    return fail(CUDA_ERROR_OPERATING_SYSTEM, "a file descriptor cannot be made: %s",
+    return fail(CUDA_ERROR_OPERATING_SYSTEM, "cannot create a file descriptor: %s",
                 std::strerror(errno));
   }
   *out_file = copy;
@@ -122,7 +123,7 @@ CUresult Backing::share(int* out_file) const {
 }
 
 CUresult Backing::map_at(uint64_t address, uint64_t size_bytes) const {
-  KM_ASSERT(size_bytes <= size_bytes_, "no more is mapped than there is");
+  KM_ASSERT(size_bytes <= size_bytes_, "a mapping is no larger than its backing");
   const int file = own_file_ >= 0 ? own_file_ : Arena::instance().file();
   void* const at = reinterpret_cast<void*>(address);
   void* const mapped =

@@ -30,7 +30,7 @@ CUresult Multicast::bind(MemoryHandle& memory, uint64_t size_bytes) {
                 "no device takes part in the multicast object: call cuMulticastAddDevice first");
   }
   if (memory.multicast() != nullptr || memory.properties().location.id != device_) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the memory is none of device %d", device_);
+    return fail(CUDA_ERROR_INVALID_VALUE, "the memory does not belong to device %d", device_);
   }
   if (bound_) return fail(CUDA_ERROR_INVALID_VALUE, "memory is bound already");
   if (size_bytes == 0 || size_bytes > size_bytes_ || size_bytes > memory.size_bytes()) {

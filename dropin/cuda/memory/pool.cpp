@@ -53,7 +53,7 @@ CUresult Pool::in_context(Context& context, Ref<km::Pool>* out) {
     (*made)->set_release_threshold(UINT64_MAX);  // the core frees nothing: trim() decides
     return CUDA_SUCCESS;
   }));
-  KM_ASSERT(*pool, "a context's pool is made whole or not at all");
+  KM_ASSERT(*pool, "a context's pool is created completely or not at all");
   *out = *pool;
   return CUDA_SUCCESS;
 }
@@ -62,9 +62,9 @@ CUresult Pool::allocate(Stream& stream, uint64_t size_bytes, CUdeviceptr* out) {
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_VALUE, "bytesize is 0");
   if (exporter_ != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE,
-                "the pool is of process %d, which alone allocates from it", exporter_);
+                "the pool belongs to process %d, which alone can allocate from it", exporter_);
   }
-  KM_ASSERT(id() != 0, "a pool that gives memory has a handle, which the allocation names");
+  KM_ASSERT(id() != 0, "a pool that allocates has a handle, which the allocation records");
   Ref<km::Pool> pool;
   CU_TRY(in_context(stream.context(), &pool));
   CU_TRY(device_.reserve(size_bytes));
@@ -246,7 +246,7 @@ Ref<Pool> default_pool(DeviceState& device) {
     pools.own = make_ref<Pool>(device, 0);
     publish(Ref<Pool>(pools.own));
   }
-  KM_ASSERT(&pools.own->device() == &device, "a device's pools give its memory");
+  KM_ASSERT(&pools.own->device() == &device, "a device's pools allocate its memory");
   return pools.own;
 }
 

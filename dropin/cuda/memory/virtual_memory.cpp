@@ -92,7 +92,7 @@ CUresult VirtualMemory::reserve(uint64_t size_bytes, uint64_t alignment, CUdevic
                 static_cast<unsigned long long>(size_bytes));
   }
   const std::unique_lock lock(mutex_);
-  KM_ASSERT(!ranges_.contains(begin), "addresses are nobody else's");
+  KM_ASSERT(!ranges_.contains(begin), "the addresses are not reserved yet");
   ranges_[begin].size_bytes = size_bytes;
   has_ranges_.store(true, std::memory_order_release);
   *out = begin;
@@ -247,7 +247,7 @@ CUresult VirtualMemory::retain(CUdeviceptr address, CUmemGenericAllocationHandle
 CUresult VirtualMemory::release(CUmemGenericAllocationHandle handle) {
   const std::unique_lock lock(mutex_);
   const Pin<MemoryHandle> memory(handle);
-  if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is no live handle");
+  if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is not a live handle");
   KM_ASSERT(memory->holders_ != 0, "a live handle has a holder");
   if (--memory->holders_ == 0) retire<MemoryHandle>(handle);
   return CUDA_SUCCESS;

@@ -104,7 +104,7 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
   if (known_bytes >= sizeof header) header = read_at<FatbinHeader>(image);
   if (header.header_bytes < sizeof header || header.header_bytes > known_bytes ||
       header.content_bytes > known_bytes - header.header_bytes) {
-    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged, or not whole");
+    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged or incomplete");
   }
   const char* at = image + header.header_bytes;
   const char* const end = at + header.content_bytes;

@@ -228,7 +228,7 @@ CUresult find_function(CUfunction handle, Ref<Function>* out) {
     return CUDA_SUCCESS;
   }
   const Pin<Kernel> kernel(reinterpret_cast<CUkernel>(handle));
-  if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "the function is no live handle");
+  if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "the function is not a live handle");
   CU_CURRENT(context);
   return kernel->function_in(*context, out);
 }

@@ -33,7 +33,7 @@ struct AllCaptured {
   std::atomic<size_t> count{0};  // mirrors the list's size so that most calls need no lock
 
   void remove(const Stream& stream) {
-    KM_ASSERT(count.load(std::memory_order_relaxed) == list.size(), "the count is the list's");
+    KM_ASSERT(count.load(std::memory_order_relaxed) == list.size(), "the count matches the list");
     [[maybe_unused]] const size_t gone =
         std::erase_if(list, [&](const Captured& each) { return each.stream == &stream; });
     KM_ASSERT(gone <= 1, "a stream has one capture at a time");

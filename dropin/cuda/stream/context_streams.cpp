@@ -90,7 +90,7 @@ void ContextStreams::add_blocking(Stream& stream) {
   KM_ASSERT(stream.mark_ && &stream.context() == &context_, "the order needs the stream's mark");
   const std::lock_guard lock(order_mutex_);
   KM_ASSERT(std::find(blocking_.begin(), blocking_.end(), &stream) == blocking_.end(),
-            "a stream is noted once");
+            "a stream is listed once");
   blocking_.push_back(&stream);
   blocking_count_.store(blocking_.size());
 }
@@ -102,7 +102,7 @@ void ContextStreams::remove_blocking(Stream& stream) {
     legacy = legacy_;
   }
   const std::lock_guard lock(order_mutex_);
-  KM_ASSERT(blocking_count_.load() == blocking_.size(), "the count is that of the list");
+  KM_ASSERT(blocking_count_.load() == blocking_.size(), "the count matches the list");
   std::erase(blocking_, &stream);
   blocking_count_.store(blocking_.size());
   // The stream is removed, but the legacy stream must still wait for its work.
@@ -163,7 +163,7 @@ void ContextStreams::note_work(Stream& stream) {
 }
 
 void ContextStreams::take_thread(uint64_t thread, std::vector<Ref<Object>>* out) {
-  KM_ASSERT(thread != 0, "threads count from 1");
+  KM_ASSERT(thread != 0, "thread numbers start at 1");
   const std::lock_guard lock(mutex_);
   const auto found = per_thread_.find(thread);
   if (found == per_thread_.end()) return;

@@ -31,7 +31,7 @@ class Stream final : public Handled {
   GreenContext* green() const { return green_.get(); }
   /// Called before the stream has a handle.
   void set_green(Ref<GreenContext> green) {
-    KM_ASSERT(id() == 0 && !green_, "a stream has its green context from its birth");
+    KM_ASSERT(id() == 0 && !green_, "a stream gets its green context before it is published");
     KM_ASSERT(&green->context() == &context(), "a green context is a part of the stream's context");
     green_ = std::move(green);
   }
@@ -96,7 +96,7 @@ class Event final : public Handled {
   SharedMarks* shared() const { return shared_.get(); }
   /// Called before the event has a handle.
   void share(std::unique_ptr<SharedMarks> marks) {
-    KM_ASSERT(id() == 0 && shared_ == nullptr, "an event is shared from its birth");
+    KM_ASSERT(id() == 0 && shared_ == nullptr, "an event becomes shared before it is published");
     shared_ = std::move(marks);
   }
   CUresult record(Stream& stream);

@@ -35,7 +35,7 @@ CUresult Stream::create(Context& context, unsigned flags, int priority, Kind kin
 }
 
 Stream::~Stream() {
-  KM_ASSERT(core_, "a stream has its core until its end");
+  KM_ASSERT(core_, "a stream keeps its core stream until its end");
   note_capture_end(*this);
   if (mark_ && kind_ != Kind::kLegacy) ContextStreams::of(*context_).remove_blocking(*this);
   // A capture in progress keeps memory, and uses of that memory keep the stream alive. Ending the
@@ -56,11 +56,11 @@ CUresult Stream::query() {
 }
 
 CUresult StreamUse::get(CUstream handle) {
-  KM_ASSERT(stream_ == nullptr, "a use is of one stream");
+  KM_ASSERT(stream_ == nullptr, "a use refers to one stream");
   const auto value = reinterpret_cast<uint64_t>(handle);
   if (value > 2) {
     pin_ = Pin<Stream>(handle);
-    if (!pin_) return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is no live handle");
+    if (!pin_) return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is not a live handle");
     stream_ = pin_.get();
     if (stream_->context().is_destroyed()) {
       return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the stream's context is destroyed");
@@ -78,7 +78,7 @@ CUresult StreamUse::get(CUstream handle) {
 }
 
 CUresult StreamUse::order() {
-  KM_ASSERT(stream_ != nullptr && !is_for_work_, "get() comes first, and order() once");
+  KM_ASSERT(stream_ != nullptr && !is_for_work_, "get() is called first, and order() once");
   CU_TRY(ContextStreams::of(stream_->context()).order_before(*stream_));
   is_for_work_ = true;
   return CUDA_SUCCESS;

@@ -36,7 +36,7 @@ Objects& objects() {
 CUresult look_up(Objects& all, uint64_t handle, bool is_surface, ObjectList::iterator* out) {
   *out = all.list.find(handle);
   if (*out != all.list.end() && (*out)->second.object.is_surface == is_surface) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no live %s",
+  return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is not a live %s",
               static_cast<unsigned long long>(handle), is_surface ? "surface" : "texture");
 }
 
@@ -104,7 +104,7 @@ CUresult create_image(Context& context, ImageObject object, uint64_t* out) {
     const std::lock_guard lock(all.mutex);
     [[maybe_unused]] const bool is_new =
         all.list.emplace(handle, ListedImage{std::move(object), {}}).second;
-    KM_ASSERT(is_new, "an image has its handle alone");
+    KM_ASSERT(is_new, "the handle of an image is unique");
   } catch (const std::bad_alloc&) {
     entries->image_destroy(handle);
     throw;

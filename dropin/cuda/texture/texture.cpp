@@ -57,7 +57,7 @@ CUresult read_array(CUarray handle, bool is_surface, ImageSource* out) {
 
 CUresult read_mipmap(CUmipmappedArray handle, bool is_surface, ImageSource* out) {
   if (is_surface) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "a surface is an array: take a level of the mipmap");
+    return fail(CUDA_ERROR_INVALID_VALUE, "a surface needs an array: take a level of the mipmap");
   }
   CU_GET(MipmappedArray, array, handle);
   set_shape(array->shape(), out);
@@ -163,14 +163,14 @@ CUresult ImageSource::read(Context& context, const CUDA_RESOURCE_DESC& resource,
     default:
       return fail(CUDA_ERROR_INVALID_VALUE, "there is no resource type %d", resource.resType);
   }
-  return fail(CUDA_ERROR_INVALID_VALUE, "a surface is an array");
+  return fail(CUDA_ERROR_INVALID_VALUE, "a surface needs an array");
 }
 
 CUresult ImageSource::apply(const CUDA_RESOURCE_VIEW_DESC& view) {
   if (view.format != CU_RES_VIEW_FORMAT_NONE) {
     TexelFormat other;
     if (!texels_of_view(view.format, &other)) {
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "views of format 0x%x are missing", view.format);
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "views of format 0x%x are not supported", view.format);
     }
     if (other.texel_bytes() != texels.texel_bytes()) {
       return fail(CUDA_ERROR_INVALID_VALUE, "texels of %u bytes viewed as ones of %u",

@@ -102,7 +102,7 @@ bool TextureReference::take(const MayBlock& may_block, const ReferenceState& nex
     if (variable_ && variable_->host_pointer() != nullptr) {
       std::memcpy(variable_->host_pointer(), &image, sizeof image);
     }
-    KM_ASSERT(image == 0 || next.is_bound, "what is bound to nothing has no image");
+    KM_ASSERT(image == 0 || next.is_bound, "a reference that is not bound has no image");
     gone = std::exchange(image_, image);
     state_ = next;
     ++version_;
@@ -121,7 +121,8 @@ void note_references(uint64_t module, const std::string& ptx) {
   if (found.empty()) return;
   Modules& all = modules();
   const std::lock_guard lock(all.mutex);
-  KM_ASSERT(module != 0 && !all.list.contains(module), "a module is noted once, by its handle");
+  KM_ASSERT(module != 0 && !all.list.contains(module),
+            "a module is registered once, by its handle");
   all.list[module] = std::move(found);
 }
 

@@ -29,7 +29,8 @@ void with_binary(const char* function, void** handle, Body&& body) {
     if (binary != nullptr) {
       body(std::move(binary));
     } else {
-      log(LogLevel::kInfo, "cuda", "%s: the handle is no registered fat binary", function);
+      log(LogLevel::kInfo, "cuda", "%s: the handle does not refer to a registered fat binary",
+          function);
     }
   });
 }

@@ -61,8 +61,8 @@ cudaError_t load_fat_binary(const void* wrapper, CUlibrary* out) {
   Wrapper head{};
   std::memcpy(&head, wrapper, sizeof head);
   if (head.magic != kWrapperMagic || head.data == nullptr) {
-    log(LogLevel::kInfo, "cuda", "what was registered is no fat binary: its magic number is 0x%x",
-        head.magic);
+    log(LogLevel::kInfo, "cuda",
+        "the registered data is not a fat binary: its magic number is 0x%x", head.magic);
     return cudaErrorInvalidKernelImage;
   }
   if (head.version == kVersionOfLinking && head.prelinked != nullptr) {

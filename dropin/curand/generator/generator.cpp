@@ -49,11 +49,12 @@ curandStatus_t check(const Generator& g, const Request& r) {
   }
   if (r.count % g.dimensions != 0) {
     return frame::fail(CURAND_STATUS_LENGTH_NOT_MULTIPLE,
-                       "%zu numbers are no whole points of %u dimensions", r.count, g.dimensions);
+                       "%zu numbers are not a whole number of points of %u dimensions", r.count,
+                       g.dimensions);
   }
   if (r.distribution == kBits && g.is_wide() != (r.element_bytes == sizeof(uint64_t))) {
-    return frame::fail(CURAND_STATUS_TYPE_ERROR, "numbers of %zu bytes from a generator of others",
-                       r.element_bytes);
+    return frame::fail(CURAND_STATUS_TYPE_ERROR,
+                       "numbers of %zu bytes from a generator of other sizes", r.element_bytes);
   }
   return CURAND_STATUS_SUCCESS;
 }
@@ -102,10 +103,9 @@ cu::CUresult ask_captured(const Generator& g, bool* is_captured) {
 curandStatus_t require_memory(Generator& g) {
   if (!g.context.is_noted() || g.context.goes_on(*g.driver)) return CURAND_STATUS_SUCCESS;
   if (g.is_ready) {
-    return frame::fail(
-        CURAND_STATUS_PREEXISTING_FAILURE,
-        "the generator's states went with their context; set its seed or offset to begin "
-        "anew");
+    return frame::fail(CURAND_STATUS_PREEXISTING_FAILURE,
+                       "the generator's states were lost with their context; set its seed or "
+                       "offset to start again");
   }
   g.forget_memory();
   return CURAND_STATUS_SUCCESS;
@@ -199,7 +199,7 @@ curandStatus_t create(curandGenerator_t* out, curandRngType_t type, bool is_on_h
 curandStatus_t destroy(curandGenerator_t handle) {
   auto removed = library::handle_map<Generator>().remove(reinterpret_cast<uint64_t>(handle));
   if (removed == nullptr) {
-    return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is no live one");
+    return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is not live");
   }
   const Driver& driver = *removed->driver;
   removed = nullptr;

@@ -130,7 +130,7 @@ curandStatus_t call(curandGenerator_t handle, Body&& body,
   const auto with_generator = [&]() -> curandStatus_t {
     const auto found = library::handle_map<Generator>().find(reinterpret_cast<uint64_t>(handle));
     if (found == nullptr)
-      return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is no live one");
+      return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is not live");
     if (library::is_in_callback()) {
       return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),
                          "host functions may not use generators");

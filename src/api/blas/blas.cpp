@@ -11,7 +11,7 @@ km_status km_blas_create(km_stream stream, km_blas_layout layout, km_blas* out_b
     KM_GET(target, call, stream);
     KM_REQUIRE(out_blas);
     if (layout != KM_BLAS_LAYOUT_ROWS && layout != KM_BLAS_LAYOUT_COLUMNS) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "layout is %d, which is no layout", layout);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "layout is %d, which is not a layout", layout);
     }
     KM_ASSIGN(Ref<Blas> created, Blas::create(*target, layout));
     return give_handle(std::move(created), out_blas);

@@ -134,13 +134,12 @@ const char* text_of(TensorMapProblem problem) {
     case Problem::rank:
       return "a tensor has 1 to 5 dimensions, of im2col maps 3 to 5";
     case Problem::element:
-      return "its type of elements is none of compute capability 9.0";
+      return "its type of elements does not exist in compute capability 9.0";
     case Problem::interleave:
       return "its interleave layout is none: 0, 1 and 2 stand for none, 16 and 32 bytes";
     case Problem::swizzle:
-      return "its swizzle mode is none of compute capability 9.0: 0 to 3 stand for none, 32, 64 "
-             "and "
-             "128 bytes";
+      return "its swizzle mode does not exist in compute capability 9.0: 0 to 3 stand for none, "
+             "32, 64 and 128 bytes";
     case Problem::swizzle_atomicity:
       return "swizzled pieces of other sizes than 16 bytes need compute capability 10.0";
     case Problem::fill:

@@ -100,7 +100,7 @@ Result<DiskCache*> DiskCache::open(const std::string& folder, uint64_t limit_byt
   if (!folder.starts_with('/')) return folder_error(folder, "is not an absolute path");
   make_folders(folder);
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return folder_error(folder, "cannot be opened or made");
+  if (descriptor < 0) return folder_error(folder, "cannot be opened or created");
   std::unique_ptr<DiskCache> cache(new DiskCache(descriptor, limit_bytes));
   struct stat about{};
   if (fstat(descriptor, &about) != 0 || !is_own(about)) {

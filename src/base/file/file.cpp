@@ -180,8 +180,8 @@ Result<File> create_shared_memory_file(const char* name, uint64_t size_bytes) {
   if (!resize_file(file.get(), size_bytes) ||
       fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     const int code = errno;
-    Error error = make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "memory to share cannot be made: %s",
-                             strerror(code));
+    Error error =
+        make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "cannot create shared memory: %s", strerror(code));
     error.native_code = code;
     return error;
   }

@@ -49,7 +49,7 @@ Status CaptureCalls::wait_outside(CaptureSlot& slot, bool was_recorded) {
 }
 
 Status CaptureCalls::wait(CaptureSlot& slot, const EventCapture& mark) {
-  KM_ASSERT(mark.capture, "an event of a capture keeps it");
+  KM_ASSERT(mark.capture, "an event of a capture keeps the capture alive");
   Capture& theirs = *mark.capture;
   if (slot.capture_ && slot.capture_->state != CaptureState::kActive) return invalidated();
   if (theirs.state == CaptureState::kInvalidated) {
@@ -114,7 +114,7 @@ Status CaptureCalls::refuse_all(const char* what) {
 
 void CaptureCalls::leave(CaptureSlot& slot) {
   KM_ASSERT(slot.is_active() == static_cast<bool>(slot.capture_),
-            "calls see without the lock if a stream is captured");
+            "the flag that calls read without the lock matches the capture");
   if (!slot.capture_) return;
   kept_ = slot.capture_;
   if (kept_->origin == &slot) {
@@ -139,7 +139,7 @@ void CaptureCalls::start_chain(CaptureSlot& slot) { slot.chain_ = ++last_chain; 
 
 void CaptureCalls::join(CaptureSlot& slot, Ref<Capture> capture, std::span<const uint64_t> nodes) {
   KM_ASSERT(!slot.capture_ && !slot.is_active(), "a stream takes part in one capture");
-  KM_ASSERT(capture->state == CaptureState::kActive, "nothing joins a capture that is over");
+  KM_ASSERT(capture->state == CaptureState::kActive, "no stream joins a capture that has ended");
   // The room is reserved first, so that nothing fails halfway.
   capture->members.reserve(capture->members.size() + 1);
   slot.tail_.assign(nodes.begin(), nodes.end());

@@ -32,7 +32,9 @@ class Capture : public Object {
   std::vector<uint64_t> abandoned;  // last nodes of streams that were destroyed during the capture
 
  protected:
-  ~Capture() override { KM_ASSERT(members.empty(), "a stream that takes part keeps the capture"); }
+  ~Capture() override {
+    KM_ASSERT(members.empty(), "a stream that takes part keeps its capture alive");
+  }
 };
 
 /// The link from a stream to its capture; all objects of a default stream share one slot.
@@ -44,7 +46,7 @@ class CaptureSlot final : public Object {
   void add_user() { users_.fetch_add(1, std::memory_order_relaxed); }
   bool drop_user() {
     const uint32_t before = users_.fetch_sub(1, std::memory_order_acq_rel);
-    KM_ASSERT(before != 0, "only an object of the stream that was counted goes");
+    KM_ASSERT(before != 0, "a destroyed object of the stream was counted");
     return before == 1;
   }
 

@@ -69,7 +69,7 @@ Status Context::choose_checking() {
 
 void Context::handle_gone() {
   const uint64_t handles = handle_count_.fetch_sub(1, std::memory_order_acq_rel);
-  KM_ASSERT(handles != 0, "a handle that goes was given");
+  KM_ASSERT(handles != 0, "a destroyed handle was counted");
   if (handles == 1) report_leaks(*this);
   unref();
 }
@@ -97,7 +97,7 @@ Status Context::set_profiling(bool on) {
 
 Status Context::start_profiler() {
   if (backend().context_profile == nullptr) {
-    return make_error(KM_ERROR_NOT_SUPPORTED, "device %s takes no times of its work",
+    return make_error(KM_ERROR_NOT_SUPPORTED, "device %s does not measure the times of its work",
                       device_->info().uri);
   }
   const std::lock_guard lock(profiling_mutex_);
@@ -113,7 +113,7 @@ Status Context::stop_profiler() {
 }
 
 Context::~Context() {
-  KM_ASSERT(captures_.all.empty(), "a capture keeps its context, by its graph");
+  KM_ASSERT(captures_.all.empty(), "a capture keeps its context alive, by its graph");
   if (native_ == nullptr) return;
   // Output must not reach a callback from here on, because the program may have freed its data.
   if (output_.callback != nullptr) {
@@ -188,7 +188,7 @@ Status require_peer(const Context& context, const Context& peer) {
 Status Context::set_peer_access(Context& peer, bool enabled) {
   KM_TRY(require_peer(*this, peer));
   if (&peer == this) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT, "a context is no peer of itself");
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "a context is not a peer of itself");
   }
   if (backend().context_set_peer_access == nullptr) {
     return make_error(KM_ERROR_NOT_SUPPORTED, "backend '%s' has no access between devices",
@@ -201,7 +201,7 @@ Status Context::set_peer_access(Context& peer, bool enabled) {
   KM_TRY(call_backend(backend().context_set_peer_access, native_, peer.native_, uint32_t{enabled}));
   if (enabled) {
     peers_.push_back(peer.number_);
-    KM_ASSERT(std::count(peers_.begin(), peers_.end(), peer.number_) == 1, "a peer is noted once");
+    KM_ASSERT(std::count(peers_.begin(), peers_.end(), peer.number_) == 1, "a peer is listed once");
   } else {
     peers_.erase(found);
   }

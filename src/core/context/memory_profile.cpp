@@ -33,7 +33,7 @@ void MemoryProfile::note(uint64_t used_bytes, std::atomic<uint64_t>& count) {
 
 void MemoryProfile::begin(uint64_t interval_ns) {
   const std::lock_guard lock(mutex_);
-  KM_ASSERT(!is_running_ && !thread_.joinable(), "nobody samples while a profile begins");
+  KM_ASSERT(!is_running_ && !thread_.joinable(), "no thread samples while a profile begins");
   samples_.clear();
   samples_.reserve(kMostSamples);  // reserved here, so that sampling needs no memory
   interval_ns_ = interval_ns;
@@ -107,7 +107,7 @@ void MemoryProfile::take_sample() {
   const uint64_t used = used_.load(std::memory_order_relaxed);
   sum_ += static_cast<double>(used);
   KM_ASSERT(stride_ != 0 && samples_.size() <= kMostSamples,
-            "samples that are too many are thinned out, by a longer stride");
+            "excess samples are thinned out by a longer stride");
   if (sample_count_++ % stride_ != 0) return;
   if (samples_.size() == kMostSamples) {
     for (size_t i = 0; i < kMostSamples / 2; ++i) samples_[i] = samples_[2 * i];

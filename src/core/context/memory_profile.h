@@ -28,7 +28,7 @@ class MemoryProfile {
   }
   void remove(uint64_t size_bytes) {
     const uint64_t before = used_.fetch_sub(size_bytes, std::memory_order_relaxed);
-    KM_ASSERT(before >= size_bytes, "bytes that go were counted when they came");
+    KM_ASSERT(before >= size_bytes, "freed bytes were counted when they were allocated");
     const uint64_t now = before - size_bytes;
     if (is_running_.load(std::memory_order_relaxed)) [[unlikely]]
       note(now, frees_);

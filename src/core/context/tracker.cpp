@@ -115,7 +115,7 @@ uint64_t AllocationTracker::add(km_allocation_kind kind, uint64_t address, uint6
 
 void AllocationTracker::remove(uint64_t id) {
   const std::lock_guard lock(mutex_);
-  KM_ASSERT(id != 0 && id <= last_id_, "the id was given");
+  KM_ASSERT(id != 0 && id <= last_id_, "the id was assigned");
   KM_ASSERT(live_.contains(id), "an allocation ends once");
   live_.erase(id);
 }

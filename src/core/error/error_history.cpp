@@ -87,7 +87,7 @@ void ErrorHistory::count(km_status status, int64_t now_ns) {
 std::vector<ErrorRecord> ErrorHistory::records() const {
   std::vector<ErrorRecord> found;
   const std::lock_guard lock(mutex_);
-  KM_ASSERT(cleared_id_ <= last_id_, "what was cleared had been recorded");
+  KM_ASSERT(cleared_id_ <= last_id_, "a cleared error was recorded before");
   const uint64_t size = std::min<uint64_t>(last_id_ - cleared_id_, ring_.size());
   for (uint64_t back = 0; back < size; ++back) {
     found.push_back(ring_[(last_id_ - back) % ring_.size()]);

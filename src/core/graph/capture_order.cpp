@@ -43,7 +43,8 @@ void CaptureOrder::note(const std::shared_ptr<const GraphWork>& work, uint64_t c
     if (range.kind == AccessKind::kWrite) {
       std::erase_if(uses, [&](const Use& use) { return range.contains(use.range); });
     }
-    KM_ASSERT(uses.empty() || uses.back().node <= node, "nodes are noted as they are made");
+    KM_ASSERT(uses.empty() || uses.back().node <= node,
+              "nodes are recorded in the order of their creation");
     uses.push_back({node, chain, range, work});
   });
 }

@@ -102,7 +102,8 @@ GraphNode* Graph::find(uint64_t id) {
 
 Error Graph::no_such_node(uint64_t id, const char* what) const {
   return make_error(KM_ERROR_INVALID_ARGUMENT,
-                    "%s is %" PRIu64 ", which is no node of the graph; it has %zu, up to %" PRIu64,
+                    "%s is %" PRIu64
+                    ", which is not a node of the graph; it has %zu, up to %" PRIu64,
                     what, id, nodes_.size(), nodes_.empty() ? 0 : nodes_.back().id);
 }
 
@@ -113,7 +114,7 @@ Ref<Graph> Graph::clone() const {
   for (GraphNode& node : copy->nodes_) node.work = copy_of(node.work);
   copy->last_id_ = last_id_;
   KM_ASSERT(nodes_.empty() || nodes_.back().id <= last_id_,
-            "no node has a number that a later one will get");
+            "no node has a number beyond the last one assigned");
   return copy;
 }
 
@@ -256,7 +257,7 @@ std::vector<size_t> topological_order(const std::vector<GraphNode>& nodes) {
     ready.pop();
     order.push_back(next);
     for (size_t i : after[next]) {
-      KM_ASSERT(left[i] != 0, "a node has as many dependencies as nodes before it end");
+      KM_ASSERT(left[i] != 0, "each dependency of a node ends once");
       if (--left[i] == 0) ready.push(i);
     }
   }

@@ -43,11 +43,12 @@ class GraphCaptureCalls : public CaptureCalls {
     // The room is reserved before the capture's state changes, so that nothing fails later.
     captures_.all.reserve(captures_.all.size() + 1);
     join(slot, capture, nodes);
-    KM_ASSERT(captures_.all.size() < captures_.all.capacity(), "room was made before the change");
+    KM_ASSERT(captures_.all.size() < captures_.all.capacity(),
+              "room was reserved before the change");
     captures_.all.push_back(std::move(capture));
     captures_.count.fetch_add(1, std::memory_order_relaxed);
     KM_ASSERT(captures_.count.load(std::memory_order_relaxed) == captures_.all.size(),
-              "the count is that of the captures");
+              "the count matches the captures");
     return {};
   }
 

@@ -222,7 +222,7 @@ size_t GraphExec::Flattening::add_branch(const SharedWork& work, uint64_t addres
 
 void GraphExec::Flattening::add_conditional(const SharedWork& work) {
   const auto& conditional = std::get<ConditionalOperation>(work->operation);
-  KM_ASSERT(!conditional.bodies.empty(), "a condition decides about some graph");
+  KM_ASSERT(!conditional.bodies.empty(), "a conditional node has a body");
   if (conditional.condition == ConditionalOperation::Kind::kSwitch) return add_switch(work);
   const size_t begin = nodes_.size();
   const size_t otherwise = add_branch(work, conditional.address, 0, true);
@@ -344,7 +344,7 @@ Status GraphExec::wait_for_other_stream(Stream& stream) {
 
 Status GraphExec::enable_device_launch(uint64_t handle) {
   if (backend().graph_upload == nullptr) {
-    return make_error(KM_ERROR_NOT_SUPPORTED, "kernels of device %s launch no graphs",
+    return make_error(KM_ERROR_NOT_SUPPORTED, "kernels of device %s cannot launch graphs",
                       context().device().info().uri);
   }
   const std::lock_guard lock(mutex_);

@@ -224,7 +224,7 @@ Status KernelTypes::check(uint32_t parameter, const ElementType& given) const {
   const std::string name = given.name.empty() ? "a type without a name" : "'" + given.name + "'";
   const std::string expected = type.kind == KM_SIGNATURE_KIND_POINTER
                                    ? "expected '" + type.element.name + "'"
-                                   : "the parameter is no pointer";
+                                   : "the parameter is not a pointer";
   return Error{
       KM_ERROR_INVALID_LAUNCH,
       describe(parameter) + "; the slice given for it has elements of " + name + ", " + expected};

@@ -49,7 +49,7 @@ void Memory::count(km_allocation_kind kind) {
 
 void Memory::uncount() {
   KM_ASSERT(counted_bytes_ == 0 || counted_bytes_ <= info_.size_bytes,
-            "memory counts as no more than the device gave");
+            "memory counts for no more bytes than the device allocated");
   if (counted_bytes_ != 0) {
     context().memory_profile().remove(std::exchange(counted_bytes_, 0));
   }
@@ -66,7 +66,7 @@ Status Memory::require_writable(const char* what) const {
 /// Needs no lock: the memory is new, and no other thread knows it yet.
 void Memory::order_uses() {
   if (!context().is_ordered()) return;
-  KM_ASSERT(accesses_ == nullptr, "memory is ordered from its birth");
+  KM_ASSERT(accesses_ == nullptr, "memory is ordered before it is used");
   own_accesses_ = std::make_unique<AccessList>(&own_uses_);
   accesses_ = own_accesses_.get();
 }
@@ -132,15 +132,15 @@ void Memory::last_reference_gone() {
 }
 
 void Memory::retire() {
-  KM_ASSERT(size_bytes() == 0, "only a free block is given back");
-  KM_ASSERT(!owner_, "a block that is given back keeps its pool no more");
+  KM_ASSERT(size_bytes() == 0, "only a free block is returned");
+  KM_ASSERT(!owner_, "a returned block no longer keeps its pool");
   pool_ = nullptr;
   remove();
 }
 
 void Memory::remove() {
   uncount();
-  KM_ASSERT(counted_bytes_ == 0 && tracking_id_ == 0, "what goes is counted no more");
+  KM_ASSERT(counted_bytes_ == 0 && tracking_id_ == 0, "destroyed memory is no longer counted");
   if (id_ == 0) {
     delete this;
     return;
@@ -221,10 +221,10 @@ Result<Ref<Memory>> Memory::create_block(Pool& pool, Stream* stream, uint64_t bl
 }
 
 Ref<Memory> Memory::start_use(Pool& pool, uint64_t size_bytes, uint64_t element_size_bytes) {
-  KM_ASSERT(this->size_bytes() == 0, "only a free block is given out");
+  KM_ASSERT(this->size_bytes() == 0, "only a free block is handed out");
   KM_ASSERT(!owner_, "a free block keeps no pool: the pool keeps it");
   KM_ASSERT(size_bytes != 0 && size_bytes <= info_.size_bytes,
-            "a block is as large as what is asked of it");
+            "a block is at least as large as the request");
   pool_ = &pool;
   owner_ = Ref<Object>::share(pool);
   element_size_bytes_.store(element_size_bytes, std::memory_order_relaxed);
@@ -270,7 +270,7 @@ Result<kmb_shared_memory> Memory::share() const {
 }
 
 void Memory::set_release(km_release_callback release, void* user_data) {
-  KM_ASSERT(release_ != nullptr, "only memory of the host's has a callback for its end");
+  KM_ASSERT(release_ != nullptr, "only host memory has a release callback");
   *release_ = {release, user_data};
 }
 

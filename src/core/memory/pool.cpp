@@ -49,7 +49,7 @@ Pool::Pool(Context& context, uint64_t limit_bytes) : ContextChild(context) {
 Pool::~Pool() {
   while (Memory* block = take_surplus(0, false)) block->retire();
   KM_ASSERT(info_.used_block_count == 0, "a block in use keeps its pool");
-  KM_ASSERT(info_.reserved_bytes == 0, "all blocks have been given back");
+  KM_ASSERT(info_.reserved_bytes == 0, "all blocks have been returned");
 }
 
 void Pool::handle_gone() {

@@ -31,7 +31,7 @@ void Submission::let_go() noexcept {
   holds_locks_ = false;
   KM_ASSERT(
       std::none_of(uses_.begin(), uses_.end(), [](const MemoryUse& use) { return use.holds_lock; }),
-      "all locks are given back");
+      "all locks are released");
 }
 
 /// True if an earlier use of this operation holds the list's lock. The search goes backwards,
@@ -69,7 +69,7 @@ void Submission::take_in_turn() {
                    [](const MemoryUse* one, const MemoryUse* other) {
                      return std::less<>()(one->accesses, other->accesses);
                    });
-  KM_ASSERT(!holds_locks_, "who waits for a lock holds none but smaller addresses");
+  KM_ASSERT(!holds_locks_, "locks are taken in the order of their addresses");
   holds_locks_ = true;
   for (size_t i = 0; i < ordered.size(); ++i) {
     if (i != 0 && ordered[i]->accesses == ordered[i - 1]->accesses) continue;
@@ -116,7 +116,7 @@ Status Submission::begin_others() {
   }
   for (const StreamTicket& conflict : conflicts) {
     KM_ASSERT(conflict.stream->number() != stream_.number(), "a stream keeps its own order");
-    KM_ASSERT(conflict.ticket != AccessList::kOpen, "what conflicts is queued by now");
+    KM_ASSERT(conflict.ticket != AccessList::kOpen, "a conflicting use has been queued");
     KM_TRY(stream_.wait_for(*conflict.stream, conflict.ticket));
   }
   return {};
@@ -146,8 +146,8 @@ void Submission::open() noexcept {
 }
 
 void Submission::close(uint64_t ticket) noexcept {
-  KM_ASSERT(is_open_, "only what is open closes");
-  KM_ASSERT(!holds_locks_, "open() has let go of the locks that are taken here");
+  KM_ASSERT(is_open_, "only an open operation is closed");
+  KM_ASSERT(!holds_locks_, "open() has released the locks that are taken here");
   is_open_ = false;
   for (MemoryUse& use : uses_) {
     if (use.accesses != nullptr) {

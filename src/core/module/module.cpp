@@ -18,7 +18,7 @@ namespace {
 // contradicts itself.
 Status check_info(const kmb_function_info& info) {
   if (info.name == nullptr || (info.param_count != 0 && info.params == nullptr)) {
-    return make_error(KM_ERROR_INTERNAL, "the backend describes a kernel wrongly");
+    return make_error(KM_ERROR_INTERNAL, "the backend's description of a kernel is invalid");
   }
   if (info.param_bytes > kMaxParamBytes) {
     return make_error(KM_ERROR_INVALID_PTX,

@@ -56,7 +56,7 @@ HandleSlot* HandleTable::add_chunk(uint32_t chunk, uint32_t first_index, uint32_
   KM_ASSERT(chunk < kChunkCount && slot_count == kFirstChunkSlots << chunk,
             "chunk k has the first chunk's slots times 2^k");
   KM_ASSERT(chunks_[chunk].load(std::memory_order_relaxed) == nullptr,
-            "a chunk is made once: ids of its slots stay valid for ever");
+            "a chunk is allocated once: ids of its slots stay valid forever");
   auto slots = std::make_unique<HandleSlot[]>(slot_count);
   for (uint32_t i = 0; i < slot_count; ++i) {
     HandleSlot& slot = slots[i];
@@ -120,7 +120,7 @@ bool HandleTable::destroy(uint64_t id) {
   } while (!slot->state.compare_exchange_weak(state, dying, std::memory_order_acq_rel,
                                               std::memory_order_acquire));
   const uint64_t live = live_count_.fetch_sub(1, std::memory_order_relaxed);
-  KM_ASSERT(live != 0, "the id that goes was counted");
+  KM_ASSERT(live != 0, "a removed id was counted");
   static_cast<void>(live);
   unpin(slot);
   return true;

@@ -18,7 +18,7 @@ class Object {
 
   void ref() const {
     [[maybe_unused]] const uint64_t before = references_.fetch_add(1, std::memory_order_relaxed);
-    KM_ASSERT(before != 0, "a reference is shared by one who has one");
+    KM_ASSERT(before != 0, "only the holder of a reference copies it");
   }
   /// Adds a reference unless the count is 0 already, for callers that only know that the memory is
   /// valid.
@@ -34,7 +34,7 @@ class Object {
   }
   void unref() const {
     const uint64_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
-    KM_ASSERT(before != 0, "an object is released as often as it was referred to");
+    KM_ASSERT(before != 0, "an object is not released more often than it was referenced");
     if (before == 1) {
       const_cast<Object*>(this)->last_reference_gone();
     }

@@ -20,7 +20,7 @@ class SpinLock {
   }
   bool try_lock() { return !taken_.exchange(true, std::memory_order_acquire); }
   void unlock() {
-    KM_ASSERT(taken_.load(std::memory_order_relaxed), "a lock is given back by its owner");
+    KM_ASSERT(taken_.load(std::memory_order_relaxed), "a lock that is released is held");
     taken_.store(false, std::memory_order_release);
   }
 

@@ -129,7 +129,7 @@ AccessList::Entry* AccessList::find_to_widen(uint64_t stream_number, const Acces
 }
 
 void AccessList::note(Stream& stream, const AccessRange& range, uint64_t ticket) noexcept {
-  KM_ASSERT(range.begin <= range.end, "a range has its end behind its begin");
+  KM_ASSERT(range.begin <= range.end, "a range does not end before it begins");
   const uint64_t number = stream.number();
   const auto is_same = [&](const Entry& entry) {
     return entry.stream_number == number && entry.range == range && entry.ticket != kOpen;

@@ -69,7 +69,7 @@ Result<int64_t> Event::elapsed_ns(Event& end) {
   }
   if (((flags_ | end.flags_) & KM_EVENT_DISABLE_TIMING) != 0) {
     return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "%s was created with KM_EVENT_DISABLE_TIMING and takes no times",
+                      "%s was created with KM_EVENT_DISABLE_TIMING and records no times",
                       (flags_ & KM_EVENT_DISABLE_TIMING) != 0 ? "start" : "end");
   }
   if (is_captured()) return refuse_captured_event(*this, "taking the time of");

@@ -215,7 +215,7 @@ class Rules {
       if (isa() < kWideIsa) return needs_version("this form of 'sured'", kWideIsa);
       good = module_.target_sm >= kWideTarget;
     }
-    return good ? "" : "'." + std::string(text_of(type)) + "' is no type of this operation";
+    return good ? "" : "'." + std::string(text_of(type)) + "' is not a type of this operation";
   }
 
   /// The operation of a bulk copy restricts its type, and more so in shared memory.
@@ -237,7 +237,7 @@ class Rules {
     } else if (!shared) {
       good = good || any({Type::u64, Type::s64, Type::f16, Type::bf16});
     }
-    return good ? "" : "'." + std::string(text_of(type)) + "' is no type of this operation";
+    return good ? "" : "'." + std::string(text_of(type)) + "' is not a type of this operation";
   }
 
   std::string needs_version(const std::string& what, uint32_t version) const {

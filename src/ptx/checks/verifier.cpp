@@ -52,7 +52,7 @@ class Verifier {
     size_t symbols = function_->symbols.size();
     for (const auto* list : {&function_->params, &function_->returns}) {
       for (SymbolId id : *list) {
-        if (id >= symbols) return error_at(function_->location, "a parameter is no symbol");
+        if (id >= symbols) return error_at(function_->location, "a parameter is not a symbol");
       }
     }
     for (const Label& label : function_->labels) {
@@ -253,7 +253,7 @@ class Verifier {
 
   Status check_direct_call(const Operand& callee) const {
     const Symbol& symbol = symbol_of(module_, *function_, callee);
-    if (!symbol.is_function) return error(quote(symbol.name) + " is no function");
+    if (!symbol.is_function) return error(quote(symbol.name) + " is not a function");
     const Function& target = module_.functions[symbol.function];
     if (target.is_entry) return error("kernel " + quote(target.name) + " cannot be called");
     std::vector<const Symbol*> returns, params;
@@ -286,7 +286,7 @@ class Verifier {
         found = symbol.size_bytes;
       } else if (argument.kind != Kind::immediate && argument.kind != Kind::sink) {
         return error("number " + std::to_string(i + 1) + " of the " + std::string(what) + " of " +
-                     quote(callee) + " is no variable, register or constant");
+                     quote(callee) + " is not a variable, register or constant");
       }
       if (found != wanted) {
         return error("number " + std::to_string(i + 1) + " of the " + std::string(what) + " of " +

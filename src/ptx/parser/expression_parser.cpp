@@ -88,8 +88,8 @@ Result<Constant> ExpressionParser::parse_primary() {
     bool integer = at.kind == Token::Kind::integer;
     auto value = integer ? read_integer(at.text) : read_real(at.text);
     if (!value) {
-      return tokens_.error_at(at, integer ? quote(at.text) + " is no integer of at most 64 bits"
-                                          : quote(at.text) + " is no floating-point number");
+      return tokens_.error_at(at, integer ? quote(at.text) + " is not an integer of at most 64 bits"
+                                          : quote(at.text) + " is not a floating-point number");
     }
     tokens_.advance();
     return *value;

@@ -155,7 +155,7 @@ Status ModuleParser::parse_alias() {
   const Token* names[2] = {&alias, &target};
   for (int i = 0; i < 2; ++i) {
     const auto known = module_.find_function(names[i]->text);
-    if (!known) return tokens_.error_at(*names[i], quote(names[i]->text) + " is no function");
+    if (!known) return tokens_.error_at(*names[i], quote(names[i]->text) + " is not a function");
     functions[i] = module_.symbol(*known).function;
   }
   Function& declared = module_.module().functions[functions[0]];

@@ -294,7 +294,7 @@ Result<const Instruction*> normalise_basic_blocks(const ptx::Module& module,
   const LoopForest forest = find_loops(graph, DominatorTree(graph, 0));
   for (const Loop& loop : forest.loops) {
     if (loop.depth <= kDeepestLoops) continue;
-    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s: loops lie in each other more than %u deep",
+    return make_error(KM_ERROR_UNSUPPORTED_PTX, "%s: loops are nested more than %u deep",
                       describe(module, *instruction_from(blocks, loop.header)).c_str(),
                       kDeepestLoops);
   }

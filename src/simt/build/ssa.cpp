@@ -130,11 +130,10 @@ class Builder {
     graph_ = kernel_.graph();
     dominators_ = DominatorTree(graph_, 0);
     if (!place_phis()) {
-      return make_error(KM_ERROR_UNSUPPORTED_PTX,
-                        "%s:%u: kernel '%s' has too many labels that are come to from too many "
-                        "places",
-                        kernel_.module->name.c_str(), function_.location.line,
-                        function_.name.c_str());
+      return make_error(
+          KM_ERROR_UNSUPPORTED_PTX,
+          "%s:%u: kernel '%s' has too many labels that are reached from too many places",
+          kernel_.module->name.c_str(), function_.location.line, function_.name.c_str());
     }
     drop_unread_phis();
     rename();

@@ -140,7 +140,7 @@ Status LoadedCode::read_meta(const ElfImage& image) {
 Result<uint8_t*> LoadedCode::find_code(const ElfImage& image, const char* name) const {
   KM_ASSIGN(const ElfImage::Symbol symbol, image.find(name));
   if (!symbol.is_code || symbol.bytes_after == 0) {
-    return make_error(KM_ERROR_COMPILER, "unusable object code: '%s' is no function", name);
+    return make_error(KM_ERROR_COMPILER, "unusable object code: '%s' is not a function", name);
   }
   return pages_.base() + symbol.offset;
 }

@@ -108,7 +108,7 @@ class JobInterruption final : public Interruption {
   explicit JobInterruption(const QueuedJob& job) : job_(job) {}
   Status check() const override {
     if (!job_.is_abandoned.load(std::memory_order_relaxed)) return {};
-    return make_error(KM_ERROR_COMPILER, "nobody waits for this code any more");
+    return make_error(KM_ERROR_COMPILER, "no caller waits for this code any longer");
   }
 
  private:

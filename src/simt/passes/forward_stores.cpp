@@ -116,7 +116,7 @@ class Forwarder {
     KM_ASSERT(
         first >= 0 && first + (vector ? vector->getNumElements() : 1) <=
                           llvm::cast<llvm::FixedVectorType>(content->getType())->getNumElements(),
-        "what is loaded is a part of what was stored");
+        "the loaded bytes are a part of the stored ones");
     if (vector == nullptr) return builder.CreateExtractElement(content, first);
     llvm::SmallVector<int> indices;
     for (unsigned i = 0; i < vector->getNumElements(); ++i) {

@@ -38,7 +38,7 @@ Result<const Array*> referenced(const std::string& text, const Arguments& before
   if (!index) return usage_error("'" + text + "': expected @K, K the number of an argument");
   if (*index >= before.size() || !before[*index].is_buffer) {
     return usage_error("'" + text + "': argument " + std::to_string(*index) +
-                       " is no array that stands before this one (arguments count from 0)");
+                       " is not an array that stands before this one (arguments count from 0)");
   }
   return &before[*index].array;
 }
@@ -77,7 +77,7 @@ Result<std::vector<uint64_t>> parse_extents(const std::string& text, char separa
     } else if (const auto extent = parse_count(part)) {
       extents.push_back(*extent);
     } else {
-      return usage_error("'" + part + "' is no extent; expected a count or @K.width and so on");
+      return usage_error("'" + part + "' is not an extent; expected a count or @K.width and so on");
     }
   }
   return extents;
@@ -105,8 +105,8 @@ Result<Array> parse_shape(const std::string& text, const Arguments& before) {
   }
   const auto type = element_type(text.substr(0, bracket));
   if (!type || bracket == std::string::npos || !text.ends_with("]")) {
-    return usage_error("'" + text + "' is no shape; expected TYPE[N,...] (" + element_type_names() +
-                       "), WxHxC or @K");
+    return usage_error("'" + text + "' is not a shape; expected TYPE[N,...] (" +
+                       element_type_names() + "), WxHxC or @K");
   }
   const std::string inside = text.substr(bracket + 1, text.size() - bracket - 2);
   KM_ASSIGN(std::vector<uint64_t> extents, parse_extents(inside, ',', before));

@@ -135,7 +135,7 @@ Result<uint64_t> array_bytes(ElementType type, const std::vector<uint64_t>& shap
   constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
   uint64_t size = element_size(type);
   for (const uint64_t extent : shape) {
-    if (extent == 0) return usage_error("an array of no elements; every extent must be >= 1");
+    if (extent == 0) return usage_error("an array without elements; every extent must be >= 1");
     if (extent > kMaxBytes / size) return usage_error("an array of more than 64 TiB");
     size *= extent;
   }

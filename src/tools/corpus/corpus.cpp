@@ -113,7 +113,7 @@ std::vector<std::string> CorpusCommand::arguments_for(const std::string& path) c
 
 Result<Job> CorpusCommand::start(const std::string& path) const {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return file_error(path, "no pipe can be made");
+  if (pipe2(ends, O_CLOEXEC) != 0) return file_error(path, "cannot create a pipe");
   std::vector<std::string> words = arguments_for(path);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -131,7 +131,7 @@ Result<Job> CorpusCommand::start(const std::string& path) const {
   close(ends[1]);
   if (code == 0) return job;
   close(ends[0]);
-  return file_error(path, "no process can be started for it");
+  return file_error(path, "cannot start a process for it");
 }
 
 Json failed_file(const std::string& path, const std::string& reason) {

@@ -34,7 +34,7 @@ std::string foreign_content(const fs::path& place) {
   std::error_code failure;
   const fs::file_type type = fs::symlink_status(place, failure).type();
   if (type == fs::file_type::not_found) return {};
-  if (type != fs::file_type::directory) return "it is no folder";
+  if (type != fs::file_type::directory) return "it is not a folder";
   std::string names;
   size_t count = 0;
   fs::directory_iterator entry(place, failure);
@@ -65,8 +65,8 @@ Result<SetupLock> SetupLock::take(const fs::path& data) {
   if (failure) return file_error(data.string(), failure.message());
   SetupLock lock(open(data.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // tidy: file: a lock
   if (lock.folder_ >= 0 && flock(lock.folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return error(KM_ERROR_NOT_PERMITTED, "another 'kernelmill setup' is at work in " +
-                                             data.string() + ": wait for its end");
+    return error(KM_ERROR_NOT_PERMITTED, "another 'kernelmill setup' is running in " +
+                                             data.string() + ": wait until it ends");
   }
   return lock;
 }

@@ -212,7 +212,7 @@ static void fill_index_with(fixture* f, km_module module, uint32_t threads) {
 static void damaged_objects_are_refused(const fixture* f, char* data, uint64_t size) {
   km_module none = NULL;
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, "PTX", 3, NULL, &none));
-  expect_message("no object file");
+  expect_message("not an object file");
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_module_from_object(f->context, data, size - 1, NULL, &none));
   expect_message("damaged or cut off");
   for (uint64_t at = 20; at < size; at += size / 50) { /* behind the magic and the format */

@@ -197,7 +197,7 @@ static void every_status_and_cuda_result_is_mapped(void** state) {
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_status_to_cuda(KM_SUCCESS, NULL));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_cuda_result_name(0, NULL));
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_status_from_cuda(12345, &(km_status){0}));
-  expect_message("12345 is no result of the CUDA driver");
+  expect_message("12345 is not a result of the CUDA driver");
 }
 
 static uint64_t history(const fixture* f, km_error_record* records, uint64_t capacity) {

@@ -326,7 +326,7 @@ static void messages_say_why(void** state) {
   EXPECT(KM_ERROR_INVALID_HANDLE, km_stream_query(0));
   expect_message("km_stream_query: stream is null; expected a km_stream");
   EXPECT(KM_ERROR_INVALID_HANDLE, km_stream_query(0x1234));
-  expect_message("stream is 0x1234, which is no handle of this library");
+  expect_message("stream is 0x1234, which is not a handle of this library");
   EXPECT(KM_ERROR_INVALID_HANDLE, km_event_record(f->stream, f->stream));
   expect_message("a km_stream; expected a km_event");
   OK(km_event_create(f->context, 0, &event));

@@ -189,7 +189,7 @@ void expect_trap(const fixture* f, km_status given, const char* call, const char
 int comes_back_after_fault(const fixture* f) {
   const km_status status = km_context_reset(f->context);
   if (is_cuda(f) && status == KM_ERROR_PROCESS_LOST) {
-    expect_message("end the process and start it anew");
+    expect_message("end the process and start it again");
     EXPECT(KM_ERROR_PROCESS_LOST, km_context_reset(f->context));
     return 0;
   }

@@ -205,7 +205,7 @@ TEST(Function, Aliases) {
   EXPECT_EQ(header_error(".func f { ret; } .func g { ret; } .alias g, f;"),
             "t.ptx:4:42: 'g' has a body, an alias must be a declaration");
   EXPECT_EQ(header_error(".func f; .alias f, f;"), "t.ptx:4:20: 'f' is an alias itself");
-  EXPECT_EQ(header_error(".func f; .alias f, h;"), "t.ptx:4:20: 'h' is no function");
+  EXPECT_EQ(header_error(".func f; .alias f, h;"), "t.ptx:4:20: 'h' is not a function");
 }
 
 TEST(Function, VerifyFindsWhatHandsBreak) {
@@ -230,7 +230,8 @@ TEST(Function, VerifyFindsWhatHandsBreak) {
             "t.ptx:11:1: 'add' takes 3 operands, found 2");
   EXPECT_EQ(broken([](Function& f) { f.registers[0].type = Type::f64; }),
             "t.ptx:11:1: found '%r1' of type .f64, expected a register of type .u32 in 'add'");
-  EXPECT_EQ(broken([](Function& f) { f.params[0] = 77; }), "t.ptx:8:17: a parameter is no symbol");
+  EXPECT_EQ(broken([](Function& f) { f.params[0] = 77; }),
+            "t.ptx:8:17: a parameter is not a symbol");
 }
 
 }  // namespace

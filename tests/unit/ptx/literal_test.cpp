@@ -98,9 +98,11 @@ TEST(Literal, ErrorsNameTheirPlace) {
   EXPECT_EQ(body_error("mov.u32 %r1, 1/0;"),
             "t.ptx:11:15: division by zero in a constant expression");
   EXPECT_EQ(body_error("mov.u32 %r1, 99999999999999999999;"),
-            "t.ptx:11:14: '99999999999999999999' is no integer of at most 64 bits");
-  EXPECT_EQ(body_error("mov.u32 %r1, 0x;"), "t.ptx:11:14: '0x' is no integer of at most 64 bits");
-  EXPECT_EQ(body_error("mov.u32 %r1, 089;"), "t.ptx:11:14: '089' is no integer of at most 64 bits");
+            "t.ptx:11:14: '99999999999999999999' is not an integer of at most 64 bits");
+  EXPECT_EQ(body_error("mov.u32 %r1, 0x;"),
+            "t.ptx:11:14: '0x' is not an integer of at most 64 bits");
+  EXPECT_EQ(body_error("mov.u32 %r1, 089;"),
+            "t.ptx:11:14: '089' is not an integer of at most 64 bits");
   EXPECT_EQ(body_error("mov.f32 %f1, 0f3F80;"),
             "t.ptx:11:14: '0f3F80': 0f needs 8 hexadecimal digits");
   EXPECT_EQ(body_error("mov.f32 %f1, 0fZZ;"), "t.ptx:11:14: '0fZZ': 0f needs 8 hexadecimal digits");

@@ -16,7 +16,7 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
   CU_REQUIRE(out);
   CU_DEVICE(device, ordinal);
   if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
   }
   Ref<dropin::Context> context;
   CU_TRY(dropin::Context::create(*device, flags, false, &context));
@@ -32,7 +32,7 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice ordinal) {
 CUresult find_context(CUcontext handle, Ref<dropin::Context>* out) {
   if (handle == nullptr) return CUDA_SUCCESS;
   const Pin<dropin::Context> pinned(handle);
-  if (!pinned) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+  if (!pinned) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not a live handle");
   if (pinned->is_destroyed())
     return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context is destroyed");
   *out = Ref<dropin::Context>::share(*pinned);
@@ -63,7 +63,7 @@ CUresult destroy_context(CUcontext handle) {
 }
 
 CUresult no_affinity() {
-  return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "contexts have all multiprocessors");
+  return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "a context always has all multiprocessors");
 }
 
 CUresult no_limit(CUlimit limit) {
@@ -128,7 +128,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {
     CU_DEVICE(device, ordinal);
     if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
     }
     const std::lock_guard lock(device->mutex);
     PrimaryContext& primary = primary_of(*device);
@@ -178,7 +178,7 @@ CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned int 
       return no_affinity();
     }
     if (params != nullptr && params->cigParams != nullptr) {
-      return fail(CUDA_ERROR_NOT_SUPPORTED, "contexts share nothing with graphics");
+      return fail(CUDA_ERROR_NOT_SUPPORTED, "contexts cannot share resources with graphics APIs");
     }
     return create_context(out, flags, device);
   });
@@ -296,7 +296,7 @@ CUresult cuCtxSetFlags(unsigned int flags) {
   return guard(__func__, [&]() -> CUresult {
     CU_CURRENT(context);
     if ((flags & ~CU_CTX_FLAGS_MASK) != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
     }
     context->set_flags(flags);
     return CUDA_SUCCESS;

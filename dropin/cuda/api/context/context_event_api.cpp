@@ -13,7 +13,7 @@ CUresult find_streams(CUcontext handle, const dropin::Event& event, Pin<dropin::
                       std::vector<Ref<dropin::Stream>>* out_streams) {
   *out = Pin<dropin::Context>(handle);
   if (!*out || (*out)->is_destroyed()) {
-    return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not a live handle");
   }
   if (&event.context() != out->get()) {
     return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of another context");

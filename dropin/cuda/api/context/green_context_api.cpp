@@ -48,7 +48,7 @@ CUresult split_by_count(CUdevResource* out, unsigned* groups, const CUdevResourc
   SmSet sms;
   CU_TRY(read_undivided(input, &sms));
   if ((flags & ~kSplitFlags) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
   }
   if (least > sms.count) {
     return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
@@ -82,7 +82,7 @@ CUresult check_group(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& group) {
   const bool is_multiple =
       group.coscheduledSmCount == 0 || group.smCount % group.coscheduledSmCount == 0;
   if (is_multiple || (group.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "%u multiprocessors are no multiple of the %u together",
+  return fail(CUDA_ERROR_INVALID_VALUE, "%u multiprocessors are not a multiple of the %u together",
               group.smCount, group.coscheduledSmCount);
 }
 
@@ -132,7 +132,7 @@ CUresult join(const CUdevResource* resources, unsigned count, SmSet* out) {
     const bool is_new = std::find(parts.begin(), parts.end(), sms.part) == parts.end();
     if (sms.device != out->device || sms.split != out->split || !is_new) {
       return fail(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
-                  "resource %u is no other part of the same split", i);
+                  "resource %u is not another part of the same split", i);
     }
     parts.push_back(sms.part);
     out->count += sms.count;
@@ -207,7 +207,7 @@ CUresult cuCtxGetDevResource(CUcontext handle, CUdevResource* out, CUdevResource
   return guard(__func__, [&]() -> CUresult {
     const Pin<dropin::Context> context(handle);
     if (!context || context->is_destroyed()) {
-      return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not a live handle");
     }
     return give_all_of(context->device(), out, type);
   });
@@ -254,7 +254,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* out, CUdevResourceDesc handle, CUdevice or
     CU_GET(ResourceSet, resources, handle);
     CU_DEVICE(device, ordinal);
     if ((flags & ~static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM)) != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
     }
     if (resources->sms().device != ordinal) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the resources are of device %d, not of %d",
@@ -272,7 +272,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx handle) {
     CU_GET(GreenContext, green, handle);
     CU_ASSIGN(const MayBlock may_block, require_may_block());
     if (!retire<GreenContext>(handle)) {
-      return fail(CUDA_ERROR_INVALID_CONTEXT, "the green context is no live handle");
+      return fail(CUDA_ERROR_INVALID_CONTEXT, "the green context is not a live handle");
     }
     return destroy(*green, may_block);
   });

@@ -125,7 +125,7 @@ CUresult cuCoredumpSetAttribute(CUcoredumpSettings setting, void* value, size_t*
     const bool is_of_process =
         setting == CU_COREDUMP_ENABLE_USER_TRIGGER || setting == CU_COREDUMP_PIPE;
     if (is_of_process) {
-      return fail(CUDA_ERROR_NOT_PERMITTED, "setting %d is one of the process", setting);
+      return fail(CUDA_ERROR_NOT_PERMITTED, "setting %d belongs to the process", setting);
     }
     return set_coredump(context->id(), setting, value, size);
   });

@@ -135,7 +135,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
     const bool is_long =
         std::sscanf(id, "%x:%x:%x.%x%n", &domain, &bus, &slot, &function, &end) == 4;
     if (!is_long && std::sscanf(id, "%x:%x.%x%n", &bus, &slot, &function, &end) != 3) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "'%.32s' is no PCI bus id", id);
+      return fail(CUDA_ERROR_INVALID_VALUE, "'%.32s' is not a PCI bus id", id);
     }
     if (domain != 0 || slot != 0 || function != 0) {
       return fail(CUDA_ERROR_INVALID_DEVICE, "there is no device at '%.32s'", id);
@@ -175,7 +175,7 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CU
     CU_DEVICE(from, source);
     CU_DEVICE(to, destination);
     if (from == to)
-      return fail(CUDA_ERROR_INVALID_DEVICE, "device %d is no peer of itself", source);
+      return fail(CUDA_ERROR_INVALID_DEVICE, "device %d is not a peer of itself", source);
     CU_ASSIGN(const bool can, from->device->can_access(*to->device));
     switch (attribute) {
       case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:

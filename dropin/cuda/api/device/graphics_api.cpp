@@ -17,7 +17,7 @@ CUresult cuGLGetDevices_v2(unsigned int* count, CUdevice* devices, unsigned int,
       return fail(CUDA_ERROR_INVALID_VALUE, "there is no list %d of devices", list);
     }
     *count = 0;
-    return fail(CUDA_ERROR_NO_DEVICE, "no device of CUDA draws for OpenGL");
+    return fail(CUDA_ERROR_NO_DEVICE, "no CUDA device renders for OpenGL");
   });
 }
 

@@ -36,7 +36,8 @@ CUresult add_operand(Context& context, const BlasArray& array, Place* place, Bla
     CU_TRY(place->find(context, array.address, size_bytes, array.name));
     operand.memory = place->place().memory;
   }
-  KM_ASSERT(work->operand_count < std::size(work->operands), "a call has few arrays");
+  KM_ASSERT(work->operand_count < std::size(work->operands),
+            "a call has no more operands than the request holds");
   work->operands[work->operand_count++] = operand;
   return CUDA_SUCCESS;
 }
@@ -93,7 +94,7 @@ class OpenRanges {
     const std::lock_guard lock(mutex_);
     [[maybe_unused]] const bool is_new =
         open_.emplace(++last_id_, Open{std::move(context), range}).second;
-    KM_ASSERT(is_new, "a range has its number alone");
+    KM_ASSERT(is_new, "the number of a range is unique");
     return last_id_;
   }
   void end(uint64_t id) {

@@ -153,7 +153,7 @@ CUresult cuGraphDestroy(CUgraph handle) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
     }
     if (!retire<dropin::Graph>(handle)) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is no live handle");
+      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is not a live handle");
     }
     return CUDA_SUCCESS;
   });
@@ -478,7 +478,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode* out, CUgraphNode original, CUgraph 
     CU_REQUIRE(out);
     CU_GET(Graph, graph, clone);
     const Pin<dropin::GraphNode> node(original);
-    if (!node) return fail(CUDA_ERROR_INVALID_VALUE, "the node is no live handle");
+    if (!node) return fail(CUDA_ERROR_INVALID_VALUE, "the node is not a live handle");
     CU_CHECK(graph->core().node(node->node()));  // a clone's nodes keep their numbers
     *out = graph->handle_of_node(node->node());
     return CUDA_SUCCESS;
@@ -512,7 +512,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph h
     CU_REQUIRE(out);
     CU_GET(Graph, graph, handle);
     if ((flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
     }
     if (context != handle_of(graph->context())) {
       return fail(CUDA_ERROR_INVALID_VALUE, "the graph is of another context");

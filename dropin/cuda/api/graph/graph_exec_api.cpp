@@ -34,7 +34,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, cuuint64_t flags, Refusal
     return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx exclude each other", flags);
   }
   if ((flags & ~kKnownFlags) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has bits that are none", flags);
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%llx has unknown bits", flags);
   }
   if (graph->is_part()) return fail(CUDA_ERROR_INVALID_VALUE, "the graph is a part of another");
   const CUgraphInstantiateResult checked = check_conditionals(*graph);
@@ -186,7 +186,7 @@ CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error_
 CUresult cuGraphExecDestroy(CUgraphExec handle) {
   return guard(__func__, [&]() -> CUresult {
     if (!retire<dropin::GraphExec>(handle)) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is no live handle");
+      return fail(CUDA_ERROR_INVALID_VALUE, "the graph is not a live handle");
     }
     return CUDA_SUCCESS;
   });

@@ -43,7 +43,7 @@ CUresult cuUserObjectCreate(CUuserObject* out, void* pointer, CUhostFn destroy, 
 CUresult cuUserObjectRetain(CUuserObject handle, unsigned int count) {
   return guard(__func__, [&]() -> CUresult {
     const Pin<UserObject> object(handle);
-    if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is no live handle");
+    if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is not a live handle");
     CU_TRY(check_count(count));
     object->retain(count);
     return CUDA_SUCCESS;
@@ -55,7 +55,7 @@ CUresult cuUserObjectRelease(CUuserObject handle, unsigned int count) {
     Ref<UserObject> kept;
     {
       const Pin<UserObject> object(handle);
-      if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is no live handle");
+      if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is not a live handle");
       CU_TRY(check_count(count));
       kept = Ref<UserObject>::share(*object);
     }
@@ -69,7 +69,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsi
   return guard(__func__, [&]() -> CUresult {
     CU_GET(Graph, graph, graph_handle);
     const Pin<UserObject> object(handle);
-    if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is no live handle");
+    if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is not a live handle");
     CU_TRY(check_count(count));
     if ((flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) != 0) {
       return fail(CUDA_ERROR_INVALID_VALUE, "flags is %u", flags);
@@ -88,7 +88,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, uns
     Ref<UserObject> kept;
     {
       const Pin<UserObject> object(handle);
-      if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is no live handle");
+      if (!object) return fail(CUDA_ERROR_INVALID_VALUE, "the object is not a live handle");
       kept = Ref<UserObject>::share(*object);
     }
     CU_TRY(check_count(count));

@@ -66,7 +66,7 @@ CUresult LaunchAttributes::check_events(CUstream stream_handle) const {
   for (const CUevent handle : events) {
     CU_GET(Event, event, handle);
     if ((event->flags() & CU_EVENT_DISABLE_TIMING) == 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "the event of a launch must take no times");
+      return fail(CUDA_ERROR_INVALID_VALUE, "the event of a launch must not record times");
     }
     StreamUse stream;
     CU_TRY(stream.get(stream_handle));
@@ -81,7 +81,7 @@ CUresult require_captured(CUstream handle) {
   StreamUse stream;
   CU_TRY(stream.get(handle));
   if (stream.core().is_capturing()) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "only nodes of graphs are for kernels to change");
+  return fail(CUDA_ERROR_INVALID_VALUE, "kernels can change only nodes of graphs");
 }
 
 CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void** params,

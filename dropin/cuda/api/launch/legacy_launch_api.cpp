@@ -147,7 +147,7 @@ CUresult cuParamSetTexRef(CUfunction handle, int unit, CUtexref reference) {
       }
       // the kernel's code refers to it directly
       if (Pin<TextureReference>(reference)) return CUDA_SUCCESS;
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is not a live handle");
     });
   });
 }

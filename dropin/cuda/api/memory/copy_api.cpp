@@ -39,7 +39,7 @@ CUresult unified_bytes(CUstream stream, CUdeviceptr to, CUdeviceptr from, size_t
 /// Context handles are only checked: an address alone identifies its context.
 CUresult check_context(CUcontext handle) {
   if (Pin<dropin::Context>(handle)) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is no live handle");
+  return fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not a live handle");
 }
 
 CUresult peer_bytes(CUstream stream, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,

@@ -17,7 +17,7 @@ CUresult require_managed(CUdeviceptr address, size_t size_bytes) {
   Allocation found;
   if (!Driver::instance().find(address, &begin, &found) || !is_managed(found.kind) ||
       size_bytes > found.size_bytes - (address - begin)) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the %zu bytes at 0x%llx are no managed memory",
+    return fail(CUDA_ERROR_INVALID_VALUE, "the %zu bytes at 0x%llx are not managed memory",
                 size_bytes, address);
   }
   return CUDA_SUCCESS;
@@ -99,7 +99,7 @@ CUresult give_word(void* to, size_t size_bytes, int value) {
 
 CUresult give_devices(void* to, size_t size_bytes, const std::vector<int>& devices) {
   if (size_bytes == 0 || size_bytes % sizeof(int) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes are no list of devices", size_bytes);
+    return fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes are not a list of devices", size_bytes);
   }
   std::vector<int> list(size_bytes / sizeof(int), -2);
   std::copy_n(devices.begin(), std::min(devices.size(), list.size()), list.begin());

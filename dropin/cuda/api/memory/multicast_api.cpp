@@ -25,7 +25,7 @@ CUresult check_properties(const CUmulticastObjectProp* properties) {
 
 CUresult find_multicast(const Pin<MemoryHandle>& handle, Multicast** out) {
   if (!handle || handle->multicast() == nullptr) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "the multicast object is no live handle of one");
+    return fail(CUDA_ERROR_INVALID_VALUE, "the multicast object is not a live handle of one");
   }
   *out = handle->multicast();
   return CUDA_SUCCESS;
@@ -37,7 +37,7 @@ CUresult bind(CUmemGenericAllocationHandle object, size_t object_offset,
   const Pin<MemoryHandle> multicast_handle(object), memory_handle(memory);
   Multicast* multicast = nullptr;
   CU_TRY(find_multicast(multicast_handle, &multicast));
-  if (!memory_handle) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is no live handle");
+  if (!memory_handle) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is not a live handle");
   if (size_bytes % kMappingBytes != 0 || flags != 0) {
     return fail(CUDA_ERROR_INVALID_VALUE, "size is %zu, flags is %llu", size_bytes, flags);
   }
@@ -67,7 +67,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle* out,
     CU_REQUIRE(out);
     CU_TRY(check_properties(properties));
     if (properties->size == 0 || properties->size % kMappingBytes != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "size %zu is no multiple of the granularity",
+      return fail(CUDA_ERROR_INVALID_VALUE, "size %zu is not a multiple of the granularity",
                   properties->size);
     }
     CUmemAllocationProp allocation{};

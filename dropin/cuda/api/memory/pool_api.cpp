@@ -265,7 +265,8 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
                   pool->device().ordinal, ordinal);
     }
     if (pool->exporter() != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of process %d, which alone allocates",
+      return fail(CUDA_ERROR_INVALID_VALUE,
+                  "the pool belongs to process %d, which alone can allocate from it",
                   pool->exporter());
     }
     const std::lock_guard lock(device->mutex);

@@ -54,7 +54,8 @@ CUresult import_pool(int descriptor, CUmemoryPool* out) {
   if (!has_fixed_size(descriptor) ||
       pread(descriptor, &content, sizeof content, 0) != static_cast<ssize_t>(sizeof content) ||
       content.kind != kIpcPool) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "descriptor %d is no pool of this library's", descriptor);
+    return fail(CUDA_ERROR_INVALID_VALUE, "descriptor %d does not refer to a pool of this library",
+                descriptor);
   }
   CU_DEVICE(device, content.device);
   *out = publish(dropin::Pool::imported(*device, content.process));

@@ -47,7 +47,7 @@ CUresult read_modes(const Tensor& from, TensorMap* map) {
   if (!read_element(from.type, &element)) {
     const bool exists = from.type >= 0 && from.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
     return fail(exists ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE,
-                "data type %d is none of compute capability 9.0", from.type);
+                "data type %d does not exist in compute capability 9.0", from.type);
   }
   map->element = static_cast<uint8_t>(element);
   if (from.interleave < 0 || from.interleave > CU_TENSOR_MAP_INTERLEAVE_32B) {
@@ -56,7 +56,7 @@ CUresult read_modes(const Tensor& from, TensorMap* map) {
   if (from.swizzle < 0 || from.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
     const bool exists = from.swizzle > 0 && from.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
     return fail(exists ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE,
-                "swizzle %d is none of compute capability 9.0", from.swizzle);
+                "swizzle %d does not exist in compute capability 9.0", from.swizzle);
   }
   if (from.promotion < 0 || from.promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B) {
     return fail(CUDA_ERROR_INVALID_VALUE, "there is no promotion %d to the L2 cache",
@@ -109,7 +109,7 @@ CUresult give(const TensorMap& map, CUtensorMap* out) {
 CUresult check_place(const CUtensorMap* map) {
   CU_REQUIRE(map);
   if (reinterpret_cast<uintptr_t>(map) % alignof(TensorMap) == 0) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "the tensor map lies at %p, which is no multiple of 64",
+  return fail(CUDA_ERROR_INVALID_VALUE, "the tensor map lies at %p, which is not a multiple of 64",
               static_cast<const void*>(map));
 }
 

@@ -146,7 +146,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size_bytes, size_t offset_bytes,
   return guard(__func__, [&]() -> CUresult {
     CU_TRY(check_part(address, size_bytes));
     const Pin<MemoryHandle> memory(handle);
-    if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is no live handle");
+    if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is not a live handle");
     if (memory->multicast() != nullptr) {
       return map_multicast(address, size_bytes, offset_bytes, *memory->multicast());
     }
@@ -213,7 +213,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(properties);
     const Pin<MemoryHandle> memory(handle);
-    if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is no live handle");
+    if (!memory) return fail(CUDA_ERROR_INVALID_VALUE, "the memory is not a live handle");
     *properties = memory->properties();
     return CUDA_SUCCESS;
   });
@@ -234,7 +234,7 @@ CUresult cuMemExportToShareableHandle(void* out, CUmemGenericAllocationHandle ha
     const Pin<MemoryHandle> memory(handle);
     if (!memory || flags != 0 || !memory->can_be_shared()) {
       return fail(CUDA_ERROR_INVALID_VALUE,
-                  "the memory is no live handle, or was not made to be shared, or flags is %llu",
+                  "the memory is not a live handle, or was not made to be shared, or flags is %llu",
                   flags);
     }
     int file = -1;

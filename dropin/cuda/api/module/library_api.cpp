@@ -70,7 +70,7 @@ CUresult cuLibraryUnload(CUlibrary handle) {
     CU_GET(Library, library, handle);
     library->unload(may_block);
     if (!retire<dropin::Library>(may_block, handle)) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the library is no live handle");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the library is not a live handle");
     }
     return CUDA_SUCCESS;
   });

@@ -140,7 +140,7 @@ CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size_bytes) {
 CUresult cuLinkDestroy(CUlinkState handle) {
   return guard(__func__, [&]() -> CUresult {
     if (!retire<dropin::LinkState>(handle)) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the link state is no live handle");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the link state is not a live handle");
     }
     return CUDA_SUCCESS;
   });

@@ -51,7 +51,7 @@ CUresult cuModuleUnload(CUmodule handle) {
   return guard(__func__, [&]() -> CUresult {
     CU_ASSIGN(const MayBlock may_block, require_may_block());
     if (!retire<dropin::Module>(may_block, handle)) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the module is no live handle");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the module is not a live handle");
     }
     return CUDA_SUCCESS;
   });

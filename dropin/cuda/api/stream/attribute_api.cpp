@@ -15,7 +15,7 @@ CUresult check_id(CUlaunchAttributeID id, std::initializer_list<CUlaunchAttribut
   for (const CUlaunchAttributeID each : known) {
     if (each == id) return CUDA_SUCCESS;
   }
-  return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is none of this object", id);
+  return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d does not apply to this object", id);
 }
 
 CUresult check_of_stream(CUlaunchAttributeID id) {
@@ -38,7 +38,7 @@ CUresult check_of_node(CUlaunchAttributeID id) {
 CUresult get_kernel_node(CUgraphNode handle, NodeUse* out) {
   CU_TRY(out->get(handle));
   if (out->node.work->as<KernelOperation>() != nullptr) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_VALUE, "the node is no kernel's");
+  return fail(CUDA_ERROR_INVALID_VALUE, "the node is not a kernel node");
 }
 
 /// The kernel operation of a node from get_kernel_node().

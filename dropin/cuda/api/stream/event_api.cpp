@@ -35,7 +35,7 @@ CUresult elapsed_time(float* milliseconds, CUevent start_handle, CUevent end_han
     return fail(CUDA_ERROR_INVALID_HANDLE, "the events are of different contexts");
   }
   if (((start->flags() | end->flags()) & CU_EVENT_DISABLE_TIMING) != 0) {
-    return fail(CUDA_ERROR_INVALID_HANDLE, "the event takes no times");
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the event records no times");
   }
   for (const km::Event* event : {&start->core(), &end->core()}) {
     if (event->was_recorded() || event->is_captured()) continue;
@@ -55,11 +55,11 @@ CUresult cuEventCreate(CUevent* out, unsigned int flags) {
     CU_REQUIRE(out);
     CU_CURRENT(context);
     if ((flags & ~kEventFlags) != 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
     }
     const bool is_shared = (flags & CU_EVENT_INTERPROCESS) != 0;
     if (is_shared && (flags & CU_EVENT_DISABLE_TIMING) == 0) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "an event for other processes must take no times");
+      return fail(CUDA_ERROR_INVALID_VALUE, "an event for other processes must not record times");
     }
     Ref<dropin::Event> event;
     CU_TRY(dropin::Event::create(*context, flags, &event));
@@ -75,7 +75,7 @@ CUresult cuEventCreate(CUevent* out, unsigned int flags) {
 CUresult cuEventDestroy_v2(CUevent handle) {
   return guard(__func__, [&]() -> CUresult {
     if (!retire<dropin::Event>(handle)) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the event is no live handle");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the event is not a live handle");
     }
     return CUDA_SUCCESS;
   });

@@ -36,7 +36,7 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
   CU_REQUIRE(out);
   CU_CURRENT(context);
   if ((flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has bits that are none", flags);
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags 0x%x has unknown bits", flags);
   }
   CU_TRY(clamp_priority(*context, &priority));
   Ref<dropin::Stream> stream;
@@ -63,7 +63,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
       ContextStreams::of(stream->context()).note_ending(stream->core());
     }
     if (!retire<dropin::Stream>(handle)) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is no live handle");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is not a live handle");
     }
     return CUDA_SUCCESS;
   });

@@ -26,7 +26,7 @@ CUresult destroy(CUarray handle) {
   }
   CU_ASSIGN(const MayBlock may_block, require_may_block());
   if (retire<dropin::Array>(may_block, handle)) return CUDA_SUCCESS;
-  return fail(CUDA_ERROR_INVALID_HANDLE, "the array is no live handle");
+  return fail(CUDA_ERROR_INVALID_HANDLE, "the array is not a live handle");
 }
 
 /// One side of a copy of a single row.
@@ -147,7 +147,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
     static_cast<void>(current);
     CU_ASSIGN(const MayBlock may_block, require_may_block());
     if (retire<MipmappedArray>(may_block, handle)) return CUDA_SUCCESS;
-    return fail(CUDA_ERROR_INVALID_HANDLE, "the mipmapped array is no live handle");
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the mipmapped array is not a live handle");
   });
 }
 

@@ -30,7 +30,7 @@ CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC* resource,
     const bool is_array = resource->resType == CU_RESOURCE_TYPE_ARRAY ||
                           resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     if (view != nullptr && !is_array) {
-      return fail(CUDA_ERROR_INVALID_VALUE, "a view is one of an array");
+      return fail(CUDA_ERROR_INVALID_VALUE, "only arrays have views");
     }
     ImageObject object;
     object.resource = *resource;

@@ -20,7 +20,7 @@ CUresult with_texture(const char* function, CUtexref handle, Body&& body) {
     static_cast<void>(context);
     CU_GET(TextureReference, reference, handle);
     if (reference->is_surface()) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the reference is one of a surface");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the reference is a surface reference");
     }
     return body(*reference);
   });
@@ -51,7 +51,7 @@ CUresult bind_linear(TextureReference& reference, size_t* offset, CUdeviceptr ad
                      size_t size_bytes) {
   const size_t rest = address % kTextureAlignBytes;
   if (offset == nullptr && rest != 0) {
-    return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no multiple of %zu, and ByteOffset is null",
+    return fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is not a multiple of %zu, and ByteOffset is null",
                 address, kTextureAlignBytes);
   }
   if (size_bytes > SIZE_MAX - rest) {
@@ -170,7 +170,7 @@ CUresult cuTexRefDestroy(CUtexref handle) {
     }
     CU_ASSIGN(const MayBlock may_block, require_may_block());
     if (retire<TextureReference>(may_block, handle)) return CUDA_SUCCESS;
-    return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is no live handle");
+    return fail(CUDA_ERROR_INVALID_HANDLE, "the texture reference is not a live handle");
   });
 }
 
@@ -403,7 +403,7 @@ CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned int flags) 
     if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE, "Flags is 0x%x; must be 0", flags);
     CU_GET(TextureReference, reference, reinterpret_cast<CUtexref>(handle));
     if (!reference->is_surface()) {
-      return fail(CUDA_ERROR_INVALID_HANDLE, "the reference is one of a texture");
+      return fail(CUDA_ERROR_INVALID_HANDLE, "the reference is a texture reference");
     }
     return bind_array(*reference, array);
   });

@@ -36,7 +36,7 @@ uint64_t rows_per_piece(const TransferRows& rows) {
 }
 
 uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint64_t layer) {
-  KM_ASSERT(rows.height != 0 && row < rows.count, "a row is moved that the transfer does not have");
+  KM_ASSERT(rows.height != 0 && row < rows.count, "a row lies beyond its transfer");
   return row / rows.height * layer + row % rows.height * pitch;
 }
 

@@ -49,7 +49,7 @@ Context::~Context() {
 void Context::set_profiling(bool on, kmb_profile_callback callback, void* user_data,
                             km_release_callback release) {
   KM_ASSERT(!on || callback != nullptr || profile_callback_ != nullptr,
-            "a context is profiled for nobody");
+            "a context is profiled without a callback");
   if (callback != nullptr) {
     profile_callback_ = callback;
     profile_data_ = user_data;
@@ -63,7 +63,7 @@ void Context::release() {
   const uint32_t references = references_.fetch_sub(1, std::memory_order_acq_rel);
   KM_ASSERT(references != 0, "a context is released more often than it was retained");
   if (references != 1) return;
-  KM_ASSERT(streams_.empty(), "a context goes before its streams");
+  KM_ASSERT(streams_.empty(), "a context is destroyed before its streams");
   {
     Registry& all = registry();
     std::lock_guard lock(all.mutex);
@@ -83,14 +83,14 @@ bool Context::try_retain() {
 void Context::add_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
   KM_ASSERT(std::find(streams_.begin(), streams_.end(), stream) == streams_.end(),
-            "a context opens a stream that it has");
+            "a stream is added to its context twice");
   streams_.push_back(stream);
 }
 
 void Context::remove_stream(Stream* stream) {
   std::lock_guard lock(streams_mutex_);
   [[maybe_unused]] const size_t erased = std::erase(streams_, stream);
-  KM_ASSERT(erased == 1, "a context forgets a stream that it does not have");
+  KM_ASSERT(erased == 1, "a stream is removed from a context that does not have it");
 }
 
 std::vector<Stream*> Context::streams() const {
@@ -101,7 +101,7 @@ std::vector<Stream*> Context::streams() const {
 Error Context::error() const {
   std::lock_guard lock(error_mutex_);
   if (error_.status != KM_SUCCESS || !failed()) return error_;
-  return make_error(status(), "the process exits: its kernels were stopped");
+  return make_error(status(), "the process is exiting: its kernels were stopped");
 }
 
 Error Context::failure() const {
@@ -121,7 +121,7 @@ Status Context::check() const {
 bool Context::set_error(Error error) {
   std::lock_guard lock(error_mutex_);
   if (error_.status != KM_SUCCESS) return false;
-  KM_ASSERT(error.status != KM_SUCCESS, "a context fails with success");
+  KM_ASSERT(error.status != KM_SUCCESS, "a context fails with KM_SUCCESS");
   error_ = std::move(error);
   status_.store(error_.status, std::memory_order_release);
   return true;
@@ -137,7 +137,7 @@ void Context::fail(Error error, const KernelThread* self) {
 void Context::note_assertion(Error error) {
   {
     std::lock_guard lock(error_mutex_);
-    KM_ASSERT(error.status != KM_SUCCESS, "an assertion of a kernel fails with success");
+    KM_ASSERT(error.status != KM_SUCCESS, "a kernel's assertion fails with KM_SUCCESS");
     if (assertion_.status != KM_SUCCESS) return;
     assertion_ = std::move(error);
   }

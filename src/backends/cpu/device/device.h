@@ -27,7 +27,7 @@ class Device {
   Status take_memory(uint64_t size_bytes);
   void give_memory_back(uint64_t size_bytes) {
     [[maybe_unused]] const uint64_t taken = taken_bytes_.fetch_sub(size_bytes);
-    KM_ASSERT(taken >= size_bytes, "a device gets more memory back than it has given");
+    KM_ASSERT(taken >= size_bytes, "more memory is returned to a device than it has allocated");
   }
   /// Reduces the machine's figures to the device's share.
   void share_memory(uint64_t* free_bytes, uint64_t* total_bytes) const;

@@ -22,7 +22,8 @@ class BlockRange {
 
   /// Makes a range for one thread, taken in chunks of `chunk`.
   void reset(uint64_t begin, uint64_t end, uint64_t chunk) {
-    KM_ASSERT(begin <= end && chunk != 0, "a range is handed out backwards, or in pieces of none");
+    KM_ASSERT(begin <= end && chunk != 0,
+              "a range ends before it begins, or is handed out in empty chunks");
     own_.next.store(begin, std::memory_order_relaxed);
     own_.end = end;
     chunk_ = chunk;
@@ -34,14 +35,14 @@ class BlockRange {
   void reset(uint64_t begin, uint64_t end, uint64_t chunk, uint64_t cut, SharedPart* parts,
              uint32_t count) {
     KM_ASSERT(begin <= end && chunk != 0 && cut != 0 && count != 0,
-              "a range is handed out backwards, in pieces of none, or has no parts");
+              "a range ends before it begins, is handed out in empty chunks, or has no parts");
     const uint64_t each = (end - begin) / count, more = (end - begin) % count;
     for (uint32_t i = 0; i < count; ++i) {
       parts[i].next.store(begin, std::memory_order_relaxed);
       begin += each + (i < more ? 1 : 0);
       parts[i].end = begin;
     }
-    KM_ASSERT(begin == end, "the parts of a range are not all of it");
+    KM_ASSERT(begin == end, "the parts of a range do not cover it");
     parts_ = parts;
     count_ = count;
     chunk_ = chunk;

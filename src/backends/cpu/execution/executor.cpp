@@ -131,7 +131,7 @@ void Executor::run_grid() {
     set_block(&state_, record, first);
     for (uint64_t left = last - first; left != 0; begin_row(&state_, record)) {
       const uint64_t x = state_.block[0], count = std::min(left, record.grid[0] - x);
-      KM_ASSERT(count != 0, "a row of blocks is over, and the next has not begun");
+      KM_ASSERT(count != 0, "a row of blocks has ended, and the next has not begun");
       entry(&record, &state_, x, x + count);
       left -= count;
       blocks_ += count;
@@ -149,7 +149,7 @@ Executor::Turns Executor::run_turns() {
   Turns result;
   for (size_t i = 0; i < residents_.running().size();) {
     KM_ASSERT(residents_.running().size() <= kMaxResidentBlocks,
-              "a thread keeps more blocks going than it may");
+              "a thread has more resident blocks than it may");
     resident_ = residents_.running()[i];
     running_ = resident_->state();
     const ResidentBlock::Turn turn = resident_->run(&launch_->record, *launch_->unit);
@@ -191,7 +191,7 @@ void Executor::run_resident() {
     if (residents_.running().empty()) break;
     if (++idle_turns % 64 == 0) idle();
   }
-  KM_ASSERT(residents_.has_begun_all(), "a run ends with blocks that it took and did not begin");
+  KM_ASSERT(residents_.has_begun_all(), "a run ends with blocks that it claimed and did not start");
   running_ = &state_;
 }
 
@@ -304,7 +304,7 @@ void Executor::note_time(const CodeUnit& unit) const {
 }
 
 Result<Ending> Executor::run(LaunchRun& launch) {
-  KM_ASSERT(in_use_.load(), "an executor runs that no thread has acquired");
+  KM_ASSERT(in_use_.load(), "an executor that no thread has acquired runs");
   KM_TRY(prepare(launch));
   kernel_thread_.begin(launch.owner);
   Ending ending = Ending::stopped;

@@ -33,7 +33,8 @@ class Executor {
   static Executor* acquire();
   /// Lock-free, so that a child process may call it after fork.
   void release() {
-    KM_ASSERT(in_use_.load(std::memory_order_relaxed), "an executor is given back by nobody");
+    KM_ASSERT(in_use_.load(std::memory_order_relaxed),
+              "an executor that no thread holds is released");
     in_use_.store(false, std::memory_order_release);
   }
 

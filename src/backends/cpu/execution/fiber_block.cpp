@@ -104,8 +104,9 @@ ResidentBlock::Turn FiberBlock::run(const simt::LaunchRecord* record, const Code
   record_ = record;
   unit_ = &unit;
   if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
-  KM_ASSERT(begun_ && !running_ && (runnable_ & exited_) == 0,
-            "a block runs that has not begun, runs already, or has warps that are over");
+  KM_ASSERT(
+      begun_ && !running_ && (runnable_ & exited_) == 0,
+      "a block runs that has not begun, runs already, or has runnable warps that have exited");
   if (runnable_ == 0 && waits_for_cluster()) return Turn::waiting;
   if ((runnable_ & bit(current_)) == 0) pick_next(&current_);
   running_ = true;
@@ -119,9 +120,9 @@ ResidentBlock::Turn FiberBlock::run(const simt::LaunchRecord* record, const Code
   after_switch(base_fake_stack_, nullptr, nullptr);
   running_ = false;
   guard_->stacks[1] = {};
-  KM_ASSERT(current_ < count_, "a block goes on with a warp that it does not have");
+  KM_ASSERT(current_ < count_, "a block continues with a warp that it does not have");
   KM_ASSERT(turn_ != Turn::finished || static_cast<uint32_t>(std::popcount(exited_)) == count_,
-            "a block is over before all of its warps are");
+            "a block ends before all of its warps");
   if (turn_ == Turn::finished) begun_ = false;
   return turn_;
 }
@@ -140,7 +141,7 @@ void FiberBlock::abandon() {
 void FiberBlock::switch_to(uint32_t next) {
   Warp& from = *warps_[current_];
   if (next == from.index) return;
-  KM_ASSERT(running_ && (runnable_ & bit(next)) != 0, "a warp goes on that waits or is over");
+  KM_ASSERT(running_ && (runnable_ & bit(next)) != 0, "a warp that waits or has exited continues");
   Warp& to = *warps_[next];
   current_ = next;
   state_.first_thread = next * simt::kWarpLanes;
@@ -153,7 +154,7 @@ void FiberBlock::switch_to(uint32_t next) {
 
 /// Leaves warp `index` for run(). The next run() continues with warp `current_`.
 void FiberBlock::switch_to_base(uint32_t index, Turn turn) {
-  KM_ASSERT(running_, "a block gives its thread away, which it does not have");
+  KM_ASSERT(running_, "a block that does not run leaves its thread");
   turn_ = turn;
   Warp& from = *warps_[index];
   before_switch(&from.fake_stack, base_low_, base_size_);
@@ -171,9 +172,10 @@ void FiberBlock::release(Barrier& barrier) {
   for (uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
     warps_[static_cast<uint32_t>(std::countr_zero(left))]->predicates = barrier.predicates;
   }
-  KM_ASSERT((barrier.waiting & (runnable_ | exited_)) == 0, "a warp waits that runs or is over");
+  KM_ASSERT((barrier.waiting & (runnable_ | exited_)) == 0,
+            "a waiting warp is runnable or has exited");
   KM_ASSERT(static_cast<uint32_t>(std::popcount(barrier.waiting)) <= barrier.arrived,
-            "more warps wait at a barrier than have come to it");
+            "more warps wait at a barrier than have arrived");
   runnable_ |= barrier.waiting;
   barrier = {};
 }
@@ -202,7 +204,7 @@ bool FiberBlock::pick_next(uint32_t* out_next) {
   if (runnable_ == 0 && !release_exited()) return false;
   uint32_t above = current_ == 31 ? 0 : runnable_ & ~(bit(current_ + 1) - 1);
   *out_next = static_cast<uint32_t>(std::countr_zero(above != 0 ? above : runnable_));
-  KM_ASSERT(*out_next < count_, "a warp can run that the block does not have");
+  KM_ASSERT(*out_next < count_, "a warp that the block does not have is runnable");
   return true;
 }
 
@@ -246,7 +248,7 @@ void FiberBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
 }
 
 void FiberBlock::yield(uint64_t pc) {
-  KM_ASSERT((runnable_ & bit(current_)) != 0, "a warp waits in a loop, and cannot run");
+  KM_ASSERT((runnable_ & bit(current_)) != 0, "a warp that is not runnable yields");
   warps_[current_]->pc = pc;
   uint32_t next = current_;
   pick_next(&next);

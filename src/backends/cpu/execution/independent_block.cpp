@@ -14,7 +14,7 @@ using simt::kWarpLanes;
 
 void IndependentBlock::start() {
   KM_ASSERT(state_.scratch != nullptr && state_.warp_count <= kMaxWarps,
-            "a block's warps have nowhere to be");
+            "a block has no memory for its warps, or too many of them");
   exited_ = 0;
   barriers_ = {};
   unfinished_ = 0;
@@ -47,8 +47,7 @@ ResidentBlock::Turn IndependentBlock::run(const simt::LaunchRecord* record, cons
     if (status == IndependentStatus::finished) unfinished_ &= ~(uint32_t{1} << w);
     if (gone != 0) release_complete(false);
   }
-  KM_ASSERT(unfinished_ != 0 || exited_ == thread_count_,
-            "a block is over before all of its threads are");
+  KM_ASSERT(unfinished_ != 0 || exited_ == thread_count_, "a block ends before all of its threads");
   if (unfinished_ == 0) return Turn::finished;
   // A released barrier is not progress if threads of the block spin in a loop that contains
   // barriers.
@@ -88,7 +87,7 @@ void IndependentBlock::release(Barrier& barrier) {
       warp(w).participants[std::countr_zero(left)] = barrier.predicates;
     }
     KM_ASSERT((barrier.waiting[w] & ~warp(w).blocked) == 0,
-              "threads wait at a barrier, and their warp lets them run");
+              "threads that wait at a barrier are not blocked in their warp");
     warp(w).blocked &= ~barrier.waiting[w];
   }
   barrier = {};
@@ -119,7 +118,8 @@ bool IndependentBlock::release_complete(bool count_exited) {
 void IndependentBlock::arrive(IndependentWarp* warp, uint32_t lanes, uint32_t id,
                               uint32_t thread_count, uint32_t predicates, bool waits,
                               uint32_t state, uint64_t pc) {
-  KM_ASSERT(lanes != 0 && (lanes & ~warp->live) == 0, "threads come to a barrier that are over");
+  KM_ASSERT(lanes != 0 && (lanes & ~warp->live) == 0,
+            "threads that have exited arrive at a barrier");
   Barrier& barrier = barriers_[id % kMaxBarriers];
   barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
   barrier.expected = thread_count;

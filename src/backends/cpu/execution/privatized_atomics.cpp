@@ -58,7 +58,7 @@ void PrivatizedAtomics::keep(simt::BlockState& state, AddressRange memory, uint3
   state.privatized_bytes = (memory.size_bytes - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
   state.privatized_begin = begin;
   KM_ASSERT(state.privatized_bytes <= kMaxBytes && (element_bytes == 4 || element_bytes == 8),
-            "sums are kept that have no place, or a size that add_word() does not know");
+            "privatized sums have no memory, or a size that add_word() does not support");
 }
 
 KM_NO_SANITIZE void PrivatizedAtomics::flush(simt::BlockState& state) {

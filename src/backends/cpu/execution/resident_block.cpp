@@ -72,7 +72,7 @@ void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, 
   KM_ASSERT(thread_count != 0 && thread_count <= kMaxWarps * simt::kWarpLanes,
             "a block has no threads, or more than it may have");
   KM_ASSERT(cluster == nullptr || rank < cluster->members.size(),
-            "a block begins before its cluster knows it");
+            "a block begins before it is a member of its cluster");
   state_ = state;
   cluster_ = cluster;
   waits_for_cluster_ = false;

@@ -81,7 +81,7 @@ Cluster* ResidentBlocks::new_cluster(uint32_t size) {
 bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
   const uint32_t count = launch_->cluster_blocks;
   KM_ASSERT(count != 0 && running_.size() <= kMaxResidentBlocks && first_untaken_ <= end_untaken_,
-            "a thread has taken more blocks than it has room for");
+            "a thread has claimed more blocks than it has room for");
   const uint64_t room = (kMaxResidentBlocks - running_.size()) / count;
   if (room == 0) return false;
   if (first_untaken_ == end_untaken_ &&
@@ -112,7 +112,7 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
 }
 
 bool ResidentBlocks::finish(size_t index) {
-  KM_ASSERT(index < running_.size(), "a block ends that does not run");
+  KM_ASSERT(index < running_.size(), "a block that does not run ends");
   ResidentBlock* const block = running_[index];
   running_.erase(running_.begin() + static_cast<ptrdiff_t>(index));
   Cluster* const cluster = block->cluster();

@@ -65,7 +65,7 @@ void RunFaults::complete(Ending ending, const Fault& of_guard, const simt::Block
     fault_.helper_line = 0;
   }
   KM_ASSERT(fault_.kind != simt::FaultKind::none || fault_.fault.signal != 0 || has_assertion_,
-            "a run has faulted, and nobody knows how");
+            "a run has faulted without a recorded cause");
 }
 
 void RunFaults::set_not_begun() {

@@ -40,7 +40,7 @@ void StallWatch::set_stalled(bool is_stalled) {
     launch_->stalled.fetch_add(1);
   } else {
     [[maybe_unused]] const uint32_t stalled = launch_->stalled.fetch_sub(1);
-    KM_ASSERT(stalled != 0, "more threads get on than have stalled");
+    KM_ASSERT(stalled != 0, "more threads continue than have stalled");
   }
 }
 

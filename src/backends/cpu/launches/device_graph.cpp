@@ -93,7 +93,7 @@ void DeviceGraphLaunch::start() {
 }
 
 void DeviceGraphLaunch::end() {
-  KM_ASSERT(claim_ == nullptr || claim_->load(), "a claim on a graph ends that was not made");
+  KM_ASSERT(claim_ == nullptr || claim_->load(), "a claim on a graph that was not made ends");
   if (claim_ != nullptr) std::exchange(claim_, nullptr)->store(false);
 }
 
@@ -108,7 +108,7 @@ bool GraphEnvironment::count_launch() {
 
 bool GraphEnvironment::add_tail(DeviceWork tail) {
   const std::lock_guard lock(mutex_);
-  KM_ASSERT(tail.graph != nullptr, "only graphs are the tails of graphs");
+  KM_ASSERT(tail.graph != nullptr, "the tail launch of a graph is not a graph");
   if (tails_.size() == kMostTails) return false;
   tails_.push_back(std::move(tail));
   return true;

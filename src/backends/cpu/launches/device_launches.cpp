@@ -214,7 +214,7 @@ Command* DeviceLaunches::next() {
       nested_.pop_back();
       continue;
     }
-    KM_ASSERT(!work->is_pending || pending_.load() != 0, "a launch runs that nobody counts");
+    KM_ASSERT(!work->is_pending || pending_.load() != 0, "a launch that was not counted runs");
     if (work->is_pending) pending_.fetch_sub(1, std::memory_order_relaxed);
     try {
       if (work->graph) {

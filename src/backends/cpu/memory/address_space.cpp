@@ -58,7 +58,7 @@ GuardedRange GuardedRange::make(uint64_t size_bytes, uint64_t align_bytes) {
 }
 
 bool GuardedRange::allow(uint64_t size_bytes) {
-  KM_ASSERT(map_ != 0 && allowed_ <= size_, "a range is opened that is not there");
+  KM_ASSERT(map_ != 0 && allowed_ <= size_, "a range that is not mapped is opened");
   uint64_t wanted = round_up(size_bytes, kPageBytes);
   if (wanted > size_) return false;
   if (wanted > allowed_) {
@@ -74,7 +74,7 @@ bool GuardedRange::allow(uint64_t size_bytes) {
 void GuardedRange::use_huge_pages() const { madvise(as_pointer(begin_), size_, MADV_HUGEPAGE); }
 
 void GuardedRange::discard() const {
-  KM_ASSERT(map_ != 0 && allowed_ == size_, "memory is discarded that is not open");
+  KM_ASSERT(map_ != 0 && allowed_ == size_, "memory that is not accessible is discarded");
   madvise(as_pointer(begin_), size_, MADV_DONTNEED);
 }
 

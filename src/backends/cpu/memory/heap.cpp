@@ -104,7 +104,7 @@ void Heap::free(const Block& block) {
 
 const GuardedRange& Heap::range_of(const Block& block) {
   KM_ASSERT(block.size_bytes < kLargeBytes || large_.contains(block.address),
-            "a block is asked for that was freed");
+            "a block that was freed is looked up");
   if (block.size_bytes >= kLargeBytes) return large_.find(block.address)->second;
   return std::prev(slabs_.upper_bound(block.address))->second->range;
 }
@@ -159,7 +159,7 @@ void Heap::free_small(const Block& block) {
   uint64_t index = (slab.range.end() - block.address) / slab.block_bytes - 1;
   KM_ASSERT(index < slab.carved && block.address >= slab.range.begin() &&
                 block.address == slab.range.end() - (index + 1) * slab.block_bytes,
-            "a block is freed that its slab has not handed out");
+            "a block that its slab has not handed out is freed");
   KM_ASSERT(std::find(slab.free.begin(), slab.free.end(), index) == slab.free.end(),
             "a block is freed twice");
   slab.free.push_back(static_cast<uint32_t>(index));
@@ -251,7 +251,7 @@ Result<Heap::Block> Heap::allocate_large(uint64_t size_bytes, bool zeroed) {
 
 void Heap::free_large(const Block& block) {
   auto found = large_.find(block.address);
-  KM_ASSERT(found != large_.end(), "a block is freed that was not allocated");
+  KM_ASSERT(found != large_.end(), "a block that was not allocated is freed");
   GuardedRange range = std::move(found->second);
   large_.erase(found);
   // The range leaves the file, because other processes must not see the next allocation there.
@@ -269,7 +269,7 @@ void Heap::free_large(const Block& block) {
 void Heap::trim_locked(uint64_t keep_bytes) {
   // The largest ranges are freed first: few system calls free much memory.
   while (kept_bytes_ > keep_bytes || (keep_bytes == 0 && !kept_.empty())) {
-    KM_ASSERT(!kept_.empty(), "memory counts as kept that is not there");
+    KM_ASSERT(!kept_.empty(), "memory counts as kept, but no range is kept");
     auto largest = std::prev(kept_.end());
     kept_bytes_ -= largest->first;
     retire(std::move(largest->second));

@@ -39,8 +39,8 @@ void* as_pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 Error no_memory(const char* what) {
   const int code = errno;
-  Error error = make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "memory to share cannot be %s: %s", what,
-                           strerror(code));
+  Error error = make_error(KM_ERROR_OUT_OF_HOST_MEMORY, "memory to be shared cannot be %s: %s",
+                           what, strerror(code));
   error.native_code = code;
   return error;
 }

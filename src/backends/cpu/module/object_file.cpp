@@ -91,9 +91,10 @@ std::string write_object_file(const ObjectFile& file) {
 Result<ObjectFile> read_object_file(std::string_view data) {
   Header header{};
   if (data.size() < sizeof header || std::memcmp(data.data(), kMagic, sizeof kMagic) != 0) {
-    return make_error(KM_ERROR_INVALID_ARGUMENT,
-                      "the data is no object file (*.kmo), which `kernelmill compile --target cpu` "
-                      "and km_module_save_object make");
+    return make_error(
+        KM_ERROR_INVALID_ARGUMENT,
+        "the data is not an object file (*.kmo), which `kernelmill compile --target cpu` "
+        "and km_module_save_object make");
   }
   std::memcpy(&header, data.data(), sizeof header);
   const std::string_view body = data.substr(sizeof header);

@@ -8,7 +8,7 @@
 namespace km::cpu {
 
 void DeferredActions::add(uint64_t ticket, std::function<void()> action) {
-  KM_ASSERT(ticket != kNothing, "an action awaits a ticket that no stream gives");
+  KM_ASSERT(ticket != kNothing, "an action awaits a ticket that no stream issues");
   std::lock_guard lock(mutex_);
   actions_.emplace_back(ticket, std::move(action));
   if (ticket < first_ticket_.load(std::memory_order_relaxed)) first_ticket_.store(ticket);
@@ -28,7 +28,7 @@ void DeferredActions::run(uint64_t ticket) {
       next = std::min(next, entry.first);
       return false;
     });
-    KM_ASSERT(next > ticket, "an action that is due is left behind");
+    KM_ASSERT(next > ticket, "an action that is due was not run");
     first_ticket_.store(next);
   }
   for (auto& action : due) action();

@@ -155,7 +155,7 @@ bool GraphPlan::fork(Stream* main, const Command& front) {
     }
     starts_.push_back(start);
   }
-  KM_ASSERT(streams_.size() + 1 == lanes_.size(), "a graph has not a stream for each lane");
+  KM_ASSERT(streams_.size() + 1 == lanes_.size(), "a graph lacks a stream for a lane");
   for (Mark& mark : marks_) {
     Stream* stream = mark.lane == 0 ? main : streams_[mark.lane - 1];
     mark.marker->rearm(stream, mark.lane == 0 ? front.ticket : stream->submitted() + 1);

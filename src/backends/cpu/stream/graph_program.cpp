@@ -11,7 +11,7 @@
 namespace km::cpu {
 
 Command* GraphProgram::step_of(const Command& front) const {
-  KM_ASSERT(plan != nullptr, "a graph is launched that was not planned");
+  KM_ASSERT(plan != nullptr, "a graph that was not planned is launched");
   if (front.in_turn) return front.step < nodes.size() ? &nodes[front.step]->command : nullptr;
   const std::vector<GraphPlan::Step>& lane = plan->lane(front.lane);
   if (front.step >= lane.size()) return nullptr;

@@ -22,7 +22,7 @@ class Marker {
   }
   void retain() {
     [[maybe_unused]] const uint32_t before = references_.fetch_add(1, std::memory_order_relaxed);
-    KM_ASSERT(before != 0, "a marker is kept that is gone");
+    KM_ASSERT(before != 0, "a destroyed marker is retained");
   }
   void release() {
     const uint32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);

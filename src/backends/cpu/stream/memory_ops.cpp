@@ -87,7 +87,7 @@ class Watch {
   void add(Waiting waiting) {
     const std::lock_guard lock(mutex_);
     KM_ASSERT(started_ && waiting.at < waiting.ops->size(),
-              "a stream waits for a number that nobody looks at");
+              "a stream waits for a value that no thread polls");
     waiting_.push_back(std::move(waiting));
     news_ = true;
     changed_.notify_one();
@@ -166,7 +166,7 @@ Result<std::shared_ptr<const MemoryOps>> MemoryOps::make(std::span<const kmb_mem
 }
 
 size_t MemoryOps::run(size_t first, Context& context) const {
-  KM_ASSERT(first <= ops_.size(), "operations go on after the last one");
+  KM_ASSERT(first <= ops_.size(), "operations continue after the last one");
   bool wrote = false;
   size_t at = first;
   keep_handler_in_front(now_ticks());

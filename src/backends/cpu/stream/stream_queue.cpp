@@ -44,7 +44,7 @@ Stream* Stream::open(Context* context, int32_t priority) {
   Stream* stream = context->pool()->take_closed_stream();
   if (stream == nullptr) stream = std::unique_ptr<Stream>(new Stream(context->pool())).release();
   KM_ASSERT(stream->is_complete(stream->submitted()) && stream->pending_.load() == 0,
-            "a stream is opened that has work of its former user");
+            "a stream with work of its former user is opened");
   stream->context_ = context;
   stream->priority_.store(priority, std::memory_order_relaxed);
   try {
@@ -117,7 +117,7 @@ void Stream::recycle(Command* command) {
   command->next.store(nullptr, std::memory_order_relaxed);
   std::lock_guard lock(lock_);
   const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
-  KM_ASSERT(ticket > completed_.load(), "a ticket was completed before it was given");
+  KM_ASSERT(ticket > completed_.load(), "a ticket was completed before it was issued");
   KM_ASSERT(command->kind != CommandKind::none, "a command is submitted that was not filled in");
   command->ticket = ticket;
   if (context_->is_profiling()) [[unlikely]]
@@ -164,7 +164,7 @@ bool Stream::begin_inline(uint64_t* out_ticket) {
 void Stream::make_ready() {
   constexpr float kLeast = kLeastGraceTicks, kMost = 4 * kLeast, kOfWork = 1.0F / 64;
   KM_ASSERT(state_.load() == kOwned && pending_.load() != 0,
-            "a stream is given up by a thread that does not own it, or has no work");
+            "a stream is released by a thread that does not own it, or has no work");
   const Command& next = *head_->next.load(std::memory_order_acquire);
   const float grace = std::clamp(estimated_ticks(next) * kOfWork, kLeast, kMost);
   grace_ticks_.store(static_cast<uint64_t>(grace), std::memory_order_relaxed);
@@ -391,14 +391,14 @@ void Stream::resume_light() {
 }
 
 void Stream::resume_here(Executor* executor, uint64_t until) {
-  KM_ASSERT(job_.load() != 0, "a stream goes on after a job that it did not publish");
+  KM_ASSERT(job_.load() != 0, "a stream continues after a job that it did not publish");
   job_.store(0, std::memory_order_relaxed);
   if (finish(until)) drive(executor, until);
 }
 
 bool Stream::hand_to_callback_thread(Command& command) {
   if (context_->is_exiting()) return true;
-  KM_ASSERT(command.callback != nullptr, "a command calls nothing");
+  KM_ASSERT(command.callback != nullptr, "a callback command has no callback");
   km_host_callback callback = command.callback;
   void* user_data = command.user_data;
   km_status status = context_->status();
@@ -493,7 +493,7 @@ bool Stream::finish(uint64_t until) {
 bool Stream::complete(uint64_t ticket, uint64_t until) {
   KM_ASSERT(ticket == completed_.load() + 1, "tickets are completed out of order");
   completed_.store(ticket);
-  KM_ASSERT(ticket <= submitted(), "a ticket is completed that was not given");
+  KM_ASSERT(ticket <= submitted(), "a ticket that was not issued is completed");
   const uint64_t pending = pending_.fetch_sub(1);
   KM_ASSERT(pending != 0, "more commands are completed than were submitted");
   bool more = pending > 1;
@@ -517,7 +517,7 @@ void Stream::wake_waiters(uint64_t ticket) {
 }
 
 void Stream::when_complete(uint64_t ticket, std::function<void()> action) {
-  KM_ASSERT(ticket <= submitted(), "an action awaits a ticket that was not given");
+  KM_ASSERT(ticket <= submitted(), "an action awaits a ticket that was not issued");
   if (is_complete(ticket)) {
     action();
     return;

@@ -17,7 +17,7 @@ constexpr uint64_t kWayTicks = 5000;
 }  // namespace
 
 bool Stream::wait(uint64_t ticket, uint64_t timeout_ns) {
-  KM_ASSERT(ticket <= submitted(), "a thread waits for a ticket that was not given");
+  KM_ASSERT(ticket <= submitted(), "a thread waits for a ticket that was not issued");
   if (is_complete(ticket)) return true;
   if (timeout_ns == 0) return false;
   const NoCancellation postponed;

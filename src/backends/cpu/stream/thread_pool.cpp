@@ -157,7 +157,7 @@ bool ThreadPool::has_ready_before(int list) const {
 }
 
 bool ThreadPool::take(Item* out_item, bool gives_grace) {
-  KM_ASSERT(out_item->stream == nullptr && out_item->job == 0, "a thread takes work and has some");
+  KM_ASSERT(out_item->stream == nullptr && out_item->job == 0, "a thread that has work takes more");
   uint64_t job = job_with_room();
   if (job != 0) {
     // A stream goes before jobs of lower priority; jobs go before streams of equal priority.
@@ -273,7 +273,7 @@ void ThreadPool::wake_helpers(uint32_t count) {
 }
 
 void ThreadPool::add_ready(Stream* stream) {
-  KM_ASSERT(stream->pool_ == this, "a stream is listed by another pool than its own");
+  KM_ASSERT(stream->pool_ == this, "a stream is listed in another pool than its own");
   if (!stream->listed_.exchange(true)) {
     std::lock_guard lock(ready_lock_);
     ReadyList& list = ready_[static_cast<size_t>(list_of(stream->priority()))];
@@ -292,8 +292,7 @@ void ThreadPool::add_ready(Stream* stream) {
 /// Takes a stream of the first `lists` priorities, which the caller then owns. Streams that a
 /// waiting thread has taken are removed from the list on the way.
 Stream* ThreadPool::take_ready(bool gives_grace, int lists) {
-  KM_ASSERT(lists >= 0 && lists <= kPriorities,
-            "streams of priorities are taken that there are not");
+  KM_ASSERT(lists >= 0 && lists <= kPriorities, "streams of an unknown priority are taken");
   if (ready_count_.load() == 0) return nullptr;
   const uint64_t now = gives_grace ? now_ticks() : 0;
   std::lock_guard lock(ready_lock_);
@@ -334,7 +333,7 @@ void ThreadPool::keep_closed_stream(Stream* stream) {
   const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   std::lock_guard lock(closed_lock_);
   KM_ASSERT(stream->pool_ == this && stream->is_complete(stream->submitted()),
-            "a stream is kept for use that has work, or belongs to another pool");
+            "a stream that has work, or belongs to another pool, is kept for reuse");
   closed_.push_back(stream);
 }
 
@@ -382,13 +381,13 @@ bool ThreadPool::leave(uint64_t job) {
   if ((open_jobs_.load(std::memory_order_relaxed) & bit) != 0) open_jobs_.fetch_and(~bit);
   entry.state.fetch_and(~kOpen);
   uint64_t before = entry.state.fetch_sub(1, std::memory_order_acq_rel);
-  KM_ASSERT((before & kParticipants) != 0, "a thread leaves a job that nobody takes part in");
+  KM_ASSERT((before & kParticipants) != 0, "a thread leaves a job without participants");
   KM_ASSERT((before & kGenerationMask) == (job & kGenerationMask),
             "a thread leaves a job whose slot is used for another one");
   if ((before & kParticipants) != 1) return false;
   uint64_t generation = ((before & kGenerationMask) + kGenerationStep) & kGenerationMask;
   entry.state.store(generation, std::memory_order_relaxed);
-  KM_ASSERT((free_jobs_.load() & bit) == 0, "a job is given back twice");
+  KM_ASSERT((free_jobs_.load() & bit) == 0, "a job is released twice");
   free_jobs_.fetch_or(bit, std::memory_order_release);
   return true;
 }
@@ -411,7 +410,7 @@ void ThreadPool::take_part(uint64_t job, Executor* executor, uint64_t until) {
                 (entry.state.load() & kParticipants) != 0,
             "a thread takes part in a job that it has not entered");
   Stream* stream = entry.stream;
-  KM_ASSERT(stream != nullptr && stream->pool_ == this, "a job is that of another pool's stream");
+  KM_ASSERT(stream != nullptr && stream->pool_ == this, "a job belongs to another pool's stream");
   entry.command->helpers.fetch_add(1, std::memory_order_relaxed);
   work(*entry.command, *executor, *stream->context());
   if (leave(job)) stream->resume_here(executor, until);

@@ -52,7 +52,7 @@ void IdleWorkers::sleep(uint32_t worker, bool stays_up) {
   KM_ASSERT((asleep_[worker / kBits].load() & bit_of(worker)) == 0,
             "a worker that was woken counts as asleep");
   [[maybe_unused]] const uint32_t coming = coming_.fetch_sub(1);
-  KM_ASSERT(coming != 0, "more workers get up than were woken");
+  KM_ASSERT(coming != 0, "more workers wake up than were woken");
 }
 
 void IdleWorkers::wake(uint32_t count) {

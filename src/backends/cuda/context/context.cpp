@@ -106,7 +106,7 @@ km_status context_reset(kmb_context* handle, kmb_error* error) {
       return Error{KM_ERROR_PROCESS_LOST,
                    device_uri(context.primary().gpu().ordinal()) +
                        " cannot be used again by this process, as CUDA has it after a fault of a "
-                       "kernel: end the process and start it anew (" +
+                       "kernel: end the process and start it again (" +
                        why.message + ")",
                    why.native_code};
     };
@@ -129,8 +129,7 @@ km_status context_set_output(kmb_context*, km_output_callback callback, void*, k
   if (callback == nullptr) return KM_SUCCESS;
   return guarded(error, [&]() -> Status {
     return make_error(KM_ERROR_NOT_SUPPORTED,
-                      "the CUDA driver writes what kernels print to the standard output, and to "
-                      "no other place");
+                      "the CUDA driver writes the output of kernels to standard output only");
   });
 }
 

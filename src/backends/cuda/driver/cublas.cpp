@@ -165,7 +165,7 @@ Result<Cublas> Cublas::load(const std::string& path) {
   result.name = reinterpret_cast<cublas::name##_type>(find(#name));
 #include "cuda/cublas_functions.def"
 #undef KM_CUBLAS_FUNCTION
-  if (!missing.empty()) return not_usable(result.path_, "is no cuBLAS: it lacks " + missing);
+  if (!missing.empty()) return not_usable(result.path_, "is not cuBLAS: it lacks " + missing);
   int major = 0, minor = 0;
   if (result.cublasGetProperty(cublas::kMajorVersion, &major) != cublas::kSuccess ||
       result.cublasGetProperty(cublas::kMinorVersion, &minor) != cublas::kSuccess) {

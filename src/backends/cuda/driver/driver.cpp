@@ -99,7 +99,7 @@ Status load_driver() {
   g_library.store(&*library, std::memory_order_release);
   const std::string path = library->path().empty() ? name : library->path();
   if (!driver().cuInit.exists() || !driver().cuDriverGetVersion.exists()) {
-    return unavailable(path + " is no CUDA driver: it lacks cuInit or cuDriverGetVersion", 0);
+    return unavailable(path + " is not a CUDA driver: it lacks cuInit or cuDriverGetVersion", 0);
   }
   KM_TRY(explain_init(path, driver().cuInit(0)));
   KM_TRY(check_version(path));

@@ -79,7 +79,8 @@ Status Memory::map_host() {
       mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     return make_error(KM_ERROR_OUT_OF_DEVICE_MEMORY,
-                      "the system gives no %" PRIu64 " bytes of page-locked memory", size_bytes_);
+                      "the system cannot provide %" PRIu64 " bytes of page-locked memory",
+                      size_bytes_);
   }
   host_pointer_ = mapped;
   return lock_pages();

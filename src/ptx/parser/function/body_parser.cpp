@@ -123,7 +123,7 @@ Status BodyParser::parse_target(TargetList& list, uint32_t index, bool calls) {
   }
   const auto known = module_.find_function(name.text);
   if (!known) {
-    return tokens_.error_at(name, quote(name.text) + " is no function declared before");
+    return tokens_.error_at(name, quote(name.text) + " is not a function declared before");
   }
   list.functions.push_back(*known);
   return {};

@@ -39,7 +39,7 @@ Status ForwardReferences::resolve(const Reference& reference, const Entity& enti
     return tokens_.error_at(reference.token, quote(reference.token.text) + problem);
   };
   if (reference.use != Use::call_target_list && entity.kind != Entity::Kind::label) {
-    return error(" is no label");
+    return error(" is not a label");
   }
   if (reference.use == Use::table) {
     function_.target_lists[reference.index].labels[reference.element] = entity.id;
@@ -53,8 +53,8 @@ Status ForwardReferences::resolve(const Reference& reference, const Entity& enti
   const bool prototype = entity.kind == Entity::Kind::prototype;
   const bool indexed = instruction.opcode == Opcode::brx;
   if (!list && (!prototype || indexed)) {
-    return error(indexed ? " is no list of branch targets"
-                         : " is no prototype or list of functions");
+    return error(indexed ? " is not a list of branch targets"
+                         : " is not a prototype or a list of functions");
   }
   operand.kind = list ? Operand::Kind::target_list : Operand::Kind::prototype;
   return {};

@@ -62,7 +62,8 @@ Status SignatureParser::check_parameter(const Function& function, const Symbol& 
     return tokens_.error_at(name, "a parameter in .reg is a register, not an array");
   }
   if (!in_register && symbol.vector_count > 1) {
-    return tokens_.error_at(name, "a parameter in .param is no vector: declare an array of bytes");
+    return tokens_.error_at(name,
+                            "a parameter in .param cannot be a vector: declare an array of bytes");
   }
   if (symbol.dimensions.size() > 1) {
     return tokens_.error_at(name, "a parameter has one dimension at most");

@@ -92,7 +92,7 @@ Status BranchParser::parse_callee(Instruction& instruction) {
     callee.kind = Operand::Kind::symbol;
     callee.symbol = entity->id;
   } else {
-    return tokens_.error_at(name, quote(name.text) + " is no function");
+    return tokens_.error_at(name, quote(name.text) + " is not a function");
   }
   return operands_.add(instruction, callee, name);
 }

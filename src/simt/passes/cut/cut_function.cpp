@@ -159,7 +159,7 @@ class Cutter {
 
   uint32_t number_of(llvm::BasicBlock* entry) const {
     KM_ASSERT(part_of(entry) != kNoPart && parts_[part_of(entry)].entries.count(entry) != 0,
-              "a block that others go to has its number");
+              "a block that other parts branch to has a number");
     return parts_[part_of(entry)].entries.find(entry)->second;
   }
 
@@ -397,7 +397,8 @@ class Cutter {
     llvm::IRBuilder<> leave(part.leave);
     for (unsigned i = 0; i < part.variables.size(); ++i) {
       const Variable& variable = variables_[part.variables[i]];
-      KM_ASSERT(variable.is_plain || variable.is_kept, "memory that is pointed to has one place");
+      KM_ASSERT(variable.is_plain || variable.is_kept,
+                "memory whose address is used has one place");
       llvm::Value* own = nullptr;
       if (!variable.is_plain) {
         own = field(b, index_of(part), variable.offset);

@@ -22,7 +22,7 @@ Status Inliner::check_lists(const Call& call) const {
       if (operand.kind != Operand::Kind::symbol) continue;
       if (!operand.local_symbol || operand.offset != 0 ||
           out_.symbols[operand.symbol].space != Space::param) {
-        return error(call.copy, "an argument is no variable in .param of this function");
+        return error(call.copy, "an argument is not a variable in .param of this function");
       }
     }
   }
@@ -60,7 +60,7 @@ Status Inliner::check_signature(const Call& call, const ptx::Function& callee) c
   const bool open = !callee.params.empty() && callee.symbols[callee.params.back()].unsized;
   if (open || callee.params.size() != call.copy.operands[2].count ||
       callee.returns.size() != call.copy.operands[0].count) {
-    return error(call.copy, "functions with variable arguments do not run here");
+    return error(call.copy, "functions with variable arguments are not supported");
   }
   return {};
 }
