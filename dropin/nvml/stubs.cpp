@@ -1,4 +1,4 @@
-// Every name of NVIDIA's library, weakly: a function that is implemented elsewhere takes its place.
+// Weak definitions of all functions of NVIDIA's library, for those that are not implemented.
 #include "dropin/frame/stub.h"
 #include "dropin/nvml/nvml.h"
 

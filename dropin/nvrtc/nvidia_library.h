@@ -8,7 +8,8 @@
 
 namespace km::nvrtc {
 
-/// NVRTC for the frame of its functions, which NVIDIA's library runs: it tells of failures itself.
+/// NVRTC as the frame of exported functions describes it. NVIDIA's library, which runs the calls,
+/// reports their failures itself.
 struct NvrtcLibrary : frame::Library {
   using Status = nvrtcResult;
   static constexpr Status kOutOfMemory = NVRTC_ERROR_OUT_OF_MEMORY;

@@ -74,7 +74,7 @@ std::optional<std::string> ptx_key(const CompileInput& input,
     append(header.source, &all);
   }
   for (const std::string& expression : input.name_expressions) append(expression, &all);
-  // Keeps older entries, which have no types, apart.
+  // The prefix separates these entries from those of older versions, which have no types.
   return "ptx with types\n" + hash128(all).text();
 }
 

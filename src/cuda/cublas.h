@@ -1,5 +1,5 @@
-// Types and prototypes of cuBLAS, as far as they are used: what cublas_api.h says, with pointers
-// all alike. They hold for cuBLAS 11 to 13; tests/headers compares them with NVIDIA's header.
+// The types and prototypes of cuBLAS that are used, from cublas_api.h, with all pointer types
+// merged. They hold for cuBLAS 11 to 13; tests/headers compares them with NVIDIA's header.
 #pragma once
 
 namespace km::cublas {

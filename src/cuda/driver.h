@@ -341,7 +341,7 @@ struct CUctxCreateParams {
   int numExecAffinityParams;
   struct CUctxCigParam* cigParams;
 };
-/// Waits and writes of 32 and 64 bits, and what has flags only.
+/// Operations that wait for or write 32 or 64 bits, and those that have only flags.
 union CUstreamBatchMemOpParams {
   CUstreamBatchMemOpType operation;
   struct {
@@ -537,7 +537,8 @@ using CUkernelNodeAttrValue = CUlaunchAttributeValue;
 using CUstreamAttrID = CUlaunchAttributeID;
 using CUstreamAttrValue = CUlaunchAttributeValue;
 
-#ifndef KM_CUDA_LINKAGE  // "C++" where NVIDIA's cuda.h declares the same functions
+// "C++" if NVIDIA's cuda.h, which declares the same functions, is included too.
+#ifndef KM_CUDA_LINKAGE
 #define KM_CUDA_LINKAGE "C"
 #endif
 extern KM_CUDA_LINKAGE {

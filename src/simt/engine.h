@@ -20,8 +20,8 @@
 
 namespace km::simt {
 
-/// The stack that each thread has for recursive calls and alloca, where no larger one is asked for,
-/// and the largest: as much as a GPU's threads have local memory.
+/// The default and the largest stack of a device thread for recursive calls and alloca. The largest
+/// is the local memory that a thread of a GPU has.
 constexpr uint64_t kThreadStackBytes = 16384, kMostThreadStackBytes = 512 << 10;
 
 /// The execution mode of warps, chosen statically per kernel (docs/internals/execution-modes.md).

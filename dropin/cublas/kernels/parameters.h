@@ -66,7 +66,8 @@ enum VectorOperation {
 };
 struct VectorParameters {
   unsigned long long x, y, result;
-  long long count, step_x, step_y;  // of the first elements in order; negative steps go down
+  // X and y are the first elements; a negative step descends from there.
+  long long count, step_x, step_y;
   DeviceScalar alpha, beta;
   int type_x, type_y, type_result;  // type_result of an index: its size
   int operation;

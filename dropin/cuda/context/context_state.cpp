@@ -33,12 +33,12 @@ struct ThreadContexts {
     Ref<Context> last = std::move(stack.back());
     stack.pop_back();
     note_current();
-    std::swap(popped, last);  // the one that was popped before may end with this
+    std::swap(popped, last);  // may destroy the context that was popped before
   }
   void set(Ref<Context> context) {
     KM_ASSERT(!stack.empty(), "only a current context is replaced");
     std::swap(stack.back(), context);
-    note_current();  // before the former one ends, perhaps: no call finds it any more
+    note_current();  // first, so that no call finds the former context while it is destroyed
   }
   ~ThreadContexts();
 

@@ -1,4 +1,4 @@
-// Programs that `kernelmill exec` runs: this library tells the command that it was loaded, and
+// Programs that `kernelmill exec` runs: this library reports to the command that it was loaded, and
 // loads Kernelmill's NVRTC into Python programs.
 #include <filesystem>
 #include <string>

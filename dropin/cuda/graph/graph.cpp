@@ -108,7 +108,8 @@ bool knows_captured(const km::Graph& graph) {
 }
 
 Graph::~Graph() {
-  if (id() != 0) {  // else nobody knew of it, and publish_captured() may hold the lock
+  // Without a handle, the graph was never published, and publish_captured() may hold the lock.
+  if (id() != 0) {
     invalidate_captures(*core_);
     forget_captured(*core_);
   }

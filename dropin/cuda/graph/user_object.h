@@ -14,14 +14,15 @@ class UserObject final : public Handled {
   UserObject(void* pointer, cu::CUhostFn destroy, uint64_t count)
       : pointer_(pointer), destroy_(destroy), of_program_(count) {}
 
-  /// The program's own references, and their end; false: it has not so many. What graphs have is
-  /// not the program's to release.
+  /// Adds or drops references of the program. release() returns false if the program has fewer; it
+  /// cannot drop those of graphs.
   void retain(uint64_t count);
   bool release(uint64_t count);
-  /// References for graphs, beside the program's, or out of those; false: it has not so many.
+  /// Adds references of graphs: new ones, or ones that the program hands over. move_to_graph()
+  /// returns false if the program has fewer.
   void retain_for_graph(uint64_t count);
   bool move_to_graph(uint64_t count);
-  /// The end of references that a graph had.
+  /// Drops references of a graph.
   void release_of_graph(uint64_t count);
 
  private:
@@ -29,7 +30,7 @@ class UserObject final : public Handled {
 
   void* const pointer_;
   const cu::CUhostFn destroy_;
-  SpinLock lock_;  // guards what follows; with the last reference of either kind the object ends
+  SpinLock lock_;  // guards the counts; the object ends when both are 0
   uint64_t of_program_;
   uint64_t of_graphs_ = 0;
 };

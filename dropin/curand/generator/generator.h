@@ -49,9 +49,9 @@ struct Generator {
   cu::CUdeviceptr counter = 0;  // u64: offset + generated, if graphs may change it; otherwise 0
   uint32_t dimensions = 1;
   curandOrdering_t ordering = CURAND_ORDERING_PSEUDO_DEFAULT;
-  library::ContextLife context;   // of the memory that follows
-  cu::CUdeviceptr states = 0;     // of a Sobol generator: the direction numbers
-  cu::CUdeviceptr constants = 0;  // of MT19937: the jumps between its sequences
+  library::ContextLife context;   // the context of the memory below
+  cu::CUdeviceptr states = 0;     // Sobol generators: the direction numbers
+  cu::CUdeviceptr constants = 0;  // MT19937: the jumps between its sequences
   uint32_t uploaded_dimensions = 0;
   uint32_t known_sequences = 0;  // MT19937: sequences that have states
   cu::CUdeviceptr table = 0;     // for Poisson numbers
@@ -75,7 +75,8 @@ struct Request {
 
 /// A new generator of a curandRngType. CURAND_STATUS_TYPE_ERROR when there is no such type.
 curandStatus_t create(curandGenerator_t* out, curandRngType_t type, bool is_on_host);
-/// Ends the handle. Captures of other streams, and graphs that have captured calls, go on.
+/// Ends the handle. Captures of other streams, and graphs that have captured calls, are not
+/// affected.
 curandStatus_t destroy(curandGenerator_t handle);
 /// Puts the states of all sequences into device memory: in the order of the stream, or beside it
 /// when it is captured, which it says.

@@ -189,7 +189,8 @@ curandStatus_t destroy_distribution(curandDiscreteDistribution_t distribution) {
   }
   if (!context.goes_on(*driver)) return CURAND_STATUS_SUCCESS;  // it went with its context
   const RelaxedCapture relaxed(*driver);
-  // Only a fault of the context refuses what is live: the memory goes with the context then.
+  // The driver refuses to free live memory only if the context has failed; the memory is then freed
+  // with the context.
   return driver->cuMemFree_v2(address) == cu::CUDA_SUCCESS ? CURAND_STATUS_SUCCESS
                                                            : CURAND_STATUS_PREEXISTING_FAILURE;
 }

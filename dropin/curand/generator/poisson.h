@@ -27,7 +27,7 @@ Distribution poisson_method(int kind, double mean);
 
 /// Puts a distribution into device memory, which curand_discrete() reads.
 curandStatus_t create_poisson(curandDiscreteDistribution_t* out, double mean);
-/// CURAND_STATUS_NOT_INITIALIZED for what create_poisson() has not made.
+/// Fails with CURAND_STATUS_NOT_INITIALIZED if create_poisson() has not made the distribution.
 curandStatus_t destroy_distribution(curandDiscreteDistribution_t distribution);
 
 }  // namespace km::curand

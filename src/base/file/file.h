@@ -48,7 +48,7 @@ class WriteSignalGuard {
 
  private:
   sigset_t before_;  // the thread's mask before
-  sigset_t own_;     // those of the two signals that were not pending before
+  sigset_t own_;     // the signals of these two that were not pending before
 };
 
 /// The size limit of read_file() for text: sources, PTX, modules.

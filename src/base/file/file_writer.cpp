@@ -60,7 +60,7 @@ std::string link_target(const std::string& link) {
 /// The resolved path of a file to be written, and the way to write it.
 struct Destination {
   bool exists = false;
-  bool is_replaced = true;  // by a new file; false: the file is written in place
+  bool is_replaced = true;  // true: a new file replaces it; false: it is written in place
   struct stat about{};
   std::string path;  // after all links
 };

@@ -75,8 +75,8 @@ class ModifiedRotation {
   }
 
  private:
-  /// The flag of km_blas_rotm: it tells which entries of the matrix are stored, the others being 0,
-  /// 1 or -1.
+  /// The flag of km_blas_rotm: it selects the entries of the matrix that are stored; the others are
+  /// 0, 1 or -1.
   enum Form { kIdentity = -2, kAll = -1, kOffDiagonal = 0, kDiagonal = 1 };
   enum Entry { k11, k21, k12, k22 };
   static constexpr T kGamma = 4096;

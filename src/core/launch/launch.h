@@ -89,8 +89,8 @@ class Launch final : public ContextChild {
   LaunchShape shape_;
   std::vector<std::byte> arguments_;
   std::vector<Ref<Memory>> memories_;  // by parameter; null for values
-  std::vector<Memory*> used_;          // memories_ as a launch takes them,
-  std::vector<MemoryUse> uses_;        // and the uses that are ordered
+  std::vector<Memory*> used_;          // memories_ in the form that a launch takes
+  std::vector<MemoryUse> uses_;        // the uses among them that are ordered
   uint32_t given_ = 0;  // parameters that were set since the start or the last submit
   bool was_submitted_ = false;
 };

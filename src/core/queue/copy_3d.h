@@ -5,7 +5,7 @@
 
 namespace km {
 
-/// The places are where the extents begin, with offsets included.
+/// Both places are the starts of the extents, offsets included.
 Status upload_3d(Stream& stream, const DevicePlace& destination, const void* source,
                  const Copy3d& shape);
 Status download_3d(Stream& stream, const DevicePlace& source, void* destination,

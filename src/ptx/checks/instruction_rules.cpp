@@ -176,7 +176,7 @@ class Rules {
     return needs_version("this form of 'cvt'", kFirstIsa) + ", or '.target sm_90'";
   }
 
-  /// Checks textures and surfaces in registers, and the predicate that tells whether a texel is
+  /// Checks textures and surfaces in registers, and the predicate that is true if a texel is
   /// resident.
   std::string check_image() const {
     constexpr uint32_t kIndirectIsa = 31, kResidentIsa = 71, kResidentTarget = 60;

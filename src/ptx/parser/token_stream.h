@@ -47,7 +47,7 @@ class TokenStream {
   bool accept(char symbol);
   bool accept_dotted(std::string_view word);
 
-  /// Consumes `symbol`; otherwise the error tells `where` it is missing.
+  /// Consumes `symbol`; otherwise the error says `where` it is missing.
   Status expect(char symbol, std::string_view where);
 
   /// Consumes an identifier, which errors call `what`.

@@ -64,7 +64,7 @@ struct ShapeOptions {
   /// Mode c: lanes execute the same code at different times, so only values that are the same
   /// whenever they are computed are uniform.
   bool independent_threads = false;
-  /// Ignores code behind branches that always take the other side.
+  /// Ignores code that can be reached only by a side that a branch never takes.
   bool decide_branches = false;
   uint64_t local_stride_bytes = 0;       // distance of the local memories of adjacent lanes
   const MemoryLayout* layout = nullptr;  // positions of shared variables; null: unknown

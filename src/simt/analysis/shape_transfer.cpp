@@ -132,7 +132,7 @@ Shape ShapeTransfer::shared_address(const Operand& operand) const {
   return shape;
 }
 
-/// The local memory of lane l is l strides behind that of lane 0; a stride is a multiple of 16.
+/// The local memory of lane l starts l strides after that of lane 0; a stride is a multiple of 16.
 Shape ShapeTransfer::local_address(const ptx::Symbol& symbol, int64_t offset) {
   Offsets offsets{};
   for (uint32_t l = 0; l < shapes_.options.lanes; ++l) {

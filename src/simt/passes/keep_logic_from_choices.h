@@ -6,11 +6,11 @@
 
 namespace km::simt {
 
-/// For machines with ternary logic LLVM 19 makes one masked instruction of it and a choice between
-/// lanes (a select, or a shuffle where the mask is constant), and gets the table wrong where an
-/// operand comes from memory (a constant does) and another is what lanes keep
-/// (llvm/llvm-project#157929, mended there in 2026-07). Such results reach their choices through an
-/// empty piece of assembly, which costs nothing and keeps both apart.
+/// Keeps three-operand logic apart from the selects that use it. On machines with ternary logic,
+/// LLVM 19 merges both (also a shuffle with a constant mask) into one masked instruction, with a
+/// wrong truth table if one operand comes from memory, as constants do, and another is the value
+/// that inactive lanes keep (llvm/llvm-project#157929). Such logic results pass through empty
+/// assembly, which costs nothing.
 void keep_logic_from_choices(llvm::Module& module, const llvm::TargetMachine& target);
 
 }  // namespace km::simt

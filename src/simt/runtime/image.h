@@ -120,10 +120,11 @@ struct ImageForm {
   ImageReduction reduction = ImageReduction::add;
   ImageBounds bounds = ImageBounds::trap;
   ImageQuery query = ImageQuery::width;
-  bool wants_surface = false;  // of istypep
+  bool wants_surface = false;  // istypep: asks for a surface, not a texture
   KernelSet kernel_set = KernelSet::plain;
-  uint8_t lanes = kWarpLanes;  // of a packet: 8, 16 or 32; the others' slots mean nothing
-  uint32_t line = 0;           // in the PTX text
+  // Lanes of a packet: 8, 16 or 32; further elements of a slot are undefined.
+  uint8_t lanes = kWarpLanes;
+  uint32_t line = 0;  // in the PTX text
 };
 
 /// Operand slots of 32 lanes each; results overwrite the first ones.

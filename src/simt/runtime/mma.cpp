@@ -65,14 +65,14 @@ uint32_t metadata_of(const MmaForm& form, const uint32_t* metadata, uint32_t row
 /// The column of A that stored element `index` of a row belongs to.
 uint32_t column_of(const MmaForm& form, const uint32_t* metadata, uint32_t row, uint32_t index) {
   switch (element_bits(form.a)) {
-    case 32:  // one of two
+    case 32:  // one of 2 elements is stored
       return 2 * index + (metadata_of(form, metadata, row, index) >> 1 & 1);
-    case 4: {  // two pairs of four
+    case 4: {  // 2 of 4 pairs are stored
       const uint32_t chunk = index / 4, place = index / 2 % 2;
       const uint32_t pair = metadata_of(form, metadata, row, chunk) >> (2 * place) & 3;
       return 8 * chunk + 2 * pair + index % 2;
     }
-    default: {  // two of four
+    default: {  // 2 of 4 elements are stored
       const uint32_t chunk = index / 2, place = index % 2;
       return 4 * chunk + (metadata_of(form, metadata, row, chunk) >> (2 * place) & 3);
     }

@@ -8,7 +8,7 @@ namespace km::simt::tensor {
 /// The multiplicands and the sums.
 struct FastTile {
   static constexpr bool kExact = false;
-  alignas(64) float a[kMaxReals];    // m x stored k
+  alignas(64) float a[kMaxReals];    // m x stored_k()
   alignas(64) float b[kMaxReals];    // k x n
   alignas(64) float sums[kMaxSums];  // m x n
   Columns columns;

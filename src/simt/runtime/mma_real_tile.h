@@ -18,7 +18,8 @@ constexpr uint32_t kMaxReals = 512;  // elements of A, of B
 
 // Pseudo-exponents; sums of them with any exponent stay below kLowestTop.
 constexpr int32_t kZero = -1000;
-constexpr int32_t kSpecial = -2000;  // kSpecial - Special marks infinity or NaN
+// KSpecial minus a Special other than kFinite is the pseudo-exponent of infinities and NaNs.
+constexpr int32_t kSpecial = -2000;
 enum Special : int32_t { kFinite = 0, kPlusInfinity = 1, kMinusInfinity = 2, kNan = 3 };
 constexpr int32_t kLowestTop = -126;  // the exponent of a term that is zero
 
@@ -27,7 +28,7 @@ constexpr int32_t kLowestTop = -126;  // the exponent of a term that is zero
 template <class Real>
 struct RealTile {
   static constexpr bool kExact = true;  // exponents are stored too
-  alignas(64) Real a[kMaxReals];        // m x stored k
+  alignas(64) Real a[kMaxReals];        // m x stored_k()
   alignas(64) Real b[kMaxReals];        // k x n
   alignas(64) int32_t a_exponent[kMaxReals];
   alignas(64) int32_t b_exponent[kMaxReals];

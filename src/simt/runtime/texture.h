@@ -10,8 +10,8 @@ namespace km::simt {
 /// read.
 void fetch_texture(const Image& image, const ImageForm& form, ImageSlot* slots);
 
-/// A fetch by the code of one KernelSet; `detail`: the level of each lane in steps of 1/256, null
-/// where there is one level.
+/// The texture fetch of one KernelSet. `detail` is the level of each lane in steps of 1/256, or
+/// null if there is one level.
 using TextureFetch = void(const Image& image, const ImageForm& form, const int32_t* detail,
                           ImageSlot* slots);
 TextureFetch fetch_texture_plain, fetch_texture_wide, fetch_texture_widest;

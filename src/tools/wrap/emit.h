@@ -20,7 +20,7 @@ struct ScalarNames {
   const char* names[KM_ELEMENT_TYPE_F8_E5M2 + 1];
 };
 
-/// Two comment lines that tell how the file was generated.
+/// Two comment lines that say how the file was generated.
 std::string banner(const Wrapper& wrapper, std::string_view mark);
 /// "saxpy(int n, float a, const float* x)", in CUDA C++.
 std::string declaration(const WrapKernel& kernel);

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0",
                                   "libopenblasp.so"};
-// Debian's variant with threads of its own, whichever /etc/alternatives names; other usual places.
+// Debian's pthreads variant comes first, even if /etc/alternatives selects another one; then come
+// other usual folders.
 constexpr const char* kFolders[] = {"/usr/lib/" KM_LIBRARY_FOLDER "/openblas-pthread",
                                     "/usr/lib/" KM_LIBRARY_FOLDER, "/usr/lib64", "/usr/local/lib",
                                     "/opt/OpenBLAS/lib"};

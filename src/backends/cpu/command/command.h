@@ -81,7 +81,7 @@ struct Command {
   LaunchRun run;  // for kernels; transfers use its range
   alignas(16) uint8_t params[kInlineParamBytes];
 
-  // The members below lie behind the cache lines that every launch writes.
+  // The members below follow the cache lines that every launch writes.
   Transfer transfer;                            // for copies and fills
   std::shared_ptr<const GraphProgram> program;  // for graphs
   std::shared_ptr<const GraphLaunch> events;    // for graphs: the events of this launch; null: none

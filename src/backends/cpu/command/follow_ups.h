@@ -11,8 +11,8 @@ struct Command;
 class FollowUps {
  public:
   virtual ~FollowUps() = default;
-  /// Returns the next command; called when none of them runs. Null: all of them are over. A failure
-  /// goes to the context.
+  /// Returns the next command, or null if none is left. It is called when none of them runs; a
+  /// failure goes to the context.
   virtual Command* next() = 0;
   /// Drops all commands, so that the object can be used again.
   virtual void clear() = 0;

@@ -20,7 +20,7 @@ struct CodeUnit {
   simt::IndependentEntry independent_entry = nullptr;  // mode c
   bool waits = false;               // modes a and b: it calls RuntimeTable::yield
   bool nontemporal_stores = false;  // mode a: a store fence is needed at its end
-  bool reads_block = true;          // otherwise no block knows its index
+  bool reads_block = true;          // the code reads the index of its block
   uint64_t begin = 0, end = 0;      // addresses of its instructions
   uint64_t scratch_bytes = 0;       // mode a: for each worker; otherwise for each warp
   bool has_large_stacks = false;    // most of the scratch memory is never touched

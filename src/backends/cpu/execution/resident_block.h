@@ -68,7 +68,7 @@ class ResidentBlock {
   uint32_t cluster_round_ = 0;
   bool waits_for_cluster_ = false;
   GuardedRange window_, scratch_;
-  bool has_shared_ = false;  // otherwise the window still has another kernel's size
+  bool has_shared_ = false;  // false: the window may still have the size of another kernel
 };
 
 /// Reserves address space for shared memory, whose offsets are signed 32-bit numbers from its

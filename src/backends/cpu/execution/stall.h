@@ -1,5 +1,5 @@
-// Detects stalled launches: all blocks of every thread that runs the launch wait. Such a launch may
-// wait for the host, or for ever; after a while the log reports where it waits.
+// Detects stalled launches, in which all blocks of every thread that runs the launch wait. Such a
+// launch may wait for the host, or forever; after a while the log reports where it waits.
 #pragma once
 
 #include <atomic>

@@ -425,7 +425,7 @@ DeviceError Caller::handle_call(DeviceCall function) {
       const auto [stream, event] = words<StreamWaitWords>();
       return valid(grid_.is_stream(stream) && grid_.is_event(event));
     }
-    default: {  // an event is recorded: what comes later runs later in any case
+    default: {  // event_record has no effect, because later work runs later in any case
       const auto [event, stream] = words<EventRecordWords>();
       return valid(grid_.is_event(event) && grid_.is_stream(stream));
     }

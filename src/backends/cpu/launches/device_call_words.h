@@ -40,7 +40,8 @@ struct BufferLaunchWords {
 struct GraphLaunchWords {
   uint64_t handle, stream;
 };
-/// The third to the fifth word are what the field has: a size, a flag, or arguments.
+/// The meaning of `value`, `offset_bytes` and `size_bytes` depends on the field: a size, a flag, or
+/// arguments.
 struct NodeUpdateWords {
   uint64_t node, field, value, offset_bytes, size_bytes;
   SizeWords grid() const { return {value, offset_bytes}; }

@@ -188,15 +188,15 @@ Result<bool> DeviceLaunches::start(const DeviceWork& work) {
   grid->set_environment(top().environment());
   command_->run.grid = grid.get();
   command_->run.record.graph_exec = top().graph_handle();
-  // A grid is dropped before its last launch runs, because kernels may launch each other for ever.
-  // A graph stays for the tails that its last node may launch.
+  // A grid is dropped before its last launch runs, because kernels may launch each other forever. A
+  // graph stays for the tails that its last node may launch.
   if (!nested_.empty() && top().is_finished() && !top().is_graph()) nested_.pop_back();
   nested_.push_back(std::move(grid));
   return true;
 }
 
 /// Enters the nodes of a graph. Tails replace the graph that launched them, because they may follow
-/// each other for ever.
+/// each other forever.
 void DeviceLaunches::enter(const DeviceWork& work) {
   KM_ASSERT(work.graph != nullptr, "the launch of a kernel is taken for that of a graph");
   auto graph = std::make_unique<DeviceGrid>(this, work.graph);

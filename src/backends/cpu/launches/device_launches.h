@@ -120,8 +120,8 @@ class DeviceLaunches final : public FollowUps {
   /// Counts a pending launch; false if the limit is reached.
   bool add_pending();
 
-  /// Returns the next command to run instead of the host's launch; called when none runs. Null: all
-  /// are over. A failure goes to the context.
+  /// Returns the next command to run instead of the host's launch, or null if none is left. It is
+  /// called when none of them runs; a failure goes to the context.
   Command* next() override;
   void clear() override;
 

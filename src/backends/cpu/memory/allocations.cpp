@@ -37,7 +37,7 @@ void Allocations::remove(uint64_t address, uint64_t size_bytes) {
     sizes_.erase(entry);
     return;
   }
-  // An allocation that ends because its note had no memory is not in the list.
+  // The entry is missing if the allocation failed for lack of memory for the entry.
 }
 
 Allocations& Allocations::of_all_contexts() {

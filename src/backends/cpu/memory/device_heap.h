@@ -52,7 +52,7 @@ class DeviceHeap {
   // A block comes from the free blocks of its size, otherwise from the end of the last range,
   // otherwise from merged free blocks.
   std::vector<GuardedRange> ranges_;
-  uint64_t reserved_bytes_ = 0;                               // of all ranges
+  uint64_t reserved_bytes_ = 0;                               // the sum over all ranges
   uint64_t fresh_begin_ = 0, fresh_end_ = 0;                  // unused end of the last range
   std::unordered_map<uint64_t, std::vector<uint64_t>> free_;  // addresses by size
   bool may_merge_ = false;  // blocks were freed since the last merge

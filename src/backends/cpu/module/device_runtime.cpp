@@ -19,7 +19,7 @@ struct Row {
   std::string_view name;    // after "cuda" or "__cudaCDP2", before "_ptsz"
   std::string_view params;  // a letter for each parameter
   DeviceCall call;
-  bool gives_pointer = false;  // otherwise it returns an error
+  bool gives_pointer = false;  // true: returns a pointer; false: returns an error
 };
 
 constexpr Row kRows[] = {

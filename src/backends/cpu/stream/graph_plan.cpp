@@ -107,7 +107,8 @@ void GraphPlan::build(std::span<const kmb_graph_node> nodes) {
   Placement placement;
   placement.places.resize(nodes.size());
   placement.add_lane();
-  // The nodes that each node has to wait for, except those that its lane knows to be over.
+  // The nodes that each node has to wait for, except those that have ended when its lane gets
+  // there.
   std::vector<std::vector<uint32_t>> waits(nodes.size() + 1);
   const auto wait_for = [&](uint32_t lane, uint32_t node, std::vector<uint32_t>* out) {
     if (placement.is_known(lane, node)) return;

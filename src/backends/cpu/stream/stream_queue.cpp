@@ -286,7 +286,7 @@ bool is_work(CommandKind kind) {
     KM_ASSERT(step->event_slot < command.events->markers.size(), "a launch lacks a node's marker");
     return execute_event(*step, command.events->markers[step->event_slot], ends);
   }
-  if (step->marker != nullptr) step->marker->retain();  // the step drops its own reference
+  if (step->marker != nullptr) step->marker->retain();  // the step's end drops a reference
   // After perform(), another thread may have ended the launch and freed the step and its graph.
   if (step->kind != CommandKind::record) return perform(*step, executor);
   Marker* const reached = step->marker;

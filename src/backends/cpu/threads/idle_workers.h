@@ -23,7 +23,7 @@ class IdleWorkers {
   /// Marks a worker as parked. It can be woken from then on, even before it calls sleep(), so that
   /// no wake-up is lost.
   void park(uint32_t worker);
-  /// Sleeps until the worker is woken. If `stays_up` and nobody has woken it, takes back park() and
+  /// Sleeps until the worker is woken. If `stays_up` and nobody has woken it, undoes park() and
   /// returns at once.
   void sleep(uint32_t worker, bool stays_up);
 

@@ -504,7 +504,7 @@ class Analysis {
   BlockQueue queue_;
   JoinFinder finder_;
   std::vector<uint16_t> phi_updates_;
-  std::vector<uint8_t> reached_, taken_;  // by block; the second has bits of sides
+  std::vector<uint8_t> reached_, taken_;  // by block; taken_ has a bit for each side of the branch
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ ptx::Space space_of(const Kernel& kernel, const Inst& inst, const Operand& addre
 
 namespace {
 
-/// True of atomics and of accesses with an order, of one aligned word: not of volatile ones, which
-/// programs use for plain data as well.
+/// True if the instruction accesses one aligned word atomically or with a memory order. Volatile
+/// accesses do not count, because programs use them for plain data as well.
 bool touches_word_strongly(const Inst& inst, uint64_t size_bytes) {
   constexpr uint64_t kWordBytes = 4;
   return size_bytes == kWordBytes &&

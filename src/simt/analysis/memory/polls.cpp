@@ -131,7 +131,7 @@ class LoopPolls::Flow {
   struct Load {
     const Inst* inst = nullptr;
     MemoryRef ref;
-    bool is_reached = false;  // by a store of a value that depends on a poll
+    bool is_reached = false;  // a store of a value that depends on a poll may reach it
   };
 
   // ---- Memory accesses of the loop.

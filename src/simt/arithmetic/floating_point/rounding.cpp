@@ -159,7 +159,7 @@ V integer_sum(Lanes& l, V x, V factor, V offset, Round round) {
   return l.as_real(stepped);
 }
 
-/// a * c + d where the machine has no instruction for it.
+/// Computes a * c + d on machines without an instruction for it.
 V emulated_fma(const Lanes& lanes, V a, V c, V d) {
   Lanes caller = lanes;
   if (Lanes::is_f64(a)) return soft_fma(caller, a, c, d, Round::rn);

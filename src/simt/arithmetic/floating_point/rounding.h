@@ -7,7 +7,7 @@
 
 namespace km::simt::arithmetic {
 
-/// .rn, .rz, .rm or .rp of the instruction; to nearest where none is written.
+/// The rounding mode of the instruction: .rn, .rz, .rm or .rp; to nearest if it has none.
 Round round_of(const ptx::Instruction& instruction);
 
 /// The rounding mode of one of these modifiers.

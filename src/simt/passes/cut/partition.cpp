@@ -45,8 +45,7 @@ class Partitioner {
     return static_cast<uint32_t>(items_.size() - 1);
   }
 
-  /// The list that contains a loop's items; the loop itself is an item of the enclosing loop's
-  /// list.
+  /// The list of a loop's items. A loop is itself an item in its enclosing loop's list.
   std::vector<uint32_t>& list_of(const llvm::Loop* loop, std::vector<uint32_t>& roots) {
     if (loop == nullptr) return roots;
     if (const auto known = loop_items_.find(loop); known != loop_items_.end()) {

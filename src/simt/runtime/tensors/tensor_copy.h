@@ -12,7 +12,7 @@ namespace km::simt {
 enum class TensorOperation : uint8_t { load, store, add, min, max, inc, dec, and_, or_, xor_ };
 inline bool is_reduction(TensorOperation operation) { return operation > TensorOperation::store; }
 
-/// One form of the instructions, a constant of the object.
+/// A form of the instructions, which generated code refers to as a constant.
 struct TensorCopyForm {
   uint32_t line = 0;  // in the PTX text
   TensorOperation operation = TensorOperation::load;

@@ -69,7 +69,8 @@ class CallGraph {
   std::vector<std::vector<uint32_t>> sets_;
   std::map<Signature, NodeId> set_of_signature_;
   std::map<ListKey, NodeId> set_of_list_;
-  std::map<ptx::SymbolId, NodeId> set_of_table_;  // arrays of functions that calls name
+  // The sets by the array of functions that an indirect call names.
+  std::map<ptx::SymbolId, NodeId> set_of_table_;
   std::vector<std::vector<NodeId>> calls_;
   std::vector<NodeId> callees_first_;
   std::vector<uint32_t> component_;                        // by node

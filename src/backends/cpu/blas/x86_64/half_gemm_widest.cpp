@@ -14,7 +14,7 @@ namespace {
 
 using Vector = __m512;
 constexpr uint64_t kLanes = 16, kRows = 12;
-// gcc 12 warns of its own forms without a mask.
+// GCC 12 warns about its own intrinsics without a mask.
 constexpr __mmask16 kAll = 0xFFFF;
 
 KM_HALF inline Vector load(const float* from) { return _mm512_loadu_ps(from); }
