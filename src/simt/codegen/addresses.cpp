@@ -22,7 +22,7 @@ bool Addresses::is_at_hand(ValueId value) const {
          !plan_.shapes->dominators.dominates(home, region.entry);
 }
 
-/// Adds what is known of an address that varies.
+/// Adds the other forms and the alignment of a varying address that the plan found.
 void Addresses::add_form(Address& address, const Inst& inst, const Operand& operand) {
   const auto offset = static_cast<uint64_t>(operand.offset);
   if (address.space == ptx::Space::shared) {
@@ -48,7 +48,8 @@ void Addresses::add_form(Address& address, const Inst& inst, const Operand& oper
   const IndexedAddress& form = *plan.indexed;
   uint64_t distance = offset + static_cast<uint64_t>(form.offset);
   Value* index = values_.operand(*form.widening, form.index, Type::u32, true, true);
-  if (form.is_unsigned) {  // the upper half as the lower one, from a base that lies between them
+  // GEPs sign-extend indices, so an unsigned one is moved by -2^31 and the base by the opposite.
+  if (form.is_unsigned) {
     index = b_.CreateXor(index, splat(i32(uint64_t{1} << 31)));
     distance += uint64_t{form.scale} << 31;
   }
@@ -76,8 +77,7 @@ std::vector<llvm::Value*> Addresses::lane_arguments(const LaneIndex& index, Valu
   return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
 }
 
-/// Makes the address of a variable that the operand names, which is the same for all lanes except
-/// in local memory.
+/// The address of a variable named by the operand. It is uniform except in local memory.
 Address Addresses::symbol_address_of(const Operand& operand, ptx::Space space) {
   Address address;
   address.space = space;

@@ -1,5 +1,6 @@
-// Addresses of loads, stores and atomics: one for all lanes, at known distances from each other, or
-// of every lane's own, with what is known of those.
+// Addresses, which computes the host addresses of loads, stores and atomics. An access has one
+// address for all lanes, lanes at constant distances from a base, or an arbitrary address in each
+// lane.
 #pragma once
 
 #include <functional>
@@ -9,58 +10,61 @@
 
 namespace km::simt {
 
-/// base + index * scale, wrapping, in every lane.
+/// A form of the lanes' addresses, base + index * scale with wrap-around, that a gather instruction
+/// can use directly.
 struct LaneIndex {
   llvm::Value* base = nullptr;   // i64
-  llvm::Value* lanes = nullptr;  // i32, signed; null: no such form
+  llvm::Value* lanes = nullptr;  // i32, signed; null: the form does not exist
   uint32_t scale = 1;            // 1, 2, 4 or 8
 };
 
-/// The scale of an index, or 0 if lanes have an address each.
+/// The scale of the index, or 0 if lanes have 64-bit addresses.
 inline uint32_t scale_of(const LaneIndex& index) { return index.lanes ? index.scale : 0; }
 
-/// The host addresses of an access.
+/// The host addresses of an access, and the facts about them that select the code of the access.
 struct Address {
   ptx::Space space = ptx::Space::generic;
   llvm::Value* base = nullptr;          // i64 address of lane 0, or of all lanes
-  const Offsets* offsets = nullptr;     // null: uniform
-  llvm::Value* lanes = nullptr;         // i64 vector, when it has no base form
-  ValueId varying = kNone;              // the value that `lanes` was made of
-  llvm::Value* ok = nullptr;            // base form holds, null: always
-  std::function<llvm::Value*()> exact;  // makes the vector if the base form does not hold
+  const Offsets* offsets = nullptr;     // null: the address is uniform
+  llvm::Value* lanes = nullptr;         // i64 vector, if the address has no base
+  ValueId varying = kNone;              // the value from which `lanes` was computed
+  llvm::Value* ok = nullptr;            // i1: the base form is valid; null: always
+  std::function<llvm::Value*()> exact;  // computes the vector if the base form is invalid
   unsigned align_bits = 0;              // known trailing zeros of every lane's address
-  // Known only if the address varies, and as far as it could be found:
-  llvm::Value* start = nullptr;      // `lanes` less `offset_bytes`, the same for several accesses
+  // These are set only for a varying address, and only if the analysis found them.
+  llvm::Value* start = nullptr;      // `lanes` minus `offset_bytes`, which accesses can share
   uint64_t offset_bytes = 0;         // the operand's offset
-  llvm::Value* congruent = nullptr;  // i64, the same as `lanes` modulo the access's size
+  llvm::Value* congruent = nullptr;  // i64, equal to `lanes` modulo the access's size
   llvm::Value* low_lanes = nullptr;  // i32, the low bits of `lanes`
-  LaneIndex index;                   // `lanes` in another form
+  LaneIndex index;                   // another form of `lanes`
 };
 
-/// Makes the addresses of accesses.
+/// Computes the addresses of accesses from their operands.
 class Addresses : public Room {
  public:
   Addresses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
             SpecialRegisters& registers, Values& values)
       : Room(builder, plan), frame_(frame), registers_(registers), values_(values) {}
 
-  /// The address that an operand names in a state space. A shared address is a signed 32-bit offset
-  /// into the block's window: base + offset stays right when the base of a packet lies below the
-  /// window and only lanes inside it are active.
+  /// The address of an operand in a state space. A shared address is a signed 32-bit offset into
+  /// the block's window, so base + offset is also right if a packet's base is below the window and
+  /// only lanes inside it are active.
   Address address_of(const Inst& inst, const ptx::Operand& operand, ptx::Space space);
-  /// Every lane's address, a vector of i64.
+  /// Every lane's address as a vector of i64.
   Value* lanes_of(const Address& address);
-  /// Indices for lanes whose distances are known: half as wide as addresses, and one constant for
-  /// all places with these distances.
+  /// The addresses as indices if lanes are at constant distances: indices take half the space of
+  /// addresses, and accesses with equal distances share one constant.
   LaneIndex index_of(const Address& address);
   /// Pointers at `offset_bytes` from every lane's address.
   Value* lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
-  /// lane_pointers() as the arguments of a helper for this scale.
+  /// The result of lane_pointers() in the form of arguments for a helper with the scale of `index`.
   std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
-  /// True if memory from `first` on lies on one page.
+  /// True if the `size_bytes` from `first` on are on one page, so that touching all of them faults
+  /// only if touching one does.
   Value* lies_on_one_page(Value* first, uint64_t size_bytes);
-  /// True if a value that is defined on every way from the kernel's entry to the current block is
-  /// so on every way from the region's, or is kept for it.
+  /// True if the value is available in the current region. A value defined on every path from the
+  /// kernel's entry may be undefined in a region that starts at a barrier after it, unless it is
+  /// kept or recomputed there.
   bool is_at_hand(ValueId value) const;
 
  private:

@@ -50,7 +50,8 @@ void CodeBuilder::create_entry() {
   b_.SetInsertPoint(start);
 }
 
-/// Creates the debug information, in which lines are those of the PTX text.
+/// Creates debug information whose source file is the PTX text, so that faults can be attributed to
+/// PTX lines.
 void CodeBuilder::create_debug_info() {
   debug_ = std::make_unique<llvm::DIBuilder>(module_);
   auto* file = debug_->createFile(kernel_.module->name.empty() ? "ptx" : kernel_.module->name, ".");
@@ -96,7 +97,6 @@ llvm::AllocaInst* CodeBuilder::variable(llvm::Type* type, const char* name) {
   return result;
 }
 
-/// Memory that is written before it is read.
 llvm::AllocaInst* CodeBuilder::bytes(uint64_t size_bytes, const char* name) {
   llvm::IRBuilder<> builder(alloca_point_);
   auto* type = llvm::ArrayType::get(builder.getInt8Ty(), size_bytes);
@@ -105,7 +105,6 @@ llvm::AllocaInst* CodeBuilder::bytes(uint64_t size_bytes, const char* name) {
   return result;
 }
 
-/// A constant of the module with this content, the same for all who ask for it.
 llvm::GlobalVariable* CodeBuilder::private_constant(llvm::Constant* content, const char* name) {
   llvm::GlobalVariable*& constant = private_constants_[content];
   if (constant != nullptr) return constant;
@@ -136,13 +135,14 @@ llvm::Function* CodeBuilder::new_helper(const std::string& name, llvm::Type* res
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "km_" + name, module_);
   function->setDoesNotThrow();
   function->addFnAttr(llvm::Attribute::NoInline);
-  // Wide vectors travel by pointer or on the stack; both sides are ours.
+  // The C calling convention passes vectors wider than a register in memory, so any vector type is
+  // valid. Only code of this module calls helpers.
   function->setCallingConv(llvm::CallingConv::C);
   helpers_[name] = function;
   return function;
 }
 
-/// The alias scope of memory of the engine's own.
+/// The alias scope of the engine's own memory; see in_context().
 llvm::MDNode* CodeBuilder::context_scope() {
   if (context_scope_ == nullptr) {
     llvm::MDBuilder builder(context_);

@@ -1,4 +1,4 @@
-// CodeBuilder: lanes, masks, branches, and the bits of values.
+// The parts of CodeBuilder for lanes, masks, branches, and the bits of values.
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -34,7 +34,8 @@ llvm::Value* CodeBuilder::splat(Value* scalar) {
   if (scalar->getType()->isVectorTy()) return scalar;
   const bool is_mask = machine().has_mask_registers() && scalar->getType()->isIntegerTy(1);
   if (!is_mask || llvm::isa<llvm::Constant>(scalar)) return b_.CreateVectorSplat(lanes_, scalar);
-  // A broadcast would go through a vector of bytes.
+  // LLVM broadcasts an i1 through a vector of bytes. Sign-extending it to an integer with one bit
+  // per lane gives the content of a mask register directly.
   Value* bits = b_.CreateSExt(scalar, b_.getIntNTy(lanes_));
   return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
 }
@@ -188,6 +189,8 @@ void CodeBuilder::store_mask(Value* pointer, Value* content) {
 
 namespace {
 
+/// Restores a variable's content at the end of the scope: bits of a mask that a branch computed
+/// lazily do not dominate the code after the branch.
 template <class T>
 class Restore {
  public:

@@ -4,7 +4,8 @@ namespace km::simt {
 
 namespace {
 
-/// Instructions of LLVM that a kernel may become, unoptimised: half a gigabyte of them.
+/// The limit for a kernel's LLVM instructions before optimisation. They occupy about half a
+/// gigabyte.
 constexpr uint64_t kMostInstructions = 4'000'000;
 
 }  // namespace
@@ -13,7 +14,8 @@ void CodeLimit::count(const llvm::BasicBlock& block) { instructions_ += block.si
 
 bool CodeLimit::is_ended() {
   if (!status_) return true;
-  // Blocks after those of steps, which region_.count() counts.
+  // This counts each basic block since the last call except the newest, which is still growing.
+  // Blocks of steps exist before their code, so the modes count them by count().
   auto block = last_counted_ ? last_counted_->getIterator() : builder_.entry()->begin();
   for (; &*block != &builder_.entry()->back(); ++block) instructions_ += block->size();
   last_counted_ = &builder_.entry()->back();

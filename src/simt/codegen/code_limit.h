@@ -1,4 +1,4 @@
-// When the making of code ends early.
+// CodeLimit, which decides when code generation must end early.
 #pragma once
 
 #include "base/interruption.h"
@@ -7,25 +7,28 @@
 
 namespace km::simt {
 
-/// Counts the instructions of the entry function, and asks whether the work was interrupted.
+/// Counts the generated LLVM instructions and polls for interruption, so that neither a huge kernel
+/// nor a cancelled compilation occupies a thread for long.
 class CodeLimit : public Room {
  public:
   CodeLimit(CodeBuilder& builder, const CodePlan& plan, const Interruption& interruption)
       : Room(builder, plan), interruption_(interruption) {}
 
-  /// True if the work has been interrupted, or the code has become too large; then the caller makes
-  /// no more. To be asked between steps.
+  /// True if the work was interrupted or the code is too large; the caller must then generate no
+  /// more. Callers ask between basic blocks of the kernel, which are short enough.
   bool is_ended();
-  /// Adds a block that was made before those that is_ended() finds.
+  /// Adds the instructions of a basic block that existed before its code, when is_ended() counted
+  /// it as empty.
   void count(const llvm::BasicBlock& block);
-  /// The error that ended the work, or none.
+  /// The error that ended the work; success if none did.
   Status& status() { return status_; }
 
  private:
   const Interruption& interruption_;
   Status status_;
-  uint64_t instructions_ = 0;                 // counted so far
-  llvm::BasicBlock* last_counted_ = nullptr;  // blocks after it are still to be counted
+  uint64_t instructions_ = 0;  // counted so far
+  // The next count starts with this block, which was incomplete.
+  llvm::BasicBlock* last_counted_ = nullptr;
 };
 
 }  // namespace km::simt

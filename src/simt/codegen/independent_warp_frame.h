@@ -1,22 +1,24 @@
-// Mode c: the IndependentWarp that the runtime and the generated code share.
+// IndependentWarpFrame, mode c's access to the warp state that the runtime and generated code
+// share.
 #pragma once
 
 #include "simt/codegen/room.h"
 
 namespace km::simt {
 
-/// Loads and stores fields of the warp's IndependentWarp, which scratch memory begins with.
+/// Loads and stores fields of the warp's IndependentWarp, which is at the start of the warp's
+/// scratch memory.
 class IndependentWarpFrame : public Room {
  public:
   IndependentWarpFrame(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
 
-  /// Begins with a warp: i64, the address of its IndependentWarp.
+  /// Selects the warp by the address of its IndependentWarp, an i64.
   void set_warp(Value* warp) { warp_ = warp; }
-  /// A pointer to the field at an offset.
+  /// The pointer to the field at an offset.
   Value* field(uint64_t offset);
-  /// Loads a field, for one of the arrays a vector.
+  /// Loads a field; for an array with one element per lane, `type` is a vector type.
   Value* load(uint64_t offset, llvm::Type* type);
-  /// Stores to one of the arrays, for the lanes of `mask`.
+  /// Stores elements of an array for the lanes of `mask`; other lanes' elements are unchanged.
   void store(uint64_t offset, Value* content, Value* mask);
 
  private:

@@ -13,11 +13,12 @@ using ptx::Type;
 
 namespace {
 
+/// The bounds of a value as exact 64-bit integers.
 struct Interval {
   llvm::Value *low = nullptr, *high = nullptr;  // i64
 };
 
-/// Builds the bounds of values in a function of their own.
+/// Generates code that computes the interval of each value and combines the conditions on them.
 class Bounds {
  public:
   Bounds(llvm::IRBuilder<>& b, const Plan& plan, llvm::Value* record)
@@ -25,6 +26,7 @@ class Bounds {
     ok_ = b_.getTrue();
   }
 
+  /// The interval of a value, which is generated once.
   Interval of(ValueId value) {
     if (auto found = done_.find(value); found != done_.end()) return found->second;
     const auto& info = kernel_.values[value];
@@ -34,11 +36,14 @@ class Bounds {
     return done_[value] = result;
   }
 
+  /// Requires that computing the value does not wrap, and that it is not negative if the code
+  /// zero-extends it.
   void require(ValueId value, bool is_unsigned) {
     const Interval interval = of(value);
     if (is_unsigned) ok_ = b_.CreateAnd(ok_, b_.CreateICmpSGE(interval.low, constant(0)));
   }
 
+  /// Requires that a pointer, which a parameter holds, has this many trailing zero bits.
   void require_aligned(ValueId value, unsigned align_bits) {
     const auto& info = kernel_.values[value];
     const Inst& load = kernel_.blocks[info.block].insts[info.instruction];
@@ -48,6 +53,7 @@ class Bounds {
     ok_ = b_.CreateAnd(ok_, b_.CreateICmpEQ(rest, constant(0)));
   }
 
+  /// The i1 that is true if all requirements are met.
   llvm::Value* ok() const { return ok_; }
 
  private:
@@ -58,7 +64,8 @@ class Bounds {
     return b_.CreateZExt(b_.CreateLoad(b_.getInt32Ty(), at), b_.getInt64Ty());
   }
 
-  /// Every intermediate result must be its own 32-bit signed value.
+  /// Requires that the exact result fits a signed 32-bit integer, so that the kernel's 32-bit
+  /// result is equal to it.
   void require_int32(const Interval& interval) {
     auto* low = b_.CreateICmpSGE(interval.low, constant(INT32_MIN));
     auto* high = b_.CreateICmpSLE(interval.high, constant(INT32_MAX));
@@ -107,7 +114,7 @@ class Bounds {
     return {b_.CreateAdd(a.low, b.low), b_.CreateAdd(a.high, b.high)};
   }
 
-  /// Both sides fit 32 bits, so products fit 64.
+  /// Both factors fit 32 bits, so the products do not overflow 64.
   Interval multiply(Interval a, Interval b) {
     llvm::Value* products[] = {b_.CreateMul(a.low, b.low), b_.CreateMul(a.low, b.high),
                                b_.CreateMul(a.high, b.low), b_.CreateMul(a.high, b.high)};

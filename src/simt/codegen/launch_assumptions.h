@@ -1,6 +1,6 @@
-// km_assumptions_hold(record): do the 32-bit index expressions that this code takes not to wrap
-// stay in range for this launch? Interval arithmetic on parameters, grid and block. And are the
-// pointers that it takes to be aligned?
+// The test of a variant's assumptions: code may assume that 32-bit index expressions do not wrap
+// and that pointers are aligned. km_assumptions_hold(record) checks both for one launch, by
+// interval arithmetic on parameters, grid and block.
 #pragma once
 
 #include "simt/codegen/builder.h"
@@ -8,7 +8,7 @@
 
 namespace km::simt {
 
-/// Makes km_assumptions_hold(record) in the module, if the plan assumes anything of launches.
+/// Generates km_assumptions_hold(record) in the module if the plan has assumptions.
 void emit_launch_assumptions(CodeBuilder& codegen, const Plan& plan);
 
 }  // namespace km::simt

@@ -75,7 +75,8 @@ void LaunchFrame::note_line() {
 void LaunchFrame::raise(FaultKind kind) {
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_bits(), b_.getFalse());
   Value* thread = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), first_thread_), lane);
-  // The line is named because calls like this one may be merged.
+  // The line is an argument because LLVM may merge such calls, which would lose their debug
+  // locations.
   end_launch(b_, runtime_, offsetof(RuntimeTable, raise),
              {state_, i32(static_cast<uint32_t>(kind)), i64(0), i64(0), thread,
               i32(builder_.current_line())});

@@ -1,4 +1,4 @@
-// The base of all parts of the code generator.
+// Room, the base class of all parts of the code generator.
 #pragma once
 
 #include "simt/codegen/builder.h"
@@ -6,8 +6,8 @@
 
 namespace km::simt {
 
-/// Holds what every part has at hand, by short names: the builder, the plan, and the builder's
-/// functions that code uses in almost every line.
+/// Holds references to the builder and the plan, and short names for the builder's functions that
+/// almost every line of the generator uses.
 class Room {
  protected:
   using Value = llvm::Value;

@@ -10,8 +10,8 @@
 
 namespace km::simt {
 
-/// The size of a block's own shared memory as an i64: static, dynamic, and what fills the last
-/// granule. Reserved memory follows.
+/// The size of a block's own shared memory, an i64: static and dynamic memory, rounded up to the
+/// allocation granule. The reserved memory follows it.
 inline llvm::Value* shared_end(CodeBuilder& builder, const MemoryLayout& layout,
                                llvm::Value* record) {
   llvm::IRBuilder<>& b = builder.ir();
@@ -22,7 +22,8 @@ inline llvm::Value* shared_end(CodeBuilder& builder, const MemoryLayout& layout,
                      builder.i64(~(kSharedGranuleBytes - 1)));
 }
 
-/// Zeroes the reserved memory behind the shared memory at `shared`, an i64.
+/// Zeroes the reserved memory after the shared memory at `shared`, an i64. Kernels that use it
+/// expect zeros when a block starts.
 inline void clear_reserved_shared(CodeBuilder& builder, const MemoryLayout& layout,
                                   llvm::Value* record, llvm::Value* shared) {
   llvm::IRBuilder<>& b = builder.ir();

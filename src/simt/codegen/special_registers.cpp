@@ -11,10 +11,10 @@ using ptx::Operand;
 
 namespace {
 
-constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 31;  // above its base
+constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 31;  // size of the window above its base
 
-/// The distance of a place from the end of the block's own shared memory, for registers that name
-/// one; a size is the offset of its end.
+/// The offset, from the end of the block's own shared memory, of the place that a register names. A
+/// register that gives a size names the end of the memory that it measures.
 std::optional<uint64_t> offset_from_shared_end(ptx::SpecialRegister special) {
   using Special = ptx::SpecialRegister;
   switch (special) {
@@ -35,7 +35,8 @@ std::optional<uint64_t> offset_from_shared_end(ptx::SpecialRegister special) {
 
 }  // namespace
 
-/// %tid of lane 0, or of every lane, from the packet's first linear thread.
+/// Computes %tid of lane 0, or of every lane, from the linear index of the packet's first thread.
+/// The block size is a constant here, so LLVM replaces the divisions by multiplications.
 llvm::Value* SpecialRegisters::thread_index(unsigned dimension, bool as_vector) {
   const auto& block = plan_.variant.block;
   if (block[dimension] == 1) return i32(0);
@@ -55,7 +56,8 @@ llvm::Value* SpecialRegisters::thread_index(unsigned dimension, bool as_vector) 
   return thread;
 }
 
-/// In blocks of any shape. Divisions of vectors are slow: mostly there is one dimension.
+/// Computes %tid for an unknown block size. Vector divisions are slow, so code tests whether the
+/// block has only one dimension, as most do, and then needs none.
 llvm::Value* SpecialRegisters::any_thread_index(unsigned dimension, bool as_vector) {
   Value* thread = b_.CreateLoad(b_.getInt32Ty(), frame_.first_thread());
   if (as_vector) thread = b_.CreateAdd(splat(thread), builder_.lane_numbers());
@@ -72,7 +74,8 @@ llvm::Value* SpecialRegisters::any_thread_index(unsigned dimension, bool as_vect
   return builder_.choose(one_row, linear, divided)[0];
 }
 
-/// %laneid and the lane masks.
+/// Computes %laneid and the lane masks from the thread's index modulo 32, because a packet may be
+/// narrower than a warp.
 llvm::Value* SpecialRegisters::lane_register(ptx::SpecialRegister special, bool as_vector) {
   using Special = ptx::SpecialRegister;
   auto constant = [&](uint64_t value) { return as_vector ? splat(i32(value)) : i32(value); };
@@ -96,7 +99,8 @@ llvm::Value* SpecialRegisters::lane_register(ptx::SpecialRegister special, bool 
   }
 }
 
-/// %clock of the host's time stamp counter, %globaltimer in nanoseconds.
+/// Reads %clock from the host's time stamp counter, or %globaltimer in nanoseconds from the
+/// runtime.
 llvm::Value* SpecialRegisters::time_register(ptx::SpecialRegister special) {
   using Special = ptx::SpecialRegister;
   const bool clock =
@@ -144,7 +148,7 @@ llvm::Value* SpecialRegisters::special_register(const Operand& operand, bool as_
     case Special::globaltimer_lo:
     case Special::globaltimer_hi:
       return time_register(operand.special);
-    case Special::dynamic_smem_size:  // the low half
+    case Special::dynamic_smem_size:  // low half of 64 bits
       return builder_.load_field(frame_.record(), offsetof(LaunchRecord, shared_dynamic_bytes),
                                  b_.getInt32Ty(), true);
     case Special::reserved_smem_offset_cap:
@@ -165,7 +169,7 @@ llvm::Value* SpecialRegisters::special_register(const Operand& operand, bool as_
     case Special::cluster_ctarank:
     case Special::cluster_nctarank:
       return cluster_register(operand);
-    case Special::envreg1:  // high half
+    case Special::envreg1:  // high half; envreg2 has the low half
     case Special::envreg2: {
       const uint64_t half = operand.special == Special::envreg1 ? 4 : 0;
       return builder_.load_field(frame_.record(), offsetof(LaunchRecord, workspace) + half,
@@ -187,7 +191,8 @@ llvm::Value* SpecialRegisters::parameter_address(const Operand& operand) {
 
 llvm::Value* SpecialRegisters::symbol_address(const Operand& operand, bool as_vector) {
   const auto& symbol = kernel_.symbol_of(operand);
-  // A texture or surface is its handle, which lies where the variable or parameter is.
+  // The value of a texture or surface is its handle, which is the content of the variable or
+  // parameter, so the handle is loaded in place of taking the address.
   if (ptx::kind_of(symbol.type) == ptx::TypeKind::opaque) {
     const uint32_t index = operand.local_symbol ? 0 : (*plan_.variable_of_symbol)[operand.symbol];
     Value* place =
@@ -228,7 +233,6 @@ llvm::Value* SpecialRegisters::is_in_window(Value* address, Value* base) {
                           lanes ? splat(size) : size);
 }
 
-/// The number of blocks of a cluster in one dimension.
 llvm::Value* SpecialRegisters::cluster_size(unsigned dimension) {
   return builder_.load_field(frame_.record(),
                              offsetof(LaunchRecord, cluster) + 4 * uint64_t{dimension},
@@ -254,7 +258,7 @@ llvm::Value* SpecialRegisters::rank_in_cluster() {
   return rank;
 }
 
-/// %cluster_ctaid, %cluster_nctaid and their relatives.
+/// Computes the registers of clusters from the block's index and the cluster's size.
 llvm::Value* SpecialRegisters::cluster_register(const Operand& operand) {
   using Special = ptx::SpecialRegister;
   if (operand.special == Special::cluster_ctarank) return rank_in_cluster();
@@ -271,7 +275,7 @@ llvm::Value* SpecialRegisters::cluster_register(const Operand& operand) {
     }
     case Special::cluster_ctaid:
       return b_.CreateURem(frame_.block_index(c), size);
-    default:  // cluster_nctaid
+    default:  // Special::cluster_nctaid
       return size;
   }
 }

@@ -5,37 +5,37 @@
 
 namespace km::simt {
 
-/// Makes the values that follow from the launch, the block and the thread alone.
+/// Generates the values that depend only on the launch, the block and the thread.
 class SpecialRegisters : public Room {
  public:
   SpecialRegisters(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)
       : Room(builder, plan), frame_(frame) {}
 
-  /// The content of a special register, for lane 0 or as a vector. What is the same for all lanes
-  /// is a scalar in both cases.
+  /// The content of a special register: a vector if it differs between lanes and `as_vector` is
+  /// set, otherwise a scalar, which is lane 0's.
   Value* special_register(const ptx::Operand& operand, bool as_vector);
-  /// The address of a kernel's parameter in the argument buffer.
+  /// The address of a kernel parameter in the argument buffer.
   Value* parameter_address(const ptx::Operand& operand);
-  /// The address of a variable as the instructions of its space take it; of every lane for local
-  /// memory.
+  /// The address of a variable in the form that instructions of its state space use: an offset for
+  /// shared memory, otherwise a host address. For local memory with `as_vector` it is a vector,
+  /// because each lane has its own copy.
   Value* symbol_address(const ptx::Operand& operand, bool as_vector);
-  /// True if a generic address, a scalar or a vector, lies in the window of shared memory that
-  /// begins at `base`.
+  /// True if a generic address, a scalar or a vector, is in the window of shared memory that starts
+  /// at `base`.
   Value* is_in_window(Value* address, Value* base);
-  /// True if a generic address lies in the window, from the shared memory of the cluster's first
-  /// block on.
+  /// True if a generic address is in the shared memory of any block of the cluster.
   Value* is_cluster_address(Value* address);
-  /// is_cluster_address(), if shared memory of other blocks may be used at all; else the test for
-  /// the block's own.
+  /// True if a generic address is in shared memory: of the cluster if the kernel uses other blocks'
+  /// shared memory, otherwise of the block, which is a cheaper test.
   Value* is_shared_address(Value* address);
 
-  // ---- Clusters. The shared memories of a cluster's blocks lie in one window, 2^n bytes apart in
+  // ---- Clusters. The shared memories of a cluster's blocks are in one window, 2^n bytes apart in
   // the order of their ranks.
-  /// %cluster_ctarank: x fastest.
+  /// %cluster_ctarank, in which x is the fastest dimension.
   Value* rank_in_cluster();
-  /// %cluster_nctarank.
+  /// %cluster_nctarank, the number of blocks in the cluster.
   Value* cluster_blocks();
-  /// The number n: i32.
+  /// The exponent n of the distance between shared memories, as an i32.
   Value* cluster_bits();
 
  private:

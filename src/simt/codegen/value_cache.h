@@ -1,5 +1,5 @@
-// The LLVM value of a kernel's value at the place where code is being made. Branches put back what
-// was known before them in time that depends on what they added.
+// ValueCache, which maps the kernel's values to LLVM values at the insertion point. A log of
+// changes makes restoring the state before a branch as cheap as the changes that the branch made.
 #pragma once
 
 #include <llvm/IR/Value.h>
@@ -11,28 +11,30 @@
 
 namespace km::simt {
 
+/// The LLVM value of each kernel value that is available at the insertion point.
 class ValueCache {
  public:
   explicit ValueCache(size_t values) : held_(values) {}
 
-  /// Null: nothing is known.
+  /// The LLVM value, or null if none is cached.
   llvm::Value* find(ValueId value) const { return held_[value]; }
-  /// Notes the LLVM value that stands for a value.
+  /// Records the LLVM value of a kernel value.
   void set(ValueId value, llvm::Value* content) {
     changes_.emplace_back(value, held_[value]);
     held_[value] = content;
   }
-  /// Forgets one value.
+  /// Removes one value.
   void erase(ValueId value) {
     if (held_[value] != nullptr) set(value, nullptr);
   }
-  /// Forgets all values.
+  /// Removes all values, and the log with them.
   void clear() {
     for (const auto& change : changes_) held_[change.first] = nullptr;
     changes_.clear();
   }
 
-  /// Puts back what is known now when it ends. Nothing may be cleared in between.
+  /// Restores the cache at its end to its state at construction. The cache must not be cleared in
+  /// between, because that discards the log.
   class Scope {
    public:
     explicit Scope(ValueCache& cache) : cache_(cache), changes_(cache.changes_.size()) {}
@@ -53,7 +55,7 @@ class ValueCache {
   }
 
   std::vector<llvm::Value*> held_;                         // by value
-  std::vector<std::pair<ValueId, llvm::Value*>> changes_;  // since all was cleared
+  std::vector<std::pair<ValueId, llvm::Value*>> changes_;  // log: value and previous content
 };
 
 }  // namespace km::simt

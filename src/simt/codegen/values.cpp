@@ -50,7 +50,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
   return offset;
 }
 
-/// The distances of lanes from the base of an offset shape.
+/// A constant vector with each lane's distance from the base of an offset shape.
 llvm::Value* Values::offsets_constant(const Shape& shape, llvm::Type* element) {
   KM_ASSERT(shape.is_offset() && element->isIntegerTy(), "only integers have distances of lanes");
   const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
@@ -93,7 +93,7 @@ Values::Place Values::loop_variable(ValueId value, uint32_t loop) {
   return place;
 }
 
-/// A constant of one number for all lanes, or of one for each.
+/// A constant with one number for all lanes, or with one per lane.
 llvm::Constant* Values::lane_constant(llvm::Type* element, const std::vector<uint64_t>& lanes) {
   if (lanes.size() == 1) return llvm::ConstantInt::get(element, lanes[0]);
   std::vector<llvm::Constant*> list;
@@ -141,7 +141,8 @@ void Values::define(ValueId value, Value* content) {
       place.type == builder_.mask_storage() && kernel_.values[value].type == Type::pred;
   if (is_mask && !machine().has_mask_registers())
     content = b_.CreateSExt(content, builder_.mask_storage());
-  if (plan_.has_independent_threads() && place.type->isVectorTy()) {  // other lanes keep theirs
+  // Lanes outside the mask keep their content.
+  if (plan_.has_independent_threads() && place.type->isVectorTy()) {
     content = b_.CreateSelect(mask(), content, b_.CreateLoad(place.type, place.pointer));
   }
   b_.CreateStore(content, place.pointer);
@@ -169,7 +170,8 @@ llvm::Value* Values::vector(ValueId value) {
   return content;
 }
 
-/// Makes all lanes of a speculative value again from what it is made of.
+/// Recomputes a speculative value as a vector from its operands, since base + offsets is wrong if a
+/// 32-bit expression wrapped.
 llvm::Value* Values::exact_vector(ValueId value) {
   const auto& info = kernel_.values[value];
   KM_ASSERT(info.block != kNone && info.instruction != kNone,
@@ -276,7 +278,8 @@ void Values::define_result(const Inst& inst, ptx::RegisterId reg, Value* content
   const Type reg_type = kernel_.values[value].type;
   content = builder_.widen_to_register(content, type, reg_type);
   const bool lanes = plan_.shapes->values[value].is_varying();
-  // Another result of the instruction varies, so all were computed lane by lane.
+  // The operation was computed for all lanes, because another of its results varies. This result is
+  // equal in all lanes, so lane 0's is taken.
   if (!lanes && content->getType()->isVectorTy())
     content = b_.CreateExtractElement(content, i32(0));
   if (inst.guard != kNone) {
