@@ -46,7 +46,7 @@ void BarrierSpill::add_to_sum(const Inst& barrier) {
   b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), sum), count), sum);
 }
 
-/// The type that a value's slot holds.
+/// The type in which a slot stores its value.
 llvm::Type* BarrierSpill::spill_type(const SpillKey& key, const SpillSlot& slot) {
   auto* element = type_of(kernel_.values[key.first].type);
   if (slot.block_uniform) return element;
@@ -67,7 +67,8 @@ void BarrierSpill::load(uint32_t region) {
     values_.begin_kept(value, plan_.shapes->loop_left(kernel_, value, position_.block));
   }
   KM_ASSERT(context_point_ == nullptr, "the loads of a packet before have been made");
-  // An instruction that nobody reads marks the place.
+  // The region's values are known only after its code, so an unused freeze marks the insertion
+  // point until load_needed() removes it.
   context_point_ = b_.Insert(new llvm::FreezeInst(b_.getTrue()));
   rematerialise(region);
 }
@@ -83,7 +84,7 @@ void BarrierSpill::load_needed(uint32_t region) {
   context_point_ = nullptr;
 }
 
-/// Loads one value into its variable, or into the one for what lanes left the loop with.
+/// Loads one value into its variable, or into the variable for values that left `loop`.
 void BarrierSpill::load_value(ValueId value, uint32_t loop) {
   const SpillSlot& slot = code_plan_.spills.slot({value, loop});
   const SpillVariables& variables = spill_variables_.at({value, loop});
@@ -109,7 +110,8 @@ void BarrierSpill::load_value(ValueId value, uint32_t loop) {
   }
 }
 
-/// Cheap values that the region reads are made again at its start.
+/// Recomputes at the region's start the cheap values that the region reads, which costs less than
+/// storing and loading them for each packet.
 void BarrierSpill::rematerialise(uint32_t region) {
   std::set<ValueId> needed;
   std::function<void(ValueId)> need = [&](ValueId value) {
@@ -135,7 +137,7 @@ void BarrierSpill::rematerialise(uint32_t region) {
         need(phi.inputs[edges_.slot(b, edge)]);
     }
   }
-  // A speculative value that crossed the barrier is made again where it wraps.
+  // A speculative value that crossed the barrier is recomputed from these if it wrapped.
   for (ValueId value : plan_.regions.live_in[region]) {
     for (ValueId read : exact_reads(kernel_, *plan_.shapes, value)) need(read);
   }
@@ -151,7 +153,8 @@ void BarrierSpill::rematerialise(uint32_t region) {
   builder_.forget_values();
 }
 
-/// Makes a value as its own block does: behind a loop, a value made in the loop has another shape.
+/// Generates the value's instruction at the position of its own basic block, because its shape
+/// after a divergent loop differs from the shape inside it.
 void BarrierSpill::make_again(const Inst& inst, ValueId value, BlockId entry) {
   position_.block = kernel_.values[value].block;
   lowering_.lower(inst);

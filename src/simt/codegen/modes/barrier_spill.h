@@ -1,4 +1,4 @@
-// Values that are kept from one barrier region for another.
+// BarrierSpill, which keeps values from one barrier region to another.
 #pragma once
 
 #include <map>
@@ -9,33 +9,37 @@ namespace km::simt {
 
 class Lowering;
 
-/// Stores values at barriers in the packet's context, or in variables if they are the same for the
-/// whole block, and loads them where a region turns out to need them.
+/// Stores values at barriers and loads them in the regions that read them. Values that differ
+/// between packets go to spill slots in each packet's part of scratch memory; block-uniform values
+/// go to variables, which LLVM can keep in registers.
 class BarrierSpill : public Room {
  public:
   BarrierSpill(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
                Lowering& lowering, Edges& edges)
       : Room(builder, plan), frame_(frame), values_(values), lowering_(lowering), edges_(edges) {}
 
-  /// Creates the variables of block-uniform values and of bar.red.
+  /// Creates the variables of block-uniform values, and the sums of bar.red.
   void create_variables();
-  /// Makes the code that a block begins a region with, before its packets.
+  /// Generates the start of a region for the whole block, before the loop over packets.
   void begin_region(uint32_t region);
-  /// Marks the place in a packet's code for the loads of what earlier regions left, and makes cheap
-  /// values again.
+  /// Marks the point in a packet's code at which load_needed() will insert loads, and recomputes
+  /// cheap values, which have no spill slots.
   void load(uint32_t region);
-  /// Makes the loads that the region needs, once all its code has been made.
+  /// Inserts the loads. It is called after the region's code has been generated, which shows the
+  /// values that are really used.
   void load_needed(uint32_t region);
-  /// Counts the lanes of the barrier's predicate.
+  /// Adds the number of lanes whose predicate counts for a bar.red to the block's sum.
   void add_to_sum(const Inst& barrier);
-  /// Stores at the barrier that ends the block `barrier` what `region` leaves to the next one.
+  /// Stores the values that `region` may have changed and the region after `barrier` needs.
   void save(uint32_t region, BlockId barrier);
-  /// Takes over what the region's packets have left of block-uniform values, after the last one.
+  /// Makes the block-uniform values that the region defined visible to later regions. It follows
+  /// the last packet, because until then packets still read the old values.
   void commit(uint32_t region);
 
  private:
   struct SpillVariables {
-    llvm::AllocaInst *in = nullptr, *out = nullptr;  // block-uniform
+    // Block-uniform: as the region began, as its packets leave it.
+    llvm::AllocaInst *in = nullptr, *out = nullptr;
     llvm::Type* type = nullptr;
   };
 
@@ -49,8 +53,8 @@ class BarrierSpill : public Room {
   Lowering& lowering_;
   Edges& edges_;
   std::map<SpillKey, SpillVariables> spill_variables_;
-  std::map<ValueId, llvm::AllocaInst*> barrier_sums_;  // results of bar.red
-  llvm::Instruction* context_point_ = nullptr;         // the place for load_needed()
+  std::map<ValueId, llvm::AllocaInst*> barrier_sums_;  // by result of bar.red
+  llvm::Instruction* context_point_ = nullptr;         // insertion point of load_needed()
 };
 
 }  // namespace km::simt

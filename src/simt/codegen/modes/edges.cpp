@@ -65,12 +65,13 @@ void Edges::contribute_loop_values(BlockId successor, Value* edge_mask) {
   }
 }
 
-/// True if values of lanes that came another way must survive this edge.
+/// True if a store for this edge must keep the values of lanes that came by another edge.
 bool Edges::edge_blends(uint32_t index, BlockId successor) const {
   if (plan_.has_independent_threads()) return true;
   const LinearPlan& plan = plan_.linear[position_.region];
   const uint32_t target = plan.step_of[successor];
-  if (target == kEndOfRegion || target <= index) return false;  // to the header of its loop
+  // Back edge: no phi of lanes outside the mask is read again.
+  if (target == kEndOfRegion || target <= index) return false;
   const auto& loops = plan_.shapes->loops;
   for (uint32_t l = loops.innermost[position_.block]; l != UINT32_MAX; l = loops.loops[l].parent) {
     if (plan_.shapes->divergent_loop[l] && !loops.contains(l, successor)) return true;
@@ -78,7 +79,7 @@ bool Edges::edge_blends(uint32_t index, BlockId successor) const {
   return plan_.shapes->divergent_join[successor] != 0 && first_arrival_[successor] < index;
 }
 
-/// The block whose branch alone leads to the lanes of a step, or kNone.
+/// The basic block whose branch alone decides the mask of a step, or kNone.
 BlockId Edges::branch_before(uint32_t index) const {
   const auto& steps = plan_.linear[position_.region].steps;
   const BasicBlock& first = kernel_.blocks[steps[steps[index].mask_step].block];
@@ -86,9 +87,10 @@ BlockId Edges::branch_before(uint32_t index) const {
   return kernel_.blocks[first.preds[0]].terminator == Terminator::branch ? first.preds[0] : kNone;
 }
 
-/// The condition that separates lanes that come over an edge from those that came before. If only
-/// the two ways of one branch meet, its condition is enough: other lanes hold nothing yet. Where
-/// masks are vectors that saves turning masks of bytes into them, with mask registers nothing.
+/// The condition by which stores for an edge are blended. If only the two sides of one branch meet
+/// at the successor, the branch's condition is enough, because the other lanes hold no values yet.
+/// On machines without mask registers this saves converting the edge's mask to a vector; with mask
+/// registers it would save nothing.
 llvm::Value* Edges::blend_condition(uint32_t index, BlockId successor, Value* edge_mask) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const auto& innermost = plan_.shapes->loops.innermost;

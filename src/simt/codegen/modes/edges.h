@@ -1,4 +1,4 @@
-// Edges: the values that a block leaves to its successors.
+// Edges, which passes values from a basic block to its successors.
 #pragma once
 
 #include <vector>
@@ -8,22 +8,25 @@
 
 namespace km::simt {
 
-/// Stores what successors of the current block read: for the lanes of an edge only, if others came
-/// another way.
+/// Stores the values that successors of the current basic block read. If other lanes reach a
+/// successor by another edge, the stores are blended by the edge's mask, so that they keep those
+/// lanes' values.
 class Edges : public Room {
  public:
   Edges(CodeBuilder& builder, const CodePlan& plan, Values& values, SkipIdlePackets& idle)
       : Room(builder, plan), values_(values), idle_(idle), edge_slots_(kernel_.edge_slots()) {}
 
-  /// Begins a region, whose steps are made in order.
+  /// Starts a region, whose steps must then be generated in order.
   void begin_region(uint32_t region);
-  /// The place of an edge among the predecessors of its end.
+  /// The index of an edge among the predecessors of its target, which selects the inputs of phis.
   uint32_t slot(BlockId block, size_t edge) const { return edge_slots_[block][edge]; }
-  /// The lanes that go to the block's first successor, as far as they are there.
+  /// The lanes that take the branch to the block's first successor, as a vector; it may include
+  /// inactive lanes.
   Value* branch_condition(const BasicBlock& block);
-  /// Stores the inputs of the successor's phis. `index`: the step that the edge leaves.
+  /// Stores the inputs of the successor's phis, for the edge that leaves step `index`.
   void contribute_phis(uint32_t index, size_t slot, Value* edge_mask);
-  /// Lanes that leave a divergent loop take the values of this iteration with them.
+  /// Stores, for each divergent loop that the edge leaves, the values that are read after the loop:
+  /// later iterations of other lanes change the values themselves.
   void contribute_loop_values(BlockId successor, Value* edge_mask);
 
  private:

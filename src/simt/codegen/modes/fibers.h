@@ -1,4 +1,5 @@
-// Mode b: one warp, on a stack of its own, which waits at barriers in calls of the runtime.
+// Mode b: each warp runs on a stack of its own, so a call of the runtime can suspend it at a
+// barrier.
 #pragma once
 
 #include "simt/codegen/modes/region_code.h"
@@ -6,7 +7,7 @@
 
 namespace km::simt {
 
-/// Makes the code of one warp from the kernel's beginning to its end.
+/// Generates the code of one warp from the start of the kernel to its end.
 class Fibers final : public Strategy, private Room {
  public:
   explicit Fibers(Generator& generator)

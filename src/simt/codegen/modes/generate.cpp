@@ -16,8 +16,9 @@ namespace km::simt {
 
 namespace {
 
-/// Steps of a region with masks of their own, each made from those before: LLVM takes the square of
-/// their number, so that functions with more are cut earlier.
+/// The number of steps with masks of their own above which functions are cut at fewer basic blocks.
+/// Each such mask is computed from earlier ones, and LLVM's time grows with the square of their
+/// number.
 constexpr uint32_t kManyMasks = 96;
 constexpr uint32_t kMostBlocksWithManyMasks = 150;
 
@@ -36,7 +37,7 @@ CutLimits cut_limits(const Plan& plan) {
   return limits;
 }
 
-/// Makes the ObjectMeta that Code::load() reads.
+/// Creates the ObjectMeta, which Code::load() reads from the object.
 void emit_meta(Generator& g) {
   CodeBuilder& builder = g.builder;
   llvm::IRBuilder<>& b = builder.ir();

@@ -1,4 +1,4 @@
-// The code generator's only way in.
+// The entry point of the code generator.
 #pragma once
 
 #include <llvm/Target/TargetMachine.h>
@@ -10,8 +10,8 @@
 
 namespace km::simt {
 
-/// Makes the object code of a planned kernel variant. KM_ERROR_COMPILER: there would be too much
-/// code, or emit_object() says why not. Once `interruption` gives an error, that is the result.
+/// Generates the object code of a planned kernel variant. Fails with KM_ERROR_COMPILER if there is
+/// too much code or emit_object() fails, and with the error of `interruption` once it has one.
 Result<Object> generate(const CodePlan& plan, llvm::TargetMachine& machine,
                         const Interruption& interruption);
 

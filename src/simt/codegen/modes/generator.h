@@ -1,4 +1,4 @@
-// The parts of the code generator that all execution modes share.
+// Generator, the parts of the code generator that all execution modes share.
 #pragma once
 
 #include "simt/codegen/code_limit.h"
@@ -6,7 +6,8 @@
 
 namespace km::simt {
 
-/// Holds them for one kernel variant, each with references to those before it.
+/// Owns the shared parts for one kernel variant. They are constructed in the order of the members,
+/// and each refers only to earlier ones.
 struct Generator {
   Generator(CodeBuilder& code_builder, const CodePlan& code_plan, const Interruption& interruption)
       : builder(code_builder),

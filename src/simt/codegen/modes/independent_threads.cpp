@@ -24,7 +24,8 @@ IndependentThreads::IndependentThreads(Generator& g)
   lowering_.calls().set_leave([this] { exit_group(); });
 }
 
-/// Values lie in scratch memory after the IndependentWarp.
+/// Places the values after the IndependentWarp in scratch memory, where they survive a return of
+/// the entry function.
 void IndependentThreads::lay_out() {
   const uint64_t end = values_.lay_out_in_scratch(sizeof(IndependentWarp));
   const uint64_t local_offset_bytes = (end + 63) / 64 * 64;
@@ -55,7 +56,8 @@ void IndependentThreads::run() {
   for (uint32_t i = 0; i < steps.size() && !limit_.is_ended(); ++i) emit_block_code(i);
 }
 
-/// Asks the runtime for the lanes that run next and their state, and jumps to its code.
+/// Generates the dispatcher, which asks the runtime for the lanes that run next and their state,
+/// and jumps to the code of the state.
 void IndependentThreads::emit_dispatch() {
   b_.SetInsertPoint(dispatch_);
   builder_.set_location(nullptr);
@@ -80,7 +82,8 @@ void IndependentThreads::emit_dispatch() {
   b_.CreateUnreachable();
 }
 
-/// Begins code that the dispatcher jumps to.
+/// Starts code to which the dispatcher jumps. No cached value is valid there, and the mask is the
+/// selected group.
 void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
   KM_ASSERT(at != nullptr && at->empty(), "the code of a part is made once");
   position_.block = plan_.linear[0].steps[index].block;
@@ -89,7 +92,8 @@ void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
   builder_.set_mask(builder_.mask_of(b_.CreateLoad(b_.getInt32Ty(), group_)));
 }
 
-/// Makes a block's code.
+/// Generates a basic block. A barrier or warp operation at its end is left to emit_end(), because
+/// it divides the code into two states.
 void IndependentThreads::emit_block_code(uint32_t index) {
   const BasicBlock& block = kernel_.blocks[plan_.linear[0].steps[index].block];
   builder_.set_location(block.insts.empty() ? block.terminator_ptx : block.insts[0].ptx);
@@ -106,7 +110,7 @@ void IndependentThreads::emit_block_code(uint32_t index) {
   limit_.count(*bodies_[index]);
 }
 
-// ---- Ends of blocks.
+// ---- Terminators of basic blocks.
 
 void IndependentThreads::emit_end(uint32_t index) {
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -125,7 +129,7 @@ void IndependentThreads::emit_end(uint32_t index) {
   }
 }
 
-/// Ends the lanes that run.
+/// Removes the active lanes from the live ones.
 void IndependentThreads::exit_group() {
   constexpr uint64_t kLive = offsetof(IndependentWarp, live);
   Value* live = warp_frame_.load(kLive, b_.getInt32Ty());
@@ -133,7 +137,8 @@ void IndependentThreads::exit_group() {
   b_.CreateBr(dispatch_);
 }
 
-/// Makes a branch or a table of branches: lanes part by their condition.
+/// Generates a branch or jump table, after which lanes with different conditions have different
+/// states.
 void IndependentThreads::emit_branch(uint32_t index) {
   const BasicBlock& block = kernel_.blocks[position_.block];
   Value* condition = values_.vector(block.condition);
@@ -152,7 +157,6 @@ void IndependentThreads::emit_branch(uint32_t index) {
   leave_block(index, edges);
 }
 
-/// True if an edge leaves a loop that waits for other threads.
 bool IndependentThreads::leaves_spin_loop(BlockId from, BlockId to) const {
   const LoopForest& loops = plan_.shapes->loops;
   for (uint32_t l = loops.innermost[from]; l != UINT32_MAX; l = loops.loops[l].parent) {
@@ -161,7 +165,9 @@ bool IndependentThreads::leaves_spin_loop(BlockId from, BlockId to) const {
   return false;
 }
 
-/// No lane can be there already, or come there from elsewhere.
+/// True if lanes may jump to the successor without the dispatcher, because no other lane is there
+/// already or can arrive by another path. A lane that leaves a spin loop returns to the dispatcher,
+/// which compares the lanes' waiting times.
 bool IndependentThreads::continues_directly(uint32_t index, BlockId successor) const {
   return kernel_.blocks[successor].preds.size() == 1 &&
          plan_.linear[0].step_of[successor] > index &&
@@ -170,7 +176,7 @@ bool IndependentThreads::continues_directly(uint32_t index, BlockId successor) c
 
 namespace {
 
-/// The last line of a block in the PTX text; 0: not known.
+/// The PTX line of the block's last instruction; 0 if it has none.
 uint32_t line_of(const BasicBlock& block) {
   if (block.terminator_ptx != nullptr) return block.terminator_ptx->location.line;
   return block.insts.empty() ? 0 : block.insts.back().ptx->location.line;
@@ -178,7 +184,9 @@ uint32_t line_of(const BasicBlock& block) {
 
 }  // namespace
 
-/// Sends the lanes of an edge to their next block.
+/// Sets the state of the lanes that take an edge. An edge that repeats a spin loop stamps them with
+/// a new clock, because the runtime first runs the lanes that have waited longest; leaving the loop
+/// clears the stamp.
 void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
   constexpr uint64_t kClock = offsetof(IndependentWarp, clock);
   warp_frame_.store(offsetof(IndependentWarp, state), i32(2 * plan_.linear[0].step_of[successor]),
@@ -194,7 +202,8 @@ void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
   }
 }
 
-/// All lanes one way: straight on where nobody can join them; else the dispatcher decides.
+/// Passes values and states to all successors. If all lanes take one edge and no other lane can
+/// join them, code jumps there directly, which is cheaper than the dispatcher.
 void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& edge_masks) {
   const BasicBlock& block = kernel_.blocks[position_.block];
   KM_ASSERT(edge_masks.size() == block.succs.size(), "each way out of a block has its lanes");
@@ -217,7 +226,8 @@ void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& 
   b_.CreateBr(dispatch_);
 }
 
-/// Makes a barrier: the runtime notes the lanes that wait, and their code goes on when it says so.
+/// Generates a barrier: the runtime records the lanes that wait and later selects the state in
+/// which they resume.
 void IndependentThreads::emit_barrier(uint32_t index) {
   const BasicBlock& block = kernel_.blocks[position_.block];
   const Inst& inst = block.insts.back();
@@ -274,7 +284,8 @@ uint32_t IndependentThreads::warp_sync_kind(const ptx::Instruction& instruction)
   return operations_.try_emplace(name, static_cast<uint32_t>(operations_.size() + 1)).first->second;
 }
 
-/// When all members are in this group, they go straight on; else they wait for the others.
+/// Generates a warp operation that waits for its members. If all of them are in the active group,
+/// the operation completes at once; otherwise the lanes wait in the runtime.
 void IndependentThreads::emit_warp_sync(uint32_t index) {
   const Inst& inst = kernel_.blocks[position_.block].insts.back();
   const auto& ptx = *inst.ptx;
@@ -320,8 +331,8 @@ void IndependentThreads::emit_warp_sync(uint32_t index) {
   emit_after_warp_sync(index);
 }
 
-/// Makes the warp operation itself, in code that the dispatcher jumps to when all members are
-/// there.
+/// Generates the warp operation itself, in the state that lanes enter once all members have
+/// arrived.
 void IndependentThreads::emit_after_warp_sync(uint32_t index) {
   begin_part(index, resumes_[index]);
   const Inst& inst = kernel_.blocks[position_.block].insts.back();
@@ -330,7 +341,8 @@ void IndependentThreads::emit_after_warp_sync(uint32_t index) {
       mask_bits()));
   lowering_.lower(inst);
   lowering_.warp().set_participants(nullptr);
-  // The other participants go first: what they have received must not be overwritten.
+  // Other participants that are ready run before this group continues, because its next warp
+  // operation could overwrite the operands that they received.
   const BlockId next = kernel_.blocks[position_.block].succs[0];
   edges_.contribute_phis(index, 0, mask());
   leave_to(next, mask());

@@ -1,8 +1,10 @@
-// Mode c: each lane has a place in the code. The entry runs groups of lanes at one place, as
-// runtime/independent_warp.cpp picks them, block by block; values that outlive a block lie in
-// scratch memory, so that the entry can return wherever no lane goes on.
+// Mode c: each lane has its own position in the code. The entry function executes groups of lanes
+// at the same position, which runtime/independent_warp.cpp selects, one basic block at a time.
+// Values read by other basic blocks are in scratch memory, so that the entry function can return
+// when no lane can continue.
 //
-// A state is twice the step of a block, plus one for what follows its warp operation or barrier.
+// A position is encoded as a state: twice the step of the basic block, plus one for the code after
+// its warp operation or barrier.
 #pragma once
 
 #include <map>
@@ -14,7 +16,8 @@
 
 namespace km::simt {
 
-/// Makes a dispatcher, and the code of each block for the lanes that come to it together.
+/// Generates a dispatcher, and the code of each basic block for the group of lanes that executes
+/// it.
 class IndependentThreads final : public Strategy, private Room {
  public:
   explicit IndependentThreads(Generator& generator);
@@ -27,7 +30,7 @@ class IndependentThreads final : public Strategy, private Room {
   void begin_part(uint32_t index, llvm::BasicBlock* at);
   void emit_block_code(uint32_t index);
 
-  // ---- Ends of blocks.
+  // ---- Terminators of basic blocks.
   void emit_end(uint32_t index);
   void exit_group();
   void emit_branch(uint32_t index);
@@ -37,7 +40,7 @@ class IndependentThreads final : public Strategy, private Room {
   bool continues_directly(uint32_t index, BlockId successor) const;
   bool leaves_spin_loop(BlockId from, BlockId to) const;
 
-  // ---- Warp operations with members.
+  // ---- Warp operations with a member mask.
   uint32_t warp_sync_kind(const ptx::Instruction& instruction);
   void emit_warp_sync(uint32_t index);
   void emit_after_warp_sync(uint32_t index);
@@ -52,7 +55,7 @@ class IndependentThreads final : public Strategy, private Room {
   llvm::AllocaInst* group_ = nullptr;  // i32, the lanes that run
   llvm::BasicBlock* dispatch_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // by step
-  std::vector<llvm::BasicBlock*> resumes_;  // by step: what follows its warp operation or barrier
+  std::vector<llvm::BasicBlock*> resumes_;  // by step: the code after its warp operation or barrier
   std::map<std::string, uint32_t> operations_;
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 using Predicate = llvm::CmpInst::Predicate;
 
-/// The order that a comparison of integers asks for; BAD_ICMP_PREDICATE if values in between do not
-/// follow from it.
+/// The ordering that an integer comparison tests; BAD_ICMP_PREDICATE for equality and others, which
+/// do not hold for all indices between two for which they hold.
 Predicate order_of(const ptx::Instruction& setp) {
   using ptx::Modifier;
   if (setp.has(Modifier::lo)) return Predicate::ICMP_ULT;
@@ -30,7 +30,8 @@ Predicate order_of(const ptx::Instruction& setp) {
 
 }  // namespace
 
-/// An index, one for each lane, that a branch compares with what is the same for all.
+/// The comparison of an offset-shaped index with a uniform bound by which the branch takes edge
+/// `slot`; nothing if the branch has no such condition.
 std::optional<IndexTests::IndexTest> IndexTests::test_of(const BasicBlock& block, size_t slot) {
   const auto& info = kernel_.values[block.condition];
   if (info.block != position_.block || info.instruction == kNone) return std::nullopt;

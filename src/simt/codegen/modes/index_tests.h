@@ -1,4 +1,4 @@
-// Branches that compare an index of each lane with what is the same for all.
+// IndexTests, for branches that compare an index with a uniform bound.
 #pragma once
 
 #include <llvm/IR/InstrTypes.h>
@@ -9,14 +9,15 @@
 
 namespace km::simt {
 
-/// Decides by the lowest and the highest index whether all lanes take one way of such a branch.
+/// Decides by the lowest and the highest index of a packet whether all lanes take one side of such
+/// a branch, because two scalar comparisons cost less than combining a mask.
 class IndexTests : public Room {
  public:
   IndexTests(CodeBuilder& builder, const CodePlan& plan, Values& values)
       : Room(builder, plan), values_(values) {}
 
-  /// True if all lanes of the current block go to that successor. False: perhaps not all do. Null:
-  /// the two indices do not decide it.
+  /// A condition under which all lanes of the current basic block take the edge `slot`. If it is
+  /// false, some lanes may still not differ. Null: the branch is not of this kind.
   Value* surely_all_take(const BasicBlock& block, size_t slot);
 
  private:

@@ -58,7 +58,7 @@ void RegionCode::begin_packet(uint32_t region, Value* index) {
   if (region != 0) spill_.load(region);
 }
 
-/// The code of a step, or the end of the packet.
+/// The first basic block of a step, or the end of the packet.
 llvm::BasicBlock* RegionCode::target_of(uint32_t step) {
   KM_ASSERT(step == kEndOfRegion || step < heads_.size(), "a step leads to one of its region");
   return step == kEndOfRegion ? packet_end_ : heads_[step];
@@ -83,7 +83,8 @@ void RegionCode::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   emit_copies_for_all();
 }
 
-/// Makes the code of one step, skipped if no lane comes to it and the plan says so.
+/// Generates one step. If the plan gives it a guard, code first tests the mask and skips the step
+/// if no lane is active.
 void RegionCode::emit_step(uint32_t index) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
@@ -110,7 +111,7 @@ void RegionCode::emit_step(uint32_t index) {
   for (const Inst& inst : block.insts) {
     builder_.set_location(inst.ptx);
     bool last = &inst == &block.insts.back();
-    if (last && block.terminator == Terminator::barrier) continue;  // emit_end() deals with it
+    if (last && block.terminator == Terminator::barrier) continue;  // left to emit_end()
     lowering_.lower(inst);
   }
   if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
@@ -119,7 +120,7 @@ void RegionCode::emit_step(uint32_t index) {
   limit_.count(*bodies_[index]);
 }
 
-/// Makes the branch that a step ends with.
+/// Generates the terminator of a step.
 void RegionCode::emit_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -132,7 +133,7 @@ void RegionCode::emit_end(uint32_t index) {
   emit_uniform_end(index);
 }
 
-/// The branch stays a branch: every way out carries all lanes.
+/// Generates a uniform branch as a branch: all active lanes take the same edge.
 void RegionCode::emit_uniform_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -175,7 +176,8 @@ void RegionCode::emit_uniform_end(uint32_t index) {
   }
 }
 
-/// Every way out is taken by some lanes; what follows runs under masks.
+/// Generates a divergent branch as straight code: masks of the edges select the lanes of the
+/// following steps.
 void RegionCode::emit_linear_end(uint32_t index) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
@@ -198,7 +200,8 @@ void RegionCode::emit_linear_end(uint32_t index) {
     }
   }
   KM_ASSERT(edge_masks.size() == block.succs.size(), "each way out of a block has its lanes");
-  // The back edge changes the header's phis, which the edges out of the loop still read.
+  // The back edge comes last because it overwrites the header's phis, which the edges out of the
+  // loop still read.
   Value* repeat_mask = nullptr;
   std::optional<size_t> back;
   for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
@@ -226,10 +229,12 @@ void RegionCode::emit_linear_end(uint32_t index) {
   b_.CreateBr(again);
 }
 
-// ---- Code after branches like `if (i < n)` is there twice: for all lanes, without masks.
+// ---- Copies of steps after a branch like `if (i < n)`, which run without masks if all lanes take
+// the branch. Most packets do, and unmasked memory accesses are faster.
 
-/// Longer code has more to do than masks, and would take longer to compile: code for mask registers
-/// is quicker to compile.
+/// True if a copy of the step without masks pays off. In longer code masks are a smaller part of
+/// the cost, and the copy takes time to compile. Code for mask registers compiles faster, so its
+/// limit is higher.
 bool RegionCode::is_copied_for_all(uint32_t step) const {
   const size_t most = machine().has_mask_registers() ? 300 : 16;
   const Step& copied = plan_.linear[position_.region].steps[step];
@@ -243,7 +248,8 @@ bool RegionCode::is_copied_for_all(uint32_t step) const {
                      [](const Inst& inst) { return has_effects(*inst.ptx); });
 }
 
-/// From a divergent branch to the next step, or to its copy.
+/// Generates the jump from a divergent branch to the next step, or to its copy if all lanes take
+/// that edge.
 void RegionCode::go_to_next(uint32_t index, const std::vector<Value*>& edge_masks) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -271,7 +277,7 @@ void RegionCode::go_to_next(uint32_t index, const std::vector<Value*>& edge_mask
   copies_for_all_.emplace_back(next, copy);
 }
 
-/// Makes the copies of steps that run for all lanes.
+/// Generates the copies that go_to_next() requested.
 void RegionCode::emit_copies_for_all() {
   for (const auto& [step, copy] : copies_for_all_) {
     heads_[step] = bodies_[step] = copy;
@@ -283,7 +289,7 @@ void RegionCode::emit_copies_for_all() {
   copies_for_all_.clear();
 }
 
-/// Makes a barrier: a call, or the end of the region.
+/// Generates a barrier: a call of the runtime in mode b, the end of the region in mode a.
 void RegionCode::emit_barrier_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -307,7 +313,7 @@ void RegionCode::emit_barrier_end(uint32_t index) {
   b_.CreateBr(target_of(step.next.empty() ? kEndOfRegion : step.next[0]));
 }
 
-/// Leaves the values and mask of an edge to its successor.
+/// Passes the values and the mask of an edge to its target.
 void RegionCode::contribute(uint32_t index, size_t slot, Value* edge_mask) {
   const BlockId successor = kernel_.blocks[position_.block].succs[slot];
   edges_.contribute_loop_values(successor, edge_mask);

@@ -1,4 +1,4 @@
-// Steps, masks and edges of a region, in modes a and b.
+// RegionCode, which generates the steps of a region in modes a and b.
 #pragma once
 
 #include <utility>
@@ -11,20 +11,22 @@
 
 namespace km::simt {
 
-/// Makes the code of one packet in one region: step by step, under masks if lanes part.
+/// Generates the code of one packet in one region, step by step, with masks after divergent
+/// branches.
 class RegionCode : public Room {
  public:
   explicit RegionCode(Generator& generator);
 
-  /// The packets that have nothing to do in a region.
+  /// The analysis of packets that have no work in a region.
   SkipIdlePackets& idle() { return idle_; }
-  /// The values that are kept over barriers.
+  /// The values that are kept across barriers.
   BarrierSpill& spill() { return spill_; }
-  /// Creates the variables that regions share.
+  /// Creates the variables that all regions share.
   void create_variables();
-  /// Begins the code of the packet with that number.
+  /// Starts the code of the packet with that number: its thread indices, local memory, entry mask
+  /// and kept values.
   void begin_packet(uint32_t region, Value* index);
-  /// Makes the packet's code, which ends at `packet_end`.
+  /// Generates all steps of the packet, which end by a jump to `packet_end`.
   void emit_steps(uint32_t region, llvm::BasicBlock* packet_end);
 
  private:
@@ -50,7 +52,8 @@ class RegionCode : public Room {
   IndexTests index_tests_;
   std::vector<llvm::BasicBlock*> heads_, bodies_;  // by step
   llvm::BasicBlock* packet_end_ = nullptr;
-  std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;  // steps, still to be made
+  // Steps, and the basic blocks for their copies.
+  std::vector<std::pair<uint32_t, llvm::BasicBlock*>> copies_for_all_;
 };
 
 }  // namespace km::simt

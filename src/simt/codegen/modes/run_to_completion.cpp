@@ -14,7 +14,7 @@ void RunToCompletion::run() {
   emit_grid_loop();
 }
 
-/// Blocks [first, end) of a row of the grid.
+/// Generates the loop over the blocks [first, end) of a row of the grid.
 void RunToCompletion::emit_grid_loop() {
   Value* first = b_.CreateTrunc(builder_.entry()->getArg(2), b_.getInt32Ty());
   Value* end = b_.CreateTrunc(builder_.entry()->getArg(3), b_.getInt32Ty());
@@ -41,7 +41,8 @@ void RunToCompletion::emit_grid_loop() {
   b_.CreateRetVoid();
 }
 
-/// All regions of one block.
+/// Generates all regions of one block, and after each the jump to the region that its barrier leads
+/// to.
 void RunToCompletion::emit_block() {
   auto* tail = builder_.new_block("block.end");
   std::vector<llvm::BasicBlock*> starts;
@@ -55,7 +56,7 @@ void RunToCompletion::emit_block() {
     b_.SetInsertPoint(done);
     if (lowering_.calls().asserts()) leave_abandoned(tail);
     region_.spill().commit(r);
-    std::map<uint32_t, bool> targets;  // whether the block lets others go on first
+    std::map<uint32_t, bool> targets;  // by region: the block yields before it
     for (BlockId b : plan_.regions.list[r].blocks) {
       if (!plan_.splits_at_barriers || kernel_.blocks[b].terminator != Terminator::barrier)
         continue;
@@ -77,7 +78,7 @@ void RunToCompletion::emit_block() {
   b_.SetInsertPoint(tail);
 }
 
-/// Makes the loop over the packets of a region.
+/// Generates the loop over the packets of a region.
 void RunToCompletion::emit_region(uint32_t region, llvm::BasicBlock* done) {
   auto *loop = builder_.new_block("packet"), *end = builder_.new_block("packet.end");
   position_.region = region;
@@ -114,8 +115,8 @@ void RunToCompletion::emit_region(uint32_t region, llvm::BasicBlock* done) {
   }
 }
 
-/// A failed assertion in one of the region's packets ends the block: the packet has not come to the
-/// barrier, and what comes after may need what it has not done.
+/// Ends the block if an assertion failed in one of the region's packets: that packet has not
+/// reached the barrier, and later regions may depend on its results.
 void RunToCompletion::leave_abandoned(llvm::BasicBlock* tail) {
   Value* slot =
       b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_.state(), offsetof(BlockState, abandoned));
@@ -126,7 +127,7 @@ void RunToCompletion::leave_abandoned(llvm::BasicBlock* tail) {
   b_.SetInsertPoint(whole);
 }
 
-/// Metadata that has LLVM unroll a loop by the number of packets.
+/// Metadata that makes LLVM unroll a loop by that number of packets.
 llvm::MDNode* RunToCompletion::unroll_hint(uint32_t packets) {
   auto* name = llvm::MDString::get(context_, "llvm.loop.unroll.count");
   auto* count = llvm::ConstantAsMetadata::get(b_.getInt32(packets));
@@ -136,7 +137,7 @@ llvm::MDNode* RunToCompletion::unroll_hint(uint32_t packets) {
   return hint;
 }
 
-/// The arithmetic in all blocks behind `before`, for InterleavePackets.
+/// Marks the arithmetic in all basic blocks after `before` for the pass interleave_packets().
 void RunToCompletion::mark_interleaved(llvm::BasicBlock* before) {
   auto* mark = llvm::MDNode::get(context_, {});
   for (auto block = std::next(before->getIterator()); block != builder_.entry()->end(); ++block) {
@@ -146,9 +147,10 @@ void RunToCompletion::mark_interleaved(llvm::BasicBlock* before) {
   }
 }
 
-/// From the current block on, not beyond `row_end`. Gives how many.
+/// Runs blocks of a row interleaved, from the current one to at most `row_end`: one row of threads
+/// of each block, then the next row. Returns the number of blocks.
 llvm::Value* RunToCompletion::emit_side_by_side(Value* row_end) {
-  constexpr uint32_t kMaxThreads = 8192;  // of a row: neighbouring rows should stay in the cache
+  constexpr uint32_t kMaxThreads = 8192;  // so few that adjacent rows stay in the cache
   const uint32_t width = plan_.variant.block[0];
   KM_ASSERT(width != 0 && plan_.regions.list.size() == 1,
             "blocks run side by side that have no barriers and a known size");
@@ -157,7 +159,7 @@ llvm::Value* RunToCompletion::emit_side_by_side(Value* row_end) {
   Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(row_end, first),
                                           i32(std::max(kMaxThreads / width, 1u)));
   Value* last = b_.CreateAdd(first, count);
-  auto* row = builder_.variable(b_.getInt32Ty(), "row");  // its first packet
+  auto* row = builder_.variable(b_.getInt32Ty(), "row");  // number of its first packet
   auto *rows = builder_.new_block("row"), *blocks = builder_.new_block("beside"),
        *packets = builder_.new_block("packet");
   auto *packet_end = builder_.new_block("packet.end"),

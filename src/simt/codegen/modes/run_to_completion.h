@@ -1,4 +1,4 @@
-// Mode a: the loop over blocks, one after the other or those of a row of the grid side by side.
+// Mode a: loops over the blocks of a row of the grid, which run one after the other or interleaved.
 #pragma once
 
 #include "simt/codegen/modes/region_code.h"
@@ -6,7 +6,7 @@
 
 namespace km::simt {
 
-/// Makes loops over blocks, barrier regions and packets.
+/// Generates the loops over blocks, barrier regions and packets.
 class RunToCompletion final : public Strategy, private Room {
  public:
   explicit RunToCompletion(Generator& generator)

@@ -1,5 +1,5 @@
-// Packets without work: between two barriers, what stands behind `if (threadIdx.x < n)` is all that
-// is done, so that once a packet is beyond n, those that follow need not run at all.
+// SkipIdlePackets, for regions whose work is all inside `if (threadIdx.x < n)`: packets whose
+// threads are all beyond n need not run.
 #pragma once
 
 #include "simt/codegen/launch_frame.h"
@@ -7,21 +7,22 @@
 
 namespace km::simt {
 
-/// Ends the loop over packets early if no later packet has work.
+/// Ends the loop over packets once no later packet has work.
 class SkipIdlePackets : public Room {
  public:
   SkipIdlePackets(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)
       : Room(builder, plan), frame_(frame), packets_(plan.base, plan.masks, plan.spills) {}
 
-  /// Begins with a region, to which all answers refer.
+  /// Selects the region to which all answers refer.
   void begin(uint32_t region) { packets_.begin(region); }
-  /// The threads that have something to do in the region; nothing: not known beforehand.
+  /// The threads that have work in the region; nothing if the compiler does not know them.
   const std::optional<Workers>& workers() const { return packets_.workers(); }
-  /// True if, once no lane of a packet comes to `step`, no later packet has anything to do.
+  /// True if no later packet has work in the region once no lane of a packet reaches `step`.
   bool is_rest_idle(uint32_t step) { return packets_.is_rest_idle(step); }
-  /// The lanes, of every packet that runs, that `block` sends to the work; null: not known.
+  /// The lanes that the branch of `block` sends to the work, if they are equal in all packets that
+  /// run; otherwise null.
   llvm::Constant* working_lanes(BlockId block);
-  /// Makes the running packet the region's last one.
+  /// Generates code that makes the current packet the region's last one.
   void end_packets();
 
  private:

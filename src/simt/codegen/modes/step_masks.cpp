@@ -35,7 +35,7 @@ void StepMasks::begin_packet(uint32_t region, llvm::BasicBlock* packet_end) {
       b_.CreateCondBr(b_.CreateICmpNE(live, i32(0)), start, packet_end);
       b_.SetInsertPoint(start);
     }
-    b_.CreateStore(i32(0), slot);  // until a barrier says otherwise, no lane reaches it
+    b_.CreateStore(i32(0), slot);  // no lane reaches a barrier until one stores its mask
   }
   if (plan.steps[0].mask != Step::Mask::variable) return;
   Value* entry = code_plan_.masks.is_masked(region)
@@ -48,7 +48,7 @@ void StepMasks::begin_copy(uint32_t index) {
   copied_step_ = index;
   const Step& step = plan_.linear[position_.region].steps[index];
   if (step.mask != Step::Mask::variable) return;
-  // For what follows under the same mask.
+  // Later steps may share this mask.
   b_.CreateStore(llvm::Constant::getAllOnesValue(builder_.mask_storage()),
                  mask_variables_.at(step.block));
 }
@@ -79,7 +79,8 @@ void StepMasks::contribute(uint32_t index, BlockId successor, Value* edge_mask) 
   if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
   KM_ASSERT(content->getType() == vector_of(b_.getInt1Ty()), "an edge's lanes are a mask");
   const bool back_edge = target <= index;
-  // Only one branch is divergent before those that work: who comes to its successor came by it.
+  // The mask is the same in all packets if it is a constant and the working branch is the only way
+  // to the successor, since no branch before it diverges.
   auto* const known = llvm::dyn_cast<llvm::Constant>(content);
   const bool is_only_way = kernel_.blocks[successor].preds.size() == 1;
   if (known && is_only_way && idle_.workers() && idle_.workers()->branch == position_.block) {

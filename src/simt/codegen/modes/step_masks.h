@@ -1,4 +1,4 @@
-// The masks of a region's steps.
+// StepMasks, the masks of a region's steps.
 #pragma once
 
 #include <map>
@@ -7,8 +7,8 @@
 
 namespace km::simt {
 
-/// Keeps the mask of each step in a variable, unless another step or the region's entry has the
-/// same one. Null masks stand for all lanes.
+/// Keeps the mask of each step in a variable, unless the step shares the mask of another step or of
+/// the region's entry. A null mask means that all lanes are active.
 class StepMasks : public Room {
  public:
   StepMasks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, SkipIdlePackets& idle)
@@ -16,22 +16,22 @@ class StepMasks : public Room {
 
   /// Creates the variable of the region's entry mask.
   void create_entry_mask();
-  /// Stores the mask that the region begins with.
+  /// Stores the entry mask of the current packet.
   void store_entry_mask(Value* mask) { builder_.store_mask(entry_mask_, mask); }
-  /// Begins a region, and creates the variables of its steps.
+  /// Starts a region and creates the variables of its steps.
   void begin_region(uint32_t region);
-  /// Makes the code that a packet begins the region with; it skips to `packet_end` if no lane of it
-  /// has come here.
+  /// Generates the start of a packet: it clears the masks that accumulate, and jumps to
+  /// `packet_end` if no lane of the packet has reached the region.
   void begin_packet(uint32_t region, llvm::BasicBlock* packet_end);
-  /// Begins the copy of a step that runs for all lanes.
+  /// Starts the copy of a step that runs with all lanes active.
   void begin_copy(uint32_t step);
   /// Ends the last copy.
   void end_copies() { copied_step_ = kEndOfRegion; }
-  /// Loads the mask of a step of the region.
+  /// Loads the mask of a step of the current region.
   Value* load(uint32_t index);
-  /// Makes the mask of a step empty.
+  /// Clears the mask of a step.
   void clear(uint32_t step);
-  /// Adds lanes that go from step `index` to the successor.
+  /// Adds the lanes of an edge from step `index` to the mask of the successor.
   void contribute(uint32_t index, BlockId successor, Value* edge_mask);
 
  private:
@@ -39,8 +39,8 @@ class StepMasks : public Room {
   SkipIdlePackets& idle_;
   llvm::AllocaInst* entry_mask_ = nullptr;
   std::map<BlockId, llvm::AllocaInst*> mask_variables_;
-  std::map<BlockId, llvm::Constant*> known_masks_;  // the same in every packet that runs
-  uint32_t copied_step_ = kEndOfRegion;             // is being made for all lanes
+  std::map<BlockId, llvm::Constant*> known_masks_;  // equal in all packets that run
+  uint32_t copied_step_ = kEndOfRegion;  // its copy is being generated, with all lanes active
 };
 
 }  // namespace km::simt

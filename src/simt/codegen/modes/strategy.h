@@ -1,4 +1,4 @@
-// Strategies: one for each execution mode.
+// Strategy, the part of code generation that differs between execution modes.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Makes the body of the entry function: the order in which blocks, packets and lanes run.
+/// Generates the body of the entry function, which sets the order of blocks, packets and lanes.
 class Strategy {
  public:
   Strategy() = default;
@@ -15,13 +15,13 @@ class Strategy {
   Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
-  /// Divides scratch memory, before there is any code.
+  /// Lays out scratch memory, before any code is generated.
   virtual void lay_out() {}
-  /// Makes the code, after the loads that the entry begins with.
+  /// Generates the code after the loads at the start of the entry function.
   virtual void run() = 0;
 };
 
-/// The strategy of the plan's mode.
+/// Creates the strategy of the plan's execution mode.
 std::unique_ptr<Strategy> make_strategy(Generator& generator);
 
 }  // namespace km::simt
