@@ -46,7 +46,8 @@ void AddressSpaces::lower_isspacep(const Inst& inst) {
   values_.define_result(inst, ptx.operands[0].reg, result, Type::pred);
 }
 
-/// Generic, global, constant and local addresses are host addresses; shared ones are offsets.
+/// Lowers cvta. Only shared addresses change, because they are offsets; addresses in the other
+/// spaces are host addresses already.
 void AddressSpaces::lower_cvta(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool lanes = !values_.results_are_scalar(inst);
@@ -60,8 +61,8 @@ void AddressSpaces::lower_cvta(const Inst& inst) {
   values_.define_result(inst, ptx.operands[0].reg, content, Type::u64);
 }
 
-/// Maps an address to the corresponding place in the shared memory of the block with the given
-/// rank.
+/// Lowers mapa, which maps an address to the same place in the shared memory of the block with a
+/// given rank.
 void AddressSpaces::lower_mapa(const Inst& inst) {
   if (inst.writes.empty()) return;
   const auto& ptx = *inst.ptx;
@@ -72,7 +73,8 @@ void AddressSpaces::lower_mapa(const Inst& inst) {
   auto wide = [&](Value* value) { return lanes ? splat(value) : value; };
   Value* distance = b_.CreateShl(b_.CreateSub(rank, wide(registers_.rank_in_cluster())),
                                  wide(registers_.cluster_bits()));
-  // An address in another block is first taken back to this one.
+  // The low bits are the offset in a block's own shared memory; the other bits could name another
+  // block.
   Value* below = b_.CreateSub(b_.CreateShl(i32(1), registers_.cluster_bits()), i32(1));
   Value* base = nullptr;
   if (type == Type::u64 && !ptx.has(Modifier::shared_cluster)) {

@@ -1,7 +1,7 @@
-// Instructions on addresses and their state spaces.
+// AddressSpaces, for instructions that convert or classify addresses.
 //
-// Clusters of blocks. The shared memories of a cluster's blocks lie in one window, 2^n bytes apart
-// in the order of their ranks, so that an address in another block's is an offset like any other.
+// The shared memories of a cluster's blocks are in one window, 2^n bytes apart in the order of
+// their ranks, so an address in another block's shared memory is an ordinary offset.
 #pragma once
 
 #include "simt/codegen/values.h"
@@ -15,17 +15,16 @@ class AddressSpaces : public Room {
                 SpecialRegisters& registers, Values& values)
       : Room(builder, plan), frame_(frame), registers_(registers), values_(values) {}
 
-  /// Lowers an instruction of the family.
+  /// Lowers one instruction of the family.
   void lower(const Inst& inst);
 
  private:
-  /// Lowers cvta: only shared addresses, which are offsets, change.
   void lower_cvta(const Inst& inst);
-  /// Lowers isspacep: tests windows of shared and local memory; all else is global.
+  /// Lowers isspacep by testing the windows of shared and local memory; any other address is
+  /// global.
   void lower_isspacep(const Inst& inst);
-  /// Lowers mapa: the place in another block's shared memory.
   void lower_mapa(const Inst& inst);
-  /// Lowers getctarank: the rank of the block whose shared memory an address lies in.
+  /// Lowers getctarank, which finds the rank of the block whose shared memory contains an address.
   void lower_getctarank(const Inst& inst);
 
   LaunchFrame& frame_;

@@ -12,14 +12,14 @@ using ptx::Type;
 
 namespace {
 
-/// For LLVM: 16 bytes at a time, each aligned to 16.
+/// The alignment and granularity of bulk copies.
 constexpr uint64_t kChunkBytes = 16;
 
 llvm::Value* pointer_at(llvm::IRBuilder<>& b, llvm::Value* address) {
   return b.CreateIntToPtr(address, b.getPtrTy());
 }
 
-/// `size_bytes` bytes of integer or vector type.
+/// A type of that size that LLVM copies by one load and one store.
 llvm::Type* chunk_type(llvm::IRBuilder<>& b, uint64_t size_bytes) {
   if (size_bytes == kChunkBytes) return llvm::FixedVectorType::get(b.getInt32Ty(), 4);
   return b.getIntNTy(static_cast<unsigned>(8 * size_bytes));
@@ -34,7 +34,7 @@ void copy_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, llvm:
   });
 }
 
-/// copy_chunks for those bytes of each chunk whose bit is set; others stay as they are.
+/// Copies the bytes of each chunk whose bit is set in `mask`, and keeps the others.
 void copy_masked_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, llvm::Value* size,
                         llvm::Value* mask) {
   const llvm::Align align(kChunkBytes);
@@ -62,7 +62,8 @@ void AsyncCopies::lower_cp(const Inst& inst) {
   lower_async_copy(inst);
 }
 
-/// cp.async.{ca,cg}: 4, 8 or 16 bytes a lane, the source read as far as its size goes.
+/// Lowers cp.async.ca and .cg, which copy 4, 8 or 16 bytes per lane, to a load and a store if the
+/// source has its full size.
 void AsyncCopies::lower_async_copy(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const uint64_t size_bytes = ptx.operands[2].bits;
@@ -93,7 +94,8 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   accesses_.store(to, access, values);
 }
 
-/// Bytes behind the source's size become zero, and are not read.
+/// Copies to each lane `sizes` bytes and fills the rest with zeros. The source after these bytes is
+/// not read, because it may be inaccessible.
 void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& from,
                             Value* sizes) {
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
@@ -138,7 +140,8 @@ BulkSpaces spaces_of(const ptx::Instruction& ptx) {
 
 }  // namespace
 
-/// Sizes and addresses are multiples of 16.
+/// Reads the operands of a bulk copy and checks that sizes and addresses are multiples of 16, as
+/// PTX requires.
 AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkSpaces spaces = spaces_of(ptx);
@@ -154,7 +157,8 @@ AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   return copy;
 }
 
-/// Lowers cp.async.bulk: 16 bytes at a time, then the transactions of its barrier.
+/// Lowers cp.async.bulk to a copy in chunks, after which the transactions of its mbarrier are
+/// complete.
 void AsyncCopies::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
   if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);
@@ -168,7 +172,7 @@ void AsyncCopies::lower_bulk_copy(const Inst& inst) {
   mbarriers_.complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
 }
 
-/// Copies, of every 16 bytes, those that the mask chooses; bit 0 stands for the first.
+/// Lowers a bulk copy with a byte mask. Bit i of the mask selects byte i of each 16 bytes.
 void AsyncCopies::copy_masked(const Inst& inst, const BulkCopy& copy) {
   const Operand& last = inst.ptx->operands[inst.ptx->operand_count - 1];
   Value* masks = values_.operand(inst, last, Type::b16, true, false);
@@ -179,7 +183,8 @@ void AsyncCopies::copy_masked(const Inst& inst, const BulkCopy& copy) {
                    });
 }
 
-/// To the same place in every block of the cluster whose bit is set, and to their barriers.
+/// Copies to the same place in each block of the cluster whose bit is set, and completes the
+/// transactions of the mbarrier in each of them.
 void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
   const Operand& barrier = inst.ptx->operands[3];
   auto* wide = vector_of(b_.getInt64Ty());
@@ -206,7 +211,7 @@ void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
                    });
 }
 
-/// Element by element, in the order of addresses.
+/// Lowers cp.reduce.async.bulk to one operation per element, in ascending order of addresses.
 void AsyncCopies::lower_bulk_reduction(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkCopy copy = bulk_copy_of(inst);

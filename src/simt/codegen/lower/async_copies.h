@@ -1,5 +1,5 @@
-// cp.async and cp.async.bulk. The copies are made at once, which is one of the orders that PTX
-// allows: groups are complete when they are committed, and nothing is left to wait for.
+// cp.async and cp.async.bulk. A copy is executed at once, which is one of the orders that PTX
+// allows: a group is complete when it is committed, and waiting for it generates no code.
 #pragma once
 
 #include "simt/codegen/lower/atomics/atomic_helpers.h"
@@ -8,7 +8,7 @@
 
 namespace km::simt {
 
-/// Lowers cp in all its forms.
+/// Lowers all forms of cp except those of tensors.
 class AsyncCopies : public Room {
  public:
   AsyncCopies(CodeBuilder& builder, const CodePlan& plan, SpecialRegisters& registers,
@@ -24,12 +24,12 @@ class AsyncCopies : public Room {
         mbarriers_(mbarriers),
         helpers_(helpers) {}
 
-  /// Lowers cp: makes the copy at once; waiting for copies takes no code.
+  /// Lowers one instruction.
   void lower_cp(const Inst& inst);
 
  private:
   struct BulkCopy {
-    Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // of every lane
+    Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // vectors with one element per lane
     bool to_shared = false;
   };
 

@@ -25,7 +25,7 @@ void Calls::lower_call(const Inst& inst) {
 
 namespace {
 
-/// The argument list of a call: the last list operand.
+/// The operand that lists the arguments: the list after the call's target.
 const Operand* arguments_of(const ptx::Instruction& ptx) {
   const Operand* result = nullptr;
   bool after_target = false;
@@ -38,7 +38,8 @@ const Operand* arguments_of(const ptx::Instruction& ptx) {
 
 }  // namespace
 
-/// Lowers vprintf: one call of the runtime for each active lane, lowest first.
+/// Lowers vprintf to one call of the runtime per active lane, so that the output is in the order of
+/// threads.
 void Calls::lower_print(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
@@ -62,7 +63,8 @@ void Calls::lower_print(const Inst& inst) {
   values_.define_result(inst, inst.writes[0].first, counts, Type::s32);
 }
 
-/// Null where the heap has no room.
+/// Lowers malloc to one call of the runtime per active lane; the result is null if the heap is
+/// full.
 void Calls::lower_malloc(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
@@ -82,7 +84,7 @@ void Calls::lower_malloc(const Inst& inst) {
                         Type::u64);
 }
 
-/// Lowers free: one call of the runtime for each active lane.
+/// Lowers free to one call of the runtime per active lane.
 void Calls::lower_free(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
@@ -97,7 +99,8 @@ void Calls::lower_free(const Inst& inst) {
   });
 }
 
-/// Lowers km_device_call: one call of the runtime for each active lane, lowest first.
+/// Lowers km_device_call to one call of the runtime per active lane, which passes the arguments in
+/// memory.
 void Calls::lower_device_call(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
@@ -128,8 +131,9 @@ void Calls::lower_device_call(const Inst& inst) {
                         Type::u64);
 }
 
-/// Each lane reports its failure. Then nothing more happens in them, nor in those beside them,
-/// which GPUs stop as well: in mode c lanes of a group, else packets, of which others go on.
+/// Reports a failed assertion for each active lane, then ends the active group in mode c and the
+/// whole packet in other modes: GPUs also stop the other lanes of the warp. Other packets of the
+/// block continue.
 void Calls::lower_assert(const Inst& inst) {
   const Operand* list = arguments_of(*inst.ptx);
   const auto& pool = kernel_.function->operand_pool;
@@ -152,8 +156,7 @@ void Calls::lower_assert(const Inst& inst) {
   });
   asserts_ = true;
   leave_();
-  b_.SetInsertPoint(
-      builder_.new_block("after.assert"));  // what the kernel has behind it: never entered
+  b_.SetInsertPoint(builder_.new_block("after.assert"));  // unreachable code of the kernel
 }
 
 }  // namespace km::simt

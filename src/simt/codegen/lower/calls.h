@@ -1,5 +1,5 @@
-// Calls of printf, malloc, free, assert and the device runtime; those of the module's functions are
-// replaced before.
+// Calls of printf, malloc, free, assert and the device runtime. Calls of the module's own functions
+// were inlined before.
 #pragma once
 
 #include <functional>
@@ -8,19 +8,20 @@
 
 namespace km::simt {
 
-/// Lowers calls to the runtime's functions.
+/// Lowers calls of functions that the runtime implements.
 class Calls : public Room {
  public:
   Calls(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
       : Room(builder, plan), frame_(frame), values_(values) {}
 
-  /// Sets what makes the branch that ends the running lanes after a failed assertion.
+  /// Sets the function that generates the jump by which the active lanes end after a failed
+  /// assertion, since that depends on the mode.
   void set_leave(std::function<void()> leave) { leave_ = std::move(leave); }
-  /// Forgets the assertions of code before.
+  /// Starts a region, for which asserts() is false until an assertion is lowered.
   void begin_region() { asserts_ = false; }
-  /// True if the region, as far as it has been made, has an assertion.
+  /// True if the code of the region so far has an assertion.
   bool asserts() const { return asserts_; }
-  /// Lowers a call by the name of its target.
+  /// Lowers a call, which the name of its target identifies.
   void lower_call(const Inst& inst);
 
  private:

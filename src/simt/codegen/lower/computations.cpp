@@ -11,7 +11,7 @@ using ptx::Type;
 
 void Computations::lower_arithmetic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  bool lanes = false;  // an offset-shaped result is the scalar operation on the bases of lane 0
+  bool lanes = false;  // an offset-shaped result needs only the scalar operation on the bases
   for (const auto& [reg, value] : inst.writes) {
     Shape shape = plan_.shapes->values[value];
     lanes = lanes || shape.is_varying();
@@ -24,7 +24,7 @@ void Computations::lower_arithmetic(const Inst& inst) {
     bool passes = ptx.opcode == Opcode::selp;
     bool arithmetic = type == Type::f32 || type == Type::f64;
     bool escape = passes ? mixed : !arithmetic;
-    // These look at a NaN's sign, or keep it.
+    // These operations read or preserve the sign of a NaN, so its bits must be PTX's.
     escape = escape || ptx.opcode == Opcode::slct || ptx.opcode == Opcode::copysign ||
              ptx.has(Modifier::xorsign) || passes_nan(ptx);
     sources.push_back(values_.operand(inst, ptx.operands[i], type, lanes, escape));
@@ -32,7 +32,8 @@ void Computations::lower_arithmetic(const Inst& inst) {
   finish(inst, builder_.arithmetic().lower(ptx, sources));
 }
 
-/// True if no operand differs between lanes.
+/// True if no operand differs between lanes. A guard alone may make the result vary, and then one
+/// scalar operation is enough.
 bool Computations::operands_are_uniform(const Inst& inst) {
   for (const auto& [reg, value] : inst.reads) {
     if (!values_.shape_of(value).is_uniform()) return false;
@@ -43,7 +44,7 @@ bool Computations::operands_are_uniform(const Inst& inst) {
   return true;
 }
 
-/// Defines the instruction's results: one register, or the parts of a pair.
+/// Defines the results: one register, or the elements of a vector operand.
 void Computations::finish(const Inst& inst, const std::vector<Value*>& results) {
   const Operand& destination = inst.ptx->operands[0];
   auto write = [&](const Operand& target, unsigned element) {
@@ -61,7 +62,6 @@ void Computations::lower_policy(const Inst& inst) {
   if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, i32(0), Type::u32);
 }
 
-/// Plain copies, packing {a, b} -> d and unpacking a -> {d, e}.
 void Computations::lower_mov(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Operand &to = ptx.operands[0], &from = ptx.operands[1];

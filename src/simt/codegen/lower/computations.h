@@ -1,4 +1,4 @@
-// Instructions that compute registers from registers alone.
+// Instructions whose operands and results are registers only.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,17 @@
 
 namespace km::simt {
 
-/// Lowers mov, createpolicy, and arithmetic by the functions in simt/arithmetic.
+/// Lowers mov, createpolicy, and the arithmetic of simt/arithmetic.
 class Computations : public Room {
  public:
   Computations(CodeBuilder& builder, const CodePlan& plan, Values& values)
       : Room(builder, plan), values_(values) {}
 
-  /// Lowers mov: copies, packing and unpacking.
+  /// Lowers mov in its three forms: a copy, packing of several registers into one, and unpacking.
   void lower_mov(const Inst& inst);
-  /// Lowers createpolicy: a CPU has no policies of caches, so that all are 0.
+  /// Lowers createpolicy to the policy 0, since CPUs have no cache policies.
   void lower_policy(const Inst& inst);
-  /// Lowers arithmetic, once for all lanes if the result is the same for them.
+  /// Lowers arithmetic, as one scalar operation if the results are equal in all lanes.
   void lower_arithmetic(const Inst& inst);
 
  private:

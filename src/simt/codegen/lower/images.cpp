@@ -30,7 +30,8 @@ llvm::Constant* ImageAccesses::form_constant(const ImageForm& form) {
   return constant;
 }
 
-/// Memory of the entry function, the same for all instructions: they run one after the other.
+/// A buffer in the entry function's frame. All instructions share it, because each has finished
+/// with it before the next starts.
 llvm::Value* ImageAccesses::memory(const char* name, uint64_t size_bytes) {
   llvm::Value* const known = builder_.entry()->getValueSymbolTable()->lookup(name);
   return known != nullptr ? known : builder_.bytes(size_bytes, name);
@@ -47,7 +48,7 @@ void ImageAccesses::store(const Inst& inst, const Operand& operand, uint32_t ind
   b_.CreateAlignedStore(content, slot(index), llvm::Align(64));
 }
 
-/// A vector, or a single operand.
+/// Stores the elements of a vector operand, or a single operand, in consecutive slots.
 void ImageAccesses::store_list(const Inst& inst, const Operand& operand, uint32_t first) {
   if (operand.kind != Operand::Kind::vector) return store(inst, operand, first);
   const uint32_t most = std::min(operand.count, 3U);
@@ -56,7 +57,7 @@ void ImageAccesses::store_list(const Inst& inst, const Operand& operand, uint32_
   }
 }
 
-/// The layer comes first where there are layers, and elements beyond the coordinates mean nothing.
+/// Stores the coordinates. PTX puts the layer before them, and elements after them are padding.
 void ImageAccesses::store_coordinates(const Inst& inst, const ImageForm& form,
                                       const Operand& place) {
   const auto& pool = kernel_.function->operand_pool;
@@ -84,7 +85,8 @@ void ImageAccesses::store_extras(const Inst& inst, const ImageForm& form) {
   if (form.has_offsets) store_list(inst, ptx.operands[next], image_slot::kOffsets);
 }
 
-/// Elements of 64 bits take two slots.
+/// Stores the data of a surface store or reduction. Slots are 32 bits wide, so a 64-bit element
+/// takes two.
 void ImageAccesses::store_data(const Inst& inst, const ImageForm& form, const Operand& data) {
   const auto& pool = kernel_.function->operand_pool;
   uint32_t next = image_slot::kData;
@@ -113,7 +115,7 @@ ImageAccesses::Handle ImageAccesses::handle_of(const Inst& inst, const Operand& 
     return b_.CreateAdd(content, llvm::ConstantInt::getSigned(content->getType(), named.offset));
   };
   Value* const none = llvm::Constant::getNullValue(b_.getPtrTy());
-  if (named.symbol != ptx::kNone) {  // its value is the handle
+  if (named.symbol != ptx::kNone) {  // the symbol's value is the handle
     Operand symbol = named;
     symbol.kind = Operand::Kind::symbol;
     return {values_.operand(inst, symbol, Type::u64, false, true), none};
@@ -167,7 +169,7 @@ void ImageAccesses::define_results(const Inst& inst, const ImageForm& form) {
   }
   if (target.kind != Operand::Kind::pair) return define_words(inst, form, target);
   define_words(inst, form, pool[target.first]);
-  const Operand& resident = pool[target.first + 1];  // all texels are in memory
+  const Operand& resident = pool[target.first + 1];  // true, since all texels are in memory
   if (resident.kind == Operand::Kind::reg) {
     Value* all = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
     values_.define_result(inst, resident.reg, all, Type::pred);
@@ -201,7 +203,8 @@ void ImageAccesses::lower(const Inst& inst) {
   auto* wide = b_.getInt64Ty();
   auto* type = llvm::FunctionType::get(
       b_.getVoidTy(), {pointer, pointer, wide, pointer, b_.getInt32Ty(), pointer}, false);
-  // Lanes with the same operands have the same results, of which the first lane's is taken.
+  // Uniform operands give uniform results, of which lane 0's is taken. All lanes must then be
+  // computed, because lane 0 may be inactive.
   const bool is_same = writes && values_.results_are_scalar(inst);
   Value* lanes = is_same ? i32(builder_.all_lanes()) : mask_bits();
   frame_.call_runtime(

@@ -1,4 +1,4 @@
-// Textures and surfaces.
+// ImageAccesses, for textures and surfaces.
 #pragma once
 
 #include "simt/codegen/values.h"
@@ -6,14 +6,15 @@
 
 namespace km::simt {
 
-/// Lowers the instructions of textures and surfaces: operands of all lanes go to memory, a function
-/// of the runtime does the work, and results come back from there.
+/// Lowers the family `image`. Texture sampling is too long to generate at each access: the operands
+/// of all lanes are stored in memory, a function of the runtime computes, and the results are
+/// loaded.
 class ImageAccesses : public Room {
  public:
   ImageAccesses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
       : Room(builder, plan), frame_(frame), values_(values) {}
 
-  /// Lowers an instruction of the family `image`.
+  /// Lowers one instruction of the family.
   void lower(const Inst& inst);
 
  private:
@@ -26,7 +27,8 @@ class ImageAccesses : public Room {
   void store_extras(const Inst& inst, const ImageForm& form);
   void store_data(const Inst& inst, const ImageForm& form, const ptx::Operand& data);
   struct Handle {
-    Value *of_all = nullptr, *lanes = nullptr;  // i64, or a pointer to one for each lane
+    // I64 for all lanes; otherwise a pointer to one i64 per lane.
+    Value *of_all = nullptr, *lanes = nullptr;
   };
   Handle handle_of(const Inst& inst, const ptx::Operand& operand);
   void define_results(const Inst& inst, const ImageForm& form);

@@ -1,4 +1,4 @@
-// ld, ldu and st.
+// LoadsAndStores, for ld, ldu and st.
 #pragma once
 
 #include "simt/codegen/lower/atomics/mbarriers.h"
@@ -8,7 +8,8 @@
 
 namespace km::simt {
 
-/// Lowers loads and stores.
+/// Lowers loads and stores: computes the address, generates its checks, and selects the code of the
+/// access by the address's shape.
 class LoadsAndStores : public Room {
  public:
   LoadsAndStores(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
@@ -23,7 +24,7 @@ class LoadsAndStores : public Room {
         mbarriers_(mbarriers),
         neighbours_(builder, plan, accesses.rows()) {}
 
-  /// Forgets the elements that code before loaded for later loads.
+  /// Starts a basic block: elements loaded ahead for later loads are not available there.
   void begin_block() { neighbours_.begin_block(); }
   /// Lowers ld and ldu.
   void lower_load(const Inst& inst);

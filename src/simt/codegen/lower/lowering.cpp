@@ -1,4 +1,4 @@
-// is_supported() in simt/forms/support.cpp goes by the same families as lower().
+// Lowering::lower() and is_supported() in simt/forms/support.cpp must agree on the families.
 #include "simt/codegen/lower/lowering.h"
 
 #include "ptx/forms.h"
@@ -69,7 +69,7 @@ void Lowering::lower(const Inst& inst) {
       return mbarriers_.lower_mbarrier(inst);
     case Family::barrier:
       if (is_barrier(*inst.ptx)) barriers_.lower_barrier(inst);
-      return;  // bar.warp.sync: lanes run in step
+      return;  // bar.warp.sync is no code, since the lanes of a packet run in lockstep
     case Family::fence:
       return barriers_.lower_fence(inst);
     case Family::warp:
@@ -88,11 +88,11 @@ void Lowering::lower(const Inst& inst) {
       return ImageAccesses(builder_, code_plan_, frame_, values_).lower(inst);
     case Family::call:
       return calls_.lower_call(inst);
-    case Family::control:  // a trap: blocks end with all others
+    case Family::control:  // trap; other instructions of this family end basic blocks
       return frame_.raise(trap_reason(*inst.ptx));
     case Family::policy:
       return computations_.lower_policy(inst);
-    case Family::hint:  // griddepcontrol too: grids of a stream run one after the other
+    case Family::hint:  // also griddepcontrol, because grids of a stream run one after the other
       return;
     default:
       return computations_.lower_arithmetic(inst);

@@ -1,4 +1,4 @@
-// The lowerings of instructions, and which of them an instruction goes to.
+// Lowering, which dispatches each instruction to the class that generates its code.
 #pragma once
 
 #include "simt/codegen/lower/address_spaces.h"
@@ -14,29 +14,29 @@
 
 namespace km::simt {
 
-/// Lowers each instruction by the class of its family. A class with state of the code so far has a
-/// begin_block() or begin_region(), which this class calls.
+/// Owns the classes that lower instructions, one for each family of forms. It also tells those that
+/// keep state when a basic block or region starts.
 class Lowering : public Room {
  public:
   Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
            SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame);
 
-  /// Makes the code that the entry begins with.
+  /// Generates code at the start of the entry function.
   void begin() { accesses_.begin(); }
-  /// Begins a region: nothing is known of code before.
+  /// Starts a region: no state of earlier code is valid in it.
   void begin_region();
-  /// Begins code that control may reach from several places.
+  /// Starts a basic block that several predecessors may reach, where cached values are not valid.
   void begin_block();
-  /// Makes the code of one instruction, which is no end of a region or block.
+  /// Lowers one instruction. The mode's strategy generates terminators instead.
   void lower(const Inst& inst);
 
   /// The prefetches of loads.
   Prefetcher& prefetcher() { return prefetcher_; }
-  /// The operations of a warp.
+  /// The lowering of warp operations, whose participants mode c sets.
   WarpOperations& warp() { return warp_; }
-  /// The calls of functions of the runtime.
+  /// The lowering of calls, which needs the mode's way to end lanes.
   Calls& calls() { return calls_; }
-  /// The barriers and fences.
+  /// The lowering of barriers and fences.
   Barriers& barriers() { return barriers_; }
 
  private:

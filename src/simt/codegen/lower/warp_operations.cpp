@@ -27,18 +27,16 @@ void WarpOperations::lower(const Inst& inst) {
   }
 }
 
-/// The participants as bits.
 llvm::Value* WarpOperations::participant_bits() {
   return participants_ ? participants_ : mask_bits();
 }
 
-/// The participants as a mask.
 llvm::Value* WarpOperations::participant_mask() {
   return participants_ ? builder_.mask_of(participants_) : mask();
 }
 
-/// The participants. Where membermasks differ, a vector: for each lane those of its own
-/// mask, which make a group.
+/// The participants as bits, restricted to the member mask. The result is a vector if lanes may
+/// have different member masks; lanes with equal ones form a group.
 llvm::Value* WarpOperations::participant_groups(const Inst& inst, const Operand& members) {
   Value* mask = values_.operand(inst, members, Type::b32, false, false);
   Value* here = participant_bits();
@@ -55,7 +53,8 @@ llvm::Value* WarpOperations::contribution(const Inst& inst, const Operand& sourc
   return builder_.as_type(b_.CreateTrunc(content, vector_of(narrow)), element);
 }
 
-/// result[l] = source[index[l]] for lanes of 32 bits; indices are below their number.
+/// Permutes 32-bit elements: result[l] = source[index[l]], with each index below the number of
+/// lanes. Two registers of 16 lanes need two permutes for 32.
 llvm::Value* WarpOperations::permute(Value* source, Value* index) {
   if (machine().has_wide_permutes() && lanes_ == 16) {
     return instructions::permuted(b_, source, index);
@@ -78,7 +77,8 @@ llvm::Value* WarpOperations::permute(Value* source, Value* index) {
   return b_.CreateShuffleVector(parts[0], parts[1], all_lanes);
 }
 
-/// shfl.sync (PTX ISA 9.7.9.6): c holds the clamp value in bits 4:0, the segment mask in 12:8.
+/// Lowers shfl.sync. Operand c has the clamp value in bits 4:0 and the segment mask in bits 12:8
+/// (PTX ISA 9.7.9.6).
 void WarpOperations::lower_shuffle(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const auto& pool = kernel_.function->operand_pool;
@@ -191,7 +191,8 @@ llvm::Value* combine(llvm::IRBuilder<>& b, const ptx::Instruction& redux, llvm::
 
 }  // namespace
 
-/// Each lane's number goes to all lanes in whose group it is.
+/// Reduces within each group. Groups may differ between lanes, so each lane's operand is combined
+/// into all lanes whose group contains it.
 llvm::Value* WarpOperations::reduce_groups(const ptx::Instruction& redux, Value* content,
                                            Value* groups) {
   Value* neutral = splat(i32(neutral_of(redux)));
@@ -226,7 +227,6 @@ void WarpOperations::lower_redux(const Inst& inst) {
   values_.define_result(inst, inst.writes[0].first, result, ptx.type());
 }
 
-/// The lowest lane of a group is elected.
 void WarpOperations::lower_elect(const Inst& inst) {
   const auto& pool = kernel_.function->operand_pool;
   const Operand& target = inst.ptx->operands[0];
@@ -240,7 +240,8 @@ void WarpOperations::lower_elect(const Inst& inst) {
   }
 }
 
-/// result[l] = source[index[l] mod lanes], for machines without a wide permute.
+/// The helper of permute() for machines without a wide permute: it loads each element from a table
+/// in memory.
 llvm::Function* WarpOperations::permute_helper() {
   const std::string name = "permute";
   if (auto* found = builder_.helper(name)) return found;
@@ -261,7 +262,8 @@ llvm::Function* WarpOperations::permute_helper() {
   return function;
 }
 
-/// match.any: for every active lane the mask of active lanes with the same value.
+/// The helper of match: for each active lane, the lanes of its group with the same value; for
+/// match.all the whole group, or none if values differ.
 llvm::Function* WarpOperations::match_helper(llvm::Type* element, bool match_all) {
   const std::string name =
       std::string(match_all ? "match_all_" : "match_any_") + element_name(element);

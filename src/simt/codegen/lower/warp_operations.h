@@ -1,4 +1,5 @@
-// Warp operations: a packet is a whole warp wherever they occur, so they are register operations.
+// WarpOperations, for instructions that exchange data between lanes. A packet contains all lanes
+// that exchange data, so these are operations on registers.
 #pragma once
 
 #include "simt/codegen/independent_warp_frame.h"
@@ -13,27 +14,28 @@ class WarpOperations : public Room {
                  IndependentWarpFrame& warp_frame)
       : Room(builder, plan), values_(values), warp_frame_(warp_frame) {}
 
-  /// Mode c: sets the lanes that take part, as bits, which need not be those that run. Null: those
-  /// that run do.
+  /// Mode c: sets the lanes that take part in the next operation, as bits. They may have arrived in
+  /// another group, so they need not be the active ones. Null: the active lanes take part.
   void set_participants(Value* participants) { participants_ = participants; }
-  /// Lowers an instruction of the family.
+  /// Lowers one instruction of the family.
   void lower(const Inst& inst);
 
  private:
-  /// Lowers shfl: a permutation of lanes.
+  /// Lowers shfl to a permutation of a vector.
   void lower_shuffle(const Inst& inst);
-  /// Lowers vote by the bits of a predicate.
+  /// Lowers vote to integer operations on the bits of the predicate.
   void lower_vote(const Inst& inst);
-  /// Lowers match: each lane gets the lanes that have its value.
+  /// Lowers match, which gives each lane the set of lanes with an equal value.
   void lower_match(const Inst& inst);
-  /// Lowers redux: a reduction over lanes.
+  /// Lowers redux to a reduction over the lanes.
   void lower_redux(const Inst& inst);
-  /// Lowers elect: the lowest lane is elected.
+  /// Lowers elect, which elects the lowest lane of the group.
   void lower_elect(const Inst& inst);
   Value* participant_bits();
   Value* participant_mask();
   Value* participant_groups(const Inst& inst, const ptx::Operand& members);
-  /// The source of the operation: in mode c what each participant has sent.
+  /// The operand that lanes contribute; in mode c the values that the participants sent, since some
+  /// of them may be inactive now.
   Value* contribution(const Inst& inst, const ptx::Operand& source, ptx::Type type,
                       bool bits_escape);
   Value* permute(Value* source, Value* index);
@@ -43,7 +45,7 @@ class WarpOperations : public Room {
 
   Values& values_;
   IndependentWarpFrame& warp_frame_;
-  Value* participants_ = nullptr;  // i32
+  Value* participants_ = nullptr;  // i32; null: mask()
 };
 
 }  // namespace km::simt

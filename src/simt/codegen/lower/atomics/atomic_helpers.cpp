@@ -30,7 +30,8 @@ Op operation_of(const ptx::Instruction& ptx) {
 
 namespace {
 
-/// "add.bf16x2": the instruction that computes what an atomic on halves stores; empty: none is.
+/// The PTX instruction that computes the result of an atomic on f16 or bf16, such as
+/// "add.rn.bf16x2"; empty for other types.
 std::string half_operation(const ptx::Instruction& ptx) {
   switch (ptx.type()) {
     case Type::f16:
@@ -70,7 +71,8 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
       return arithmetic.lower(make_instruction(half, {any, any, any}, instruction), sources)[0];
     }
     if (op != Op::FAdd) return plain_operation(builder, op, old, first);
-    // The manual says that f32 sums flush subnormals in global memory, and only there.
+    // PTX specifies that atomic f32 additions flush subnormals in global memory but not in shared
+    // memory.
     arithmetic::Lanes lanes(builder, machine(), 0);
     const bool flushes = type->isFloatTy() && !shared && !instruction.has(Modifier::noftz);
     Value* result =
@@ -96,7 +98,8 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
   if (half.empty() && op != Op::FAdd && op != Op::UIncWrap && op != Op::UDecWrap) {
     return builder.CreateAtomicRMW(op, pointer, first, align, ordering);
   }
-  // A loop of our own: the sum's NaN must be PTX's.
+  // LLVM's own loop for these would leave the host's NaN bits in the sum, so the compare-and-swap
+  // loop is generated here.
   auto* bits_type = builder.getIntNTy(type->getScalarSizeInBits());
   auto* function = builder.GetInsertBlock()->getParent();
   auto* before = builder.GetInsertBlock();

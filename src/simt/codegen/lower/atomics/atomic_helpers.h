@@ -1,4 +1,5 @@
-// Atomic operations, and the functions of the module that make them for lanes.
+// AtomicHelpers, which generates atomic operations, inline or as helpers that run them for each
+// lane.
 #pragma once
 
 #include "simt/arithmetic/reductions.h"
@@ -6,27 +7,28 @@
 
 namespace km::simt {
 
-/// LLVM's operation for atom, red or cp.reduce, without regard to cas.
+/// The LLVM operation of an atom, red or cp.reduce other than cas.
 arithmetic::Op operation_of(const ptx::Instruction& ptx);
 
-/// Makes atomic operations. Shared memory needs no lock prefix: the blocks of a cluster run on one
-/// thread at a time.
+/// Generates atomic operations. In shared memory they need no lock prefix, because the blocks of a
+/// cluster run on one host thread at a time.
 class AtomicHelpers : public Room {
  public:
   AtomicHelpers(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
 
-  /// Makes one operation with `builder`, in place; gives the old value. `shared`: on memory that no
-  /// other thread uses at the time.
+  /// Generates one operation at the builder's position and returns the old value. `shared`: no
+  /// other host thread accesses the memory, so no atomic instruction is needed.
   Value* operation(llvm::IRBuilder<>& builder, const ptx::Instruction& instruction, Value* pointer,
                    Value* first, Value* second, bool shared);
-  /// True if the operation is few instructions on integers.
+  /// True if the operation takes few integer instructions, so that unrolling it for all lanes pays
+  /// off.
   static bool is_short(const ptx::Instruction& instruction);
-  /// A function that makes the operation for every active lane in turn, lowest first; `gives`: it
-  /// returns the old values. A short operation has code without a loop for when all lanes are
-  /// active.
+  /// A helper that runs the operation for each active lane, lowest first, and returns the old
+  /// values if `gives` is set. For a short operation with all lanes active, it has code without a
+  /// loop.
   llvm::Function* lanes_helper(const ptx::Instruction& instruction, bool shared, bool gives);
-  /// A function that makes the operation on memory that no other thread uses, and whose old values
-  /// nobody reads. Two offsets into the memory leave a vector at a time.
+  /// A helper that runs the operation for each active lane on memory that no other host thread
+  /// accesses. Old values are not returned, so lanes' results need no vector.
   llvm::Function* private_helper(const ptx::Instruction& instruction, llvm::Type* content_type);
 };
 

@@ -12,7 +12,8 @@ using ptx::Type;
 
 using arithmetic::Op;
 
-/// red of integers to one place: reduced over the lanes first, exactly, then done once.
+/// Reduces an integer red to a uniform address over the lanes first, so that memory is accessed
+/// once. Returns false if that is not possible: floating-point results would depend on the order.
 bool Atomics::lower_uniform_reduction(const Inst& inst, const Address& address, bool shared) {
   const auto& ptx = *inst.ptx;
   const Op op = operation_of(ptx);
@@ -72,7 +73,7 @@ bool Atomics::lower_uniform_reduction(const Inst& inst, const Address& address, 
   return true;
 }
 
-/// The number that each lane adds, or one scalar for all of them.
+/// The operand of each lane, or one scalar if it is uniform.
 llvm::Value* Atomics::reduced_content(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
@@ -82,7 +83,8 @@ llvm::Value* Atomics::reduced_content(const Inst& inst) {
   return values_.operand(inst, source, ptx.type(), !uniform, true);
 }
 
-/// red of words in shared memory.
+/// Lowers an unread integer operation on 32-bit words in shared memory to a helper with 32-bit
+/// offsets, whose calls merge_shared_atomics() can merge. Returns false for other operations.
 bool Atomics::lower_shared_reduction(const Inst& inst, const Address& address) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
@@ -104,7 +106,7 @@ bool Atomics::lower_shared_reduction(const Inst& inst, const Address& address) {
   return true;
 }
 
-/// The operation of one lane, whose number is known.
+/// Generates the operation of one lane with a constant number inline.
 llvm::Value* Atomics::lane_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   unsigned lane, bool shared) {
   const auto of_lane = [&](Value* each) { return b_.CreateExtractElement(each, lane); };
@@ -115,7 +117,8 @@ llvm::Value* Atomics::lane_atomic(const Inst& inst, const std::vector<Value*>& a
   return b_.CreateInsertElement(none, old, lane);
 }
 
-/// In generic space f32 sums go by where each lane's address leads.
+/// Calls the helper for the active lanes. In the generic space, f32 additions flush subnormals only
+/// in global memory, so lanes are divided by the memory that their addresses are in.
 llvm::Value* Atomics::call_atomic(const Inst& inst, const std::vector<Value*>& arguments,
                                   ptx::Space space, bool gives) {
   const auto& ptx = *inst.ptx;
@@ -139,7 +142,7 @@ llvm::Value* Atomics::call_atomic(const Inst& inst, const std::vector<Value*>& a
   return gives ? b_.CreateSelect(in_shared, first, second) : nullptr;
 }
 
-/// Adds to privatized memory if all active lanes have a place there, else to memory.
+/// Adds to private memory if all active lanes' places are privatised, otherwise to global memory.
 void Atomics::lower_privatized(const Inst& inst, const Address& address, Space space) {
   const auto& ptx = *inst.ptx;
   Value* content = reduced_content(inst);
@@ -161,7 +164,6 @@ void Atomics::lower_privatized(const Inst& inst, const Address& address, Space s
   builder_.choose(places.are_privatized, keep, add);
 }
 
-/// The parts of a vector form are atomic one by one.
 void Atomics::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool returns = code_plan_.reads.has_readers(inst);

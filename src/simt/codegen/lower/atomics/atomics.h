@@ -1,13 +1,9 @@
-// atom and red. Shared memory needs no lock prefix: the blocks of a cluster run on one thread at a
-// time. Float reductions go in lane order, which PTX leaves open.
+// Atomics, for atom and red. Floating-point reductions add lanes in ascending order, since PTX
+// leaves the order open.
 //
-// Additions to integers in global memory whose old values nobody reads. They need not reach memory
-// before something orders them: a thread may keep them for itself until its part of the launch
-// is over, and what it keeps needs no lock. That holds in kernels
-//   - that end whatever others do (mode a, without loops that wait),
-//   - without fences and strong accesses, which would order the additions,
-//   - whose other accesses to global memory are few enough to be tested against what is kept:
-//     a thread sees its own additions.
+// Additions to integers in global memory may be privatised (plan/memory/privatized_atomics.h says
+// when that is valid): the thread accumulates them without a lock until its part of the launch is
+// over.
 #pragma once
 
 #include <vector>
@@ -18,7 +14,8 @@
 
 namespace km::simt {
 
-/// Lowers atom and red.
+/// Lowers atom and red, choosing between one reduction for the packet, a private sum, and one
+/// operation per lane.
 class Atomics : public Room {
  public:
   Atomics(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
@@ -34,7 +31,7 @@ class Atomics : public Room {
         mbarriers_(mbarriers),
         helpers_(helpers) {}
 
-  /// Lowers atom and red, the parts of a vector form one by one.
+  /// Lowers one instruction. The elements of a vector form are atomic one by one, which PTX allows.
   void lower_atomic(const Inst& inst);
 
  private:

@@ -1,9 +1,9 @@
-// mbarrier objects. Their 64 bits, which PTX leaves open:
-//   0..19   arrivals that the current phase still waits for
-//   20..39  arrivals that every phase starts with
-//   40..61  bytes of transactions outstanding, signed
-//   62..63  the number of the phase, modulo 4
-// Nobody else looks at them meanwhile: a block's warps take turns at calls only.
+// The 64 bits of an mbarrier object, which PTX leaves to the implementation:
+// 0..19   arrivals that the current phase still needs
+// 20..39  arrivals with which each phase starts
+// 40..61  outstanding bytes of transactions, signed
+// 62..63  the number of the phase, modulo 4
+// Its accesses need not be atomic, because the warps of a block take turns only at calls.
 #include "simt/codegen/lower/atomics/mbarriers.h"
 
 namespace km::simt {
@@ -23,7 +23,7 @@ constexpr uint64_t kExpected = kPending << kExpectedShift;
 constexpr uint64_t kBytes = ((uint64_t{1} << (kPhaseShift - kBytesShift)) - 1) << kBytesShift;
 constexpr uint64_t kBarrierBytes = 8;
 
-/// The bits of `field` of `sum`, the others of `word`.
+/// `word` with the bits of `field` taken from `sum`, so that no carry leaves the field.
 V with_field(Builder& b, V word, V sum, uint64_t field) {
   return b.CreateOr(b.CreateAnd(word, ~field), b.CreateAnd(sum, field));
 }
@@ -44,7 +44,7 @@ V take_bytes(Builder& b, V word, V bytes) {
   return with_field(b, word, b.CreateSub(word, b.CreateShl(bytes, kBytesShift)), kBytes);
 }
 
-/// Nothing pending, no bytes outstanding: the next phase begins.
+/// Starts the next phase if no arrivals are pending and no bytes are outstanding.
 V next_phase_if_complete(Builder& b, V word) {
   V left = b.CreateAnd(word, kPending | kBytes);
   V fresh = b.CreateAnd(b.CreateLShr(word, kExpectedShift), kPending);
@@ -60,7 +60,7 @@ void store_barrier(Builder& b, V address, V word) {
   b.CreateStore(word, b.CreateIntToPtr(address, b.getPtrTy()));
 }
 
-/// mbarrier.arrive and arrive_drop of every kind, on one object.
+/// The new content of the object after any kind of arrive or arrive_drop.
 V arrive(Builder& b, const ptx::Instruction& ptx, V word, V count) {
   V arrivals = count;
   if (ptx.has(Modifier::expect_tx)) {
@@ -94,7 +94,8 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
   const Address at =
       addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
   checks_.check_lanes(inst, at, kBarrierBytes);
-  // The word stays: warps that still wait for the last phase see that it is over, as on GPUs.
+  // The word is kept: warps that still wait for the last phase must see that it is complete, as on
+  // GPUs.
   if (ptx.has(Modifier::inval)) return;
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
@@ -126,11 +127,12 @@ void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, 
                    });
 }
 
-/// The result is what the object was before.
+/// Lowers arrivals; the result is the object's content before.
 void Mbarriers::lower_arrive(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool of_copies = ptx.opcode == ptx::Opcode::cp;
-  // Without .noinc cp.async adds the arrival beforehand, and the copies are complete already.
+  // Without .noinc, cp.async first adds the arrival that it then makes, so the pending count does
+  // not change.
   if (of_copies && !ptx.has(Modifier::noinc)) return;
   const Operand& place = ptx.operands[of_copies ? 0 : 1];
   const Address at = addresses_.address_of(inst, place, space_of(kernel_, inst, place));
@@ -148,8 +150,8 @@ void Mbarriers::lower_arrive(const Inst& inst) {
   if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, states, Type::b64);
 }
 
-/// Tests if the phase of a state, or that of a parity, is complete. try_wait does not wait longer:
-/// loops around it let others run.
+/// Lowers test_wait and try_wait, which test whether the phase of a state or of a parity is
+/// complete. try_wait does not suspend the warp, since the loop around it yields.
 void Mbarriers::lower_phase_test(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool by_parity = ptx.has(Modifier::parity);

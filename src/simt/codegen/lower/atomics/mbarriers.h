@@ -1,4 +1,4 @@
-// mbarrier objects.
+// Mbarriers, for mbarrier objects.
 #pragma once
 
 #include "simt/codegen/lower/checks/access_checks.h"
@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Completes `size_bytes` bytes of transactions of the barrier at `address`; both are i64.
+/// Completes `size_bytes` of the transactions that the barrier at `address` expects. Both are i64.
 void complete_bytes(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* size_bytes);
 
 /// Lowers the operations on mbarrier objects.
@@ -21,9 +21,9 @@ class Mbarriers : public Room {
         checks_(checks),
         loops_(loops) {}
 
-  /// Lowers mbarrier and cp.async.mbarrier.
+  /// Lowers mbarrier instructions and cp.async.mbarrier.arrive.
   void lower_mbarrier(const Inst& inst);
-  /// Completes asynchronous copies and stores; the sizes are 64-bit numbers.
+  /// Completes the transactions of an asynchronous copy or store; `sizes` are i64.
   void complete_transactions(const Inst& inst, const ptx::Operand& barrier, Value* sizes);
 
  private:

@@ -20,7 +20,7 @@ void AccessChecks::check_access(const Inst& inst, const Address& address) {
     check_range(inst, access, address);
 }
 
-/// Collects the accesses of the current block, once for each block.
+/// Collects the accesses of the current basic block, once for each.
 void AccessChecks::note_block_accesses() {
   if (block_accesses_.block == position_.block) return;
   block_accesses_ = {position_.block, {}, {}};
@@ -35,8 +35,8 @@ void AccessChecks::note_block_accesses() {
   }
 }
 
-/// The accesses that happen whenever this one does and go to constant distances from the same
-/// register, this one first: they are tested together.
+/// This access, and those that surely follow it in the basic block and whose addresses are at
+/// constant distances from it. Testing them together saves their own tests.
 std::vector<MemoryAccess> AccessChecks::accesses_together(const Inst& inst,
                                                           const MemoryAccess& access) {
   std::vector<MemoryAccess> list{access};
@@ -55,7 +55,8 @@ std::vector<MemoryAccess> AccessChecks::accesses_together(const Inst& inst,
   return list;
 }
 
-/// Once for the packet where lanes lie multiples of the size apart, else one by one.
+/// Tests alignment. If the distances between lanes are multiples of the size, one address decides
+/// for the whole packet; otherwise each lane is tested.
 void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) {
   const bool apart =
       address.offsets == nullptr || are_multiples_apart(*address.offsets, lanes_, size_bytes);
@@ -81,8 +82,8 @@ void AccessChecks::check_alignment(const Address& address, uint64_t size_bytes) 
   builder_.branch_unlikely(misaligned, [&] { raise_misaligned(address, size_bytes); });
 }
 
-/// Each place remembers the allocation it touched last and tests against that one: once for the
-/// packet where the lanes' offsets are known, else lane by lane.
+/// Checked mode: tests whether the access is in the range that this place used last, and otherwise
+/// asks the runtime. If lanes are at known distances, one comparison decides for the whole packet.
 void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
                                const Address& address) {
   if (access.place->reg != ptx::kNone &&
@@ -127,7 +128,7 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
   });
 }
 
-/// AccessPart records for the runtime.
+/// The constant table of AccessPart records, from which the runtime reports the access that failed.
 llvm::Constant* AccessChecks::access_table(const std::vector<MemoryAccess>& together) {
   std::vector<uint64_t> words;
   for (const MemoryAccess& each : together) {
@@ -154,7 +155,7 @@ void AccessChecks::require_aligned(const LaneIndex& index, Value* addresses, Val
   b_.CreateCall(lane_helpers_.alignment_helper(scale_of(index)), arguments);
 }
 
-/// Ends the launch for lanes of `bits`, all of which are known to be misaligned.
+/// Ends the launch for the lanes of `bits`, which are all misaligned.
 void AccessChecks::raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits,
                                     uint64_t size_bytes) {
   Value* address = builder_.of_first_lane(index.lanes ? index.lanes : addresses, bits);

@@ -1,4 +1,5 @@
-// Tests before an access: alignment, and in checked code the address itself.
+// AccessChecks, tests before memory accesses: of alignment, and in checked mode of the memory
+// itself.
 #pragma once
 
 #include <map>
@@ -11,22 +12,22 @@
 
 namespace km::simt {
 
-/// Code that moves data from lane to lane takes some instructions for each lane. After this number
-/// of such places, the next ones are calls.
+/// A limit on inline code that has some instructions for each lane. Once it is used up, further
+/// places call a helper, which is slower but keeps the code small.
 struct InlineBudget {
   unsigned left = 32;
-  /// Takes one of the places that are left; false: none is.
+  /// Uses one of the remaining places; false if none is left.
   bool take() { return left != 0 && left-- != 0; }
 };
 
-/// An access of each lane's own size.
+/// An access whose lanes have addresses and sizes of their own.
 struct LaneAccess {
-  llvm::Value* addresses = nullptr;  // of every lane
-  llvm::Value* sizes = nullptr;      // i64 of every lane; a lane with 0 touches nothing
+  llvm::Value* addresses = nullptr;  // one address per lane
+  llvm::Value* sizes = nullptr;      // i64 for each lane; a lane of size 0 accesses nothing
   uint64_t align_bytes = 1;
 };
 
-/// Makes the tests, each of which ends the launch if it fails.
+/// Generates the tests. A failed test ends the launch with a fault.
 class AccessChecks : public Room {
  public:
   AccessChecks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
@@ -37,30 +38,32 @@ class AccessChecks : public Room {
         privatized_(privatized),
         lane_helpers_(lane_helpers) {}
 
-  /// Forgets the bases that code before tested.
+  /// Starts a basic block, in which no base has been tested yet.
   void begin_block() { checked_bases_.clear(); }
-  /// Tests a load, store or atomic before it touches memory.
+  /// Tests alignment and memory of a load, store or atomic.
   void check_access(const Inst& inst, const Address& address);
-  /// Tests alignment, and in checked code the memory of `lanes` (null: all), each with its own
-  /// size.
+  /// Tests the alignment, and in checked mode the memory, of the lanes of `lanes` (null: all).
   void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
-  /// Tests one size for all active lanes, which is the alignment as well.
+  /// Tests active lanes that access `size_bytes` each, which is also the required alignment.
   void check_lanes(const Inst& inst, const Address& address, uint64_t size_bytes);
-  /// Tests the memory of lanes in checked code. Each place remembers the memory it touched last.
+  /// Checked mode: tests the memory of the lanes. Each place in the code remembers the range that
+  /// was valid last, so the runtime is called only if an access is outside of it.
   void check_lane_ranges(const Inst& inst, const LaneAccess& access, Value* lanes);
-  /// Tests the alignment of lanes of `bits`. `addresses` is null if there is an index.
+  /// Tests the alignment of the lanes of `bits` out of line. `addresses` is null if there is an
+  /// index.
   void require_aligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   /// Calls RuntimeTable::misaligned, which ends the launch.
   void call_misaligned(Value* address, Value* bits, Value* site);
-  /// An AccessSite as it is passed.
+  /// An AccessSite as an i64, in which form it is passed.
   Value* access_site(uint64_t size_bytes, int64_t step_bytes);
 
  private:
-  /// The accesses of a block by address register and space, each with its place in the block.
+  /// The accesses of a basic block by address register and state space, each with its instruction's
+  /// index.
   struct BlockAccesses {
     BlockId block = kNone;
     std::map<std::pair<ValueId, ptx::Space>, std::vector<std::pair<size_t, MemoryAccess>>> places;
-    std::vector<size_t> stops;  // calls and traps, after which nothing need happen
+    std::vector<size_t> stops;  // calls and traps, which may end the code before the rest
   };
 
   void note_block_accesses();
@@ -76,8 +79,9 @@ class AccessChecks : public Room {
   PrivatizedMemory& privatized_;
   LaneHelpers& lane_helpers_;
   BlockAccesses block_accesses_;
-  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;  // in checked code
-  InlineBudget inline_tests_;                               // of the lanes' alignment
+  // Bases tested in this basic block, in checked mode.
+  std::set<std::pair<ValueId, ptx::Space>> checked_bases_;
+  InlineBudget inline_tests_;  // inline tests of lanes' alignment
 };
 
 }  // namespace km::simt

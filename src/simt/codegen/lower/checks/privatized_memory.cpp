@@ -9,7 +9,7 @@ llvm::Value* PrivatizedMemory::field(uint64_t offset) {
 void PrivatizedMemory::flush_if_overlapping(const MemoryAccess& access, const Inst& inst,
                                             const Address& address) {
   if (!is_global(access.space) || is_atomic(inst) || reads_constants(*inst.ptx)) return;
-  if (address.base == nullptr) return;  // PrivatizedAtomics has seen to it
+  if (address.base == nullptr) return;  // PrivatizedAtomics refuses kernels with varying accesses
   const auto [low, high] = extremes_of(address.offsets, lanes_);
   const uint64_t rest = static_cast<uint64_t>(high - low) + access.size_bytes - 1;
   Value* last = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low) + rest));
@@ -47,8 +47,8 @@ void PrivatizedMemory::count_down(Value* at, llvm::Type* element) {
   });
 }
 
-/// The places of lanes that have indices, which take half the registers: privatized are the `count`
-/// indices from `first` on, if all of them are indices.
+/// The places of lanes that are passed as indices, which take half the registers of addresses.
+/// Privatised are `count` indices starting at `first`, if both bounds are indices.
 PrivatizedMemory::Places PrivatizedMemory::indexed_places(const LaneIndex& index) {
   const unsigned shift = static_cast<unsigned>(__builtin_ctz(index.scale));
   Value* begin = field(offsetof(BlockState, privatized_begin));

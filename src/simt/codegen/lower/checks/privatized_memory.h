@@ -1,5 +1,5 @@
-// The memory of privatized additions (plan/memory/privatized_atomics.h), which a thread has for
-// itself, and the tests of other accesses against it.
+// PrivatizedMemory, a thread's own memory for privatised additions
+// (plan/memory/privatized_atomics.h), and the tests of other accesses against it.
 #pragma once
 
 #include "simt/analysis/memory/memory_access.h"
@@ -7,31 +7,32 @@
 
 namespace km::simt {
 
-/// Finds the places of privatized additions in the memory that the runtime keeps for them.
+/// Maps addresses of privatised additions to the private memory that holds the sums.
 class PrivatizedMemory : public Room {
  public:
-  /// The places of all lanes.
+  /// The private places of all lanes.
   struct Places {
-    Value* are_privatized = nullptr;  // i1: all active lanes have a place there
-    Value* offsets = nullptr;         // i32 of every lane, from its beginning
+    Value* are_privatized = nullptr;  // i1: all active lanes are privatised
+    Value* offsets = nullptr;         // i32 for each lane, from the start of the private memory
   };
 
   PrivatizedMemory(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                    Addresses& addresses)
       : Room(builder, plan), frame_(frame), addresses_(addresses) {}
 
-  /// Flushes privatized additions if another access may go to where they belong.
+  /// Adds the private sums to memory before an access that may overlap them, because a thread must
+  /// see its own additions.
   void flush_if_overlapping(const MemoryAccess& access, const Inst& inst, const Address& address);
-  /// True if additions at an address are privatized.
+  /// True if additions at an address are privatised.
   Value* is_privatized(Value* at);
-  /// The place of such an address.
+  /// The private place of a privatised address.
   Value* copy_of(Value* at);
-  /// Counts an addition to memory; after some of them the runtime is asked to privatize
-  /// those.
+  /// Counts an addition that is not privatised. When the countdown ends, the runtime is asked to
+  /// privatise the allocation, since a rarely used one would not repay it.
   void count_down(Value* at, llvm::Type* element);
-  /// Finds the places of the lanes' additions.
+  /// The private places of the active lanes' additions.
   Places places_of(const Address& address);
-  /// A field of the BlockState that says what is privatized.
+  /// A field of the BlockState that describes the private memory.
   Value* field(uint64_t offset);
 
  private:

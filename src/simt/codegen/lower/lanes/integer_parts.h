@@ -1,4 +1,4 @@
-// Integers and the narrower integers that they consist of, one or one for each lane.
+// Splitting integers into narrower ones and joining them again, for scalars and vectors.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -8,9 +8,9 @@
 
 namespace km::simt {
 
-/// The parts of `bits` bits each, the lowest first.
+/// The parts of `bits` bits each, lowest first.
 std::vector<llvm::Value*> parts_of(llvm::IRBuilder<>& b, llvm::Value* whole, unsigned bits);
-/// The integer of `bits` bits that consists of the parts, the lowest first.
+/// The integer of `bits` bits with these parts, lowest first.
 llvm::Value* joined(llvm::IRBuilder<>& b, std::span<llvm::Value* const> parts, unsigned bits);
 
 }  // namespace km::simt

@@ -11,29 +11,33 @@ namespace km::simt {
 
 namespace {
 
-/// The places of a helper's lanes: a vector of addresses, or a base and a vector of indices.
+/// The addresses of a helper's lanes, passed as a vector of addresses or as a base and a vector of
+/// indices.
 class LanePlaces {
  public:
-  /// `b` is in the function's first block.
+  /// The builder must be in the function's entry block, because an alloca is created there.
   LanePlaces(llvm::IRBuilder<>& b, llvm::Function* function, uint32_t scale)
       : scale_(scale), lanes_(function->getArg(count() - 1)), indices_(lanes_) {
     if (scale_ != 0) base_ = function->getArg(0);
     slots_ = b.CreateAlloca(lanes_->getType());
   }
 
+  /// The types of the arguments that pass the addresses.
   static std::vector<llvm::Type*> types(llvm::IRBuilder<>& b, uint32_t lanes, uint32_t scale) {
     if (scale == 0) return {llvm::FixedVectorType::get(b.getInt64Ty(), lanes)};
     return {b.getInt64Ty(), llvm::FixedVectorType::get(b.getInt32Ty(), lanes)};
   }
 
-  unsigned count() const { return scale_ == 0 ? 1 : 2; }  // arguments
+  /// The number of these arguments.
+  unsigned count() const { return scale_ == 0 ? 1 : 2; }
 
-  /// The address of a lane whose number is known.
+  /// The address of a lane with a constant number.
   llvm::Value* at(llvm::IRBuilder<>& b, uint32_t lane) {
     return pointer(b, scale_ == 0 ? b.CreateExtractElement(lanes_, lane) : indices_.at(b, lane));
   }
 
-  /// The bits from which alignment follows, as wide as the lanes are given.
+  /// The low bits of each address, in elements as wide as the argument's. Alignment depends only on
+  /// these bits.
   llvm::Value* low(llvm::IRBuilder<>& b) {
     if (scale_ == 0) return lanes_;
     auto* type = llvm::cast<llvm::FixedVectorType>(lanes_->getType());
@@ -43,8 +47,9 @@ class LanePlaces {
                        b.CreateVectorSplat(type->getNumElements(), base));
   }
 
-  /// For at() with lanes that are not known.
+  /// Copies the lanes to memory, where at() can index them by a variable number.
   void store(llvm::IRBuilder<>& b) { b.CreateStore(lanes_, slots_); }
+  /// The address of a lane with a variable number, after store().
   llvm::Value* at(llvm::IRBuilder<>& b, llvm::Value* lane) {
     auto* element = lanes_->getType()->getScalarType();
     llvm::Value* own = b.CreateLoad(element, b.CreateGEP(element, slots_, lane));

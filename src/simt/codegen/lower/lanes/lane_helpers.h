@@ -1,23 +1,25 @@
-// Out-of-line functions for accesses at an address of every lane's own.
+// LaneHelpers, out-of-line functions for accesses whose lanes have arbitrary addresses.
 #pragma once
 
 #include "simt/codegen/addresses.h"
 
 namespace km::simt {
 
-/// Makes the functions that gather, scatter and test alignment. `scale`: lanes have an index into
-/// an array of elements of that size; 0: an address each.
+/// Creates the functions that gather, scatter and test alignment. `scale` is the element size if
+/// lanes are passed as indices from a base, or 0 if they are passed as addresses.
 class LaneHelpers : public Room {
  public:
   LaneHelpers(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
 
-  /// Loads elements at the active lanes' places, zero elsewhere. All lanes active: straight loads
-  /// into registers (never through the stack, which stalls on the store buffer).
+  /// A function that loads the elements of active lanes and gives zero for others. If all lanes are
+  /// active, it inserts each loaded element into a register: storing elements and reloading the
+  /// vector would stall on the store buffer.
   llvm::Function* gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
-  /// Stores the active lanes' elements, lowest lane first.
+  /// A function that stores the elements of active lanes, lowest lane first, so that the highest
+  /// lane wins if addresses are equal.
   llvm::Function* scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale);
-  /// Ends the launch if a lane of `bits` has a place that is no multiple of `size_bytes`. Takes the
-  /// places, `bits`, the AccessSite, the runtime's functions and the block's state.
+  /// A function that ends the launch if a lane of `bits` is not aligned to the access's size. Its
+  /// arguments are the addresses, `bits`, the AccessSite, the RuntimeTable and the BlockState.
   llvm::Function* alignment_helper(uint32_t scale);
 };
 

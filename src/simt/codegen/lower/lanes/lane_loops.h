@@ -1,4 +1,4 @@
-// Functions of the module that do for each lane in turn what a body does for one.
+// LaneLoops, for operations that have no vector form and run for one lane after the other.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,22 @@
 
 namespace km::simt {
 
-/// "mbarrier_arrive_shared_b64": names the helper of a form.
+/// The name of the helper for an instruction's form, such as "mbarrier_arrive_shared_b64".
 std::string form_name(const ptx::Instruction& instruction);
 
-/// Makes the code of one lane from the lane's elements of the arguments; gives its result or null.
+/// Generates the code for one lane from the lane's elements of the arguments. Returns the lane's
+/// result, or null if there is none.
 using LaneWork = std::function<llvm::Value*(llvm::IRBuilder<>& builder,
                                             const std::vector<llvm::Value*>& arguments)>;
 
-/// Makes and calls such functions.
+/// Creates helpers that loop over the active lanes, and calls them.
 class LaneLoops : public Room {
  public:
   LaneLoops(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
 
-  /// Calls a function of the module that runs `body` for the active lanes, lowest first, with each
-  /// lane's elements of `arguments`. Gives the results, zero in other lanes; `result` void: none.
+  /// Calls a helper that runs `body` for each active lane, lowest first. `body` generates code only
+  /// at the first call with this name, so the name must identify its behaviour. Returns the
+  /// results, with zero in inactive lanes; nothing if `result` is void.
   Value* for_lanes(const std::string& name, llvm::Type* result,
                    const std::vector<Value*>& arguments, const LaneWork& body);
 };

@@ -1,5 +1,5 @@
-// mma and wmma.mma: a runtime function multiplies, since the arithmetic of tensor cores is long and
-// none that an instruction of this processor does.
+// mma and wmma.mma call a runtime function: the arithmetic of tensor cores takes much code, and no
+// instruction of the CPU matches it.
 #include "simt/codegen/lower/matrices/matrices.h"
 
 #include <array>
@@ -15,9 +15,9 @@ using ptx::Type;
 
 namespace {
 
-// The memory for registers of fragments, followed by the operands of one instruction that do not
-// lie there: the largest forms are f64 m16n8k16 and wmma with 8 registers each; metadata are one
-// more.
+// The buffer holds registers of fragments, and after them the operands of one instruction that are
+// not among these. The largest forms are f64 m16n8k16, and wmma with 8 registers per operand;
+// metadata is one more register.
 constexpr uint32_t kFragmentBytes = 24 << 10;
 constexpr uint32_t kOperandBytes = 4 * (16 * 2 + 1) * kWarpLanes;
 
@@ -27,13 +27,13 @@ uint32_t register_bytes(Type type) {
 
 }  // namespace
 
-/// Register `index` of operand `operand`, which may be a single one without braces.
+/// Register `index` of an operand, which may be a single register without braces.
 const Operand& Matrices::tensor_register(const Operand& operand, uint32_t index) const {
   if (operand.kind != Operand::Kind::vector) return operand;
   return kernel_.function->operand_pool[operand.first + index];
 }
 
-/// One for all instructions of the form.
+/// The constant that describes the form, shared by all instructions of the form.
 llvm::Constant* Matrices::mma_form_constant(const MmaForm& form) {
   static_assert(std::has_unique_object_representations_v<MmaForm>);
   const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(MmaForm)>>(form);
@@ -43,18 +43,18 @@ llvm::Constant* Matrices::mma_form_constant(const MmaForm& form) {
   return constant;
 }
 
-/// Creates the memory of fragments, one for the kernel.
+/// Creates the buffer of fragments at its first use; the kernel has one.
 void Matrices::make_fragment_memory() {
   if (fragments_ == nullptr)
     fragments_ = builder_.bytes(kFragmentBytes + kOperandBytes, "fragments");
 }
 
-/// A pointer to the registers at a place in the memory of fragments.
+/// The pointer to an offset in the buffer.
 llvm::Value* Matrices::fragment_pointer(uint32_t place) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), fragments_, place);
 }
 
-/// Forgets the fragments in [place, place + size_bytes), which are written over.
+/// Forgets the fragments in [place, place + size_bytes), which are about to be overwritten.
 void Matrices::forget_fragments(uint32_t place, uint32_t size_bytes) {
   std::erase_if(fragment_places_, [&](const auto& known) {
     const uint64_t end = known.second + known.first->getType()->getPrimitiveSizeInBits() / 8;
@@ -62,7 +62,8 @@ void Matrices::forget_fragments(uint32_t place, uint32_t size_bytes) {
   });
 }
 
-/// Room for `count` registers, where others have been lying for the longest time.
+/// Allocates room for `count` registers in the buffer. The buffer is used as a ring, so the oldest
+/// fragments are overwritten.
 uint32_t Matrices::new_fragments(uint32_t count, Type type) {
   const uint32_t size_bytes = count * register_bytes(type);
   if (next_fragment_ + size_bytes > kFragmentBytes) next_fragment_ = 0;
@@ -72,7 +73,8 @@ uint32_t Matrices::new_fragments(uint32_t count, Type type) {
   return place;
 }
 
-/// A register that an instruction has left in memory, as a value; who needs it there may find it.
+/// Loads a register that an instruction left in the buffer. Its offset is remembered for later
+/// instructions that need it in memory.
 llvm::Value* Matrices::load_fragment(uint32_t place, Type type) {
   auto* content =
       b_.CreateAlignedLoad(vector_of(type_of(type)), fragment_pointer(place), llvm::Align(64));
@@ -80,8 +82,7 @@ llvm::Value* Matrices::load_fragment(uint32_t place, Type type) {
   return content;
 }
 
-/// The places of these registers in memory, one each; a register that no instruction of this block
-/// left there is stored first.
+/// The offset of each register in the buffer. A register that is not there yet is stored first.
 std::vector<uint32_t> Matrices::fragment_places(const Inst& inst,
                                                 const std::vector<const Operand*>& sources,
                                                 Type type) {
@@ -102,7 +103,7 @@ std::vector<uint32_t> Matrices::fragment_places(const Inst& inst,
   return places;
 }
 
-/// The place of the first of these registers, if the others follow it.
+/// The offset of the first of these registers, after moving them if they are not contiguous.
 uint32_t Matrices::fragments_in_row(const Inst& inst, const std::vector<const Operand*>& sources,
                                     Type type) {
   const std::vector<uint32_t> places = fragment_places(inst, sources, type);
@@ -147,7 +148,8 @@ void Matrices::lower_mma(const Inst& inst) {
   define_fragments(inst, ptx.operands[0], form.d_registers, results, type);
 }
 
-/// The sums go where they came from when those lie there side by side.
+/// The offset for the result: that of C if its registers are contiguous, so that a chain of
+/// products accumulates in place.
 uint32_t Matrices::result_place(const MmaForm& form, const std::vector<uint32_t>& places,
                                 Type type) {
   const uint32_t first = places[form.a_registers + form.b_registers];
@@ -162,7 +164,8 @@ uint32_t Matrices::result_place(const MmaForm& form, const std::vector<uint32_t>
   return first;
 }
 
-/// `target` has `count` different registers, which lie from `place` on.
+/// Defines the registers of `target` from the `count` registers at `place`; a longer operand
+/// repeats them.
 void Matrices::define_fragments(const Inst& inst, const Operand& target, uint32_t count,
                                 uint32_t place, Type type) {
   const uint32_t all = target.kind == Operand::Kind::vector ? target.count : 1;

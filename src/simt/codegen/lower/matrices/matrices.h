@@ -1,4 +1,4 @@
-// mma and wmma.
+// Matrices, for mma and wmma.
 #pragma once
 
 #include <map>
@@ -15,8 +15,9 @@ struct WmmaPieces;
 
 namespace km::simt {
 
-/// Lowers products of matrices, and moves their fragments between memory and registers. Registers
-/// that an instruction of the current block left in memory need not go there again.
+/// Lowers products of matrices, and moves fragments between memory and registers. The runtime works
+/// on registers in memory, so a fragment that an instruction of the current basic block left there
+/// is not stored again.
 class Matrices : public Room {
  public:
   Matrices(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
@@ -27,17 +28,17 @@ class Matrices : public Room {
         addresses_(addresses),
         checks_(checks) {}
 
-  /// Forgets the registers that code before left in memory.
+  /// Starts a basic block, in which no register is known to be in memory.
   void begin_block() { fragment_places_.clear(); }
-  /// Lowers an instruction of the family `matrix`.
+  /// Lowers one instruction of the family `matrix`.
   void lower(const Inst& inst) {
     inst.ptx->opcode == ptx::Opcode::mma ? lower_mma(inst) : lower_wmma(inst);
   }
 
  private:
-  /// Lowers mma by a function of the runtime.
+  /// Lowers mma to a call of the runtime.
   void lower_mma(const Inst& inst);
-  /// Lowers wmma: loads, stores and products.
+  /// Lowers wmma's loads, stores and products.
   void lower_wmma(const Inst& inst);
   struct WmmaMatrix {
     Value *base = nullptr, *stride_bytes = nullptr;  // i64

@@ -1,5 +1,6 @@
-// wmma.load and wmma.store. Programs unroll hundreds of them: each form is one function of the
-// module, which a pointer, a stride and the registers in memory are handed to.
+// wmma.load and wmma.store. Programs unroll hundreds of them, so each form is one helper, which
+// takes the pointer, the stride and the registers in memory. A line is a row or column of the
+// matrix that is contiguous in memory.
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
@@ -28,8 +29,8 @@ struct Matrix {
         registers(function.getArg(3)) {}
 
   llvm::Value *base, *stride_bytes;  // i64
-  llvm::Value* lanes;                // i32: the active ones
-  llvm::Value* registers;            // each the words of 32 lanes
+  llvm::Value* lanes;                // i32: active lanes
+  llvm::Value* registers;            // for each register the words of 32 lanes
 };
 
 llvm::Type* piece_type(llvm::IRBuilder<>& b, const WmmaPieces& pieces) {
@@ -42,10 +43,11 @@ llvm::Value* place_of(llvm::IRBuilder<>& b, const Matrix& matrix, llvm::Value* l
   return b.CreateIntToPtr(b.CreateAdd(start, offset_bytes), b.getPtrTy());
 }
 
-/// Registers whose pieces fill parts of lines without a gap, and how.
+/// A group of registers whose pieces fill contiguous parts of some lines, so that one vector access
+/// per line moves them. A piece is the part of a register that is contiguous in the matrix.
 class LineGroup {
  public:
-  /// The registers `first` on.
+  /// Describes the group that starts at register `first`.
   LineGroup(const WmmaPieces& pieces, uint32_t first) : pieces_(pieces), first_(first) {
     uint64_t end = 0;
     begin_ = UINT64_MAX;
@@ -57,7 +59,7 @@ class LineGroup {
     width_ = static_cast<uint32_t>((end - begin_) / pieces_.size_bytes);
   }
 
-  /// Calls body(where, which of the group's pieces) for each of them.
+  /// Calls body(position in the matrix, index in the group) for each piece.
   template <typename Body>
   void for_each(const Body& body) const {
     uint32_t index = 0;
@@ -70,10 +72,11 @@ class LineGroup {
     }
   }
 
+  /// The number of pieces in the group.
   uint32_t piece_count() const { return pieces_.group * kWarpLanes * pieces_.parts; }
-  uint32_t width() const { return width_; }  // pieces of a line
+  uint32_t width() const { return width_; }  // number of pieces per line
 
-  /// Which piece of its lines, one after the other, each piece is.
+  /// For each piece, its index if the group's lines are concatenated.
   std::vector<int> order() const {
     std::vector<int> order(piece_count());
     for_each([&](const WmmaPieces::At& at, uint32_t index) {
@@ -83,7 +86,7 @@ class LineGroup {
     return order;
   }
 
-  /// The places at which the lane's part of each line begins.
+  /// The address of the group's part of each line.
   std::vector<llvm::Value*> places(llvm::IRBuilder<>& b, const Matrix& matrix) const {
     std::vector<llvm::Value*> places(lines_.size());
     for (const auto& [line, index] : lines_) {
@@ -92,7 +95,7 @@ class LineGroup {
     return places;
   }
 
-  /// The words of its registers in memory.
+  /// The pointer to the words of the group's registers.
   llvm::Value* registers(llvm::IRBuilder<>& b, const Matrix& matrix) const {
     const uint64_t bytes = uint64_t{kWarpLanes} * pieces_.parts * pieces_.size_bytes;
     return b.CreateConstGEP1_64(b.getInt8Ty(), matrix.registers, first_ * bytes);
@@ -103,10 +106,10 @@ class LineGroup {
   const uint32_t first_;
   uint64_t begin_ = 0;
   uint32_t width_ = 0;
-  std::map<uint64_t, int> lines_;  // in the order in which they are met
+  std::map<uint64_t, int> lines_;  // numbered in the order in which pieces reach them
 };
 
-/// All lanes are active: line by line.
+/// Loads whole lines by vector loads, if all lanes are active.
 void load_lines(llvm::IRBuilder<>& b, const WmmaPieces& pieces, const Matrix& matrix) {
   for (uint32_t r = 0; r < pieces.registers; r += pieces.group) {
     const LineGroup group(pieces, r);
@@ -139,7 +142,7 @@ void store_lines(llvm::IRBuilder<>& b, const WmmaPieces& pieces, const Matrix& m
   }
 }
 
-/// Line and offset of every piece, lane after lane.
+/// The line and offset of each piece, lane by lane.
 std::vector<uint32_t> piece_table(const WmmaPieces& pieces) {
   std::vector<uint32_t> words;
   for (uint32_t lane = 0; lane < kWarpLanes; ++lane) {
@@ -154,7 +157,7 @@ std::vector<uint32_t> piece_table(const WmmaPieces& pieces) {
 
 }  // namespace
 
-/// Some lanes only, each with its own pieces.
+/// Moves the pieces of the active lanes one by one, if some lanes are inactive.
 void Matrices::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& function,
                                const WmmaPieces& pieces, bool stores) {
   const Matrix matrix(function);
@@ -182,7 +185,7 @@ void Matrices::move_wmma_lanes(llvm::IRBuilder<>& builder, llvm::Function& funct
   });
 }
 
-/// The function of the module that moves fragments of this form; it is made once.
+/// The helper that moves fragments of this form.
 llvm::Function* Matrices::wmma_helper(const Inst& inst, const WmmaPieces& pieces, bool stores) {
   const std::string name = form_name(*inst.ptx);
   if (auto* found = builder_.helper(name)) return found;
@@ -207,12 +210,13 @@ llvm::Function* Matrices::wmma_helper(const Inst& inst, const WmmaPieces& pieces
   return function;
 }
 
-/// The first active lane's content, which PTX says is that of all lanes.
+/// The content of the first active lane. PTX requires it to be equal in all lanes.
 llvm::Value* Matrices::of_warp(Value* content) {
   return content->getType()->isVectorTy() ? builder_.of_first_lane(content, mask_bits()) : content;
 }
 
-/// Alignment, and in checked code the memory of each line, all of which some lane touches.
+/// Tests the alignment, and in checked mode the memory of all lines: each line is accessed by some
+/// lane.
 void Matrices::check_wmma(const Inst& inst, const WmmaFragment& fragment, const WmmaPieces& pieces,
                           const WmmaMatrix& matrix) {
   Value* active = b_.CreateICmpNE(mask_bits(), i32(0));
@@ -234,7 +238,7 @@ void Matrices::check_wmma(const Inst& inst, const WmmaFragment& fragment, const 
   frame_.note_line();
 }
 
-/// Moves the fragment between the memory that operand `address` points to and `registers`.
+/// Moves the fragment between `registers` and the memory to which operand `address` points.
 void Matrices::move_wmma(const Inst& inst, const WmmaFragment& fragment, unsigned address,
                          Value* registers) {
   const auto& ptx = *inst.ptx;
@@ -264,7 +268,7 @@ void Matrices::lower_wmma_load(const Inst& inst) {
   define_fragments(inst, inst.ptx->operands[0], fragment.registers(), place, type);
 }
 
-/// Lowers wmma.store: registers go to memory in the order of the fragment.
+/// Lowers wmma.store, which needs its registers contiguous in the buffer.
 void Matrices::lower_wmma_store(const Inst& inst) {
   const WmmaFragment fragment = *arithmetic::wmma_fragment(*inst.ptx);
   std::vector<const Operand*> sources;

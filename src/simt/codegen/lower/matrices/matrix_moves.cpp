@@ -1,5 +1,5 @@
-// ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16 bits. A matrix in registers is 32 lanes of
-// two elements each, row after row, four lanes a row: eight rows of 16 bytes one after the other.
+// ldmatrix, stmatrix and movmatrix, for 8x8 matrices of 16-bit elements. A matrix in registers has
+// two elements in each of 32 lanes, row after row. A row is four lanes, or 16 bytes.
 #include "simt/codegen/lower/matrices/matrix_moves.h"
 
 namespace km::simt {
@@ -22,8 +22,8 @@ std::vector<int> numbers(int first, int count) {
 
 }  // namespace
 
-/// The place of row `row` of the matrix that starts at lane `first`; `spare` if that lane is not
-/// active.
+/// The pointer to a row of the matrix whose first row's address is in lane `first`; spare memory if
+/// the row's lane is inactive.
 llvm::Value* MatrixMoves::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& rows, uint32_t row) {
   Value* lane = b.CreateAdd(rows.first, b.getInt32(row));
   Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), rows.addresses, lane));
@@ -32,7 +32,8 @@ llvm::Value* MatrixMoves::matrix_row(llvm::IRBuilder<>& b, const MatrixRows& row
                         rows.spare);
 }
 
-/// The arguments of a helper: addresses of all lanes, which are active, the first row's lane.
+/// Reads a helper's arguments: the addresses of all lanes, the active lanes, and the lane of the
+/// first row.
 MatrixMoves::MatrixRows MatrixMoves::matrix_rows(llvm::IRBuilder<>& b, llvm::Function* function) {
   auto* row_type = llvm::FixedVectorType::get(b.getInt32Ty(), kWordsOfRow);
   auto* addresses = b.CreateAlloca(function->getArg(0)->getType());
@@ -42,7 +43,7 @@ MatrixMoves::MatrixRows MatrixMoves::matrix_rows(llvm::IRBuilder<>& b, llvm::Fun
   return {row_type, addresses, spare, function->getArg(1), function->getArg(2)};
 }
 
-/// The function of the module that loads the rows of one matrix.
+/// The helper that loads the rows of one matrix.
 llvm::Function* MatrixMoves::load_matrix_helper() {
   const std::string name = "load_matrix";
   if (auto* found = builder_.helper(name)) return found;
@@ -66,7 +67,7 @@ llvm::Function* MatrixMoves::load_matrix_helper() {
   return function;
 }
 
-/// The function of the module that stores the rows of one matrix.
+/// The helper that stores the rows of one matrix.
 llvm::Function* MatrixMoves::store_matrix_helper() {
   const std::string name = "store_matrix";
   if (auto* found = builder_.helper(name)) return found;
@@ -84,7 +85,7 @@ llvm::Function* MatrixMoves::store_matrix_helper() {
   return function;
 }
 
-/// Exchanges rows and columns of a matrix in registers.
+/// Transposes a matrix in registers by a helper.
 llvm::Value* MatrixMoves::transpose_matrix(Value* matrix) {
   const std::string name = "transpose_matrix";
   if (auto* found = builder_.helper(name)) return b_.CreateCall(found, {matrix});
@@ -103,7 +104,7 @@ llvm::Value* MatrixMoves::transpose_matrix(Value* matrix) {
   return b_.CreateCall(function, {matrix});
 }
 
-/// The addresses of the rows, tested: lane 8 i + r has that of row r of matrix i.
+/// The tested addresses of the rows. Lane 8 * i + r has the address of row r of matrix i.
 llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, uint32_t matrices) {
   Value* addresses =
       addresses_.lanes_of(addresses_.address_of(inst, place, space_of(kernel_, inst, place)));

@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix and movmatrix.
+// MatrixMoves, for ldmatrix, stmatrix and movmatrix.
 #pragma once
 
 #include "simt/codegen/lower/checks/access_checks.h"
@@ -6,29 +6,29 @@
 
 namespace km::simt {
 
-/// Lowers the family `matrix_move`: the moves of 8x8 matrices between memory and registers, and
-/// their transposition.
+/// Lowers the family `matrix_move`, which moves 8x8 matrices between memory and registers and
+/// transposes them.
 class MatrixMoves : public Room {
  public:
   MatrixMoves(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
               AccessChecks& checks)
       : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
 
-  /// Lowers an instruction of the family.
+  /// Lowers one instruction of the family.
   void lower(const Inst& inst);
 
  private:
-  /// Lowers ldmatrix: rows of 16 bytes become registers of all lanes.
+  /// Lowers ldmatrix, which loads rows of 16 bytes into registers of all lanes.
   void lower_ldmatrix(const Inst& inst);
-  /// Lowers stmatrix: registers of all lanes become rows of 16 bytes.
+  /// Lowers stmatrix, which stores registers of all lanes as rows of 16 bytes.
   void lower_stmatrix(const Inst& inst);
-  /// Lowers movmatrix: transposes a matrix in registers.
+  /// Lowers movmatrix, which transposes a matrix in registers.
   void lower_movmatrix(const Inst& inst);
 
-  /// The arguments of a helper, as its code finds them.
+  /// The arguments of a helper, after matrix_rows() has stored the addresses.
   struct MatrixRows {
     llvm::Type* type = nullptr;
-    Value *addresses = nullptr, *spare = nullptr;  // in memory
+    Value *addresses = nullptr, *spare = nullptr;  // pointers to memory
     Value *bits = nullptr, *first = nullptr;
   };
 

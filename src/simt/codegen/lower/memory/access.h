@@ -1,4 +1,4 @@
-// Loads and stores as their lowerings see them: type, size, and how lanes lie.
+// Access, a load or store as its lowering sees it, and the arrangement of the lanes' elements.
 #pragma once
 
 #include <optional>
@@ -7,27 +7,29 @@
 
 namespace km::simt {
 
-/// A load or store of `count` elements in each lane.
+/// A load or store of `count` elements per lane.
 struct Access {
   ptx::Type type;
-  unsigned count = 1;  // elements of .v2, .v4
+  unsigned count = 1;  // elements of a vector form such as .v4
   bool is_volatile = false;
   bool invariant = false;
-  bool nontemporal = false;  // a store that may go past the caches
-  bool is_rare = false;      // made only if lanes are missing: by a function, not in place
+  bool nontemporal = false;  // a store that may bypass the caches
+  // Executed only if lanes are inactive, so a call of a helper is fast enough.
+  bool is_rare = false;
 };
 
-/// The largest row of one lane: v8.b32, v4.b64.
+/// The size of the longest row, the elements of one lane: v8.b32 or v4.b64.
 constexpr uint64_t kRowBytes = 32;
 
-/// True if lanes lie side by side: one vector access.
+/// True if the lanes' elements are contiguous, so that one vector access is enough.
 bool is_contiguous(const Address& address, const Access& access, uint32_t lanes);
 
-/// Elements from the lowest one touched to the end of the highest, if the gaps are small enough to
-/// read over (gaps below a page cannot fault if their ends do not).
+/// The number of elements from the lowest to the highest one that lanes access, if there are few
+/// enough to load them all; otherwise nothing. Gaps between them are smaller than a page, so
+/// loading them cannot fault if the ends do not.
 std::optional<int64_t> wide_span(const Address& address, const Access& access, uint32_t lanes);
 
-/// True if each lane's elements are a row that is loaded or stored at once.
+/// True if the elements of each lane form a row that one instruction can load or store.
 bool has_rows(const Access& access);
 
 }  // namespace km::simt

@@ -13,13 +13,13 @@ llvm::Value* ColumnMemory::memory() {
   return memory_;
 }
 
-/// A pointer to a column.
+/// The pointer to one column.
 llvm::Value* ColumnMemory::place_of(Value* memory, const Access& access, unsigned index) {
   const uint64_t bytes = lanes_ * ptx::size_bytes(access.type);
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, index * bytes);
 }
 
-/// The alignment of columns.
+/// The alignment of columns: that of the buffer if a column is a multiple of it, otherwise none.
 llvm::Align ColumnMemory::align(const Access& access) const {
   return llvm::Align(lanes_ * ptx::size_bytes(access.type) % kColumnAlign ? 1 : kColumnAlign);
 }

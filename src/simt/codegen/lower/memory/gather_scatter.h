@@ -1,4 +1,4 @@
-// Accesses at an address of every lane's own.
+// GatherScatter, for accesses whose lanes have arbitrary addresses.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,9 @@
 
 namespace km::simt {
 
-/// Makes a gather or scatter for each element of an access, or moves whole rows.
+/// Generates a gather or scatter for each element of an access, or transposes rows, which is faster
+/// for several elements per lane. Gathers are instructions if the machine has them, otherwise
+/// helpers.
 class GatherScatter : public Room {
  public:
   GatherScatter(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
@@ -19,11 +21,11 @@ class GatherScatter : public Room {
         lane_helpers_(lane_helpers),
         rows_(rows) {}
 
-  /// Loads from the lanes' addresses, or from their places by an index.
+  /// Loads from `index` if it has lanes, otherwise from the addresses `lanes`.
   std::vector<Value*> load(const LaneIndex& index, const Access& access, Value* lanes);
   /// Loads from an address of any form.
   std::vector<Value*> load_at(const Address& address, const Access& access);
-  /// Stores to the lanes' addresses, or to their places by an index.
+  /// Stores to `index` if it has lanes, otherwise to the addresses `lanes`.
   void store(const LaneIndex& index, const Access& access, const std::vector<Value*>& values,
              Value* lanes);
   /// Stores to an address of any form.

@@ -10,9 +10,10 @@ using ptx::Operand;
 
 namespace {
 
-constexpr size_t kMostLooked = 512;  // instructions among which a load's neighbours are looked for
+constexpr size_t kMostLooked = 512;  // instructions searched for neighbours of a load
 
-/// A load of one element that may be made together with others: nobody else sees when it happens.
+/// True for a load of one element that may be executed earlier, because no other thread can observe
+/// when it happens.
 bool is_plain_load(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   return ptx.opcode == Opcode::ld && inst.guard == kNone &&
@@ -22,8 +23,9 @@ bool is_plain_load(const Inst& inst) {
 
 }  // namespace
 
-/// `first` and the loads after it, up to the next effect, that read its neighbours: by the same
-/// base, two or four elements side by side, in the order of their addresses. Else empty.
+/// The loads that form a row with `first`: two or four contiguous elements from the same base
+/// register, in ascending order of addresses. Only loads before the next side effect qualify. Empty
+/// if there is no row.
 std::vector<const Inst*> NeighbourLoads::row_of_loads(const Inst& first) const {
   if (!is_plain_load(first) || plan_.variant.checked) return {};
   const auto& insts = kernel_.blocks[position_.block].insts;

@@ -1,4 +1,5 @@
-// Loads of single elements that lie side by side in each lane, at addresses of every lane's own.
+// NeighbourLoads, for loads of single elements that are contiguous in each lane although the lanes'
+// addresses are arbitrary.
 #pragma once
 
 #include <map>
@@ -8,22 +9,23 @@
 
 namespace km::simt {
 
-/// Makes one access of such loads of a block, and keeps the elements for the loads that follow.
+/// Combines such loads of a basic block into one load of rows, and keeps the other elements for the
+/// later loads.
 class NeighbourLoads : public Room {
  public:
   NeighbourLoads(CodeBuilder& builder, const CodePlan& plan, RowTranspose& rows)
       : Room(builder, plan), rows_(rows) {}
 
-  /// Forgets the elements that code before loaded.
+  /// Starts a basic block, for which no elements have been loaded.
   void begin_block() { loaded_.clear(); }
-  /// Loads the element of `inst`, and those that others read beside it; null: it has no neighbours.
+  /// Loads the element of `inst` together with its neighbours. Null if it has none.
   Value* load(const Inst& inst, const Address& address, const Access& access);
 
  private:
   std::vector<const Inst*> row_of_loads(const Inst& first) const;
 
   RowTranspose& rows_;
-  std::map<const Inst*, Value*> loaded_;  // by loads further down in the block
+  std::map<const Inst*, Value*> loaded_;  // by later loads of the basic block
 };
 
 }  // namespace km::simt

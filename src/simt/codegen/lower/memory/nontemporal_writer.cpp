@@ -33,7 +33,7 @@ void NontemporalWriter::store(const Address& address, const Access& access, Valu
     b_.CreateAlignedStore(content, pointer, align);
     return {};
   };
-  const auto line = static_cast<unsigned>(kLineBytes / align.value());  // elements
+  const auto line = static_cast<unsigned>(kLineBytes / align.value());  // elements of a cache line
   if (!access.nontemporal || type->getNumElements() % line != 0) {
     plain();
     return;

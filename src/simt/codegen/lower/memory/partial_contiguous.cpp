@@ -7,8 +7,8 @@ namespace km::simt {
 
 namespace {
 
-/// Elements 0, 1 ... `count` - 1, and behind them `wanted` - `count` times the second vector's
-/// first.
+/// Shuffle indices 0, 1 ... `count` - 1, padded to `wanted` indices by `count`, which is the second
+/// vector's first element.
 llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
   llvm::SmallVector<int> indices;
   for (uint32_t i = 0; i < wanted; ++i) indices.push_back(static_cast<int>(std::min(i, count)));
@@ -17,7 +17,8 @@ llvm::SmallVector<int> first_of(uint32_t count, uint32_t wanted) {
 
 }  // namespace
 
-/// Calls a function of the runtime that moves the active lanes between memory and columns.
+/// Calls a runtime function that moves the active lanes between memory and the column buffer. It
+/// preserves all registers, so that the code around it need not spill.
 llvm::CallInst* PartialContiguous::call_lane_mover(uint64_t entry, const Address& address,
                                                    uint64_t size_bytes) {
   llvm::Type *pointer = b_.getPtrTy(), *wide = b_.getInt64Ty();
@@ -30,14 +31,14 @@ llvm::CallInst* PartialContiguous::call_lane_mover(uint64_t entry, const Address
   return call;
 }
 
-/// Loads elements side by side of which not all lanes may read theirs.
+/// Loads the active lanes when a full vector load might fault.
 llvm::Value* PartialContiguous::load_some(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   if (machine().has_masked_loads(size_bytes)) {
     auto* type = vector_of(type_of(access.type));
     Value* pointer = b_.CreateIntToPtr(address.base, b_.getPtrTy());
-    // LLVM 19 selects instructions for ever for some products of which lanes of a 64-bit factor are
-    // known to be zero: tests/fuzz/found/product_of_missing_lanes.ptx.
+    // A zero in inactive lanes makes LLVM 19 loop for ever when it selects instructions for some
+    // 64-bit products: tests/fuzz/found/product_of_missing_lanes.ptx.
     const bool zero = !machine().has_int64_products() || !type->getScalarType()->isIntegerTy(64);
     Value* none = zero ? llvm::Constant::getNullValue(type) : llvm::ConstantInt::get(type, 1);
     return b_.CreateMaskedLoad(type, pointer, llvm::Align(size_bytes), mask(), none);
@@ -48,15 +49,14 @@ llvm::Value* PartialContiguous::load_some(const Address& address, const Access& 
   return columns_.load(columns_.memory(), access)[0];
 }
 
-/// True if lanes side by side may all be read: if one lane may read its part of a page, the others
-/// may read theirs.
+/// True if all lanes may be loaded: they are on one page, and an active lane accesses it anyway.
 llvm::Value* PartialContiguous::may_all_read(const Address& address, uint64_t size_bytes) {
   Value* on_page = addresses_.lies_on_one_page(address.base, lanes_ * size_bytes);
   return b_.CreateAnd(on_page, builder_.any(mask()));
 }
 
-/// How many lanes there are, where these are known to be the first ones and to fill a register; 0
-/// else.
+/// The number of active lanes if the mask is a constant with only the lowest lanes set, and that
+/// number is a power of two, so that a narrower vector fits; otherwise 0.
 uint32_t PartialContiguous::first_lanes() {
   const auto* known = llvm::dyn_cast_or_null<llvm::Constant>(mask());
   if (known == nullptr) return 0;
@@ -68,7 +68,8 @@ uint32_t PartialContiguous::first_lanes() {
   return std::has_single_bit(count) ? count : 0;
 }
 
-/// Masked loads are slow on some processors, and not read ahead of.
+/// Loads all lanes whenever that cannot fault, because masked loads are slow on some processors and
+/// hardware prefetchers ignore them.
 std::vector<llvm::Value*> PartialContiguous::load(const Address& address, const Access& access) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   auto whole = [&]() -> std::vector<Value*> {
@@ -89,7 +90,7 @@ std::vector<llvm::Value*> PartialContiguous::load(const Address& address, const 
   return builder_.choose(may_all_read(address, size_bytes), whole, partly);
 }
 
-/// Stores the active lanes only.
+/// Stores only the active lanes.
 void PartialContiguous::store_some(const Address& address, const Access& access, Value* content) {
   const uint64_t size_bytes = ptx::size_bytes(access.type);
   if (machine().has_masked_stores()) {
@@ -101,8 +102,9 @@ void PartialContiguous::store_some(const Address& address, const Access& access,
   call_lane_mover(offsetof(RuntimeTable, store_lanes), address, size_bytes);
 }
 
-/// A masked store costs several plain ones on some processors: only where lanes are missing. Shared
-/// memory is this thread's alone: without masked stores, missing lanes are stored as they are.
+/// Stores all lanes by a plain store if all are active, because a masked store costs several plain
+/// ones on some processors. In shared memory, which no other host thread accesses, a machine
+/// without masked stores can write back the old elements of inactive lanes.
 std::vector<llvm::Value*> PartialContiguous::store(const Address& address, const Access& access,
                                                    Value* content) {
   const llvm::Align align(ptx::size_bytes(access.type));

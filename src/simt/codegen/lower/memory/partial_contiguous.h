@@ -1,6 +1,7 @@
-// Lanes side by side: one plain access where all lanes can make it, else a masked one, or a call of
-// the runtime where masked accesses are slow or missing. There are many of these in a kernel, so
-// that what each takes to compile counts.
+// PartialContiguous, for contiguous lanes of which some may be inactive. If all lanes can be
+// accessed, it is a plain vector access; otherwise a masked access, or a call of the runtime if the
+// machine has no fast masked accesses. Kernels have many of these accesses, so the code of each
+// must be quick to compile.
 #pragma once
 
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace km::simt {
 
-/// Loads and stores the active lanes of elements that lie side by side, one for each lane.
+/// Loads and stores the active lanes of contiguous elements, one per lane.
 class PartialContiguous : public Room {
  public:
   PartialContiguous(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
@@ -24,9 +25,10 @@ class PartialContiguous : public Room {
         columns_(columns),
         writer_(writer) {}
 
-  /// The elements; those of inactive lanes are anything.
+  /// Loads the elements; those of inactive lanes are arbitrary.
   std::vector<Value*> load(const Address& address, const Access& access);
-  /// Gives nothing, as CodeBuilder::choose() asks for.
+  /// Stores the elements. The result is empty, which makes the call usable in
+  /// CodeBuilder::choose().
   std::vector<Value*> store(const Address& address, const Access& access, Value* content);
 
  private:

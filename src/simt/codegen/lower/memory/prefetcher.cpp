@@ -26,7 +26,8 @@ void Prefetcher::begin_region() {
   loads_tile_ = false;
 }
 
-/// The second cache has more misses under way than the first.
+/// Prefetches each cache line of the memory. The second-level cache allows more outstanding misses
+/// than the first, so it suits data that is needed later.
 void Prefetcher::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel level) {
   const unsigned locality = level == CacheLevel::first ? 3 : 2;
   for (uint64_t line = 0; line < size_bytes; line += 64) {
@@ -36,8 +37,9 @@ void Prefetcher::prefetch_lines(Value* first, uint64_t size_bytes, CacheLevel le
   }
 }
 
-/// Two words that stay from a block to the next. In kernels whose blocks get a call each that is
-/// in scratch memory, which may hold anything before the first one; null: all have been given away.
+/// Memory of two words that keep their content from one block to the next. If each block is a
+/// separate call, only scratch memory does so; its initial content is arbitrary, which merely
+/// wastes the first prefetches. Null: no place is left there.
 llvm::Value* Prefetcher::progress_place() {
   constexpr uint64_t kSize = 2 * sizeof(uint64_t);
   if (!plan_.waits) return builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "progress");
@@ -47,7 +49,7 @@ llvm::Value* Prefetcher::progress_place() {
   return b_.CreateIntToPtr(b_.CreateAdd(frame_.scratch(), i64(offset)), b_.getPtrTy());
 }
 
-/// How far the addresses of a load go from each block to the next; empty where it is not known.
+/// The distance of a load's addresses from one block to the next; nothing if it is unknown.
 std::optional<int64_t> Prefetcher::block_step(const Inst& inst) {
   if (!block_strides_) {
     block_strides_.emplace(kernel_, *plan_.shapes, ptx::SpecialRegister::ctaid, uint8_t{0});
@@ -56,7 +58,7 @@ std::optional<int64_t> Prefetcher::block_step(const Inst& inst) {
   return source.reg == ptx::kNone ? 0 : block_strides_->of(inst.read(source.reg));
 }
 
-/// The loads of the region by the same address register, in their order.
+/// The region's loads from the same address register, in program order.
 const std::vector<const Inst*>& Prefetcher::loads_alike(const Inst& load) {
   if (alike_loads_.empty()) {
     for (BlockId b : plan_.regions.list[position_.region].blocks) {
@@ -71,10 +73,11 @@ const std::vector<const Inst*>& Prefetcher::loads_alike(const Inst& load) {
   return alike_loads_[{load.ptx->opcode, load.read(load.ptx->operands[1].reg)}];
 }
 
-/// Between barriers a processor works on what it has loaded, and does not see the loads of the next
-/// block coming. Where blocks load long parts of memory that lie one behind the other, what lies 16
-/// KiB from here is asked for, in the order in which it lies there: from memory that gives half as
-/// much again as the order in which it is loaded. Else what the fourth block from here loads.
+/// Prefetches loads of a later block: between barriers the processor works on data in registers,
+/// and out-of-order execution does not reach the next block's loads. If adjacent blocks load long
+/// contiguous parts, memory 16 KiB ahead is prefetched in ascending order, at 1.5 times the
+/// bandwidth of the order in which it is loaded. Otherwise the loads of the fourth block from here
+/// are prefetched.
 void Prefetcher::prefetch_next_block(const Inst& inst, const Address& address,
                                      uint64_t size_bytes) {
   constexpr int64_t kLongBytes = 1024, kAheadBytes = 16384, kAheadBlocks = 8;
@@ -89,7 +92,7 @@ void Prefetcher::prefetch_next_block(const Inst& inst, const Address& address,
   const int64_t blocks = std::clamp<int64_t>(kAheadBytes / *step, 1, kAheadBlocks);
   Value* next = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(*step * blocks)));
   const std::vector<const Inst*>& alike = loads_alike(inst);
-  const uint64_t together = size_bytes * alike.size();  // of a packet
+  const uint64_t together = size_bytes * alike.size();  // of one packet
   const uint64_t packets = plan_.variant.threads() / lanes_;
   if (together * packets == static_cast<uint64_t>(*step)) {
     if (alike.front() != &inst) return;
@@ -100,8 +103,8 @@ void Prefetcher::prefetch_next_block(const Inst& inst, const Address& address,
   prefetch_lines(next, size_bytes, CacheLevel::first);
 }
 
-/// Asks for the loads of the fourth block from here, if the bases move as they did from the last
-/// block to this.
+/// Prefetches the loads of the fourth block from here, assuming that the base moves from block to
+/// block as it did last time.
 void Prefetcher::prefetch_moving(const Address& address, uint64_t size_bytes) {
   Value* last = progress_place();
   if (last == nullptr) return;
@@ -117,8 +120,8 @@ void Prefetcher::prefetch_moving(const Address& address, uint64_t size_bytes) {
   prefetch_lines(next, size_bytes, CacheLevel::second);
 }
 
-/// How far a loop moves `value` on in each round; null: by no distance that is the same for all and
-/// at hand.
+/// The distance by which a loop advances `value` in each iteration. Null: there is none that is
+/// uniform and available here.
 llvm::Value* Prefetcher::round_step(ValueId value, uint32_t loop) {
   if (const Inst* const sum = kernel_.instruction_of(value)) return round_step_of_sum(*sum, loop);
   const Phi* const phi = kernel_.phi_of(value);
@@ -142,7 +145,7 @@ llvm::Value* Prefetcher::round_step(ValueId value, uint32_t loop) {
   return nullptr;
 }
 
-/// The step of a sum all but one of whose terms come from outside the loop.
+/// The distance by which a loop advances a sum of which only one term changes inside the loop.
 llvm::Value* Prefetcher::round_step_of_sum(const Inst& sum, uint32_t loop) {
   if (sum.ptx->opcode != Opcode::add || sum.guard != kNone) return nullptr;
   ValueId moving = kNone;
@@ -155,8 +158,9 @@ llvm::Value* Prefetcher::round_step_of_sum(const Inst& sum, uint32_t loop) {
   return moving == kNone ? nullptr : round_step(moving, loop);
 }
 
-/// A loop that loads a tile, meets at a barrier and works on it has nothing to load in between:
-/// what the next round loads is asked for with this one's.
+/// Prefetches the next iteration of a loop that loads a tile, waits at a barrier and works on the
+/// tile: nothing else would overlap those loads with the work. Returns false if the loop is not of
+/// this kind.
 bool Prefetcher::prefetch_next_tile(const Inst& inst, const Address& address, uint64_t size_bytes) {
   const auto& loops = plan_.shapes->loops;
   const uint32_t loop = loops.innermost[position_.block];
@@ -174,8 +178,8 @@ bool Prefetcher::prefetch_next_tile(const Inst& inst, const Address& address, ui
   return true;
 }
 
-/// A loop that strides over an array by the grid's size leaves one place in memory for another in
-/// every round. What is asked for is what the next packet reads there, which lies beside.
+/// Prefetches the next packet's load in a loop that strides over an array by the grid's size. Each
+/// iteration moves to a distant address, but adjacent packets load adjacent memory.
 void Prefetcher::prefetch_next_packet(const Inst& inst, const Address& address,
                                       uint64_t size_bytes) {
   const uint32_t loop = plan_.shapes->loops.innermost[position_.block];

@@ -1,4 +1,4 @@
-// Asking for memory before it is needed, where processors do not see by themselves what comes next.
+// Prefetcher, for loads that hardware prefetchers do not anticipate.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace km::simt {
 
-/// Asks for the memory that the next round of a loop, the next packet or a later block loads.
+/// Generates prefetches of the memory that the next iteration of a loop, the next packet or a later
+/// block loads.
 class Prefetcher : public Room {
  public:
   Prefetcher(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
@@ -23,11 +24,12 @@ class Prefetcher : public Room {
         addresses_(addresses),
         advances_(plan.base) {}
 
-  /// Forgets the loads of the region before.
+  /// Starts a region, and forgets the loads of the last one.
   void begin_region();
-  /// Asks for what comes after a load, if a processor does not see that by itself.
+  /// Generates prefetches for the successors of a load, if the hardware would not recognise their
+  /// pattern.
   void prefetch(const Inst& inst, const Address& address, const Access& access);
-  /// True if the region, as far as it has been made, loads what a later region works on.
+  /// True if the region's code so far loads data on which a later region works.
   bool loads_tile() const { return loads_tile_; }
 
  private:

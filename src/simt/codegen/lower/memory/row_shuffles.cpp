@@ -1,4 +1,4 @@
-// Rows and columns change places in registers.
+// The part of RowTranspose that transposes rows and columns in registers.
 #include "simt/codegen/lower/memory/row_transpose.h"
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -10,15 +10,15 @@ namespace km::simt {
 
 namespace {
 
-/// <0, 1 .. count - 1>, each times `step` and from `first` on.
+/// Shuffle indices `first`, `first` + `step`, ..., `count` in number.
 std::vector<int> every(unsigned first, unsigned step, unsigned count) {
   std::vector<int> picks(count);
   for (unsigned i = 0; i < count; ++i) picks[i] = static_cast<int>(first + i * step);
   return picks;
 }
 
-/// From the lower or upper half of every 16 bytes, `width` elements of `a`, as many of `b`, and so
-/// on.
+/// Interleaves runs of `width` elements of `a` and `c`, taken from the lower or upper half of every
+/// 16 bytes, as unpack instructions do.
 llvm::Value* interleaved(llvm::IRBuilder<>& b, llvm::Value* a, llvm::Value* c, unsigned width,
                          bool upper) {
   auto* type = llvm::cast<llvm::FixedVectorType>(a->getType());
@@ -32,8 +32,8 @@ llvm::Value* interleaved(llvm::IRBuilder<>& b, llvm::Value* a, llvm::Value* c, u
   return b.CreateShuffleVector(a, c, picks);
 }
 
-/// Four vectors of 32-bit elements, or two of 64 bits: rows and columns of every 16 bytes change
-/// places.
+/// Transposes, in every 16 bytes, the matrix whose rows are four vectors of 32-bit elements or two
+/// of 64-bit elements.
 std::vector<llvm::Value*> turned(llvm::IRBuilder<>& b, const std::vector<llvm::Value*>& rows) {
   const auto both = [&](llvm::Value* a, llvm::Value* c, unsigned width) {
     return std::vector{interleaved(b, a, c, width, false), interleaved(b, a, c, width, true)};
@@ -47,7 +47,8 @@ std::vector<llvm::Value*> turned(llvm::IRBuilder<>& b, const std::vector<llvm::V
 
 }  // namespace
 
-/// Rows of 16 bytes that are turned together, in registers of the processor; 0: they are not.
+/// The number of 16-byte rows that are transposed together, as many as fit into the machine's
+/// registers; 0 if rows have another size.
 uint32_t RowTranspose::rows_turned(const Access& access) const {
   const uint64_t size = ptx::size_bytes(access.type);
   constexpr uint32_t kRowBytes = 16;
@@ -56,7 +57,7 @@ uint32_t RowTranspose::rows_turned(const Access& access) const {
   return std::min(chunks * access.count, lanes_);
 }
 
-/// The elements of every lane's row, by their place in the row.
+/// The columns: for each place in a row, the vector of all lanes' elements there.
 std::vector<llvm::Value*> RowTranspose::columns_of(const std::vector<Value*>& rows,
                                                    const Access& access) {
   const uint32_t group = rows_turned(access);
@@ -83,7 +84,7 @@ std::vector<llvm::Value*> RowTranspose::columns_of(const std::vector<Value*>& ro
   return results;
 }
 
-/// The reverse: every lane's row.
+/// The rows of columns, the reverse of columns_of().
 std::vector<llvm::Value*> RowTranspose::rows_of(const std::vector<Value*>& columns,
                                                 const Access& access) {
   const uint32_t group = rows_turned(access);
@@ -112,8 +113,10 @@ std::vector<llvm::Value*> RowTranspose::rows_of(const std::vector<Value*>& colum
 
 namespace {
 
-/// Two shuffles of each register for four columns of 32 bits, which two-source permutations allow.
-constexpr unsigned kPermuted = 16;  // elements of a register
+// permuted_columns() and permuted_rows() transpose four columns of 32 bits by two permutes per
+// register, on machines whose permutes select from two registers.
+/// The number of elements of a register.
+constexpr unsigned kPermuted = 16;
 
 std::vector<int> picks_of(const std::function<unsigned(unsigned)>& pick) {
   std::vector<int> picks(kPermuted);
@@ -133,7 +136,7 @@ bool RowTranspose::is_permuted(const Address& address, const Access& access) con
 }
 
 std::vector<llvm::Value*> RowTranspose::permuted_columns(Value* whole) {
-  // Two registers with eight rows give x x x x x x x x y y y y y y y y, then z and w.
+  // Two registers with eight rows become xxxxxxxxyyyyyyyy and zzzzzzzzwwwwwwww.
   const auto halves = [&](Value* a, Value* c, unsigned column) {
     return b_.CreateShuffleVector(
         a, c, picks_of([&](unsigned i) { return 4 * (i % 8) + column + i / 8; }));

@@ -8,14 +8,15 @@
 
 namespace km::simt {
 
-/// Every lane's address: lanes that are not active go to `elsewhere`.
+/// The lanes' addresses, with those of inactive lanes replaced by `elsewhere`: accessing that is
+/// harmless, and cheaper than a branch per lane.
 llvm::Value* RowTranspose::active_rows(Value* lanes, Value* elsewhere) {
   if (mask() == nullptr) return lanes;
   Value* spare = splat(b_.CreatePtrToInt(elsewhere, b_.getInt64Ty()));
   return b_.CreateSelect(mask(), lanes, spare);
 }
 
-/// Pointers to all lanes' rows.
+/// The pointers to the lanes' rows.
 std::vector<llvm::Value*> RowTranspose::row_pointers(Value* lanes) {
   std::vector<Value*> pointers;
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -34,7 +35,7 @@ std::vector<llvm::Value*> RowTranspose::load(const Access& access, Value* lanes)
   return load_rows_here(access, lanes);
 }
 
-/// Loads rows in place.
+/// Loads rows inline.
 std::vector<llvm::Value*> RowTranspose::load_rows_here(const Access& access, Value* lanes) {
   if (word_bytes(access) != 0) return load_words(access, row_pointers(lanes));
   auto* row = llvm::FixedVectorType::get(type_of(access.type), access.count);
@@ -59,7 +60,7 @@ void RowTranspose::store(const Access& access, const std::vector<Value*>& values
   }
 }
 
-/// Stores rows in place.
+/// Stores rows inline.
 void RowTranspose::store_rows_here(const Access& access, const std::vector<Value*>& columns,
                                    Value* lanes) {
   if (word_bytes(access) != 0) return store_words(access, columns, row_pointers(lanes));
@@ -70,7 +71,8 @@ void RowTranspose::store_rows_here(const Access& access, const std::vector<Value
   for (uint32_t l = 0; l < lanes_; ++l) b_.CreateAlignedStore(rows[l], pointers[l], align);
 }
 
-/// A kernel with so many takes seconds to compile when each is some 200 instructions.
+/// True if the kernel has so many accesses with rows that they must call helpers: inline code takes
+/// some 200 instructions each, and would take seconds to compile.
 bool RowTranspose::has_many_rows() {
   constexpr unsigned kMany = 24;
   if (!row_accesses_) {
@@ -83,11 +85,11 @@ bool RowTranspose::has_many_rows() {
     }
     row_accesses_ = count;
   }
-  // Loads that neighbours make together count when they are met.
+  // Combined neighbour loads are known only when they are lowered, so expanded accesses count too.
   return std::max(*row_accesses_, rows_here_) > kMany;
 }
 
-/// Calls the function of the module that moves rows of this kind; `body` makes it.
+/// Calls the helper that moves rows of this kind, whose code `body` generates at the first call.
 void RowTranspose::call_row_mover(const char* what, const Access& access, Value* lanes,
                                   const std::function<void(Value* lanes, Value* memory)>& body) {
   const std::string name =
@@ -105,7 +107,7 @@ void RowTranspose::call_row_mover(const char* what, const Access& access, Value*
   b_.CreateCall(function, {lanes, columns_.memory()});
 }
 
-/// Loads rows by a function of the module.
+/// Loads rows by a helper.
 std::vector<llvm::Value*> RowTranspose::load_rows_apart(const Access& access, Value* lanes) {
   call_row_mover("load_rows_", access, lanes, [&](Value* from, Value* memory) {
     columns_.store(memory, access, load_rows_here(access, from));
@@ -113,7 +115,7 @@ std::vector<llvm::Value*> RowTranspose::load_rows_apart(const Access& access, Va
   return columns_.load(columns_.memory(), access);
 }
 
-/// Stores rows by a function of the module.
+/// Stores rows by a helper.
 void RowTranspose::store_rows_apart(const Access& access, const std::vector<Value*>& columns,
                                     Value* lanes) {
   columns_.store(columns_.memory(), access, columns);

@@ -1,6 +1,6 @@
-// Rows of bytes and halves: each is an integer or two, whose shifts and masks LLVM merges with the
-// extensions and joins that the kernel makes of the elements. As shuffles of bytes, a row of eight
-// for each of 32 lanes keeps LLVM busy for a tenth of a second.
+// The part of RowTranspose for rows of 8-bit and 16-bit elements. Each row is one or two integers,
+// from which shifts extract the elements: LLVM merges these with the kernel's own conversions. Byte
+// shuffles would be slow to compile, a tenth of a second for 32 rows of eight bytes.
 #include <algorithm>
 
 #include "simt/codegen/lower/lanes/integer_parts.h"
@@ -8,8 +8,8 @@
 
 namespace km::simt {
 
-/// The size of the integers that a row consists of; 0: its elements have 32 bits or more, or they
-/// fill no integer.
+/// The size of the integers that make up a row; 0 if elements have 32 bits or more, or rows have
+/// another size than such integers.
 uint32_t RowTranspose::word_bytes(const Access& access) const {
   const auto size = static_cast<uint32_t>(ptx::size_bytes(access.type));
   const uint32_t row = access.count * size;
@@ -46,7 +46,8 @@ void RowTranspose::store_words(const Access& access, const std::vector<Value*>& 
   for (uint32_t first = 0; first < access.count; first += elements) {
     words.push_back(joined(b_, std::span(parts).subspan(first, elements), 8 * word));
   }
-  // A lane stores its whole row before the next lane does: the highest lane wins a shared place.
+  // Each lane stores its whole row before the next lane does, so the highest lane wins if rows
+  // overlap.
   for (uint32_t l = 0; l < lanes_; ++l) {
     for (uint32_t w = 0; w < words.size(); ++w) {
       Value* place = b_.CreateConstGEP1_32(b_.getInt8Ty(), pointers[l], w * word);

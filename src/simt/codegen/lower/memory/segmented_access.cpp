@@ -15,7 +15,8 @@ constexpr uint32_t kLeastRun = 8;
 
 }  // namespace
 
-/// The lanes of each run, when the address's form suggests runs for this access; 0: it does not.
+/// The length of the runs that the form of the address suggests for this access; 0 if it suggests
+/// none that are long enough.
 uint32_t SegmentedAccess::run_lanes(const Address& address, const Access& access) {
   const bool native = ptx::size_bits(access.type) >= 32 && ptx::size_bits(access.type) <= 64;
   if (address.varying == kNone || access.count != 1 || access.is_volatile || !native) return 0;
@@ -24,7 +25,7 @@ uint32_t SegmentedAccess::run_lanes(const Address& address, const Access& access
   return dense && run.lanes >= kLeastRun ? run.lanes : 0;
 }
 
-/// True if the active lanes of every run lie side by side, counted from its first lane.
+/// True if the active lanes of each run are contiguous, starting at the run's first lane.
 llvm::Value* SegmentedAccess::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) {
   KM_ASSERT(std::has_single_bit(run) && lanes_ % run == 0, "runs divide a packet evenly");
   std::vector<int> first(lanes_);
@@ -39,7 +40,7 @@ llvm::Value* SegmentedAccess::are_runs(Value* lanes, uint32_t run, uint64_t size
   return b_.CreateNot(builder_.any(wrong));
 }
 
-/// The part of the mask for `run` lanes from `first` on.
+/// The mask of the `run` lanes from `first` on.
 llvm::Value* SegmentedAccess::mask_of_run(uint32_t first, uint32_t run) {
   auto* type = llvm::FixedVectorType::get(b_.getInt1Ty(), run);
   if (mask() == nullptr) return llvm::Constant::getAllOnesValue(type);
@@ -48,8 +49,8 @@ llvm::Value* SegmentedAccess::mask_of_run(uint32_t first, uint32_t run) {
   return b_.CreateShuffleVector(mask(), picks);
 }
 
-/// One vector for each run. With AVX-512, as in PartialContiguous::load(), what may be read is read
-/// without a mask; a run of which no lane is there reads what it likes.
+/// Loads one vector per run. With mask registers, all lanes are loaded if that cannot fault, as in
+/// PartialContiguous::load(); a run without active lanes then reads from spare memory.
 std::vector<llvm::Value*> SegmentedAccess::load_runs(const Address& address, const Access& access,
                                                      uint32_t run) {
   const uint64_t size = ptx::size_bytes(access.type);

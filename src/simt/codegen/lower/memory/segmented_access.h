@@ -1,7 +1,7 @@
-// Lanes in runs: several threads share a row of a matrix, say, each run of lanes has its row at an
-// address of its own, and the lanes of a run lie side by side. The code's form suggests it (which
-// need not be right), a test at run time shows it, and then an access takes one vector per run
-// instead of a gather or scatter.
+// SegmentedAccess, for lanes in runs. If, for example, several threads share a row of a matrix,
+// each run of lanes has its own row address, and its lanes are contiguous. The form of the code
+// suggests runs, which may be wrong, so a test at run time confirms them. An access then takes one
+// vector per run in place of a gather.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace km::simt {
 
-/// Loads at addresses of every lane's own, by runs of lanes if they are likely.
+/// Loads from varying addresses, by runs of lanes if they are likely.
 class SegmentedAccess : public Room {
  public:
   SegmentedAccess(CodeBuilder& builder, const CodePlan& plan, Addresses& addresses,
@@ -22,7 +22,7 @@ class SegmentedAccess : public Room {
         gathers_(gathers),
         runs_(plan.base) {}
 
-  /// Loads the elements of an address that varies.
+  /// Loads the elements at a varying address.
   std::vector<Value*> load(const Address& address, const Access& access);
 
  private:

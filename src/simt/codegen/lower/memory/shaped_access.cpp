@@ -14,7 +14,7 @@ namespace km::simt {
 
 using ptx::Type;
 
-/// 128 bits at once, as other threads see them.
+/// Loads 128 bits by one instruction, so that another thread's store is never seen in part.
 llvm::Value* ShapedAccess::load_whole(const Address& address) {
   auto load_at = [](llvm::IRBuilder<>& b, Value* at) {
     auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
@@ -32,8 +32,8 @@ llvm::Value* ShapedAccess::load_whole(const Address& address) {
 
 namespace {
 
-/// The type of one access that moves a strong vector: what another thread has stored at once is
-/// never seen in parts. Type::none: no vector, or wider than any processor moves at once.
+/// The type of a single access that moves a whole strong vector, so that another thread's store is
+/// never seen in part. Type::none if it is no vector, or wider than any machine can move at once.
 Type whole_vector(const Access& access) {
   if (!access.is_volatile || access.count < 2) return Type::none;
   return ptx::bits_type(access.count * ptx::size_bits(access.type));
@@ -48,7 +48,7 @@ Access one_access(const Access& access, Type type) {
 
 }  // namespace
 
-/// Loads a strong vector at once, then takes it apart.
+/// Loads a strong vector by a single access and extracts the elements.
 std::vector<llvm::Value*> ShapedAccess::load_vector(const Address& address, const Access& access,
                                                     Type whole) {
   Value* content = load_parts(address, one_access(access, whole))[0];
@@ -57,7 +57,7 @@ std::vector<llvm::Value*> ShapedAccess::load_vector(const Address& address, cons
   return results;
 }
 
-/// Puts the elements of a strong vector together, and stores them at once.
+/// Combines the elements of a strong vector and stores them by a single access.
 void ShapedAccess::store_vector(const Address& address, const Access& access, Type whole,
                                 const std::vector<Value*>& values) {
   const bool lanes =
@@ -104,7 +104,7 @@ std::vector<llvm::Value*> ShapedAccess::load(const Address& address, const Acces
       [&] { return gathers_.load_at(address, rare); });
 }
 
-/// Loads from one address for all lanes: scalars.
+/// Loads scalars from an address that is uniform.
 std::vector<llvm::Value*> ShapedAccess::load_uniform(const Address& address, const Access& access) {
   const uint64_t size = ptx::size_bytes(access.type);
   auto* type = type_of(access.type);
@@ -121,14 +121,15 @@ std::vector<llvm::Value*> ShapedAccess::load_uniform(const Address& address, con
   return results;
 }
 
-/// Loads from known distances, if the base form of the address holds.
+/// Loads from constant offsets, when the base form of the address is known to be valid.
 std::vector<llvm::Value*> ShapedAccess::load_offsets(const Address& address, const Access& access) {
   if (is_contiguous(address, access, lanes_)) return contiguous_.load(address, access);
   return wide_span(address, access, lanes_) ? load_wide(address, access)
                                             : load_each(address, access);
 }
 
-/// One load over all lanes, then each lane picks its elements.
+/// Loads the whole span of the lanes by one vector load, from which shuffles select each lane's
+/// elements.
 std::vector<llvm::Value*> ShapedAccess::load_wide(const Address& address, const Access& access) {
   const auto elements = static_cast<unsigned>(*wide_span(address, access, lanes_));
   auto* type = llvm::FixedVectorType::get(type_of(access.type), elements);
@@ -148,8 +149,8 @@ std::vector<llvm::Value*> ShapedAccess::load_wide(const Address& address, const 
   return results;
 }
 
-/// One plain load for each distinct place, which is quicker than any gather: the distances from the
-/// base are constants.
+/// Loads each distinct address once by a scalar load, which is faster than a gather because the
+/// offsets from the base are constants.
 std::vector<llvm::Value*> ShapedAccess::load_each(const Address& address, const Access& access) {
   auto* element = type_of(access.type);
   const llvm::Align align(ptx::size_bytes(access.type));
@@ -166,7 +167,7 @@ std::vector<llvm::Value*> ShapedAccess::load_each(const Address& address, const 
   return {content};
 }
 
-/// Stores 128 bits at once, as other threads see them.
+/// Stores 128 bits by one instruction, so that no thread sees a part of them.
 void ShapedAccess::store_whole(const Address& address, Value* content) {
   frame_.note_line();
   loops_.for_lanes("store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
@@ -233,7 +234,7 @@ void ShapedAccess::store(const Address& address, const Access& access,
   builder_.choose(usable, here, slow);
 }
 
-/// All active lanes write one place: one of them wins, here the highest.
+/// Stores to a uniform address. PTX leaves open which active lane wins; here it is the highest.
 void ShapedAccess::store_uniform(const Address& address, const Access& access,
                                  const std::vector<Value*>& values) {
   const uint64_t size = ptx::size_bytes(access.type);
@@ -253,10 +254,10 @@ void ShapedAccess::store_uniform(const Address& address, const Access& access,
   }
 }
 
-/// Stores to all elements from the lowest to the highest one.
+/// Stores all elements of the span by one vector store.
 void ShapedAccess::store_offsets(const Address& address, const Access& access,
                                  const std::vector<Value*>& values) {
-  // Lanes and elements interleave without gaps: one store of all of them in order.
+  // The elements of all lanes fill the span without gaps, so one shuffle puts them in order.
   if (rows_.is_permuted(address, access))
     return writer_.store(address, access, rows_.permuted_rows(values));
   const auto size = static_cast<int64_t>(ptx::size_bytes(access.type));
@@ -272,7 +273,7 @@ void ShapedAccess::store_offsets(const Address& address, const Access& access,
   writer_.store(address, access, b_.CreateShuffleVector(whole, pick));
 }
 
-/// Stores lane by lane, the lowest first.
+/// Stores lane by lane, lowest first, so that the highest lane wins if addresses are equal.
 void ShapedAccess::store_each(const Address& address, const Access& access, Value* content) {
   const llvm::Align align(ptx::size_bytes(access.type));
   for (uint32_t l = 0; l < lanes_; ++l) {

@@ -1,4 +1,5 @@
-// Loads and stores by the shape of their address: uniform, offsets known at compile time, or any.
+// ShapedAccess, which selects the code of a load or store by the shape of its address: uniform,
+// with constant offsets, or varying.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace km::simt {
 
-/// Chooses the access by the address's shape, and makes those that need no class of their own.
+/// Selects the class that generates an access, and generates simple forms itself.
 class ShapedAccess : public Room {
  public:
   ShapedAccess(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
@@ -25,18 +26,19 @@ class ShapedAccess : public Room {
         gathers_(builder, plan, frame, addresses, lane_helpers, rows_),
         segments_(builder, plan, addresses, columns_, gathers_) {}
 
-  /// The loads and stores of rows, which neighbouring loads use too.
+  /// The accesses to rows, which neighbouring loads use too.
   RowTranspose& rows() { return rows_; }
-  /// Makes the code that the entry begins with.
+  /// Generates code at the start of the entry function.
   void begin() { writer_.begin(); }
-  /// Loads the elements of each lane; elements of 128 bits are two of 64.
+  /// Loads the elements of each lane. Elements of 128 bits are loaded as two of 64 bits, unless the
+  /// load must be atomic.
   std::vector<Value*> load_parts(const Address& address, const Access& access);
-  /// Stores the elements of each lane; elements of 128 bits are two of 64.
+  /// Stores the elements of each lane. Elements of 128 bits are stored as two of 64 bits, unless
+  /// the store must be atomic.
   void store_parts(const Address& address, const Access& access, const std::vector<Value*>& values);
-  /// Loads the elements of each lane, of at most 64 bits: scalars if the address is uniform.
+  /// Loads elements of at most 64 bits: scalars if the address is uniform, otherwise vectors.
   std::vector<Value*> load(const Address& address, const Access& access);
-  /// Stores the elements of each lane, of at most 64 bits; values are scalars only if the address
-  /// is uniform.
+  /// Stores elements of at most 64 bits. Values may be scalars only if the address is uniform.
   void store(const Address& address, const Access& access, const std::vector<Value*>& values);
 
  private:
@@ -64,7 +66,7 @@ class ShapedAccess : public Room {
   PartialContiguous contiguous_;
   GatherScatter gathers_;
   SegmentedAccess segments_;
-  InlineBudget inline_apart_;  // accesses of known distances but not side by side
+  InlineBudget inline_apart_;  // accesses with constant offsets that are not contiguous
 };
 
 }  // namespace km::simt

@@ -18,7 +18,8 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
-/// Memory of the entry function, the same for all instructions: they run one after the other.
+/// A buffer in the entry function's frame. All instructions share it, because each has finished
+/// with it before the next starts.
 llvm::Value* TensorCopies::slots() {
   constexpr const char* kName = "tensor_slots";
   if (slots_ == nullptr) slots_ = builder_.entry()->getValueSymbolTable()->lookup(kName);
@@ -34,14 +35,14 @@ void TensorCopies::store(Value* lanes, uint64_t offset_bytes) {
   b_.CreateAlignedStore(lanes, slot(offset_bytes), llvm::Align(8));
 }
 
-/// The addresses that an operand of brackets, or the first one of a tuple, names.
+/// The lanes' addresses of an operand in brackets, or of the first element of a tuple.
 llvm::Value* TensorCopies::address_lanes(const Inst& inst, const Operand& operand, Space space) {
   Operand place = operand;
   place.kind = Operand::Kind::address;
   return addresses_.lanes_of(addresses_.address_of(inst, place, space));
 }
 
-/// The elements of a vector, or one operand, each as words of all lanes.
+/// Stores the elements of a vector, or a single operand, as one 32-bit word per lane each.
 void TensorCopies::store_list(const Inst& inst, const Operand& operand, Type type,
                               uint64_t offset_bytes, uint32_t most) {
   const bool is_vector = operand.kind == Operand::Kind::vector;
@@ -108,7 +109,8 @@ void TensorCopies::lower_copy(const Inst& inst) {
   mbarriers_.complete_transactions(inst, ptx.operands[2], sizes);
 }
 
-/// Completes the transactions at the same place in every block of the cluster whose bit is set.
+/// Completes the transactions of the mbarrier at the same place in each block of the cluster whose
+/// bit is set.
 void TensorCopies::complete_everywhere(const Inst& inst, Value* sizes) {
   const Operand& barrier = inst.ptx->operands[2];
   auto* wide = vector_of(b_.getInt64Ty());
@@ -164,7 +166,8 @@ void TensorCopies::lower_replace(const Inst& inst) {
        slot(offsetof(TensorCopySlots, maps)), slot(offsetof(TensorCopySlots, shared))});
 }
 
-/// Lowers tensormap.cp_fenceproxy: 128 bytes from shared to global memory.
+/// Lowers tensormap.cp_fenceproxy, which copies a tensor map from shared to global memory and then
+/// fences.
 void TensorCopies::lower_copy_of_map(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   Value* to = addresses_.lanes_of(addresses_.address_of(inst, ptx.operands[0], Space::global));

@@ -1,4 +1,4 @@
-// Copies between tensors and shared memory, and changes of tensor maps.
+// TensorCopies, for copies between tensors and shared memory, and changes of tensor maps.
 #pragma once
 
 #include "simt/codegen/lower/atomics/mbarriers.h"
@@ -6,8 +6,8 @@
 
 namespace km::simt {
 
-/// Lowers cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap: operands of all lanes go
-/// to memory, and a function of the runtime does the work, which is complete when it returns.
+/// Lowers cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap. The operands of all
+/// lanes are stored in memory, and a function of the runtime executes the copy at once.
 class TensorCopies : public Room {
  public:
   TensorCopies(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
@@ -21,7 +21,7 @@ class TensorCopies : public Room {
         loops_(loops),
         mbarriers_(mbarriers) {}
 
-  /// Lowers one of these; a prefetch takes no code.
+  /// Lowers one of these instructions. Prefetches generate no code.
   void lower(const Inst& inst);
 
  private:

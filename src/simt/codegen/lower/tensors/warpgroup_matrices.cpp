@@ -28,7 +28,7 @@ llvm::Value* warpgroup_barrier(CodeBuilder& builder, LaunchFrame& frame) {
                      b.getInt32(kWarpgroupBarrier));
 }
 
-/// Memory of the entry function for the registers of all lanes, the same for all instructions.
+/// The place of a register of all lanes, in a buffer of the entry function's frame.
 llvm::Value* WarpgroupMatrices::register_pointer(uint32_t index) {
   constexpr const char* kName = "wgmma_registers";
   Value* memory = builder_.entry()->getValueSymbolTable()->lookup(kName);
@@ -47,7 +47,7 @@ void WarpgroupMatrices::store(const Inst& inst, const Operand& operand, uint32_t
   b_.CreateAlignedStore(content, register_pointer(index), llvm::Align(64));
 }
 
-/// An operand that all lanes of the warp have alike.
+/// An operand that PTX requires to be equal in all lanes of the warp.
 llvm::Value* WarpgroupMatrices::of_warp(const Inst& inst, const Operand& operand, Type type) {
   return builder_.of_first_lane(splat(values_.operand(inst, operand, type, true, false)),
                                 mask_bits());

@@ -1,21 +1,21 @@
-// wgmma. Each warp of a warpgroup multiplies its 16 rows of A by all of B. The products of a warp
-// are complete when its instruction is, which is one of the orders that PTX allows; the warps meet
-// at wgmma.wait_group, after which the program may change what they read.
+// WarpgroupMatrices, for wgmma. Each warp of a warpgroup multiplies its 16 rows of A by all of B. A
+// product is complete when its instruction is, which is one of the orders that PTX allows. The
+// warps synchronise at wgmma.wait_group, after which the program may overwrite matrices that other
+// warps read.
 #pragma once
 
 #include "simt/codegen/values.h"
 
 namespace km::simt {
 
-/// Lowers products of warpgroups: registers of all lanes go to memory, always to the same place, so
-/// that sums which stay there from one product to the next need not be moved; a function of the
-/// runtime multiplies.
+/// Lowers wgmma to a call of the runtime, with the registers of all lanes in memory. All
+/// instructions use the same memory, so LLVM need not move sums that the next product continues.
 class WarpgroupMatrices : public Room {
  public:
   WarpgroupMatrices(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
       : Room(builder, plan), frame_(frame), values_(values) {}
 
-  /// Lowers wgmma. Fences and groups take no code.
+  /// Lowers one instruction. Fences and commits of groups generate no code.
   void lower(const Inst& inst);
 
  private:
@@ -28,7 +28,7 @@ class WarpgroupMatrices : public Room {
   Values& values_;
 };
 
-/// i32, the number of the barrier at which the current warp's warpgroup meets.
+/// The number of the barrier of the current warp's warpgroup, an i32.
 llvm::Value* warpgroup_barrier(CodeBuilder& builder, LaunchFrame& frame);
 
 }  // namespace km::simt
