@@ -60,7 +60,7 @@ void Addresses::add_form(Address& address, const Inst& inst, const Operand& oper
 
 llvm::Value* Addresses::lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes) {
   KM_ASSERT(index.lanes != nullptr || lanes != nullptr,
-            "lanes have indices from one base, or addresses of their own");
+            "the lanes have either indices from a base or addresses");
   if (index.lanes == nullptr) {
     Value* at = offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes;
     return b_.CreateIntToPtr(at, vector_of(b_.getPtrTy()));
@@ -152,7 +152,7 @@ Address Addresses::address_of(const Inst& inst, const Operand& operand, ptx::Spa
 
 llvm::Value* Addresses::lanes_of(const Address& address) {
   if (address.lanes != nullptr) return address.lanes;
-  KM_ASSERT(address.base != nullptr, "an address has a base or lanes");
+  KM_ASSERT(address.base != nullptr, "an address has either a base or a vector of lanes");
   if (address.exact) return address.exact();
   return splat(address.base);
 }
@@ -170,7 +170,7 @@ LaneIndex Addresses::index_of(const Address& address) {
 
 llvm::Value* Addresses::lies_on_one_page(Value* first, uint64_t size_bytes) {
   KM_ASSERT(size_bytes != 0 && size_bytes <= arch::kLeastPageBytes,
-            "what may lie on one page fits there");
+            "memory that is tested to be on one page fits into a page");
   Value* offset = b_.CreateAnd(first, i64(arch::kLeastPageBytes - 1));
   return b_.CreateICmpULE(offset, i64(arch::kLeastPageBytes - size_bytes));
 }

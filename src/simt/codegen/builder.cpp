@@ -27,7 +27,7 @@ CodeBuilder::CodeBuilder(const Plan& plan, llvm::TargetMachine& machine)
 }
 
 void CodeBuilder::create_entry() {
-  KM_ASSERT(entry_ == nullptr, "a module has one entry");
+  KM_ASSERT(entry_ == nullptr, "the entry function is created only once");
   create_debug_info();
   bool whole = plan_.mode == Mode::run_to_completion;
   auto* pointer = b_.getPtrTy();
@@ -90,7 +90,7 @@ llvm::BasicBlock* CodeBuilder::new_block(const char* name) {
 }
 
 llvm::AllocaInst* CodeBuilder::variable(llvm::Type* type, const char* name) {
-  KM_ASSERT(alloca_point_ != nullptr, "variables have a place once the entry is created");
+  KM_ASSERT(alloca_point_ != nullptr, "variables are created after the entry function");
   llvm::IRBuilder<> builder(alloca_point_);
   auto* result = builder.CreateAlloca(type, nullptr, name);
   builder.CreateStore(llvm::Constant::getNullValue(type), result);
@@ -129,7 +129,7 @@ llvm::Value* CodeBuilder::load_field(Value* pointer, uint64_t offset, llvm::Type
 
 llvm::Function* CodeBuilder::new_helper(const std::string& name, llvm::Type* result,
                                         const std::vector<llvm::Type*>& parameters) {
-  KM_ASSERT(helper(name) == nullptr, "a helper is made once, and then found by its name");
+  KM_ASSERT(helper(name) == nullptr, "a helper with this name does not exist yet");
   auto* type = llvm::FunctionType::get(result, parameters, false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "km_" + name, module_);
@@ -155,7 +155,7 @@ llvm::MDNode* CodeBuilder::context_scope() {
 
 llvm::Instruction* CodeBuilder::in_context(llvm::Instruction* access) {
   KM_ASSERT(access->getMetadata(llvm::LLVMContext::MD_noalias) == nullptr,
-            "an access reaches the engine's own memory or the kernel's, not both");
+            "an access is to either the engine's memory or the kernel's");
   access->setMetadata(llvm::LLVMContext::MD_alias_scope, context_scope());
   return access;
 }

@@ -51,7 +51,7 @@ llvm::Value* CodeBuilder::lane_of(Value* content, Value* lane) {
 }
 
 llvm::Value* CodeBuilder::of_first_lane(Value* lanes, Value* bits) {
-  KM_ASSERT(bits->getType()->isIntegerTy(32), "masks as bits have 32 of them");
+  KM_ASSERT(bits->getType()->isIntegerTy(32), "the bits of a mask are an i32");
   Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   return b_.CreateExtractElement(lanes, b_.CreateAnd(lane, i32(lanes_ - 1)));
 }
@@ -76,7 +76,7 @@ llvm::Value* CodeBuilder::as_type(Value* value, llvm::Type* element) {
   auto* wanted = type->isVectorTy() ? static_cast<llvm::Type*>(vector_of(element)) : element;
   KM_ASSERT(
       type->getScalarSizeInBits() == wanted->getScalarSizeInBits() || type->isPtrOrPtrVectorTy(),
-      "the same bits are of another type of that size");
+      "reinterpreting bits keeps the element size");
   return type == wanted ? value : b_.CreateBitCast(value, wanted);
 }
 
@@ -110,7 +110,7 @@ llvm::Value* CodeBuilder::widen_to_register(Value* value, Type type, Type reg_ty
 
 llvm::Value* CodeBuilder::immediate(const Operand& operand, Type type) {
   auto* wanted = type_of(type);
-  KM_ASSERT(operand.kind == Operand::Kind::immediate, "a number is read of an immediate operand");
+  KM_ASSERT(operand.kind == Operand::Kind::immediate, "the operand is an immediate");
   const unsigned bits = std::max(1u, ptx::size_bits(type));
   if (bits > 64) return llvm::ConstantInt::get(wanted, operand.bits);
   auto* integer =
@@ -131,7 +131,7 @@ llvm::Value* CodeBuilder::canonical_bits(Value* content) {
 
 void CodeBuilder::set_mask(Value* mask) {
   KM_ASSERT(mask == nullptr || mask->getType() == vector_of(b_.getInt1Ty()),
-            "a mask has one bit for each lane of a packet");
+            "a mask is a vector with one i1 per lane");
   mask_ = mask;
   mask_bits_ = nullptr;
 }
@@ -142,14 +142,15 @@ llvm::Value* CodeBuilder::mask_bits() {
 }
 
 llvm::Value* CodeBuilder::mask_of(Value* bits) {
-  KM_ASSERT(bits->getType()->getScalarSizeInBits() == lanes_, "a mask is as wide as a packet");
+  KM_ASSERT(bits->getType()->getScalarSizeInBits() == lanes_,
+            "the bits of a mask are as many as a packet's lanes");
   return b_.CreateBitCast(bits, vector_of(b_.getInt1Ty()));
 }
 
 llvm::Value* CodeBuilder::and_masks(Value* a, Value* b) {
   if (a == nullptr) return b;
   if (b == nullptr) return a;
-  KM_ASSERT(a->getType() == b->getType(), "masks that meet are of one packet");
+  KM_ASSERT(a->getType() == b->getType(), "combined masks have equal numbers of lanes");
   return b_.CreateAnd(a, b);
 }
 
@@ -235,7 +236,7 @@ std::vector<llvm::Value*> CodeBuilder::choose(Value* condition,
   }
   KM_ASSERT(std::equal(results[0].begin(), results[0].end(), results[1].begin(), results[1].end(),
                        [](const Value* a, const Value* b) { return a->getType() == b->getType(); }),
-            "both ways give the same kinds of results");
+            "both sides of the branch return results of equal types");
   b_.SetInsertPoint(join);
   std::vector<Value*> merged;
   for (size_t i = 0; i < results[0].size(); ++i) {

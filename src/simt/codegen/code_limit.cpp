@@ -22,8 +22,8 @@ bool CodeLimit::is_ended() {
   status_ = interruption_.check();
   if (status_ && instructions_ > kMostInstructions) {
     status_ = make_error(KM_ERROR_COMPILER,
-                         "kernel '%s' would have more than %llu instructions of the code "
-                         "generator: make it smaller",
+                         "kernel '%s' has more than %llu LLVM instructions before optimisation: "
+                         "divide it into smaller kernels",
                          kernel_.function->name.c_str(),
                          static_cast<unsigned long long>(kMostInstructions));
   }

@@ -104,7 +104,8 @@ llvm::Value* LaunchFrame::block_index(unsigned dimension) {
 }
 
 llvm::Value* LaunchFrame::packet_slot(Value* packet, uint64_t offset_bytes) {
-  KM_ASSERT(offset_bytes < code_plan_.spills.packet_bytes(), "a slot lies in its packet's context");
+  KM_ASSERT(offset_bytes < code_plan_.spills.packet_bytes(),
+            "a spill slot starts inside its packet's part of scratch memory");
   Value* index =
       b_.CreateMul(b_.CreateZExt(packet, b_.getInt64Ty()), i64(code_plan_.spills.packet_bytes()));
   Value* own =

@@ -23,13 +23,13 @@ Values::Values(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
       is_needed_(kernel_.values.size()) {}
 
 void Values::begin_kept(ValueId value, uint32_t loop) {
-  KM_ASSERT(kept_after_[value] == kNotKept, "memory keeps a value for a region in one place");
+  KM_ASSERT(kept_after_[value] == kNotKept, "a value enters a region from only one spill slot");
   kept_after_[value] = loop;
   is_needed_[value] = 0;
 }
 
 std::optional<uint32_t> Values::end_kept(ValueId value) {
-  KM_ASSERT(kept_after_[value] != kNotKept, "only a value that the region began with ends");
+  KM_ASSERT(kept_after_[value] != kNotKept, "end_kept() follows begin_kept() for the value");
   const uint32_t loop = std::exchange(kept_after_[value], kNotKept);
   if (is_needed_[value] == 0) return std::nullopt;
   return loop;
@@ -43,7 +43,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
     auto* type = storage_type(value);
     const uint64_t align = layout.getABITypeAlign(type).value();
     offset = round_up(offset, align);
-    KM_ASSERT(offset % align == 0, "a variable in scratch memory is aligned for its type");
+    KM_ASSERT(offset % align == 0, "a variable in scratch memory is aligned to its type");
     value_offsets_[value] = offset;
     offset += layout.getTypeAllocSize(type);
   }
@@ -52,7 +52,7 @@ uint64_t Values::lay_out_in_scratch(uint64_t offset) {
 
 /// A constant vector with each lane's distance from the base of an offset shape.
 llvm::Value* Values::offsets_constant(const Shape& shape, llvm::Type* element) {
-  KM_ASSERT(shape.is_offset() && element->isIntegerTy(), "only integers have distances of lanes");
+  KM_ASSERT(shape.is_offset() && element->isIntegerTy(), "only integers have offset shapes");
   const Offsets& offsets = plan_.shapes->offsets[shape.offsets];
   std::vector<llvm::Constant*> list;
   for (uint32_t l = 0; l < lanes_; ++l) {
@@ -76,14 +76,14 @@ Values::Place Values::value_variable(ValueId value) {
   if (kept_after_[value] == UINT32_MAX) is_needed_[value] = 1;
   Place& place = value_variables_[value];
   if (place.pointer == nullptr) place = {builder_.variable(type, "v"), type};
-  KM_ASSERT(place.type == type, "a value keeps the form that its variable was made for");
+  KM_ASSERT(place.type == type, "the type of a value's variable does not change");
   return place;
 }
 
 Values::Place Values::loop_variable(ValueId value, uint32_t loop) {
   if (kept_after_[value] == loop) is_needed_[value] = 1;
   KM_ASSERT(plan_.shapes->divergent_loop[loop] != 0,
-            "lanes leave a loop with values of their own where it is divergent");
+            "only divergent loops have variables for the values that lanes leave with");
   Place& place = loop_variables_[{value, loop}];
   if (place.pointer == nullptr) {
     auto* element = type_of(kernel_.values[value].type);
@@ -122,7 +122,7 @@ llvm::Value* Values::stored(ValueId value) {
     content = b_.CreateICmpSLT(content, llvm::Constant::getNullValue(content->getType()));
   }
   KM_ASSERT(content->getType()->getScalarType() == type_of(info.type),
-            "a variable holds its register's type, a mask as lanes of one bit");
+            "a loaded value has the type of its register");
   if (loop == UINT32_MAX) builder_.values().set(value, content);
   return content;
 }
@@ -132,7 +132,7 @@ void Values::define(ValueId value, Value* content) {
   KM_ASSERT(content->getType()->getScalarType() == type_of(kernel_.values[value].type),
             "a result has the type of its register");
   KM_ASSERT(content->getType()->isVectorTy() == plan_.shapes->values[value].is_varying(),
-            "a value has an element for each lane if it varies, and is one number else");
+            "exactly the varying values are vectors");
   builder_.values().set(value, content);
   builder_.vectors().erase(value);
   if (!code_plan_.lifetimes.is_cross_block(value)) return;
@@ -165,7 +165,7 @@ llvm::Value* Values::vector(ValueId value) {
       content = b_.CreateAdd(content, offsets_constant(shape, base->getType()));
     }
   }
-  KM_ASSERT(content->getType()->isVectorTy(), "all lanes of a value are a vector");
+  KM_ASSERT(content->getType()->isVectorTy(), "a value with all lanes is a vector");
   builder_.vectors().set(value, content);
   return content;
 }
@@ -175,7 +175,7 @@ llvm::Value* Values::vector(ValueId value) {
 llvm::Value* Values::exact_vector(ValueId value) {
   const auto& info = kernel_.values[value];
   KM_ASSERT(info.block != kNone && info.instruction != kNone,
-            "a speculative value is an instruction's");
+            "a speculative value is the result of an instruction");
   const Inst& inst = kernel_.blocks[info.block].insts[info.instruction];
   const auto& ptx = *inst.ptx;
   if (ptx.opcode == Opcode::mov) return operand(inst, ptx.operands[1], info.type, true, false);
@@ -285,7 +285,7 @@ void Values::define_result(const Inst& inst, ptx::RegisterId reg, Value* content
   if (inst.guard != kNone) {
     size_t index = 0;
     KM_ASSERT(inst.old_values.size() == inst.writes.size(),
-              "an instruction under a guard has the old value of each of its results");
+              "an instruction with a guard has an old value for each result");
     while (inst.writes[index].first != reg) ++index;
     const ValueId old_value = inst.old_values[index];
     Value* old = lanes ? vector(old_value) : scalar(old_value);

@@ -14,7 +14,7 @@ void BarrierSpill::create_variables() {
     SpillVariables& variables = spill_variables_[key];
     variables.type = spill_type(key, slot);
     KM_ASSERT(variables.type->getPrimitiveSizeInBits() <= 8 * slot.size_bytes,
-              "a value fits into its slot");
+              "a value fits into its spill slot");
     if (!slot.block_uniform) continue;
     variables.in = builder_.variable(variables.type, "in");
     variables.out = builder_.variable(variables.type, "out");
@@ -66,7 +66,7 @@ void BarrierSpill::load(uint32_t region) {
   for (ValueId value : code_plan_.constants.kept(region)) {
     values_.begin_kept(value, plan_.shapes->loop_left(kernel_, value, position_.block));
   }
-  KM_ASSERT(context_point_ == nullptr, "the loads of a packet before have been made");
+  KM_ASSERT(context_point_ == nullptr, "the loads of the previous packet have been inserted");
   // The region's values are known only after its code, so an unused freeze marks the insertion
   // point until load_needed() removes it.
   context_point_ = b_.Insert(new llvm::FreezeInst(b_.getTrue()));
@@ -89,7 +89,7 @@ void BarrierSpill::load_value(ValueId value, uint32_t loop) {
   const SpillSlot& slot = code_plan_.spills.slot({value, loop});
   const SpillVariables& variables = spill_variables_.at({value, loop});
   KM_ASSERT(slot.block_uniform == (variables.in != nullptr),
-            "a value that is one for the block lies in a variable, any other in the context");
+            "exactly the block-uniform values are kept in variables");
   const Values::Place target =
       loop == UINT32_MAX ? values_.value_variable(value) : values_.loop_variable(value, loop);
   if (slot.block_uniform) {

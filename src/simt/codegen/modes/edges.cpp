@@ -27,7 +27,7 @@ void Edges::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
   std::vector<Value*> contents;
   for (const Phi& phi : successor.phis) {
     KM_ASSERT(pred < phi.inputs.size() && phi.inputs.size() == successor.preds.size(),
-              "a phi has an input for each way to its block");
+              "a phi has one input per predecessor");
     const ValueId input = phi.inputs[pred];
     const bool lanes = plan_.shapes->values[phi.result].is_varying();
     Value* content = lanes ? values_.vector(input) : values_.scalar(input);
@@ -46,7 +46,7 @@ void Edges::contribute_phis(uint32_t index, size_t slot, Value* edge_mask) {
       Value* old = b_.CreateLoad(target.type, target.pointer);
       content = b_.CreateSelect(edge_mask, content, old);
     }
-    KM_ASSERT(content->getType() == target.type, "a phi's variable has its inputs' form");
+    KM_ASSERT(content->getType() == target.type, "a phi's variable has the type of its inputs");
     b_.CreateStore(content, target.pointer);
     builder_.values().erase(result);
     builder_.vectors().erase(result);

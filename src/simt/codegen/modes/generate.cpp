@@ -73,7 +73,7 @@ Result<Object> generate(const CodePlan& plan, llvm::TargetMachine& machine,
   if (status) {
     KM_ASSERT(std::all_of(builder.entry()->begin(), builder.entry()->end(),
                           [](const llvm::BasicBlock& each) { return each.getTerminator(); }),
-              "each block of the entry ends in one way");
+              "each basic block of the entry function has a terminator");
     emit_meta(generator);
     emit_launch_assumptions(builder, plan.base);
   }

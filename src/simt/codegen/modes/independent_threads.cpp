@@ -30,7 +30,7 @@ void IndependentThreads::lay_out() {
   const uint64_t end = values_.lay_out_in_scratch(sizeof(IndependentWarp));
   const uint64_t local_offset_bytes = (end + 63) / 64 * 64;
   const uint64_t local_bytes = plan_.layout->local_stride_bytes() * lanes_;
-  KM_ASSERT(end >= sizeof(IndependentWarp), "values lie after the warp's own state");
+  KM_ASSERT(end >= sizeof(IndependentWarp), "values are laid out after the IndependentWarp");
   frame_.lay_out(local_offset_bytes, (local_offset_bytes + local_bytes + 63) / 64 * 64);
 }
 
@@ -85,7 +85,7 @@ void IndependentThreads::emit_dispatch() {
 /// Starts code to which the dispatcher jumps. No cached value is valid there, and the mask is the
 /// selected group.
 void IndependentThreads::begin_part(uint32_t index, llvm::BasicBlock* at) {
-  KM_ASSERT(at != nullptr && at->empty(), "the code of a part is made once");
+  KM_ASSERT(at != nullptr && at->empty(), "the code of a state is generated only once");
   position_.block = plan_.linear[0].steps[index].block;
   lowering_.begin_block();
   b_.SetInsertPoint(at);
@@ -206,7 +206,8 @@ void IndependentThreads::leave_to(BlockId successor, Value* edge_mask) {
 /// join them, code jumps there directly, which is cheaper than the dispatcher.
 void IndependentThreads::leave_block(uint32_t index, const std::vector<Value*>& edge_masks) {
   const BasicBlock& block = kernel_.blocks[position_.block];
-  KM_ASSERT(edge_masks.size() == block.succs.size(), "each way out of a block has its lanes");
+  KM_ASSERT(edge_masks.size() == block.succs.size(),
+            "each successor of a basic block has an edge mask");
   for (size_t slot = 0; slot < edge_masks.size(); ++slot) {
     edges_.contribute_phis(index, slot, edge_masks[slot]);
     leave_to(block.succs[slot], edge_masks[slot]);

@@ -26,7 +26,8 @@ void RegionCode::create_variables() {
 }
 
 void RegionCode::begin_packet(uint32_t region, Value* index) {
-  KM_ASSERT(region == 0 || plan_.splits_at_barriers, "only barriers begin further regions");
+  KM_ASSERT(region == 0 || plan_.splits_at_barriers,
+            "only kernels that are split at barriers have several regions");
   builder_.set_location(nullptr);
   position_.region = region;
   position_.block = plan_.regions.list[region].entry;
@@ -60,14 +61,14 @@ void RegionCode::begin_packet(uint32_t region, Value* index) {
 
 /// The first basic block of a step, or the end of the packet.
 llvm::BasicBlock* RegionCode::target_of(uint32_t step) {
-  KM_ASSERT(step == kEndOfRegion || step < heads_.size(), "a step leads to one of its region");
+  KM_ASSERT(step == kEndOfRegion || step < heads_.size(), "the next step is in the same region");
   return step == kEndOfRegion ? packet_end_ : heads_[step];
 }
 
 void RegionCode::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
   const LinearPlan& plan = plan_.linear[region];
   KM_ASSERT(!plan.steps.empty() && copies_for_all_.empty(),
-            "a region has steps, and copies of none are left from the one before");
+            "a region has steps, and all copies of the last region were generated");
   packet_end_ = packet_end;
   heads_.clear();
   bodies_.clear();
@@ -88,7 +89,8 @@ void RegionCode::emit_steps(uint32_t region, llvm::BasicBlock* packet_end) {
 void RegionCode::emit_step(uint32_t index) {
   const LinearPlan& plan = plan_.linear[position_.region];
   const Step& step = plan.steps[index];
-  KM_ASSERT(bodies_[index]->getTerminator() == nullptr, "a step's code is made once");
+  KM_ASSERT(bodies_[index]->getTerminator() == nullptr,
+            "the code of a step is generated only once");
   position_.block = step.block;
   lowering_.begin_block();
   const BasicBlock& block = kernel_.blocks[position_.block];
@@ -116,7 +118,8 @@ void RegionCode::emit_step(uint32_t index) {
   }
   if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
   emit_end(index);
-  KM_ASSERT(b_.GetInsertBlock()->getTerminator() != nullptr, "a step ends in a branch");
+  KM_ASSERT(b_.GetInsertBlock()->getTerminator() != nullptr,
+            "the basic block at the end of a step has a terminator");
   limit_.count(*bodies_[index]);
 }
 
@@ -137,7 +140,8 @@ void RegionCode::emit_end(uint32_t index) {
 void RegionCode::emit_uniform_end(uint32_t index) {
   const Step& step = plan_.linear[position_.region].steps[index];
   const BasicBlock& block = kernel_.blocks[position_.block];
-  KM_ASSERT(step.next.size() == block.succs.size(), "each way out of a block leads to its step");
+  KM_ASSERT(step.next.size() == block.succs.size(),
+            "each successor of a basic block has a next step");
   if (block.terminator == Terminator::jump) {
     contribute(index, 0, mask());
     if (plan_.is_waiting_edge(position_.region, position_.block, block.succs[0])) frame_.yield();
@@ -199,7 +203,8 @@ void RegionCode::emit_linear_end(uint32_t index) {
       edge_masks.push_back(builder_.and_masks(mask(), here));
     }
   }
-  KM_ASSERT(edge_masks.size() == block.succs.size(), "each way out of a block has its lanes");
+  KM_ASSERT(edge_masks.size() == block.succs.size(),
+            "each successor of a basic block has an edge mask");
   // The back edge comes last because it overwrites the header's phis, which the edges out of the
   // loop still read.
   Value* repeat_mask = nullptr;
@@ -216,7 +221,7 @@ void RegionCode::emit_linear_end(uint32_t index) {
     repeat_mask = edge_masks[*back];
   }
   if (step.repeat == kEndOfRegion) return go_to_next(index, edge_masks);
-  KM_ASSERT(back && step.repeat <= index, "a loop that goes round has a way back");
+  KM_ASSERT(back && step.repeat <= index, "the latch of a divergent loop has a back edge");
   llvm::BasicBlock* again = bodies_[step.repeat];
   llvm::BasicBlock* waits =
       plan_.is_waiting_edge(position_.region, position_.block, block.succs[*back])
@@ -302,7 +307,8 @@ void RegionCode::emit_barrier_end(uint32_t index) {
     return;
   }
   const uint32_t next = plan_.regions.after_barrier[position_.block];
-  KM_ASSERT(next < plan_.regions.list.size(), "a barrier that ends a region begins one");
+  KM_ASSERT(next < plan_.regions.list.size(),
+            "the barrier at the end of a region starts another one");
   if (!barrier.writes.empty()) spill_.add_to_sum(barrier);
   spill_.save(position_.region, position_.block);
   if (code_plan_.masks.is_masked(next)) {

@@ -66,7 +66,7 @@ void RunToCompletion::emit_block() {
     auto* next = b_.CreateSwitch(b_.CreateLoad(b_.getInt32Ty(), frame_.next_region()), tail);
     for (const auto& [target, waits] : targets) {
       KM_ASSERT(target != 0 && target < starts.size(),
-                "a barrier leads to a region after the first");
+                "a barrier leads to a region other than the first");
       auto* start = waits ? builder_.new_block("wait") : starts[target];
       next->addCase(b_.getInt32(target), start);
       if (!waits) continue;
@@ -153,7 +153,7 @@ llvm::Value* RunToCompletion::emit_side_by_side(Value* row_end) {
   constexpr uint32_t kMaxThreads = 8192;  // so few that adjacent rows stay in the cache
   const uint32_t width = plan_.variant.block[0];
   KM_ASSERT(width != 0 && plan_.regions.list.size() == 1,
-            "blocks run side by side that have no barriers and a known size");
+            "interleaved blocks have no barriers and a known size");
   const uint32_t row_packets = std::max(width / lanes_, 1u);
   Value* first = b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0));
   Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(row_end, first),

@@ -59,7 +59,7 @@ llvm::Value* StepMasks::load(uint32_t index) {
   if (!code_plan_.masks.step_is_masked(position_.region, index) || index == copied_step_)
     return nullptr;
   KM_ASSERT(step.mask != Step::Mask::same || step.mask_step < index,
-            "a step shares the mask of an earlier one, which has its own");
+            "a step shares the mask of an earlier step");
   if (step.mask == Step::Mask::same) return load(step.mask_step);
   if (const auto known = known_masks_.find(step.block); known != known_masks_.end()) {
     return known->second;
@@ -77,7 +77,8 @@ void StepMasks::contribute(uint32_t index, BlockId successor, Value* edge_mask) 
   auto* slot = mask_variables_.at(successor);
   Value* content = edge_mask;
   if (content == nullptr) content = llvm::Constant::getAllOnesValue(vector_of(b_.getInt1Ty()));
-  KM_ASSERT(content->getType() == vector_of(b_.getInt1Ty()), "an edge's lanes are a mask");
+  KM_ASSERT(content->getType() == vector_of(b_.getInt1Ty()),
+            "an edge mask is a vector with one i1 per lane");
   const bool back_edge = target <= index;
   // The mask is the same in all packets if it is a constant and the working branch is the only way
   // to the successor, since no branch before it diverges.

@@ -67,7 +67,7 @@ void RowTranspose::store_rows_here(const Access& access, const std::vector<Value
   const std::vector<Value*> rows = rows_of(columns, access);
   const std::vector<Value*> pointers = row_pointers(lanes);
   const llvm::Align align(ptx::size_bytes(access.type));
-  KM_ASSERT(rows.size() == lanes_, "each lane has its row");
+  KM_ASSERT(rows.size() == lanes_, "the number of rows is the number of lanes");
   for (uint32_t l = 0; l < lanes_; ++l) b_.CreateAlignedStore(rows[l], pointers[l], align);
 }
 

@@ -27,7 +27,8 @@ uint32_t SegmentedAccess::run_lanes(const Address& address, const Access& access
 
 /// True if the active lanes of each run are contiguous, starting at the run's first lane.
 llvm::Value* SegmentedAccess::are_runs(Value* lanes, uint32_t run, uint64_t size_bytes) {
-  KM_ASSERT(std::has_single_bit(run) && lanes_ % run == 0, "runs divide a packet evenly");
+  KM_ASSERT(std::has_single_bit(run) && lanes_ % run == 0,
+            "the length of a run is a power of two that divides the packet");
   std::vector<int> first(lanes_);
   std::vector<llvm::Constant*> distance(lanes_);
   for (uint32_t l = 0; l < lanes_; ++l) {

@@ -198,7 +198,7 @@ void ShapedAccess::store_parts(const Address& address, const Access& access,
 
 void ShapedAccess::store(const Address& address, const Access& access,
                          const std::vector<Value*>& values) {
-  KM_ASSERT(values.size() == access.count, "each element that is stored has its content");
+  KM_ASSERT(values.size() == access.count, "the number of values is the number of elements stored");
   if (address.lanes != nullptr) return gathers_.store(address.index, access, values, address.lanes);
   if (address.offsets == nullptr) return store_uniform(address, access, values);
   Value* usable = address.ok ? address.ok : b_.getTrue();
@@ -265,7 +265,7 @@ void ShapedAccess::store_offsets(const Address& address, const Access& access,
   for (uint32_t l = 0; l < lanes_; ++l) {
     for (unsigned i = 0; i < access.count; ++i) {
       const auto place = static_cast<size_t>((*address.offsets)[l] / size + i);
-      KM_ASSERT(place < pick.size(), "lanes and elements interleave without gaps");
+      KM_ASSERT(place < pick.size(), "the elements of all lanes fill the span without gaps");
       pick[place] = static_cast<int>(i * lanes_ + l);
     }
   }
