@@ -55,9 +55,11 @@ class Addresses : public Room {
   /// The addresses as indices if lanes are at constant distances: indices take half the space of
   /// addresses, and accesses with equal distances share one constant.
   LaneIndex index_of(const Address& address);
-  /// Pointers at `offset_bytes` from every lane's address.
+  /// Pointers at `offset_bytes` from every lane's address, computed from `index` if it has lanes
+  /// and otherwise from the addresses `lanes`.
   Value* lane_pointers(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
-  /// The result of lane_pointers() in the form of arguments for a helper with the scale of `index`.
+  /// The arguments by which a helper gets every lane's address: base and indices if `index` has
+  /// lanes, otherwise a vector of addresses.
   std::vector<Value*> lane_arguments(const LaneIndex& index, Value* lanes, uint64_t offset_bytes);
   /// True if the `size_bytes` from `first` on are on one page, so that touching all of them faults
   /// only if touching one does.

@@ -128,6 +128,7 @@ void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& 
 
 namespace {
 
+/// The state spaces of a bulk copy, which its modifiers name.
 struct BulkSpaces {
   Space to = Space::shared, from = Space::shared;
 };

@@ -28,6 +28,7 @@ class AsyncCopies : public Room {
   void lower_cp(const Inst& inst);
 
  private:
+  /// The operands of a bulk copy, read and checked.
   struct BulkCopy {
     Value *to = nullptr, *from = nullptr, *sizes = nullptr;  // vectors with one element per lane
     bool to_shared = false;

@@ -26,8 +26,10 @@ class ImageAccesses : public Room {
   void store_coordinates(const Inst& inst, const ImageForm& form, const ptx::Operand& place);
   void store_extras(const Inst& inst, const ImageForm& form);
   void store_data(const Inst& inst, const ImageForm& form, const ptx::Operand& data);
+  /// The handle of a texture or surface, which may differ between lanes.
   struct Handle {
-    // I64 for all lanes; otherwise a pointer to one i64 per lane.
+    // `of_all` is an i64; if lanes differ, `lanes` points to one i64 per lane, otherwise it is
+    // null.
     Value *of_all = nullptr, *lanes = nullptr;
   };
   Handle handle_of(const Inst& inst, const ptx::Operand& operand);

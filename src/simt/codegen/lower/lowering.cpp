@@ -92,7 +92,7 @@ void Lowering::lower(const Inst& inst) {
       return frame_.raise(trap_reason(*inst.ptx));
     case Family::policy:
       return computations_.lower_policy(inst);
-    case Family::hint:  // also griddepcontrol, because grids of a stream run one after the other
+    case Family::hint:  // no code; griddepcontrol needs none because grids of a stream run in order
       return;
     default:
       return computations_.lower_arithmetic(inst);

@@ -37,8 +37,10 @@ class BarrierSpill : public Room {
   void commit(uint32_t region);
 
  private:
+  /// The variables of a kept value, and the type of its slot.
   struct SpillVariables {
-    // Block-uniform: as the region began, as its packets leave it.
+    // Only block-uniform values have variables: `in` holds the content with which a region begins,
+    // `out` the one that its packets leave.
     llvm::AllocaInst *in = nullptr, *out = nullptr;
     llvm::Type* type = nullptr;
   };

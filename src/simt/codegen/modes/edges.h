@@ -36,7 +36,7 @@ class Edges : public Room {
 
   Values& values_;
   SkipIdlePackets& idle_;
-  std::vector<std::vector<uint32_t>> edge_slots_;  // Kernel::edge_slots()
+  std::vector<std::vector<uint32_t>> edge_slots_;  // by block and edge, see slot()
   std::vector<uint32_t> first_arrival_;            // by block: the first step that leads to it
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 using Predicate = llvm::CmpInst::Predicate;
 
-/// The ordering that an integer comparison tests; BAD_ICMP_PREDICATE for equality and others, which
-/// do not hold for all indices between two for which they hold.
+/// The order that an integer comparison tests. BAD_ICMP_PREDICATE stands for tests such as
+/// equality, whose results for the lowest and the highest index do not determine those in between.
 Predicate order_of(const ptx::Instruction& setp) {
   using ptx::Modifier;
   if (setp.has(Modifier::lo)) return Predicate::ICMP_ULT;

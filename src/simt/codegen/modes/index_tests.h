@@ -21,6 +21,7 @@ class IndexTests : public Room {
   Value* surely_all_take(const BasicBlock& block, size_t slot);
 
  private:
+  /// The comparison `base + offsets[lane]` with `bound`, in the given order.
   struct IndexTest {
     llvm::CmpInst::Predicate order;
     Value *base = nullptr, *bound = nullptr;

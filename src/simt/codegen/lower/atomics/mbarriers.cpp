@@ -127,7 +127,8 @@ void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, 
                    });
 }
 
-/// Lowers arrivals; the result is the object's content before.
+/// Lowers arrive and arrive_drop. The result is the object's content before the arrival, since a
+/// later test_wait only needs the phase in it.
 void Mbarriers::lower_arrive(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool of_copies = ptx.opcode == ptx::Opcode::cp;

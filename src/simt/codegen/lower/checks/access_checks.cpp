@@ -20,7 +20,8 @@ void AccessChecks::check_access(const Inst& inst, const Address& address) {
     check_range(inst, access, address);
 }
 
-/// Collects the accesses of the current basic block, once for each.
+/// Collects the accesses of the current basic block. The first access of a basic block does this
+/// for all of them.
 void AccessChecks::note_block_accesses() {
   if (block_accesses_.block == position_.block) return;
   block_accesses_ = {position_.block, {}, {}};

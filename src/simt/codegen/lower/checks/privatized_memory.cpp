@@ -47,8 +47,9 @@ void PrivatizedMemory::count_down(Value* at, llvm::Type* element) {
   });
 }
 
-/// The places of lanes that are passed as indices, which take half the registers of addresses.
-/// Privatised are `count` indices starting at `first`, if both bounds are indices.
+/// The places of lanes that are passed as 32-bit indices, which take half the registers of
+/// addresses. The private range consists of the `count` indices from `first` on; if its bounds are
+/// no such indices, no place is privatised.
 PrivatizedMemory::Places PrivatizedMemory::indexed_places(const LaneIndex& index) {
   const unsigned shift = static_cast<unsigned>(__builtin_ctz(index.scale));
   Value* begin = field(offsetof(BlockState, privatized_begin));

@@ -22,7 +22,7 @@ class LanePlaces {
     slots_ = b.CreateAlloca(lanes_->getType());
   }
 
-  /// The types of the arguments that pass the addresses.
+  /// The types of the arguments in which the addresses are passed.
   static std::vector<llvm::Type*> types(llvm::IRBuilder<>& b, uint32_t lanes, uint32_t scale) {
     if (scale == 0) return {llvm::FixedVectorType::get(b.getInt64Ty(), lanes)};
     return {b.getInt64Ty(), llvm::FixedVectorType::get(b.getInt32Ty(), lanes)};

@@ -40,6 +40,7 @@ class Matrices : public Room {
   void lower_mma(const Inst& inst);
   /// Lowers wmma's loads, stores and products.
   void lower_wmma(const Inst& inst);
+  /// The position of a matrix in memory, which is the same for the whole warp.
   struct WmmaMatrix {
     Value *base = nullptr, *stride_bytes = nullptr;  // i64
   };

@@ -28,7 +28,8 @@ class MatrixMoves : public Room {
   /// The arguments of a helper, after matrix_rows() has stored the addresses.
   struct MatrixRows {
     llvm::Type* type = nullptr;
-    Value *addresses = nullptr, *spare = nullptr;  // pointers to memory
+    // Memory: the address of each lane's row, and a row that inactive lanes access.
+    Value *addresses = nullptr, *spare = nullptr;
     Value *bits = nullptr, *first = nullptr;
   };
 
