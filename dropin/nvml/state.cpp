@@ -25,7 +25,7 @@ nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice
   LIB_CHECK(driver.cuDeviceGetCount(&count));
   const uint64_t place = reinterpret_cast<uint64_t>(handle) - kFirstHandle;
   if (place % 16 != 0 || place / 16 >= static_cast<uint64_t>(count)) {
-    return invalid("the handle is no device");
+    return invalid("the handle is not a device");
   }
   return status_of(driver.cuDeviceGet(out, static_cast<int>(place / 16)));
 }

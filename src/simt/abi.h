@@ -182,7 +182,7 @@ struct IndependentWarp {
   uint32_t state[kWarpLanes];      // position at which the lane resumes
   uint32_t stamp[kWarpLanes];      // clock of the lane's last iteration of a loop that waits
   uint32_t members[kWarpLanes];    // members of the warp operation in which it waits
-  uint32_t operation[kWarpLanes];  // the kind of that operation
+  uint32_t operation[kWarpLanes];  // the kind of the warp operation in which it waits
   // Lanes that took part in it; after a barrier: number of true predicates.
   uint32_t participants[kWarpLanes];
   uint64_t sent[kWarpLanes];      // the lane's operand

@@ -76,7 +76,7 @@ struct KernelInfo {
   uint64_t local_bytes = 0;          // per thread
   bool has_stack = false;            // a stack of Variant::thread_stack_bytes, part of local memory
   bool reads_shared_size = false;    // the block's shared memory must end with a whole granule
-  bool reserves_shared = false;      // kReservedSharedBytes follow it
+  bool reserves_shared = false;      // kReservedSharedBytes follow the block's shared memory
   uint64_t constant_bytes = 0;
   // Estimate of the 32-bit registers live at the same time.
   uint32_t registers = 0;

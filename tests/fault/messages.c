@@ -78,7 +78,7 @@ static void null_pointers_are_named(void) {
 static void traps_are_explained(void) {
   launch_plain(&h, "trap", 1, 1);
   CHECK_STATUS(KM_ERROR_TRAP, km_stream_synchronize(h.stream));
-  check_message(&h, "is sure to dereference a null pointer there");
+  check_message(&h, "certainly dereferences a null pointer there");
   reset();
 }
 

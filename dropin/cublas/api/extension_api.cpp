@@ -79,7 +79,8 @@ cublasStatus_t give_info(int* info, int wrong) {
 cublasStatus_t set_matrix(const char* name, const void* data, int64_t leading, int64_t rows,
                           int64_t columns, cublasOperation_t operation, StridedMatrix* out) {
   if (operation < CUBLAS_OP_N || operation > CUBLAS_OP_C) {
-    return invalid("the operation of %s is %d, which is none", name, static_cast<int>(operation));
+    return invalid("the operation of %s is %d, which is not an operation", name,
+                   static_cast<int>(operation));
   }
   const bool plain = operation == CUBLAS_OP_N;
   const int64_t length = plain ? rows : columns;

@@ -96,19 +96,19 @@ cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* stream) {
 }
 
 /// Setter and getter of a setting with values from 0 to `most`.
-#define KM_SETTING(Name, Type, member, is_value)                                                 \
-  cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type value) {                            \
-    return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {                             \
-      const int number = static_cast<int>(value);                                                \
-      if (!(is_value)) return invalid("the value is %d, which is none of " #Type, number);       \
-      h.member = number;                                                                         \
-      return CUBLAS_STATUS_SUCCESS;                                                              \
-    });                                                                                          \
-  }                                                                                              \
-  cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* value) {                           \
-    return call(__func__, handle, [&](Handle& h) {                                               \
-      return write_value("the place of the setting", value, static_cast<Type>(h.member.load())); \
-    });                                                                                          \
+#define KM_SETTING(Name, Type, member, is_value)                                                  \
+  cublasStatus_t cublasSet##Name(cublasHandle_t handle, Type value) {                             \
+    return call(__func__, handle, [&](Handle& h) -> cublasStatus_t {                              \
+      const int number = static_cast<int>(value);                                                 \
+      if (!(is_value)) return invalid("the value is %d, which is not a value of " #Type, number); \
+      h.member = number;                                                                          \
+      return CUBLAS_STATUS_SUCCESS;                                                               \
+    });                                                                                           \
+  }                                                                                               \
+  cublasStatus_t cublasGet##Name(cublasHandle_t handle, Type* value) {                            \
+    return call(__func__, handle, [&](Handle& h) {                                                \
+      return write_value("the place of the setting", value, static_cast<Type>(h.member.load()));  \
+    });                                                                                           \
   }
 KM_SETTING(PointerMode_v2, cublasPointerMode_t, pointer_mode, number == 0 || number == 1)
 KM_SETTING(AtomicsMode, cublasAtomicsMode_t, atomics_mode, number == 0 || number == 1)

@@ -179,7 +179,7 @@ cublasStatus_t report_emulation(const Handle& h, const MatmulDescriptor& matmul)
 /// The size of an algorithm setting; fails unless `given_bytes` suits it.
 cublasStatus_t find_width(int id, size_t given_bytes, size_t* out) {
   constexpr int kLast = 8, kFirstShort = 7;
-  if (id < 0 || id > kLast) return invalid("attribute %d of algorithms is none", id);
+  if (id < 0 || id > kLast) return invalid("algorithms have no attribute %d", id);
   *out = id >= kFirstShort ? sizeof(uint16_t) : sizeof(uint32_t);
   if (given_bytes >= *out) return CUBLAS_STATUS_SUCCESS;
   return invalid("sizeInBytes is %zu; attribute %d has %zu", given_bytes, id, *out);
@@ -351,7 +351,7 @@ cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType
   return call(__func__, [&]() -> cublasStatus_t {
     LIB_TRY(check_handle(handle));
     LIB_REQUIRE(algo);
-    if (id != 0) return invalid("algoId is %d; there is 0 only", id);
+    if (id != 0) return invalid("algoId is %d; the only algorithm is 0", id);
     return write_value("algo", algo, algorithm_for(a, b, c, d));
   });
 }

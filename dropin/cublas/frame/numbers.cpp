@@ -161,7 +161,7 @@ cublasStatus_t find_compute_types(int compute, int type_a, ComputeTypes* out) {
       *out = {KM_DATA_TYPE_F64, CUDA_R_32I};  // f64 holds sums of 8-bit products exactly
       return CUBLAS_STATUS_SUCCESS;
     default:
-      return invalid("computeType is %d, which is none", compute);
+      return invalid("computeType is %d, which is not a compute type", compute);
   }
 }
 

@@ -174,7 +174,7 @@ cublasStatus_t set_scalars(const MatmulDescriptor& matmul, const MatmulOperands&
       product->set_pointer_mode(true, false);
       break;
     default:
-      return invalid("the pointer mode is %d, which is none", matmul.pointer_mode);
+      return invalid("the pointer mode is %d, which is not a pointer mode", matmul.pointer_mode);
   }
   if (matmul.alpha_stride != 0 || matmul.beta_stride != 0) {
     if (matmul.pointer_mode != kDevice) {
@@ -370,12 +370,14 @@ cublasStatus_t check_transform(const TransformDescriptor& transform, const Matmu
   LIB_TRY(check_layout("A", *layouts.a));
   LIB_TRY(check_layout("C", c));
   const Extent a = extent_of(*layouts.a, transform.operation_a);
-  if (a.rows != c.rows || a.columns != c.columns) return invalid("op(A) has not the size of C");
+  if (a.rows != c.rows || a.columns != c.columns)
+    return invalid("op(A) does not have the size of C");
   if (layouts.a->batch_count != c.batch_count) return invalid("the batch counts differ");
   if (layouts.b != nullptr) {
     LIB_TRY(check_layout("B", *layouts.b));
     const Extent b = extent_of(*layouts.b, transform.operation_b);
-    if (b.rows != c.rows || b.columns != c.columns) return invalid("op(B) has not the size of C");
+    if (b.rows != c.rows || b.columns != c.columns)
+      return invalid("op(B) does not have the size of C");
     if (layouts.b->batch_count != c.batch_count) return invalid("the batch counts differ");
     if (transform.operation_b == CUBLAS_OP_C && is_complex_type(static_cast<int>(c.type))) {
       return unsupported(

@@ -120,7 +120,7 @@ void Product::set_alpha_per_row(int64_t batch_step) {
 cublasStatus_t Product::check_operand(const char* name, const Operand& operand, int64_t rows,
                                       int64_t columns) const {
   if (operand.operation < CUBLAS_OP_N || operand.operation > CUBLAS_OP_C) {
-    return invalid("the operation of %s is %d, which is none", name, operand.operation);
+    return invalid("the operation of %s is %d, which is not an operation", name, operand.operation);
   }
   if (bytes_of(operand.type) == 0) {
     return unsupported("%s of type %d is not there; convert it to CUDA_R_32F or another real type",
@@ -147,7 +147,7 @@ cublasStatus_t Product::check() const {
       return invalid("%s is %" PRId64 "; it can be 0 to %" PRId64, names[i], sizes[i], kMost);
     }
   }
-  if (finish_.triangle < 0) return invalid("uplo is no triangle");
+  if (finish_.triangle < 0) return invalid("uplo is not a triangle");
   LIB_TRY(check_operand("A", a_, m_, k_));
   LIB_TRY(check_operand("B", b_, k_, n_));
   LIB_TRY(check_operand("D", d_, m_, n_));

@@ -17,7 +17,7 @@ void registering(const char* function, Body&& body) {
   try {
     body();
   } catch (const std::bad_alloc&) {
-    log(LogLevel::kInfo, "cuda", "%s: out of memory: what it should have registered is missing",
+    log(LogLevel::kInfo, "cuda", "%s: out of memory: the code that it registers is missing",
         function);
   }
 }

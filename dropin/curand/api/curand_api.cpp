@@ -90,7 +90,7 @@ curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned lo
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t ordering) {
   return call(generator, [&](Generator& g) -> curandStatus_t {
     if (!has_ordering(g, ordering)) {
-      return invalid("the ordering %d is not there for this generator", ordering);
+      return invalid("this generator has no ordering %d", ordering);
     }
     g.ordering = ordering;
     g.restart();

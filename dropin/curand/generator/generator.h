@@ -93,7 +93,7 @@ inline constexpr frame::Failure<CURAND_STATUS_OUT_OF_RANGE> invalid;
 template <class T>
 curandStatus_t give(T* place, const T& value) noexcept {
   if (place != nullptr && library::write_host(place, value)) return CURAND_STATUS_SUCCESS;
-  return invalid("%p is no place for a result", static_cast<void*>(place));
+  return invalid("no result can be written to %p", static_cast<void*>(place));
 }
 
 /// Describes cuRAND to the shared frame.

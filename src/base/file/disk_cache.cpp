@@ -136,7 +136,7 @@ std::optional<std::vector<uint8_t>> DiskCache::find(std::string_view key) const 
            hash128(content.data(), content.size()) == header.hash;
   }
   if (!fits) {
-    log(LogLevel::kInfo, "cache", "%s is damaged, and made again", name.c_str());
+    log(LogLevel::kInfo, "cache", "%s is damaged, and is rebuilt", name.c_str());
     return std::nullopt;
   }
   futimens(file.get(), nullptr);  // eviction removes the files with the oldest access times first

@@ -33,12 +33,14 @@ class Context {
  public:
   /// Creates a context with one reference.
   static Context* make(Device* device, ThreadPool* pool);
+  /// Adds a reference. Relaxed order suffices, because the caller already holds one.
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   /// Drops a reference; the last one destroys the context.
   void release();
 
   Device* device() const { return device_; }
   ThreadPool* pool() const { return pool_; }
+  /// The memory of the context by address.
   Allocations& allocations() { return *allocations_; }
   /// The shared owner of allocations(). A peer context, which does not keep this one alive, detects
   /// by it that they are gone.
@@ -51,6 +53,7 @@ class Context {
   /// True if every access of the context's kernels is checked. It must be set before any object of
   /// the context exists, because code is compiled and memory is laid out for it.
   bool is_checked() const { return settings_.is_checked; }
+  /// Sets is_checked().
   void set_checked(bool is_checked) { settings_.is_checked = is_checked; }
   DeviceHeap& device_heap() { return device_heap_; }
   DeviceGraphs& device_graphs() { return device_graphs_; }
@@ -59,6 +62,7 @@ class Context {
   // Streams.
   /// Registers a stream, so that reset() finds it.
   void add_stream(Stream* stream);
+  /// Unregisters a stream that has been closed.
   void remove_stream(Stream* stream);
   /// A snapshot of the streams, which other threads may create and destroy at any time.
   std::vector<Stream*> streams() const;
@@ -86,6 +90,7 @@ class Context {
   /// recording can begin.
   void set_profiling(bool on, kmb_profile_callback callback, void* user_data,
                      km_release_callback release);
+  /// Passes a record to the profile's callback, which must have been set.
   void record(const kmb_profile_record& record) const { profile_callback_(profile_data_, &record); }
 
   // Stopping.
@@ -98,9 +103,11 @@ class Context {
   /// The number of resets that have begun. A waiting call gives up if it changes, since its work is
   /// lost.
   uint64_t resets() const { return resets_.load(std::memory_order_acquire); }
+  /// The value of the stop word.
   StopReason stop_reason() const { return static_cast<StopReason>(stop_.load()); }
   /// Stops the context's kernels, one of which has exceeded the time limit.
   void stop_overdue();
+  /// The time limit of kernels; 0 if there is none.
   uint64_t timeout_ms() const;
 
   // Failed assertions (assertion.h).

@@ -21,10 +21,12 @@ class Device {
       : ordinal_(ordinal), options_(std::move(options)) {}
 
   uint32_t ordinal() const { return ordinal_; }
+  /// The number of worker threads, which is reported as the number of multiprocessors.
   uint32_t threads() const { return options_.threads; }
   /// Counts an allocation against the device's share of the memory. Fails with
   /// KM_ERROR_OUT_OF_DEVICE_MEMORY if the share is used up.
   Status take_memory(uint64_t size_bytes);
+  /// Undoes take_memory().
   void give_memory_back(uint64_t size_bytes) {
     [[maybe_unused]] const uint64_t taken = taken_bytes_.fetch_sub(size_bytes);
     KM_ASSERT(taken >= size_bytes, "more memory is returned to a device than it has allocated");

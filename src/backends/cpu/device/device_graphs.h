@@ -37,6 +37,7 @@ class DeviceGraphs {
     graphs_[handle] = std::move(graph);
     has_had_any_.store(true);
   }
+  /// Removes the graph with this handle, if there is one.
   void remove(uint64_t handle) {
     const std::lock_guard lock(mutex_);
     graphs_.erase(handle);

@@ -20,7 +20,9 @@ class FlushScope {
   FlushScope(const FlushScope&) = delete;
   FlushScope& operator=(const FlushScope&) = delete;
 
+  /// True if the calling thread flushes any output.
   static bool is_any() { return innermost != nullptr; }
+  /// True if the calling thread flushes this output.
   static bool is_of(const Output* output) {
     const FlushScope* scope = innermost;
     while (scope != nullptr && scope->output_ != output) scope = scope->outer_;
@@ -38,6 +40,7 @@ thread_local const FlushScope* FlushScope::innermost = nullptr;
 
 }  // namespace
 
+/// The text of one flush, moved out of the members so that the callback runs without their lock.
 struct Output::Taken {
   std::string text, error_text;
   uint64_t dropped = 0;

@@ -18,6 +18,7 @@ class Output {
 
   /// The most text that is kept between two flushes. Excess text is dropped and counted.
   uint64_t limit_bytes() const { return limit_bytes_.load(std::memory_order_relaxed); }
+  /// Sets limit_bytes(). Text that is already collected is kept.
   void set_limit(uint64_t size_bytes) { limit_bytes_.store(size_bytes, std::memory_order_relaxed); }
 
   /// Sets the callback; null selects standard output. On return the previous callback is no longer

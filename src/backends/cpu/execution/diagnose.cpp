@@ -142,8 +142,8 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
   switch (fault.kind) {
     case simt::FaultKind::trap:
       return make_error(KM_ERROR_TRAP,
-                        "trap: the kernel calls __trap() or abort(), or is sure to dereference a "
-                        "null pointer there, for which compilers write a trap");
+                        "trap: the kernel calls __trap() or abort(), or certainly dereferences a "
+                        "null pointer there, which compilers replace by a trap");
     case simt::FaultKind::misaligned:
       return make_error(KM_ERROR_MISALIGNED_ADDRESS, "misaligned address %s: an access of %s",
                         hex(fault.fault.address).c_str(),

@@ -61,6 +61,8 @@ bool Executor::make() {
 Executor* Executor::acquire() {
   for (Executor* executor = newest_executor.load(std::memory_order_acquire); executor != nullptr;
        executor = executor->older_) {
+    // The acquire order pairs with release(), so that this thread sees the state that the former
+    // one left.
     if (executor->in_use_.exchange(true, std::memory_order_acquire)) continue;
     executor->kernel_thread_.take_over();
     return executor;

@@ -45,6 +45,7 @@ class FiberBlock : public ResidentBlock {
   uint64_t stack_low() const { return running_ ? warps_[current_]->stack.begin() : 0; }
 
  private:
+  /// A warp with its stack, and the state that a suspended warp needs.
   struct Warp {
     FiberBlock* set = nullptr;
     GuardedRange stack;
@@ -56,6 +57,7 @@ class FiberBlock : public ResidentBlock {
     uint32_t predicates = 0;
     uint64_t pc = 0;  // where the warp last waited
   };
+  /// An arrival count with the warps that wait for it.
   struct Barrier {
     uint32_t arrived = 0;   // number of warps
     uint32_t expected = 0;  // number of threads, 0: all of the block

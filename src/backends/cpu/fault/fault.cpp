@@ -241,14 +241,15 @@ Status install() {
 void report_front(size_t index, Front front) {
   if (front == Front::taken) {
     log(LogLevel::kInfo, "cpu",
-        "the program has installed a handler for signal %d: faults of kernels go before it",
+        "the program has installed a handler for signal %d: faults of kernels are still handled "
+        "first",
         kSignals[index]);
   } else if (front == Front::too_many) {
     static bool said = false;
     if (std::exchange(said, true)) return;
     log(LogLevel::kError, "cpu",
-        "the program goes on installing handlers for signal %d: they get the faults of kernels, "
-        "which end it",
+        "the program keeps installing handlers for signal %d: they now get the faults of kernels, "
+        "which end the program",
         kSignals[index]);
   }
 }

@@ -12,6 +12,7 @@ namespace {
 /// The smallest size that bypasses the caches.
 constexpr uint64_t kLeastStreamedBytes = 4096;
 
+/// The arguments of a guarded move, since a guarded call takes a single pointer.
 struct Move {
   GuardedMove* function;
   void* destination;
@@ -19,6 +20,7 @@ struct Move {
   uint64_t size_bytes;
 };
 
+/// The arguments and the result of a guarded strnlen().
 struct Length {
   const char* text;
   uint64_t limit, result;

@@ -22,6 +22,7 @@ class Arguments {
  public:
   explicit Arguments(const void* source) : source_(static_cast<const uint8_t*>(source)) {}
 
+  /// Copies the next argument, which is aligned to its size; false if *out_address is inaccessible.
   bool take(uint64_t size_bytes, uint64_t* out_address) {
     uint64_t offset = round_up(copy_.size(), size_bytes);
     copy_.resize(offset + size_bytes);
@@ -32,16 +33,19 @@ class Arguments {
     *out_address = fault.address;
     return false;
   }
+  /// The last copied argument as an int.
   int32_t last_int() const {
     int32_t value = 0;
     memcpy(&value, copy_.data() + copy_.size() - sizeof value, sizeof value);
     return value;
   }
+  /// The last copied argument as 64 bits.
   uint64_t last_word() const {
     uint64_t value = 0;
     memcpy(&value, copy_.data() + copy_.size() - sizeof value, sizeof value);
     return value;
   }
+  /// Overwrites the last copied argument, which must have 64 bits.
   void replace_last_word(const void* pointer) {
     memcpy(copy_.data() + copy_.size() - sizeof pointer, &pointer, sizeof pointer);
   }

@@ -35,6 +35,8 @@ constexpr uint64_t kTag = 0x3D;  // the upper byte of every handle
 constexpr uint32_t kIndexBits = 22, kTagShift = 56;
 static_assert(uint64_t{1} << kIndexBits == uint64_t{kChunkSlots} * kMostChunks);
 
+/// A place for an image. `handle` is stored after the image, so that a lookup without a lock sees a
+/// complete one.
 struct Slot {
   std::atomic<uint64_t> handle{0};  // 0: no image
   uint64_t generation = 0;
@@ -44,6 +46,7 @@ struct Slot {
 // Chunks are never freed, because kernels read them without a lock.
 std::atomic<Slot*> chunks[kMostChunks];
 
+/// The slots that are free, and the lock for all changes of the table.
 struct Free {
   std::mutex mutex;
   uint32_t used = 0;             // slots that were ever in use

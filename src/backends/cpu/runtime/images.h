@@ -13,6 +13,7 @@ namespace km::cpu {
 /// unchanged.
 class Images {
  public:
+  /// The process-wide table.
   static Images& instance();
 
   /// Adds an image and returns its handle. Fails if the description is invalid.

@@ -43,12 +43,14 @@ class CallbackQueue {
     return *made;
   }
 
+  /// Implements start_callback_thread().
   bool start() {
     const std::lock_guard lock(mutex_);
     if (!is_started_) is_started_ = start_another();
     return is_started_;
   }
 
+  /// Implements post_callback().
   void add(CallbackTask task) {
     const std::lock_guard lock(mutex_);
     KM_ASSERT(is_started_, "a task is posted to a thread that was not started");
@@ -58,6 +60,7 @@ class CallbackQueue {
 
   void use_thread_end(uint32_t (*take_thread_end)()) { take_thread_end_ = take_thread_end; }
 
+  /// Implements end_callbacks().
   void end(std::chrono::nanoseconds timeout) {
     std::unique_lock lock(mutex_, std::defer_lock);
     // The wait for the lock is bounded: exit() may be called anywhere, even in a signal handler
@@ -111,7 +114,7 @@ class CallbackQueue {
       if (python_ends()) drop_calls();
       if (start_another()) return;
       log(LogLevel::kWarn, "cpu",
-          "a callback ended its thread, but the system has no other: it goes on");
+          "a callback ended its thread, but the system cannot start another: the thread continues");
     }
   }
 

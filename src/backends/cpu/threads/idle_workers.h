@@ -20,8 +20,10 @@ class IdleWorkers {
   /// The number of workers that were woken but do not run yet.
   uint32_t coming() const { return coming_.load(); }
 
-  /// Marks a worker as parked. It can be woken from then on, even before it calls sleep(), so that
-  /// no wake-up is lost.
+  /// Marks a worker as parked. It can be woken from then on, even before it calls sleep(). The
+  /// caller then looks for work once more, and whoever adds work looks for parked workers
+  /// afterwards. All these accesses are sequentially consistent, so that one of the two sees the
+  /// other and no wake-up is lost.
   void park(uint32_t worker);
   /// Sleeps until the worker is woken. If `stays_up` and nobody has woken it, undoes park() and
   /// returns at once.
@@ -31,6 +33,8 @@ class IdleWorkers {
   void wake(uint32_t count);
 
  private:
+  /// A worker's futex word. Each has a cache line of its own, so that a wake-up disturbs no other
+  /// worker.
   struct alignas(64) Place {
     std::atomic<uint32_t> woken{0};
     std::atomic<int> cpu{-1};  // the processor on which the worker last ran

@@ -1,4 +1,4 @@
-// The options for a device's worker threads.
+// The configuration of a device's worker threads.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 namespace km::cpu {
 
+/// Settings that the device fixes before its pool starts.
 struct ThreadPoolOptions {
   uint32_t threads = 1;
   uint32_t first_name = 0;  // the number in the first thread's name, km-cpu-<first_name>

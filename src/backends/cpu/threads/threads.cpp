@@ -16,6 +16,7 @@ __thread bool detail::is_engine_thread __attribute__((tls_model("initial-exec"))
 
 namespace {
 
+/// The arguments of a new thread, which owns them.
 struct Start {
   std::string name;
   int cpu;

@@ -169,7 +169,7 @@ Result<Cublas> Cublas::load(const std::string& path) {
   int major = 0, minor = 0;
   if (result.cublasGetProperty(cublas::kMajorVersion, &major) != cublas::kSuccess ||
       result.cublasGetProperty(cublas::kMinorVersion, &minor) != cublas::kSuccess) {
-    return not_usable(result.path_, "does not say its version");
+    return not_usable(result.path_, "does not report its version");
   }
   result.version_ = std::to_string(major) + "." + std::to_string(minor);
   return result;

@@ -55,7 +55,7 @@ Status check_version(const std::string& path) {
   int version = 0;
   const Called called = driver().cuDriverGetVersion(&version);
   if (!called.ok()) {
-    return unavailable(path + " does not say its version: " + result_text(called.result),
+    return unavailable(path + " does not report its version: " + result_text(called.result),
                        called.result);
   }
   if (version < kMinimumVersion) {

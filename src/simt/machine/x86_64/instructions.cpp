@@ -16,6 +16,7 @@ V embedded_mode(llvm::IRBuilderBase& b, Round round) {
   return b.getInt32(8 | static_cast<uint32_t>(round));
 }
 
+/// The intrinsics of one operation.
 struct Pair {
   I::ID for_f32, for_f64;
 };
