@@ -180,8 +180,7 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) {
     case KM_FUNCTION_ATTRIBUTE_CLUSTER_Z:
       return int64_t{source().reqnctapercluster[attribute - KM_FUNCTION_ATTRIBUTE_CLUSTER_X]};
     default:
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d",
-                        attribute);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d", attribute);
   }
 }
 

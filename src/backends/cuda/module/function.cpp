@@ -139,8 +139,7 @@ km_status function_attribute_get(kmb_function* handle, km_function_attribute att
     }
     const std::optional<cu::CUfunction_attribute> theirs = native(attribute);
     if (!theirs) {
-      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d",
-                        attribute);
+      return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d", attribute);
     }
     const Current current(function.epoch());
     KM_TRY(require_current(function.epoch(), current));
