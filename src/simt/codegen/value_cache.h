@@ -1,5 +1,5 @@
-// ValueCache, which maps the kernel's values to LLVM values at the insertion point. A log of
-// changes makes restoring the state before a branch as cheap as the changes that the branch made.
+// ValueCache, which maps the kernel's values to LLVM values at the insertion point. Scopes restore
+// the state before a branch from a log, in time proportional to the changes that the branch made.
 #pragma once
 
 #include <llvm/IR/Value.h>

@@ -1,4 +1,4 @@
-// Values, which knows where each kernel value is stored, reads operands and writes results.
+// Values, which assigns storage to the kernel's values, reads operands and writes results.
 #pragma once
 
 #include <map>

@@ -11,7 +11,7 @@ using ptx::Type;
 
 void Computations::lower_arithmetic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
-  bool lanes = false;  // an offset-shaped result needs only the scalar operation on the bases
+  bool lanes = false;  // true: compute vectors; offset shapes need only scalars, their bases
   for (const auto& [reg, value] : inst.writes) {
     Shape shape = plan_.shapes->values[value];
     lanes = lanes || shape.is_varying();

@@ -14,8 +14,8 @@
 
 namespace km::simt {
 
-/// Owns the classes that lower instructions, one for each family of forms. It also tells those that
-/// keep state when a basic block or region starts.
+/// Owns the classes that lower instructions, one for each family of forms. Classes with state are
+/// notified when a basic block or region starts.
 class Lowering : public Room {
  public:
   Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
@@ -25,7 +25,8 @@ class Lowering : public Room {
   void begin() { accesses_.begin(); }
   /// Starts a region: no state of earlier code is valid in it.
   void begin_region();
-  /// Starts a basic block that several predecessors may reach, where cached values are not valid.
+  /// Starts a basic block. Cached values are not valid in it if it has several predecessors, so all
+  /// are forgotten.
   void begin_block();
   /// Lowers one instruction. The mode's strategy generates terminators instead.
   void lower(const Inst& inst);

@@ -24,7 +24,7 @@ IndependentThreads::IndependentThreads(Generator& g)
   lowering_.calls().set_leave([this] { exit_group(); });
 }
 
-/// Places the values after the IndependentWarp in scratch memory, where they survive a return of
+/// Places the values after the IndependentWarp in scratch memory, in which they survive a return of
 /// the entry function.
 void IndependentThreads::lay_out() {
   const uint64_t end = values_.lay_out_in_scratch(sizeof(IndependentWarp));

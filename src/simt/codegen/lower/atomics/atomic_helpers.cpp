@@ -98,8 +98,8 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
   if (half.empty() && op != Op::FAdd && op != Op::UIncWrap && op != Op::UDecWrap) {
     return builder.CreateAtomicRMW(op, pointer, first, align, ordering);
   }
-  // LLVM's own loop for these would leave the host's NaN bits in the sum, so the compare-and-swap
-  // loop is generated here.
+  // The other operations need a compare-and-swap loop. LLVM could generate it for most of them, but
+  // its floating-point sums would keep the host's NaN bits.
   auto* bits_type = builder.getIntNTy(type->getScalarSizeInBits());
   auto* function = builder.GetInsertBlock()->getParent();
   auto* before = builder.GetInsertBlock();

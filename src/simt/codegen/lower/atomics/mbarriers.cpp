@@ -1,8 +1,8 @@
 // The 64 bits of an mbarrier object, which PTX leaves to the implementation:
-// 0..19   arrivals that the current phase still needs
-// 20..39  arrivals with which each phase starts
-// 40..61  outstanding bytes of transactions, signed
-// 62..63  the number of the phase, modulo 4
+//   0..19   arrivals that the current phase still needs
+//   20..39  arrivals with which each phase starts
+//   40..61  outstanding bytes of transactions, signed
+//   62..63  the number of the phase, modulo 4
 // Its accesses need not be atomic, because the warps of a block take turns only at calls.
 #include "simt/codegen/lower/atomics/mbarriers.h"
 

@@ -36,8 +36,9 @@ void AccessChecks::note_block_accesses() {
   }
 }
 
-/// This access, and those that surely follow it in the basic block and whose addresses are at
-/// constant distances from it. Testing them together saves their own tests.
+/// The accesses that are tested together with this one: it comes first, and the others surely
+/// follow it in the basic block, at constant distances from its address. One test then replaces
+/// several.
 std::vector<MemoryAccess> AccessChecks::accesses_together(const Inst& inst,
                                                           const MemoryAccess& access) {
   std::vector<MemoryAccess> list{access};

@@ -47,7 +47,7 @@ class LanePlaces {
                        b.CreateVectorSplat(type->getNumElements(), base));
   }
 
-  /// Copies the lanes to memory, where at() can index them by a variable number.
+  /// Copies the lanes to memory, so that at() can index them by a variable number.
   void store(llvm::IRBuilder<>& b) { b.CreateStore(lanes_, slots_); }
   /// The address of a lane with a variable number, after store().
   llvm::Value* at(llvm::IRBuilder<>& b, llvm::Value* lane) {

@@ -47,8 +47,8 @@ std::vector<llvm::Value*> turned(llvm::IRBuilder<>& b, const std::vector<llvm::V
 
 }  // namespace
 
-/// The number of 16-byte rows that are transposed together, as many as fit into the machine's
-/// registers; 0 if rows have another size.
+/// The number of 16-byte rows that are transposed together, which is limited by the machine's
+/// register size; 0 if rows have another size.
 uint32_t RowTranspose::rows_turned(const Access& access) const {
   const uint64_t size = ptx::size_bytes(access.type);
   constexpr uint32_t kRowBytes = 16;
