@@ -153,8 +153,9 @@ class CodeBuilder {
   Value* mask_bits();
   /// Sets the mask for the code that follows.
   void set_mask(Value* mask);
-  /// The type of variables that hold masks: i1 elements on machines with mask registers, otherwise
-  /// i32 elements, since LLVM would pack and unpack bits at each access.
+  /// The type of variables that hold masks. Its elements are i1 on machines with mask registers. On
+  /// others they are i32, because LLVM would pack a vector of i1 at each store and unpack it at
+  /// each load.
   llvm::Type* mask_storage() const { return mask_storage_; }
   /// Stores a mask in a variable of type mask_storage().
   void store_mask(Value* pointer, Value* mask);
