@@ -1,14 +1,34 @@
 // Faults of generated code: reported, contained, and told from everybody else's.
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
 #include <thread>
 #include <vector>
 
 #include "backends/cpu/fault/guarded_memory.h"
 #include "unit/cpu/support.h"
 
+static std::atomic<bool> g_refuses_threads{false};
+
+/// Takes the place of the C library's, so that tests can run out of threads.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*body)(void*), void* argument) noexcept {
+  static const auto real =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return g_refuses_threads ? EAGAIN : real(thread, attributes, body, argument);
+}
+
 namespace km::cpu::test {
 namespace {
 
 using ::testing::HasSubstr;
+
+// A copy of host memory before the first context puts the handlers in place.
+TEST(FaultHandler, IsInstalledAfterItCameToTheFront) {
+  put_handler_in_front(Look::all);
+  EXPECT_TRUE(install_fault_handler());
+}
 
 class FaultTest : public CpuTest {};
 
@@ -149,6 +169,21 @@ KM_TEST_CODE void bad_assertion(const simt::LaunchRecord* record, simt::BlockSta
                                 uint64_t) {
   auto bad = reinterpret_cast<const char*>(uint64_t{24});
   record->runtime->assert_fail(record, state, bad, bad, 1, bad, 0);
+}
+
+KM_TEST_CODE void failed_assertion(const simt::LaunchRecord* record, simt::BlockState* state,
+                                   uint64_t, uint64_t) {
+  record->runtime->assert_fail(record, state, "holds", "test.cu", 1, "kernel", 0);
+}
+
+/// The thread that limits a failed launch cannot be started, so the kernel's own thread does it.
+TEST_P(FaultTest, AnAssertionWithoutAThreadToWatchItEnds) {
+  TestCode code(failed_assertion);
+  launch(stream_, code, {1, 1, 1}, {1, 1, 1}, 0);
+  g_refuses_threads = true;
+  synchronize(stream_);
+  g_refuses_threads = false;
+  EXPECT_EQ(context_->status(), KM_ERROR_ASSERT) << context_->error().message;
 }
 
 TEST_P(FaultTest, AssertionTextsThatCannotBeReadAreSurvived) {

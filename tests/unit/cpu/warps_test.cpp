@@ -57,6 +57,24 @@ TEST_P(WarpsTest, StacksAreAlignedAsTheCallingConventionSays) {
   EXPECT_THAT(out, ::testing::Each(0u));  // behind the return address and the saved rbp
 }
 
+/// Uses its whole stack, at whose end the runtime's helpers need their own.
+KM_TEST_CODE void use_stack(const simt::LaunchRecord* record, simt::BlockState* state, uint32_t) {
+  const auto bytes = argument<uint64_t>(record);
+  auto* const low = static_cast<volatile uint8_t*>(__builtin_alloca(bytes));
+  for (uint64_t at = bytes; at >= 4096; at -= 4096) low[at - 1] = 1;
+  record->runtime->barrier_wait(record, state, 0, 0, 32);
+}
+
+TEST_P(WarpsTest, ALaterKernelsStacksHaveTheirMargin) {
+  TestCode code(use_stack);
+  for (const uint64_t used : {uint64_t{8} << 10, uint64_t{120} << 10, uint64_t{250} << 10}) {
+    code.stack_bytes = used + (4 << 10);
+    launch(stream_, code, {4, 1, 1}, {32 * 32, 1, 1}, used);
+    synchronize(stream_);
+    ASSERT_FALSE(context_->failed()) << used << ": " << context_->error().message;
+  }
+}
+
 /// Warp w leaves after w rounds; those that are left go on.
 KM_TEST_CODE void leave_early(const simt::LaunchRecord* record, simt::BlockState* state,
                               uint32_t warp) {

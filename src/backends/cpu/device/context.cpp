@@ -154,12 +154,12 @@ void Context::settle_assertion() {
   fail(std::move(error), nullptr);
 }
 
-void Context::stop_asserting(uint64_t epoch) {
+void Context::stop_asserting(uint64_t epoch, const KernelThread* self) {
   std::lock_guard reset_lock(reset_mutex_);
   if (!is_asserting(epoch)) return;
   uint32_t none = 0;
   if (!stop_.compare_exchange_strong(none, static_cast<uint32_t>(StopReason::fault))) return;
-  KernelThread::interrupt_all(this, nullptr, kForever);
+  KernelThread::interrupt_all(this, self, kForever);
 }
 
 uint64_t Context::timeout_ms() const { return config().kernel_timeout_ms; }

@@ -116,8 +116,9 @@ class Context {
   uint64_t epoch() const { return epoch_.load(); }
   /// True while neither a reset nor an error has ended the work that asserted in `epoch`.
   bool is_asserting(uint64_t epoch) const { return epoch_.load() == epoch && !failed(); }
-  /// Stops the kernels if is_asserting() still holds.
-  void stop_asserting(uint64_t epoch);
+  /// Stops the kernels if is_asserting() still holds. `self` is the calling thread if it runs one,
+  /// because it cannot wait for itself; it meets the stop word later.
+  void stop_asserting(uint64_t epoch, const KernelThread* self);
   /// Records a failed assertion, which becomes the sticky error when the current command ends, so
   /// that other threads of the kernel can report theirs.
   void note_assertion(Error error);

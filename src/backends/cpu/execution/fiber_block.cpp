@@ -32,13 +32,15 @@ bool FiberBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_t w
          make_stacks(unit.stacks_of_block(warp_count), unit.stack_bytes);
 }
 
-/// Allocates stacks of at least `stack_bytes` for `count` warps; false if there is no memory.
+/// Allocates stacks of at least `stack_bytes` and the margin for `count` warps; false if there is
+/// no memory.
 bool FiberBlock::make_stacks(uint32_t count, uint64_t stack_bytes) {
   KM_ASSERT(count != 0 && count <= kMaxWarps, "a block has no warps, or more than it may have");
-  if (count <= prepared_ && stack_bytes <= stack_bytes_) return true;
+  const uint64_t needed_bytes = stack_bytes + kStackMarginBytes;
+  if (count <= prepared_ && needed_bytes <= stack_bytes_) return true;
   uint64_t size = stack_bytes_;
-  if (stack_bytes > size || size == 0) {
-    size = round_up(stack_bytes + kStackMarginBytes, kMinimumStackBytes);
+  if (needed_bytes > size) {
+    size = round_up(needed_bytes, kMinimumStackBytes);
     prepared_ = 0;
   }
   for (uint32_t i = prepared_; i < count; ++i) {

@@ -227,7 +227,9 @@ std::mutex front_mutex;
 Status install() {
   const std::lock_guard lock(front_mutex);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    if (take_front(i) == Front::taken) continue;
+    const Front front = take_front(i);
+    // A copy before the first context may have put them in place already.
+    if (front == Front::taken || front == Front::kept) continue;
     int code = errno;
     Error error = make_error(KM_ERROR_INTERNAL, "cannot install a handler for signal %d: %s",
                              kSignals[i], strerror(code));

@@ -17,13 +17,13 @@ void watch(Context* context, uint64_t epoch) {
   for (uint32_t waited = 0; waited < kGraceMs && context->is_asserting(epoch); waited += kTurnMs) {
     usleep(kTurnMs * 1000);
   }
-  context->stop_asserting(epoch);
+  context->stop_asserting(epoch, nullptr);
   context->release();
 }
 
 }  // namespace
 
-void limit_failed_launch(const LaunchRun& run) noexcept {
+void limit_failed_launch(const LaunchRun& run, const KernelThread& self) noexcept {
   auto* const context = static_cast<Context*>(const_cast<void*>(run.owner));
   const uint64_t epoch = context->epoch();
   context->retain();
@@ -34,7 +34,7 @@ void limit_failed_launch(const LaunchRun& run) noexcept {
     started = false;
   }
   if (started) return;
-  context->stop_asserting(epoch);
+  context->stop_asserting(epoch, &self);
   context->release();
 }
 

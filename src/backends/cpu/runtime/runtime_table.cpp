@@ -124,7 +124,7 @@ bool note_assertion(const LaunchRecord& record, BlockState* state, const FailedA
   constexpr uint32_t kMostLines = 1024;  // printf output is limited, too
   const auto& run = *static_cast<const LaunchRun*>(record.host);
   const uint32_t before = run.assertions->fetch_add(1, std::memory_order_relaxed);
-  if (before == 0) limit_failed_launch(run);
+  if (before == 0) limit_failed_launch(run, executor_of(state).kernel_thread());
   const auto text_at = [](const char* text) {
     return read_text(text, kNameLimit).value_or("(unreadable)");
   };
