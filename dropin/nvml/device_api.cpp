@@ -226,6 +226,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
   });
 }
 
+/// Older versions know a part of nvmlPciInfo_t: this one all but busId, the first no pciSubSystemId
+/// either.
 nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* info) {
   return call([&](const Driver&) -> nvmlReturn_t {
     LIB_REQUIRE(info);

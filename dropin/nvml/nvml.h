@@ -7,28 +7,6 @@
 #include "dropin/library/driver.h"
 #include "dropin/nvml/generated/api.h"
 
-extern "C" {
-
-struct nvmlMemory_t {
-  unsigned long long total, free, used;
-};
-struct nvmlMemory_v2_t {
-  unsigned version;
-  unsigned long long total, reserved, free, used;
-};
-struct nvmlUtilization_t {
-  unsigned gpu, memory;
-};
-/// Older versions of nvmlDeviceGetPciInfo have a part of it: the second all but busId, the first no
-/// pciSubSystemId either.
-struct nvmlPciInfo_t {
-  char busIdLegacy[16];
-  unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
-  char busId[32];
-};
-
-}  // extern "C"
-
 namespace km::nvml {
 
 using library::Driver;

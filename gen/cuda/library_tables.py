@@ -1,9 +1,10 @@
 """Types, prototypes and exported functions of NVIDIA's libraries beside the driver, from the public
 headers of each: dropin/*/generated/api.h and functions.def.
 
-A new library is a row of LIBRARIES. Only names, numbers and types are taken. The headers of some
-libraries come in packages too large for a set-up; while a header lies in none of the folders below,
-the committed tables count as fresh.
+A new library is a row of LIBRARIES. Only names, numbers and types are taken, whatever the types of
+other libraries are: gcc does nothing but expand macros, so that an empty text can stand in for
+their headers. The headers of some libraries come in packages too large for a set-up; while a header
+lies in none of the folders below, the committed tables count as fresh.
 """
 
 import collections
@@ -20,32 +21,67 @@ from cuda.cuda_driver import ROOT
 
 @dataclass(frozen=True)
 class Library:
-    name: str  # its room below dropin/
+    name: str  # of its macros; its room below dropin/ unless `room` says another
     header: str
-    prefix: str  # of its functions and types
+    prefix: str  # a pattern that names of its functions and types begin with
     package: str  # where the header comes from, for people
     version: str  # a pattern in the header; its groups are the version's parts
+    room: str = ""
+    api_file: str = "api.h"
+    functions_file: str = "functions.def"  # empty: the header has none
+    more_headers: tuple = ()  # further ones, in the folder of the first
     defines: tuple = ()
     stand_ins: dict = field(default_factory=dict)  # for headers that it includes: {name: text}
     left_out: frozenset = frozenset()  # declared, but not exported
     undeclared: tuple = ()  # exported, but not declared: their parameters are not looked at
     includes: tuple = ()  # lines for types that are not its own
     constants: str = ""  # a pattern for macros whose numbers are taken
+    types: str = ""  # a pattern for types that are taken although no function names them
+    structures: str = ""  # a pattern for structures whose members are taken
+
+    def path(self, file):
+        return f"dropin/{self.room or self.name}/generated/{file}"
+
+    @property
+    def headers(self):
+        return (self.header, *self.more_headers)
 
 
+CUDA_TYPES = '#include "dropin/library/cuda_types.h"\n\n'
+BLAS_STAND_INS = dict.fromkeys(("cuda_runtime.h", "driver_types.h", "library_types.h",
+                                "cuComplex.h", "cuda_fp16.h", "cuda_bf16.h", "stdint.h",
+                                "stddef.h", "stdio.h"), "")  # fmt: skip
+BLAS_VERSION = r"#define CUBLAS_VER_MAJOR (\d+)\s+#define CUBLAS_VER_MINOR (\d+)"
 LIBRARIES = [
+    Library("library", "library_types.h", "cuda|library", "nvidia-cuda-runtime", r"\A()",
+            api_file="library_types.h", functions_file="", types=r"(?:cuda|library)\w+"),
     Library("nvml", "nvml.h", "nvml", "nvidia-nvml-dev",
-            r"#define NVML_API_VERSION\s+(\d+)", ("NVML_NO_UNVERSIONED_FUNC_DEFS",),
-            undeclared=("nvmlGetFunctionPointer",), constants=r"NVML_DEVICE_ARCH_\w+"),
+            r"#define NVML_API_VERSION\s+(\d+)", defines=("NVML_NO_UNVERSIONED_FUNC_DEFS",),
+            undeclared=("nvmlGetFunctionPointer",), constants=r"NVML_DEVICE_ARCH_\w+",
+            structures=r"nvml(?:Memory|Memory_v2|Utilization|PciInfo)_t"),
     Library("nvrtc", "nvrtc.h", "nvrtc", "nvidia-cuda-nvrtc", r"\A()",
             left_out=frozenset({"nvrtcGetTypeName"})),
     Library("curand", "curand.h", "curand", "nvidia-curand",
             r"#define CURAND_VER_MAJOR (\d+)\s+#define CURAND_VER_MINOR (\d+)",
             left_out=frozenset({"curandGenerateBinomial", "curandGenerateBinomialMethod"}),
-            stand_ins={"cuda_runtime.h": "typedef struct CUstream_st* cudaStream_t;\n"
-                       "typedef enum { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL } "
-                       "libraryPropertyType;\n"},
-            includes=('#include "dropin/library/cuda_types.h"\n\n',)),
+            stand_ins={"cuda_runtime.h": ""}, includes=(CUDA_TYPES,)),
+    Library("cublas", "cublas_api.h", "cublas", "nvidia-cublas", BLAS_VERSION,
+            more_headers=("cublas.h", "cublasXt.h"),
+            # Routines of half numbers are declared for C++ alone.
+            defines=("CUBLASAPI=", "__cplusplus=201103L"),
+            stand_ins=BLAS_STAND_INS, includes=(CUDA_TYPES,),
+            undeclared=("cublasSbdmm", "cublasDbdmm", "cublasCbdmm", "cublasZbdmm",
+                        "cublasGetBackdoor", "cublasSetBackdoor", "cublasSetBackdoorEx",
+                        "cublasGetEnvironmentMode", "cublasSetEnvironmentMode")),
+    Library("cublasLt", "cublasLt.h", "cublasLt", "nvidia-cublas", r"\A()", room="cublas",
+            api_file="lt_api.h", functions_file="lt_functions.def",
+            defines=("CUBLASAPI=",), stand_ins=BLAS_STAND_INS,
+            left_out=frozenset({"cublasLtDisableCpuInstructionsSetMask"}),
+            includes=("#include <cstdio>\n\n", '#include "dropin/cublas/generated/api.h"\n\n'),
+            constants=r"CUBLASLT_NUMERICAL_IMPL_FLAGS_\w+",
+            types=r"cublasLt(?:Order|BatchMode|PointerMode|PointerModeMask|Epilogue"
+                  r"|ReductionScheme|MatmulMatrixScale|MatmulBatchInvarianceFlags)_t",
+            structures=r"cublasLt\w+"),
 ]  # fmt: skip
 
 
@@ -60,14 +96,15 @@ def find_header(library):
 
 
 def preprocess(library, header, *flags):
+    """The text of the library's headers, each by itself: some refuse to be included together."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in library.stand_ins.items():
             (pathlib.Path(folder) / name).write_text(text)
         command = ["gcc", "-E", "-P", "-x", "c", *(f"-D{each}" for each in library.defines),
                    *flags, "-I", folder, "-I", str(header.parent), "-"]  # fmt: skip
-        text = f"#include <{library.header}>\n"
-        done = subprocess.run(command, input=text, text=True, check=True, capture_output=True)
-    return done.stdout
+        done = [subprocess.run(command, input=f"#include <{each}>\n", text=True, check=True,
+                               capture_output=True) for each in library.headers]  # fmt: skip
+    return "".join(each.stdout for each in done)
 
 
 def split(text):
@@ -125,13 +162,17 @@ def read(name):
     return version, text, dict(sorted(found.items()))
 
 
+NUMBER = r"\d+|0x[0-9a-fA-F]+|\(0x[0-9a-fA-F]+(?:ull)? *<< *\d+\)"
+
+
 def numbers(library):
     """Lines for macros that stand for numbers."""
     if not library.constants:
         return []
     text = preprocess(library, find_header(library), "-dM")
-    found = re.findall(rf"^#define ({library.constants}) (\d+|0x[0-9a-fA-F]+)$", text, re.M)
-    return [f"inline constexpr unsigned {name} = {value};\n" for name, value in sorted(found)]
+    found = re.findall(rf"^#define ({library.constants}) ({NUMBER})$", text, re.M)
+    return [f"inline constexpr {'uint64_t' if 'ull' in value else 'unsigned'} {name} = {value};\n"
+            for name, value in sorted(found)]  # fmt: skip
 
 
 def enums(text):
@@ -145,38 +186,74 @@ def enums(text):
     return found
 
 
-def types_text(library, text, used):
-    """Definitions of the types that functions have; structures are names alone."""
-    handles = {name: tag for tag, name in re.findall(
-        r"typedef\s+struct\s+(\w+)\s*\*\s*(\w+)\s*;", text)}  # fmt: skip
-    arrays = {name: (kind, count) for kind, name, count in re.findall(
-        r"typedef\s+([\w ]+?)\s+(\w+)\[(\d+)\]\s*;", text)}  # fmt: skip
-    aliases = {name: " ".join(kind.split()) for kind, name in re.findall(
-        r"typedef\s+((?!struct|enum|union)\w[\w ]*?)\s+(\w+)\s*;", text)}  # fmt: skip
-    lines, done = [], set()
+def aliases(text):
+    """{name: the type that it stands for}."""
+    found = {name: re.sub(r"\s*\*\s*", "*", " ".join(kind.split())) for kind, name in re.findall(
+        r"typedef\s+((?!struct|enum|union)\w[\w ]*?[\s*]\s*)(\w+)\s*;", text)}  # fmt: skip
+    names = dict(re.findall(r"typedef\s+enum\s+(\w+)\s*\{[^{}]*\}\s*(\w+)\s*;", text))
+    for tag, name in re.findall(r"typedef\s+enum\s+(\w+)\s+(\w+)\s*;", text):
+        if names.get(tag, name) != name:
+            found[name] = names[tag]
+    return found
 
-    def define(name):
-        if name in done or not name.startswith(library.prefix):
+
+class Types:
+    """The types of a library's preprocessed header, defined in our spelling, each after those that
+    it needs. Structures are names alone, but for those that the library's row names.
+    """
+
+    def __init__(self, library, text):
+        self.library = library
+        self.enums = enums(text)
+        self.aliases = aliases(text)
+        self.handles = {name: tag for tag, name in re.findall(
+            r"typedef\s+struct\s+(\w+)\s*\*\s*(\w+)\s*;", text)}  # fmt: skip
+        self.arrays = {name: (kind, count) for kind, name, count in re.findall(
+            r"typedef\s+([\w ]+?)\s+(\w+)\[(\d+)\]\s*;", text)}  # fmt: skip
+        self.structures = {name: body for body, name in re.findall(
+            r"typedef\s+struct\s*\w*\s*\{([^{}]*)\}\s*(\w+)\s*;", text)
+            if library.structures and re.fullmatch(library.structures, name)}  # fmt: skip
+        self.callbacks = {name: (result, parameters) for result, name, parameters in re.findall(
+            r"typedef\s+(\w+)\s*\(\s*\*\s*(\w+)\s*\)\s*\(([^()]*)\)\s*;", text)}  # fmt: skip
+        self.lines, self.done = [], set()
+
+    def names(self):
+        """The types that the library's row asks for, whether functions have them or not."""
+        known = {**self.enums, **self.aliases}
+        wanted = self.library.types
+        return [name for name in known if wanted and re.fullmatch(wanted, name)]
+
+    def define(self, name):
+        if name in self.done or not re.match(self.library.prefix, name):
             return
-        done.add(name)
-        if name in known:
-            values = (" ".join(each.split()) for each in known[name].split(","))
-            body = "".join(f"  {each},\n" for each in values if each)
-            lines.append(f"enum {name} : int32_t {{\n{body}}};\n")
-        elif name in handles:
-            lines.append(f"typedef struct {handles[name]}* {name};\n")
-        elif name in arrays:
-            lines.append(f"typedef {arrays[name][0]} {name}[{arrays[name][1]}];\n")
-        elif name in aliases:
-            define(aliases[name])
-            lines.append(f"typedef {aliases[name]} {name};\n")
-        else:
-            lines.append(f"struct {name};\n")
+        self.done.add(name)
+        self.lines.append(self.definition(name))
 
-    known = enums(text)
-    for name in used:
-        define(name)
-    return lines
+    def definition(self, name):
+        if name in self.enums:
+            values = (" ".join(each.split()) for each in self.enums[name].split(","))
+            body = "".join(f"  {each},\n" for each in values if each)
+            return f"enum {name} : int32_t {{\n{body}}};\n"
+        if name in self.handles:
+            return f"typedef struct {self.handles[name]}* {name};\n"
+        if name in self.arrays:
+            return f"typedef {self.arrays[name][0]} {name}[{self.arrays[name][1]}];\n"
+        if name in self.callbacks:
+            result, inside = self.callbacks[name]
+            parameters = ", ".join(named(each, i)[0] for i, each in enumerate(split(inside)))
+            return f"typedef {result} (*{name})({parameters});\n"
+        if name in self.aliases:
+            self.define(self.aliases[name].rstrip("*"))
+            return f"typedef {self.aliases[name]} {name};\n"
+        if name in self.structures:
+            return f"struct {name} {{\n{self.members(name)}}};\n"
+        return f"struct {name};\n"
+
+    def members(self, name):
+        lines = [" ".join(each.split()) for each in self.structures[name].split(";")]
+        for word in re.findall(r"\w+", self.structures[name]):
+            self.define(word)
+        return "".join(f"  {each};\n" for each in lines if each)
 
 
 def banner(library):
@@ -188,13 +265,25 @@ def api_text(library):
     _, text, functions = read(library.name)
     words = " ".join(f"{result} {' '.join(d for d, _ in parameters)}"
                      for result, parameters in functions.values())  # fmt: skip
-    used = sorted(set(re.findall(rf"\b{library.prefix}\w+", words)))
+    types = Types(library, text)
+    used = set(re.findall(rf"\b(?:{library.prefix})\w+", words)).union(types.names())
+    for name in sorted(used):
+        types.define(name)
     lines = [banner(library), "// clang-format off\n", "#pragma once\n\n",
              "#include <cstddef>\n#include <cstdint>\n\n", *library.includes, 'extern "C" {\n',
-             *numbers(library), *types_text(library, text, used)]  # fmt: skip
+             *numbers(library), *types.lines]  # fmt: skip
     lines += [f"{result} {symbol}({', '.join(d for d, _ in parameters)});\n"
               for symbol, (result, parameters) in functions.items()]  # fmt: skip
     return "".join([*lines, "}\n"])
+
+
+def row_kind(symbol, result, status, found):
+    """Which macro a function's row has: "", "TEXT_" if it returns no status, "OLD_" if there is a
+    newer form of it, which does.
+    """
+    if result == status:
+        return ""
+    return "OLD_" if found.get(f"{symbol}_v2", ("",))[0] == status else "TEXT_"
 
 
 def functions_text(library):
@@ -204,10 +293,14 @@ def functions_text(library):
     found.update({symbol: (status, []) for symbol in library.undeclared})
     lines = [banner(library), f"// KM_{name}_FUNCTION(symbol, status, parameters, arguments); "
              "KM_*_TEXT_FUNCTION: those that give something else\n"]  # fmt: skip
+    kinds = {symbol: row_kind(symbol, result, status, found)
+             for symbol, (result, _) in found.items()}  # fmt: skip
+    if "OLD_" in kinds.values():
+        lines.append("// KM_*_OLD_FUNCTION: of these, those that symbol##_v2 has taken over from\n")
     for symbol, (result, parameters) in sorted(found.items()):
         declared = ", ".join(each for each, _ in parameters)
         passed = ", ".join(name for _, name in parameters)
-        macro = f"KM_{name}_FUNCTION" if result == status else f"KM_{name}_TEXT_FUNCTION"
+        macro = f"KM_{name}_{kinds[symbol]}FUNCTION"
         lines.append(f"{macro}({symbol}, {result}, ({declared}), ({passed}))\n")
     return "".join(lines)
 
@@ -220,7 +313,9 @@ def kept(make, library, path):
 def outputs():
     found = {}
     for library in LIBRARIES:
-        for name, make in (("api.h", api_text), ("functions.def", functions_text)):
-            path = f"dropin/{library.name}/generated/{name}"
+        for name, make in ((library.api_file, api_text), (library.functions_file, functions_text)):
+            if not name:
+                continue
+            path = library.path(name)
             found[path] = lambda tool, m=make, each=library, p=path: kept(m, each, p)
     return found

@@ -1,13 +1,11 @@
-// Weak definitions of every name in NVIDIA's library; an implemented function's definition replaces
-// the weak one. The headers with prototypes are not included, because the parameters are not read.
-#include <cstdint>
+// Every name of NVIDIA's library, weakly: a function that is implemented elsewhere takes its place.
+#include "dropin/cublas/frame/handle.h"
+#include "dropin/frame/stub.h"
 
-namespace km::cublas {
-
-int32_t not_supported(const char* function) noexcept;  // frame/not_supported.cpp
-
-}  // namespace km::cublas
-
-#define KM_CUBLAS_FUNCTION(symbol) \
-  extern "C" [[gnu::weak]] int32_t symbol() { return km::cublas::not_supported(#symbol); }
-#include "dropin/cublas/api/functions.def"
+#define KM_CUBLAS_OLD_FUNCTION(symbol, result, parameters, arguments)
+#define KM_CUBLAS_TEXT_FUNCTION(symbol, result, parameters, arguments)
+#define KM_CUBLAS_FUNCTION(symbol, result, parameters, arguments)            \
+  extern "C" [[gnu::weak]] result symbol parameters {                        \
+    return km::frame::Stub<km::cublas::MissingFunctions>{#symbol} arguments; \
+  }
+#include "dropin/cublas/generated/functions.def"

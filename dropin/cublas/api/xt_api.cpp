@@ -7,20 +7,6 @@
 #include "dropin/cublas/version/version.h"
 #include "dropin/cublas/xt/level3.h"
 
-#ifdef KM_NVIDIA_HEADERS
-#include <cublasXt.h>
-#else
-extern "C" {
-typedef struct cublasXtContext* cublasXtHandle_t;
-typedef enum {
-  CUBLASXT_PINNING_DISABLED = 0,
-  CUBLASXT_PINNING_ENABLED = 1
-} cublasXtPinnedMemMode_t;
-typedef enum { CUBLASXT_FLOAT = 0, CUBLASXT_DOUBLECOMPLEX = 3 } cublasXtOpType_t;
-typedef enum { CUBLASXT_GEMM = 0, CUBLASXT_ROUTINE_MAX = 12 } cublasXtBlasOp_t;
-}
-#endif
-
 namespace km::cublas {
 namespace {
 

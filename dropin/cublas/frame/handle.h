@@ -6,7 +6,7 @@
 
 #include "base/callback/contained_call.h"
 #include "base/process/fork.h"
-#include "dropin/cublas/frame/types.h"
+#include "dropin/cublas/generated/api.h"
 #include "dropin/frame/call.h"
 #include "dropin/library/driver.h"
 #include "dropin/library/handles.h"
@@ -76,6 +76,7 @@ struct BlasLibrary : frame::Library {
   using Status = cublasStatus_t;
   static constexpr Status kOutOfMemory = CUBLAS_STATUS_ALLOC_FAILED;
   static constexpr Status kUnexpected = CUBLAS_STATUS_INTERNAL_ERROR;
+  static constexpr Status kNotSupported = CUBLAS_STATUS_NOT_SUPPORTED;
   static constexpr frame::StatusOfResult<Status> kStatuses[] = {
       {cu::CUDA_SUCCESS, CUBLAS_STATUS_SUCCESS},
       {cu::CUDA_ERROR_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE},
@@ -101,6 +102,12 @@ struct BlasLibrary : frame::Library {
     }
     end_thread_if_begun();
   }
+};
+
+/// Describes functions that are not implemented: programs do not probe for them, so the first such
+/// call is shown.
+struct MissingFunctions : BlasLibrary {
+  static bool is_answer(const char*, cublasStatus_t) noexcept { return false; }
 };
 
 /// Converts a result of the driver to a cublasStatus_t.

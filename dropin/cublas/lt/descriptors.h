@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dropin/cublas/frame/handle.h"
-#include "dropin/cublas/lt/types.h"
+#include "dropin/cublas/generated/lt_api.h"
 #include "dropin/library/value_table.h"
 
 namespace km::cublas {
@@ -14,20 +14,21 @@ struct MatrixLayout {
   using Opaque = cublasLtMatrixLayoutOpaque_t;
   uint64_t mark;
   uint32_t type;
-  int32_t order;  // 0: column-major, 1: row-major
+  int32_t order;  // a cublasLtOrder_t
   int32_t batch_count;
-  uint32_t batch_mode;  // 0: strided, 1: array of pointers in device memory
+  uint32_t batch_mode;  // a cublasLtBatchMode_t
   uint64_t rows, columns;
   int64_t leading, batch_offset, plane_offset;
-  bool has_pointers() const { return batch_mode == 1; }
+  bool has_pointers() const { return batch_mode == CUBLASLT_BATCH_MODE_POINTER_ARRAY; }
 };
 static_assert(sizeof(MatrixLayout) <= 64);  // the size that programs reserve
 
 struct MatmulDescriptor {
-  static constexpr uint64_t kMark = 0x9d3b7a514c6d6b02;
+  static constexpr uint32_t kMark = 0x7a516b02;  // short, because programs reserve so little
   static constexpr library::HandleKind kKind = library::HandleKind::kMatmulDescriptor;
   using Opaque = cublasLtMatmulDescOpaque_t;
-  uint64_t mark;
+  uint32_t mark;
+  uint32_t batch_invariance;  // a cublasLtMatmulBatchInvarianceFlags_t
   int32_t compute_type, scale_type, pointer_mode;
   int32_t operation_a, operation_b, operation_c, fill_mode;
   int32_t epilogue, aux_type, bias_type, sm_count_target;
@@ -61,6 +62,7 @@ struct Preference {
   float most_waves;
   uint64_t most_workspace_bytes, implementation_mask;
 };
+static_assert(sizeof(Preference) <= 64);
 
 /// Emulation settings, which have no effect. Products report this by writing -1 to
 /// `mantissa_bit_count`.

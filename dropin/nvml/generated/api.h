@@ -271,8 +271,18 @@ enum nvmlMemoryLocation_t : int32_t {
   NVML_MEMORY_LOCATION_SRAM = 7,
   NVML_MEMORY_LOCATION_COUNT,
 };
-struct nvmlMemory_t;
-struct nvmlMemory_v2_t;
+struct nvmlMemory_t {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+struct nvmlMemory_v2_t {
+  unsigned int version;
+  unsigned long long total;
+  unsigned long long reserved;
+  unsigned long long free;
+  unsigned long long used;
+};
 enum nvmlNvLinkCapability_t : int32_t {
   NVML_NVLINK_CAP_P2P_SUPPORTED = 0,
   NVML_NVLINK_CAP_SYSMEM_ACCESS = 1,
@@ -318,7 +328,15 @@ enum nvmlPageRetirementCause_t : int32_t {
 };
 struct nvmlPciInfoExt_v1_t;
 typedef nvmlPciInfoExt_v1_t nvmlPciInfoExt_t;
-struct nvmlPciInfo_t;
+struct nvmlPciInfo_t {
+  char busIdLegacy[16];
+  unsigned int domain;
+  unsigned int bus;
+  unsigned int device;
+  unsigned int pciDeviceId;
+  unsigned int pciSubSystemId;
+  char busId[32];
+};
 enum nvmlPcieLinkState_t : int32_t {
   NVML_PCIE_LINK_KEEP = 0,
   NVML_PCIE_LINK_SHUT_DOWN,
@@ -473,7 +491,10 @@ struct nvmlUnitFanSpeeds_t;
 struct nvmlUnitInfo_t;
 typedef struct nvmlUnit_st* nvmlUnit_t;
 struct nvmlUnrepairableMemoryStatus_v1_t;
-struct nvmlUtilization_t;
+struct nvmlUtilization_t {
+  unsigned int gpu;
+  unsigned int memory;
+};
 enum nvmlValueType_t : int32_t {
   NVML_VALUE_TYPE_DOUBLE = 0,
   NVML_VALUE_TYPE_UNSIGNED_INT = 1,
