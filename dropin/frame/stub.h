@@ -13,7 +13,7 @@ struct Stub {
   template <class... Arguments>
   typename L::Status operator()(Arguments...) const {
     return call<L>(function, [] {
-      explain("the function is not implemented: %s", L::name_of(L::kNotSupported));
+      explain("the function is not implemented");
       return L::kNotSupported;
     });
   }

@@ -27,6 +27,10 @@ int cublasLtMatmulDescSetAttribute(void*, int, const void*, size_t);
 int cublasLtMatmulPreferenceCreate(void**);
 int cublasLtMatmulPreferenceDestroy(void*);
 int cublasLtMatmulPreferenceSetAttribute(void*, int, const void*, size_t);
+int cublasLtMatmulPreferenceGetAttribute(void*, int, void*, size_t, size_t*);
+int cublasLtMatmulDescGetAttribute(void*, int, void*, size_t, size_t*);
+int cublasLtMatmulAlgoConfigSetAttribute(uint64_t*, int, const void*, size_t);
+int cublasLtMatmulAlgoConfigGetAttribute(const uint64_t*, int, void*, size_t, size_t*);
 int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, result*,
                                    int*);
 int cublasLtMatmulAlgoGetHeuristicForStream(void*, void*, void*, void*, void*, void*, void*, int,
@@ -318,6 +322,57 @@ static void algorithms_have_capabilities(void** state) {
            cublasLtMatmulAlgoCapGetAttribute(found.algorithm, unknown[i], &flags, 8, &written));
   }
   OK(cublasLtMatmulPreferenceDestroy(preference));
+  drop();
+}
+
+/* The header says which value each attribute has at first. */
+static void attributes_begin_as_the_header_says(void** state) {
+  (void)state;
+  enum { REDUCTION_SCHEMES = 3, REDUCTION_DIM = 13, ROWS_OF_D, COLUMNS_OF_D };
+  enum { BATCH_INVARIANCE = 41, DISABLED = 0, ALIGN_2B = 1, UNSET = 0x8000 };
+  make(R_32F, COMPUTE_32F, R_32F);
+  const uint32_t zero = 0, four = 4;
+  uint32_t value = 1;
+  size_t written = 0;
+  void* preference;
+  OK(cublasLtMatmulPreferenceCreate(&preference));
+  OK(cublasLtMatmulPreferenceGetAttribute(preference, REDUCTION_SCHEMES, &value, 4, &written));
+  assert_int_equal(value, 7);
+  for (int id = REDUCTION_DIM; id <= COLUMNS_OF_D; ++id) {
+    OK(cublasLtMatmulPreferenceGetAttribute(preference, id, &value, 4, &written));
+    assert_int_equal(value, 0);
+    OK(cublasLtMatmulPreferenceSetAttribute(preference, id, &zero, 4));
+    EXPECT(NOT_SUPPORTED, cublasLtMatmulPreferenceSetAttribute(preference, id, &four, 4));
+  }
+  OK(cublasLtMatmulPreferenceDestroy(preference));
+  OK(cublasLtMatmulDescGetAttribute(matmul, BATCH_INVARIANCE, &value, 4, &written));
+  assert_int_equal(value, UNSET);
+  const uint32_t flags[] = {DISABLED, ALIGN_2B, UNSET};
+  const int expected[] = {0, NOT_SUPPORTED, 0};
+  for (int i = 0; i < 3; ++i) {
+    OK(cublasLtMatmulDescSetAttribute(matmul, BATCH_INVARIANCE, &flags[i], 4));
+    EXPECT(expected[i], multiply(1, 0));
+  }
+  drop();
+}
+
+static void settings_of_algorithms_keep_their_values(void** state) {
+  (void)state;
+  enum { SPLIT_K = 2, INNER_SHAPE = 7, CLUSTER_SHAPE = 8 };
+  make(R_32F, COMPUTE_32F, R_32F);
+  uint64_t algorithm[8];
+  OK(cublasLtMatmulAlgoInit(lt, COMPUTE_32F, R_32F, R_32F, R_32F, R_32F, R_32F, 0, algorithm));
+  for (int id = 0; id <= CLUSTER_SHAPE; ++id) {
+    const size_t size_bytes = id >= INNER_SHAPE ? 2 : 4;
+    uint32_t value = 0;
+    size_t written = 0;
+    OK(cublasLtMatmulAlgoConfigGetAttribute(algorithm, id, &value, size_bytes, &written));
+    assert_int_equal(value, id == SPLIT_K ? 1 : 0);
+    assert_int_equal(written, size_bytes);
+    OK(cublasLtMatmulAlgoConfigSetAttribute(algorithm, id, &value, size_bytes));
+    value = 2;
+    EXPECT(NOT_SUPPORTED, cublasLtMatmulAlgoConfigSetAttribute(algorithm, id, &value, size_bytes));
+  }
   drop();
 }
 
@@ -636,6 +691,8 @@ int main(void) {
       TEST(small_numbers_have_scales),
       TEST(heuristics_say_whether_a_product_is_possible),
       TEST(algorithms_have_capabilities),
+      TEST(attributes_begin_as_the_header_says),
+      TEST(settings_of_algorithms_keep_their_values),
       TEST(descriptors_of_emulation_are_kept),
       TEST(the_cache_of_heuristics_has_a_capacity),
       TEST(descriptors_are_checked),

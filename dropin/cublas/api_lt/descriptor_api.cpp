@@ -12,78 +12,103 @@ namespace {
 
 #define KM_AT(Type, member) offsetof(Type, member), sizeof(Type::member)
 constexpr Attribute kLayout[] = {
-    {0, KM_AT(MatrixLayout, type)},         {1, KM_AT(MatrixLayout, order)},
-    {2, KM_AT(MatrixLayout, rows)},         {3, KM_AT(MatrixLayout, columns)},
-    {4, KM_AT(MatrixLayout, leading)},      {5, KM_AT(MatrixLayout, batch_count)},
-    {6, KM_AT(MatrixLayout, batch_offset)}, {7, KM_AT(MatrixLayout, plane_offset)},
-    {8, KM_AT(MatrixLayout, batch_mode)},
+    {CUBLASLT_MATRIX_LAYOUT_TYPE, KM_AT(MatrixLayout, type)},
+    {CUBLASLT_MATRIX_LAYOUT_ORDER, KM_AT(MatrixLayout, order)},
+    {CUBLASLT_MATRIX_LAYOUT_ROWS, KM_AT(MatrixLayout, rows)},
+    {CUBLASLT_MATRIX_LAYOUT_COLS, KM_AT(MatrixLayout, columns)},
+    {CUBLASLT_MATRIX_LAYOUT_LD, KM_AT(MatrixLayout, leading)},
+    {CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, KM_AT(MatrixLayout, batch_count)},
+    {CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, KM_AT(MatrixLayout, batch_offset)},
+    {CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, KM_AT(MatrixLayout, plane_offset)},
+    {CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, KM_AT(MatrixLayout, batch_mode)},
 };
 constexpr char kNoGroups[] =
     "grouped layouts are not there; call cublasGemmGroupedBatchedEx, or cublasLtMatmul for each "
     "group";
 constexpr FixedAttribute kFixedLayout[] = {
-    {9, 8, kNoGroups},  {10, 8, kNoGroups}, {11, 8, kNoGroups},
-    {12, 4, kNoGroups}, {13, 4, kNoGroups},
+    {CUBLASLT_GROUPED_MATRIX_LAYOUT_ROWS_ARRAY, 8, kNoGroups},
+    {CUBLASLT_GROUPED_MATRIX_LAYOUT_COLS_ARRAY, 8, kNoGroups},
+    {CUBLASLT_GROUPED_MATRIX_LAYOUT_LD_ARRAY, 8, kNoGroups},
+    {CUBLASLT_GROUPED_MATRIX_LAYOUT_ROWS_COLS_ARRAY_INTEGER_WIDTH, 4, kNoGroups},
+    {CUBLASLT_GROUPED_MATRIX_LAYOUT_LD_ARRAY_INTEGER_WIDTH, 4, kNoGroups},
+};
+constexpr FixedAttribute kFixedPreference[] = {
+    {CUBLASLT_MATMUL_PREF_GROUPED_AVERAGE_REDUCTION_DIM, 4, kNoGroups},
+    {CUBLASLT_MATMUL_PREF_GROUPED_DESC_D_AVERAGE_ROWS, 4, kNoGroups},
+    {CUBLASLT_MATMUL_PREF_GROUPED_DESC_D_AVERAGE_COLS, 4, kNoGroups},
 };
 constexpr char kNoBlockScales[] =
     "scales are one f32 for a matrix (CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F); scale blocks or "
     "rows "
     "before the product, or rows by CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST";
 constexpr FixedAttribute kFixedMatmul[] = {
-    {31, 4, kNoBlockScales}, {32, 4, kNoBlockScales}, {33, 4, kNoBlockScales},
-    {34, 4, kNoBlockScales}, {35, 4, kNoBlockScales}, {36, 8, kNoBlockScales},
-    {37, 4, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, 4, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_B_SCALE_MODE, 4, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_C_SCALE_MODE, 4, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_D_SCALE_MODE, 4, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE, 4, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER, 8, kNoBlockScales},
+    {CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE, 4, kNoBlockScales},
 };
 constexpr Attribute kMatmul[] = {
-    {0, KM_AT(MatmulDescriptor, compute_type)},
-    {1, KM_AT(MatmulDescriptor, scale_type)},
-    {2, KM_AT(MatmulDescriptor, pointer_mode)},
-    {3, KM_AT(MatmulDescriptor, operation_a)},
-    {4, KM_AT(MatmulDescriptor, operation_b)},
-    {5, KM_AT(MatmulDescriptor, operation_c)},
-    {6, KM_AT(MatmulDescriptor, fill_mode)},
-    {7, KM_AT(MatmulDescriptor, epilogue)},
-    {8, KM_AT(MatmulDescriptor, bias)},
-    {10, KM_AT(MatmulDescriptor, bias_batch_stride)},
-    {11, KM_AT(MatmulDescriptor, aux)},
-    {12, KM_AT(MatmulDescriptor, aux_leading)},
-    {13, KM_AT(MatmulDescriptor, aux_batch_stride)},
-    {14, KM_AT(MatmulDescriptor, alpha_batch_stride)},
-    {15, KM_AT(MatmulDescriptor, sm_count_target)},
-    {17, KM_AT(MatmulDescriptor, scales[0])},
-    {18, KM_AT(MatmulDescriptor, scales[1])},
-    {19, KM_AT(MatmulDescriptor, scales[2])},
-    {20, KM_AT(MatmulDescriptor, scales[3])},
-    {21, KM_AT(MatmulDescriptor, largest)},
-    {22, KM_AT(MatmulDescriptor, aux_type)},
-    {23, KM_AT(MatmulDescriptor, aux_scale)},
-    {24, KM_AT(MatmulDescriptor, aux_largest)},
-    {25, KM_AT(MatmulDescriptor, is_accumulation_fast)},
-    {26, KM_AT(MatmulDescriptor, bias_type)},
-    {38, KM_AT(MatmulDescriptor, emulation)},
-    {39, KM_AT(MatmulDescriptor, alpha_stride)},
-    {40, KM_AT(MatmulDescriptor, beta_stride)},
+    {CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, KM_AT(MatmulDescriptor, compute_type)},
+    {CUBLASLT_MATMUL_DESC_SCALE_TYPE, KM_AT(MatmulDescriptor, scale_type)},
+    {CUBLASLT_MATMUL_DESC_POINTER_MODE, KM_AT(MatmulDescriptor, pointer_mode)},
+    {CUBLASLT_MATMUL_DESC_TRANSA, KM_AT(MatmulDescriptor, operation_a)},
+    {CUBLASLT_MATMUL_DESC_TRANSB, KM_AT(MatmulDescriptor, operation_b)},
+    {CUBLASLT_MATMUL_DESC_TRANSC, KM_AT(MatmulDescriptor, operation_c)},
+    {CUBLASLT_MATMUL_DESC_FILL_MODE, KM_AT(MatmulDescriptor, fill_mode)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE, KM_AT(MatmulDescriptor, epilogue)},
+    {CUBLASLT_MATMUL_DESC_BIAS_POINTER, KM_AT(MatmulDescriptor, bias)},
+    {CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, KM_AT(MatmulDescriptor, bias_batch_stride)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, KM_AT(MatmulDescriptor, aux)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, KM_AT(MatmulDescriptor, aux_leading)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, KM_AT(MatmulDescriptor, aux_batch_stride)},
+    {CUBLASLT_MATMUL_DESC_ALPHA_VECTOR_BATCH_STRIDE, KM_AT(MatmulDescriptor, alpha_batch_stride)},
+    {CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, KM_AT(MatmulDescriptor, sm_count_target)},
+    {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, KM_AT(MatmulDescriptor, scales[0])},
+    {CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, KM_AT(MatmulDescriptor, scales[1])},
+    {CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, KM_AT(MatmulDescriptor, scales[2])},
+    {CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, KM_AT(MatmulDescriptor, scales[3])},
+    {CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, KM_AT(MatmulDescriptor, largest)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, KM_AT(MatmulDescriptor, aux_type)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER, KM_AT(MatmulDescriptor, aux_scale)},
+    {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, KM_AT(MatmulDescriptor, aux_largest)},
+    {CUBLASLT_MATMUL_DESC_FAST_ACCUM, KM_AT(MatmulDescriptor, is_accumulation_fast)},
+    {CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, KM_AT(MatmulDescriptor, bias_type)},
+    {CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR, KM_AT(MatmulDescriptor, emulation)},
+    {CUBLASLT_MATMUL_DESC_ALPHA_BATCH_STRIDE, KM_AT(MatmulDescriptor, alpha_stride)},
+    {CUBLASLT_MATMUL_DESC_BETA_BATCH_STRIDE, KM_AT(MatmulDescriptor, beta_stride)},
+    {CUBLASLT_MATMUL_DESC_BATCH_INVARIANCE_FLAGS, KM_AT(MatmulDescriptor, batch_invariance)},
 };
 constexpr Attribute kEmulation[] = {
-    {0, KM_AT(EmulationDescriptor, strategy)},
-    {1, KM_AT(EmulationDescriptor, special_values)},
-    {2, KM_AT(EmulationDescriptor, mantissa_control)},
-    {3, KM_AT(EmulationDescriptor, most_mantissa_bits)},
-    {4, KM_AT(EmulationDescriptor, mantissa_bit_offset)},
-    {5, KM_AT(EmulationDescriptor, mantissa_bit_count)},
+    {CUBLASLT_EMULATION_DESC_STRATEGY, KM_AT(EmulationDescriptor, strategy)},
+    {CUBLASLT_EMULATION_DESC_SPECIAL_VALUES_SUPPORT, KM_AT(EmulationDescriptor, special_values)},
+    {CUBLASLT_EMULATION_DESC_FIXEDPOINT_MANTISSA_CONTROL,
+     KM_AT(EmulationDescriptor, mantissa_control)},
+    {CUBLASLT_EMULATION_DESC_FIXEDPOINT_MAX_MANTISSA_BIT_COUNT,
+     KM_AT(EmulationDescriptor, most_mantissa_bits)},
+    {CUBLASLT_EMULATION_DESC_FIXEDPOINT_MANTISSA_BIT_OFFSET,
+     KM_AT(EmulationDescriptor, mantissa_bit_offset)},
+    {CUBLASLT_EMULATION_DESC_FIXEDPOINT_MANTISSA_BIT_COUNT_POINTER,
+     KM_AT(EmulationDescriptor, mantissa_bit_count)},
 };
 constexpr Attribute kTransform[] = {
-    {0, KM_AT(TransformDescriptor, scale_type)},
-    {1, KM_AT(TransformDescriptor, pointer_mode)},
-    {2, KM_AT(TransformDescriptor, operation_a)},
-    {3, KM_AT(TransformDescriptor, operation_b)},
+    {CUBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE, KM_AT(TransformDescriptor, scale_type)},
+    {CUBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE, KM_AT(TransformDescriptor, pointer_mode)},
+    {CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, KM_AT(TransformDescriptor, operation_a)},
+    {CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, KM_AT(TransformDescriptor, operation_b)},
 };
 constexpr Attribute kPreference[] = {
-    {0, KM_AT(Preference, search_mode)},          {1, KM_AT(Preference, most_workspace_bytes)},
-    {3, KM_AT(Preference, reduction_mask)},       {5, KM_AT(Preference, alignments[0])},
-    {6, KM_AT(Preference, alignments[1])},        {7, KM_AT(Preference, alignments[2])},
-    {8, KM_AT(Preference, alignments[3])},        {9, KM_AT(Preference, most_waves)},
-    {12, KM_AT(Preference, implementation_mask)},
+    {CUBLASLT_MATMUL_PREF_SEARCH_MODE, KM_AT(Preference, search_mode)},
+    {CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, KM_AT(Preference, most_workspace_bytes)},
+    {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, KM_AT(Preference, reduction_mask)},
+    {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, KM_AT(Preference, alignments[0])},
+    {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, KM_AT(Preference, alignments[1])},
+    {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, KM_AT(Preference, alignments[2])},
+    {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, KM_AT(Preference, alignments[3])},
+    {CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT, KM_AT(Preference, most_waves)},
+    {CUBLASLT_MATMUL_PREF_IMPL_MASK, KM_AT(Preference, implementation_mask)},
 };
 #undef KM_AT
 
@@ -95,7 +120,7 @@ struct Attributes {
 constexpr Attributes kLayouts = {kLayout, kFixedLayout};
 constexpr Attributes kMatmuls = {kMatmul, kFixedMatmul};
 constexpr Attributes kTransforms = {kTransform, {}};
-constexpr Attributes kPreferences = {kPreference, {}};
+constexpr Attributes kPreferences = {kPreference, kFixedPreference};
 constexpr Attributes kEmulations = {kEmulation, {}};
 
 template <class T>

@@ -132,34 +132,57 @@ cublasStatus_t check_product(cublasLtHandle_t handle, const void* matmul, const 
   return give_algorithm("result", layouts, result);
 }
 
+// Products are sums of multiply-adds in f32, f64 and integers, of inputs of every type but TF32.
+constexpr uint64_t kNumerics =
+    CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
+    CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_64F | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32I |
+    (CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_INPUT_TYPE_MASK & ~CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32);
+constexpr uint64_t kAllPointerModes =
+    2 * CUBLASLT_POINTER_MODE_MASK_ALPHA_DEVICE_VECTOR_BETA_HOST - 1;
+constexpr uint64_t kAllEpilogues = 2 * CUBLASLT_EPILOGUE_BGRADB - 1;
+
 /// Returns false if the capability is unknown. Every value has 4 bytes except the numerical flags.
 bool find_capability(const cublasLtMatmulAlgo_t& algorithm, int id, uint64_t* value,
                      size_t* width) {
-  constexpr int kStridedBatch = 3, kOutOfPlace = 4, kPointerModes = 11, kEpilogues = 12;
-  constexpr int kNumericalFlags = 15, kAlignmentOfA = 16, kAlignmentOfD = 19;
-  constexpr int kPointerArrayBatch = 21;
-  constexpr uint64_t kAllPointerModes = 31, kAllEpilogues = 1023;
-  // Numerical flags: multiply-add on CUDA cores; sums in f32, f64 and integers; inputs of every
-  // type but TF32.
-  constexpr uint64_t kNumerics = 1 | 0xe << 8 | 0xfb << 16;
-  constexpr uint32_t kOthers = 0xe064e7;  // bit set of capabilities whose value is 0
-  if (id < 0 || id > 23) return false;
-  *width = id == kNumericalFlags ? sizeof(uint64_t) : sizeof(uint32_t);
-  if (id == kStridedBatch || id == kOutOfPlace || id == kPointerArrayBatch) {
-    *value = 1;
-  } else if (id == kPointerModes) {
-    *value = kAllPointerModes;
-  } else if (id == kEpilogues) {
-    *value = kAllEpilogues;
-  } else if (id == kNumericalFlags) {
-    *value = kNumerics;
-  } else if (id >= kAlignmentOfA && id <= kAlignmentOfD) {
-    *value = algorithm.data[1] >> (8 * (id - kAlignmentOfA)) & 0xff;
-  } else {
-    *value = 0;
-    return (kOthers >> id & 1) != 0;
+  *width = sizeof(uint32_t);
+  switch (id) {
+    case CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT:
+    case CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT:
+    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_BATCH_SUPPORT:
+      *value = 1;
+      return true;
+    case CUBLASLT_ALGO_CAP_POINTER_MODE_MASK:
+      *value = kAllPointerModes;
+      return true;
+    case CUBLASLT_ALGO_CAP_EPILOGUE_MASK:
+      *value = kAllEpilogues;
+      return true;
+    case CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS:
+      *width = sizeof(uint64_t);
+      *value = kNumerics;
+      return true;
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES:
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES:
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES:
+    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES:
+      *value = algorithm.data[1] >> (8 * (id - CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES)) & 0xff;
+      return true;
+    case CUBLASLT_ALGO_CAP_SPLITK_SUPPORT:
+    case CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK:
+    case CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT:
+    case CUBLASLT_ALGO_CAP_UPLO_SUPPORT:
+    case CUBLASLT_ALGO_CAP_TILE_IDS:
+    case CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX:
+    case CUBLASLT_ALGO_CAP_CUSTOM_MEMORY_ORDER:
+    case CUBLASLT_ALGO_CAP_STAGES_IDS:
+    case CUBLASLT_ALGO_CAP_LD_NEGATIVE:
+    case CUBLASLT_ALGO_CAP_FLOATING_POINT_EMULATION_SUPPORT:
+    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_GROUPED_SUPPORT:
+      *value = 0;
+      return true;
+    default:
+      return false;
   }
-  return true;
 }
 
 /// Products are not emulated, so -1 is stored as the number of mantissa bits that an emulation
@@ -178,12 +201,16 @@ cublasStatus_t report_emulation(const Handle& h, const MatmulDescriptor& matmul)
 
 /// The size of an algorithm setting; fails unless `given_bytes` suits it.
 cublasStatus_t find_width(int id, size_t given_bytes, size_t* out) {
-  constexpr int kLast = 8, kFirstShort = 7;
-  if (id < 0 || id > kLast) return invalid("algorithms have no attribute %d", id);
-  *out = id >= kFirstShort ? sizeof(uint16_t) : sizeof(uint32_t);
+  if (id < CUBLASLT_ALGO_CONFIG_ID || id > CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID) {
+    return invalid("algorithms have no attribute %d", id);
+  }
+  *out = id >= CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID ? sizeof(uint16_t) : sizeof(uint32_t);
   if (given_bytes >= *out) return CUBLAS_STATUS_SUCCESS;
   return invalid("sizeInBytes is %zu; attribute %d has %zu", given_bytes, id, *out);
 }
+
+/// The value that an algorithm setting has: k is in one part, all else is 0.
+uint32_t setting_of(int id) { return id == CUBLASLT_ALGO_CONFIG_SPLITK_NUM ? 1 : 0; }
 
 constexpr size_t kDefaultCacheCapacity = 8192;
 std::atomic<size_t> cache_capacity{kDefaultCacheCapacity};
@@ -401,7 +428,7 @@ cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// The only algorithm has no choices: every setting accepts just the value 0.
+// The only algorithm has no choices: every setting accepts just the value that it has, or 0.
 cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
                                                     cublasLtMatmulAlgoConfigAttributes_t id,
                                                     const void* value, size_t size_bytes) {
@@ -412,9 +439,10 @@ cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algo,
     LIB_TRY(find_width(static_cast<int>(id), size_bytes, &width));
     uint32_t number = 0;
     LIB_TRY(read_place("buf", value, &number, width));
-    if (number == 0) return CUBLAS_STATUS_SUCCESS;
-    return unsupported("attribute %d of algorithms has no choices; leave it at 0",
-                       static_cast<int>(id));
+    const uint32_t only = setting_of(id);
+    if (number == only || number == 0) return CUBLAS_STATUS_SUCCESS;
+    return unsupported("attribute %d of algorithms cannot be %u: the only algorithm has %u",
+                       static_cast<int>(id), number, only);
   });
 }
 
@@ -429,8 +457,8 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
     LIB_TRY(find_width(static_cast<int>(id), size_bytes == 0 ? SIZE_MAX : size_bytes, &width));
     if (written != nullptr) LIB_TRY(write_value("sizeWritten", written, width));
     if (size_bytes == 0) return CUBLAS_STATUS_SUCCESS;
-    constexpr uint32_t kZero = 0;
-    return write_place("buf", value, &kZero, width);
+    const uint32_t number = setting_of(id);
+    return write_place("buf", value, &number, width);
   });
 }
 

@@ -19,8 +19,9 @@ MatmulDescriptor make_matmul(int compute_type, int scale_type) {
   matmul.compute_type = compute_type;
   matmul.scale_type = scale_type;
   matmul.fill_mode = CUBLAS_FILL_MODE_FULL;
-  matmul.epilogue = 1;
+  matmul.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   matmul.aux_type = matmul.bias_type = -1;
+  matmul.batch_invariance = CUBLASLT_BATCH_INVARIANCE_UNSET;
   return matmul;
 }
 
@@ -34,7 +35,7 @@ TransformDescriptor make_transform(int scale_type) {
 Preference make_preference() {
   Preference preference{};
   preference.mark = Preference::kMark;
-  preference.reduction_mask = UINT32_MAX;
+  preference.reduction_mask = CUBLASLT_REDUCTION_SCHEME_MASK;
   for (uint32_t& alignment : preference.alignments) alignment = 256;
   preference.implementation_mask = UINT64_MAX;
   return preference;

@@ -10,41 +10,33 @@ namespace km::cublas {
 namespace {
 
 constexpr unsigned kThreads = 256;
-enum { kByColumns = 0, kByRows = 1 };
-enum {
-  kBias = 4,
-  kDRelu = 8,
-  kBiasGradient = 16,
-  kRelu = 2,
-  kGelu = 32,
-  kDGelu = 64,
-  kAux = 128,
-  kGradientA = 256,
-  kGradientB = 512
-};
-enum { kHost = 0, kDevice = 1, kVectors = 2, kAlphaVectorBetaZero = 3, kAlphaVectorBetaHost = 4 };
+// The parts that epilogues are made of.
+constexpr int kBias = CUBLASLT_EPILOGUE_BIAS;
+constexpr int kAux = CUBLASLT_EPILOGUE_RELU_AUX & ~CUBLASLT_EPILOGUE_RELU;
+constexpr int kBiasGradient = CUBLASLT_EPILOGUE_DRELU_BGRAD & ~CUBLASLT_EPILOGUE_DRELU;
 
 bool is_known_epilogue(int epilogue) {
-  constexpr int kKnown[] = {1,
-                            kRelu,
-                            kRelu | kAux,
-                            kBias,
-                            kRelu | kBias,
-                            kRelu | kAux | kBias,
-                            kDRelu | kAux,
-                            kDRelu | kAux | kBiasGradient,
-                            kGelu,
-                            kGelu | kAux,
-                            kGelu | kBias,
-                            kGelu | kAux | kBias,
-                            kDGelu | kAux,
-                            kDGelu | kAux | kBiasGradient,
-                            kGradientA,
-                            kGradientB};
-  for (const int known : kKnown) {
-    if (epilogue == known) return true;
+  switch (epilogue) {
+    case CUBLASLT_EPILOGUE_DEFAULT:
+    case CUBLASLT_EPILOGUE_RELU:
+    case CUBLASLT_EPILOGUE_RELU_AUX:
+    case CUBLASLT_EPILOGUE_BIAS:
+    case CUBLASLT_EPILOGUE_RELU_BIAS:
+    case CUBLASLT_EPILOGUE_RELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DRELU:
+    case CUBLASLT_EPILOGUE_DRELU_BGRAD:
+    case CUBLASLT_EPILOGUE_GELU:
+    case CUBLASLT_EPILOGUE_GELU_AUX:
+    case CUBLASLT_EPILOGUE_GELU_BIAS:
+    case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DGELU:
+    case CUBLASLT_EPILOGUE_DGELU_BGRAD:
+    case CUBLASLT_EPILOGUE_BGRADA:
+    case CUBLASLT_EPILOGUE_BGRADB:
+      return true;
+    default:
+      return false;
   }
-  return false;
 }
 
 bool is_complex_type(int type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
@@ -61,7 +53,7 @@ Extent extent_of(const MatrixLayout& layout, int operation) {
 /// Converts a row-major matrix to its column-major transpose by changing the operation.
 cublasStatus_t find_operation(const MatrixLayout& layout, int operation, cublasOperation_t* out) {
   *out = static_cast<cublasOperation_t>(operation);
-  if (layout.order == kByColumns) return CUBLAS_STATUS_SUCCESS;
+  if (layout.order == CUBLASLT_ORDER_COL) return CUBLAS_STATUS_SUCCESS;
   if (operation == CUBLAS_OP_C && is_complex_type(static_cast<int>(layout.type))) {
     return unsupported(
         "conjugate transpositions of matrices by rows are not there; lay the matrix out by "
@@ -72,7 +64,7 @@ cublasStatus_t find_operation(const MatrixLayout& layout, int operation, cublasO
 }
 
 cublasStatus_t check_layout(const char* name, const MatrixLayout& layout) {
-  if (layout.order != kByColumns && layout.order != kByRows) {
+  if (layout.order != CUBLASLT_ORDER_COL && layout.order != CUBLASLT_ORDER_ROW) {
     return unsupported(
         "the order %d of %s is not there; lay it out by CUBLASLT_ORDER_COL or CUBLASLT_ORDER_ROW",
         layout.order, name);
@@ -81,7 +73,7 @@ cublasStatus_t check_layout(const char* name, const MatrixLayout& layout) {
     return unsupported("planes of %s are not there; the parts of complex numbers lie side by side",
                        name);
   }
-  if (layout.batch_mode > 1) {
+  if (layout.batch_mode > CUBLASLT_BATCH_MODE_POINTER_ARRAY) {
     return unsupported(
         "the batch mode %u of %s is not there; use CUBLASLT_BATCH_MODE_STRIDED or "
         "CUBLASLT_BATCH_MODE_POINTER_ARRAY",
@@ -147,7 +139,8 @@ cublasStatus_t set_epilogue(const MatmulDescriptor& matmul, const MatmulLayouts&
   finish.largest = reinterpret_cast<uint64_t>(matmul.largest);
   const bool has_scale = finish.scales[0] != 0 || finish.scales[1] != 0 || finish.scales[2] != 0 ||
                          finish.scales[3] != 0;
-  if (matmul.epilogue != 1 || has_scale || finish.largest != 0) product->set_finishing();
+  if (matmul.epilogue != CUBLASLT_EPILOGUE_DEFAULT || has_scale || finish.largest != 0)
+    product->set_finishing();
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -157,27 +150,27 @@ cublasStatus_t set_scalars(const MatmulDescriptor& matmul, const MatmulOperands&
                            Product* product) {
   const void* beta = operands.beta;
   switch (matmul.pointer_mode) {
-    case kHost:
+    case CUBLASLT_POINTER_MODE_HOST:
       product->set_pointer_mode(false, false);
       break;
-    case kDevice:
+    case CUBLASLT_POINTER_MODE_DEVICE:
       product->set_pointer_mode(true, true);
       break;
-    case kVectors:
+    case CUBLASLT_POINTER_MODE_DEVICE_VECTOR:
       product->set_pointer_mode(true, true);
       break;
-    case kAlphaVectorBetaZero:
+    case CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO:
       product->set_pointer_mode(true, false);
       beta = kZero;
       break;
-    case kAlphaVectorBetaHost:
+    case CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST:
       product->set_pointer_mode(true, false);
       break;
     default:
       return invalid("the pointer mode is %d, which is not a pointer mode", matmul.pointer_mode);
   }
   if (matmul.alpha_stride != 0 || matmul.beta_stride != 0) {
-    if (matmul.pointer_mode != kDevice) {
+    if (matmul.pointer_mode != CUBLASLT_POINTER_MODE_DEVICE) {
       return unsupported(
           "scalars of each matrix of a batch lie in device memory alone: use "
           "CUBLASLT_POINTER_MODE_DEVICE");
@@ -185,8 +178,10 @@ cublasStatus_t set_scalars(const MatmulDescriptor& matmul, const MatmulOperands&
     product->finish().alpha.batch_step = matmul.alpha_stride;
     product->finish().beta.batch_step = matmul.beta_stride;
   }
-  if (matmul.pointer_mode >= kVectors) product->set_alpha_per_row(matmul.alpha_batch_stride);
-  if (matmul.pointer_mode == kVectors) product->finish().beta.row_step = 1;
+  if (matmul.pointer_mode >= CUBLASLT_POINTER_MODE_DEVICE_VECTOR)
+    product->set_alpha_per_row(matmul.alpha_batch_stride);
+  if (matmul.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR)
+    product->finish().beta.row_step = 1;
   product->set_scalars(operands.alpha, beta);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -212,6 +207,13 @@ cublasStatus_t check_features(const MatmulDescriptor& matmul) {
     return unsupported(
         "triangles of D are not there; use CUBLAS_FILL_MODE_FULL, or cublas<t>syrkx and herkx");
   }
+  if (matmul.batch_invariance != CUBLASLT_BATCH_INVARIANCE_UNSET &&
+      matmul.batch_invariance != CUBLASLT_BATCH_INVARIANCE_DISABLED) {
+    return unsupported(
+        "batch invariance (%u) is not there; use CUBLASLT_BATCH_INVARIANCE_DISABLED and products "
+        "of one size",
+        matmul.batch_invariance);
+  }
   if (matmul.aux_scale != nullptr || matmul.aux_largest != nullptr) {
     return unsupported(
         "scales of the auxiliary matrix are not there; give it a type that needs none, as "
@@ -234,7 +236,7 @@ cublasStatus_t sum_gradient(Handle& handle, const MatmulDescriptor& matmul,
   if (matmul.bias == nullptr) return invalid("the place for the bias's gradient is null");
   const MatrixLayout& layout = *gradient.layout;
   SumParameters p{};
-  const bool by_columns = layout.order == kByColumns;
+  const bool by_columns = layout.order == CUBLASLT_ORDER_COL;
   const int64_t row = by_columns ? 1 : layout.leading, column = by_columns ? layout.leading : 1;
   p.source.address = reinterpret_cast<uint64_t>(gradient.data);
   p.source.row_step = gradient.sums_columns ? row : column;
@@ -268,11 +270,11 @@ cublasStatus_t run_gradients(Handle& handle, const MatmulDescriptor& matmul,
   if ((matmul.epilogue & kBiasGradient) != 0) {
     return sum_gradient(handle, matmul, {operands.d, layouts.d, true}, type_d);
   }
-  if (matmul.epilogue == kGradientA) {  // over k, per row of op(A)
+  if (matmul.epilogue == CUBLASLT_EPILOGUE_BGRADA) {  // over k, per row of op(A)
     const bool plain = matmul.operation_a == CUBLAS_OP_N;
     return sum_gradient(handle, matmul, {operands.a, layouts.a, plain}, type_d);
   }
-  if (matmul.epilogue == kGradientB) {  // over k, per column of op(B)
+  if (matmul.epilogue == CUBLASLT_EPILOGUE_BGRADB) {  // over k, per column of op(B)
     const bool plain = matmul.operation_b == CUBLAS_OP_N;
     return sum_gradient(handle, matmul, {operands.b, layouts.b, !plain}, type_d);
   }
@@ -310,7 +312,7 @@ cublasStatus_t check_matmul(const MatmulDescriptor& matmul, const MatmulLayouts&
   LIB_TRY(check_features(matmul));
   ComputeTypes types;
   LIB_TRY(find_types(matmul, *layouts.a, &types));
-  if (is_complex(types.sums) && matmul.epilogue != 1) {
+  if (is_complex(types.sums) && matmul.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     return unsupported("complex epilogues are not there; use CUBLASLT_EPILOGUE_DEFAULT");
   }
   for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c, layouts.d}) {
@@ -337,7 +339,7 @@ cublasStatus_t run_matmul(Handle& handle, const MatmulDescriptor& matmul,
   product.set_a(operands.a, a.leading, operation_a);
   product.set_b(operands.b, b.leading, operation_b);
   product.set_c_and_d(operands.c, c.leading, operands.d, d.leading);
-  product.set_orders(c.order == kByRows, d.order == kByRows);
+  product.set_orders(c.order == CUBLASLT_ORDER_ROW, d.order == CUBLASLT_ORDER_ROW);
   if (d.has_pointers()) {
     product.set_pointers(d.batch_count);
   } else if (d.batch_count > 1) {
@@ -355,7 +357,7 @@ namespace {
 /// A matrix with the steps that its order and operation imply.
 StridedMatrix strided(const MatrixLayout& layout, int operation, const void* data) {
   StridedMatrix matrix{};
-  const bool turned = (layout.order == kByRows) != (operation != CUBLAS_OP_N);
+  const bool turned = (layout.order == CUBLASLT_ORDER_ROW) != (operation != CUBLAS_OP_N);
   matrix.address = reinterpret_cast<uint64_t>(data);
   matrix.row_step = turned ? layout.leading : 1;
   matrix.column_step = turned ? 1 : layout.leading;
@@ -387,7 +389,8 @@ cublasStatus_t check_transform(const TransformDescriptor& transform, const Matmu
   for (const MatrixLayout* each : {layouts.a, layouts.b, layouts.c}) {
     if (each == nullptr) continue;
     LIB_TRY(check_type(*each));
-    const auto length = static_cast<int64_t>(each->order == kByRows ? each->columns : each->rows);
+    const auto length =
+        static_cast<int64_t>(each->order == CUBLASLT_ORDER_ROW ? each->columns : each->rows);
     if (each->leading < length) {
       return invalid("a leading dimension is %lld; %lld elements lie side by side",
                      static_cast<long long>(each->leading), static_cast<long long>(length));
@@ -426,7 +429,7 @@ cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transfor
   LIB_REQUIRE(operands.a);
   LIB_REQUIRE(operands.c);
   FinishParameters finish{};
-  const bool on_device = transform.pointer_mode == kDevice;
+  const bool on_device = transform.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
   LIB_TRY(set_factor("alpha", operands.alpha, transform.scale_type, on_device, &finish.alpha));
   if (layouts.b != nullptr && operands.b != nullptr) {
     LIB_TRY(set_factor("beta", operands.beta, transform.scale_type, on_device, &finish.beta));
@@ -444,7 +447,7 @@ cublasStatus_t run_transform(Handle& handle, const TransformDescriptor& transfor
   pack.is_conjugated = transform.operation_a == CUBLAS_OP_C ? 1 : 0;
   finish.product = memory.address();
   finish.d = strided(c, CUBLAS_OP_N, operands.c);
-  finish.epilogue = 1;
+  finish.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const int64_t rows = finish.rows, columns = finish.columns, batches = c.batch_count;
   LIB_TRY(KernelArrays(handle)
               .add("A", pack.source, rows, columns, batches)

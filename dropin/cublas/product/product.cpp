@@ -10,6 +10,7 @@
 #include "dropin/cublas/frame/arrays.h"
 #include "dropin/cublas/frame/kernels_ptx.h"
 #include "dropin/cublas/frame/numbers.h"
+#include "dropin/cublas/generated/lt_api.h"
 
 namespace km::cublas {
 namespace {
@@ -46,7 +47,7 @@ Product::Product(Handle& handle, const ComputeTypes& types)
       types_(types),
       alpha_on_device_(handle.has_device_pointers()),
       beta_on_device_(handle.has_device_pointers()) {
-  finish_.epilogue = 1;  // CUBLASLT_EPILOGUE_DEFAULT
+  finish_.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 void Product::set_types(int a, int b, int c, int d) {
@@ -282,7 +283,9 @@ cublasStatus_t Product::check_finish() const {
     const ArrayShape bias{m_, 1, 1, 0, batch_count_, finish_.bias_batch_step};
     arrays.add("the bias", finish_.bias, bias, bytes_of(finish_.bias_type));
   }
-  constexpr int kOfBits = 2 | 8;  // epilogues with a bit mask: ReLU and its gradient
+  // Epilogues with a bit mask: ReLU and its gradient.
+  constexpr int kAux = CUBLASLT_EPILOGUE_RELU_AUX & ~CUBLASLT_EPILOGUE_RELU;
+  constexpr int kOfBits = CUBLASLT_EPILOGUE_RELU | (CUBLASLT_EPILOGUE_DRELU & ~kAux);
   if ((finish_.epilogue & kOfBits) != 0) {
     arrays.add_bits("the auxiliary matrix", finish_.aux, m_, n_, batch_count_);
   } else {
