@@ -21,3 +21,5 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # The plugin's folder below the library's, the same in the build tree and installed.
 set(KM_PLUGIN_SUBDIR kernelmill-${PROJECT_VERSION})
+# Commands that take the place of NVIDIA's, first on PATH under `kernelmill exec`.
+set(KM_COMMANDS_SUBDIR ${KM_PLUGIN_SUBDIR}/cuda/bin)

@@ -67,8 +67,8 @@ _kernelmill() {
     trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output' -- "$cur") ;;
     trace:*) _filedir ;;
     exec:-*)
-      mapfile -t COMPREPLY < <(compgen -W '--help --devices --cc --memory --unchecked --log --trace' \
-        -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -W '--help --devices --cc --memory --unchecked --no-replace --log
+        --trace' -- "$cur")
       ;;
     exec:*) _filedir ;;
     tune:-*)

@@ -98,6 +98,7 @@ complete -c kernelmill -n $exec -l devices -x -d "How many devices"
 complete -c kernelmill -n $exec -l cc -x -d "Compute capability"
 complete -c kernelmill -n $exec -l memory -x -d "Memory of the devices"
 complete -c kernelmill -n $exec -l unchecked -d "Full speed"
+complete -c kernelmill -n $exec -l no-replace -x -d "Leave a library in place"
 complete -c kernelmill -n $exec -l log -d "Show every call"
 complete -c kernelmill -n $exec -l trace -r -d "Where the trace goes"
 

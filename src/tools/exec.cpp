@@ -3,18 +3,17 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/cuda/compute_capability.h"
 #include "base/file/file_writer.h"
-#include "base/process/dylib.h"
 #include "base/process/exec_report.h"
-#include "km_version.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/exec/missing_libraries.h"
+#include "tools/exec/own_libraries.h"
 #include "tools/kernels/program.h"
 
 namespace km::tools {
@@ -30,13 +29,15 @@ class ExecCommand : public Command {
   int run() override;
 
  private:
-  Status prepare(const ExecReportOwner& shared) const;
+  Status prepare(const OwnLibraries& own, const ExecReportOwner& shared) const;
   Status check_options() const;
   Status set_options() const;
+  Result<OwnLibraries> libraries() const;
   bool tell_missing_libraries(int code) const;
 
   int devices_ = 0;  // not given
   std::string capability_, trace_;
+  std::vector<std::string> left_alone_;
   std::optional<uint64_t> memory_bytes_;
   bool unchecked_ = false, log_ = false;
   std::vector<std::string> words_;
@@ -59,41 +60,40 @@ ExecCommand::ExecCommand(CLI::App& app)
       ->transform(CLI::Validator(refuse_minus, ""));  // runs before the conversion
   parser_->add_flag("--unchecked", unchecked_,
                     "Kernels run at full speed; their wild stores may then destroy other memory");
-  parser_->add_flag("--log", log_, "Show every call of the CUDA driver");
+  parser_
+      ->add_option("--no-replace", left_alone_,
+                   "Leave this library of NVIDIA's in place, such as nvrtc (repeatable)")
+      ->allow_extra_args(false);
+  parser_->add_flag("--log", log_,
+                    "Show every call of the CUDA driver, and which libraries are replaced");
   parser_->add_option("--trace", trace_, "Write what the devices do to this file");
   parser_->add_option("PROGRAM", words_, "The program and its arguments, behind '--'")
       ->type_name("PROGRAM [ARGUMENTS]")
       ->required();
 }
 
-/// The folder of libcuda.so.1, next to the plugins.
-std::string driver_folder() {
-  const std::string own = folder_of_code(reinterpret_cast<const void*>(&km_version));
-  return own + "/kernelmill-" KM_VERSION_STRING "/cuda";
-}
-
-/// The folder that KM_NVRTC selects, directly or by a file in it; empty if it is unset.
-std::string nvrtc_folder() {
-  const char* const named = std::getenv("KM_NVRTC");
-  if (named == nullptr || *named == '\0') return {};
-  std::error_code none;
-  const std::filesystem::path path(named);
-  return std::filesystem::is_directory(path, none) ? path.string() : path.parent_path().string();
-}
-
-/// The folders in which the dynamic linker finds the driver library, the other CUDA libraries for
-/// each CUDA version, and NVRTC.
-std::string library_path(const std::string& folder) {
-  std::string path = folder + ":" + folder + "/13:" + folder + "/12";
-  if (const std::string nvrtc = nvrtc_folder(); !nvrtc.empty()) path += ":" + nvrtc;
-  const char* before = std::getenv("LD_LIBRARY_PATH");
-  if (before != nullptr && *before != '\0') path += std::string(":") + before;
-  return path;
-}
-
 Status set(const char* name, const std::string& value) {
   if (setenv(name, value.c_str(), 1) == 0) return {};
   return error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory");
+}
+
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+/// Sets a variable to a file's path, if the file exists and the user has not set the variable.
+Status suggest_file(const char* name, const std::string& path) {
+  if (std::getenv(name) != nullptr || access(path.c_str(), F_OK) != 0) return {};
+  return set(name, path);
+}
+
+/// Adds `item` to a list that is separated by colons, unless it is there.
+Status add_to_list(const char* name, const std::string& item, bool at_front) {
+  if (!is_set(name)) return set(name, item);
+  const std::string list = std::getenv(name);
+  if ((":" + list + ":").find(":" + item + ":") != std::string::npos) return {};
+  return set(name, at_front ? item + ":" + list : list + ":" + item);
 }
 
 /// Checks early the options that the devices would refuse later, with messages that name their
@@ -125,21 +125,27 @@ Status ExecCommand::set_options() const {
   return {};
 }
 
-Status ExecCommand::prepare(const ExecReportOwner& shared) const {
-  const std::string folder = driver_folder();
-  if (access((folder + "/libcuda.so.1").c_str(), F_OK) != 0) {
-    return error(KM_ERROR_NOT_FOUND, "the CUDA driver library is not installed: there is no " +
-                                         folder + "/libcuda.so.1");
+/// The libraries that the program gets, without those that the user wants left alone.
+Result<OwnLibraries> ExecCommand::libraries() const {
+  OwnLibraries own = OwnLibraries::find();
+  for (const std::string& file : {own.folder() + "/libcuda.so.1", own.auditing_library()}) {
+    if (access(file.c_str(), F_OK) == 0) continue;
+    return error(KM_ERROR_NOT_FOUND,
+                 "the CUDA driver library is not installed: there is no " + file);
   }
-  KM_TRY(set("LD_LIBRARY_PATH", library_path(folder)));
+  for (const std::string& name : left_alone_) KM_TRY(own.leave_alone(name));
+  return own;
+}
+
+Status ExecCommand::prepare(const OwnLibraries& own, const ExecReportOwner& shared) const {
+  KM_TRY(set("LD_LIBRARY_PATH", own.library_path()));
+  KM_TRY(set("KERNELMILL_EXEC_LIBRARIES", own.setting()));
+  KM_TRY(add_to_list("LD_AUDIT", own.auditing_library(), false));
+  KM_TRY(add_to_list("PATH", own.command_folder(), true));
   KM_TRY(set("KM_EXEC_REPORT", shared.name()));
-  // NVTX's header-only annotations load the library in this variable, unless the user has set it
-  // for a tool.
-  constexpr const char* kInjection = "NVTX_INJECTION64_PATH";
-  const std::string injected = folder + "/libnvToolsExt.so.1";
-  if (std::getenv(kInjection) == nullptr && access(injected.c_str(), F_OK) == 0) {
-    KM_TRY(set(kInjection, injected));
-  }
+  // NVTX's header-only annotations load the library in this variable.
+  KM_TRY(suggest_file("NVTX_INJECTION64_PATH", own.folder() + "/libnvToolsExt.so.1"));
+  KM_TRY(suggest_file("TRITON_PTXAS_PATH", own.command_folder() + "/ptxas"));
   return set_options();
 }
 
@@ -158,16 +164,15 @@ int ExecCommand::run() {
   if (const Status checked = check_options(); !checked) return report(checked.error());
   ExecReport* const outer = find_exec_report();  // the report of an enclosing exec
   const ExecReportOwner shared;
-  const Status ready = prepare(shared);
+  const Result<OwnLibraries> own = libraries();
+  if (!own) return report(own.error());
+  const Status ready = prepare(*own, shared);
   if (!ready) return report(ready.error());
   const Result<int> code = run_program(words_);
   if (!code) return report(code.error());
   if (outer != nullptr && !shared.is_unopened()) outer->opened.store(1);
-  if (shared.is_unopened() && !tell_missing_libraries(*code)) {
-    note(
-        "%s has not loaded this CUDA driver (libcuda.so.1): it uses none, or finds another one "
-        "first",
-        words_[0].c_str());
+  if (shared.is_unopened() && !tell_missing_libraries(*code) && own->have_driver()) {
+    note("%s has not loaded this CUDA driver (libcuda.so.1): it uses none", words_[0].c_str());
   }
   return *code;
 }

@@ -56,6 +56,8 @@ OUTSIDE = [
           "libnvrtc: NVIDIA's compiler, with PTX in place of machine code"),
     layer("dropin/nvtx", "dropin/library dropin/frame cuda base",
           "libnvToolsExt and NVTX's injection: ranges in our traces"),
+    layer("dropin/audit", "base",
+          "what the dynamic linker asks under `kernelmill exec`; no C library"),
     layer("dropin/library", "backend cuda base",
           "shared by the CUDA libraries beside the driver: its functions, handles, kernels"),
     layer("dropin/frame", "cuda base",
