@@ -1,12 +1,11 @@
-// tidy: dead: built where KM_CUBLAS_INCLUDE_DIR names the header
-// Compiles when src/cuda/cublas.h agrees with NVIDIA's header in all that a call can notice: counts
-// and sizes of parameters, what is a pointer, and the values of enums.
-#define CUBLASAPI  // cublas_v2.h would give other names to the functions
-#include <cublas_api.h>
+// Compiles when src/cuda/cublas.h agrees with NVIDIA's header, as dropin/cublas/generated/api.h has
+// it, in all that a call can notice: counts and sizes of parameters, what is a pointer, and the
+// values of enums.
+#include "cuda/cublas.h"
 
 #include <type_traits>
 
-#include "cuda/cublas.h"
+#include "dropin/cublas/generated/api.h"
 
 namespace {
 
@@ -48,33 +47,9 @@ KM_SAME(GEMM_STRIDED_BATCHED, cublasDgemmStridedBatched)
 KM_SAME(GEMM_STRIDED_BATCHED, cublasCgemmStridedBatched)
 KM_SAME(GEMM_STRIDED_BATCHED, cublasZgemmStridedBatched)
 
-// The header has some once more for C++, with the type of old computations.
-using TheirGemmEx = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
-                                       int, int, const void*, const void*, cudaDataType, int,
-                                       const void*, cudaDataType, int, const void*, void*,
-                                       cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
-using TheirBatchedEx = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
-                                          int, int, const void*, const void*, cudaDataType, int,
-                                          long long, const void*, cudaDataType, int, long long,
-                                          const void*, void*, cudaDataType, int, long long, int,
-                                          cublasComputeType_t, cublasGemmAlgo_t);
-[[maybe_unused]] constexpr TheirGemmEx kGemmEx = &cublasGemmEx;
-[[maybe_unused]] constexpr TheirBatchedEx kBatchedEx = &cublasGemmStridedBatchedEx;
-
-#define KM_CUBLAS_FUNCTION(name, ...) \
-  template <class Theirs>             \
-  constexpr bool g_same_##name = g_same<cublas::name##_type, Theirs>;
+#define KM_CUBLAS_FUNCTION(name, ...) KM_SAME(name##_type, name)
 #include "cuda/cublas_functions.def"
 #undef KM_CUBLAS_FUNCTION
-static_assert(g_same_cublasCreate_v2<decltype(&cublasCreate_v2)>);
-static_assert(g_same_cublasDestroy_v2<decltype(&cublasDestroy_v2)>);
-static_assert(g_same_cublasGetProperty<decltype(&cublasGetProperty)>);
-static_assert(g_same_cublasSetMathMode<decltype(&cublasSetMathMode)>);
-static_assert(g_same_cublasSetPointerMode_v2<decltype(&cublasSetPointerMode_v2)>);
-static_assert(g_same_cublasSetStream_v2<decltype(&cublasSetStream_v2)>);
-static_assert(g_same_cublasSetWorkspace_v2<decltype(&cublasSetWorkspace_v2)>);
-static_assert(g_same_cublasGemmEx<TheirGemmEx>);
-static_assert(g_same_cublasGemmStridedBatchedEx<TheirBatchedEx>);
 
 #define KM_VALUE(ours, theirs) static_assert(int{cublas::ours} == int{theirs}, #theirs);
 KM_VALUE(kSuccess, CUBLAS_STATUS_SUCCESS)
