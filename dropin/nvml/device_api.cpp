@@ -32,19 +32,6 @@ nvmlReturn_t get_uuid(const Driver& driver, cu::CUdevice device, char (&out)[48]
   return NVML_SUCCESS;
 }
 
-/// Free and total memory of a device. If no context of the device is current, its primary context
-/// is used.
-nvmlReturn_t get_memory(const Driver& driver, cu::CUdevice device, size_t* free, size_t* total) {
-  cu::CUcontext before = nullptr, primary = nullptr;
-  LIB_CHECK(driver.cuCtxGetCurrent(&before));
-  LIB_CHECK(driver.cuDevicePrimaryCtxRetain(&primary, device));
-  cu::CUresult got = driver.cuCtxSetCurrent(primary);
-  if (got == cu::CUDA_SUCCESS) got = driver.cuMemGetInfo_v2(free, total);
-  driver.cuCtxSetCurrent(before);
-  driver.cuDevicePrimaryCtxRelease_v2(device);
-  return status_of(got);
-}
-
 /// The share of processor time that this process used since the last call, in per cent.
 unsigned utilization_percent() {
   using Clock = std::chrono::steady_clock;
@@ -109,6 +96,17 @@ nvmlReturn_t find_handle(nvmlDevice_t* out, Matches&& matches,
 }
 
 }  // namespace
+
+nvmlReturn_t get_memory(const Driver& driver, cu::CUdevice device, size_t* free, size_t* total) {
+  cu::CUcontext before = nullptr, primary = nullptr;
+  LIB_CHECK(driver.cuCtxGetCurrent(&before));
+  LIB_CHECK(driver.cuDevicePrimaryCtxRetain(&primary, device));
+  cu::CUresult got = driver.cuCtxSetCurrent(primary);
+  if (got == cu::CUDA_SUCCESS) got = driver.cuMemGetInfo_v2(free, total);
+  driver.cuCtxSetCurrent(before);
+  driver.cuDevicePrimaryCtxRelease_v2(device);
+  return status_of(got);
+}
 
 extern "C" {
 

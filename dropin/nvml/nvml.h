@@ -5,7 +5,7 @@
 
 #include "dropin/frame/call.h"
 #include "dropin/library/driver.h"
-#include "dropin/nvml/generated/api.h"
+#include "dropin/nvml/structures.h"
 
 namespace km::nvml {
 
@@ -17,6 +17,9 @@ bool is_initialized();
 /// Finds the driver's device for a handle.
 nvmlReturn_t find_device(const Driver& driver, nvmlDevice_t handle, cu::CUdevice* out);
 nvmlDevice_t handle_of(unsigned index);
+/// Free and total memory of a device. If no context of the device is current, its primary context
+/// is used.
+nvmlReturn_t get_memory(const Driver& driver, cu::CUdevice device, size_t* free, size_t* total);
 
 /// Describes NVML to the shared frame. Programs use NVML to probe the system, so its failures are
 /// not shown.

@@ -58,7 +58,7 @@ LIBRARIES = [
     Library("nvml", "nvml.h", "nvml", "nvidia-nvml-dev",
             r"#define NVML_API_VERSION\s+(\d+)", defines=("NVML_NO_UNVERSIONED_FUNC_DEFS",),
             undeclared=("nvmlGetFunctionPointer",), constants=r"NVML_DEVICE_ARCH_\w+",
-            structures=r"nvml(?:Memory|Memory_v2|Utilization|PciInfo)_t"),
+            structures=r"nvml(?:Memory|Memory_v2|Utilization|PciInfo|ProcessInfo_v1)_t"),
     Library("nvrtc", "nvrtc.h", "nvrtc", "nvidia-cuda-nvrtc", r"\A()",
             left_out=frozenset({"nvrtcGetTypeName"})),
     Library("curand", "curand.h", "curand", "nvidia-curand",

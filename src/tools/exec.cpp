@@ -88,6 +88,18 @@ Status suggest_file(const char* name, const std::string& path) {
   return set(name, path);
 }
 
+/// Sets a variable that the user has not set.
+Status suggest(const char* name, const char* value) {
+  return std::getenv(name) != nullptr ? Status() : set(name, value);
+}
+
+/// Adds a flag to a list that is separated by spaces, unless the user has given it a value there.
+Status suggest_flag(const char* name, const std::string& flag, const char* value) {
+  const std::string list = is_set(name) ? std::string(std::getenv(name)) + " " : "";
+  if (list.find(flag) != std::string::npos) return {};
+  return set(name, list + flag + "=" + value);
+}
+
 /// Adds `item` to a list that is separated by colons, unless it is there.
 Status add_to_list(const char* name, const std::string& item, bool at_front) {
   if (!is_set(name)) return set(name, item);
@@ -146,6 +158,10 @@ Status ExecCommand::prepare(const OwnLibraries& own, const ExecReportOwner& shar
   // NVTX's header-only annotations load the library in this variable.
   KM_TRY(suggest_file("NVTX_INJECTION64_PATH", own.folder() + "/libnvToolsExt.so.1"));
   KM_TRY(suggest_file("TRITON_PTXAS_PATH", own.command_folder() + "/ptxas"));
+  // XLA would compile each product in dozens of ways to find the fastest for a GPU.
+  KM_TRY(suggest_flag("XLA_FLAGS", "--xla_gpu_autotune_level", "0"));
+  // JAX compares versions of libraries, also of some that answer on NVIDIA's driver only.
+  KM_TRY(suggest("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"));
   return set_options();
 }
 

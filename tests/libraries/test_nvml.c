@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct nvmlDevice_st* nvmlDevice_t;
 struct memory {
@@ -23,6 +24,17 @@ struct pci {
   unsigned domain, bus, device, id, subsystem;
   char bus_id[32];
 };
+struct process_v1 {
+  unsigned pid;
+  unsigned long long used;
+};
+struct process {
+  unsigned pid;
+  unsigned long long used;
+  unsigned instance, compute_instance;
+};
+int cuDevicePrimaryCtxRetain(void**, int);
+int cuDevicePrimaryCtxRelease_v2(int);
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
 const char* nvmlErrorString(int);
@@ -43,6 +55,20 @@ int nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, struct memory_v2*);
 int nvmlDeviceGetUtilizationRates(nvmlDevice_t, struct rates*);
 int nvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int*, int*);
 int nvmlDeviceGetTemperature(nvmlDevice_t, int, unsigned*);
+int nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetPcieSpeed(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetMemoryBusWidth(nvmlDevice_t, unsigned*);
+int nvmlDeviceGetPerformanceState(nvmlDevice_t, int*);
+int nvmlDeviceGetComputeMode(nvmlDevice_t, int*);
+int nvmlDeviceGetPersistenceMode(nvmlDevice_t, int*);
+int nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t, unsigned*, struct process_v1*);
+int nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t, unsigned*, struct process*);
+int nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t, unsigned*, struct process*);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t, unsigned, struct pci*);
 
 enum { UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7 };
 
@@ -140,12 +166,71 @@ static void properties_are_the_driver_s(void** state) {
   assert_int_equal(nvmlShutdown(), 0);
 }
 
+/* PyTorch and XLA ask for these before they use a device. */
+static void links_and_state_have_values(void** state) {
+  (void)state;
+  nvmlDevice_t device;
+  unsigned generation = 0, lanes = 0, now = 0, speed = 0, code = 0, width = 0;
+  int value = -1;
+  struct pci pci;
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(1, &device), 0);
+  assert_int_equal(nvmlDeviceGetMaxPcieLinkGeneration(device, &generation), 0);
+  assert_int_equal(nvmlDeviceGetCurrPcieLinkGeneration(device, &now), 0);
+  assert_true(generation >= 3 && now == generation);
+  assert_int_equal(nvmlDeviceGetMaxPcieLinkWidth(device, &lanes), 0);
+  assert_int_equal(nvmlDeviceGetCurrPcieLinkWidth(device, &now), 0);
+  assert_true(lanes == 16 && now == lanes);
+  assert_int_equal(nvmlDeviceGetPcieSpeed(device, &speed), 0);
+  assert_int_equal(nvmlDeviceGetPcieLinkMaxSpeed(device, &code), 0);
+  assert_int_equal(code, generation); /* speeds are numbered as generations are */
+  assert_int_equal(speed, 1000U << code);
+  assert_int_equal(nvmlDeviceGetMemoryBusWidth(device, &width), 0);
+  assert_int_equal(nvmlDeviceGetPerformanceState(device, &value), 0);
+  assert_int_equal(value, 0);
+  assert_int_equal(nvmlDeviceGetComputeMode(device, &value), 0);
+  assert_int_equal(value, 0);
+  assert_int_equal(nvmlDeviceGetPersistenceMode(device, &value), 0);
+  assert_int_equal(value, 1);
+  assert_int_equal(nvmlDeviceGetPersistenceMode(device, NULL), INVALID);
+  assert_int_equal(nvmlDeviceGetNvLinkRemotePciInfo_v2(device, 0, &pci), NOT_SUPPORTED);
+  assert_int_equal(nvmlShutdown(), 0);
+}
+
+static void this_process_is_listed_while_it_uses_a_device(void** state) {
+  (void)state;
+  nvmlDevice_t device;
+  struct process_v1 first[2];
+  struct process all[2];
+  unsigned count = 2;
+  void* context = NULL;
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(1, &device), 0);
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, all), 0);
+  assert_int_equal(count, 0);
+  assert_int_equal(cuDevicePrimaryCtxRetain(&context, 1), 0);
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, NULL), TOO_SMALL);
+  assert_int_equal(count, 1);
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, NULL), INVALID);
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, all), 0);
+  assert_int_equal(all[0].pid, getpid());
+  assert_int_equal(all[0].instance, UINT32_MAX);
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses(device, &count, first), 0);
+  assert_int_equal(first[0].pid, getpid());
+  assert_int_equal(nvmlDeviceGetGraphicsRunningProcesses_v3(device, &count, all), 0);
+  assert_int_equal(count, 0);
+  assert_int_equal(cuDevicePrimaryCtxRelease_v2(1), 0);
+  assert_int_equal(nvmlShutdown(), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_before_the_beginning_are_refused),
       cmocka_unit_test(devices_are_found_by_all_their_names),
       cmocka_unit_test(older_names_write_older_structures),
       cmocka_unit_test(properties_are_the_driver_s),
+      cmocka_unit_test(links_and_state_have_values),
+      cmocka_unit_test(this_process_is_listed_while_it_uses_a_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

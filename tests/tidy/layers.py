@@ -50,6 +50,7 @@ OUTSIDE = [
           "libcublas and libcublasLt: km_blas and kernels, on our driver library"),
     layer("dropin/curand", "dropin/library dropin/frame cuda base",
           "libcurand: kernels on the driver API"),
+    layer("dropin/nvidia_smi", "dropin/nvml base", "nvidia-smi, on our NVML"),
     layer("dropin/nvml", "dropin/library dropin/frame cuda base",
           "libnvidia-ml: device queries by the driver API"),
     layer("dropin/nvrtc", "dropin/library dropin/frame compile base",

@@ -371,7 +371,10 @@ struct nvmlPowerValue_v2_t;
 struct nvmlProcessDetailList_v1_t;
 typedef nvmlProcessDetailList_v1_t nvmlProcessDetailList_t;
 struct nvmlProcessInfo_t;
-struct nvmlProcessInfo_v1_t;
+struct nvmlProcessInfo_v1_t {
+  unsigned int pid;
+  unsigned long long usedGpuMemory;
+};
 struct nvmlProcessInfo_v2_t;
 struct nvmlProcessUtilizationSample_t;
 struct nvmlProcessesUtilizationInfo_v1_t;

@@ -34,14 +34,15 @@ bool is_of_kernelmill(const CUuuid* id) {
 }
 
 /// How a Python package, which cannot be relinked, can be made to load our library of this name;
-/// empty if this installation has none.
-std::string preload_advice(const std::string& name) {
+/// empty if this installation has none. `kernelmill exec` replaces it unless it was told not to.
+std::string replacement_advice(const std::string& name) {
   const std::filesystem::path own = file_of_code(reinterpret_cast<const void*>(&is_program));
   for (const char* const folder : {"", "13", "12"}) {
     const std::filesystem::path path = own.parent_path() / folder / name;
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) {
-      return "start the program with LD_PRELOAD=" + path.string();
+      return "run the program by `kernelmill exec` without --no-replace, which gives it " +
+             path.string();
     }
   }
   return {};
@@ -51,7 +52,7 @@ std::string preload_advice(const std::string& name) {
 /// empty.
 std::string wheel_advice(const std::string& file, const std::string& name) {
   if (advice_for_python_file(file).empty()) return {};
-  const std::string ours = preload_advice(name);
+  const std::string ours = replacement_advice(name);
   return ours.empty() ? "use what the package that needs it has for CPUs" : ours;
 }
 

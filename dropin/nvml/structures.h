@@ -1,0 +1,17 @@
+// The structures of the implemented part of NVML's ABI.
+#pragma once
+
+#include "dropin/nvml/generated/api.h"
+
+extern "C" {
+
+/// The header declares it together with a second name, nvmlProcessInfo_t, which the generated table
+/// takes for a structure of its own.
+struct nvmlProcessInfo_v2_t {
+  unsigned int pid;
+  unsigned long long usedGpuMemory;
+  unsigned int gpuInstanceId, computeInstanceId;
+};
+struct nvmlProcessInfo_t : nvmlProcessInfo_v2_t {};
+
+}  // extern "C"
