@@ -3,16 +3,16 @@
 
 #include "base/interruption.h"
 #include "base/result.h"
-#include "simt/codegen/room.h"
+#include "simt/codegen/builder.h"
+#include "simt/kernel/kernel.h"
 
 namespace km::simt {
 
-/// Counts the generated LLVM instructions and polls for interruption, so that neither a huge kernel
-/// nor a cancelled compilation occupies a thread for long.
-class CodeLimit : public Room {
+/// Counts the instructions of the entry function, and asks whether the work was interrupted.
+class CodeLimit {
  public:
-  CodeLimit(CodeBuilder& builder, const CodePlan& plan, const Interruption& interruption)
-      : Room(builder, plan), interruption_(interruption) {}
+  CodeLimit(const CodeBuilder& builder, const Kernel& kernel, const Interruption& interruption)
+      : builder_(builder), kernel_(kernel), interruption_(interruption) {}
 
   /// True if the work was interrupted or the code is too large; the caller must then generate no
   /// more. Callers ask between basic blocks of the kernel, which are short enough.
@@ -24,6 +24,8 @@ class CodeLimit : public Room {
   Status& status() { return status_; }
 
  private:
+  const CodeBuilder& builder_;
+  const Kernel& kernel_;
   const Interruption& interruption_;
   Status status_;
   uint64_t instructions_ = 0;  // counted so far

@@ -2,27 +2,28 @@
 // share.
 #pragma once
 
-#include "simt/codegen/room.h"
+#include "simt/codegen/builder.h"
 
 namespace km::simt {
 
-/// Loads and stores fields of the warp's IndependentWarp, which is at the start of the warp's
-/// scratch memory.
-class IndependentWarpFrame : public Room {
+/// Loads and stores fields of the warp's IndependentWarp, which scratch memory begins with.
+class IndependentWarpFrame {
  public:
-  IndependentWarpFrame(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
+  explicit IndependentWarpFrame(CodeBuilder& builder) : builder_(builder), b_(builder.ir()) {}
 
-  /// Selects the warp by the address of its IndependentWarp, an i64.
-  void set_warp(Value* warp) { warp_ = warp; }
-  /// The pointer to the field at an offset.
-  Value* field(uint64_t offset);
-  /// Loads a field; for an array with one element per lane, `type` is a vector type.
-  Value* load(uint64_t offset, llvm::Type* type);
-  /// Stores elements of an array for the lanes of `mask`; other lanes' elements are unchanged.
-  void store(uint64_t offset, Value* content, Value* mask);
+  /// Begins with a warp: i64, the address of its IndependentWarp.
+  void set_warp(llvm::Value* warp) { warp_ = warp; }
+  /// A pointer to the field at an offset.
+  llvm::Value* field(uint64_t offset);
+  /// Loads a field, for one of the arrays a vector.
+  llvm::Value* load(uint64_t offset, llvm::Type* type);
+  /// Stores to one of the arrays, for the lanes of `mask`.
+  void store(uint64_t offset, llvm::Value* content, llvm::Value* mask);
 
  private:
-  Value* warp_ = nullptr;
+  CodeBuilder& builder_;
+  llvm::IRBuilder<>& b_;
+  llvm::Value* warp_ = nullptr;
 };
 
 }  // namespace km::simt

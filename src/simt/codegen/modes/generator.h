@@ -15,9 +15,9 @@ struct Generator {
         frame(builder, plan),
         registers(builder, plan, frame),
         values(builder, plan, frame, registers),
-        warp_frame(builder, plan),
+        warp_frame(builder),
         lowering(builder, plan, frame, registers, values, warp_frame),
-        limit(builder, plan, interruption) {}
+        limit(builder, *plan.base.kernel, interruption) {}
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
