@@ -7,15 +7,16 @@
 
 namespace km::simt {
 
-/// Generates the code of one warp from the start of the kernel to its end.
-class Fibers final : public Strategy, private Room {
+/// Makes the code of one warp from the kernel's beginning to its end.
+class Fibers final : public Strategy {
  public:
   explicit Fibers(Generator& generator)
-      : Room(generator.builder, generator.plan), frame_(generator.frame), region_(generator) {}
+      : builder_(generator.builder), frame_(generator.frame), region_(generator) {}
 
   void run() override;
 
  private:
+  CodeBuilder& builder_;
   LaunchFrame& frame_;
   RegionCode region_;
 };

@@ -7,11 +7,11 @@
 
 namespace km::simt {
 
-/// Ends the loop over packets once no later packet has work.
-class SkipIdlePackets : public Room {
+/// Ends the loop over packets early if no later packet has work.
+class SkipIdlePackets {
  public:
   SkipIdlePackets(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)
-      : Room(builder, plan), frame_(frame), packets_(plan.base, plan.masks, plan.spills) {}
+      : builder_(builder), frame_(frame), packets_(plan.base, plan.masks, plan.spills) {}
 
   /// Selects the region to which all answers refer.
   void begin(uint32_t region) { packets_.begin(region); }
@@ -26,6 +26,7 @@ class SkipIdlePackets : public Room {
   void end_packets();
 
  private:
+  CodeBuilder& builder_;
   LaunchFrame& frame_;
   IdlePackets packets_;
 };
