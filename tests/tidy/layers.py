@@ -146,7 +146,7 @@ ROOMS = {
         "memory": {"checks", "lanes"},
         "matrices": {"checks", "lanes"},
         "atomics": {"checks", "lanes"},
-        "tensors": {"atomics"},
+        "tensors": {"atomics", "lanes"},
         "": {"atomics", "checks", "lanes", "matrices", "memory", "tensors"},
     },
     "src/core": {

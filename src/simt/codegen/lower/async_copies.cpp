@@ -2,6 +2,8 @@
 
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/arithmetic/loops.h"
+#include "simt/codegen/lower/atomics/atomic_helpers.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 
 namespace km::simt {
 
@@ -103,27 +105,27 @@ void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& 
   checks_.check_lanes(inst, {sources, sizes, size_bytes}, mask());
   const llvm::Align align(size_bytes);
   const std::string name = "copy_part_" + std::to_string(size_bytes);
-  loops_.for_lanes(name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     auto* type = chunk_type(b, size_bytes);
-                     Value* target = pointer_at(b, lane[0]);
-                     Value* is_whole = b.CreateICmpEQ(lane[2], b.getInt64(size_bytes));
-                     emit_if(
-                         b, is_whole,
-                         [&] {
-                           Value* whole = b.CreateAlignedLoad(type, pointer_at(b, lane[1]), align);
-                           b.CreateAlignedStore(whole, target, align);
-                         },
-                         [&] {
-                           b.CreateAlignedStore(llvm::Constant::getNullValue(type), target, align);
-                           emit_loop(b, lane[2], 1, [&](Value* offset) {
-                             Value* byte = b.CreateLoad(
-                                 b.getInt8Ty(), pointer_at(b, b.CreateAdd(lane[1], offset)));
-                             b.CreateStore(byte, pointer_at(b, b.CreateAdd(lane[0], offset)));
-                           });
-                         });
-                     return nullptr;
-                   });
+  for_lanes(builder_, name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              auto* type = chunk_type(b, size_bytes);
+              Value* target = pointer_at(b, lane[0]);
+              Value* is_whole = b.CreateICmpEQ(lane[2], b.getInt64(size_bytes));
+              emit_if(
+                  b, is_whole,
+                  [&] {
+                    Value* whole = b.CreateAlignedLoad(type, pointer_at(b, lane[1]), align);
+                    b.CreateAlignedStore(whole, target, align);
+                  },
+                  [&] {
+                    b.CreateAlignedStore(llvm::Constant::getNullValue(type), target, align);
+                    emit_loop(b, lane[2], 1, [&](Value* offset) {
+                      Value* byte =
+                          b.CreateLoad(b.getInt8Ty(), pointer_at(b, b.CreateAdd(lane[1], offset)));
+                      b.CreateStore(byte, pointer_at(b, b.CreateAdd(lane[0], offset)));
+                    });
+                  });
+              return nullptr;
+            });
 }
 
 namespace {
@@ -164,11 +166,11 @@ void AsyncCopies::lower_bulk_copy(const Inst& inst) {
   const BulkCopy copy = bulk_copy_of(inst);
   if (inst.ptx->has(Modifier::multicast_cluster)) return multicast(inst, copy);
   if (inst.ptx->has(Modifier::cp_mask)) return copy_masked(inst, copy);
-  loops_.for_lanes("bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     copy_chunks(b, lane[0], lane[1], lane[2]);
-                     return nullptr;
-                   });
+  for_lanes(builder_, "bulk_copy", b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              copy_chunks(b, lane[0], lane[1], lane[2]);
+              return nullptr;
+            });
   if (inst.ptx->has(Modifier::bulk_group)) return;
   mbarriers_.complete_transactions(inst, inst.ptx->operands[3], copy.sizes);
 }
@@ -177,11 +179,11 @@ void AsyncCopies::lower_bulk_copy(const Inst& inst) {
 void AsyncCopies::copy_masked(const Inst& inst, const BulkCopy& copy) {
   const Operand& last = inst.ptx->operands[inst.ptx->operand_count - 1];
   Value* masks = values_.operand(inst, last, Type::b16, true, false);
-  loops_.for_lanes("bulk_copy_masked", b_.getVoidTy(), {copy.to, copy.from, copy.sizes, masks},
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     copy_masked_chunks(b, lane[0], lane[1], lane[2], lane[3]);
-                     return nullptr;
-                   });
+  for_lanes(builder_, "bulk_copy_masked", b_.getVoidTy(), {copy.to, copy.from, copy.sizes, masks},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              copy_masked_chunks(b, lane[0], lane[1], lane[2], lane[3]);
+              return nullptr;
+            });
 }
 
 /// Copies to the same place in each block of the cluster whose bit is set, and completes the
@@ -197,35 +199,35 @@ void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
   const std::vector<Value*> arguments = {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
       own,     bits,      barriers,   b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
-  loops_.for_lanes("multicast", b_.getVoidTy(), arguments,
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     emit_loop(b, lane[7], 1, [&](Value* rank) {
-                       Value* bit = b.CreateAnd(b.CreateLShr(lane[3], rank), b.getInt64(1));
-                       Value* distance = b.CreateShl(b.CreateSub(rank, lane[4]), lane[5]);
-                       auto do_block = [&] {
-                         copy_chunks(b, b.CreateAdd(lane[0], distance), lane[1], lane[2]);
-                         complete_bytes(b, b.CreateAdd(lane[6], distance), lane[2]);
-                       };
-                       emit_if(b, b.CreateIsNotNull(bit), do_block, [] {});
-                     });
-                     return nullptr;
-                   });
+  for_lanes(builder_, "multicast", b_.getVoidTy(), arguments,
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[7], 1, [&](Value* rank) {
+                Value* bit = b.CreateAnd(b.CreateLShr(lane[3], rank), b.getInt64(1));
+                Value* distance = b.CreateShl(b.CreateSub(rank, lane[4]), lane[5]);
+                auto do_block = [&] {
+                  copy_chunks(b, b.CreateAdd(lane[0], distance), lane[1], lane[2]);
+                  complete_bytes(b, b.CreateAdd(lane[6], distance), lane[2]);
+                };
+                emit_if(b, b.CreateIsNotNull(bit), do_block, [] {});
+              });
+              return nullptr;
+            });
 }
 
 /// Lowers cp.reduce.async.bulk to one operation per element, in ascending order of addresses.
 void AsyncCopies::lower_bulk_reduction(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkCopy copy = bulk_copy_of(inst);
-  loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     emit_loop(b, lane[2], ptx::size_bytes(ptx.type()), [&](Value* offset) {
-                       Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
-                       Value* content = b.CreateLoad(type_of(ptx.type()), source);
-                       Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
-                       helpers_.operation(b, ptx, target, content, content, copy.to_shared);
-                     });
-                     return nullptr;
-                   });
+  for_lanes(builder_, form_name(ptx), b_.getVoidTy(), {copy.to, copy.from, copy.sizes},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[2], ptx::size_bytes(ptx.type()), [&](Value* offset) {
+                Value* source = pointer_at(b, b.CreateAdd(lane[1], offset));
+                Value* content = b.CreateLoad(type_of(ptx.type()), source);
+                Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
+                atomic_operation(b, machine(), ptx, target, content, content, copy.to_shared);
+              });
+              return nullptr;
+            });
   if (!ptx.has(Modifier::bulk_group))
     mbarriers_.complete_transactions(inst, ptx.operands[3], copy.sizes);
 }

@@ -2,7 +2,6 @@
 // allows: a group is complete when it is committed, and waiting for it generates no code.
 #pragma once
 
-#include "simt/codegen/lower/atomics/atomic_helpers.h"
 #include "simt/codegen/lower/atomics/mbarriers.h"
 #include "simt/codegen/lower/memory/shaped_access.h"
 
@@ -12,17 +11,15 @@ namespace km::simt {
 class AsyncCopies : public Room {
  public:
   AsyncCopies(CodeBuilder& builder, const CodePlan& plan, SpecialRegisters& registers,
-              Values& values, Addresses& addresses, AccessChecks& checks, LaneLoops& loops,
-              ShapedAccess& accesses, Mbarriers& mbarriers, AtomicHelpers& helpers)
+              Values& values, Addresses& addresses, AccessChecks& checks, ShapedAccess& accesses,
+              Mbarriers& mbarriers)
       : Room(builder, plan),
         registers_(registers),
         values_(values),
         addresses_(addresses),
         checks_(checks),
-        loops_(loops),
         accesses_(accesses),
-        mbarriers_(mbarriers),
-        helpers_(helpers) {}
+        mbarriers_(mbarriers) {}
 
   /// Lowers one instruction.
   void lower_cp(const Inst& inst);
@@ -46,10 +43,8 @@ class AsyncCopies : public Room {
   Values& values_;
   Addresses& addresses_;
   AccessChecks& checks_;
-  LaneLoops& loops_;
   ShapedAccess& accesses_;
   Mbarriers& mbarriers_;
-  AtomicHelpers& helpers_;
 };
 
 }  // namespace km::simt

@@ -18,21 +18,17 @@ Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& fram
       values_(values),
       addresses_(builder, plan, frame, registers, values),
       privatized_(builder, plan, frame, addresses_),
-      lane_helpers_(builder, plan),
-      loops_(builder, plan),
-      checks_(builder, plan, frame, addresses_, privatized_, lane_helpers_),
-      mbarriers_(builder, plan, values, addresses_, checks_, loops_),
+      checks_(builder, plan, frame, addresses_, privatized_),
+      mbarriers_(builder, plan, values, addresses_, checks_),
       matrix_moves_(builder, plan, values, addresses_, checks_),
       matrices_(builder, plan, frame, values, addresses_, checks_),
-      accesses_(builder, plan, frame, addresses_, checks_, lane_helpers_, loops_),
+      accesses_(builder, plan, frame, addresses_, checks_),
       prefetcher_(builder, plan, frame, values, addresses_),
       loads_and_stores_(builder, plan, values, addresses_, checks_, accesses_, prefetcher_,
                         mbarriers_),
-      helpers_(builder, plan),
       atomics_(builder, plan, frame, registers, values, addresses_, checks_, privatized_,
-               mbarriers_, helpers_),
-      copies_(builder, plan, registers, values, addresses_, checks_, loops_, accesses_, mbarriers_,
-              helpers_),
+               mbarriers_),
+      copies_(builder, plan, registers, values, addresses_, checks_, accesses_, mbarriers_),
       warp_(builder, plan, values, warp_frame),
       calls_(builder, plan, frame, values),
       barriers_(builder, plan, frame, values),
@@ -75,8 +71,7 @@ void Lowering::lower(const Inst& inst) {
     case Family::warp:
       return warp_.lower(inst);
     case Family::tensor:
-      return TensorCopies(builder_, code_plan_, frame_, values_, addresses_, checks_, loops_,
-                          mbarriers_)
+      return TensorCopies(builder_, code_plan_, frame_, values_, addresses_, checks_, mbarriers_)
           .lower(inst);
     case Family::warpgroup:
       return WarpgroupMatrices(builder_, code_plan_, frame_, values_).lower(inst);

@@ -45,8 +45,6 @@ class Lowering : public Room {
   Values& values_;
   Addresses addresses_;
   PrivatizedMemory privatized_;
-  LaneHelpers lane_helpers_;
-  LaneLoops loops_;
   AccessChecks checks_;
   Mbarriers mbarriers_;
   MatrixMoves matrix_moves_;
@@ -54,7 +52,6 @@ class Lowering : public Room {
   ShapedAccess accesses_;
   Prefetcher prefetcher_;
   LoadsAndStores loads_and_stores_;
-  AtomicHelpers helpers_;
   Atomics atomics_;
   AsyncCopies copies_;
   WarpOperations warp_;

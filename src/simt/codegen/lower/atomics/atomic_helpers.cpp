@@ -55,43 +55,43 @@ llvm::AtomicOrdering ordering_of(const ptx::Instruction& ptx) {
 
 }  // namespace
 
-llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
-                                      const ptx::Instruction& instruction, Value* pointer,
-                                      Value* first, Value* second, bool shared) {
+llvm::Value* atomic_operation(llvm::IRBuilder<>& builder, const Machine& machine,
+                              const ptx::Instruction& instruction, llvm::Value* pointer,
+                              llvm::Value* first, llvm::Value* second, bool shared) {
   auto* type = first->getType();
   const llvm::Align align(type->getScalarSizeInBits() / 8);
   const auto ordering = ordering_of(instruction);
   const Op op = operation_of(instruction);
-  Arithmetic arithmetic(builder, machine());
+  Arithmetic arithmetic(builder, machine);
   const std::string half = half_operation(instruction);
-  auto sum = [&](Value* old) -> Value* {
+  auto sum = [&](llvm::Value* old) -> llvm::Value* {
     if (!half.empty()) {
       const auto any = register_operand(0);
-      Value* sources[] = {old, first};
+      llvm::Value* sources[] = {old, first};
       return arithmetic.lower(make_instruction(half, {any, any, any}, instruction), sources)[0];
     }
     if (op != Op::FAdd) return plain_operation(builder, op, old, first);
-    // PTX specifies that atomic f32 additions flush subnormals in global memory but not in shared
-    // memory.
-    arithmetic::Lanes lanes(builder, machine(), 0);
+    // The manual says that f32 sums flush subnormals in global memory, and only there.
+    arithmetic::Lanes lanes(builder, machine, 0);
     const bool flushes = type->isFloatTy() && !shared && !instruction.has(Modifier::noftz);
-    Value* result =
+    llvm::Value* result =
         builder.CreateFAdd(lanes.flush_if(flushes, old), lanes.flush_if(flushes, first));
     return lanes.flush_if(flushes, lanes.canonical_nan(result));
   };
   if (instruction.has(Modifier::cas)) {
     if (shared) {
-      Value* old = builder.CreateAlignedLoad(type, pointer, align);
-      Value* fresh = builder.CreateSelect(builder.CreateICmpEQ(old, first), second, old);
+      llvm::Value* old = builder.CreateAlignedLoad(type, pointer, align);
+      llvm::Value* fresh = builder.CreateSelect(builder.CreateICmpEQ(old, first), second, old);
       builder.CreateAlignedStore(fresh, pointer, align);
       return old;
     }
     auto failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering);
-    Value* pair = builder.CreateAtomicCmpXchg(pointer, first, second, align, ordering, failure);
+    llvm::Value* pair =
+        builder.CreateAtomicCmpXchg(pointer, first, second, align, ordering, failure);
     return builder.CreateExtractValue(pair, 0);
   }
   if (shared) {
-    Value* old = builder.CreateAlignedLoad(type, pointer, align);
+    llvm::Value* old = builder.CreateAlignedLoad(type, pointer, align);
     builder.CreateAlignedStore(sum(old), pointer, align);
     return old;
   }
@@ -103,16 +103,16 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
   auto* bits_type = builder.getIntNTy(type->getScalarSizeInBits());
   auto* function = builder.GetInsertBlock()->getParent();
   auto* before = builder.GetInsertBlock();
-  auto* retry = llvm::BasicBlock::Create(context_, "retry", function);
-  auto* done = llvm::BasicBlock::Create(context_, "stored", function);
-  Value* start = builder.CreateAlignedLoad(bits_type, pointer, align);
+  auto* retry = llvm::BasicBlock::Create(builder.getContext(), "retry", function);
+  auto* done = llvm::BasicBlock::Create(builder.getContext(), "stored", function);
+  llvm::Value* start = builder.CreateAlignedLoad(bits_type, pointer, align);
   builder.CreateBr(retry);
   builder.SetInsertPoint(retry);
   auto* seen = builder.CreatePHI(bits_type, 2);
   seen->addIncoming(start, before);
-  Value* old = builder.CreateBitCast(seen, type);
-  Value* fresh = builder.CreateBitCast(sum(old), bits_type);
-  Value* pair =
+  llvm::Value* old = builder.CreateBitCast(seen, type);
+  llvm::Value* fresh = builder.CreateBitCast(sum(old), bits_type);
+  llvm::Value* pair =
       builder.CreateAtomicCmpXchg(pointer, seen, fresh, align, ordering,
                                   llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
   seen->addIncoming(builder.CreateExtractValue(pair, 0), builder.GetInsertBlock());
@@ -121,21 +121,22 @@ llvm::Value* AtomicHelpers::operation(llvm::IRBuilder<>& builder,
   return old;
 }
 
-bool AtomicHelpers::is_short(const ptx::Instruction& instruction) {
+bool is_short_atomic(const ptx::Instruction& instruction) {
   return !ptx::is_float(instruction.type()) && !instruction.has(Modifier::cas) &&
          !instruction.has(Modifier::inc) && !instruction.has(Modifier::dec);
 }
 
-llvm::Function* AtomicHelpers::lanes_helper(const ptx::Instruction& instruction, bool shared,
-                                            bool gives) {
+llvm::Function* atomic_helper(CodeBuilder& codegen, const ptx::Instruction& instruction,
+                              bool shared, bool gives) {
   std::string name = (shared ? "shared_" : "") + form_name(instruction) + (gives ? "" : "_unread");
-  if (auto* found = builder_.helper(name)) return found;
-  auto* element = type_of(instruction.type());
-  auto* addresses = vector_of(b_.getInt64Ty());
-  auto* content_type = vector_of(element);
-  auto* function = builder_.new_helper(name, gives ? content_type : b_.getVoidTy(),
-                                       {addresses, content_type, content_type, b_.getInt32Ty()});
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  if (auto* found = codegen.helper(name)) return found;
+  auto* element = codegen.type_of(instruction.type());
+  auto* addresses = codegen.vector_of(codegen.ir().getInt64Ty());
+  auto* content_type = codegen.vector_of(element);
+  auto* function =
+      codegen.new_helper(name, gives ? content_type : codegen.ir().getVoidTy(),
+                         {addresses, content_type, content_type, codegen.ir().getInt32Ty()});
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(codegen.context(), "start", function));
   const unsigned arguments = instruction.has(Modifier::cas) ? 3 : 2;
   llvm::AllocaInst* slots[4];
   for (unsigned i = 0; i < arguments; ++i) {
@@ -146,13 +147,14 @@ llvm::Function* AtomicHelpers::lanes_helper(const ptx::Instruction& instruction,
     slots[3] = builder.CreateAlloca(content_type);
     builder.CreateStore(llvm::Constant::getNullValue(content_type), slots[3]);
   }
-  auto operate = [&](llvm::IRBuilder<>& b, Value* lane) {
-    Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots[0], lane));
-    Value* first = b.CreateLoad(element, b.CreateGEP(element, slots[1], lane));
-    Value* second = first;
+  auto operate = [&](llvm::IRBuilder<>& b, llvm::Value* lane) {
+    llvm::Value* at = b.CreateLoad(b.getInt64Ty(), b.CreateGEP(b.getInt64Ty(), slots[0], lane));
+    llvm::Value* first = b.CreateLoad(element, b.CreateGEP(element, slots[1], lane));
+    llvm::Value* second = first;
     if (arguments == 3) second = b.CreateLoad(element, b.CreateGEP(element, slots[2], lane));
-    Value* pointer = b.CreateIntToPtr(at, b.getPtrTy());
-    Value* old = operation(b, instruction, pointer, first, second, shared);
+    llvm::Value* pointer = b.CreateIntToPtr(at, b.getPtrTy());
+    llvm::Value* old =
+        atomic_operation(b, codegen.machine(), instruction, pointer, first, second, shared);
     if (gives) b.CreateStore(old, b.CreateGEP(element, slots[3], lane));
   };
   auto finish = [&] {
@@ -162,13 +164,15 @@ llvm::Function* AtomicHelpers::lanes_helper(const ptx::Instruction& instruction,
       builder.CreateRetVoid();
     }
   };
-  Value* bits = function->getArg(3);
-  if (is_short(instruction)) {
-    auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
-    auto* some = llvm::BasicBlock::Create(context_, "some", function);
-    builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
+  llvm::Value* bits = function->getArg(3);
+  if (is_short_atomic(instruction)) {
+    auto* all_block = llvm::BasicBlock::Create(codegen.context(), "all", function);
+    auto* some = llvm::BasicBlock::Create(codegen.context(), "some", function);
+    builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(codegen.all_lanes())),
+                         all_block, some);
     builder.SetInsertPoint(all_block);
-    for (uint32_t lane = 0; lane < lanes_; ++lane) operate(builder, builder.getInt32(lane));
+    for (uint32_t lane = 0; lane < codegen.lanes(); ++lane)
+      operate(builder, builder.getInt32(lane));
     finish();
     builder.SetInsertPoint(some);
   }
@@ -177,40 +181,41 @@ llvm::Function* AtomicHelpers::lanes_helper(const ptx::Instruction& instruction,
   return function;
 }
 
-llvm::Function* AtomicHelpers::private_helper(const ptx::Instruction& instruction,
-                                              llvm::Type* content_type) {
+llvm::Function* private_atomic_helper(CodeBuilder& codegen, const ptx::Instruction& instruction,
+                                      llvm::Type* content_type) {
   const bool uniform = !content_type->isVectorTy();
   const std::string name = "private_" + form_name(instruction) + (uniform ? "_uniform" : "");
-  if (auto* found = builder_.helper(name)) return found;
-  auto *word = b_.getInt32Ty(), *pair = b_.getInt64Ty();
-  auto* offsets_type = vector_of(word);
-  auto* function =
-      builder_.new_helper(name, b_.getVoidTy(), {b_.getPtrTy(), offsets_type, content_type, word});
-  Value *memory = function->getArg(0), *offsets = function->getArg(1);
-  Value *content = function->getArg(2), *bits = function->getArg(3);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
-  auto operate = [&](llvm::IRBuilder<>& b, Value* offset, Value* own) {
-    Value* at = b.CreateGEP(b.getInt8Ty(), memory, offset);
-    operation(b, instruction, at, own, own, true);
+  if (auto* found = codegen.helper(name)) return found;
+  auto *word = codegen.ir().getInt32Ty(), *pair = codegen.ir().getInt64Ty();
+  auto* offsets_type = codegen.vector_of(word);
+  auto* function = codegen.new_helper(name, codegen.ir().getVoidTy(),
+                                      {codegen.ir().getPtrTy(), offsets_type, content_type, word});
+  llvm::Value *memory = function->getArg(0), *offsets = function->getArg(1);
+  llvm::Value *content = function->getArg(2), *bits = function->getArg(3);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(codegen.context(), "start", function));
+  auto operate = [&](llvm::IRBuilder<>& b, llvm::Value* offset, llvm::Value* own) {
+    llvm::Value* at = b.CreateGEP(b.getInt8Ty(), memory, offset);
+    atomic_operation(b, codegen.machine(), instruction, at, own, own, true);
   };
   auto* slots = builder.CreateAlloca(offsets_type);
   auto* contents = uniform ? nullptr : builder.CreateAlloca(content_type);
-  auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
-  auto* some = llvm::BasicBlock::Create(context_, "some", function);
-  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
+  auto* all_block = llvm::BasicBlock::Create(codegen.context(), "all", function);
+  auto* some = llvm::BasicBlock::Create(codegen.context(), "some", function);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(codegen.all_lanes())), all_block,
+                       some);
   builder.SetInsertPoint(all_block);
   LaneOffsets lane_offsets(offsets);
-  for (uint32_t l = 0; l < lanes_; ++l) {
-    Value* offset = lane_offsets.at(builder, l);
+  for (uint32_t l = 0; l < codegen.lanes(); ++l) {
+    llvm::Value* offset = lane_offsets.at(builder, l);
     operate(builder, offset, uniform ? content : builder.CreateExtractElement(content, l));
   }
   builder.CreateRetVoid();
   builder.SetInsertPoint(some);
   builder.CreateStore(offsets, slots);
   if (!uniform) builder.CreateStore(content, contents);
-  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
-    Value* offset = b.CreateLoad(word, b.CreateGEP(word, slots, lane));
-    Value* own = content;
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, llvm::Value* lane) {
+    llvm::Value* offset = b.CreateLoad(word, b.CreateGEP(word, slots, lane));
+    llvm::Value* own = content;
     if (!uniform) {
       auto* element = content_type->getScalarType();
       own = b.CreateLoad(element, b.CreateGEP(element, contents, lane));

@@ -1,5 +1,6 @@
 #include "simt/codegen/lower/atomics/atomics.h"
 
+#include "simt/codegen/lower/atomics/atomic_helpers.h"
 #include "simt/passes/merge_shared_atomics.h"
 
 namespace km::simt {
@@ -56,7 +57,7 @@ bool Atomics::lower_uniform_reduction(const Inst& inst, const Address& address, 
       break;
   }
   auto add_at = [&](Value* at, bool alone) -> std::vector<Value*> {
-    helpers_.operation(b_, ptx, b_.CreateIntToPtr(at, b_.getPtrTy()), total, total, alone);
+    atomic_operation(b_, machine(), ptx, b_.CreateIntToPtr(at, b_.getPtrTy()), total, total, alone);
     return {};
   };
   if (shared || !code_plan_.privatized.is_privatized(inst)) {
@@ -88,7 +89,7 @@ llvm::Value* Atomics::reduced_content(const Inst& inst) {
 bool Atomics::lower_shared_reduction(const Inst& inst, const Address& address) {
   const auto& ptx = *inst.ptx;
   const Operand& source = ptx.operands[ptx.opcode == Opcode::red ? 1 : 2];
-  const bool words = AtomicHelpers::is_short(ptx) && ptx::size_bits(ptx.type()) == 32;
+  const bool words = is_short_atomic(ptx) && ptx::size_bits(ptx.type()) == 32;
   if (!words || source.kind == Operand::Kind::vector || code_plan_.reads.has_readers(inst))
     return false;
   Value* content = reduced_content(inst);
@@ -97,7 +98,7 @@ bool Atomics::lower_shared_reduction(const Inst& inst, const Address& address) {
                      vector_of(b_.getInt32Ty()));
   frame_.note_line();
   llvm::CallInst* call = b_.CreateCall(
-      helpers_.private_helper(ptx, content->getType()),
+      private_atomic_helper(builder_, ptx, content->getType()),
       {b_.CreateIntToPtr(frame_.shared(), b_.getPtrTy()), offsets, content, mask_bits()});
   const Op op = operation_of(ptx);
   if (!content->getType()->isVectorTy() && op != Op::Xchg) {
@@ -111,8 +112,8 @@ llvm::Value* Atomics::lane_atomic(const Inst& inst, const std::vector<Value*>& a
                                   unsigned lane, bool shared) {
   const auto of_lane = [&](Value* each) { return b_.CreateExtractElement(each, lane); };
   Value* place = b_.CreateIntToPtr(of_lane(arguments[0]), b_.getPtrTy());
-  Value* old = helpers_.operation(b_, *inst.ptx, place, of_lane(arguments[1]),
-                                  of_lane(arguments[2]), shared);
+  Value* old = atomic_operation(b_, machine(), *inst.ptx, place, of_lane(arguments[1]),
+                                of_lane(arguments[2]), shared);
   Value* none = llvm::Constant::getNullValue(arguments[1]->getType());
   return b_.CreateInsertElement(none, old, lane);
 }
@@ -130,7 +131,7 @@ llvm::Value* Atomics::call_atomic(const Inst& inst, const std::vector<Value*>& a
     std::vector<Value*> list = arguments;
     list.push_back(lanes);
     frame_.note_line();
-    return b_.CreateCall(helpers_.lanes_helper(ptx, shared, gives), list);
+    return b_.CreateCall(atomic_helper(builder_, ptx, shared, gives), list);
   };
   const bool depends =
       ptx.type() == Type::f32 && ptx.has(Modifier::add) && space == ptx::Space::generic;
@@ -150,7 +151,7 @@ void Atomics::lower_privatized(const Inst& inst, const Address& address, Space s
   auto keep = [&]() -> std::vector<Value*> {
     Value* copy =
         b_.CreateIntToPtr(privatized_.field(offsetof(BlockState, privatized)), b_.getPtrTy());
-    b_.CreateCall(helpers_.private_helper(ptx, content->getType()),
+    b_.CreateCall(private_atomic_helper(builder_, ptx, content->getType()),
                   {copy, places.offsets, content, mask_bits()});
     return {};
   };

@@ -8,7 +8,6 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/atomics/atomic_helpers.h"
 #include "simt/codegen/lower/atomics/mbarriers.h"
 #include "simt/codegen/lower/checks/access_checks.h"
 
@@ -20,7 +19,7 @@ class Atomics : public Room {
  public:
   Atomics(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
           SpecialRegisters& registers, Values& values, Addresses& addresses, AccessChecks& checks,
-          PrivatizedMemory& privatized, Mbarriers& mbarriers, AtomicHelpers& helpers)
+          PrivatizedMemory& privatized, Mbarriers& mbarriers)
       : Room(builder, plan),
         frame_(frame),
         registers_(registers),
@@ -28,8 +27,7 @@ class Atomics : public Room {
         addresses_(addresses),
         checks_(checks),
         privatized_(privatized),
-        mbarriers_(mbarriers),
-        helpers_(helpers) {}
+        mbarriers_(mbarriers) {}
 
   /// Lowers one instruction. The elements of a vector form are atomic one by one, which PTX allows.
   void lower_atomic(const Inst& inst);
@@ -51,7 +49,6 @@ class Atomics : public Room {
   AccessChecks& checks_;
   PrivatizedMemory& privatized_;
   Mbarriers& mbarriers_;
-  AtomicHelpers& helpers_;
 };
 
 }  // namespace km::simt

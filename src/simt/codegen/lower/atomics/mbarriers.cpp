@@ -6,6 +6,8 @@
 // Its accesses need not be atomic, because the warps of a block take turns only at calls.
 #include "simt/codegen/lower/atomics/mbarriers.h"
 
+#include "simt/codegen/lower/lanes/lane_loops.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -99,32 +101,32 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
   if (ptx.has(Modifier::inval)) return;
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
-  loops_.for_lanes(form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
-                   [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-                     Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
-                     Value* word = b.getInt64(0);
-                     if (ptx.has(Modifier::init)) {
-                       number = b.CreateAnd(number, kPending);
-                       word = b.CreateOr(number, b.CreateShl(number, kExpectedShift));
-                     } else if (ptx.has(Modifier::expect_tx)) {
-                       word = add_bytes(b, load_barrier(b, lane[0]), number);
-                     } else if (ptx.has(Modifier::complete_tx)) {
-                       word = take_bytes(b, load_barrier(b, lane[0]), number);
-                       word = next_phase_if_complete(b, word);
-                     }
-                     store_barrier(b, lane[0], word);
-                     return nullptr;
-                   });
+  for_lanes(builder_, form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
+            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+              Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
+              Value* word = b.getInt64(0);
+              if (ptx.has(Modifier::init)) {
+                number = b.CreateAnd(number, kPending);
+                word = b.CreateOr(number, b.CreateShl(number, kExpectedShift));
+              } else if (ptx.has(Modifier::expect_tx)) {
+                word = add_bytes(b, load_barrier(b, lane[0]), number);
+              } else if (ptx.has(Modifier::complete_tx)) {
+                word = take_bytes(b, load_barrier(b, lane[0]), number);
+                word = next_phase_if_complete(b, word);
+              }
+              store_barrier(b, lane[0], word);
+              return nullptr;
+            });
 }
 
 void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
   const Address at = addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier));
   checks_.check_lanes(inst, at, kBarrierBytes);
-  loops_.for_lanes("complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
-                   [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-                     complete_bytes(b, lane[0], lane[1]);
-                     return nullptr;
-                   });
+  for_lanes(builder_, "complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
+            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+              complete_bytes(b, lane[0], lane[1]);
+              return nullptr;
+            });
 }
 
 /// Lowers arrive and arrive_drop. The result is the object's content before the arrival, since a
@@ -141,13 +143,13 @@ void Mbarriers::lower_arrive(const Inst& inst) {
   Value* count = i32(1);
   if (ptx.operand_count > 2) count = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* states =
-      loops_.for_lanes(form_name(ptx), b_.getInt64Ty(), {addresses_.lanes_of(at), count},
-                       [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-                         Value* word = load_barrier(b, lane[0]);
-                         Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
-                         store_barrier(b, lane[0], arrive(b, ptx, word, number));
-                         return word;
-                       });
+      for_lanes(builder_, form_name(ptx), b_.getInt64Ty(), {addresses_.lanes_of(at), count},
+                [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                  Value* word = load_barrier(b, lane[0]);
+                  Value* number = b.CreateZExt(lane[1], b.getInt64Ty());
+                  store_barrier(b, lane[0], arrive(b, ptx, word, number));
+                  return word;
+                });
   if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, states, Type::b64);
 }
 
@@ -161,10 +163,10 @@ void Mbarriers::lower_phase_test(const Inst& inst) {
   checks_.check_lanes(inst, at, kBarrierBytes);
   Value* phase =
       values_.operand(inst, ptx.operands[2], by_parity ? Type::u32 : Type::b64, true, false);
-  Value* words = loops_.for_lanes("mbarrier_words", b_.getInt64Ty(), {addresses_.lanes_of(at)},
-                                  [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
-                                    return load_barrier(b, lane[0]);
-                                  });
+  Value* words = for_lanes(builder_, "mbarrier_words", b_.getInt64Ty(), {addresses_.lanes_of(at)},
+                           [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
+                             return load_barrier(b, lane[0]);
+                           });
   auto shifted = [&](Value* value) { return b_.CreateLShr(value, splat(i64(kPhaseShift))); };
   Value* now = shifted(words);
   if (by_parity) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "simt/codegen/lower/checks/access_checks.h"
-#include "simt/codegen/lower/lanes/lane_loops.h"
 #include "simt/codegen/values.h"
 
 namespace km::simt {
@@ -14,12 +13,8 @@ void complete_bytes(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* siz
 class Mbarriers : public Room {
  public:
   Mbarriers(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
-            AccessChecks& checks, LaneLoops& loops)
-      : Room(builder, plan),
-        values_(values),
-        addresses_(addresses),
-        checks_(checks),
-        loops_(loops) {}
+            AccessChecks& checks)
+      : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
 
   /// Lowers mbarrier instructions and cp.async.mbarrier.arrive.
   void lower_mbarrier(const Inst& inst);
@@ -33,7 +28,6 @@ class Mbarriers : public Room {
   Values& values_;
   Addresses& addresses_;
   AccessChecks& checks_;
-  LaneLoops& loops_;
 };
 
 }  // namespace km::simt

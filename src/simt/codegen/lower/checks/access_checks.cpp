@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 
+#include "simt/codegen/lower/lanes/lane_helpers.h"
 #include "simt/plan/memory/lane_runs.h"
 
 namespace km::simt {
@@ -154,7 +155,7 @@ void AccessChecks::require_aligned(const LaneIndex& index, Value* addresses, Val
   std::vector<Value*> arguments = addresses_.lane_arguments(index, addresses, 0);
   arguments.insert(arguments.end(),
                    {bits, access_site(size_bytes, 0), frame_.runtime(), frame_.state()});
-  b_.CreateCall(lane_helpers_.alignment_helper(scale_of(index)), arguments);
+  b_.CreateCall(alignment_helper(builder_, scale_of(index)), arguments);
 }
 
 /// Ends the launch for the lanes of `bits`, which are all misaligned.

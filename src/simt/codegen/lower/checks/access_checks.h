@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "simt/codegen/lower/checks/privatized_memory.h"
-#include "simt/codegen/lower/lanes/lane_helpers.h"
 
 namespace km::simt {
 
@@ -31,12 +30,8 @@ struct LaneAccess {
 class AccessChecks : public Room {
  public:
   AccessChecks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
-               PrivatizedMemory& privatized, LaneHelpers& lane_helpers)
-      : Room(builder, plan),
-        frame_(frame),
-        addresses_(addresses),
-        privatized_(privatized),
-        lane_helpers_(lane_helpers) {}
+               PrivatizedMemory& privatized)
+      : Room(builder, plan), frame_(frame), addresses_(addresses), privatized_(privatized) {}
 
   /// Starts a basic block, in which no base has been tested yet.
   void begin_block() { checked_bases_.clear(); }
@@ -77,7 +72,6 @@ class AccessChecks : public Room {
   LaunchFrame& frame_;
   Addresses& addresses_;
   PrivatizedMemory& privatized_;
-  LaneHelpers& lane_helpers_;
   BlockAccesses block_accesses_;
   // Bases tested in this basic block, in checked mode.
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;

@@ -79,68 +79,71 @@ std::string access_name(const char* what, llvm::Type* element, bool is_volatile,
 
 }  // namespace
 
-llvm::Function* LaneHelpers::gather_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
+llvm::Function* gather_helper(CodeBuilder& codegen, llvm::Type* element, bool is_volatile,
+                              uint32_t scale) {
   const std::string name = access_name("gather_", element, is_volatile, scale);
-  if (auto* found = builder_.helper(name)) return found;
-  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
-  types.push_back(b_.getInt32Ty());
-  auto* result_type = vector_of(element);
-  auto* function = builder_.new_helper(name, result_type, types);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
-  auto* all_block = llvm::BasicBlock::Create(context_, "all", function);
-  auto* some = llvm::BasicBlock::Create(context_, "some", function);
+  if (auto* found = codegen.helper(name)) return found;
+  std::vector<llvm::Type*> types = LanePlaces::types(codegen.ir(), codegen.lanes(), scale);
+  types.push_back(codegen.ir().getInt32Ty());
+  auto* result_type = codegen.vector_of(element);
+  auto* function = codegen.new_helper(name, result_type, types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(codegen.context(), "start", function));
+  auto* all_block = llvm::BasicBlock::Create(codegen.context(), "all", function);
+  auto* some = llvm::BasicBlock::Create(codegen.context(), "some", function);
   LanePlaces places(builder, function, scale);
-  Value* bits = function->getArg(places.count());
+  llvm::Value* bits = function->getArg(places.count());
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
   auto* results = builder.CreateAlloca(result_type);
-  builder.CreateCondBr(builder.CreateICmpEQ(bits, i32(builder_.all_lanes())), all_block, some);
+  builder.CreateCondBr(builder.CreateICmpEQ(bits, builder.getInt32(codegen.all_lanes())), all_block,
+                       some);
   builder.SetInsertPoint(all_block);
-  Value* content = llvm::PoisonValue::get(result_type);
-  for (uint32_t l = 0; l < lanes_; ++l) {
-    Value* loaded = builder.CreateAlignedLoad(element, places.at(builder, l), align, is_volatile);
+  llvm::Value* content = llvm::PoisonValue::get(result_type);
+  for (uint32_t l = 0; l < codegen.lanes(); ++l) {
+    llvm::Value* loaded =
+        builder.CreateAlignedLoad(element, places.at(builder, l), align, is_volatile);
     content = builder.CreateInsertElement(content, loaded, l);
   }
   builder.CreateRet(content);
   builder.SetInsertPoint(some);
   places.store(builder);
   builder.CreateStore(llvm::Constant::getNullValue(result_type), results);
-  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
-    Value* loaded = b.CreateAlignedLoad(element, places.at(b, lane), align, is_volatile);
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, llvm::Value* lane) {
+    llvm::Value* loaded = b.CreateAlignedLoad(element, places.at(b, lane), align, is_volatile);
     b.CreateStore(loaded, b.CreateGEP(element, results, lane));
   });
   builder.CreateRet(builder.CreateLoad(result_type, results));
   return function;
 }
 
-llvm::Function* LaneHelpers::alignment_helper(uint32_t scale) {
+llvm::Function* alignment_helper(CodeBuilder& codegen, uint32_t scale) {
   const std::string name = scaled_name("aligned", scale);
-  if (auto* found = builder_.helper(name)) return found;
-  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
-  auto* word = b_.getInt32Ty();
-  auto* pointer = b_.getPtrTy();
-  types.insert(types.end(), {word, b_.getInt64Ty(), pointer, pointer});
-  auto* function = builder_.new_helper(name, b_.getVoidTy(), types);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  if (auto* found = codegen.helper(name)) return found;
+  std::vector<llvm::Type*> types = LanePlaces::types(codegen.ir(), codegen.lanes(), scale);
+  auto* word = codegen.ir().getInt32Ty();
+  auto* pointer = codegen.ir().getPtrTy();
+  types.insert(types.end(), {word, codegen.ir().getInt64Ty(), pointer, pointer});
+  auto* function = codegen.new_helper(name, codegen.ir().getVoidTy(), types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(codegen.context(), "start", function));
   LanePlaces places(builder, function, scale);
   auto argument = [&](unsigned i) { return function->getArg(places.count() + i); };
-  Value* site = argument(1);
-  Value* low = places.low(builder);
-  Value* size_bytes = builder.CreateTrunc(
+  llvm::Value* site = argument(1);
+  llvm::Value* low = places.low(builder);
+  llvm::Value* size_bytes = builder.CreateTrunc(
       builder.CreateLShr(site, 8 * offsetof(AccessSite, size_bytes)), builder.getInt16Ty());
-  Value* rest = builder.CreateSub(size_bytes, builder.getInt16(1));
-  rest =
-      builder.CreateVectorSplat(lanes_, builder.CreateZExt(rest, low->getType()->getScalarType()));
-  Value* odd = builder.CreateIsNotNull(builder.CreateAnd(low, rest));
-  Value* bad = builder.CreateBitCast(odd, builder.getIntNTy(lanes_));
+  llvm::Value* rest = builder.CreateSub(size_bytes, builder.getInt16(1));
+  rest = builder.CreateVectorSplat(codegen.lanes(),
+                                   builder.CreateZExt(rest, low->getType()->getScalarType()));
+  llvm::Value* odd = builder.CreateIsNotNull(builder.CreateAnd(low, rest));
+  llvm::Value* bad = builder.CreateBitCast(odd, builder.getIntNTy(codegen.lanes()));
   bad = builder.CreateAnd(builder.CreateZExt(bad, word), argument(0));
-  auto* misaligned = llvm::BasicBlock::Create(context_, "misaligned", function);
-  auto* good = llvm::BasicBlock::Create(context_, "good", function);
+  auto* misaligned = llvm::BasicBlock::Create(codegen.context(), "misaligned", function);
+  auto* good = llvm::BasicBlock::Create(codegen.context(), "good", function);
   builder.CreateCondBr(builder.CreateIsNotNull(bad), misaligned, good,
-                       llvm::MDBuilder(context_).createUnlikelyBranchWeights());
+                       llvm::MDBuilder(codegen.context()).createUnlikelyBranchWeights());
   builder.SetInsertPoint(misaligned);
   places.store(builder);
-  Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bad, builder.getTrue());
-  Value* place = builder.CreatePtrToInt(places.at(builder, lane), builder.getInt64Ty());
+  llvm::Value* lane = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bad, builder.getTrue());
+  llvm::Value* place = builder.CreatePtrToInt(places.at(builder, lane), builder.getInt64Ty());
   end_launch(builder, argument(2), offsetof(RuntimeTable, misaligned),
              {argument(3), place, bad, site});
   builder.SetInsertPoint(good);
@@ -148,24 +151,25 @@ llvm::Function* LaneHelpers::alignment_helper(uint32_t scale) {
   return function;
 }
 
-llvm::Function* LaneHelpers::scatter_helper(llvm::Type* element, bool is_volatile, uint32_t scale) {
+llvm::Function* scatter_helper(CodeBuilder& codegen, llvm::Type* element, bool is_volatile,
+                               uint32_t scale) {
   const std::string name = access_name("scatter_", element, is_volatile, scale);
-  if (auto* found = builder_.helper(name)) return found;
-  std::vector<llvm::Type*> types = LanePlaces::types(b_, lanes_, scale);
-  auto* content_type = vector_of(element);
-  types.insert(types.end(), {content_type, b_.getInt32Ty()});
-  auto* function = builder_.new_helper(name, b_.getVoidTy(), types);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  if (auto* found = codegen.helper(name)) return found;
+  std::vector<llvm::Type*> types = LanePlaces::types(codegen.ir(), codegen.lanes(), scale);
+  auto* content_type = codegen.vector_of(element);
+  types.insert(types.end(), {content_type, codegen.ir().getInt32Ty()});
+  auto* function = codegen.new_helper(name, codegen.ir().getVoidTy(), types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(codegen.context(), "start", function));
   LanePlaces places(builder, function, scale);
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
   places.store(builder);
   auto* contents = builder.CreateAlloca(content_type);
   builder.CreateStore(function->getArg(places.count()), contents);
-  emit_lane_loop(builder, function->getArg(places.count() + 1),
-                 [&](llvm::IRBuilder<>& b, Value* lane) {
-                   Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
-                   b.CreateAlignedStore(content, places.at(b, lane), align, is_volatile);
-                 });
+  emit_lane_loop(
+      builder, function->getArg(places.count() + 1), [&](llvm::IRBuilder<>& b, llvm::Value* lane) {
+        llvm::Value* content = b.CreateLoad(element, b.CreateGEP(element, contents, lane));
+        b.CreateAlignedStore(content, places.at(b, lane), align, is_volatile);
+      });
   builder.CreateRetVoid();
   return function;
 }

@@ -17,23 +17,24 @@ std::string form_name(const ptx::Instruction& instruction) {
   return name;
 }
 
-llvm::Value* LaneLoops::for_lanes(const std::string& name, llvm::Type* result,
-                                  const std::vector<Value*>& arguments, const LaneWork& body) {
-  std::vector<Value*> values;
+llvm::Value* for_lanes(CodeBuilder& codegen, const std::string& name, llvm::Type* result,
+                       const std::vector<llvm::Value*>& arguments, const LaneWork& body) {
+  llvm::IRBuilder<>& at_call = codegen.ir();
+  std::vector<llvm::Value*> values;
   std::vector<llvm::Type*> types;
-  for (Value* argument : arguments) {
-    values.push_back(splat(argument));
+  for (llvm::Value* argument : arguments) {
+    values.push_back(codegen.splat(argument));
     types.push_back(values.back()->getType());
   }
-  values.push_back(mask_bits());
-  types.push_back(b_.getInt32Ty());
-  if (auto found = builder_.helper(name)) {
-    return b_.CreateCall(found, values);
+  values.push_back(codegen.mask_bits());
+  types.push_back(at_call.getInt32Ty());
+  if (auto found = codegen.helper(name)) {
+    return at_call.CreateCall(found, values);
   }
   const bool gives = !result->isVoidTy();
-  llvm::Type* results = gives ? vector_of(result) : result;
-  auto* function = builder_.new_helper(name, results, types);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "start", function));
+  llvm::Type* results = gives ? codegen.vector_of(result) : result;
+  auto* function = codegen.new_helper(name, results, types);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(codegen.context(), "start", function));
   std::vector<llvm::AllocaInst*> slots;
   for (size_t i = 0; i < arguments.size(); ++i) {
     slots.push_back(builder.CreateAlloca(types[i]));
@@ -41,14 +42,14 @@ llvm::Value* LaneLoops::for_lanes(const std::string& name, llvm::Type* result,
   }
   llvm::AllocaInst* out = gives ? builder.CreateAlloca(results) : nullptr;
   if (gives) builder.CreateStore(llvm::Constant::getNullValue(results), out);
-  Value* bits = function->getArg(static_cast<unsigned>(arguments.size()));
-  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, Value* lane) {
-    std::vector<Value*> own;
+  llvm::Value* bits = function->getArg(static_cast<unsigned>(arguments.size()));
+  emit_lane_loop(builder, bits, [&](llvm::IRBuilder<>& b, llvm::Value* lane) {
+    std::vector<llvm::Value*> own;
     for (size_t i = 0; i < slots.size(); ++i) {
       auto* element = types[i]->getScalarType();
       own.push_back(b.CreateLoad(element, b.CreateGEP(element, slots[i], lane)));
     }
-    Value* content = body(b, own);
+    llvm::Value* content = body(b, own);
     if (gives) b.CreateStore(content, b.CreateGEP(result, out, lane));
   });
   if (gives) {
@@ -56,7 +57,7 @@ llvm::Value* LaneLoops::for_lanes(const std::string& name, llvm::Type* result,
   } else {
     builder.CreateRetVoid();
   }
-  return b_.CreateCall(function, values);
+  return at_call.CreateCall(function, values);
 }
 
 }  // namespace km::simt

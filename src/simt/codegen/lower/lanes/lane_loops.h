@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simt/codegen/room.h"
+#include "simt/codegen/builder.h"
 
 namespace km::simt {
 
@@ -17,16 +17,9 @@ std::string form_name(const ptx::Instruction& instruction);
 using LaneWork = std::function<llvm::Value*(llvm::IRBuilder<>& builder,
                                             const std::vector<llvm::Value*>& arguments)>;
 
-/// Creates helpers that loop over the active lanes, and calls them.
-class LaneLoops : public Room {
- public:
-  LaneLoops(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
-
-  /// Calls a helper that runs `body` for each active lane, lowest first. `body` generates code only
-  /// at the first call with this name, so the name must identify its behaviour. Returns the
-  /// results, with zero in inactive lanes; nothing if `result` is void.
-  Value* for_lanes(const std::string& name, llvm::Type* result,
-                   const std::vector<Value*>& arguments, const LaneWork& body);
-};
+/// Calls a function of the module that runs `body` for the active lanes, lowest first, with each
+/// lane's elements of `arguments`. Gives the results, zero in other lanes; `result` void: none.
+llvm::Value* for_lanes(CodeBuilder& codegen, const std::string& name, llvm::Type* result,
+                       const std::vector<llvm::Value*>& arguments, const LaneWork& body);
 
 }  // namespace km::simt

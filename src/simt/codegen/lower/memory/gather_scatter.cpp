@@ -1,5 +1,7 @@
 #include "simt/codegen/lower/memory/gather_scatter.h"
 
+#include "simt/codegen/lower/lanes/lane_helpers.h"
+
 namespace km::simt {
 
 std::vector<llvm::Value*> GatherScatter::load(const LaneIndex& index, const Access& access,
@@ -21,7 +23,7 @@ std::vector<llvm::Value*> GatherScatter::load(const LaneIndex& index, const Acce
     frame_.note_line();
     std::vector<Value*> arguments = addresses_.lane_arguments(index, lanes, i * size);
     arguments.push_back(mask_bits());
-    auto* helper = lane_helpers_.gather_helper(element, access.is_volatile, scale_of(index));
+    auto* helper = gather_helper(builder_, element, access.is_volatile, scale_of(index));
     results.push_back(b_.CreateCall(helper, arguments));
   }
   return results;
@@ -47,7 +49,7 @@ void GatherScatter::store(const LaneIndex& index, const Access& access,
     std::vector<Value*> arguments = addresses_.lane_arguments(index, lanes, i * size);
     arguments.insert(arguments.end(), {content, mask_bits()});
     auto* element = content->getType()->getScalarType();
-    b_.CreateCall(lane_helpers_.scatter_helper(element, access.is_volatile, scale_of(index)),
+    b_.CreateCall(scatter_helper(builder_, element, access.is_volatile, scale_of(index)),
                   arguments);
   }
 }

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/lanes/lane_helpers.h"
 #include "simt/codegen/lower/memory/row_transpose.h"
 
 namespace km::simt {
@@ -14,12 +13,8 @@ namespace km::simt {
 class GatherScatter : public Room {
  public:
   GatherScatter(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
-                Addresses& addresses, LaneHelpers& lane_helpers, RowTranspose& rows)
-      : Room(builder, plan),
-        frame_(frame),
-        addresses_(addresses),
-        lane_helpers_(lane_helpers),
-        rows_(rows) {}
+                Addresses& addresses, RowTranspose& rows)
+      : Room(builder, plan), frame_(frame), addresses_(addresses), rows_(rows) {}
 
   /// Loads from `index` if it has lanes, otherwise from the addresses `lanes`.
   std::vector<Value*> load(const LaneIndex& index, const Access& access, Value* lanes);
@@ -34,7 +29,6 @@ class GatherScatter : public Room {
  private:
   LaunchFrame& frame_;
   Addresses& addresses_;
-  LaneHelpers& lane_helpers_;
   RowTranspose& rows_;
 };
 

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "ptx/names.h"
 #include "simt/codegen/lower/lanes/integer_parts.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 
 namespace km::simt {
 
@@ -24,10 +25,10 @@ llvm::Value* ShapedAccess::load_whole(const Address& address) {
   };
   if (address.lanes == nullptr && address.offsets == nullptr) return load_at(b_, address.base);
   frame_.note_line();
-  return loops_.for_lanes("load_whole", type_of(Type::b128), {addresses_.lanes_of(address)},
-                          [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                            return load_at(b, lane[0]);
-                          });
+  return for_lanes(builder_, "load_whole", type_of(Type::b128), {addresses_.lanes_of(address)},
+                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                     return load_at(b, lane[0]);
+                   });
 }
 
 namespace {
@@ -170,14 +171,13 @@ std::vector<llvm::Value*> ShapedAccess::load_each(const Address& address, const 
 /// Stores 128 bits by one instruction, so that no thread sees a part of them.
 void ShapedAccess::store_whole(const Address& address, Value* content) {
   frame_.note_line();
-  loops_.for_lanes("store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
-                   [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
-                     Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
-                     b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16),
-                                          true);
-                     return nullptr;
-                   });
+  for_lanes(builder_, "store_whole", b_.getVoidTy(), {addresses_.lanes_of(address), content},
+            [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+              Value* at = b.CreateIntToPtr(lane[0], b.getPtrTy());
+              b.CreateAlignedStore(b.CreateBitCast(lane[1], type), at, llvm::Align(16), true);
+              return nullptr;
+            });
 }
 
 void ShapedAccess::store_parts(const Address& address, const Access& access,

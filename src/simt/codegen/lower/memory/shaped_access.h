@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "simt/codegen/lower/lanes/lane_loops.h"
 #include "simt/codegen/lower/memory/partial_contiguous.h"
 #include "simt/codegen/lower/memory/segmented_access.h"
 
@@ -14,16 +13,15 @@ namespace km::simt {
 class ShapedAccess : public Room {
  public:
   ShapedAccess(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
-               AccessChecks& checks, LaneHelpers& lane_helpers, LaneLoops& loops)
+               AccessChecks& checks)
       : Room(builder, plan),
         frame_(frame),
         addresses_(addresses),
-        loops_(loops),
         columns_(builder, plan),
         rows_(builder, plan, frame, columns_),
         writer_(builder, plan, frame),
         contiguous_(builder, plan, frame, addresses, checks, columns_, writer_),
-        gathers_(builder, plan, frame, addresses, lane_helpers, rows_),
+        gathers_(builder, plan, frame, addresses, rows_),
         segments_(builder, plan, addresses, columns_, gathers_) {}
 
   /// The accesses to rows, which neighbouring loads use too.
@@ -59,7 +57,6 @@ class ShapedAccess : public Room {
 
   LaunchFrame& frame_;
   Addresses& addresses_;
-  LaneLoops& loops_;
   ColumnMemory columns_;
   RowTranspose rows_;
   NontemporalWriter writer_;

@@ -8,6 +8,7 @@
 
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/arithmetic/loops.h"
+#include "simt/codegen/lower/lanes/lane_loops.h"
 #include "simt/forms/tensor_copy_form.h"
 #include "simt/runtime/tensors/tensor_runtime.h"
 
@@ -123,18 +124,17 @@ void TensorCopies::complete_everywhere(const Inst& inst, Value* sizes) {
       b_.CreateZExt(splat(registers_.rank_in_cluster()), wide),
       b_.CreateZExt(splat(registers_.cluster_bits()), wide),
       b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
-  loops_.for_lanes("complete_everywhere", b_.getVoidTy(), arguments,
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     emit_loop(b, lane[5], 1, [&](Value* rank) {
-                       Value* bit = b.CreateAnd(b.CreateLShr(lane[2], rank), b.getInt64(1));
-                       Value* distance = b.CreateShl(b.CreateSub(rank, lane[3]), lane[4]);
-                       emit_if(
-                           b, b.CreateIsNotNull(bit),
-                           [&] { complete_bytes(b, b.CreateAdd(lane[0], distance), lane[1]); },
-                           [] {});
-                     });
-                     return nullptr;
-                   });
+  for_lanes(builder_, "complete_everywhere", b_.getVoidTy(), arguments,
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[5], 1, [&](Value* rank) {
+                Value* bit = b.CreateAnd(b.CreateLShr(lane[2], rank), b.getInt64(1));
+                Value* distance = b.CreateShl(b.CreateSub(rank, lane[3]), lane[4]);
+                emit_if(
+                    b, b.CreateIsNotNull(bit),
+                    [&] { complete_bytes(b, b.CreateAdd(lane[0], distance), lane[1]); }, [] {});
+              });
+              return nullptr;
+            });
 }
 
 void TensorCopies::lower(const Inst& inst) {
@@ -175,19 +175,18 @@ void TensorCopies::lower_copy_of_map(const Inst& inst) {
   for (Value* lanes : {to, from}) {
     checks_.check_lanes(inst, {lanes, i64(sizeof(TensorMap)), alignof(TensorMap)}, mask());
   }
-  loops_.for_lanes("copy_tensor_map", b_.getVoidTy(), {to, from},
-                   [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
-                     auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
-                     for (uint64_t offset = 0; offset < sizeof(TensorMap); offset += 16) {
-                       const auto at = [&](Value* base) {
-                         return b.CreateIntToPtr(b.CreateAdd(base, b.getInt64(offset)),
-                                                 b.getPtrTy());
-                       };
-                       Value* part = b.CreateAlignedLoad(type, at(lane[1]), llvm::Align(16));
-                       b.CreateAlignedStore(part, at(lane[0]), llvm::Align(16));
-                     }
-                     return nullptr;
-                   });
+  for_lanes(builder_, "copy_tensor_map", b_.getVoidTy(), {to, from},
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              auto* type = llvm::FixedVectorType::get(b.getInt64Ty(), 2);
+              for (uint64_t offset = 0; offset < sizeof(TensorMap); offset += 16) {
+                const auto at = [&](Value* base) {
+                  return b.CreateIntToPtr(b.CreateAdd(base, b.getInt64(offset)), b.getPtrTy());
+                };
+                Value* part = b.CreateAlignedLoad(type, at(lane[1]), llvm::Align(16));
+                b.CreateAlignedStore(part, at(lane[0]), llvm::Align(16));
+              }
+              return nullptr;
+            });
   b_.CreateFence(llvm::AtomicOrdering::AcquireRelease);
 }
 

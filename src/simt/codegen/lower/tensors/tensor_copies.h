@@ -11,14 +11,13 @@ namespace km::simt {
 class TensorCopies : public Room {
  public:
   TensorCopies(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
-               Addresses& addresses, AccessChecks& checks, LaneLoops& loops, Mbarriers& mbarriers)
+               Addresses& addresses, AccessChecks& checks, Mbarriers& mbarriers)
       : Room(builder, plan),
         frame_(frame),
         registers_(builder, plan, frame),
         values_(values),
         addresses_(addresses),
         checks_(checks),
-        loops_(loops),
         mbarriers_(mbarriers) {}
 
   /// Lowers one of these instructions. Prefetches generate no code.
@@ -42,7 +41,6 @@ class TensorCopies : public Room {
   Values& values_;
   Addresses& addresses_;
   AccessChecks& checks_;
-  LaneLoops& loops_;
   Mbarriers& mbarriers_;
   Value* slots_ = nullptr;
 };
