@@ -2,6 +2,7 @@
 #include "simt/codegen/lower/lowering.h"
 
 #include "ptx/forms.h"
+#include "simt/codegen/lower/barriers.h"
 #include "simt/codegen/lower/images.h"
 #include "simt/codegen/lower/tensors/tensor_copies.h"
 #include "simt/codegen/lower/tensors/warpgroup_matrices.h"
@@ -31,7 +32,6 @@ Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& fram
       copies_(builder, plan, registers, values, addresses_, checks_, accesses_, mbarriers_),
       warp_(builder, plan, values, warp_frame),
       calls_(builder, plan, frame, values),
-      barriers_(builder, plan, frame, values),
       spaces_(builder, plan, frame, registers, values),
       computations_(builder, plan, values) {}
 
@@ -64,10 +64,10 @@ void Lowering::lower(const Inst& inst) {
     case Family::mbarrier:
       return mbarriers_.lower_mbarrier(inst);
     case Family::barrier:
-      if (is_barrier(*inst.ptx)) barriers_.lower_barrier(inst);
-      return;  // bar.warp.sync is no code, since the lanes of a packet run in lockstep
+      if (is_barrier(*inst.ptx)) lower_barrier(builder_, plan_, frame_, values_, inst);
+      return;  // bar.warp.sync: lanes run in step
     case Family::fence:
-      return barriers_.lower_fence(inst);
+      return lower_fence(builder_, inst);
     case Family::warp:
       return warp_.lower(inst);
     case Family::tensor:

@@ -4,7 +4,6 @@
 #include "simt/codegen/lower/address_spaces.h"
 #include "simt/codegen/lower/async_copies.h"
 #include "simt/codegen/lower/atomics/atomics.h"
-#include "simt/codegen/lower/barriers.h"
 #include "simt/codegen/lower/calls.h"
 #include "simt/codegen/lower/computations.h"
 #include "simt/codegen/lower/loads_and_stores.h"
@@ -37,8 +36,6 @@ class Lowering : public Room {
   WarpOperations& warp() { return warp_; }
   /// The lowering of calls, which needs the mode's way to end lanes.
   Calls& calls() { return calls_; }
-  /// The lowering of barriers and fences.
-  Barriers& barriers() { return barriers_; }
 
  private:
   LaunchFrame& frame_;
@@ -56,7 +53,6 @@ class Lowering : public Room {
   AsyncCopies copies_;
   WarpOperations warp_;
   Calls calls_;
-  Barriers barriers_;
   AddressSpaces spaces_;
   Computations computations_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "simt/codegen/lower/barriers.h"
 
 namespace km::simt {
 
@@ -301,7 +302,7 @@ void RegionCode::emit_barrier_end(uint32_t index) {
   const Inst& barrier = block.insts.back();
   builder_.set_location(barrier.ptx);
   if (!plan_.splits_at_barriers) {
-    lowering_.barriers().lower_barrier(barrier);
+    lower_barrier(builder_, plan_, frame_, values_, barrier);
     contribute(index, 0, mask());
     b_.CreateBr(target_of(step.next[0]));
     return;
