@@ -22,7 +22,7 @@ class LoadsAndStores : public Room {
         accesses_(accesses),
         prefetcher_(prefetcher),
         mbarriers_(mbarriers),
-        neighbours_(builder, plan, accesses.rows()) {}
+        neighbours_(builder, plan.base, accesses.rows()) {}
 
   /// Starts a basic block: elements loaded ahead for later loads are not available there.
   void begin_block() { neighbours_.begin_block(); }

@@ -14,7 +14,8 @@ using ptx::Family;
 
 Lowering::Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                    SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame)
-    : Room(builder, plan),
+    : builder_(builder),
+      code_plan_(plan),
       frame_(frame),
       values_(values),
       addresses_(builder, plan, frame, registers, values),
@@ -64,7 +65,7 @@ void Lowering::lower(const Inst& inst) {
     case Family::mbarrier:
       return mbarriers_.lower_mbarrier(inst);
     case Family::barrier:
-      if (is_barrier(*inst.ptx)) lower_barrier(builder_, plan_, frame_, values_, inst);
+      if (is_barrier(*inst.ptx)) lower_barrier(builder_, code_plan_.base, frame_, values_, inst);
       return;  // bar.warp.sync: lanes run in step
     case Family::fence:
       return lower_fence(builder_, inst);

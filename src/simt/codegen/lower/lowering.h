@@ -13,9 +13,9 @@
 
 namespace km::simt {
 
-/// Owns the classes that lower instructions, one for each family of forms. Classes with state are
-/// notified when a basic block or region starts.
-class Lowering : public Room {
+/// Lowers each instruction by its family's class or function. A class with state of the code so far
+/// has a begin_block() or begin_region(), which this class calls.
+class Lowering {
  public:
   Lowering(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
            SpecialRegisters& registers, Values& values, IndependentWarpFrame& warp_frame);
@@ -38,6 +38,8 @@ class Lowering : public Room {
   Calls& calls() { return calls_; }
 
  private:
+  CodeBuilder& builder_;
+  const CodePlan& code_plan_;
   LaunchFrame& frame_;
   Values& values_;
   Addresses addresses_;

@@ -7,24 +7,25 @@
 
 namespace km::simt {
 
-/// Stores columns contiguously: column i holds element i of every lane's row. Functions that move
-/// rows or lanes access the same memory as their callers, since so many vectors do not fit into
-/// registers.
-class ColumnMemory : public Room {
+/// Stores the elements of all lanes by their place in a row, each place's side by side, in memory
+/// that a function which moves rows, or lanes side by side, shares with its callers.
+class ColumnMemory {
  public:
-  ColumnMemory(CodeBuilder& builder, const CodePlan& plan) : Room(builder, plan) {}
+  explicit ColumnMemory(CodeBuilder& builder) : builder_(builder), b_(builder.ir()) {}
 
-  /// The buffer, one for the whole kernel.
-  Value* memory();
+  /// That memory; one for the whole kernel.
+  llvm::Value* memory();
   /// Loads all columns of an access.
-  std::vector<Value*> load(Value* memory, const Access& access);
+  std::vector<llvm::Value*> load(llvm::Value* memory, const Access& access);
   /// Stores all columns of an access.
-  void store(Value* memory, const Access& access, const std::vector<Value*>& columns);
+  void store(llvm::Value* memory, const Access& access, const std::vector<llvm::Value*>& columns);
 
  private:
-  Value* place_of(Value* memory, const Access& access, unsigned index);
+  llvm::Value* place_of(llvm::Value* memory, const Access& access, unsigned index);
   llvm::Align align(const Access& access) const;
 
+  CodeBuilder& builder_;
+  llvm::IRBuilder<>& b_;
   llvm::AllocaInst* memory_ = nullptr;
 };
 

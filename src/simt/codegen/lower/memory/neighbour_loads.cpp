@@ -28,7 +28,7 @@ bool is_plain_load(const Inst& inst) {
 /// if there is no row.
 std::vector<const Inst*> NeighbourLoads::row_of_loads(const Inst& first) const {
   if (!is_plain_load(first) || plan_.variant.checked) return {};
-  const auto& insts = kernel_.blocks[position_.block].insts;
+  const auto& insts = plan_.kernel->blocks[builder_.position().block].insts;
   const std::less<const Inst*> before;
   if (before(&first, insts.data()) || !before(&first, insts.data() + insts.size())) return {};
   const auto& ptx = *first.ptx;
@@ -62,7 +62,7 @@ std::vector<const Inst*> NeighbourLoads::row_of_loads(const Inst& first) const {
 
 llvm::Value* NeighbourLoads::load(const Inst& inst, const Address& address, const Access& access) {
   if (const auto known = loaded_.find(&inst); known != loaded_.end()) {
-    Value* content = known->second;
+    llvm::Value* content = known->second;
     loaded_.erase(known);
     return content;
   }
@@ -72,9 +72,10 @@ llvm::Value* NeighbourLoads::load(const Inst& inst, const Address& address, cons
   Access row = access;
   row.count = static_cast<unsigned>(members.size());
   const int64_t back = members[0]->ptx->operands[1].offset - inst.ptx->operands[1].offset;
-  Value* lanes = b_.CreateAdd(address.lanes, splat(i64(static_cast<uint64_t>(back))));
-  const std::vector<Value*> contents = rows_.load(row, lanes);
-  Value* own = nullptr;
+  llvm::Value* lanes = builder_.ir().CreateAdd(
+      address.lanes, builder_.splat(builder_.i64(static_cast<uint64_t>(back))));
+  const std::vector<llvm::Value*> contents = rows_.load(row, lanes);
+  llvm::Value* own = nullptr;
   for (size_t i = 0; i < members.size(); ++i) {
     if (members[i] == &inst) {
       own = contents[i];

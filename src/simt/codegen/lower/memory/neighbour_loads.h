@@ -9,23 +9,24 @@
 
 namespace km::simt {
 
-/// Combines such loads of a basic block into one load of rows, and keeps the other elements for the
-/// later loads.
-class NeighbourLoads : public Room {
+/// Makes one access of such loads of a block, and keeps the elements for the loads that follow.
+class NeighbourLoads {
  public:
-  NeighbourLoads(CodeBuilder& builder, const CodePlan& plan, RowTranspose& rows)
-      : Room(builder, plan), rows_(rows) {}
+  NeighbourLoads(CodeBuilder& builder, const Plan& plan, RowTranspose& rows)
+      : builder_(builder), plan_(plan), rows_(rows) {}
 
   /// Starts a basic block, for which no elements have been loaded.
   void begin_block() { loaded_.clear(); }
-  /// Loads the element of `inst` together with its neighbours. Null if it has none.
-  Value* load(const Inst& inst, const Address& address, const Access& access);
+  /// Loads the element of `inst`, and those that others read beside it; null: it has no neighbours.
+  llvm::Value* load(const Inst& inst, const Address& address, const Access& access);
 
  private:
   std::vector<const Inst*> row_of_loads(const Inst& first) const;
 
+  CodeBuilder& builder_;
+  const Plan& plan_;
   RowTranspose& rows_;
-  std::map<const Inst*, Value*> loaded_;  // by later loads of the basic block
+  std::map<const Inst*, llvm::Value*> loaded_;  // by loads further down in the block
 };
 
 }  // namespace km::simt

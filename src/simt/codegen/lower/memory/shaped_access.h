@@ -17,9 +17,9 @@ class ShapedAccess : public Room {
       : Room(builder, plan),
         frame_(frame),
         addresses_(addresses),
-        columns_(builder, plan),
+        columns_(builder),
         rows_(builder, plan, frame, columns_),
-        writer_(builder, plan, frame),
+        writer_(builder, plan.nontemporal, frame),
         contiguous_(builder, plan, frame, addresses, checks, columns_, writer_),
         gathers_(builder, plan, frame, addresses, rows_),
         segments_(builder, plan, addresses, columns_, gathers_) {}
