@@ -39,12 +39,12 @@ struct Address {
   LaneIndex index;                   // another form of `lanes`
 };
 
-/// Computes the addresses of accesses from their operands.
-class Addresses : public Room {
+/// Makes the addresses of accesses.
+class Addresses : private EmitterBase {
  public:
   Addresses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
             SpecialRegisters& registers, Values& values)
-      : Room(builder, plan), frame_(frame), registers_(registers), values_(values) {}
+      : EmitterBase(builder, plan), frame_(frame), registers_(registers), values_(values) {}
 
   /// The address of an operand in a state space. A shared address is a signed 32-bit offset into
   /// the block's window, so base + offset is also right if a packet's base is below the window and

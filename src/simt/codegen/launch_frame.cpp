@@ -8,7 +8,7 @@
 namespace km::simt {
 
 LaunchFrame::LaunchFrame(CodeBuilder& builder, const CodePlan& plan)
-    : Room(builder, plan),
+    : EmitterBase(builder, plan),
       local_offset_bytes_(plan.spills.local_offset_bytes()),
       scratch_bytes_(plan.spills.scratch_bytes()) {}
 

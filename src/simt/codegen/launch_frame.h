@@ -2,13 +2,13 @@
 // function.
 #pragma once
 
-#include "simt/codegen/room.h"
+#include "simt/codegen/emitter_base.h"
 
 namespace km::simt {
 
-/// Loads fields of the launch record and the block's state, calls functions of the runtime, and
-/// holds the variables that identify the running block and packet.
-class LaunchFrame : public Room {
+/// Loads the launch record and the block's state, and calls the runtime's functions. It also has
+/// the variables that say which block and packet runs.
+class LaunchFrame : private EmitterBase {
  public:
   LaunchFrame(CodeBuilder& builder, const CodePlan& plan);
 

@@ -5,11 +5,11 @@
 
 namespace km::simt {
 
-/// Generates the values that depend only on the launch, the block and the thread.
-class SpecialRegisters : public Room {
+/// Makes the values that follow from the launch, the block and the thread alone.
+class SpecialRegisters : private EmitterBase {
  public:
   SpecialRegisters(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)
-      : Room(builder, plan), frame_(frame) {}
+      : EmitterBase(builder, plan), frame_(frame) {}
 
   /// The content of a special register: a vector if it differs between lanes and `as_vector` is
   /// set, otherwise a scalar, which is lane 0's.

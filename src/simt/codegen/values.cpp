@@ -15,7 +15,7 @@ using ptx::Type;
 
 Values::Values(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                SpecialRegisters& registers)
-    : Room(builder, plan),
+    : EmitterBase(builder, plan),
       frame_(frame),
       registers_(registers),
       value_variables_(kernel_.values.size()),

@@ -9,11 +9,11 @@
 namespace km::simt {
 
 /// Lowers the family `address`: cvta, isspacep, mapa and getctarank.
-class AddressSpaces : public Room {
+class AddressSpaces : private EmitterBase {
  public:
   AddressSpaces(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                 SpecialRegisters& registers, Values& values)
-      : Room(builder, plan), frame_(frame), registers_(registers), values_(values) {}
+      : EmitterBase(builder, plan), frame_(frame), registers_(registers), values_(values) {}
 
   /// Lowers one instruction of the family.
   void lower(const Inst& inst);

@@ -7,13 +7,13 @@
 
 namespace km::simt {
 
-/// Lowers all forms of cp except those of tensors.
-class AsyncCopies : public Room {
+/// Lowers cp in all its forms.
+class AsyncCopies : private EmitterBase {
  public:
   AsyncCopies(CodeBuilder& builder, const CodePlan& plan, SpecialRegisters& registers,
               Values& values, Addresses& addresses, AccessChecks& checks, ShapedAccess& accesses,
               Mbarriers& mbarriers)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         registers_(registers),
         values_(values),
         addresses_(addresses),

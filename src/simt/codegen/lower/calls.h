@@ -8,11 +8,11 @@
 
 namespace km::simt {
 
-/// Lowers calls of functions that the runtime implements.
-class Calls : public Room {
+/// Lowers calls to the runtime's functions.
+class Calls : private EmitterBase {
  public:
   Calls(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
-      : Room(builder, plan), frame_(frame), values_(values) {}
+      : EmitterBase(builder, plan), frame_(frame), values_(values) {}
 
   /// Sets the function that generates the jump by which the active lanes end after a failed
   /// assertion, since that depends on the mode.

@@ -7,11 +7,11 @@
 
 namespace km::simt {
 
-/// Lowers mov, createpolicy, and the arithmetic of simt/arithmetic.
-class Computations : public Room {
+/// Lowers mov, createpolicy, and arithmetic by the functions in simt/arithmetic.
+class Computations : private EmitterBase {
  public:
   Computations(CodeBuilder& builder, const CodePlan& plan, Values& values)
-      : Room(builder, plan), values_(values) {}
+      : EmitterBase(builder, plan), values_(values) {}
 
   /// Lowers mov in its three forms: a copy, packing of several registers into one, and unpacking.
   void lower_mov(const Inst& inst);

@@ -6,13 +6,12 @@
 
 namespace km::simt {
 
-/// Lowers the family `image`. Texture sampling is too long to generate at each access: the operands
-/// of all lanes are stored in memory, a function of the runtime computes, and the results are
-/// loaded.
-class ImageAccesses : public Room {
+/// Lowers the instructions of textures and surfaces: operands of all lanes go to memory, a function
+/// of the runtime does the work, and results come back from there.
+class ImageAccesses : private EmitterBase {
  public:
   ImageAccesses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
-      : Room(builder, plan), frame_(frame), values_(values) {}
+      : EmitterBase(builder, plan), frame_(frame), values_(values) {}
 
   /// Lowers one instruction of the family.
   void lower(const Inst& inst);

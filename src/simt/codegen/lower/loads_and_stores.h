@@ -8,14 +8,13 @@
 
 namespace km::simt {
 
-/// Lowers loads and stores: computes the address, generates its checks, and selects the code of the
-/// access by the address's shape.
-class LoadsAndStores : public Room {
+/// Lowers loads and stores.
+class LoadsAndStores : private EmitterBase {
  public:
   LoadsAndStores(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
                  AccessChecks& checks, ShapedAccess& accesses, Prefetcher& prefetcher,
                  Mbarriers& mbarriers)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         values_(values),
         addresses_(addresses),
         checks_(checks),

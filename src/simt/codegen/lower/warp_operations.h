@@ -8,11 +8,11 @@
 namespace km::simt {
 
 /// Lowers the family `warp`: shfl, vote, match, redux, elect and activemask.
-class WarpOperations : public Room {
+class WarpOperations : private EmitterBase {
  public:
   WarpOperations(CodeBuilder& builder, const CodePlan& plan, Values& values,
                  IndependentWarpFrame& warp_frame)
-      : Room(builder, plan), values_(values), warp_frame_(warp_frame) {}
+      : EmitterBase(builder, plan), values_(values), warp_frame_(warp_frame) {}
 
   /// Mode c: sets the lanes that take part in the next operation, as bits. They may have arrived in
   /// another group, so they need not be the active ones. Null: the active lanes take part.

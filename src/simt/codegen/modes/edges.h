@@ -8,13 +8,15 @@
 
 namespace km::simt {
 
-/// Stores the values that successors of the current basic block read. If other lanes reach a
-/// successor by another edge, the stores are blended by the edge's mask, so that they keep those
-/// lanes' values.
-class Edges : public Room {
+/// Stores what successors of the current block read: for the lanes of an edge only, if others came
+/// another way.
+class Edges : private EmitterBase {
  public:
   Edges(CodeBuilder& builder, const CodePlan& plan, Values& values, SkipIdlePackets& idle)
-      : Room(builder, plan), values_(values), idle_(idle), edge_slots_(kernel_.edge_slots()) {}
+      : EmitterBase(builder, plan),
+        values_(values),
+        idle_(idle),
+        edge_slots_(kernel_.edge_slots()) {}
 
   /// Starts a region, whose steps must then be generated in order.
   void begin_region(uint32_t region);

@@ -13,7 +13,7 @@ using ptx::Operand;
 using ptx::Type;
 
 IndependentThreads::IndependentThreads(Generator& g)
-    : Room(g.builder, g.plan),
+    : EmitterBase(g.builder, g.plan),
       frame_(g.frame),
       values_(g.values),
       warp_frame_(g.warp_frame),

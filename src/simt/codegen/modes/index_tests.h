@@ -9,12 +9,11 @@
 
 namespace km::simt {
 
-/// Decides by the lowest and the highest index of a packet whether all lanes take one side of such
-/// a branch, because two scalar comparisons cost less than combining a mask.
-class IndexTests : public Room {
+/// Decides by the lowest and the highest index whether all lanes take one way of such a branch.
+class IndexTests : private EmitterBase {
  public:
   IndexTests(CodeBuilder& builder, const CodePlan& plan, Values& values)
-      : Room(builder, plan), values_(values) {}
+      : EmitterBase(builder, plan), values_(values) {}
 
   /// A condition under which all lanes of the current basic block take the edge `slot`. If it is
   /// false, some lanes may still not differ. Null: the branch is not of this kind.

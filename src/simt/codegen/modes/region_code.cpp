@@ -8,7 +8,7 @@
 namespace km::simt {
 
 RegionCode::RegionCode(Generator& g)
-    : Room(g.builder, g.plan),
+    : EmitterBase(g.builder, g.plan),
       frame_(g.frame),
       values_(g.values),
       lowering_(g.lowering),

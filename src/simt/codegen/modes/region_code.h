@@ -11,9 +11,8 @@
 
 namespace km::simt {
 
-/// Generates the code of one packet in one region, step by step, with masks after divergent
-/// branches.
-class RegionCode : public Room {
+/// Makes the code of one packet in one region: step by step, under masks if lanes part.
+class RegionCode : private EmitterBase {
  public:
   explicit RegionCode(Generator& generator);
 

@@ -6,11 +6,11 @@
 
 namespace km::simt {
 
-/// Generates the loops over blocks, barrier regions and packets.
-class RunToCompletion final : public Strategy, private Room {
+/// Makes loops over blocks, barrier regions and packets.
+class RunToCompletion final : public Strategy, private EmitterBase {
  public:
   explicit RunToCompletion(Generator& generator)
-      : Room(generator.builder, generator.plan),
+      : EmitterBase(generator.builder, generator.plan),
         frame_(generator.frame),
         lowering_(generator.lowering),
         region_(generator) {}

@@ -13,14 +13,13 @@
 
 namespace km::simt {
 
-/// Lowers atom and red, choosing between one reduction for the packet, a private sum, and one
-/// operation per lane.
-class Atomics : public Room {
+/// Lowers atom and red.
+class Atomics : private EmitterBase {
  public:
   Atomics(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
           SpecialRegisters& registers, Values& values, Addresses& addresses, AccessChecks& checks,
           PrivatizedMemory& privatized, Mbarriers& mbarriers)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         frame_(frame),
         registers_(registers),
         values_(values),

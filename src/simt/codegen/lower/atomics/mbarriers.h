@@ -10,11 +10,11 @@ namespace km::simt {
 void complete_bytes(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* size_bytes);
 
 /// Lowers the operations on mbarrier objects.
-class Mbarriers : public Room {
+class Mbarriers : private EmitterBase {
  public:
   Mbarriers(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
             AccessChecks& checks)
-      : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
+      : EmitterBase(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
 
   /// Lowers mbarrier instructions and cp.async.mbarrier.arrive.
   void lower_mbarrier(const Inst& inst);

@@ -26,12 +26,12 @@ struct LaneAccess {
   uint64_t align_bytes = 1;
 };
 
-/// Generates the tests. A failed test ends the launch with a fault.
-class AccessChecks : public Room {
+/// Makes the tests, each of which ends the launch if it fails.
+class AccessChecks : private EmitterBase {
  public:
   AccessChecks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
                PrivatizedMemory& privatized)
-      : Room(builder, plan), frame_(frame), addresses_(addresses), privatized_(privatized) {}
+      : EmitterBase(builder, plan), frame_(frame), addresses_(addresses), privatized_(privatized) {}
 
   /// Starts a basic block, in which no base has been tested yet.
   void begin_block() { checked_bases_.clear(); }

@@ -7,8 +7,8 @@
 
 namespace km::simt {
 
-/// Maps addresses of privatised additions to the private memory that holds the sums.
-class PrivatizedMemory : public Room {
+/// Finds the places of privatized additions in the memory that the runtime keeps for them.
+class PrivatizedMemory : private EmitterBase {
  public:
   /// The private places of all lanes.
   struct Places {
@@ -18,7 +18,7 @@ class PrivatizedMemory : public Room {
 
   PrivatizedMemory(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                    Addresses& addresses)
-      : Room(builder, plan), frame_(frame), addresses_(addresses) {}
+      : EmitterBase(builder, plan), frame_(frame), addresses_(addresses) {}
 
   /// Adds the private sums to memory before an access that may overlap them, because a thread must
   /// see its own additions.

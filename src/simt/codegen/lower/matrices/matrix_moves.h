@@ -6,13 +6,13 @@
 
 namespace km::simt {
 
-/// Lowers the family `matrix_move`, which moves 8x8 matrices between memory and registers and
-/// transposes them.
-class MatrixMoves : public Room {
+/// Lowers the family `matrix_move`: the moves of 8x8 matrices between memory and registers, and
+/// their transposition.
+class MatrixMoves : private EmitterBase {
  public:
   MatrixMoves(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,
               AccessChecks& checks)
-      : Room(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
+      : EmitterBase(builder, plan), values_(values), addresses_(addresses), checks_(checks) {}
 
   /// Lowers one instruction of the family.
   void lower(const Inst& inst);

@@ -7,14 +7,12 @@
 
 namespace km::simt {
 
-/// Generates a gather or scatter for each element of an access, or transposes rows, which is faster
-/// for several elements per lane. Gathers are instructions if the machine has them, otherwise
-/// helpers.
-class GatherScatter : public Room {
+/// Makes a gather or scatter for each element of an access, or moves whole rows.
+class GatherScatter : private EmitterBase {
  public:
   GatherScatter(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                 Addresses& addresses, RowTranspose& rows)
-      : Room(builder, plan), frame_(frame), addresses_(addresses), rows_(rows) {}
+      : EmitterBase(builder, plan), frame_(frame), addresses_(addresses), rows_(rows) {}
 
   /// Loads from `index` if it has lanes, otherwise from the addresses `lanes`.
   std::vector<Value*> load(const LaneIndex& index, const Access& access, Value* lanes);

@@ -12,13 +12,13 @@
 
 namespace km::simt {
 
-/// Loads and stores the active lanes of contiguous elements, one per lane.
-class PartialContiguous : public Room {
+/// Loads and stores the active lanes of elements that lie side by side, one for each lane.
+class PartialContiguous : private EmitterBase {
  public:
   PartialContiguous(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                     Addresses& addresses, AccessChecks& checks, ColumnMemory& columns,
                     NontemporalWriter& writer)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         frame_(frame),
         addresses_(addresses),
         checks_(checks),

@@ -12,13 +12,12 @@
 
 namespace km::simt {
 
-/// Generates prefetches of the memory that the next iteration of a loop, the next packet or a later
-/// block loads.
-class Prefetcher : public Room {
+/// Asks for the memory that the next round of a loop, the next packet or a later block loads.
+class Prefetcher : private EmitterBase {
  public:
   Prefetcher(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
              Addresses& addresses)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         frame_(frame),
         values_(values),
         addresses_(addresses),

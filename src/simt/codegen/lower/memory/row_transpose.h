@@ -10,12 +10,12 @@
 
 namespace km::simt {
 
-/// Transposes rows, one per lane, to columns, one per element of a row, and back.
-class RowTranspose : public Room {
+/// Turns rows, one for each lane, into columns, one for each element of a row, and back.
+class RowTranspose : private EmitterBase {
  public:
   RowTranspose(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                ColumnMemory& columns)
-      : Room(builder, plan), frame_(frame), columns_(columns) {}
+      : EmitterBase(builder, plan), frame_(frame), columns_(columns) {}
 
   /// Loads the active lanes' rows and returns the columns.
   std::vector<Value*> load(const Access& access, Value* lanes);

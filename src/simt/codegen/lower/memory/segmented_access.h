@@ -11,12 +11,12 @@
 
 namespace km::simt {
 
-/// Loads from varying addresses, by runs of lanes if they are likely.
-class SegmentedAccess : public Room {
+/// Loads at addresses of every lane's own, by runs of lanes if they are likely.
+class SegmentedAccess : private EmitterBase {
  public:
   SegmentedAccess(CodeBuilder& builder, const CodePlan& plan, Addresses& addresses,
                   ColumnMemory& columns, GatherScatter& gathers)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         addresses_(addresses),
         columns_(columns),
         gathers_(gathers),

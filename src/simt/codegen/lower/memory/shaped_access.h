@@ -9,12 +9,12 @@
 
 namespace km::simt {
 
-/// Selects the class that generates an access, and generates simple forms itself.
-class ShapedAccess : public Room {
+/// Chooses the access by the address's shape, and makes those that need no class of their own.
+class ShapedAccess : private EmitterBase {
  public:
   ShapedAccess(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
                AccessChecks& checks)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         frame_(frame),
         addresses_(addresses),
         columns_(builder),

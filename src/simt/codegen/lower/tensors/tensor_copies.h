@@ -6,13 +6,13 @@
 
 namespace km::simt {
 
-/// Lowers cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap. The operands of all
-/// lanes are stored in memory, and a function of the runtime executes the copy at once.
-class TensorCopies : public Room {
+/// Lowers cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap: operands of all lanes go
+/// to memory, and a function of the runtime does the work, which is complete when it returns.
+class TensorCopies : private EmitterBase {
  public:
   TensorCopies(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,
                Addresses& addresses, AccessChecks& checks, Mbarriers& mbarriers)
-      : Room(builder, plan),
+      : EmitterBase(builder, plan),
         frame_(frame),
         registers_(builder, plan, frame),
         values_(values),

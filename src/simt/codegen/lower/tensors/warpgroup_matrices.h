@@ -8,12 +8,13 @@
 
 namespace km::simt {
 
-/// Lowers wgmma to a call of the runtime, with the registers of all lanes in memory. All
-/// instructions use the same memory, so LLVM need not move sums that the next product continues.
-class WarpgroupMatrices : public Room {
+/// Lowers products of warpgroups: registers of all lanes go to memory, always to the same place, so
+/// that sums which stay there from one product to the next need not be moved; a function of the
+/// runtime multiplies.
+class WarpgroupMatrices : private EmitterBase {
  public:
   WarpgroupMatrices(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
-      : Room(builder, plan), frame_(frame), values_(values) {}
+      : EmitterBase(builder, plan), frame_(frame), values_(values) {}
 
   /// Lowers one instruction. Fences and commits of groups generate no code.
   void lower(const Inst& inst);

@@ -6,13 +6,15 @@
 
 namespace km::simt {
 
-/// Holds references to the builder and the plan, and short names for the builder's functions that
-/// almost every line of the generator uses.
-class Room {
+/// Gives an emitter the builder and the plan, their parts and the builder's most frequent functions
+/// under short names, so that lines which make code read as that code. It has no state of its own:
+/// emitters inherit it privately, and a class that needs only one or two of these holds them
+/// itself.
+class EmitterBase {
  protected:
   using Value = llvm::Value;
 
-  Room(CodeBuilder& builder, const CodePlan& plan)
+  EmitterBase(CodeBuilder& builder, const CodePlan& plan)
       : builder_(builder),
         b_(builder.ir()),
         context_(builder.context()),
