@@ -22,48 +22,37 @@ namespace {
 
 /// A product whose matrices and scalars all have type T.
 template <class T>
-Product product_of(Handle& h) {
-  return Product(h, kTypeOf<T>);
+Product product_of(Handle& h, const GemmArguments& arguments) {
+  Product product(h, kTypeOf<T>);
+  product.set_gemm(arguments);
+  return product;
 }
 /// Half precision: the scalars are halves, but sums are computed in f32.
 template <>
-Product product_of<__half>(Handle& h) {
+Product product_of<__half>(Handle& h, const GemmArguments& arguments) {
   Product product(h, ComputeTypes{KM_DATA_TYPE_F32, CUDA_R_16F});
   product.set_types(CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F);
+  product.set_gemm(arguments);
   return product;
 }
 
 template <class T, class Int>
 cublasStatus_t gemm(Handle& h, KM_P_GEMM(KM_DECLARE, Int, T)) {
-  Product product = product_of<T>(h);
-  product.set_sizes(m, n, k);
-  product.set_a(A, lda, transa);
-  product.set_b(B, ldb, transb);
-  product.set_scalars(alpha, beta);
-  product.set_c(C, ldc);
-  return product.submit();
+  return product_of<T>(h, {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}).submit();
 }
 
 template <class T, class Int>
 cublasStatus_t gemm_strided(Handle& h, KM_P_STRIDED(KM_DECLARE, Int, T)) {
-  Product product = product_of<T>(h);
-  product.set_sizes(m, n, k);
-  product.set_a(A, lda, transa);
-  product.set_b(B, ldb, transb);
-  product.set_scalars(alpha, beta);
-  product.set_c(C, ldc);
+  Product product =
+      product_of<T>(h, {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
   product.set_batch(batchCount, strideA, strideB, strideC, strideC);
   return product.submit();
 }
 
 template <class T, class Int>
 cublasStatus_t gemm_batched(Handle& h, KM_P_BATCHED(KM_DECLARE, Int, T)) {
-  Product product = product_of<T>(h);
-  product.set_sizes(m, n, k);
-  product.set_a(A, lda, transa);
-  product.set_b(B, ldb, transb);
-  product.set_scalars(alpha, beta);
-  product.set_c(const_cast<T**>(C), ldc);
+  Product product = product_of<T>(
+      h, {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, const_cast<T**>(C), ldc});
   product.set_pointers(batchCount);
   return product.submit();
 }

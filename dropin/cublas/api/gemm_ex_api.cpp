@@ -28,27 +28,16 @@ namespace km::cublas {
 
 namespace {
 
-/// Operands and scalars, which every form of GEMM has.
-struct Operands {
-  cublasOperation_t transa, transb;
-  int64_t m, n, k;
-  const void *alpha, *a;
-  int type_a;
-  int64_t lda;
-  const void* b;
-  int type_b;
-  int64_t ldb;
-  const void* beta;
-  int type_c;
+/// CUDA's numbers of the matrices' types.
+struct MatrixTypes {
+  int a, b, c;
 };
 
-Product product_of(Handle& h, const ComputeTypes& types, const Operands& o) {
+Product product_of(Handle& h, const ComputeTypes& types, const MatrixTypes& matrices,
+                   const GemmArguments& arguments) {
   Product product(h, types);
-  product.set_types(o.type_a, o.type_b, o.type_c, o.type_c);
-  product.set_sizes(o.m, o.n, o.k);
-  product.set_a(o.a, o.lda, o.transa);
-  product.set_b(o.b, o.ldb, o.transb);
-  product.set_scalars(o.alpha, o.beta);
+  product.set_types(matrices.a, matrices.b, matrices.c, matrices.c);
+  product.set_gemm(arguments);
   return product;
 }
 
@@ -60,19 +49,17 @@ template <class Int>
 cublasStatus_t gemm_ex(Handle& h, KM_P_GEMM_EX(KM_DECLARE, Int, void)) {
   ComputeTypes types;
   LIB_TRY(find_types(computeType, Atype, &types));
-  Product product = product_of(
-      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
-  product.set_c(C, ldc);
-  return product.submit();
+  return product_of(h, types, {Atype, Btype, Ctype},
+                    {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc})
+      .submit();
 }
 
 template <class Int>
 cublasStatus_t gemm_strided_batched_ex(Handle& h, KM_P_STRIDED_EX(KM_DECLARE, Int, void)) {
   ComputeTypes types;
   LIB_TRY(find_types(computeType, Atype, &types));
-  Product product = product_of(
-      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
-  product.set_c(C, ldc);
+  Product product = product_of(h, types, {Atype, Btype, Ctype},
+                               {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
   product.set_batch(batchCount, strideA, strideB, strideC, strideC);
   return product.submit();
 }
@@ -82,8 +69,8 @@ cublasStatus_t gemm_batched_ex(Handle& h, KM_P_BATCHED_EX(KM_DECLARE, Int, void)
   ComputeTypes types;
   LIB_TRY(find_types(computeType, Atype, &types));
   Product product = product_of(
-      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
-  product.set_c(const_cast<void**>(C), ldc);
+      h, types, {Atype, Btype, Ctype},
+      {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, const_cast<void**>(C), ldc});
   product.set_pointers(batchCount);
   return product.submit();
 }
@@ -102,10 +89,9 @@ template <class T, class Int>
 cublasStatus_t typed_gemm_ex(Handle& h, KM_P_TYPED_EX(KM_DECLARE, Int, T)) {
   ComputeTypes types;
   LIB_TRY(find_types(CUBLAS_COMPUTE_32F, Atype, &types));
-  Product product = product_of(
-      h, types, {transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, Ctype});
-  product.set_c(C, ldc);
-  return product.submit();
+  return product_of(h, types, {Atype, Btype, Ctype},
+                    {transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc})
+      .submit();
 }
 
 }  // namespace
@@ -200,7 +186,7 @@ cublasStatus_t read_group(const Groups<Int>& g, Int index, Group<Int>* out) {
 
 template <class Int>
 cublasStatus_t submit_groups(Handle& h, const Groups<Int>& g, const ComputeTypes& types,
-                             const int (&of)[3]) {
+                             const MatrixTypes& matrices) {
   if (g.count < 0) return invalid("group_count is %lld", static_cast<long long>(g.count));
   const void* const needed[] = {g.transa, g.transb, g.m,    g.n,   g.k,   g.alpha,
                                 g.lda,    g.ldb,    g.beta, g.ldc, g.size};
@@ -213,7 +199,7 @@ cublasStatus_t submit_groups(Handle& h, const Groups<Int>& g, const ComputeTypes
     Group<Int> group;
     LIB_TRY(read_group(g, i, &group));
     Product product(h, types);
-    product.set_types(of[0], of[1], of[2], of[2]);
+    product.set_types(matrices.a, matrices.b, matrices.c, matrices.c);
     product.set_sizes(group.m, group.n, group.k);
     product.set_a(g.a + first, group.lda, group.transa);
     product.set_b(g.b + first, group.ldb, group.transb);

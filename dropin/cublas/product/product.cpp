@@ -57,6 +57,14 @@ void Product::set_types(int a, int b, int c, int d) {
   d_.type = d;
 }
 
+void Product::set_gemm(const GemmArguments& arguments) {
+  set_sizes(arguments.m, arguments.n, arguments.k);
+  set_a(arguments.a, arguments.leading_a, arguments.operation_a);
+  set_b(arguments.b, arguments.leading_b, arguments.operation_b);
+  set_scalars(arguments.alpha, arguments.beta);
+  set_c(arguments.c, arguments.leading_c);
+}
+
 void Product::set_vector_b(const void* x, int64_t increment) {
   const int type = b_.type;
   b_ = {x, 0, CUBLAS_OP_N, increment, 0, type};

@@ -9,6 +9,20 @@
 
 namespace km::cublas {
 
+/// The arguments that every form of GEMM has, in cuBLAS's order. For a batch by arrays of pointers
+/// `a`, `b` and `c` are these arrays.
+struct GemmArguments {
+  cublasOperation_t operation_a, operation_b;
+  int64_t m, n, k;
+  const void *alpha, *a;
+  int64_t leading_a;
+  const void* b;
+  int64_t leading_b;
+  const void* beta;
+  void* c;
+  int64_t leading_c;
+};
+
 class Product {
  public:
   /// Uses one type for matrices, sums and scalars.
@@ -17,6 +31,8 @@ class Product {
   Product(Handle& handle, const ComputeTypes& types);
 
   void set_types(int a, int b, int c, int d);
+  /// Sets sizes, operands, scalars and C.
+  void set_gemm(const GemmArguments& arguments);
   void set_sizes(int64_t m, int64_t n, int64_t k) { m_ = m, n_ = n, k_ = k; }
   void set_a(const void* a, int64_t leading, cublasOperation_t operation) {
     a_ = {a, leading, operation, 0, 0, a_.type};
