@@ -89,7 +89,7 @@ std::optional<Dylib> load() {
 
 const char* NvrtcLibrary::name_of(nvrtcResult result) noexcept {
   auto* const name = nvidia_function<const char*(nvrtcResult)>("nvrtcGetErrorString");
-  return name != nullptr ? name(result) : "NVIDIA's NVRTC was not found";
+  return name != nullptr ? name(result) : "NVIDIA's NVRTC was not found (KM_NVRTC)";
 }
 
 void* nvidia_function(const char* name) {

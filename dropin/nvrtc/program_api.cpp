@@ -63,10 +63,7 @@ nvrtcResult call_for_image(const char* name, const char* ptx_name, nvrtcProgram 
 
 extern "C" {
 
-const char* nvrtcGetErrorString(nvrtcResult result) {
-  auto* const function = nvidia_function<const char*(nvrtcResult)>("nvrtcGetErrorString");
-  return function != nullptr ? function(result) : "NVIDIA's NVRTC was not found (KM_NVRTC)";
-}
+const char* nvrtcGetErrorString(nvrtcResult result) { return NvrtcLibrary::name_of(result); }
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count,
                                 const char* const* options) {
