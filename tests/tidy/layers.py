@@ -59,7 +59,7 @@ OUTSIDE = [
           "libnvToolsExt and NVTX's injection: ranges in our traces"),
     layer("dropin/audit", "base",
           "what the dynamic linker asks under `kernelmill exec`; no C library"),
-    layer("dropin/library", "backend cuda base",
+    layer("dropin/library", "dropin/frame backend cuda base",
           "shared by the CUDA libraries beside the driver: its functions, handles, kernels"),
     layer("dropin/frame", "cuda base",
           "the frame around exported functions of all drop-in libraries; the first failed call"),

@@ -13,18 +13,8 @@ namespace {
 /// Runs a function with a cublasXt handle, whose lock is held during the call.
 template <class Body>
 cublasStatus_t xt_call(const char* function, cublasXtHandle_t handle, Body&& body) {
-  return call(function, [&]() -> cublasStatus_t {
-    const auto found = library::handle_map<XtHandle>().find(reinterpret_cast<uint64_t>(handle));
-    if (found == nullptr) {
-      return frame::fail(CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not live");
-    }
-    if (library::is_in_callback()) {
-      return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),
-                         "host functions may not use handles of cublasXt");
-    }
-    const std::lock_guard lock(found->mutex);
-    return body(*found);
-  });
+  return library::call_with<BlasLibrary, XtHandle>(function, reinterpret_cast<uint64_t>(handle),
+                                                   "handle of cublasXt", body);
 }
 
 cublasStatus_t device_count(int* out) {

@@ -5,11 +5,8 @@
 #include <memory>
 
 #include "base/callback/contained_call.h"
-#include "base/process/fork.h"
 #include "dropin/cublas/generated/api.h"
-#include "dropin/frame/call.h"
-#include "dropin/library/driver.h"
-#include "dropin/library/handles.h"
+#include "dropin/library/call.h"
 #include "dropin/library/host_memory.h"
 
 namespace km::cublas {
@@ -77,6 +74,7 @@ struct BlasLibrary : frame::Library {
   static constexpr Status kOutOfMemory = CUBLAS_STATUS_ALLOC_FAILED;
   static constexpr Status kUnexpected = CUBLAS_STATUS_INTERNAL_ERROR;
   static constexpr Status kNotSupported = CUBLAS_STATUS_NOT_SUPPORTED;
+  static constexpr Status kNotInitialized = CUBLAS_STATUS_NOT_INITIALIZED;
   static constexpr frame::StatusOfResult<Status> kStatuses[] = {
       {cu::CUDA_SUCCESS, CUBLAS_STATUS_SUCCESS},
       {cu::CUDA_ERROR_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE},
@@ -115,13 +113,10 @@ constexpr cublasStatus_t status_of(cu::CUresult result) noexcept {
   return frame::status_of<BlasLibrary>(result);
 }
 
-/// Runs the body of an exported function; an exception becomes its status. Handles are invalid in a
-/// forked child.
+/// Runs the body of an exported function; an exception becomes its status.
 template <class Body>
 cublasStatus_t call(const char* function, Body&& body) {
-  return frame::call<BlasLibrary>(function, [&]() -> cublasStatus_t {
-    return is_forked() ? CUBLAS_STATUS_NOT_INITIALIZED : body();
-  });
+  return library::call<BlasLibrary>(function, body);
 }
 
 /// Runs a function with a handle, whose context becomes current if the thread has none.

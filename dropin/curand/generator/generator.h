@@ -6,13 +6,10 @@
 #include <mutex>
 #include <vector>
 
-#include "base/process/fork.h"
 #include "dropin/curand/generated/api.h"
 #include "dropin/curand/generator/capture.h"
 #include "dropin/curand/kernels/parameters.h"
-#include "dropin/frame/call.h"
-#include "dropin/library/driver.h"
-#include "dropin/library/handles.h"
+#include "dropin/library/call.h"
 #include "dropin/library/host_memory.h"
 
 namespace km::curand {
@@ -101,6 +98,7 @@ struct RandLibrary : frame::Library {
   using Status = curandStatus_t;
   static constexpr Status kOutOfMemory = CURAND_STATUS_ALLOCATION_FAILED;
   static constexpr Status kUnexpected = CURAND_STATUS_INTERNAL_ERROR;
+  static constexpr Status kNotInitialized = CURAND_STATUS_NOT_INITIALIZED;
   /// cuRAND has no status of its own for it.
   static constexpr Status kNotSupported = CURAND_STATUS_TYPE_ERROR;
   static constexpr frame::StatusOfResult<Status> kStatuses[] = {
@@ -116,30 +114,18 @@ constexpr curandStatus_t status_of(cu::CUresult result) noexcept {
   return frame::status_of<RandLibrary>(result);
 }
 
-/// Runs the body of an exported function. Generators are invalid in a forked child.
+/// Runs the body of an exported function.
 template <class Body>
 curandStatus_t call(Body&& body, const char* function = __builtin_FUNCTION()) {
-  return frame::call<RandLibrary>(function, [&]() -> curandStatus_t {
-    return is_forked() ? CURAND_STATUS_NOT_INITIALIZED : body();
-  });
+  return library::call<RandLibrary>(function, body);
 }
 
 /// Runs a function of a generator, whose lock is held during the call.
 template <class Body>
 curandStatus_t call(curandGenerator_t handle, Body&& body,
                     const char* function = __builtin_FUNCTION()) {
-  const auto with_generator = [&]() -> curandStatus_t {
-    const auto found = library::handle_map<Generator>().find(reinterpret_cast<uint64_t>(handle));
-    if (found == nullptr)
-      return frame::fail(CURAND_STATUS_NOT_INITIALIZED, "the generator is not live");
-    if (library::is_in_callback()) {
-      return frame::fail(status_of(cu::CUDA_ERROR_NOT_PERMITTED),
-                         "host functions may not use generators");
-    }
-    const std::lock_guard lock(found->mutex);
-    return body(*found);
-  };
-  return call(with_generator, function);
+  return library::call_with<RandLibrary, Generator>(function, reinterpret_cast<uint64_t>(handle),
+                                                    "generator", body);
 }
 
 }  // namespace km::curand
