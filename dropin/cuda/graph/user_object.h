@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "core/object/spin_lock.h"
+#include "base/thread/spin_lock.h"
 #include "dropin/cuda/frame/call.h"
 #include "dropin/cuda/frame/handles.h"
 

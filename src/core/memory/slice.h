@@ -4,9 +4,9 @@
 #include <atomic>
 #include <string>
 
+#include "base/thread/spin_lock.h"
 #include "core/kernel/kernel_types.h"
 #include "core/memory/memory.h"
-#include "core/object/spin_lock.h"
 
 namespace km {
 

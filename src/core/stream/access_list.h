@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/thread/spin_lock.h"
 #include "core/object/object.h"
-#include "core/object/spin_lock.h"
 
 namespace km {
 

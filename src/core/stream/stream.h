@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "base/thread/spin_lock.h"
 #include "core/context/context.h"
-#include "core/object/spin_lock.h"
 
 namespace km {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backend/interface.h"
+#include "base/thread/spin_lock.h"
 #include "core/object/object.h"
-#include "core/object/spin_lock.h"
 #include "core/stream/stream.h"
 
 namespace km {

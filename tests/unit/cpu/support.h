@@ -17,6 +17,7 @@
 #include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 
 /// Code whose faults belong to kernels: all of it lies in one section.

@@ -6,6 +6,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/profile.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/text.h"
 
 namespace km::cpu {

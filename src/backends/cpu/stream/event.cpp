@@ -8,6 +8,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 namespace {

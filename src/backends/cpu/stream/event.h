@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/stream/marker.h"
-#include "backends/cpu/threads/futex.h"
+#include "base/thread/spin_lock.h"
 
 namespace km::cpu {
 

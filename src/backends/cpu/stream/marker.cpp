@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/assert.h"
 
 namespace km::cpu {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cpu/threads/futex.h"
 #include "base/assert.h"
+#include "base/thread/spin_lock.h"
 
 namespace km::cpu {
 

@@ -10,6 +10,7 @@
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "backends/cpu/threads/futex.h"
 
 namespace km::cpu {
 namespace {

@@ -8,6 +8,7 @@
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/threads/callback_thread.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/memory/host_allocator.h"
 
 namespace km::cpu {

@@ -14,7 +14,7 @@
 #include "backend/interface.h"
 #include "backends/cpu/command/command.h"
 #include "backends/cpu/stream/deferred_actions.h"
-#include "backends/cpu/threads/futex.h"
+#include "base/thread/spin_lock.h"
 
 namespace km::cpu {
 

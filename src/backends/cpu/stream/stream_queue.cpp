@@ -15,6 +15,7 @@
 #include "backends/cpu/stream/profile.h"
 #include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/callback_thread.h"
+#include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/threads.h"
 #include "base/assert.h"
 #include "base/memory/host_allocator.h"

@@ -4,6 +4,7 @@
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/stream/thread_pool.h"
+#include "backends/cpu/threads/futex.h"
 #include "base/arch/processor.h"
 #include "base/assert.h"
 #include "base/thread/cancellation.h"

@@ -13,6 +13,7 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
 #include "backends/cpu/stream/stream.h"
+#include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/threads.h"
 #include "base/arch/processor.h"
 #include "base/assert.h"

@@ -11,10 +11,10 @@
 
 #include "backends/cpu/execution/block_range.h"
 #include "backends/cpu/execution/stall.h"
-#include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/idle_workers.h"
 #include "backends/cpu/threads/thread_pool_options.h"
 #include "base/result.h"
+#include "base/thread/spin_lock.h"
 
 namespace km::cpu {
 

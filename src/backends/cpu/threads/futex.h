@@ -2,7 +2,6 @@
 #pragma once
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,23 +39,5 @@ inline void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected,
 inline void futex_wake(const std::atomic<uint32_t>& word, int count = INT_MAX) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
-
-/// A lock for critical sections of tens of nanoseconds. Waiting threads yield their core now and
-/// then, because the holder may have been descheduled.
-class SpinLock {
- public:
-  void lock() {
-    for (unsigned turn = 0; held_.exchange(true, std::memory_order_acquire); ++turn) {
-      while (held_.load(std::memory_order_relaxed)) {
-        if (++turn % 128 == 0) sched_yield();
-        arch::spin_hint();
-      }
-    }
-  }
-  void unlock() { held_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool> held_{false};
-};
 
 }  // namespace km::cpu
