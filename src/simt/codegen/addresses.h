@@ -39,7 +39,7 @@ struct Address {
   LaneIndex index;                   // another form of `lanes`
 };
 
-/// Makes the addresses of accesses.
+/// Computes the addresses of accesses from their operands.
 class Addresses : private EmitterBase {
  public:
   Addresses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,

@@ -8,7 +8,8 @@
 
 namespace km::simt {
 
-/// Counts the instructions of the entry function, and asks whether the work was interrupted.
+/// Counts the generated LLVM instructions and polls for interruption, so that neither a huge kernel
+/// nor a cancelled compilation occupies a thread for long.
 class CodeLimit {
  public:
   CodeLimit(const CodeBuilder& builder, const Kernel& kernel, const Interruption& interruption)

@@ -6,18 +6,19 @@
 
 namespace km::simt {
 
-/// Loads and stores fields of the warp's IndependentWarp, which scratch memory begins with.
+/// Loads and stores fields of the warp's IndependentWarp, which is at the start of the warp's
+/// scratch memory.
 class IndependentWarpFrame {
  public:
   explicit IndependentWarpFrame(CodeBuilder& builder) : builder_(builder), b_(builder.ir()) {}
 
-  /// Begins with a warp: i64, the address of its IndependentWarp.
+  /// Selects the warp by the address of its IndependentWarp, an i64.
   void set_warp(llvm::Value* warp) { warp_ = warp; }
-  /// A pointer to the field at an offset.
+  /// The pointer to the field at an offset.
   llvm::Value* field(uint64_t offset);
-  /// Loads a field, for one of the arrays a vector.
+  /// Loads a field; for an array with one element per lane, `type` is a vector type.
   llvm::Value* load(uint64_t offset, llvm::Type* type);
-  /// Stores to one of the arrays, for the lanes of `mask`.
+  /// Stores elements of an array for the lanes of `mask`; other lanes' elements are unchanged.
   void store(uint64_t offset, llvm::Value* content, llvm::Value* mask);
 
  private:

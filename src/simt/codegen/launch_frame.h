@@ -6,8 +6,8 @@
 
 namespace km::simt {
 
-/// Loads the launch record and the block's state, and calls the runtime's functions. It also has
-/// the variables that say which block and packet runs.
+/// Loads fields of the launch record and the block's state, calls functions of the runtime, and
+/// holds the variables that identify the running block and packet.
 class LaunchFrame : private EmitterBase {
  public:
   LaunchFrame(CodeBuilder& builder, const CodePlan& plan);

@@ -5,7 +5,7 @@
 
 namespace km::simt {
 
-/// Makes the values that follow from the launch, the block and the thread alone.
+/// Generates the values that depend only on the launch, the block and the thread.
 class SpecialRegisters : private EmitterBase {
  public:
   SpecialRegisters(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)

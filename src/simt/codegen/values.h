@@ -10,9 +10,9 @@
 
 namespace km::simt {
 
-/// Reads operands and defines results. A value that code in other basic blocks reads has a
-/// variable; one that a divergent loop leaves has another, in which each lane has what it left
-/// with. In mode c variables lie in scratch memory.
+/// Reads operands and defines results. A value that other basic blocks read has a variable. A value
+/// read after the divergent loop that computes it has another variable, which holds in each lane
+/// the content of that lane's last iteration. In mode c, variables are in scratch memory.
 class Values : private EmitterBase {
  public:
   /// The pointer to a variable, and the type of its content.

@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Lowers cp in all its forms.
+/// Lowers all forms of cp except those of tensors.
 class AsyncCopies : private EmitterBase {
  public:
   AsyncCopies(CodeBuilder& builder, const CodePlan& plan, SpecialRegisters& registers,

@@ -5,10 +5,10 @@
 
 namespace km::simt {
 
-/// Lowers fence and membar by the weakest fence of LLVM that has their effect.
+/// Lowers fence and membar to the weakest LLVM fence that has their effect.
 void lower_fence(CodeBuilder& builder, const Inst& inst);
-/// Lowers a barrier at which the region goes on: to nothing for a block of one packet, else to a
-/// call that suspends the warp.
+/// Lowers a barrier that does not end its region. In mode a the block has a single packet, so no
+/// code is needed; in mode b a call suspends the warp.
 void lower_barrier(CodeBuilder& builder, const Plan& plan, LaunchFrame& frame, Values& values,
                    const Inst& inst);
 

@@ -8,7 +8,7 @@
 
 namespace km::simt {
 
-/// Lowers calls to the runtime's functions.
+/// Lowers calls of functions that the runtime implements.
 class Calls : private EmitterBase {
  public:
   Calls(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)

@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Lowers mov, createpolicy, and arithmetic by the functions in simt/arithmetic.
+/// Lowers mov, createpolicy, and the arithmetic of simt/arithmetic.
 class Computations : private EmitterBase {
  public:
   Computations(CodeBuilder& builder, const CodePlan& plan, Values& values)

@@ -6,8 +6,9 @@
 
 namespace km::simt {
 
-/// Lowers the instructions of textures and surfaces: operands of all lanes go to memory, a function
-/// of the runtime does the work, and results come back from there.
+/// Lowers the family `image`. Texture sampling is too long to generate at each access: the operands
+/// of all lanes are stored in memory, a function of the runtime computes, and the results are
+/// loaded.
 class ImageAccesses : private EmitterBase {
  public:
   ImageAccesses(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)

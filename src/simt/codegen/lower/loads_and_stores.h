@@ -8,7 +8,8 @@
 
 namespace km::simt {
 
-/// Lowers loads and stores.
+/// Lowers loads and stores: computes the address, generates its checks, and selects the code of the
+/// access by the address's shape.
 class LoadsAndStores : private EmitterBase {
  public:
   LoadsAndStores(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,

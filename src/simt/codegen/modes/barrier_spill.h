@@ -9,8 +9,9 @@ namespace km::simt {
 
 class Lowering;
 
-/// Stores values at barriers in the packet's context, or in variables if they are the same for the
-/// whole block, and loads them where a region turns out to need them.
+/// Stores values at barriers and loads them in the regions that read them. Values that differ
+/// between packets go to spill slots in each packet's part of scratch memory; block-uniform values
+/// go to variables, which LLVM can keep in registers.
 class BarrierSpill : private EmitterBase {
  public:
   BarrierSpill(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,

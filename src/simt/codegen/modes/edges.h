@@ -8,8 +8,9 @@
 
 namespace km::simt {
 
-/// Stores what successors of the current block read: for the lanes of an edge only, if others came
-/// another way.
+/// Stores the values that successors of the current basic block read. If other lanes reach a
+/// successor by another edge, the stores are blended by the edge's mask, so that they keep those
+/// lanes' values.
 class Edges : private EmitterBase {
  public:
   Edges(CodeBuilder& builder, const CodePlan& plan, Values& values, SkipIdlePackets& idle)

@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Makes the code of one warp from the kernel's beginning to its end.
+/// Generates the code of one warp from the start of the kernel to its end.
 class Fibers final : public Strategy {
  public:
   explicit Fibers(Generator& generator)

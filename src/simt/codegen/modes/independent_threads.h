@@ -16,7 +16,8 @@
 
 namespace km::simt {
 
-/// Makes a dispatcher, and the code of each block for the lanes that come to it together.
+/// Generates a dispatcher, and the code of each basic block for the group of lanes that executes
+/// it.
 class IndependentThreads final : public Strategy, private EmitterBase {
  public:
   explicit IndependentThreads(Generator& generator);

@@ -9,7 +9,8 @@
 
 namespace km::simt {
 
-/// Decides by the lowest and the highest index whether all lanes take one way of such a branch.
+/// Decides by the lowest and the highest index of a packet whether all lanes take one side of such
+/// a branch, because two scalar comparisons cost less than combining a mask.
 class IndexTests : private EmitterBase {
  public:
   IndexTests(CodeBuilder& builder, const CodePlan& plan, Values& values)

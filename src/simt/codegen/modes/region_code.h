@@ -11,7 +11,8 @@
 
 namespace km::simt {
 
-/// Makes the code of one packet in one region: step by step, under masks if lanes part.
+/// Generates the code of one packet in one region, step by step, with masks after divergent
+/// branches.
 class RegionCode : private EmitterBase {
  public:
   explicit RegionCode(Generator& generator);

@@ -6,7 +6,7 @@
 
 namespace km::simt {
 
-/// Makes loops over blocks, barrier regions and packets.
+/// Generates the loops over blocks, barrier regions and packets.
 class RunToCompletion final : public Strategy, private EmitterBase {
  public:
   explicit RunToCompletion(Generator& generator)

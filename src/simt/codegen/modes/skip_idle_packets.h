@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Ends the loop over packets early if no later packet has work.
+/// Ends the loop over packets once no later packet has work.
 class SkipIdlePackets {
  public:
   SkipIdlePackets(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame)

@@ -7,8 +7,8 @@
 
 namespace km::simt {
 
-/// Keeps the mask of each step in a variable, unless another step or the region's entry has the
-/// same one. Null masks stand for all lanes.
+/// Keeps the mask of each step in a variable, unless the step shares the mask of another step or of
+/// the region's entry. A null mask means that all lanes are active.
 class StepMasks : private EmitterBase {
  public:
   StepMasks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, SkipIdlePackets& idle)

@@ -13,7 +13,8 @@
 
 namespace km::simt {
 
-/// Lowers atom and red.
+/// Lowers atom and red, choosing between one reduction for the packet, a private sum, and one
+/// operation per lane.
 class Atomics : private EmitterBase {
  public:
   Atomics(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,

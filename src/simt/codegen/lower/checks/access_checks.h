@@ -26,7 +26,7 @@ struct LaneAccess {
   uint64_t align_bytes = 1;
 };
 
-/// Makes the tests, each of which ends the launch if it fails.
+/// Generates the tests. A failed test ends the launch with a fault.
 class AccessChecks : private EmitterBase {
  public:
   AccessChecks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,

@@ -7,7 +7,7 @@
 
 namespace km::simt {
 
-/// Finds the places of privatized additions in the memory that the runtime keeps for them.
+/// Maps addresses of privatised additions to the private memory that holds the sums.
 class PrivatizedMemory : private EmitterBase {
  public:
   /// The private places of all lanes.

@@ -1,4 +1,4 @@
-// LaneLoops, for operations that have no vector form and run for one lane after the other.
+// Helpers for operations that have no vector form and run for one lane after the other.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,9 @@ std::string form_name(const ptx::Instruction& instruction);
 using LaneWork = std::function<llvm::Value*(llvm::IRBuilder<>& builder,
                                             const std::vector<llvm::Value*>& arguments)>;
 
-/// Calls a function of the module that runs `body` for the active lanes, lowest first, with each
-/// lane's elements of `arguments`. Gives the results, zero in other lanes; `result` void: none.
+/// Calls a helper that runs `body` for each active lane, lowest first. `body` generates code only
+/// at the first call with this name, so the name must identify its behaviour. Returns the results,
+/// with zero in inactive lanes; nothing if `result` is void.
 llvm::Value* for_lanes(CodeBuilder& codegen, const std::string& name, llvm::Type* result,
                        const std::vector<llvm::Value*>& arguments, const LaneWork& body);
 

@@ -15,8 +15,9 @@ struct WmmaPieces;
 
 namespace km::simt {
 
-/// Lowers products of matrices, and moves their fragments between memory and registers. Registers
-/// that an instruction of the current block left in memory need not go there again.
+/// Lowers products of matrices, and moves fragments between memory and registers. The runtime works
+/// on registers in memory, so a fragment that an instruction of the current basic block left there
+/// is not stored again.
 class Matrices : private EmitterBase {
  public:
   Matrices(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,

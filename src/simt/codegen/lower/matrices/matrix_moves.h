@@ -6,8 +6,8 @@
 
 namespace km::simt {
 
-/// Lowers the family `matrix_move`: the moves of 8x8 matrices between memory and registers, and
-/// their transposition.
+/// Lowers the family `matrix_move`, which moves 8x8 matrices between memory and registers and
+/// transposes them.
 class MatrixMoves : private EmitterBase {
  public:
   MatrixMoves(CodeBuilder& builder, const CodePlan& plan, Values& values, Addresses& addresses,

@@ -7,13 +7,14 @@
 
 namespace km::simt {
 
-/// Stores the elements of all lanes by their place in a row, each place's side by side, in memory
-/// that a function which moves rows, or lanes side by side, shares with its callers.
+/// Stores columns contiguously: column i holds element i of every lane's row. Functions that move
+/// rows or lanes access the same memory as their callers, since so many vectors do not fit into
+/// registers.
 class ColumnMemory {
  public:
   explicit ColumnMemory(CodeBuilder& builder) : builder_(builder), b_(builder.ir()) {}
 
-  /// That memory; one for the whole kernel.
+  /// The buffer, one for the whole kernel.
   llvm::Value* memory();
   /// Loads all columns of an access.
   std::vector<llvm::Value*> load(llvm::Value* memory, const Access& access);

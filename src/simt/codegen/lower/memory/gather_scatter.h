@@ -7,7 +7,9 @@
 
 namespace km::simt {
 
-/// Makes a gather or scatter for each element of an access, or moves whole rows.
+/// Generates a gather or scatter for each element of an access, or transposes rows, which is faster
+/// for several elements per lane. Gathers are instructions if the machine has them, otherwise
+/// helpers.
 class GatherScatter : private EmitterBase {
  public:
   GatherScatter(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,

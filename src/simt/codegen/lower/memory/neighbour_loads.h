@@ -9,7 +9,8 @@
 
 namespace km::simt {
 
-/// Makes one access of such loads of a block, and keeps the elements for the loads that follow.
+/// Combines such loads of a basic block into one load of rows, and keeps the other elements for the
+/// later loads.
 class NeighbourLoads {
  public:
   NeighbourLoads(CodeBuilder& builder, const Plan& plan, RowTranspose& rows)
@@ -17,7 +18,7 @@ class NeighbourLoads {
 
   /// Starts a basic block, for which no elements have been loaded.
   void begin_block() { loaded_.clear(); }
-  /// Loads the element of `inst`, and those that others read beside it; null: it has no neighbours.
+  /// Loads the element of `inst` together with its neighbours. Null if it has none.
   llvm::Value* load(const Inst& inst, const Address& address, const Access& access);
 
  private:
@@ -26,7 +27,7 @@ class NeighbourLoads {
   CodeBuilder& builder_;
   const Plan& plan_;
   RowTranspose& rows_;
-  std::map<const Inst*, llvm::Value*> loaded_;  // by loads further down in the block
+  std::map<const Inst*, llvm::Value*> loaded_;  // by later loads of the basic block
 };
 
 }  // namespace km::simt

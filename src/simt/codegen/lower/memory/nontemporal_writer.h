@@ -7,8 +7,8 @@
 
 namespace km::simt {
 
-/// Stores the elements of all lanes side by side, past the caches if the plan allows it and the
-/// launch stores more than they hold.
+/// Stores contiguous elements of all lanes. The stores are non-temporal if the plan allows it and
+/// the launch stores more than the caches hold.
 class NontemporalWriter {
  public:
   NontemporalWriter(CodeBuilder& builder, const NontemporalStores& stores, LaunchFrame& frame)

@@ -12,7 +12,7 @@
 
 namespace km::simt {
 
-/// Loads and stores the active lanes of elements that lie side by side, one for each lane.
+/// Loads and stores the active lanes of contiguous elements, one per lane.
 class PartialContiguous : private EmitterBase {
  public:
   PartialContiguous(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,

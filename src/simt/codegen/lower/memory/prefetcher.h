@@ -12,7 +12,8 @@
 
 namespace km::simt {
 
-/// Asks for the memory that the next round of a loop, the next packet or a later block loads.
+/// Generates prefetches of the memory that the next iteration of a loop, the next packet or a later
+/// block loads.
 class Prefetcher : private EmitterBase {
  public:
   Prefetcher(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,

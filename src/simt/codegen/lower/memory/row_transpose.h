@@ -10,7 +10,7 @@
 
 namespace km::simt {
 
-/// Turns rows, one for each lane, into columns, one for each element of a row, and back.
+/// Transposes rows, one per lane, to columns, one per element of a row, and back.
 class RowTranspose : private EmitterBase {
  public:
   RowTranspose(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,

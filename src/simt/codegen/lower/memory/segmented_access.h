@@ -11,7 +11,7 @@
 
 namespace km::simt {
 
-/// Loads at addresses of every lane's own, by runs of lanes if they are likely.
+/// Loads from varying addresses, by runs of lanes if they are likely.
 class SegmentedAccess : private EmitterBase {
  public:
   SegmentedAccess(CodeBuilder& builder, const CodePlan& plan, Addresses& addresses,

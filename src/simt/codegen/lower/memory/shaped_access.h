@@ -9,7 +9,7 @@
 
 namespace km::simt {
 
-/// Chooses the access by the address's shape, and makes those that need no class of their own.
+/// Selects the class that generates an access, and generates simple forms itself.
 class ShapedAccess : private EmitterBase {
  public:
   ShapedAccess(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,

@@ -6,8 +6,8 @@
 
 namespace km::simt {
 
-/// Lowers cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap: operands of all lanes go
-/// to memory, and a function of the runtime does the work, which is complete when it returns.
+/// Lowers cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap. The operands of all
+/// lanes are stored in memory, and a function of the runtime executes the copy at once.
 class TensorCopies : private EmitterBase {
  public:
   TensorCopies(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values,

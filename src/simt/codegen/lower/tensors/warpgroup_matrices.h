@@ -8,9 +8,8 @@
 
 namespace km::simt {
 
-/// Lowers products of warpgroups: registers of all lanes go to memory, always to the same place, so
-/// that sums which stay there from one product to the next need not be moved; a function of the
-/// runtime multiplies.
+/// Lowers wgmma to a call of the runtime, with the registers of all lanes in memory. All
+/// instructions use the same memory, so LLVM need not move sums that the next product continues.
 class WarpgroupMatrices : private EmitterBase {
  public:
   WarpgroupMatrices(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Values& values)
