@@ -1,4 +1,5 @@
 // Fat binaries and the linking of PTX, from inside: the library's own sources, without the library.
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
@@ -8,14 +9,21 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "dropin/cuda/module/image.h"
-#include "dropin/cuda/module/ptx_link.h"
+#include "dropin/toolchain/assembler.h"
+#include "dropin/toolchain/container.h"
+#include "dropin/toolchain/fat_binary.h"
+#include "dropin/toolchain/ptx_edits.h"
+#include "dropin/toolchain/ptx_link.h"
 
 namespace km::dropin {
 
 using namespace cu;  // NOLINT
+using toolchain::link_ptx;
+using toolchain::managed_variables;
 
 namespace {
 
@@ -213,6 +221,112 @@ TEST(Images, DamagedOnesNeverCrash) {
   EXPECT_LT(read, 99000);
 }
 
+const char kKernels[] =
+    "// two kernels\n.version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .global .align 4 .u32 counter = 1;\n"
+    ".func helper() { ret; }\n"
+    ".visible .entry first(.param .u64 p) { ret; }\n"
+    ".visible .entry second() { call helper; ret; }\n";
+
+std::string container_of(const std::string& text) {
+  toolchain::AssemblerOptions options;
+  options.gpu_name = "sm_86";
+  const auto made = toolchain::assemble(text, "kernels.ptx", options);
+  EXPECT_EQ(made.status, toolchain::AssemblyStatus::kDone) << made.errors;
+  return made.image;
+}
+
+TEST(Containers, TextIsFoundWithAndWithoutALength) {
+  const std::string image = container_of(kKernels);
+  Guarded guarded;  // nothing behind the image may be read
+  const char* const at = guarded.put(image);
+  std::string found;
+  EXPECT_EQ(read_image(at, 0, 90, &found), CUDA_SUCCESS) << last_reason;
+  EXPECT_EQ(found, kKernels);
+  EXPECT_EQ(read_image(at, image.size(), 90, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, kKernels);
+  const auto container = toolchain::read_container(at, image.size());
+  ASSERT_TRUE(container);
+  EXPECT_EQ(container->size_bytes, image.size());
+  EXPECT_EQ(container->traits.capability, 86u);
+  EXPECT_FALSE(container->traits.is_relocatable);
+}
+
+TEST(Containers, AreElfFilesWithTheModulesSymbols) {
+  const std::string image = container_of(kKernels);
+  Elf64_Ehdr header{};
+  std::memcpy(&header, image.data(), sizeof header);
+  EXPECT_EQ(header.e_machine, 190);
+  EXPECT_EQ(header.e_type, ET_EXEC);
+  EXPECT_EQ(header.e_flags & 0xFF, 86u);
+  EXPECT_EQ(header.e_shoff + header.e_shnum * sizeof(Elf64_Shdr), image.size());
+  std::map<std::string, Elf64_Sym> symbols;
+  const auto section = [&](uint64_t index) {
+    Elf64_Shdr found{};
+    std::memcpy(&found, image.data() + header.e_shoff + index * sizeof found, sizeof found);
+    return found;
+  };
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr table = section(i);
+    if (table.sh_type != SHT_SYMTAB) continue;
+    const Elf64_Shdr names = section(table.sh_link);
+    for (uint64_t at = 0; at < table.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol{};
+      std::memcpy(&symbol, image.data() + table.sh_offset + at, sizeof symbol);
+      symbols[image.data() + names.sh_offset + symbol.st_name] = symbol;
+    }
+  }
+  for (const char* kernel : {"first", "second"}) {
+    ASSERT_TRUE(symbols.contains(kernel));
+    EXPECT_EQ(symbols[kernel].st_other, 0x10) << kernel;
+    EXPECT_EQ(symbols[kernel].st_info, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)) << kernel;
+    EXPECT_NE(symbols[kernel].st_size, 0u);
+  }
+  EXPECT_EQ(symbols["helper"].st_info, ELF64_ST_INFO(STB_LOCAL, STT_FUNC));
+  EXPECT_EQ(symbols["counter"].st_info, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT));
+  EXPECT_EQ(symbols["counter"].st_size, 4u);
+}
+
+TEST(Containers, WhatIsCutOffOrDamagedIsRefused) {
+  const std::string image = container_of(kKernels);
+  Guarded guarded;
+  std::string found;
+  for (size_t size = 4; size < image.size(); ++size) {
+    EXPECT_NE(read_image(guarded.put(image.substr(0, size)), size, 90, &found), CUDA_SUCCESS);
+  }
+  std::mt19937 random(3);
+  for (int turn = 0; turn < 100000; ++turn) {
+    std::string damaged = image;
+    for (uint32_t i = 1 + random() % 4; i > 0; --i) {
+      const size_t table = damaged.size() - 5 * sizeof(Elf64_Shdr);
+      const size_t at = random() % 2 == 0 ? random() % 64 : table + random() % 320;
+      damaged[at] = static_cast<char>(random());
+    }
+    read_image(guarded.put(damaged), damaged.size(), 90, &found);
+  }
+}
+
+TEST(Containers, AreTakenFromFatBinaries) {
+  const std::string image = container_of(kKernels);
+  std::string found;
+  for (const Packing packing : {Packing::kNone, Packing::kLz4}) {
+    const std::string fat =
+        fatbin(entry(2, 80, "machine code", Packing::kNone) + entry(2, 86, image, packing));
+    EXPECT_EQ(read_image(fat.data(), fat.size(), 89, &found), CUDA_SUCCESS) << last_reason;
+    EXPECT_EQ(found, kKernels);
+  }
+  const std::vector<toolchain::NewImage> images{{toolchain::ImageKind::kElf, 86, image},
+                                                {toolchain::ImageKind::kPtx, 80, long_text()}};
+  for (const bool compresses : {false, true}) {
+    const std::string fat = toolchain::write_fatbin(images, compresses);
+    EXPECT_EQ(toolchain::fatbin_bytes(fat.data()), fat.size());
+    EXPECT_EQ(read_image(fat.data(), 0, 89, &found), CUDA_SUCCESS);
+    EXPECT_EQ(found, kKernels);
+    EXPECT_EQ(read_image(fat.data(), 0, 80, &found), CUDA_SUCCESS);
+    EXPECT_EQ(found, long_text());
+  }
+}
+
 const char kCaller[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
     ".extern .func (.param .b32 r) twice (.param .b32 v);\n"
@@ -259,7 +373,7 @@ TEST(PtxLink, WhatIsDefinedTwiceIsAnError) {
   const auto linked = link_ptx({{"first", kCallee}, {"second", kCallee}});
   ASSERT_FALSE(linked);
   EXPECT_EQ(linked.error().status, KM_ERROR_INVALID_PTX);
-  EXPECT_NE(linked.error().message.find("'first' and in 'second'"), std::string::npos)
+  EXPECT_NE(linked.error().message.find("'second', first defined in 'first'"), std::string::npos)
       << linked.error().message;
 }
 

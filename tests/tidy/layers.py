@@ -42,7 +42,8 @@ INSIDE = [
 
 # Beside src/.
 OUTSIDE = [
-    layer("dropin/cuda", "core backend compile cuda ptx dropin/frame dropin/library base",
+    layer("dropin/cuda",
+          "core backend compile cuda ptx dropin/toolchain dropin/frame dropin/library base",
           "libcuda.so.1: the CUDA driver API on the core"),
     layer("dropin/cudart", "dropin/frame cuda base",
           "libcudart: the CUDA runtime API on the driver API, ours or NVIDIA's"),
@@ -59,6 +60,8 @@ OUTSIDE = [
           "libnvToolsExt and NVTX's injection: ranges in our traces"),
     layer("dropin/audit", "base",
           "what the dynamic linker asks under `kernelmill exec`; no C library"),
+    layer("dropin/toolchain", "ptx base",
+          "stands for NVIDIA's assembler and linker: cubins that hold PTX, fat binaries, linking"),
     layer("dropin/library", "dropin/frame backend cuda base",
           "shared by the CUDA libraries beside the driver: its functions, handles, kernels"),
     layer("dropin/frame", "cuda base",

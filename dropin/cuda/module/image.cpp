@@ -1,8 +1,5 @@
 #include "dropin/cuda/module/image.h"
 
-#include <lz4.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -11,36 +8,16 @@
 #include "base/cuda/python_packages.h"
 #include "base/file/file.h"
 #include "base/printable.h"
+#include "dropin/toolchain/container.h"
+#include "dropin/toolchain/fat_binary.h"
 
 namespace km::dropin {
 namespace {
 
-constexpr uint32_t kFatbinMagic = 0xBA55ED50;   // begins the container
-constexpr uint32_t kWrapperMagic = 0x466243B1;  // begins the wrapper that points to the container
+using toolchain::FatbinImage;
+using toolchain::kMaxImageBytes;
+
 constexpr uint32_t kElfMagic = 0x464C457F;
-constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
-
-struct FatbinHeader {
-  uint32_t magic;
-  uint16_t version, header_bytes;
-  uint64_t content_bytes;  // after the header
-};
-
-/// The header of each image in a fat binary.
-struct FatbinEntry {
-  uint16_t kind, attributes;
-  uint32_t header_bytes;
-  uint64_t payload_bytes;
-  uint32_t compressed_bytes, options_offset;
-  uint16_t minor, major;
-  uint32_t capability;
-  uint32_t name_offset, name_bytes;
-  uint64_t flags;
-  uint64_t reserved;
-  uint64_t text_bytes;  // size of the text if compressed
-};
-constexpr uint16_t kKindPtx = 1;
-constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 
 template <class T>
 T read_at(const char* from) {
@@ -53,88 +30,28 @@ std::string text_of(std::string_view bytes) {
   return std::string(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
 }
 
-// Returns null on success or the reason for the failure. The size in a damaged header must not
-// cause a huge allocation: the compressed bytes bound how long the result can be.
-const char* decompress_lz4(std::string_view from, uint64_t size_bytes, std::string* out) {
-  constexpr uint64_t kMostFold = 255;
-  if (size_bytes > from.size() * kMostFold) return "it is damaged";
-  out->resize(size_bytes);
-  const int size = LZ4_decompress_safe(from.data(), out->data(), static_cast<int>(from.size()),
-                                       static_cast<int>(size_bytes));
-  if (size < 0) return "it is damaged";
-  out->resize(static_cast<size_t>(size));
-  return nullptr;
-}
-
-const char* decompress_zstd(std::string_view from, uint64_t size_bytes, std::string* out) {
-  const unsigned long long told = ZSTD_getFrameContentSize(from.data(), from.size());
-  if (told == ZSTD_CONTENTSIZE_ERROR) return "it is damaged";
-  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told > size_bytes) return "it is damaged";
-  out->resize(told != ZSTD_CONTENTSIZE_UNKNOWN ? told : size_bytes);
-  const size_t size = ZSTD_decompress(out->data(), out->size(), from.data(), from.size());
-  if (ZSTD_isError(size)) return ZSTD_getErrorName(size);
-  out->resize(size);
-  return nullptr;
-}
-
-CUresult read_entry(const FatbinEntry& entry, const char* payload, std::string* out) {
-  if ((entry.flags & (kFlagLz4 | kFlagZstd)) == 0) {
-    *out = text_of({payload, entry.payload_bytes});
-    return CUDA_SUCCESS;
-  }
-  if (entry.text_bytes > kMaxImageBytes || entry.payload_bytes > kMaxImageBytes) {
-    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged: its texts are too long");
-  }
-  const uint64_t given = entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.payload_bytes;
-  const uint64_t stored = std::min<uint64_t>(given, entry.payload_bytes);
-  std::string text;
-  const char* const why = (entry.flags & kFlagLz4) != 0
-                              ? decompress_lz4({payload, stored}, entry.text_bytes, &text)
-                              : decompress_zstd({payload, stored}, entry.text_bytes, &text);
-  if (why != nullptr) {
-    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary cannot be decompressed: %s", why);
-  }
-  *out = text_of(text);
-  return CUDA_SUCCESS;
+CUresult invalid_image(const Error& error) {
+  return fail(CUDA_ERROR_INVALID_IMAGE, "%s", error.message.c_str());
 }
 
 /// Reads a fat binary. `known_bytes` UINT64_MAX: trust the size in the header.
 CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, std::string* out) {
-  FatbinHeader header{};
-  if (known_bytes >= sizeof header) header = read_at<FatbinHeader>(image);
-  if (header.header_bytes < sizeof header || header.header_bytes > known_bytes ||
-      header.content_bytes > known_bytes - header.header_bytes) {
-    return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged or incomplete");
-  }
-  const char* at = image + header.header_bytes;
-  const char* const end = at + header.content_bytes;
-  struct Found {
-    FatbinEntry entry{};
-    const char* payload = nullptr;
-  };
-  Found best, newer;  // `newer`: for a newer device; loads too
+  const auto images = toolchain::list_fatbin(image, known_bytes);
+  if (!images) return invalid_image(images.error());
   const auto own = static_cast<uint32_t>(capability);
-  const uint32_t newest = newest_target(own);
+  if (const FatbinImage* const chosen = toolchain::choose_image(*images, own)) {
+    Result<std::string> text = toolchain::ptx_of(*chosen);
+    if (!text) return invalid_image(text.error());
+    *out = std::move(*text);
+    return CUDA_SUCCESS;
+  }
   bool has_code = false;
   uint32_t least = UINT32_MAX;  // lowest target of any PTX in the binary
-  while (end - at >= static_cast<ptrdiff_t>(sizeof(FatbinEntry))) {
-    const auto entry = read_at<FatbinEntry>(at);
-    const auto left = static_cast<uint64_t>(end - at);
-    if (entry.header_bytes < sizeof entry || entry.header_bytes > left ||
-        entry.payload_bytes > left - entry.header_bytes) {
-      return fail(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged");
-    }
-    has_code = has_code || entry.kind != kKindPtx;
-    if (entry.kind == kKindPtx) least = std::min(least, entry.capability);
-    Found& kept = entry.capability <= own ? best : newer;
-    if (entry.kind == kKindPtx && entry.capability <= newest &&
-        entry.capability >= kept.entry.capability) {
-      kept = {entry, at + entry.header_bytes};
-    }
-    at += entry.header_bytes + entry.payload_bytes;
+  for (const FatbinImage& each : *images) {
+    const bool is_ptx = each.kind == toolchain::ImageKind::kPtx;
+    has_code = has_code || !is_ptx;
+    if (is_ptx) least = std::min(least, each.capability);
   }
-  if (best.payload == nullptr) best = newer;
-  if (best.payload != nullptr) return read_entry(best.entry, best.payload, out);
   if (least != UINT32_MAX) {
     return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
                 "the PTX in the fat binary is for compute capability %u.%u; this device has %d.%d. "
@@ -157,18 +74,25 @@ CUresult read_image(const void* image, size_t size_bytes, int capability, std::s
   const auto* bytes = static_cast<const char*>(image);
   const size_t known = size_bytes != 0 ? size_bytes : strnlen(bytes, sizeof(uint32_t));
   const uint32_t magic = known >= sizeof(uint32_t) ? read_at<uint32_t>(bytes) : 0;
-  if (magic == kWrapperMagic) {
+  if (magic == toolchain::kFatbinWrapperMagic) {
     const char* inner = nullptr;
     // A wrapper in a file has a meaningless pointer: only images in memory, which come without a
     // size, may be wrappers.
     if (size_bytes == 0) std::memcpy(&inner, bytes + 8, sizeof inner);
-    if (inner == nullptr || read_at<uint32_t>(inner) != kFatbinMagic) {
+    if (inner == nullptr || read_at<uint32_t>(inner) != toolchain::kFatbinMagic) {
       return fail(CUDA_ERROR_INVALID_IMAGE, "the wrapper points to no fat binary");
     }
     return read_fatbin(inner, UINT64_MAX, capability, out);
   }
-  if (magic == kFatbinMagic) {
-    return read_fatbin(bytes, size_bytes != 0 ? size_bytes : UINT64_MAX, capability, out);
+  const uint64_t most = size_bytes != 0 ? size_bytes : UINT64_MAX;
+  if (magic == toolchain::kFatbinMagic) {
+    return read_fatbin(bytes, most, capability, out);
+  }
+  if (magic == kElfMagic && toolchain::is_container(bytes, most)) {
+    const auto container = toolchain::read_container(bytes, most);
+    if (!container) return invalid_image(container.error());
+    *out = container->ptx;
+    return CUDA_SUCCESS;
   }
   if (magic == kElfMagic) {
     const std::string advice = advice_for_python_machine_code();
@@ -199,30 +123,46 @@ JitLogs::JitLogs(unsigned count, const CUjit_option* options, void** values) {
 }
 
 void JitLogs::read(CUjit_option option, void** value) {
+  const auto number = [](void* given) {
+    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(given));
+  };
   switch (option) {
     case CU_JIT_INFO_LOG_BUFFER:
       info_.buffer = static_cast<char*>(*value);
       break;
     case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-      info_.size = value;
+      info_.keep_size(value);
       break;
     case CU_JIT_ERROR_LOG_BUFFER:
       error_.buffer = static_cast<char*>(*value);
       break;
     case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-      error_.size = value;
+      error_.keep_size(value);
       break;
     case CU_JIT_MAX_REGISTERS:
-      max_registers_ = static_cast<unsigned>(reinterpret_cast<uintptr_t>(*value));
+      max_registers_ = number(*value);
+      break;
+    case CU_JIT_TARGET:
+      target_ = number(*value);
+      break;
+    case CU_JIT_LOG_VERBOSE:
+      is_verbose_ = number(*value) != 0;
+      break;
+    case CU_JIT_WALL_TIME:
+      wall_time_ = value;
       break;
     default:
       break;
   }
 }
 
+void JitLogs::Log::keep_size(void** value) {
+  size = value;
+  room = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(*value));
+}
+
 void JitLogs::Log::write(const std::string& text) const {
   if (size == nullptr) return;
-  const auto room = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(*size));
   size_t written = 0;
   if (buffer != nullptr && room != 0) {
     const size_t length = std::min<size_t>(text.size(), room - 1);
@@ -236,6 +176,10 @@ void JitLogs::Log::write(const std::string& text) const {
 void JitLogs::write(const std::string& info, const std::string& error) const {
   info_.write(printable(info));
   error_.write(printable(error));
+}
+
+void JitLogs::write_wall_time(float time_ms) const {
+  if (wall_time_ != nullptr) std::memcpy(wall_time_, &time_ms, sizeof time_ms);
 }
 
 }  // namespace km::dropin

@@ -1,5 +1,5 @@
-// Images, the form in which programs pass code: PTX text, fat binaries that contain PTX, or machine
-// code of GPUs.
+// Images, the form in which programs pass code: PTX text, fat binaries and cubins that contain PTX,
+// or machine code of GPUs.
 #pragma once
 
 #include <string>
@@ -22,19 +22,28 @@ class JitLogs {
   JitLogs(unsigned count, const CUjit_option* options, void** values);
   /// Writes the logs into the caller's buffers and their lengths into the option values.
   void write(const std::string& info, const std::string& error) const;
+  /// Writes the value of CU_JIT_WALL_TIME if the caller asked for it.
+  void write_wall_time(float time_ms) const;
   /// The value of CU_JIT_MAX_REGISTERS; 0 if it was not given.
   unsigned max_registers() const { return max_registers_; }
+  /// The value of CU_JIT_TARGET, 90 for sm_90; 0 if it was not given.
+  unsigned target() const { return target_; }
+  bool is_verbose() const { return is_verbose_; }
 
  private:
   struct Log {
     char* buffer = nullptr;
     void** size = nullptr;  // in: capacity; out: length
+    uint32_t room = 0;      // the capacity
+    void keep_size(void** value);
     void write(const std::string& text) const;
   };
   void read(CUjit_option option, void** value);
 
   Log info_, error_;
-  unsigned max_registers_ = 0;
+  unsigned max_registers_ = 0, target_ = 0;
+  bool is_verbose_ = false;
+  void** wall_time_ = nullptr;
 };
 
 }  // namespace km::dropin

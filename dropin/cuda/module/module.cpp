@@ -2,8 +2,8 @@
 
 #include "base/assert.h"
 #include "dropin/cuda/frame/find_or_make.h"
-#include "dropin/cuda/module/ptx_link.h"
 #include "dropin/cuda/texture/texture_reference.h"
+#include "dropin/toolchain/ptx_edits.h"
 
 namespace km::dropin {
 
@@ -65,7 +65,8 @@ CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& l
   auto loaded = km::Module::load_ptx(*context.core(), ptx, "module");
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
-  Ref<Module> module = make_ref<Module>(context, std::move(*loaded), managed_variables(ptx));
+  Ref<Module> module =
+      make_ref<Module>(context, std::move(*loaded), toolchain::managed_variables(ptx));
   CUmodule handle = nullptr;
   CU_TRY(publish_in(context, Ref<Module>(module), &handle));
   KM_ASSERT(handle == handle_of(*module), "a module knows its handle");
@@ -155,7 +156,7 @@ void Library::handle_gone() {
 }
 
 bool Library::is_managed(const std::string& name) const {
-  return managed_variables(ptx_).contains(name);
+  return toolchain::managed_variables(ptx_).contains(name);
 }
 
 CUresult Library::module_in(Context& context, const JitLogs& logs, Ref<Module>* out) {

@@ -489,7 +489,7 @@ static void inputs_are_linked(void** state) {
   OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)caller, sizeof caller, "caller", 0, NULL, NULL));
   OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)callee, sizeof callee, "callee", 0, NULL, NULL));
   EXPECT(CUDA_ERROR_NO_BINARY_FOR_GPU,
-         cuLinkAddData(link, CU_JIT_INPUT_CUBIN, (void*)callee, 8, "cubin", 0, NULL, NULL));
+         cuLinkAddData(link, CU_JIT_INPUT_CUBIN, "\177ELF of a GPU", 13, "cubin", 0, NULL, NULL));
   OK(cuLinkComplete(link, &image, &bytes));
   OK(cuModuleLoadData(&module, image));
   OK(cuLinkDestroy(link));
@@ -510,6 +510,84 @@ static void inputs_are_linked(void** state) {
   EXPECT(CUDA_ERROR_INVALID_PTX, cuLinkComplete(link, &image, &bytes));
   assert_non_null(strstr(log, "twice"));
   OK(cuLinkDestroy(link));
+}
+
+#define LINK_HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
+
+/* Compilers fall back to the driver's linker: they copy the image, and load it without what
+ * follows. */
+static void a_linked_image_is_a_cubin(void** state) {
+  static const char ptx[] = LINK_HEAD ".visible .entry run() { ret; }\n";
+  CUlinkState link = NULL;
+  CUmodule module = NULL;
+  CUlibrary library = NULL;
+  CUfunction function = NULL;
+  void* image = NULL;
+  size_t bytes = 0;
+  float time_ms = 0;
+  char info[1024] = "";
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                            CU_JIT_LOG_VERBOSE, CU_JIT_WALL_TIME};
+  void* values[] = {info, (void*)sizeof info, (void*)1, NULL};
+  (void)state;
+  OK(cuLinkCreate(4, options, values, &link));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)ptx, sizeof ptx, "run", 0, NULL, NULL));
+  OK(cuLinkComplete(link, &image, &bytes));
+  assert_non_null(strstr(info, "Compiling entry function 'run'"));
+  assert_int_equal((uintptr_t)values[1], strlen(info) + 1);
+  memcpy(&time_ms, &values[3], sizeof time_ms);
+  assert_true(time_ms > 0);
+  assert_memory_equal(image, "\177ELF", 4);
+  const size_t page = 4096, room = (bytes + page - 1) / page * page;
+  char* const pages =
+      mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  assert_int_equal(mprotect(pages + room, page, PROT_NONE), 0);
+  char* const copy = pages + room - bytes;
+  memcpy(copy, image, bytes);
+  OK(cuLinkDestroy(link));
+  OK(cuModuleLoadData(&module, copy));
+  OK(cuModuleGetFunction(&function, module, "run"));
+  OK(cuModuleUnload(module));
+  OK(cuLibraryLoadData(&library, copy, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryUnload(library));
+  /* It is an input as well. */
+  OK(cuLinkCreate(0, NULL, NULL, &link));
+  OK(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, copy, bytes, "cubin", 0, NULL, NULL));
+  OK(cuLinkComplete(link, &image, &bytes));
+  OK(cuLinkDestroy(link));
+  munmap(pages, room + page);
+}
+
+static void links_name_what_is_wrong(void** state) {
+  static const char caller[] =
+      LINK_HEAD ".extern .func there();\n.visible .entry run() { call there; ret; }\n";
+  static const char wrong[] = LINK_HEAD ".visible .entry run() {\n nonsense;\n}\n";
+  static const char newer[] = ".version 99.9\n.target sm_50\n";
+  static const struct {
+    const char *text, *message;
+    CUresult added, completed;
+  } cases[] = {
+      {caller, "error   : Undefined reference to 'there' in 'input.ptx'", CUDA_SUCCESS,
+       CUDA_ERROR_INVALID_PTX},
+      {wrong, "ptxas application ptx input, line 5; error   : ", CUDA_ERROR_INVALID_PTX, 0},
+      {newer, "Unsupported .version 99.9; current version is '", CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+       0},
+  };
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char log[1024] = "";
+    void* values[] = {log, (void*)sizeof log};
+    CUlinkState link = NULL;
+    void* image = NULL;
+    OK(cuLinkCreate(2, options, values, &link));
+    EXPECT(cases[i].added, cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)cases[i].text,
+                                         strlen(cases[i].text), "input.ptx", 0, NULL, NULL));
+    if (cases[i].completed != 0) EXPECT(cases[i].completed, cuLinkComplete(link, &image, NULL));
+    assert_non_null(strstr(log, cases[i].message));
+    OK(cuLinkDestroy(link));
+  }
 }
 
 typedef struct unload_race {
@@ -780,6 +858,8 @@ int main(void) {
       TEST(libraries_belong_to_no_context),
       TEST(libraries_have_managed_variables),
       TEST(inputs_are_linked),
+      TEST(a_linked_image_is_a_cubin),
+      TEST(links_name_what_is_wrong),
       TEST(options_of_links_are_read_once),
       TEST(libraries_are_unloaded_during_calls),
       TEST(weak_functions_are_linked),

@@ -1,7 +1,7 @@
 // Libraries and kernels: code that is independent of contexts.
 #include "core/object/callback.h"
 #include "dropin/cuda/module/module.h"
-#include "dropin/cuda/module/ptx_link.h"
+#include "dropin/toolchain/ptx_edits.h"
 
 namespace km::cu {
 
@@ -13,7 +13,7 @@ CUresult load(CUlibrary* out, const void* image, size_t size_bytes, const JitLog
   CU_REQUIRE(out);
   std::string ptx;
   CU_TRY(read_image(image, size_bytes, capability_of(*Driver::instance().device(0)), &ptx));
-  auto library = make_ref<dropin::Library>(limit_registers(ptx, logs.max_registers()));
+  auto library = make_ref<dropin::Library>(toolchain::limit_registers(ptx, logs.max_registers()));
   // Loads the module now if a context is current, so that invalid code fails in this call and not
   // at its first use.
   if (auto* const context = current_context_or_null(); context && !context->is_destroyed()) {

@@ -1,18 +1,26 @@
-// Linking of several inputs into one image, which is PTX text.
-#include "dropin/cuda/module/device_runtime.h"
+// Linking of several inputs into one image, a cubin that holds PTX.
+#include <chrono>
+
+#include "base/cuda/compute_capability.h"
 #include "dropin/cuda/module/module.h"
-#include "dropin/cuda/module/ptx_link.h"
+#include "dropin/toolchain/container.h"
+#include "dropin/toolchain/linker.h"
 
 namespace km::dropin {
 
 class LinkState final : public Handled {
  public:
-  LinkState(unsigned count, CUjit_option* options, void** values) : logs(count, options, values) {}
+  LinkState(const JitLogs& given_logs, toolchain::AssemblerOptions options)
+      : logs(given_logs), linker(std::move(options)) {}
+
+  /// Copies what the linker has said into the program's buffers.
+  void write_logs() const { logs.write(linker.infos(), linker.errors()); }
 
   const JitLogs logs;
   std::mutex mutex;  // guards the members below
-  std::vector<PtxInput> inputs;
+  toolchain::Linker linker;
   std::string image;
+  std::chrono::steady_clock::duration time{};
 };
 
 }  // namespace km::dropin
@@ -20,49 +28,102 @@ class LinkState final : public Handled {
 namespace km::cu {
 
 using namespace km::dropin;  // NOLINT
+using toolchain::InputKind;
+using toolchain::InputStatus;
 
 namespace {
 
+/// Counts the time of a call for CU_JIT_WALL_TIME.
+class Stopwatch {
+ public:
+  explicit Stopwatch(dropin::LinkState& state) : state_(state) {}
+  ~Stopwatch() {
+    state_.time += std::chrono::steady_clock::now() - begin_;
+    state_.logs.write_wall_time(std::chrono::duration<float, std::milli>(state_.time).count());
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  dropin::LinkState& state_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
   CU_REQUIRE(out);
-  *out = publish(make_ref<dropin::LinkState>(count, options, values));
+  const JitLogs logs(count, options, values);
+  toolchain::AssemblerOptions assembler;
+  const auto own = static_cast<uint32_t>(capability_of(*Driver::instance().device(0)));
+  // Inputs may be as new as modules that load.
+  assembler.gpu_name = "sm_" + std::to_string(std::max(newest_target(own), logs.target()));
+  assembler.max_registers = logs.max_registers();
+  assembler.is_verbose = logs.is_verbose();
+  *out = publish(make_ref<dropin::LinkState>(logs, std::move(assembler)));
   return CUDA_SUCCESS;
 }
 
-/// Recognises the device runtime in a fat binary, which has PTX for the newest GPUs only and is
-/// therefore replaced.
-bool holds_device_runtime(CUjitInputType type, const void* data, size_t size_bytes) {
-  constexpr int kNewest = 999;
-  if (type == CU_JIT_INPUT_LIBRARY) {
-    return is_device_runtime({static_cast<const char*>(data), size_bytes});
+/// Finds the kind of an input. False: there is no such type.
+bool find_kind(CUjitInputType type, InputKind* kind) {
+  switch (type) {
+    case CU_JIT_INPUT_CUBIN:
+      *kind = InputKind::kCubin;
+      return true;
+    case CU_JIT_INPUT_PTX:
+      *kind = InputKind::kPtx;
+      return true;
+    case CU_JIT_INPUT_FATBINARY:
+      *kind = InputKind::kFatbin;
+      return true;
+    case CU_JIT_INPUT_OBJECT:
+      *kind = InputKind::kObject;
+      return true;
+    case CU_JIT_INPUT_LIBRARY:
+      *kind = InputKind::kLibrary;
+      return true;
+    case CU_JIT_INPUT_NVVM:
+      *kind = InputKind::kLinkTimeCode;
+      return true;
+    default:
+      return false;
   }
-  std::string text;
-  return type == CU_JIT_INPUT_FATBINARY &&
-         read_image(data, size_bytes, kNewest, &text) == CUDA_SUCCESS &&
-         is_device_runtime_text(text);
+}
+
+CUresult result_of_input(InputStatus status, InputKind kind) {
+  switch (status) {
+    case InputStatus::kAdded:
+      return CUDA_SUCCESS;
+    case InputStatus::kAssemblyFailed:
+      return CUDA_ERROR_INVALID_PTX;
+    case InputStatus::kUnsupportedVersion:
+      return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    case InputStatus::kLinkTimeCode:
+    case InputStatus::kMachineCode:
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    default:
+      if (kind == InputKind::kPtx) return CUDA_ERROR_INVALID_PTX;
+      return kind == InputKind::kFatbin ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
 }
 
 CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, size_t size_bytes,
              const char* name) {
   CU_REQUIRE(data);
   if (size_bytes == 0) return fail(CUDA_ERROR_INVALID_IMAGE, "an input of 0 bytes");
-  if (holds_device_runtime(type, data, size_bytes)) {
-    const std::lock_guard lock(state.mutex);
-    state.inputs.push_back({"the device runtime", std::string(device_runtime_ptx())});
-    return CUDA_SUCCESS;
+  InputKind kind{};
+  if (!find_kind(type, &kind)) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "there is no type of input %d", type);
   }
-  if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
-    constexpr const char* kWhy = "only PTX can be linked: there is no machine code of GPUs here";
-    state.logs.write("", kWhy);
-    return fail(type < 0 || type >= CU_JIT_NUM_INPUT_TYPES ? CUDA_ERROR_INVALID_VALUE
-                                                           : CUDA_ERROR_NO_BINARY_FOR_GPU,
-                "input of type %d: %s", type, kWhy);
-  }
-  PtxInput input{name != nullptr ? name : "input", ""};
-  CU_TRY(read_image(data, size_bytes, capability_of(*Driver::instance().device(0)), &input.text));
   const std::lock_guard lock(state.mutex);
-  state.inputs.push_back(std::move(input));
-  return CUDA_SUCCESS;
+  const Stopwatch stopwatch(state);
+  const std::string_view bytes(static_cast<const char*>(data), size_bytes);
+  const std::string own_name = name != nullptr ? name : "input";
+  const size_t known = state.linker.errors().size();
+  const InputStatus status = state.linker.add(kind, bytes, own_name);
+  state.write_logs();
+  if (status == InputStatus::kAdded) return CUDA_SUCCESS;
+  std::string why = state.linker.errors().substr(known);
+  if (why.empty()) why = "its bytes are not of type " + std::to_string(type);
+  return fail(result_of_input(status, kind), "input '%s': %s", own_name.c_str(), why.c_str());
 }
 
 /// Compiles the result if a context is current, so that invalid code fails here and not when the
@@ -70,8 +131,10 @@ CUresult add(dropin::LinkState& state, CUjitInputType type, const void* data, si
 CUresult check(const dropin::LinkState& state) {
   auto* const context = current_context_or_null();
   if (context == nullptr || context->is_destroyed()) return CUDA_SUCCESS;
-  const auto loaded = km::Module::load_ptx(*context->core(), state.image, "linked");
-  state.logs.write("", loaded ? "" : loaded.error().message);
+  const auto container = toolchain::read_container(state.image.data(), state.image.size());
+  if (!container) return result_of(container.error());
+  const auto loaded = km::Module::load_ptx(*context->core(), std::string(container->ptx), "linked");
+  if (!loaded) state.logs.write(state.linker.infos(), loaded.error().message);
   return loaded ? CUDA_SUCCESS : result_of(loaded.error());
 }
 
@@ -122,17 +185,17 @@ CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size_bytes) {
     CU_REQUIRE(image);
     CU_GET(LinkState, state, handle);
     const std::lock_guard lock(state->mutex);
-    if (state->inputs.empty()) return fail(CUDA_ERROR_INVALID_VALUE, "there is nothing to link");
-    auto linked = link_ptx(state->inputs);
-    if (!linked) {
-      state->logs.write("", linked.error().message);
-      return result_of(linked.error());
+    if (state->linker.is_empty()) return fail(CUDA_ERROR_INVALID_VALUE, "there is nothing to link");
+    const Stopwatch stopwatch(*state);
+    const size_t known = state->linker.errors().size();
+    state->image = state->linker.link();
+    state->write_logs();
+    if (state->image.empty()) {
+      return fail(CUDA_ERROR_INVALID_PTX, "%s", state->linker.errors().substr(known).c_str());
     }
-    state->image = limit_registers(*linked, state->logs.max_registers());
     CU_TRY(check(*state));
     *image = state->image.data();
-    // including the terminating zero
-    if (size_bytes != nullptr) *size_bytes = state->image.size() + 1;
+    if (size_bytes != nullptr) *size_bytes = state->image.size();
     return CUDA_SUCCESS;
   });
 }

@@ -1,14 +1,15 @@
-#include "dropin/cuda/module/ptx_link.h"
+#include "dropin/toolchain/ptx_link.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
 
-namespace km::dropin {
+#include "dropin/toolchain/ptx_scanner.h"
+
+namespace km::toolchain {
 namespace {
 
 enum class Linkage : uint8_t { kLocal, kExtern, kVisible, kWeak };
@@ -41,56 +42,6 @@ struct Unit {
   std::vector<Item> items;
 };
 
-bool is_name(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
-         letter == '%';
-}
-
-/// Splits a text into comments, strings, names and single characters.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) {}
-  bool at_end() const { return at_ >= text_.size(); }
-  size_t position() const { return at_; }
-
-  std::string_view next() {
-    const size_t begin = at_;
-    const std::string_view rest = text_.substr(at_);
-    if (rest.starts_with("//")) {
-      at_ = std::min(text_.find('\n', at_), text_.size());
-    } else if (rest.starts_with("/*")) {
-      const size_t end = text_.find("*/", at_ + 2);
-      at_ = end == text_.npos ? text_.size() : end + 2;
-    } else if (rest[0] == '"') {
-      const size_t end = text_.find('"', at_ + 1);
-      at_ = end == text_.npos ? text_.size() : end + 1;
-    } else if (is_name(rest[0]) || (rest[0] == '.' && rest.size() > 1 && is_name(rest[1]))) {
-      ++at_;
-      while (at_ < text_.size() && is_name(text_[at_])) ++at_;
-    } else {
-      ++at_;
-    }
-    return text_.substr(begin, at_ - begin);
-  }
-  std::string_view rest_of_line() {
-    const size_t begin = at_;
-    at_ = std::min(text_.find('\n', at_), text_.size());
-    return text_.substr(begin, at_ - begin);
-  }
-
- private:
-  std::string_view text_;
-  size_t at_ = 0;
-};
-
-bool is_comment(std::string_view piece) {
-  return piece.starts_with("//") || piece.starts_with("/*");
-}
-
-bool is_blank(std::string_view piece) {
-  return is_comment(piece) || (piece.size() == 1 && std::isspace(piece[0]) != 0);
-}
-
 /// Parses the linkage and the name in an item's head.
 void read_head(Item* item) {
   Scanner scanner(item->text);
@@ -109,7 +60,7 @@ void read_head(Item* item) {
     item->has_body = item->is_function && piece == "{";
     const bool ends_head = piece == "[" || piece == "=" || piece == ";" || piece == "{";
     if (ends_head) return;
-    if (!is_name(piece[0]) || std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;
+    if (!is_name(piece[0]) || is_digit(piece[0])) continue;
     if (item->is_function && !item->symbol.empty()) continue;  // later names belong to directives
     item->symbol = piece;
   }
@@ -193,9 +144,9 @@ Result<Definitions> find_definitions(const std::vector<PtxInput>& inputs,
       const auto [known, is_new] = defined.emplace(item.symbol, Definition{i, &item});
       if (is_new || item.linkage == Linkage::kWeak) continue;
       if (known->second.item->linkage != Linkage::kWeak) {
-        return make_error(KM_ERROR_INVALID_PTX, "'%s' is defined in '%s' and in '%s'",
-                          item.symbol.c_str(), inputs[known->second.unit].name.c_str(),
-                          inputs[i].name.c_str());
+        return make_error(
+            KM_ERROR_INVALID_PTX, "Multiple definition of '%s' in '%s', first defined in '%s'",
+            item.symbol.c_str(), inputs[i].name.c_str(), inputs[known->second.unit].name.c_str());
       }
       known->second = {i, &item};
     }
@@ -278,37 +229,4 @@ Result<std::string> link_ptx(const std::vector<PtxInput>& inputs) {
   return linked;
 }
 
-std::string limit_registers(const std::string& text, unsigned most) {
-  if (most == 0) return text;
-  const std::string limit = " .maxnreg " + std::to_string(most);
-  std::string limited;
-  Scanner scanner(text);
-  bool is_head = false;
-  size_t head_end = 0;  // after the head's last word, so that no line or column moves
-  while (!scanner.at_end()) {
-    const std::string_view piece = scanner.next();
-    if (piece == ".entry") is_head = true;
-    if (is_head && piece == "{") limited.insert(head_end, limit);
-    if (piece == "{" || piece == ";" || piece == ".maxnreg") is_head = false;
-    limited += piece;
-    if (!is_blank(piece)) head_end = limited.size();
-  }
-  return limited;
-}
-
-std::set<std::string, std::less<>> managed_variables(const std::string& text) {
-  std::set<std::string, std::less<>> found;
-  bool is_managed = false;
-  Scanner scanner(text);
-  while (!scanner.at_end()) {
-    const std::string_view piece = scanner.next();
-    if (piece == ".managed") is_managed = true;
-    if (!is_managed || !is_name(piece[0])) continue;
-    if (std::isdigit(static_cast<unsigned char>(piece[0])) != 0) continue;  // an alignment's value
-    found.emplace(piece);
-    is_managed = false;
-  }
-  return found;
-}
-
-}  // namespace km::dropin
+}  // namespace km::toolchain

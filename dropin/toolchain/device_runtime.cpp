@@ -1,6 +1,6 @@
-#include "dropin/cuda/module/device_runtime.h"
+#include "dropin/toolchain/device_runtime.h"
 
-namespace km::dropin {
+namespace km::toolchain {
 namespace {
 
 // A grid's handle is the address of its workspace, whose second word counts arrivals. Each block
@@ -90,4 +90,8 @@ bool is_device_runtime_text(std::string_view ptx) {
 
 std::string_view device_runtime_ptx() { return kPtx; }
 
-}  // namespace km::dropin
+bool is_device_runtime_function(std::string_view name) {
+  return name.starts_with("cuda") || name.starts_with("__cudaCDP2");
+}
+
+}  // namespace km::toolchain

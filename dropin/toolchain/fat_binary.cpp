@@ -1,0 +1,199 @@
+#include "dropin/toolchain/fat_binary.h"
+
+#include <lz4.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/cuda/compute_capability.h"
+#include "base/integers.h"
+#include "dropin/toolchain/container.h"
+
+namespace km::toolchain {
+namespace {
+
+struct FatbinHeader {
+  uint32_t magic;
+  uint16_t version, header_bytes;
+  uint64_t content_bytes;  // after the header
+};
+
+/// The header of each image in a fat binary.
+struct FatbinEntry {
+  uint16_t kind, attributes;
+  uint32_t header_bytes;
+  uint64_t payload_bytes;
+  uint32_t compressed_bytes, options_offset;
+  uint16_t minor, major;
+  uint32_t capability;
+  uint32_t name_offset, name_bytes;
+  uint64_t flags;
+  uint64_t reserved;
+  uint64_t text_bytes;  // size of the text if compressed
+};
+constexpr uint64_t kFlagLinux64 = 0x11, kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
+constexpr uint16_t kVersion = 1, kAttributes = 0x101;
+constexpr uint64_t kPayloadAlignment = 8;
+
+template <class T>
+T read_at(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+Error damaged(const char* what) { return make_error(KM_ERROR_INVALID_PTX, "%s", what); }
+
+// Returns null on success or the reason for the failure. The size in a damaged header must not
+// cause a huge allocation: the compressed bytes bound how long the result can be.
+const char* decompress_lz4(std::string_view from, uint64_t size_bytes, std::string* out) {
+  constexpr uint64_t kMostFold = 255;
+  if (size_bytes > from.size() * kMostFold) return "it is damaged";
+  out->resize(size_bytes);
+  const int size = LZ4_decompress_safe(from.data(), out->data(), static_cast<int>(from.size()),
+                                       static_cast<int>(size_bytes));
+  if (size < 0) return "it is damaged";
+  out->resize(static_cast<size_t>(size));
+  return nullptr;
+}
+
+const char* decompress_zstd(std::string_view from, uint64_t size_bytes, std::string* out) {
+  const unsigned long long told = ZSTD_getFrameContentSize(from.data(), from.size());
+  if (told == ZSTD_CONTENTSIZE_ERROR) return "it is damaged";
+  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told > size_bytes) return "it is damaged";
+  out->resize(told != ZSTD_CONTENTSIZE_UNKNOWN ? told : size_bytes);
+  const size_t size = ZSTD_decompress(out->data(), out->size(), from.data(), from.size());
+  if (ZSTD_isError(size)) return ZSTD_getErrorName(size);
+  out->resize(size);
+  return nullptr;
+}
+
+bool holds_ptx(const FatbinImage& image) {
+  if (image.kind == ImageKind::kPtx) return true;
+  if (image.is_compressed()) {
+    const auto content = unpack(image);
+    return content && is_container(content->data(), content->size());
+  }
+  return is_container(image.payload.data(), image.payload.size());
+}
+
+std::string compress(const std::string& text) {
+  std::string packed(static_cast<size_t>(LZ4_compressBound(static_cast<int>(text.size()))), '\0');
+  const int size = LZ4_compress_default(text.data(), packed.data(), static_cast<int>(text.size()),
+                                        static_cast<int>(packed.size()));
+  packed.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return packed;
+}
+
+std::string entry_of(const NewImage& image, bool compresses) {
+  std::string payload = image.content;
+  FatbinEntry entry{};
+  if (compresses && image.kind == ImageKind::kPtx && image.content.size() < kMaxImageBytes) {
+    const std::string packed = compress(image.content);
+    if (!packed.empty() && packed.size() < image.content.size()) {
+      payload = packed;
+      entry.compressed_bytes = static_cast<uint32_t>(packed.size());
+      entry.text_bytes = image.content.size();
+      entry.flags = kFlagLz4;
+    }
+  }
+  // Text that is stored as it is ends in a zero.
+  const bool is_plain_text = image.kind == ImageKind::kPtx && entry.text_bytes == 0;
+  payload.resize(round_up(payload.size() + (is_plain_text ? 1 : 0), kPayloadAlignment));
+  entry.kind = static_cast<uint16_t>(image.kind);
+  entry.attributes = kAttributes;
+  entry.header_bytes = sizeof entry;
+  entry.payload_bytes = payload.size();
+  entry.major = 8;
+  entry.capability = image.capability;
+  entry.flags |= kFlagLinux64;
+  return std::string(reinterpret_cast<const char*>(&entry), sizeof entry) + payload;
+}
+
+}  // namespace
+
+bool FatbinImage::is_compressed() const { return (flags & (kFlagLz4 | kFlagZstd)) != 0; }
+
+Result<std::vector<FatbinImage>> list_fatbin(const char* bytes, uint64_t known_bytes) {
+  FatbinHeader header{};
+  if (known_bytes >= sizeof header) header = read_at<FatbinHeader>(bytes);
+  if (header.magic != kFatbinMagic || header.header_bytes < sizeof header ||
+      header.header_bytes > known_bytes ||
+      header.content_bytes > known_bytes - header.header_bytes) {
+    return damaged("the fat binary is damaged, or not whole");
+  }
+  const char* at = bytes + header.header_bytes;
+  const char* const end = at + header.content_bytes;
+  std::vector<FatbinImage> images;
+  while (end - at >= static_cast<ptrdiff_t>(sizeof(FatbinEntry))) {
+    const auto entry = read_at<FatbinEntry>(at);
+    const auto left = static_cast<uint64_t>(end - at);
+    if (entry.header_bytes < sizeof entry || entry.header_bytes > left ||
+        entry.payload_bytes > left - entry.header_bytes) {
+      return damaged("the fat binary is damaged");
+    }
+    FatbinImage image;
+    image.kind = static_cast<ImageKind>(entry.kind);
+    image.capability = entry.capability;
+    image.flags = entry.flags;
+    image.payload = {at + entry.header_bytes, entry.payload_bytes};
+    if (image.is_compressed() && entry.compressed_bytes != 0) {
+      image.payload = image.payload.substr(0, entry.compressed_bytes);
+    }
+    image.unpacked_bytes = entry.text_bytes;
+    images.push_back(image);
+    at += entry.header_bytes + entry.payload_bytes;
+  }
+  return images;
+}
+
+uint64_t fatbin_bytes(const char* bytes) {
+  const auto header = read_at<FatbinHeader>(bytes);
+  return header.header_bytes + header.content_bytes;
+}
+
+Result<std::string> unpack(const FatbinImage& image) {
+  std::string content(image.is_compressed() ? std::string_view() : image.payload);
+  if (image.is_compressed()) {
+    if (image.unpacked_bytes > kMaxImageBytes || image.payload.size() > kMaxImageBytes) {
+      return damaged("the fat binary is damaged: its texts are too long");
+    }
+    const char* const why = (image.flags & kFlagLz4) != 0
+                                ? decompress_lz4(image.payload, image.unpacked_bytes, &content)
+                                : decompress_zstd(image.payload, image.unpacked_bytes, &content);
+    if (why != nullptr) {
+      return make_error(KM_ERROR_INVALID_PTX, "the fat binary cannot be decompressed: %s", why);
+    }
+  }
+  if (image.kind == ImageKind::kPtx) content.resize(std::min(content.find('\0'), content.size()));
+  return content;
+}
+
+Result<std::string> ptx_of(const FatbinImage& image) {
+  KM_ASSIGN(std::string content, unpack(image));
+  if (image.kind == ImageKind::kPtx) return content;
+  KM_ASSIGN(const Container container, read_container(content.data(), content.size()));
+  return std::string(container.ptx);
+}
+
+const FatbinImage* choose_image(std::span<const FatbinImage> images, uint32_t capability) {
+  const FatbinImage* best = nullptr;
+  const FatbinImage* newer = nullptr;
+  const uint32_t newest = newest_target(capability);
+  for (const FatbinImage& image : images) {
+    const FatbinImage*& kept = image.capability <= capability ? best : newer;
+    if (image.capability > newest || !holds_ptx(image)) continue;
+    if (kept == nullptr || image.capability >= kept->capability) kept = &image;
+  }
+  return best != nullptr ? best : newer;
+}
+
+std::string write_fatbin(std::span<const NewImage> images, bool compresses) {
+  std::string entries;
+  for (const NewImage& image : images) entries += entry_of(image, compresses);
+  const FatbinHeader header{kFatbinMagic, kVersion, sizeof(FatbinHeader), entries.size()};
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + entries;
+}
+
+}  // namespace km::toolchain
