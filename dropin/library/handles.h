@@ -19,7 +19,9 @@ enum class HandleKind : uint8_t {
   kMatmulDescriptor = 17,
   kTransformDescriptor = 18,
   kPreference = 19,
-  kEmulationDescriptor = 20
+  kEmulationDescriptor = 20,
+  kJitLink = 24,
+  kPtxCompiler = 25
 };
 
 // Ids are never valid addresses, and are positive because Python programs hold handles in signed

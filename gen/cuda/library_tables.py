@@ -82,6 +82,12 @@ LIBRARIES = [
             types=r"cublasLt(?:Order|BatchMode|PointerMode|PointerModeMask|Epilogue"
                   r"|ReductionScheme|MatmulMatrixScale|MatmulBatchInvarianceFlags)_t",
             structures=r"cublasLt\w+"),
+    # Without inline functions the header declares the plain names, which all versions share.
+    Library("nvjitlink", "nvJitLink.h", "nvJitLink", "nvidia-nvjitlink",
+            r"__nvJitLinkCreate_(\d+)_(\d+)", defines=("NVJITLINK_NO_INLINE",),
+            left_out=frozenset({"nvJitLinkVersion"})),
+    Library("nvptxcompiler", "nvPTXCompiler.h", "nvPTXCompile", "nvidia-nvptxcompiler",
+            r"\A()"),
 ]  # fmt: skip
 
 

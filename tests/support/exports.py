@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A library exports every name of NVIDIA's with its version, and nothing else.
 
-exports.py [--versioned] [--least N] LIBRARY TABLE SONAME [NVIDIA'S LIBRARY]: the last one's names
-are compared too; each name has the SONAME for its version, or, but for --versioned, none.
+exports.py [--versioned] [--least N] [--suffixes S... --besides NAME...] LIBRARY TABLE SONAME
+[NVIDIA'S LIBRARY]: the last one's names are compared too; each name has the SONAME for its version,
+or, but for --versioned, none.
 """
 
 import argparse
@@ -28,6 +29,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--versioned", action="store_true")
     parser.add_argument("--least", type=int, default=10, help="how many names there are at least")
+    parser.add_argument("--suffixes", nargs="+", default=[],
+                        help="each name is there as __NAME_SUFFIX, too")  # fmt: skip
+    parser.add_argument("--besides", nargs="+", default=[], help="names that the table lacks")
     parser.add_argument("library")
     parser.add_argument("table")
     parser.add_argument("soname")
@@ -36,6 +40,8 @@ def main():
     library, soname = options.library, options.soname
     versions = {soname} if options.versioned else {soname, ""}
     wanted = set(re.findall(r"^KM_\w+_FUNCTION\((\w+)[,)]", open(options.table).read(), re.M))
+    wanted |= {f"__{name}_{suffix}" for name in wanted for suffix in options.suffixes}
+    wanted |= set(options.besides)
     for other in options.others:
         wanted |= set(names_of(other))
     found = names_of(library)
