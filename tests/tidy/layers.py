@@ -60,6 +60,8 @@ OUTSIDE = [
           "libnvJitLink: links PTX; NVIDIA's compiles code for link-time optimisation"),
     layer("dropin/nvptxcompiler", "dropin/toolchain dropin/library dropin/frame base",
           "libnvptxcompiler: verifies PTX, by the functions of NVIDIA's PTX compiler"),
+    layer("dropin/commands", "dropin/toolchain ptx base",
+          "ptxas, nvlink, fatbinary and cuobjdump, for programs that call NVIDIA's"),
     layer("dropin/nvtx", "dropin/library dropin/frame cuda base",
           "libnvToolsExt and NVTX's injection: ranges in our traces"),
     layer("dropin/audit", "base",
