@@ -29,7 +29,8 @@ std::string help_text(std::string_view usage, std::span<const toolchain::Option>
     if (option.kind == toolchain::OptionKind::kBoolean) text += " <true|false>";
     if (option.kind == toolchain::OptionKind::kList) text += " <value>,...";
     const bool has_value = option.kind == toolchain::OptionKind::kValue ||
-                           option.kind == toolchain::OptionKind::kGlued;
+                           option.kind == toolchain::OptionKind::kGlued ||
+                           option.kind == toolchain::OptionKind::kEither;
     if (has_value) text += " <value>";
     if (!option.short_name.empty()) text += "  (-" + std::string(option.short_name) + ")";
     text += "\n";

@@ -20,6 +20,7 @@ constexpr const char* kCommand = "fatbinary";
 constexpr Option kOptions[] = {
     {"32", "32", OptionKind::kFlag},
     {"64", "64", OptionKind::kFlag},
+    {"cicc-cmdline", "cicc-cmdline", OptionKind::kValue},  // of nvcc, in no list
     {"cmdline", "cmdline", OptionKind::kValue},
     {"compress", "compress", OptionKind::kBoolean},
     {"compress-all", "compress-all", OptionKind::kFlag},

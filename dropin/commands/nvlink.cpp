@@ -37,14 +37,15 @@ constexpr Option kOptions[] = {
     {"extra-warnings", "extrawarn", OptionKind::kFlag},
     {"gen-host-linker-script", "ghls", OptionKind::kValue},
     {"help", "h", OptionKind::kFlag},
+    {"host-ccbin", "host-ccbin", OptionKind::kValue},  // of nvcc, in no list
     {"ignore-host-info", "ignore-host-info", OptionKind::kFlag},
     {"keep-system-libraries", "keep-system-libraries", OptionKind::kFlag},
     {"kernels-used", "kernels-used", OptionKind::kList},
-    {"library", "l", OptionKind::kGlued},
-    {"library-path", "L", OptionKind::kGlued},
+    {"library", "l", OptionKind::kEither},
+    {"library-path", "L", OptionKind::kEither},
     {"link-as-tools-patch", "astoolspatch", OptionKind::kFlag},
     {"link-time-opt", "lto", OptionKind::kFlag},
-    {"machine", "m", OptionKind::kGlued},
+    {"machine", "m", OptionKind::kEither},
     {"maxrregcount", "maxrregcount", OptionKind::kValue},
     {"nvvm-latest", "nvvm-latest", OptionKind::kFlag},
     {"nvvmpath", "nvvmpath", OptionKind::kValue},
@@ -127,6 +128,12 @@ int run(const toolchain::CommandLine& line) {
     return commands::fatal(kCommand,
                            "link-time optimisation (-lto) is not supported: only NVIDIA's "
                            "libraries compile LTO-IR. Compile without -dlto",
+                           kFailure);
+  }
+  if (line.has("register-link-binaries")) {
+    return commands::fatal(kCommand,
+                           "--register-link-binaries, by which nvcc links programs, is not "
+                           "supported: have it link by NVIDIA's nvlink",
                            kFailure);
   }
   toolchain::AssemblerOptions options;

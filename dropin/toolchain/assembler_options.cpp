@@ -7,7 +7,7 @@ namespace {
 
 constexpr OptionKind kFlag = OptionKind::kFlag, kBoolean = OptionKind::kBoolean,
                      kValue = OptionKind::kValue, kList = OptionKind::kList,
-                     kGlued = OptionKind::kGlued;
+                     kGlued = OptionKind::kGlued, kEither = OptionKind::kEither;
 
 constexpr Option kOptions[] = {
     {"Ofast-compile", "Ofc", kValue},
@@ -41,7 +41,7 @@ constexpr Option kOptions[] = {
     {"legacy-bar-warp-wide-behavior", "legacy-bar-warp-wide-behavior", kFlag},
     {"list-arch", "arch-ls", kFlag},
     {"list-version", "version-ls", kFlag},
-    {"machine", "m", kValue},
+    {"machine", "m", kEither},
     {"make-errors-visible-at-exit", "make-errors-visible-at-exit", kFlag},
     {"maxntid", "maxntid", kList},
     {"maxrregcount", "maxrregcount", kValue},
@@ -73,6 +73,21 @@ constexpr Option kOptions[] = {
     {"warn-on-local-memory-usage", "warn-lmem-usage", kFlag},
     {"warn-on-spills", "warn-spills", kFlag},
     {"warning-as-error", "Werror", kFlag},
+    // Options that NVIDIA's assembler takes but does not list. Triton gives the first one.
+    {"regAllocOptLevel", "regAllocOptLevel", kValue},
+    {"abi-compile", "abi-compile", kValue},
+    {"cloning", "cloning", kValue},
+    {"cuda-api-version", "cuda-api-version", kValue},
+    {"fast-compile", "fast-compile", kFlag},
+    {"fdevice-time-trace", "fdevice-time-trace", kValue},
+    {"link-info", "link-info", kFlag},
+    {"no-fastreg", "no-fastreg", kFlag},
+    {"no-membermask-overlap", "no-membermask-overlap", kBoolean},
+    {"okey", "okey", kValue},
+    {"opt-pointers", "opt-pointers", kFlag},
+    {"tool-name", "tool-name", kValue},
+    {"uumn", "uumn", kFlag},
+    {"verbose-tkinfo", "verbose-tkinfo", kBoolean},
 };
 
 Result<unsigned> register_limit(const std::string& text) {

@@ -48,9 +48,9 @@ Word read_word(std::span<const Option> options, std::string_view word) {
     return found;
   }
   for (const Option& option : options) {
-    if (option.kind != OptionKind::kGlued || is_long || !body.starts_with(option.short_name)) {
-      continue;
-    }
+    const bool may_be_glued =
+        option.kind == OptionKind::kGlued || option.kind == OptionKind::kEither;
+    if (!may_be_glued || is_long || !body.starts_with(option.short_name)) continue;
     found = {&option, true, std::string(body.substr(option.short_name.size()))};
   }
   return found;
@@ -78,7 +78,9 @@ Status CommandLine::read(std::span<const Option> options, std::span<const std::s
       return wrong("Unknown option '%s'", text.substr(1, text.find('=') - 1).c_str());
     }
     const OptionKind kind = word.option->kind;
-    if (kind != OptionKind::kFlag && !word.has_value) {
+    const bool is_alone =
+        kind == OptionKind::kFlag || (kind == OptionKind::kGlued && !text.starts_with("--"));
+    if (!is_alone && !word.has_value) {
       if (i + 1 == words.size()) return wrong("argument expected after '%s'", text.c_str());
       word.value = words[++i];
     }

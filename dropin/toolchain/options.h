@@ -15,8 +15,9 @@ enum class OptionKind : uint8_t {
   kFlag,
   kBoolean,  // its value is true or false
   kValue,
-  kList,   // values between commas; may be given several times
-  kGlued,  // the value of the short form follows at once: -O3
+  kList,    // values between commas; may be given several times
+  kGlued,   // the value of the short form follows at once, or there is none: -O3
+  kEither,  // the value of the short form follows at once or is the next word: -m64, -m 64
 };
 
 struct Option {

@@ -90,7 +90,8 @@ class Ptxas(Commands):
         self.command("ptxas", "--options-file", "options")
         self.assertTrue(os.path.exists(self.path("out")))
         for words in (["-O3"], ["--opt-level=0"], ["-lineinfo"], ["--fmad=false"],
-                      ["-fmad", "true"], ["-w"],
+                      ["-fmad", "true"], ["-w"], ["-m64"], ["-m", "64"],
+                      ["--regAllocOptLevel=2"],  # NVIDIA lists it nowhere, Triton gives it
                       ["-g"], ["-maxrregcount", "32"], ["-Ofc", "max"], ["-e", "k"],
                       ["--def-load-cache", "ca"], ["--suppress-debug-info"]):  # fmt: skip
             with self.subTest(words):
