@@ -56,7 +56,11 @@ def expected_files(version: str) -> set:
           for name in ("libcudart.so", f"libcudart.so.{major}", "libcudart_static.a",
                        "libcublas.so", f"libcublas.so.{major}",
                        "libcublasLt.so", f"libcublasLt.so.{major}",
-                       "libnvrtc.so", f"libnvrtc.so.{major}")),
+                       "libnvrtc.so", f"libnvrtc.so.{major}",
+                       "libnvJitLink.so", f"libnvJitLink.so.{major}",
+                       "libnvptxcompiler.so", f"libnvptxcompiler.so.{major}")),
+        *(f"lib/kernelmill-{version}/cuda/bin/{name}"
+          for name in ("ptxas", "nvlink", "fatbinary", "cuobjdump")),
         *(f"lib/kernelmill-{version}/cuda/{name}"
           for name in ("libcurand.so", "libcurand.so.10", "libnvidia-ml.so", "libnvidia-ml.so.1",
                        "libnvToolsExt.so", "libnvToolsExt.so.1")),
