@@ -16,6 +16,8 @@
 #include "dropin/toolchain/assembler.h"
 #include "dropin/toolchain/container.h"
 #include "dropin/toolchain/fat_binary.h"
+#include "dropin/toolchain/host_object.h"
+#include "dropin/toolchain/linker.h"
 #include "dropin/toolchain/ptx_edits.h"
 #include "dropin/toolchain/ptx_link.h"
 
@@ -343,6 +345,97 @@ size_t count(const std::string& text, const std::string& what) {
   size_t found = 0;
   for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
   return found;
+}
+
+/// An object of the host whose section `name` has this content.
+std::string host_object(const std::string& name, const std::string& content) {
+  const std::string names = std::string(1, '\0') + name + '\0';
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_machine = EM_X86_64;
+  header.e_shnum = 3;
+  header.e_shstrndx = 1;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shoff = sizeof header + content.size() + names.size();
+  Elf64_Shdr sections[3] = {};
+  sections[1].sh_type = SHT_STRTAB;
+  sections[1].sh_offset = sizeof header + content.size();
+  sections[1].sh_size = names.size();
+  sections[2].sh_name = 1;
+  sections[2].sh_type = SHT_PROGBITS;
+  sections[2].sh_offset = sizeof header;
+  sections[2].sh_size = content.size();
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + content + names +
+         std::string(reinterpret_cast<const char*>(sections), sizeof sections);
+}
+
+std::string archive(const std::vector<std::string>& members) {
+  std::string made = "!<arch>\n";
+  for (const std::string& member : members) {
+    char head[61];
+    std::snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", "member.o/", 0, 0, 0, 644,
+                  member.size());
+    made += head + member + (member.size() % 2 == 0 ? "" : "\n");
+  }
+  return made;
+}
+
+TEST(HostObjects, FatBinariesAreFoundInObjectsAndArchives) {
+  const std::string one = fatbin(entry(1, 80, "one", Packing::kNone)),
+                    two = fatbin(entry(1, 80, "two", Packing::kLz4));
+  const std::string object = host_object(".nv_fatbin", one + std::string(8, '\0') + two);
+  EXPECT_THAT(toolchain::find_fatbins(object), testing::ElementsAre(one, two));
+  EXPECT_TRUE(toolchain::find_fatbins(host_object(".data", one)).empty());
+  const std::string library = archive({"text", host_object("__nv_relfatbin", two), object});
+  EXPECT_THAT(toolchain::find_fatbins(library), testing::ElementsAre(two, one, two));
+  EXPECT_EQ(toolchain::kind_of(object), toolchain::InputKind::kObject);
+  EXPECT_EQ(toolchain::kind_of(library), toolchain::InputKind::kLibrary);
+}
+
+TEST(HostObjects, DamagedOnesNeverCrash) {
+  std::mt19937 random(5);
+  Guarded guarded;
+  const std::string whole =
+      archive({host_object(".nv_fatbin", fatbin(entry(1, 80, "one", Packing::kNone))), "text"});
+  size_t found = 0;
+  for (int turn = 0; turn < 100000; ++turn) {
+    std::string library = turn % 2 == 0 ? whole : whole.substr(8 + 60);
+    for (uint32_t i = 1 + random() % 4; i > 0; --i) {
+      library[random() % library.size()] = static_cast<char>(random() % 2 == 0 ? 0xFF : random());
+    }
+    if (random() % 4 == 0) library.resize(1 + random() % library.size());
+    const std::string_view bytes(guarded.put(library), library.size());
+    found += toolchain::find_fatbins(bytes).size();
+  }
+  EXPECT_GT(found, 1000u);
+}
+
+TEST(Links, ObjectsAndLibrariesGiveTheirPtx) {
+  const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  const std::string caller = head +
+                             ".extern .func callee();\n"
+                             ".visible .entry run() { call callee; ret; }\n";
+  const std::string callee = head + ".visible .func callee() { ret; }\n";
+  toolchain::AssemblerOptions options;
+  options.gpu_name = "sm_80";
+  toolchain::Linker linker(options);
+  const auto object = host_object("__nv_relfatbin", fatbin(entry(1, 80, callee, Packing::kZstd)));
+  EXPECT_EQ(linker.add(toolchain::InputKind::kPtx, caller, "caller"),
+            toolchain::InputStatus::kAdded);
+  EXPECT_EQ(linker.add(toolchain::InputKind::kLibrary, archive({object}), "library"),
+            toolchain::InputStatus::kAdded);
+  const std::string image = linker.link();
+  EXPECT_EQ(linker.errors(), "");
+  std::string text;
+  EXPECT_EQ(read_image(image.data(), image.size(), 80, &text), CUDA_SUCCESS);
+  EXPECT_EQ(count(text, ".entry run"), 1u);
+  EXPECT_EQ(count(text, ".func callee"), 2u);
+  // Machine code alone is named.
+  const auto code = host_object(".nv_fatbin", fatbin(entry(2, 80, "code", Packing::kNone)));
+  EXPECT_EQ(linker.add(toolchain::InputKind::kObject, code, "code.o"),
+            toolchain::InputStatus::kMachineCode);
+  EXPECT_NE(linker.errors().find("'code.o' holds no PTX for sm_80"), std::string::npos);
 }
 
 TEST(PtxLink, OneInputStaysAsItIs) {
