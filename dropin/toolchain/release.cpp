@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "base/env.h"
+#include "base/log.h"
+#include "base/printable.h"
 #include "km_version.h"
 #include "ptx/target.h"
 
@@ -41,7 +43,10 @@ std::string Release::text() const { return std::to_string(major) + "." + std::to
 Release command_release() {
   const auto text = env(EnvVar::KM_CUDA_RELEASE);
   if (!text) return kDefault;
-  return parse_release(*text).value_or(kDefault);
+  if (const auto release = parse_release(*text)) return *release;
+  log(LogLevel::kWarn, "cuda", "KM_CUDA_RELEASE=%s is no release of CUDA: give one such as 12.9",
+      printable_name(*text).c_str());
+  return kDefault;
 }
 
 std::string version_text(std::string_view name, std::string_view title) {

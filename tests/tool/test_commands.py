@@ -55,6 +55,9 @@ class Ptxas(Commands):
         self.assertEqual(re.search(r"\bV(\d+\.\d+\.\d+)\b", text)[1], "12.9.0")
         text, _ = self.command("ptxas", "-V", KM_CUDA_RELEASE="12.4")
         self.assertIn("release 12.4, V12.4.0", text)
+        text, said = self.command("ptxas", "-V", KM_CUDA_RELEASE="none")
+        self.assertIn("release 12.9, V12.9.0", text)
+        self.assertIn("KM_CUDA_RELEASE=none is no release of CUDA: give one such as 12.9", said)
 
     def test_the_newest_ptx_stands_between_the_only_two_apostrophes(self):
         self.write("v.ptx", ".version 99.9\n.target sm_80\n")
