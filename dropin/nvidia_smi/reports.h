@@ -1,4 +1,4 @@
-// What nvidia-smi prints about devices.
+// The reports on devices that nvidia-smi prints.
 #pragma once
 
 #include <string>

@@ -15,6 +15,9 @@ constexpr unsigned kMaxSpeed16000 = 4;          // NVML_PCIE_LINK_MAX_SPEED_1600
 constexpr unsigned kBusPciExpress = 2;          // NVML_BUS_TYPE_PCIE
 constexpr unsigned kNoInstance = 0xffffffff;    // of a device that is not divided
 
+constexpr unsigned kFieldNvlinkSpeed = 90, kFieldNvlinkCount = 91;  // NVML_FI_DEV_NVLINK_*
+constexpr int kTypeUnsigned = 1;                                    // NVML_VALUE_TYPE_UNSIGNED_INT
+
 /// Gives the same value for each device.
 template <class T>
 nvmlReturn_t give(nvmlDevice_t device, T* out, T value,
@@ -100,6 +103,26 @@ nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device, unsigned* speed)
 }
 nvmlReturn_t nvmlDeviceGetBusType(nvmlDevice_t device, nvmlBusType_t* type) {
   return give(device, type, nvmlBusType_t{kBusPciExpress});
+}
+
+/// Each field has a status of its own; there are no links of NVLink.
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
+  return call_device(device, [&](const Driver&, cu::CUdevice) -> nvmlReturn_t {
+    LIB_REQUIRE(values);
+    if (count < 1) return invalid("valuesCount is %d", count);
+    for (nvmlFieldValue_t* each = values; each < values + count; ++each) {
+      const bool is_known =
+          each->fieldId == kFieldNvlinkSpeed || each->fieldId == kFieldNvlinkCount;
+      *each = {each->fieldId,
+               each->scopeId,
+               0,
+               0,
+               kTypeUnsigned,
+               is_known ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED,
+               0};
+    }
+    return NVML_SUCCESS;
+  });
 }
 
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, nvmlPstates_t* state) {

@@ -14,4 +14,13 @@ struct nvmlProcessInfo_v2_t {
 };
 struct nvmlProcessInfo_t : nvmlProcessInfo_v2_t {};
 
+/// The value is eight bytes, of the type that the type's number says.
+struct nvmlFieldValue_t {
+  unsigned fieldId, scopeId;
+  long long timestamp, latencyUsec;
+  int valueType;
+  nvmlReturn_t nvmlReturn;
+  unsigned long long value;
+};
+
 }  // extern "C"

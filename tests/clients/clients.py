@@ -22,10 +22,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import common  # noqa: E402
 import golang  # noqa: E402
+import jax_cuda  # noqa: E402
 import numba_cuda  # noqa: E402
 import rust  # noqa: E402
 
-SHORT = rust.CLIENTS + golang.CLIENTS
+SHORT = rust.CLIENTS + golang.CLIENTS + jax_cuda.CLIENTS
 LONG = numba_cuda.CLIENTS
 
 

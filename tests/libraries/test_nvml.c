@@ -24,6 +24,12 @@ struct pci {
   unsigned domain, bus, device, id, subsystem;
   char bus_id[32];
 };
+struct field {
+  unsigned id, scope;
+  long long time, latency;
+  int type, status;
+  unsigned long long value;
+};
 struct process_v1 {
   unsigned pid;
   unsigned long long used;
@@ -68,6 +74,7 @@ int nvmlDeviceGetPersistenceMode(nvmlDevice_t, int*);
 int nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t, unsigned*, struct process_v1*);
 int nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t, unsigned*, struct process*);
 int nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t, unsigned*, struct process*);
+int nvmlDeviceGetFieldValues(nvmlDevice_t, int, struct field*);
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t, unsigned, struct pci*);
 
 enum { UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7 };
@@ -197,6 +204,20 @@ static void links_and_state_have_values(void** state) {
   assert_int_equal(nvmlShutdown(), 0);
 }
 
+static void each_field_has_a_status_of_its_own(void** state) {
+  (void)state;
+  nvmlDevice_t device;
+  struct field fields[2] = {{.id = 91, .value = 7}, {.id = 1}};
+  assert_int_equal(nvmlInit_v2(), 0);
+  assert_int_equal(nvmlDeviceGetHandleByIndex_v2(0, &device), 0);
+  assert_int_equal(nvmlDeviceGetFieldValues(device, 2, fields), 0);
+  assert_int_equal(fields[0].status, 0); /* how many links of NVLink there are */
+  assert_int_equal(fields[0].value, 0);
+  assert_int_equal(fields[1].status, NOT_SUPPORTED);
+  assert_int_equal(nvmlDeviceGetFieldValues(device, 0, fields), INVALID);
+  assert_int_equal(nvmlShutdown(), 0);
+}
+
 static void this_process_is_listed_while_it_uses_a_device(void** state) {
   (void)state;
   nvmlDevice_t device;
@@ -230,6 +251,7 @@ int main(void) {
       cmocka_unit_test(older_names_write_older_structures),
       cmocka_unit_test(properties_are_the_driver_s),
       cmocka_unit_test(links_and_state_have_values),
+      cmocka_unit_test(each_field_has_a_status_of_its_own),
       cmocka_unit_test(this_process_is_listed_while_it_uses_a_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

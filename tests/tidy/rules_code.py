@@ -211,7 +211,7 @@ BANNED = [
     ("new", r"^(src|dropin)/.*\.(cpp|h|hpp)$", None,
      r"(?<!\()\bnew\b(?!\s*\()(?=\s*[\w:])|(?<!= )(?<!operator )\bdelete\b(?!\s*(?:[(;]|this\b))",
      "'%s': memory belongs, from its birth, to a smart pointer or a container"),
-    ("stdout", r"^(src|dropin)/", r"^(src/tools|dropin/commands)/",
+    ("stdout", r"^(src|dropin)/", r"^(src/tools|dropin/commands|dropin/nvidia_smi)/",
      CALL % "printf|puts|putchar|vprintf" + r"|\bstd::cout\b|\bf(?:printf|write|puts|flush)\s*\("
      r"[^;]*?\bstdout\b",
      "'%s': a library prints nothing to the standard output"),
