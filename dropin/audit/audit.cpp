@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "dropin/audit/commands/commands.h"
 #include "dropin/audit/device_files/device_files.h"
 #include "dropin/audit/image/image.h"
 #include "dropin/audit/image/needed_names.h"
@@ -38,6 +39,13 @@ const char* value_of(const char* entry, std::string_view name) {
 /// True if the file is one of this installation, or the library that programs link.
 bool is_of_kernelmill(std::string_view path) {
   return replacements.is_own_file(path) || file_name(path).starts_with("libkernelmill");
+}
+
+/// Puts our functions before those of the C library, to which nothing is bound yet.
+void stand_before(const SymbolTable& c_library) {
+  if (!c_library.is_readable()) return;
+  answer_for_device_files(c_library);
+  answer_for_commands(c_library);
 }
 
 /// Says once for each library what it takes the place of.
@@ -101,7 +109,7 @@ unsigned la_objopen(link_map* object, Lmid_t space, uintptr_t* cookie) {
   *cookie = is_image || is_of_kernelmill(path) ? kOfKernelmill : kOfOthers;
   const Image image(*object);
   if (*cookie == kOfOthers) use_own_names(image, replacements);
-  if (space == LM_ID_BASE && path.ends_with("/libc.so.6")) answer_for_device_files(image);
+  if (space == LM_ID_BASE && path.ends_with("/libc.so.6")) stand_before(SymbolTable(image));
   return 0;
 }
 

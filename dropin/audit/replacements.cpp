@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include "dropin/audit/commands/commands.h"
 #include "dropin/audit/system_call.h"
 #include "dropin/audit/text.h"
 
@@ -71,6 +72,10 @@ const char* Replacements::keep(std::string_view first, std::string_view second) 
 }
 
 bool Replacements::add(std::string_view file) noexcept {
+  if (file.starts_with("bin/")) {
+    const char* const command = keep(folder_, file);
+    return command != nullptr && add_command(command);
+  }
   if (file.find(".so.") == std::string_view::npos) return true;
   if (count_ == kMostLibraries) return false;
   Replacement& next = libraries_[count_];

@@ -21,7 +21,8 @@ struct Replacement {
 /// All libraries of ours. There is one object, which no constructor has to make.
 class Replacements {
  public:
-  /// Takes over "FOLDER:FILE:FILE...", with files below the folder. A text that is too long leaves
+  /// Takes over "FOLDER:FILE:FILE...", with files below the folder; those in
+  /// its folder "bin" are commands. A text that is too long leaves
   /// the table empty; the result is false.
   bool read(std::string_view setting) noexcept;
   /// The library that stands for a name or path; null if it is none of ours.

@@ -150,6 +150,36 @@ class Libraries(unittest.TestCase):
         self.assertLess(audited - least_ms(), 5)
 
 
+class Commands(unittest.TestCase):
+    """nvidia-smi stands for all commands of ours, in place of one in a Python package."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for place in ("lib/python3.12/site-packages/nvidia/cu13/bin", "bin"):
+            path = Path(folder.name) / place
+            path.mkdir(parents=True)
+            (path / "nvidia-smi").write_text("#!/bin/sh\necho NVIDIA\n")
+            (path / "nvidia-smi").chmod(0o755)
+        self.wheels = Path(folder.name) / "lib/python3.12/site-packages/nvidia/cu13/bin/nvidia-smi"
+        self.users = Path(folder.name) / "bin/nvidia-smi"
+
+    def test_a_package_s_command_is_ours_however_it_is_started(self):
+        python = (sys.executable, "-c")
+        spawn = ("import os, sys\n"
+                 "os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)")
+        fork = "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)"
+        for words in ((PROGRAMS / "becomes",), (*python, spawn), (*python, fork)):
+            code, out, err = run(*words, self.wheels, "-L")
+            self.assertEqual((code, out[:2]), (0, ["GPU", "0:"]), err)
+
+    def test_the_user_s_own_commands_stay(self):
+        _, out, err = run(PROGRAMS / "becomes", self.users, "-L")
+        self.assertEqual(out, ["NVIDIA"], err)
+        _, out, err = run(PROGRAMS / "becomes", self.wheels, options=("--no-replace", "nvidia-smi"))
+        self.assertEqual(out, ["NVIDIA"], err)
+
+
 class DeviceFiles(unittest.TestCase):
     def test_programs_find_the_files_of_the_driver(self):
         if os.path.exists("/dev/nvidiactl"):

@@ -56,7 +56,7 @@ class NvidiaSmi(unittest.TestCase):
 
     def test_the_table_is_as_wide_as_nvidia_s(self):
         text = self.good()
-        self.assertRegex(text, r"NVIDIA-SMI 580\.00 +Driver Version: 580\.00 +CUDA Version: 1\d\.\d")
+        self.assertRegex(text, r"NVIDIA-SMI 580\.00 +Driver Version: 580\.00 +CUDA Version: 13\.")
         widths = {len(line) for line in text.splitlines() if line[:1] in ("|", "+")}
         self.assertEqual(widths, {91})
         self.assertEqual(len(re.findall(r"^\|   \d  ", text, re.M)), 2)

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "dropin/audit/device_files/stand_in.h"
+#include "dropin/audit/image/symbol_table.h"
 
 namespace km::audit {
 
@@ -28,18 +29,8 @@ struct OwnCalls {
 extern OwnCalls own_calls;
 extern DriverFiles driver_files;
 
-/// A function that stands before one of the C library's.
-struct Override {
-  const char* name;
-  void* function;
-  void** own;  // where the C library's own goes
-};
-
-/// All of them, in two groups: those that take paths, and those that list folders.
-struct Overrides {
-  const Override* begin;
-  size_t count;
-};
+/// The functions that stand before them, in two groups: those that take paths, and those that list
+/// folders.
 Overrides path_overrides() noexcept;
 Overrides listing_overrides() noexcept;
 

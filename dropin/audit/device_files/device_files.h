@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "dropin/audit/image/image.h"
+#include "dropin/audit/image/symbol_table.h"
 
 namespace km::audit {
 
@@ -17,6 +17,6 @@ void set_device_files(std::string_view folder, unsigned devices) noexcept;
 
 /// Puts the functions before those of the C library, if the answers are on. The dynamic linker has
 /// mapped the library and not yet bound any symbol to it.
-void answer_for_device_files(const Image& c_library) noexcept;
+void answer_for_device_files(const SymbolTable& c_library) noexcept;
 
 }  // namespace km::audit

@@ -56,4 +56,14 @@ bool SymbolTable::redirect(ElfW(Sym) & symbol, const void* function) const noexc
   return true;
 }
 
+void SymbolTable::put_before(const Overrides& overrides) const noexcept {
+  for (size_t i = 0; i < overrides.count; ++i) {
+    const Override& each = overrides.begin[i];
+    ElfW(Sym)* const symbol = find(each.name);
+    if (symbol == nullptr) continue;
+    *each.own = address_of(*symbol);
+    static_cast<void>(redirect(*symbol, each.function));
+  }
+}
+
 }  // namespace km::audit

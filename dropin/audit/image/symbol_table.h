@@ -11,6 +11,17 @@
 
 namespace km::audit {
 
+/// A function that stands before one of a library.
+struct Override {
+  const char* name;
+  void* function;
+  void** own;  // where the library's own goes
+};
+struct Overrides {
+  const Override* begin;
+  size_t count;
+};
+
 class SymbolTable {
  public:
   explicit SymbolTable(const Image& library) noexcept;
@@ -26,6 +37,8 @@ class SymbolTable {
   /// Makes everything that is bound from now on to the entry lead to `function`; false if the
   /// table cannot be written.
   bool redirect(ElfW(Sym) & symbol, const void* function) const noexcept;
+  /// Redirects the functions that the library has.
+  void put_before(const Overrides& overrides) const noexcept;
 
  private:
   void read_hash_table(const uint32_t* table) noexcept;

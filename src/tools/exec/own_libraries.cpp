@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kCommands = "bin/";
 constexpr const char* kVersionFolders[] = {"", "13/", "12/"};
 
 /// "libcublas.so.13" is one; "libcublas.so" is a second name that only linkers use.
@@ -52,12 +53,17 @@ OwnLibraries OwnLibraries::find() {
     std::sort(files.begin(), files.end());
     found.files_.insert(found.files_.end(), files.begin(), files.end());
   }
+  std::error_code none;
+  for (const auto& each : fs::directory_iterator(found.command_folder(), none)) {
+    found.files_.push_back(kCommands + each.path().filename().string());
+  }
   return found;
 }
 
 Status OwnLibraries::leave_alone(const std::string& name) {
   const std::string wanted = name.starts_with("lib") ? name : "lib" + name;
   const auto is_meant = [&](const std::string& file) {
+    if (file.starts_with(kCommands)) return file == kCommands + name;
     return stem_of(file) == stem_of(wanted) &&
            (!is_library(wanted) || file.substr(file.rfind('/') + 1) == wanted);
   };
@@ -79,7 +85,8 @@ bool OwnLibraries::have_driver() const {
 std::string OwnLibraries::names() const {
   std::vector<std::string> stems;
   for (const std::string& file : files_) {
-    const std::string stem = stem_of(file).substr(3);
+    const bool is_command = file.starts_with(kCommands);
+    const std::string stem = is_command ? file.substr(kCommands.size()) : stem_of(file).substr(3);
     if (std::find(stems.begin(), stems.end(), stem) == stems.end()) stems.push_back(stem);
   }
   std::string text;
