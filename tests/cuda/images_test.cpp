@@ -73,7 +73,8 @@ std::string pack(const std::string& text, Packing packing) {
 }
 
 /// One image of a fat binary, with its header of 64 bytes.
-std::string entry(uint16_t kind, uint32_t capability, const std::string& text, Packing packing) {
+std::string entry(uint16_t kind, uint32_t capability, const std::string& text, Packing packing,
+                  uint64_t more_flags = 0) {
   const std::string packed = pack(text, packing);
   const std::string payload = packed + std::string((8 - packed.size() % 8) % 8, '\0');
   std::string made;
@@ -88,7 +89,7 @@ std::string entry(uint16_t kind, uint32_t capability, const std::string& text, P
   append(&made, capability, 4);
   append(&made, 0, 8);
   const uint64_t flags[] = {0, 0x2000, 0x8000};
-  append(&made, flags[static_cast<int>(packing)], 8);
+  append(&made, flags[static_cast<int>(packing)] | more_flags, 8);
   append(&made, 0, 8);
   append(&made, packing == Packing::kNone ? 0 : text.size(), 8);
   return made + payload;
@@ -165,6 +166,26 @@ TEST(Images, TheDefaultDeviceTakesWhatIsFor90WhereThereIsNoOther) {
   EXPECT_EQ(found, "nine");
   EXPECT_EQ(read_image(one.data(), one.size(), 86, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
   EXPECT_EQ(read_image(later.data(), later.size(), 89, &found), CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+TEST(Images, PtxOfOneArchitectureOrFamilyIsTakenThereOnly) {
+  constexpr uint64_t kArchitecture = 0x100000, kFamily = 0x200000;  // as fatbinary 13 writes them
+  const std::string image = fatbin(entry(1, 90, "nine", Packing::kNone) +
+                                   entry(1, 100, "100a", Packing::kNone, kArchitecture) +
+                                   entry(1, 103, "103f", Packing::kNone, kFamily));
+  std::string found;
+  const auto taken = [&](int capability) {
+    EXPECT_EQ(read_image(image.data(), image.size(), capability, &found), CUDA_SUCCESS);
+    return found;
+  };
+  EXPECT_EQ(taken(100), "100a");
+  EXPECT_EQ(taken(103), "103f");
+  EXPECT_EQ(taken(101), "nine");
+  EXPECT_EQ(taken(120), "nine");
+  const std::string newer =
+      fatbin(entry(1, 120, "twelve", Packing::kNone) + entry(1, 90, "nine", Packing::kNone));
+  EXPECT_EQ(read_image(newer.data(), newer.size(), 120, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, "twelve");
 }
 
 TEST(Images, AWrapperPointsToTheImage) {
