@@ -16,8 +16,8 @@ const std::string kIntroduction =
     "# PTX instructions\n\n"
     "Every form that the parser and the verifier know, a row each; what public programs make of "
     "them\nstands in [corpus.md](../reports/corpus.md).\n\n"
-    "- *parsed*, *verified*: `unit.ptx.Table.EveryFormIsReadAndPrinted` holds it so. Forms newer "
-    "than what a\n  device reports are named in the error that refuses them.\n"
+    "- *parsed*, *verified*: `unit.ptx.Table.EveryFormIsReadAndPrinted` holds it so. Instructions "
+    "of which only the\n  first word is known are named in the error that refuses them.\n"
     "- *run*: the cpu backend makes code of it. `later`: an error that names the instruction; "
     "`kernels.Forms`\n  holds it so.\n"
     "- *tested*: `compared`: every way to write it, on a grid of special and random operands, with "
@@ -41,8 +41,7 @@ std::string since(const Form& form) {
 }
 
 std::string target(const Form& form) {
-  if (form.min_sm == 0) return "";
-  return "sm_" + std::to_string(form.min_sm) + (form.arch_specific ? "a" : "");
+  return form.targets.least == 0 ? "" : text_of(form.targets);
 }
 
 /// Escapes bars with a backslash, which a cell needs even in code.
@@ -71,7 +70,7 @@ void read_list(const std::string& path, Tests& tests) {
 }
 
 std::string state(const Form& form, const Tests& tests) {
-  if (form.min_sm > ptx::kNewestSm) return " | named in the error | | | |\n";
+  if (form.any_modifiers) return " | named in the error | | | |\n";
   const auto found = tests.find(ptx::form_key(form));
   const bool tested = found != tests.end();
   return " | yes | yes | " + (tested ? "yes | " + found->second : std::string("later | ")) + " |\n";

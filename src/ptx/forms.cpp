@@ -9,18 +9,25 @@
 namespace km::ptx {
 namespace {
 
-constexpr uint16_t kArchSpecificUnit = 10;  // 901 is sm_90a
-
 struct Row {
   Opcode opcode;
   Family family;
   std::string_view syntax, operands;
-  uint16_t min_isa, min_sm;
+  uint16_t min_isa;
+  TargetSet targets;
 };
 
+// The words of the table's last column.
+constexpr TargetSet specific(uint16_t from, uint16_t to = UINT16_MAX) {
+  return TargetSet::specific(from, to);
+}
+constexpr TargetSet architecture(uint16_t from, uint16_t to) {
+  return TargetSet::architecture(from, to);
+}
+
 constexpr Row kRows[] = {
-#define KM_PTX_INSTRUCTION(opcode, family, syntax, operands, min_isa, min_sm) \
-  {Opcode::opcode, Family::family, syntax, operands, min_isa, min_sm},
+#define KM_PTX_INSTRUCTION(opcode, family, syntax, operands, min_isa, targets) \
+  {Opcode::opcode, Family::family, syntax, operands, min_isa, targets},
 #include "ptx/instructions.def"
 #undef KM_PTX_INSTRUCTION
 };
@@ -48,8 +55,7 @@ class FormBuilder {
     form_.syntax = row_.syntax;
     form_.operand_text = row_.operands;
     form_.min_isa = row_.min_isa;
-    form_.arch_specific = row_.min_sm >= 500;
-    form_.min_sm = form_.arch_specific ? row_.min_sm / kArchSpecificUnit : row_.min_sm;
+    form_.targets = row_.targets;
     form_.any_modifiers = row_.syntax == "*";
     if (!form_.any_modifiers) build_syntax(row_.syntax);
     build_operands(row_.operands);

@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "ptx/ir.h"
+#include "ptx/target.h"
 
 namespace km::ptx {
 
 constexpr unsigned kMaxOperands = std::tuple_size_v<decltype(Instruction::operands)>;
 constexpr unsigned kMaxTypes = std::tuple_size_v<decltype(Instruction::types)>;
-
-/// The newest target that the front end supports; newer forms are only recognised, to be refused.
-constexpr uint16_t kNewestSm = 90;
 
 enum class OperandShape : uint8_t { value, address, tuple, label, table, call };
 
@@ -67,8 +65,7 @@ struct Form {
   std::vector<SyntaxGroup> groups;
   std::vector<OperandSpec> operands;
   uint16_t min_isa = 0;  // version * 10
-  uint16_t min_sm = 0;
-  bool arch_specific = false;  // sm_90a
+  TargetSet targets;
   bool any_modifiers = false;
   bool fixed_count = true;  // no optional or conditional operand
 };

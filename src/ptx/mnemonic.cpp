@@ -47,17 +47,16 @@ std::string list_of(const std::vector<std::string_view>& words) {
   return text;
 }
 
-bool too_new(Opcode opcode) {
+/// True if no form of the opcode is known, so that any words may follow it.
+bool is_name_only(Opcode opcode) {
   auto forms = forms_of(opcode);
   return std::all_of(forms.begin(), forms.end(),
-                     [](uint16_t index) { return all_forms()[index].min_sm > kNewestSm; });
+                     [](uint16_t index) { return all_forms()[index].any_modifiers; });
 }
 
 std::string unknown_word(Opcode opcode, std::string_view word) {
   std::string name = quoted(text_of(opcode));
-  if (too_new(opcode)) {
-    return name + " needs sm_100 or later, instructions up to sm_90a are supported";
-  }
+  if (is_name_only(opcode)) return name + " is not supported by this version";
   std::string text = "unknown modifier " + quoted("." + std::string(word)) + " on " + name;
   auto words = words_of(opcode);
   if (words.empty()) return text + ", which takes no modifiers";

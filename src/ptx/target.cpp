@@ -26,7 +26,23 @@ constexpr uint16_t kVersions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31
                                   85, 86, 87, 88, 90, 91, 92, 93, 94, 95};
 static_assert(std::end(kVersions)[-1] == kNewestIsa);
 
+constexpr uint16_t kThor = 101, kRenamedThor = 110;  // one device, renamed in PTX 9.0
+
 }  // namespace
+
+bool TargetSet::has(const Target& target) const {
+  const uint16_t number = target.number == kThor ? kRenamedThor : target.number;
+  if (number < least || number > most) return false;
+  return suffix == 0 || target.suffix == 'a' || (suffix == 'f' && target.suffix == 'f');
+}
+
+std::string text_of(const TargetSet& set) {
+  const auto name = [](uint16_t number) { return "sm_" + std::to_string(number); };
+  if (set.suffix == 0) return name(set.least);
+  std::string text = name(set.least) + "a";
+  if (set.most != UINT16_MAX && set.most != set.least) text += " to " + name(set.most) + "a";
+  return text;
+}
 
 std::optional<Target> find_target(std::string_view text) {
   for (std::string_view prefix : {"sm_", "compute_"}) {

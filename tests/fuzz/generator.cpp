@@ -19,7 +19,8 @@ Instructions::Instructions(const std::vector<std::string>& refused_paths)
   };
   std::map<ptx::Opcode, std::vector<const Variant*>> groups;
   for (const Variant& variant : variants_) {
-    if (is_refused(variant) || variant.reads_carry || variant.writes_carry) continue;
+    const bool has_bytes = variant.text.find("%b") != std::string::npos;  // no such registers here
+    if (is_refused(variant) || has_bytes || variant.reads_carry || variant.writes_carry) continue;
     groups[variant.instruction().opcode].push_back(&variant);
   }
   for (auto& [opcode, members] : groups) by_opcode_.push_back(std::move(members));

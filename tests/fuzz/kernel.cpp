@@ -7,8 +7,8 @@
 namespace km::fuzz {
 namespace {
 
-constexpr const char* kHeader = R"(.version 8.5
-.target sm_90
+constexpr const char* kHeader = R"(.version 9.5
+.target sm_100a
 .address_size 64
 .const .align 32 .b32 table[8] = {3, 0x80000000, 0x7f800000, 0xffffffff, 0, 0x3f800000, 17, 0x1234};
 .global .align 8 .b64 words[4] = {1, 0x7ff0000000000000, 0xffffffffffffffff, 0x123456789};

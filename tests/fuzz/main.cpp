@@ -153,6 +153,7 @@ int replay_all(const std::string& folder) {
 }  // namespace km::fuzz
 
 int main(int count, char** arguments) {
+  setenv("KM_CPU_CC", "10.0", 0);  // kernels have instructions of sm_100a
   km::fuzz::Options options;
   if (!km::fuzz::read_options(count, arguments, options)) return 2;
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);

@@ -15,8 +15,6 @@ using ptx::Opcode;
 using ptx::OperandSpec;
 using ptx::Type;
 
-constexpr uint16_t kNewestTarget = 90;
-
 bool is_memory(Opcode opcode) {
   switch (opcode) {
     case Opcode::ld:
@@ -105,7 +103,8 @@ std::string space_name(const ptx::Instruction& in) {
 bool parses(std::string text) {
   for (size_t at = text.find('?'); at != std::string::npos; at = text.find('?')) text[at] = '0';
   const std::string module =
-      ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
+      reference::module_header(true) +
+      ".visible .entry k() {\n"
       ".reg .b16 %h0; .reg .b32 %r0; .reg .b64 %l0, %y3; .reg .f32 %f0; .reg .f64 %d0;\n" +
       text + "\nret;\n}\n";
   return static_cast<bool>(ptx::parse(module, "memory"));
@@ -118,7 +117,7 @@ std::vector<MemoryForm> memory_forms(unsigned samples, uint64_t seed) {
   std::set<std::string> known;
   reference::Random random(seed);
   for (const Form& form : ptx::all_forms()) {
-    if (!is_memory(form.opcode) || form.min_sm > kNewestTarget) continue;
+    if (!is_memory(form.opcode)) continue;
     for (unsigned i = 0; i < samples; ++i) {
       const Choice choice(form, random);
       if (is_left_out(choice) || is_undefined(choice) || !known.insert(choice.mnemonic).second)

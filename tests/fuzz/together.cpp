@@ -186,6 +186,11 @@ Statement Generator::warp_operation(const Place& place) {
     case 3:
       return {{"match.all.sync.b64 " + reg('r') + "|" + reg('p') + ", " + reg('l') + members}, {}};
     case 4:
+      if (chance(20)) {
+        return {{"redux.sync." + one_of("min", "max") + one_of("", ".abs", ".NaN", ".abs.NaN") +
+                 ".f32 " + reg('f') + ", " + reg('f') + members},
+                {}};
+      }
       return {{"redux.sync." +
                one_of("add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32",
                       "or.b32", "xor.b32") +

@@ -51,12 +51,16 @@ void Block::step(Thread& thread) {
 
 void Block::compute(Thread& thread, const Step& step) {
   const Instruction& in = *step.in;
-  std::array<Bits, ptx::kMaxOperands> sources;
+  std::vector<Bits> sources;
   for (unsigned i = 1; i < in.operand_count; ++i) {
-    sources[i - 1] = read(thread, in.operands[i], step.types[i]);
+    const Operand& operand = in.operands[i];
+    const bool is_vector = operand.kind == Kind::vector;
+    for (uint32_t k = 0; k < (is_vector ? operand.count : 1); ++k) {
+      const Operand& one = is_vector ? element(thread, operand, k) : operand;
+      sources.push_back(read(thread, one, step.types[i]));
+    }
   }
-  const size_t count = in.operand_count - 1u;
-  const Outcome result = step.handler({in, {sources.data(), count}, thread.carry});
+  const Outcome result = step.handler({in, sources, thread.carry});
   if (in.has(Modifier::cc)) thread.carry = result.carry;
   write_pair(thread, in.operands[0], step.types[0], result.d, result.p);
 }

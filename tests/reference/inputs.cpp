@@ -81,11 +81,12 @@ std::vector<uint64_t> integer_corners(unsigned bits) {
   return result;
 }
 
-std::vector<uint64_t> packed_corners(const Format& format) {
+std::vector<uint64_t> packed_corners(const Format& format, Type type) {
+  const unsigned place = ptx::size_bits(type) / element_count(type);
   const std::vector<uint64_t> single = real_corners(format);
   std::vector<uint64_t> result;
   for (size_t i = 0; i < single.size(); ++i) {
-    result.push_back(single[i] << format.width | single[(i * 7 + 3) % single.size()]);
+    result.push_back(single[i] << place | single[(i * 7 + 3) % single.size()]);
   }
   return result;
 }
@@ -93,7 +94,7 @@ std::vector<uint64_t> packed_corners(const Format& format) {
 std::vector<uint64_t> make_corners(Type type) {
   if (type == Type::pred) return {0, 1};
   if (const Format* format = format_of(type)) {
-    return is_packed(type) ? packed_corners(*format) : real_corners(*format);
+    return is_packed(type) ? packed_corners(*format, type) : real_corners(*format);
   }
   return integer_corners(ptx::size_bits(type));
 }

@@ -1,5 +1,6 @@
 #include "reference/soft_float.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace km::reference {
@@ -111,7 +112,7 @@ uint64_t largest_finite(const Format& format) {
   const uint64_t ones = static_cast<uint64_t>(mask_of(format.exponent_bits + format.fraction_bits));
   const uint64_t infinity = static_cast<uint64_t>(mask_of(format.exponent_bits))
                             << format.fraction_bits;
-  return (format.has_infinity ? infinity : ones) - 1;
+  return (format.has_infinity ? infinity : ones) - (format.has_nan ? 1 : 0);
 }
 
 int highest_bit(Bits value) {
@@ -123,6 +124,7 @@ int highest_bit(Bits value) {
 uint64_t sign_bit(const Format& format) { return uint64_t{1} << (format.width - 1); }
 
 bool is_nan(const Format& format, uint64_t bits) {
+  if (!format.has_nan) return false;
   if (!format.has_infinity) return (bits & (sign_bit(format) - 1)) == sign_bit(format) - 1;
   return exponent_field(format, bits) == exponent_mask(format) && !is_infinite(format, bits);
 }
@@ -256,6 +258,19 @@ Number square_root(const Number& a) {
     if (next * next <= source.significand) root = next;
   }
   return {Kind::finite, false, root * root != source.significand, source.exponent / 2, root};
+}
+
+Number round_stochastic(const Format& format, const Number& a, uint64_t random,
+                        unsigned random_bits) {
+  if (a.kind != Kind::finite) return a;
+  Number result = a;
+  move_top_to(result, kTop);
+  const int precision = static_cast<int>(format.fraction_bits) + 1;
+  const int last = std::max(format.least_exponent(), result.exponent + kTop - precision + 1);
+  shift_right(result, last - static_cast<int>(random_bits) - result.exponent);
+  const Bits rounded = (result.significand + random) >> random_bits;
+  if (rounded == 0) return zero(a.negative);
+  return {Kind::finite, a.negative, false, last, rounded};
 }
 
 Number round_to_integral(const Number& a, Round round) {

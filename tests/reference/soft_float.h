@@ -18,6 +18,7 @@ struct Format {
   unsigned low_zeros = 0;      // bits below the fraction that are always zero (tf32)
   bool has_infinity = true;    // e4m3 has none, and only one NaN
   uint64_t canonical_nan = 0;  // what an operation without a numeric result gives
+  bool has_nan = true;         // formats of 4 and 6 bits have none
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   /// The weight of the last place of subnormals.
@@ -31,6 +32,9 @@ inline constexpr Format kF64{11, 52, 64, 0, true, 0xfff8000000000000};
 inline constexpr Format kTf32{8, 10, 32, 13, true, 0x7fffffff};
 inline constexpr Format kE4m3{4, 3, 8, 0, false, 0x7f};
 inline constexpr Format kE5m2{5, 2, 8, 0, true, 0x7f};
+inline constexpr Format kE2m3{2, 3, 6, 0, false, 0x1f, false};
+inline constexpr Format kE3m2{3, 2, 6, 0, false, 0x1f, false};
+inline constexpr Format kE2m1{2, 1, 4, 0, false, 0x7, false};
 
 /// significand * 2^exponent, and less than one unit more where `sticky`.
 struct Number {
@@ -72,6 +76,10 @@ Number add(const Number& a, const Number& b, Round round);
 Number multiply(const Number& a, const Number& b);
 Number divide(const Number& a, const Number& b);
 Number square_root(const Number& a);
+/// To the format's precision: `random`, of `random_bits` bits, is added right below the last place
+/// and the sum is truncated. What the format cannot hold stays too large.
+Number round_stochastic(const Format& format, const Number& a, uint64_t random,
+                        unsigned random_bits);
 /// To an integral value; zeros keep their sign.
 Number round_to_integral(const Number& a, Round round);
 

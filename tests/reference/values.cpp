@@ -14,16 +14,42 @@ Type element_of(Type type) {
       return Type::u16;
     case Type::s16x2:
       return Type::s16;
+    case Type::f32x2:
+      return Type::f32;
     case Type::e4m3x2:
+    case Type::e4m3x4:
       return Type::e4m3;
     case Type::e5m2x2:
+    case Type::e5m2x4:
       return Type::e5m2;
+    case Type::e2m3x2:
+    case Type::e2m3x4:
+      return Type::e2m3;
+    case Type::e3m2x2:
+    case Type::e3m2x4:
+      return Type::e3m2;
+    case Type::e2m1x2:
+    case Type::e2m1x4:
+      return Type::e2m1;
     default:
       return type;
   }
 }
 
 bool is_packed(Type type) { return element_of(type) != type; }
+
+unsigned element_count(Type type) {
+  switch (type) {
+    case Type::e4m3x4:
+    case Type::e5m2x4:
+    case Type::e2m3x4:
+    case Type::e3m2x4:
+    case Type::e2m1x4:
+      return 4;
+    default:
+      return is_packed(type) ? 2 : 1;
+  }
+}
 
 const Format* format_of(Type type) {
   switch (element_of(type)) {
@@ -41,6 +67,12 @@ const Format* format_of(Type type) {
       return &kE4m3;
     case Type::e5m2:
       return &kE5m2;
+    case Type::e2m3:
+      return &kE2m3;
+    case Type::e3m2:
+      return &kE3m2;
+    case Type::e2m1:
+      return &kE2m1;
     default:
       return nullptr;
   }

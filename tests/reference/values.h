@@ -33,6 +33,8 @@ constexpr SignedBits clamp_to(SignedBits value, unsigned bits, bool is_signed) {
 /// The type of one element: f16x2 gives f16, f32 itself.
 ptx::Type element_of(ptx::Type type);
 bool is_packed(ptx::Type type);
+/// 2 of f16x2, 4 of e4m3x4, 1 of f32.
+unsigned element_count(ptx::Type type);
 /// The format of a floating-point type (of an element of packed ones); null for others.
 const Format* format_of(ptx::Type type);
 bool is_plain_integer(ptx::Type type);

@@ -11,7 +11,7 @@ namespace {
 using ptx::Form;
 using ptx::OperandSpec;
 
-constexpr uint16_t kNewestTarget = 90;
+constexpr uint16_t kPlainTarget = 90;  // all of whose forms one module without a suffix can have
 
 /// The words of one way to write a form, with what its operands depend on.
 struct Mnemonic {
@@ -99,6 +99,7 @@ class Writer {
     }
     variant.text = mnemonic_.text + text + ";";
     variant.form = ptx::form_text(form_);
+    variant.is_newer = form_.targets.least > kPlainTarget || form_.targets.suffix != 0;
     return variant;
   }
 
@@ -119,6 +120,14 @@ class Writer {
       return spec.pair ? text + "|%p9" : text;
     }
     const auto index = variant.sources.size() + 1;
+    if (spec.count_rule == ptx::CountRule::exact) {
+      std::string list;
+      for (unsigned i = 0; i < spec.count; ++i) {
+        variant.sources.push_back({type});
+        list += (i ? ", " : "{") + prefix_of(spec, type) + std::to_string(index + i);
+      }
+      return list + "}";
+    }
     if (spec.rule == ptx::TypeRule::immediate) {
       variant.sources.push_back({Type::b32, true, choice_.immediate});
       return std::to_string(choice_.immediate);
@@ -168,10 +177,10 @@ class Writer {
 
 /// Reads the instruction back through the parser; false where PTX does not have this variant.
 bool parse(Variant& variant) {
-  std::string text =
-      ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
-      ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %l<10>;\n"
-      ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b8 %b<4>;\n";
+  std::string text = module_header(variant.is_newer) +
+                     ".visible .entry k() {\n"
+                     ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %l<10>;\n"
+                     ".reg .f32 %f<10>; .reg .f64 %d<10>; .reg .b8 %b<4>;\n";
   text += variant.text + "\nret;\n}\n";
   auto module = ptx::parse(text, "variant");
   if (!module) return false;
@@ -288,6 +297,12 @@ void add_variants(const Form& form, const Mnemonic& mnemonic, std::vector<Varian
 
 }  // namespace
 
+std::string module_header(bool is_newer) {
+  const std::string first =
+      is_newer ? ".version 9.5\n.target sm_100a\n" : ".version 8.5\n.target sm_90\n";
+  return first + ".address_size 64\n";
+}
+
 std::string register_prefix(Type type) {
   switch (type) {
     case Type::pred:
@@ -329,7 +344,7 @@ void unary_results(const Variant& variant, std::span<const uint64_t> operands,
 std::vector<Variant> all_variants() {
   std::vector<Variant> all;
   for (const Form& form : ptx::all_forms()) {
-    if (form.min_sm > kNewestTarget || form.any_modifiers || form.operands.empty()) continue;
+    if (form.any_modifiers || form.operands.empty()) continue;
     if (!is_computation(form.opcode)) continue;
     for (const Mnemonic& mnemonic : mnemonics_of(form)) add_variants(form, mnemonic, all);
   }

@@ -28,11 +28,15 @@ struct Variant {
   Type result = Type::none;
   bool second_result = false;
   bool reads_carry = false, writes_carry = false;
+  bool is_newer = false;                      // than sm_90, or of targets with a suffix
   std::shared_ptr<const ptx::Module> module;  // the instruction, parsed
   uint32_t index = 0;                         // in the code of its function
 
   const Instruction& instruction() const { return module->functions[0].code[index]; }
 };
+
+/// The first lines of a module; those of newer variants need a device of capability 10.0.
+std::string module_header(bool is_newer);
 
 /// All variants whose meaning the reference knows, in the order of the table.
 std::vector<Variant> all_variants();

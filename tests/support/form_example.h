@@ -39,6 +39,7 @@ class OperandNames {
       case Opcode::cp:
         return instruction.has(Modifier::ca) || instruction.has(Modifier::cg) ? "16" : "1";
       case Opcode::mma:
+      case Opcode::st:
         return "0";
       case Opcode::tensormap:
         return instruction.has(Modifier::replace) ? "1" : "128";
@@ -208,6 +209,13 @@ inline Choice choice_of(const Form& form, bool full) {
     if (!modifiers.empty()) chosen.push_back(modifiers[*choice.back()]);
   }
   return choice;
+}
+
+/// The name of a target that has the form: sm_90a, or the first of those that do.
+inline std::string target_of(const Form& form) {
+  constexpr uint16_t kUsual = 90;
+  const uint16_t number = std::max(form.targets.least, kUsual);
+  return "sm_" + std::to_string(std::min(number, form.targets.most)) + "a";
 }
 
 /// An instruction of a form with every optional modifier, or with none.

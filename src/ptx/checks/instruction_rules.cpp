@@ -74,7 +74,7 @@ class Rules {
       case Opcode::mad:
         return check_rounding();
       case Opcode::cvt:
-        return check_bytes();
+        return both(check_bytes(), check_random_bits());
       case Opcode::tex:
       case Opcode::tld4:
       case Opcode::txq:
@@ -114,6 +114,8 @@ class Rules {
         return both(check_range(2, 0, kMostByte), check_range(3, 0, kMostByte));
       case Opcode::bfi:
         return both(check_range(3, 0, kMostByte), check_range(4, 0, kMostByte));
+      case Opcode::st:
+        return it_.has(Modifier::bulk) ? both(check_fill_size(), check_constant(2, {0})) : "";
       case Opcode::pmevent:
         return it_.has(Modifier::mask) ? "" : check_range(0, 0, kMostEvent);
       case Opcode::applypriority:
@@ -176,7 +178,14 @@ class Rules {
     return needs_version("this form of 'cvt'", kFirstIsa) + ", or '.target sm_90'";
   }
 
-  /// Checks textures and surfaces in registers, and the predicate that is true if a texel is
+  /// Random bits come from a register.
+  std::string check_random_bits() const {
+    const bool is_constant = it_.operands[it_.operand_count - 1u].kind == Kind::immediate;
+    return it_.has(Modifier::rs) && is_constant ? "the random bits of 'cvt.rs' need a register"
+                                                : "";
+  }
+
+  /// Checks textures and surfaces in registers, and the predicate that tells whether a texel is
   /// resident.
   std::string check_image() const {
     constexpr uint32_t kIndirectIsa = 31, kResidentIsa = 71, kResidentTarget = 60;
@@ -343,7 +352,11 @@ class Rules {
         return "parameter " + quote(function_.symbols[to.symbol].name) + " cannot be written";
       }
     }
-    if (has_any({Modifier::L2_evict_normal, Modifier::L2_evict_first, Modifier::L2_evict_last})) {
+    if (it_.has(Modifier::bulk)) return "";
+    const uint32_t wide = it_.has(Modifier::v8) ? 32 : it_.has(Modifier::v4) ? 64 : 0;
+    const bool evicts_lines =
+        has_any({Modifier::L2_evict_normal, Modifier::L2_evict_first, Modifier::L2_evict_last});
+    if (evicts_lines && size_bits(it_.type()) != wide) {
       return "'.L2::evict_first' and the like need vectors of 256 bits";
     }
     const bool has_operator = has_any({Modifier::ca, Modifier::cg, Modifier::cs, Modifier::lu,
@@ -366,6 +379,14 @@ class Rules {
     if (!problem.empty() || size == nullptr) return problem;
     const bool hinted = it_.has(Modifier::L2_cache_hint);
     return it_.operand_count > (hinted ? 4u : 3u) ? check_range(3, 0, *size) : "";
+  }
+
+  /// The size of what `st.bulk` fills is a multiple of 8 bytes.
+  std::string check_fill_size() const {
+    constexpr uint64_t kUnit = 8;
+    const uint64_t* size = constant(1);
+    if (size == nullptr || *size % kUnit == 0) return "";
+    return "'st.bulk' of " + std::to_string(*size) + " bytes: the size must be a multiple of 8";
   }
 
   /// The size of a bulk copy is a multiple of 16 bytes.

@@ -10,6 +10,7 @@
 #include "ptx/parser/lexer.h"
 #include "ptx/place.h"
 #include "ptx/ptx.h"
+#include "ptx/target.h"
 
 namespace km::ptx {
 namespace {
@@ -19,7 +20,9 @@ using Kind = Operand::Kind;
 class Verifier {
  public:
   Verifier(const Module& module, bool with_operands)
-      : module_(module), with_operands_(with_operands) {}
+      : module_(module),
+        target_(find_target(module.target).value_or(Target{})),
+        with_operands_(with_operands) {}
 
   Status run() {
     for (const Symbol& symbol : module_.symbols) KM_TRY(check_symbol(symbol));
@@ -121,10 +124,9 @@ class Verifier {
   Status check_versions(const Form& form) const {
     uint32_t version = module_.version_major * 10 + module_.version_minor;
     const auto form_name = [&] { return "this form of " + quote(text_of(form.opcode)); };
-    bool specific = module_.target.ends_with('a') || module_.target.ends_with('f');
-    if (module_.target_sm < form.min_sm || (form.arch_specific && !specific)) {
-      return error(form_name() + " needs '.target sm_" + std::to_string(form.min_sm) +
-                   (form.arch_specific ? "a'" : "'") + " or later, the module says " +
+    if (!form.targets.has(target_)) {
+      return error(form_name() + " needs '.target " + text_of(form.targets) + "'" +
+                   (form.targets.most == UINT16_MAX ? " or later" : "") + ", the module says " +
                    module_.target);
     }
     if (version < form.min_isa) {
@@ -133,30 +135,36 @@ class Verifier {
                    std::to_string(module_.version_major) + "." +
                    std::to_string(module_.version_minor));
     }
-    if (form.min_sm > kNewestSm) return unsupported(form_name());
-    return {};
+    if (!form.any_modifiers) return {};
+    Error unsupported = error(form_name() + " is not supported by this version");
+    unsupported.status = KM_ERROR_UNSUPPORTED_PTX;
+    return unsupported;
   }
 
-  Error unsupported(const std::string& what) const {
-    Error result = error(what + " needs sm_100, instructions up to sm_90a are supported");
-    result.status = KM_ERROR_UNSUPPORTED_PTX;
-    return result;
-  }
-
-  /// Vectors of 256 bits require sm_100.
+  /// Vectors of 256 bits require PTX 8.8 and sm_100, global memory, and elements of 32 or 64 bits.
   Status check_vector_width() const {
     Opcode op = instruction_->opcode;
-    if (op != Opcode::ld && op != Opcode::st) return {};
-    constexpr uint32_t kWidest = 128, kFirstTarget = 100;
+    if ((op != Opcode::ld && op != Opcode::st) || instruction_->has(Modifier::bulk)) return {};
+    constexpr uint32_t kWidest = 128, kFirstTarget = 100, kFirstVersion = 88;
     const uint32_t elements = instruction_->has(Modifier::v8)   ? 8
                               : instruction_->has(Modifier::v4) ? 4
                               : instruction_->has(Modifier::v2) ? 2
                                                                 : 1;
-    if (elements * size_bits(instruction_->type()) <= kWidest) return {};
+    const uint32_t bits = elements * size_bits(instruction_->type());
+    if (bits <= kWidest) return {};
     if (module_.target_sm < kFirstTarget) {
       return error("vectors of more than 128 bits need '.target sm_100' or later");
     }
-    return unsupported("a vector of more than 128 bits");
+    if (10 * module_.version_major + module_.version_minor < kFirstVersion) {
+      return error("vectors of more than 128 bits need '.version 8.8' or later");
+    }
+    if (bits > 2 * kWidest || size_bits(instruction_->type()) > 64) {
+      return error("vectors of more than 128 bits are .v8 of 32 bits and .v4 of 64 bits");
+    }
+    const Space space = space_of(*instruction_);
+    if (space == Space::global || space == Space::generic) return {};
+    return error("vectors of more than 128 bits are for global memory, not for ." +
+                 std::string(text_of(space)));
   }
 
   Status check_guard() const {
@@ -298,6 +306,7 @@ class Verifier {
   }
 
   const Module& module_;
+  const Target target_;
   const bool with_operands_;
   const Function* function_ = nullptr;
   const Instruction* instruction_ = nullptr;

@@ -22,7 +22,7 @@ using ptx::Operand;
 using ptx::Type;
 
 bool memory_is_supported(const Instruction& instruction) {
-  if (instruction.has(Modifier::bulk)) return false;
+  if (instruction.has(Modifier::bulk)) return true;
   if (instruction.has(Modifier::async)) {
     return instruction.has(Modifier::mbarrier_complete_tx_bytes);
   }
@@ -101,9 +101,9 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
     case Family::control:
     case Family::policy:
     case Family::hint:
-      return true;
     case Family::warp:
-      return instruction.opcode != Opcode::redux || !ptx::is_float(instruction.type());
+    case Family::cluster_launch:
+      return true;
     case Family::load:
     case Family::store:
       return memory_is_supported(instruction);

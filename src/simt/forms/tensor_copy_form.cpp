@@ -76,7 +76,9 @@ TensorMapField tensor_map_field(const Instruction& instruction) {
 }
 
 bool tensor_copy_is_supported(const Instruction& instruction) {
-  if (instruction.opcode == ptx::Opcode::tensormap) return true;
+  if (instruction.opcode == ptx::Opcode::tensormap) {
+    return !instruction.has(Modifier::swizzle_atomicity);
+  }
   return instruction.has(Modifier::prefetch) ? !is_newer(instruction)
                                              : tensor_copy_form(instruction).has_value();
 }

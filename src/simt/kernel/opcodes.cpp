@@ -42,6 +42,8 @@ bool writes_first_operand(const Instruction& instruction) {
       return false;
     case Opcode::multimem:
       return instruction.has(Modifier::ld_reduce);
+    case Opcode::clusterlaunchcontrol:
+      return instruction.has(Modifier::query_cancel);
     case Opcode::wgmma:
       return instruction.has(Modifier::mma_async);
     case Opcode::wmma:
@@ -95,11 +97,13 @@ bool is_block_barrier(const Instruction& instruction) {
 
 bool meets_cluster(const ptx::Function& function) {
   return std::any_of(function.code.begin(), function.code.end(), [](const Instruction& one) {
-    return is_cluster_wait(one) || one.opcode == Opcode::mapa || one.has(Modifier::shared_cluster);
+    return is_cluster_wait(one) || one.opcode == Opcode::mapa ||
+           one.has(Modifier::shared_cluster) || one.has(Modifier::multicast_cluster_all);
   });
 }
 
 MemoryPlace memory_place(const Instruction& instruction) {
+  if (instruction.has(Modifier::bulk)) return {};
   unsigned address = 1, content = 0;
   switch (instruction.opcode) {
     case Opcode::ld:

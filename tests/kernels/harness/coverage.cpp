@@ -69,8 +69,11 @@ void Coverage::note(const std::string& ptx, const std::string& kernel) {
 
 void Coverage::OnTestEnd(const testing::TestInfo& test) {
   const testing::TestResult& result = *test.result();
+  const std::string name = std::string(test.test_suite_name()) + "." + test.name();
   if (result.Passed() && !result.Skipped()) {
-    tests_[std::string(test.test_suite_name()) + "." + test.name()] = current_;
+    tests_[name] = current_;
+  } else {
+    left_out_.insert(name);
   }
   current_.clear();
 }
@@ -88,12 +91,20 @@ std::vector<std::string> Coverage::differences(const std::string& path) const {
 void Coverage::write(const std::string& path, const std::string& others) const {
   std::set<std::string> known;
   for (const auto& row : read_form_list(others)) known.insert(row.first);
+  std::map<std::string, std::string> kept;  // rows of tests that other devices run
+  for (const auto& [form, test] : read_form_list(path)) {
+    if (left_out_.count(test)) kept[form] = test;
+  }
   std::ofstream file(path);
   file << "# Rows of the PTX table whose results a kernel test checks; those of tests/reference\n"
           "# are left out. km_kernel_tests --write-forms writes it.\n";
   for (const ptx::Form& form : ptx::all_forms()) {
     const std::string key = ptx::form_key(form);
     if (known.count(key)) continue;
+    if (const auto row = kept.find(key); row != kept.end()) {
+      file << key << kSeparator << row->second << "\n";
+      continue;
+    }
     for (const auto& [test, forms] : tests_) {
       if (!forms.count(key)) continue;
       file << key << kSeparator << test << "\n";

@@ -25,6 +25,7 @@ class Coverage : public testing::EmptyTestEventListener {
   /// A line for each row of the list whose test ran, but not with that row.
   std::vector<std::string> differences(const std::string& path) const;
   /// Writes for each form that does not stand in `others` the first test, by name, that has it.
+  /// Rows whose test was skipped stay.
   void write(const std::string& path, const std::string& others) const;
 
  private:
@@ -33,6 +34,7 @@ class Coverage : public testing::EmptyTestEventListener {
   std::map<std::string, std::map<std::string, Forms>> modules_;  // text -> kernel -> forms
   Forms current_;
   std::map<std::string, Forms> tests_;  // those that passed
+  std::set<std::string> left_out_;      // those that did not pass, or were skipped
 };
 
 }  // namespace km::kernels

@@ -1,5 +1,7 @@
 #include "kernel_text.h"
 
+#include <algorithm>
+
 #include "reference/evaluate.h"
 #include "reference/values.h"
 
@@ -8,10 +10,8 @@ namespace {
 
 // Registers: %x1.. sources, %x0 and %p9 results, %l10 the offset of this element, %l11 the size of
 // a column, %l12 where the next load comes from, %l13 where the next store goes.
-constexpr const char* kPrologue = R"(.version 8.5
-.target sm_90
-.address_size 64
-.visible .entry varying(.param .u64 p_in, .param .u64 p_out, .param .u32 p_n)
+constexpr const char* kPrologue =
+    R"(.visible .entry varying(.param .u64 p_in, .param .u64 p_out, .param .u32 p_n)
 {
   .reg .pred %p<12>; .reg .b16 %h<12>; .reg .b32 %r<24>; .reg .b64 %l<24>;
   .reg .f32 %f<12>; .reg .f64 %d<12>; .reg .b8 %b<4>;
@@ -102,7 +102,9 @@ std::string variant_text(const Variant& variant) {
 }  // namespace
 
 std::string module_text(std::span<const Variant* const> variants) {
-  std::string text = kPrologue;
+  const bool is_newer =
+      std::any_of(variants.begin(), variants.end(), [](const Variant* v) { return v->is_newer; });
+  std::string text = module_header(is_newer) + kPrologue;
   for (const Variant* variant : variants) text += variant_text(*variant);
   text += "DONE:\n  ret;\n}\n";
   const std::string varying = replaced(text, "INDEX", kVaryingIndex);

@@ -77,6 +77,19 @@ Outcome fma_oob(const Arguments& a) {
   });
 }
 
+/// Applies an operation in f32 to operands of which all but the last are f16 or bf16.
+template <Handler kOperation>
+Outcome mixed(const Arguments& a) {
+  const Format& narrow = *format_of(a.in.type(1));
+  Bits wide[3] = {};
+  for (size_t i = 0; i < a.s.size(); ++i) {
+    const bool is_last = i + 1 == a.s.size();
+    const auto bits = static_cast<uint64_t>(a.s[i]);
+    wide[i] = is_last ? bits : encode(kF32, decode(narrow, bits), Round::rn);  // exact
+  }
+  return kOperation({a.in, {wide, a.s.size()}, a.carry});
+}
+
 Outcome div(const Arguments& a) {
   return on_elements(a, [](const Element& e) {
     return deliver(e.in, e.format, divide(e.number(0), e.number(1)));
@@ -169,6 +182,9 @@ uint64_t add_rounded(const Format& format, uint64_t a, uint64_t b, bool ftz) {
 }
 
 Handler find_float(const Instruction& in) {
+  if (in.type_count == 2 && in.type() == Type::f32) {
+    return in.opcode == Opcode::fma ? mixed<fma> : mixed<add_sub>;
+  }
   if (in.type_count != 1 || format_of(in.type()) == nullptr) return nullptr;
   if (in.has(Modifier::approx) || in.has(Modifier::full)) return nullptr;
   switch (in.opcode) {

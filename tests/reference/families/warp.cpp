@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reference/block.h"
+#include "reference/values.h"
 
 namespace km::reference {
 
@@ -190,7 +191,17 @@ void Block::match(const Group& group) {
 
 namespace {
 
+/// The lesser or greater of two numbers; of a NaN and a number the NaN only with .NaN.
+Bits reduced_real(const Instruction& in, uint64_t a, uint64_t b) {
+  const bool any_nan = is_nan(kF32, a) || is_nan(kF32, b);
+  if (any_nan && in.has(Modifier::NaN)) return kF32.canonical_nan;
+  return min_max(kF32, a, b, in.has(Modifier::max));
+}
+
 Bits reduced(const Instruction& in, Bits a, Bits b) {
+  if (in.type() == Type::f32) {
+    return reduced_real(in, static_cast<uint64_t>(a), static_cast<uint64_t>(b));
+  }
   if (in.has(Modifier::add)) return a + b;
   if (in.has(Modifier::and_)) return a & b;
   if (in.has(Modifier::or_)) return a | b;
@@ -204,12 +215,16 @@ Bits reduced(const Instruction& in, Bits a, Bits b) {
 }  // namespace
 
 void Block::reduce(const Group& group) {
-  const auto value = [this](Thread* thread) {
-    return read(*thread, thread->waiting->in->operands[1], Type::b32);
+  const Instruction& in = *group[0]->waiting->in;
+  const auto value = [&](Thread* thread) {
+    const Bits bits = read(*thread, thread->waiting->in->operands[1], Type::b32);
+    if (in.type() != Type::f32) return bits;
+    if (is_nan(kF32, static_cast<uint64_t>(bits))) return Bits{kF32.canonical_nan};
+    return in.has(Modifier::abs) ? truncate(bits, 31) : bits;
   };
   Bits result = value(group[0]);
   for (size_t i = 1; i < group.size(); ++i) {
-    result = reduced(*group[0]->waiting->in, result, value(group[i]));
+    result = reduced(in, result, value(group[i]));
   }
   for (Thread* thread : group) {
     write(*thread, thread->waiting->in->operands[0], Type::b32, result);

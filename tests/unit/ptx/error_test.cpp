@@ -30,7 +30,7 @@ constexpr Case kMnemonics[] = {
     {"shl.u32 %r1, %r2, 3;",
      "11:4: modifier '.u32' does not fit 'shl.u32', the nearest form is 'shl.{b16,b32,b64}'"},
     {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 32;",
-     "11:1: 'tcgen05' needs sm_100 or later, instructions up to sm_90a are supported"},
+     "11:1: 'tcgen05' needs '.target sm_100a to sm_110a', the module says sm_90a"},
     {"fma.rn.f32x2 %rd1, %rd2, %rd3, %rd4;",
      "11:1: this form of 'fma' needs '.target sm_100' or later, the module says sm_90a"},
 };
@@ -140,8 +140,7 @@ TEST(Error, VersionsAndTargets) {
       error_of(".version 8.0\n.target sm_70\n" + body + "redux.sync.add.u32 %r1, %r2, -1; }"),
       "t.ptx:4:1: this form of 'redux' needs '.target sm_80' or later, the module says sm_70");
   EXPECT_EQ(error_of(".version 8.0\n.target sm_90\n" + body + "wgmma.fence.sync.aligned; }"),
-            "t.ptx:4:1: this form of 'wgmma' needs '.target sm_90a' or later, the module says "
-            "sm_90");
+            "t.ptx:4:1: this form of 'wgmma' needs '.target sm_90a', the module says sm_90");
 }
 
 TEST(Error, TheMessageIsBounded) {

@@ -383,6 +383,56 @@ TEST(Header, WhatTargetsRunOn) {
   EXPECT_FALSE(runs("sm_100f", 120));
 }
 
+/// The error of an instruction in a kernel for a target.
+std::string newer_error(const std::string& target, const std::string& instruction) {
+  std::string text = kernel(instruction + ";");
+  text.replace(text.find("8.3"), 3, "9.5");
+  text.replace(text.find("sm_90a"), 6, target);
+  const auto module = parse(text, "t.ptx");
+  return module ? "" : module.error().message;
+}
+
+TEST(Header, TargetsThatHaveAFormMakeNoChain) {
+  const auto has = [](const char* target, const char* instruction) {
+    return newer_error(target, instruction).empty();
+  };
+  const char* const pairs = "add.rn.f32x2 %rd1, %rd2, %rd3";
+  EXPECT_TRUE(has("sm_100", pairs));
+  EXPECT_TRUE(has("sm_120", pairs));
+  const char* const narrow = "cvt.rn.satfinite.e2m3x2.f32 %rs1, %f1, %f2";
+  EXPECT_FALSE(has("sm_100", narrow));
+  for (const char* target : {"sm_100a", "sm_103f", "sm_110f", "sm_120a", "sm_121f"}) {
+    EXPECT_TRUE(has(target, narrow)) << target;
+  }
+  const char* const random = "cvt.rs.bf16x2.f32 %r1, %f1, %f2, %r2";
+  EXPECT_TRUE(has("sm_100a", random));
+  EXPECT_TRUE(has("sm_103a", random));
+  for (const char* target : {"sm_100f", "sm_101a", "sm_110a", "sm_120a"}) {
+    EXPECT_FALSE(has(target, random)) << target;
+  }
+  const char* const extremes = "redux.sync.max.f32 %f1, %f2, %r1";
+  EXPECT_TRUE(has("sm_103f", extremes));
+  EXPECT_FALSE(has("sm_100", extremes));
+  EXPECT_FALSE(has("sm_110a", extremes));
+  EXPECT_FALSE(has("sm_100a", "wgmma.fence.sync.aligned")) << "sm_90a alone";
+  EXPECT_THAT(newer_error("sm_120a", random),
+              testing::HasSubstr("needs '.target sm_100a to sm_103a', the module says sm_120a"));
+}
+
+TEST(Header, RowsOf256Bits) {
+  const auto error = [](const char* instruction) { return newer_error("sm_100", instruction); };
+  const std::string words = "{%r1, %r2, %r3, _, %r5, %r6, %r7, %r8}, [%rd1]";
+  EXPECT_EQ(error(("ld.global.v8.b32 " + words).c_str()), "");
+  EXPECT_EQ(error(("ld.L2::evict_last.v8.u32 " + words).c_str()), "");
+  EXPECT_EQ(error("st.global.L2::evict_first.v4.b64 [%rd1], {%rd1, %rd2, %rd3, %rd4}"), "");
+  EXPECT_NE(error(("ld.shared.v8.b32 " + words).c_str()), "") << "in global memory";
+  EXPECT_NE(error("ld.global.L2::evict_last.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1]"), "");
+  EXPECT_NE(error("st.bulk.shared::cta [%rd1], 7, 0"), "") << "a multiple of 8";
+  EXPECT_NE(error("st.bulk.shared::cta [%rd1], 8, 1"), "") << "zeros";
+  EXPECT_EQ(error("st.bulk.weak.shared::cta [%rd1], %rd2, 0"), "");
+  EXPECT_NE(newer_error("sm_100a", "cvt.rs.f16x2.f32 %r1, %f1, %f2, 5"), "") << "a register";
+}
+
 std::string program_error(const std::string& text) {
   auto module = parse_good(std::string(kHeader) + text);
   if (!module) return "";

@@ -56,12 +56,16 @@ Status FormChooser::choose(Instruction& instruction, const Mnemonic& mnemonic,
 Error FormChooser::no_form_error(const Instruction& instruction, const Mnemonic& mnemonic,
                                  const WrittenInstruction& written) const {
   const Form& form = all_forms()[mnemonic.candidates.front().form];
-  if (form.min_sm > kNewestSm) {
+  if (form.any_modifiers) {
+    const std::string name = quote(text_of(mnemonic.opcode)), &target = context_.module().target;
+    if (!form.targets.has(find_target(target).value_or(Target{}))) {
+      return tokens_.error_at(
+          written.mnemonic_token,
+          name + " needs '.target " + text_of(form.targets) + "', the module says " + target);
+    }
     Error error =
-        tokens_.error_at(written.mnemonic_token,
-                         quote(text_of(mnemonic.opcode)) +
-                             " needs sm_100 or later, instructions up to sm_90a are supported");
-    if (context_.module().target_sm >= form.min_sm) error.status = KM_ERROR_UNSUPPORTED_PTX;
+        tokens_.error_at(written.mnemonic_token, name + " is not supported by this version");
+    error.status = KM_ERROR_UNSUPPORTED_PTX;
     return error;
   }
   std::string counts;

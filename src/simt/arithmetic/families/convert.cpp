@@ -5,6 +5,7 @@
 
 #include "ptx/forms.h"
 #include "simt/arithmetic/floating_point/half.h"
+#include "simt/arithmetic/floating_point/narrow_float.h"
 #include "simt/arithmetic/floating_point/rounding.h"
 #include "simt/arithmetic/floating_point/to_integer.h"
 #include "simt/arithmetic/lanes.h"
@@ -176,6 +177,40 @@ Values pack_halves(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {l.b.CreateOr(l.b.CreateShl(upper, l.constant(32, 16)), lower)};
 }
 
+// ---- The same by random bits (.rs): each half of the last operand has those of one number.
+
+/// The part of a half's random bits that f32 has beyond it.
+struct StochasticHalf {
+  unsigned random_bits, fraction;
+  uint32_t bias_difference, infinity;
+};
+
+V stochastic_half(Lanes& l, const Instruction& in, Type half, V real, V random) {
+  auto& b = l.b;
+  const StochasticHalf format =
+      half == Type::f16 ? StochasticHalf{13, 10, 112, 0x7c00} : StochasticHalf{16, 7, 0, 0x7f80};
+  random = b.CreateAnd(random, l.constant(32, (uint32_t{1} << format.random_bits) - 1));
+  V code = stochastic_magnitude(l, real, random, format.random_bits, format.fraction,
+                                format.bias_difference);
+  const uint32_t most = format.infinity - (in.has(Modifier::satfinite) ? 1 : 0);
+  code = l.call(I::umin, code, l.constant(32, most));
+  V sign = b.CreateAnd(b.CreateLShr(l.bits(real), l.constant(32, 16)), l.constant(32, 0x8000));
+  if (in.has(Modifier::relu)) {
+    code = l.select(b.CreateICmpEQ(sign, l.zero(sign)), code, l.zero(code));
+  } else {
+    code = b.CreateOr(code, sign);
+  }
+  return l.select(l.is_nan(real), l.constant(32, kNan16), code);
+}
+
+Values pack_halves_stochastic(Lanes& l, const Instruction& in, std::span<V const> s) {
+  auto& b = l.b;
+  const Type half = element_of(in.type(0));
+  V upper = stochastic_half(l, in, half, s[0], b.CreateLShr(s[2], l.constant(32, 16)));
+  V lower = stochastic_half(l, in, half, s[1], s[2]);
+  return {b.CreateOr(b.CreateShl(upper, l.constant(32, 16)), lower)};
+}
+
 // ---- tf32: an f32 with 10 fraction bits; the others are zero.
 
 Values to_tf32(Lanes& l, const Instruction& in, std::span<V const> s) {
@@ -217,8 +252,9 @@ Values pack_integers(Lanes& l, const Instruction& in, std::span<V const> s) {
 }  // namespace
 
 Handler find_convert(const Instruction& in) {
-  if (in.type_count < 2 || in.has(Modifier::rs)) return nullptr;
+  if (in.type_count < 2) return nullptr;
   Type to = in.type(0), from = in.type(1);
+  if (in.has(Modifier::rs)) return pack_halves_stochastic;
   if (in.has(Modifier::pack)) return pack_integers;
   if (to == Type::tf32 && from == Type::f32) return to_tf32;
   if (is_packed_half(to) && from == Type::f32) return pack_halves;

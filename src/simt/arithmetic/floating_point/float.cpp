@@ -2,6 +2,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include "simt/arithmetic/floating_point/half.h"
 #include "simt/arithmetic/floating_point/minmax.h"
 #include "simt/arithmetic/floating_point/rounding.h"
 #include "simt/arithmetic/lanes.h"
@@ -113,9 +114,70 @@ Values min_max(Lanes& l, const Instruction& in, std::span<V const> s) {
   return {build(l, maximum, propagate, x[0], x[1])};
 }
 
+Values min_max_of_three(Lanes& l, const Instruction& in, std::span<V const> s) {
+  Values x = inputs(l, in, s);
+  if (in.has(Modifier::abs)) {
+    for (V& value : x) value = l.fabs(value);
+  }
+  bool maximum = in.opcode == Opcode::max, propagate = in.has(Modifier::NaN);
+  V first = real_min_max(l, maximum, propagate, x[0], x[1]);
+  return {real_min_max(l, maximum, propagate, first, x[2])};
+}
+
+/// Applies an operation on f32 to both numbers of f32x2, the first in the lower half. Registers of
+/// 64 bits are bits to others, so that their NaNs are canonical at once.
+template <Handler kOperation>
+Values on_pairs(Lanes& l, const Instruction& in, std::span<V const> s) {
+  Lanes pairs = l.halves();
+  Values numbers;
+  for (V source : s) numbers.push_back(l.b.CreateBitCast(source, pairs.f32()));
+  V result = pairs.canonical_nan(kOperation(pairs, in, numbers)[0]);
+  return {l.b.CreateBitCast(result, l.integer(64))};
+}
+
+/// Applies an operation on f32 to factors or a summand in f16 or bf16, which f32 holds exactly, and
+/// a last operand in f32.
+template <Handler kOperation>
+Values on_mixed(Lanes& l, const Instruction& in, std::span<V const> s) {
+  Values numbers;
+  for (V source : s.first(s.size() - 1)) numbers.push_back(half_to_f32(l, in.type(1), source));
+  numbers.push_back(s.back());
+  return kOperation(l, in, numbers);
+}
+
+Handler find_pairs(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::add:
+      return on_pairs<add>;
+    case Opcode::sub:
+      return on_pairs<sub>;
+    case Opcode::mul:
+      return on_pairs<mul>;
+    case Opcode::fma:
+      return on_pairs<fma>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler find_mixed(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::add:
+      return on_mixed<add>;
+    case Opcode::sub:
+      return on_mixed<sub>;
+    case Opcode::fma:
+      return on_mixed<fma>;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Handler find_float(const Instruction& in) {
+  if (in.type() == Type::f32x2) return find_pairs(in.opcode);
+  if (in.type_count == 2) return find_mixed(in.opcode);
   bool known = in.type_count == 1 && (in.type() == Type::f32 || in.type() == Type::f64);
   if (!known) return nullptr;
   if (in.has(Modifier::approx) || in.has(Modifier::full)) return find_approx(in);
@@ -143,7 +205,7 @@ Handler find_float(const Instruction& in) {
       return copysign;
     case Opcode::min:
     case Opcode::max:
-      return in.operand_count == 3 ? min_max : nullptr;
+      return in.operand_count == 3 ? min_max : min_max_of_three;
     default:
       return nullptr;
   }

@@ -214,7 +214,66 @@ void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
             });
 }
 
-/// Lowers cp.reduce.async.bulk to one operation per element, in ascending order of addresses.
+void AsyncCopies::lower_fill(const Inst& inst) {
+  constexpr uint64_t kUnitBytes = 8;
+  const auto& ptx = *inst.ptx;
+  const Address address =
+      addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
+  Value* to = addresses_.lanes_of(address);
+  Value* sizes =
+      values_.operand(inst, ptx.operands[1], Arithmetic::operand_type(ptx, 1), true, false);
+  sizes = b_.CreateZExt(sizes, vector_of(b_.getInt64Ty()));
+  checks_.require_aligned({}, sizes, mask_bits(), kUnitBytes);
+  checks_.check_lanes(inst, {to, sizes, kUnitBytes}, mask());
+  for_lanes(builder_, "fill", b_.getVoidTy(), {to, sizes},
+            [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[1], kUnitBytes, [&](Value* offset) {
+                Value* target = pointer_at(b, b.CreateAdd(lane[0], offset));
+                b.CreateAlignedStore(b.getInt64(0), target, llvm::Align(kUnitBytes));
+              });
+              return nullptr;
+            });
+}
+
+void AsyncCopies::lower_try_cancel(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const Operand& barrier = ptx.operands[1];
+  const Address address =
+      addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
+  checks_.check_lanes(inst, address, kChunkBytes);
+  Value* to = addresses_.lanes_of(address);
+  const auto answer = [](llvm::IRBuilder<>& b, Value* at) {
+    auto* type = chunk_type(b, kChunkBytes);
+    b.CreateAlignedStore(llvm::Constant::getNullValue(type), pointer_at(b, at),
+                         llvm::Align(kChunkBytes));
+  };
+  if (!ptx.has(Modifier::multicast_cluster_all)) {
+    for_lanes(builder_, "answer_cancel", b_.getVoidTy(), {to},
+              [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+                answer(b, lane[0]);
+                return nullptr;
+              });
+    return mbarriers_.complete_transactions(inst, barrier, splat(i64(kChunkBytes)));
+  }
+  auto* wide = vector_of(b_.getInt64Ty());
+  const auto number = [&](Value* value) { return b_.CreateZExt(splat(value), wide); };
+  Value* barriers =
+      addresses_.lanes_of(addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier)));
+  const std::vector<Value*> arguments = {to, barriers, number(registers_.rank_in_cluster()),
+                                         number(registers_.cluster_bits()),
+                                         number(registers_.cluster_blocks())};
+  for_lanes(builder_, "answer_cancel_all", b_.getVoidTy(), arguments,
+            [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
+              emit_loop(b, lane[4], 1, [&](Value* rank) {
+                Value* distance = b.CreateShl(b.CreateSub(rank, lane[2]), lane[3]);
+                answer(b, b.CreateAdd(lane[0], distance));
+                complete_bytes(b, b.CreateAdd(lane[1], distance), b.getInt64(kChunkBytes));
+              });
+              return nullptr;
+            });
+}
+
+/// Element by element, in the order of addresses.
 void AsyncCopies::lower_bulk_reduction(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const BulkCopy copy = bulk_copy_of(inst);

@@ -23,6 +23,12 @@ class AsyncCopies : private EmitterBase {
 
   /// Lowers one instruction.
   void lower_cp(const Inst& inst);
+  /// Lowers st.bulk: fills shared memory with zeros.
+  void lower_fill(const Inst& inst);
+  /// Lowers clusterlaunchcontrol.try_cancel. Its answer is always that no cluster was taken over:
+  /// blocks are handed out to threads of the host, which need no block to go on in place of
+  /// another.
+  void lower_try_cancel(const Inst& inst);
 
  private:
   /// The operands of a bulk copy, read and checked.

@@ -27,7 +27,12 @@ void Computations::lower_arithmetic(const Inst& inst) {
     // These operations read or preserve the sign of a NaN, so its bits must be PTX's.
     escape = escape || ptx.opcode == Opcode::slct || ptx.opcode == Opcode::copysign ||
              ptx.has(Modifier::xorsign) || passes_nan(ptx);
-    sources.push_back(values_.operand(inst, ptx.operands[i], type, lanes, escape));
+    const Operand& operand = ptx.operands[i];
+    const bool is_vector = operand.kind == Operand::Kind::vector;
+    for (uint32_t k = 0; k < (is_vector ? operand.count : 1); ++k) {
+      const Operand& one = is_vector ? kernel_.function->operand_pool[operand.first + k] : operand;
+      sources.push_back(values_.operand(inst, one, type, lanes, escape));
+    }
   }
   finish(inst, builder_.arithmetic().lower(ptx, sources));
 }
@@ -62,6 +67,39 @@ void Computations::lower_policy(const Inst& inst) {
   if (!inst.writes.empty()) values_.define_result(inst, inst.writes[0].first, i32(0), Type::u32);
 }
 
+void Computations::lower_query_cancel(const Inst& inst) {
+  constexpr unsigned kPartBits = 32, kTaken = 3;
+  const auto& ptx = *inst.ptx;
+  const bool lanes = !values_.results_are_scalar(inst);
+  Value* answer = values_.operand(inst, ptx.operands[1], Type::b128, lanes, true);
+  auto* word = b_.getIntNTy(kPartBits);
+  auto* part_type = lanes ? static_cast<llvm::Type*>(vector_of(word)) : word;
+  const auto part = [&](unsigned index) {
+    Value* shifted =
+        b_.CreateLShr(answer, llvm::ConstantInt::get(answer->getType(), index * kPartBits));
+    return b_.CreateTrunc(shifted, part_type);
+  };
+  const Operand& to = ptx.operands[0];
+  if (ptx.has(Modifier::is_canceled)) {
+    Value* taken = part(kTaken);
+    Value* is_taken = b_.CreateICmpNE(taken, llvm::Constant::getNullValue(taken->getType()));
+    return values_.define_result(inst, to.reg, is_taken, Type::pred);
+  }
+  if (to.kind != Operand::Kind::vector) {
+    const unsigned index = ptx.has(Modifier::get_first_ctaid_x)   ? 0
+                           : ptx.has(Modifier::get_first_ctaid_y) ? 1
+                                                                  : 2;
+    if (to.kind == Operand::Kind::reg) values_.define_result(inst, to.reg, part(index), Type::b32);
+    return;
+  }
+  for (uint32_t i = 0; i < to.count; ++i) {
+    const Operand& target = kernel_.function->operand_pool[to.first + i];
+    if (target.kind != Operand::Kind::reg) continue;
+    values_.define_result(inst, target.reg, part(i), Type::b32);
+  }
+}
+
+/// Plain copies, packing {a, b} -> d and unpacking a -> {d, e}.
 void Computations::lower_mov(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const Operand &to = ptx.operands[0], &from = ptx.operands[1];

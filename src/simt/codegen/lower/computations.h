@@ -15,7 +15,10 @@ class Computations : private EmitterBase {
 
   /// Lowers mov in its three forms: a copy, packing of several registers into one, and unpacking.
   void lower_mov(const Inst& inst);
-  /// Lowers createpolicy to the policy 0, since CPUs have no cache policies.
+  /// Lowers clusterlaunchcontrol.query_cancel: three numbers of the answer's 128 bits are the first
+  /// block of the cluster that was taken over, the last tells whether there is one.
+  void lower_query_cancel(const Inst& inst);
+  /// Lowers createpolicy: a CPU has no policies of caches, so that all are 0.
   void lower_policy(const Inst& inst);
   /// Lowers arithmetic, as one scalar operation if the results are equal in all lanes.
   void lower_arithmetic(const Inst& inst);

@@ -57,6 +57,7 @@ void Lowering::lower(const Inst& inst) {
     case Family::load:
       return loads_and_stores_.lower_load(inst);
     case Family::store:
+      if (inst.ptx->has(ptx::Modifier::bulk)) return copies_.lower_fill(inst);
       return loads_and_stores_.lower_store(inst);
     case Family::atomic:
       return atomics_.lower_atomic(inst);
@@ -82,6 +83,9 @@ void Lowering::lower(const Inst& inst) {
       return matrix_moves_.lower(inst);
     case Family::image:
       return ImageAccesses(builder_, code_plan_, frame_, values_).lower(inst);
+    case Family::cluster_launch:
+      if (inst.ptx->has(ptx::Modifier::query_cancel)) return computations_.lower_query_cancel(inst);
+      return copies_.lower_try_cancel(inst);
     case Family::call:
       return calls_.lower_call(inst);
     case Family::control:  // trap; other instructions of this family end basic blocks

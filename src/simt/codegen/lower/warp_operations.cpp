@@ -1,5 +1,9 @@
 #include "simt/codegen/lower/warp_operations.h"
 
+#include <limits>
+#include <numeric>
+
+#include "simt/arithmetic/floating_point/minmax.h"
 #include "simt/arithmetic/loops.h"
 #include "simt/machine/instructions.h"
 
@@ -206,8 +210,49 @@ llvm::Value* WarpOperations::reduce_groups(const ptx::Instruction& redux, Value*
   return result;
 }
 
+/// The least or greatest of the numbers of a group. NaN is the neutral element where numbers are
+/// preferred to it; with .NaN the infinity that no number is beyond is.
+void WarpOperations::lower_real_redux(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  const bool maximum = ptx.has(Modifier::max), propagates = ptx.has(Modifier::NaN);
+  arithmetic::Lanes l(b_, machine(), lanes_);
+  Value* content = contribution(inst, ptx.operands[1], ptx.type(), true);
+  if (ptx.has(Modifier::abs)) content = l.fabs(content);
+  const float infinity = std::numeric_limits<float>::infinity();
+  Value* neutral = l.real32(maximum ? -infinity : infinity);
+  if (!propagates) neutral = l.nan_like(content);
+  const auto combined = [&](arithmetic::Lanes& some, Value* x, Value* y) {
+    return arithmetic::real_min_max(some, maximum, propagates, x, y);
+  };
+  Value* groups = participant_groups(inst, ptx.operands[2]);
+  if (groups->getType()->isVectorTy()) {
+    Value* result = neutral;
+    for (uint32_t lane = 0; lane < lanes_; ++lane) {
+      Value* bit = b_.CreateAnd(groups, splat(i32(uint32_t{1} << lane)));
+      Value* outside = b_.CreateICmpEQ(bit, llvm::Constant::getNullValue(bit->getType()));
+      Value* brought = b_.CreateVectorSplat(lanes_, b_.CreateExtractElement(content, lane));
+      result = combined(l, result, b_.CreateSelect(outside, neutral, brought));
+    }
+    return values_.define_result(inst, inst.writes[0].first, l.canonical_nan(result), ptx.type());
+  }
+  Value* here = participant_mask();
+  if (here != nullptr) content = b_.CreateSelect(here, content, neutral);
+  for (uint32_t width = lanes_ / 2; width > 0; width /= 2) {
+    std::vector<int> low(width), high(width);
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), static_cast<int>(width));
+    arithmetic::Lanes half(b_, machine(), width);
+    content =
+        combined(half, b_.CreateShuffleVector(content, low), b_.CreateShuffleVector(content, high));
+  }
+  arithmetic::Lanes one(b_, machine(), 0);
+  Value* result = one.canonical_nan(b_.CreateExtractElement(content, i32(0)));
+  values_.define_result(inst, inst.writes[0].first, result, ptx.type());
+}
+
 void WarpOperations::lower_redux(const Inst& inst) {
   const auto& ptx = *inst.ptx;
+  if (ptx::is_float(ptx.type())) return lower_real_redux(inst);
   Value* content = contribution(inst, ptx.operands[1], ptx.type(), true);
   Value* groups = participant_groups(inst, ptx.operands[2]);
   if (groups->getType()->isVectorTy()) {

@@ -29,7 +29,9 @@ class WarpOperations : private EmitterBase {
   void lower_match(const Inst& inst);
   /// Lowers redux to a reduction over the lanes.
   void lower_redux(const Inst& inst);
-  /// Lowers elect, which elects the lowest lane of the group.
+  /// Lowers redux of f32: the least or greatest number.
+  void lower_real_redux(const Inst& inst);
+  /// Lowers elect: the lowest lane is elected.
   void lower_elect(const Inst& inst);
   Value* participant_bits();
   Value* participant_mask();

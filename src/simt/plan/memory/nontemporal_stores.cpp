@@ -17,7 +17,8 @@ namespace {
 constexpr unsigned kDepth = 100;
 
 bool is_plain_store(const ptx::Instruction& ptx) {
-  return ptx.opcode == Opcode::st && !is_strong_access(ptx) && !ptx.has(Modifier::async);
+  return ptx.opcode == Opcode::st && !is_strong_access(ptx) && !ptx.has(Modifier::async) &&
+         !ptx.has(Modifier::bulk);
 }
 
 /// Finds the parameters from which pointers are computed. It is an estimate if an address has

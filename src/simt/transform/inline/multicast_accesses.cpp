@@ -44,6 +44,20 @@ bool is_half(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
 }
 
+bool is_byte_float(Type type) {
+  switch (type) {
+    case Type::e4m3:
+    case Type::e4m3x2:
+    case Type::e4m3x4:
+    case Type::e5m2:
+    case Type::e5m2x2:
+    case Type::e5m2x4:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// The reduction of a single memory that replaces the reduction of all memories.
 std::string reduction(const Instruction& instruction) {
   const Type type = instruction.type();
@@ -66,6 +80,7 @@ std::string access_of(const Instruction& instruction) {
            (reduces ? reduction(instruction) : "") +
            (instruction.has(Modifier::cp_mask) ? ".cp_mask" : "");
   }
+  if (is_byte_float(instruction.type())) return "";
   const std::string parts = shared_parts(instruction), count = vector_part(instruction);
   if (instruction.has(Modifier::ld_reduce)) return "ld" + parts + count + bits;
   if (instruction.has(Modifier::st)) return "st" + parts + count + bits;
