@@ -2,7 +2,8 @@
 # compare_ptxas.sh [LINES]: what Kernelmill and NVIDIA's ptxas take of changed lines of all PTX in
 # the repository, and of what NVRTC makes of the kernels of tests/kernels. KM_PTXAS names the
 # assembler, else it is the one on PATH. RANDOM_START picks other changes. VERSIONS=1 renews
-# tests/data/ptx_versions.tsv, from which .version and .target on ptxas takes each form; SWEEP=1
+# tests/data/ptx_versions.tsv, from which .version and .target on ptxas takes each form, and
+# tests/data/ptx_newer_targets.tsv, which targets beyond sm_90 have it; SWEEP=1
 # compares instructions near those of the table, with each type and modifier, instead.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,6 +12,7 @@ scripts/build.sh "${PRESET:-release}" km_ptx_verdicts kernelmill-command kernelm
 build=build/${PRESET:-release}
 verdicts=$build/tests/km_ptx_verdicts
 if [[ -n ${VERSIONS:-} ]]; then
+  tests/ptxas/newer.py --verdicts "$verdicts" --write tests/data/ptx_newer_targets.tsv
   exec tests/ptxas/versions.py --verdicts "$verdicts" --write tests/data/ptx_versions.tsv
 elif [[ -n ${SWEEP:-} ]]; then
   "$verdicts" --neighbours >"$build/neighbours.txt"

@@ -25,8 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("tests/data/ptx", "tests/kernels/ptx", "tests/fuzz/found", "tests/fuzz/parser/corpus",
            "examples")
 # What lines are put into: the newest known target, and older ones, whose limits differ.
-SETTINGS = (("9.5", "sm_90a", 6), ("8.0", "sm_80", 2), ("7.0", "sm_70", 1), ("6.0", "sm_60", 1),
-            ("4.0", "sm_30", 1))
+SETTINGS = (("9.5", "sm_90a", 6), ("9.5", "sm_100a", 2), ("9.5", "sm_120f", 1),
+            ("8.0", "sm_80", 2), ("7.0", "sm_70", 1), ("6.0", "sm_60", 1), ("4.0", "sm_30", 1))
 BATCH = 400
 SWEEP_BATCH = 3000
 
@@ -53,7 +53,7 @@ class Comparison:
     def run(self, version, target, lines):
         """Asks both about lines in one setting."""
         setting = context.Setting(version, target)
-        judge = ptxas.Ptxas(self.path, "sm_90a" if target.endswith("a") else "sm_90")
+        judge = ptxas.Ptxas(self.path, ptxas.architecture(target))
         theirs = judge.check(lines, setting.wrap)
         ours = self.engine.check(lines, setting.wrap)
         results = []

@@ -25,7 +25,9 @@ class NumberedNames final : public OperandNames {
   std::string table() override { return "T1"; }
   std::string function() override { return "nothing"; }
   std::string second_predicate() override { return "%pred_2"; }
-  std::string constant(const Instruction&) override { return "1"; }
+  std::string constant(const Instruction& instruction) override {
+    return instruction.opcode == Opcode::st ? "0" : "1";
+  }
   std::string value(const OperandSpec& spec, Type type) override {
     number_ = number_ % 8 + 1;
     const std::string number = std::to_string(number_);
@@ -34,7 +36,8 @@ class NumberedNames final : public OperandNames {
     if (type == Type::f32 || type == Type::f64) {
       return "%" + std::string(text_of(type)) + "_" + number;
     }
-    const uint32_t bits = size_bits(type) < 16 ? 16 : size_bits(type);
+    const bool is_narrow = spec.rule == TypeRule::same && kind_of(type) == TypeKind::floating;
+    const uint32_t bits = size_bits(type) < 16 && !is_narrow ? 16 : size_bits(type);
     return "%b" + std::to_string(bits) + "_" + number;
   }
 

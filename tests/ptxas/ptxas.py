@@ -18,6 +18,12 @@ def find():
     return os.environ.get("KM_PTXAS") or shutil.which("ptxas")
 
 
+def architecture(target):
+    """The architecture to compile a target for: its own from sm_90a on, else the newest old one."""
+    digits = int(re.sub(r"\D", "", target))
+    return target if digits >= 100 or target.endswith("a") else "sm_90"
+
+
 class Ptxas:
     """One ptxas, which compiles for one architecture."""
 

@@ -54,7 +54,7 @@ class Judge:
         version, target = AXES[axis][index]
         new = [line for line in lines if (version, target, line) not in self.known]
         if new:
-            judge = ptxas.Ptxas(self.path, "sm_90a" if target.endswith("a") else "sm_90")
+            judge = ptxas.Ptxas(self.path, ptxas.architecture(target))
             verdicts = judge.check(new, context.Setting(version, target).wrap)
             for line, refusal in zip(new, verdicts):
                 self.known[version, target, line] = refusal is None
