@@ -178,11 +178,12 @@ class Rules {
     return needs_version("this form of 'cvt'", kFirstIsa) + ", or '.target sm_90'";
   }
 
-  /// Random bits come from a register.
+  /// Random bits come from a register of type .b32 and from nothing else.
   std::string check_random_bits() const {
-    const bool is_constant = it_.operands[it_.operand_count - 1u].kind == Kind::immediate;
-    return it_.has(Modifier::rs) && is_constant ? "the random bits of 'cvt.rs' need a register"
-                                                : "";
+    if (!it_.has(Modifier::rs)) return "";
+    const Operand& bits = it_.operands[it_.operand_count - 1u];
+    const bool fits = bits.kind == Kind::reg && function_.registers[bits.reg].type == Type::b32;
+    return fits ? "" : "the random bits of 'cvt.rs' need a register of type .b32";
   }
 
   /// Checks textures and surfaces in registers, and the predicate that tells whether a texel is
@@ -456,11 +457,13 @@ class Rules {
     return "";
   }
 
+  /// Masks are integers, and so are the numbers of integer operations.
   std::string check_integers() const {
-    for (unsigned i = 0; i < it_.operand_count; ++i) {
+    const unsigned first = is_float(it_.type()) ? it_.operand_count - 1u : 0;
+    for (unsigned i = first; i < it_.operand_count; ++i) {
       const Operand& operand = it_.operands[i];
       if (operand.kind != Kind::reg || is_integer(function_.registers[operand.reg].type)) continue;
-      if (!is_float(it_.type())) return name() + " needs registers of integers";
+      return name() + " needs registers of integers";
     }
     return "";
   }

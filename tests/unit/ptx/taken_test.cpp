@@ -431,6 +431,8 @@ TEST(Header, RowsOf256Bits) {
   EXPECT_NE(error("st.bulk.shared::cta [%rd1], 8, 1"), "") << "zeros";
   EXPECT_EQ(error("st.bulk.weak.shared::cta [%rd1], %rd2, 0"), "");
   EXPECT_NE(newer_error("sm_100a", "cvt.rs.f16x2.f32 %r1, %f1, %f2, 5"), "") << "a register";
+  EXPECT_NE(newer_error("sm_100a", "cvt.rs.f16x2.f32 %r1, %f1, %f2, %s1"), "") << "of type .b32";
+  EXPECT_NE(newer_error("sm_100a", "redux.sync.min.f32 %f1, %f2, %f3"), "") << "a mask";
 }
 
 std::string program_error(const std::string& text) {
