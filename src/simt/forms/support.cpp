@@ -22,19 +22,14 @@ using ptx::Operand;
 using ptx::Type;
 
 bool memory_is_supported(const Instruction& instruction) {
-  if (instruction.has(Modifier::bulk)) return true;
-  if (instruction.has(Modifier::async)) {
-    return instruction.has(Modifier::mbarrier_complete_tx_bytes);
-  }
+  if (instruction.has(Modifier::bulk) || instruction.has(Modifier::async)) return true;
   const Type type = instruction.type(instruction.type_count ? instruction.type_count - 1 : 0);
   const uint32_t bits = ptx::size_bits(type);
   return bits >= 8 && bits <= 128;
 }
 
 bool atomic_is_supported(const Instruction& instruction) {
-  if (instruction.has(Modifier::async)) {
-    return instruction.has(Modifier::mbarrier_complete_tx_bytes);
-  }
+  if (instruction.has(Modifier::async)) return true;
   const bool adds = instruction.has(Modifier::add);
   const bool swaps = instruction.has(Modifier::cas) || instruction.has(Modifier::exch);
   switch (instruction.type(0)) {

@@ -164,6 +164,22 @@ TEST(Sm100, Fills) {
   }
 }
 
+TEST(Sm100, AsyncStoresAndSums) {
+  KM_NEEDS_SM_100();
+  const uint32_t n = 40;
+  Buffer<uint64_t> out(session(), vector<uint64_t>(2 * n + 2 + n, 7));
+  kernels().run("async_global", Shape{{1}, {n}}, out);
+  vector<uint64_t> want;
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    want.insert(want.end(), {(3 * i) << 32 | 3 * i, -(3 * i)});
+    sum += 3 * i;
+  }
+  want.insert(want.end(), {uint64_t{0xffffffff & (0 - n)} << 32 | (7 + sum), 7 + sum});
+  for (uint64_t i = 0; i < n; ++i) want.push_back(7 - 3 * i);
+  expect_bits("async_global", out.read(), want);
+}
+
 TEST(Sm100, EveryBlockIsCountedOnce) {
   KM_NEEDS_SM_100();
   const uint32_t width = 7, height = 5;

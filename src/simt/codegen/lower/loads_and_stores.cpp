@@ -55,7 +55,7 @@ void LoadsAndStores::lower_store(const Inst& inst) {
     values.push_back(values_.operand(inst, part, access.type, lanes, true));
   }
   accesses_.store_parts(address, access, values);
-  if (!ptx.has(Modifier::async)) return;
+  if (!ptx.has(Modifier::mbarrier_complete_tx_bytes)) return;
   mbarriers_.complete_transactions(inst, ptx.operands[2],
                                    i64(access.count * ptx::size_bytes(access.type)));
 }

@@ -169,7 +169,7 @@ void Atomics::lower_atomic(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool returns = code_plan_.reads.has_readers(inst);
   const unsigned at = ptx.opcode == Opcode::atom ? 1 : 0;
-  const bool is_async = ptx.has(Modifier::async);
+  const bool is_async = ptx.has(Modifier::mbarrier_complete_tx_bytes);
   const ptx::Space space = space_of(kernel_, inst, ptx.operands[at]);
   const bool shared = is_async || space == ptx::Space::shared;
   const Address address = addresses_.address_of(inst, ptx.operands[at], space);
