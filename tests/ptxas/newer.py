@@ -5,8 +5,9 @@
     newer.py --verdicts PROGRAM --check FILE     compares the front end with the table: no ptxas
 
 These targets make no chain: `a` and `f` forms have instructions that later devices lack. A line of
-the table has the targets that take an instruction of `--samples` under the newest version, and the
-instruction. Instructions that all of them take are left out, unless sm_90a refuses them.
+the table has the first version, with the first of its targets, the targets that take an instruction
+of `--samples` under the newest version, and the instruction. Instructions that all of them take are
+left out, unless sm_90a refuses them.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import engine
 import ptxas
 
 VERSION = "9.5"
+VERSIONS = ("8.6", "8.7", "8.8", "9.0", "9.1", "9.2", "9.3", "9.4", "9.5")
 OLDER = "sm_90a"
 TARGETS = tuple("sm_" + target for target in
                 "100 100a 100f 103a 103f 110a 110f 120 120a 120f 121a".split())
@@ -50,6 +52,19 @@ def reason(line):
     return None
 
 
+def firsts(taken, ask):
+    """The first version that takes each line with the first of its targets, by `ask`."""
+    found = {}
+    for target in TARGETS:
+        lines = [line for line in taken if taken[line] and taken[line][0] == target]
+        for version in VERSIONS:
+            left = [line for line in lines if line not in found]
+            for line, good in zip(left, ask(version, target, left)):
+                if good:
+                    found[line] = version
+    return found
+
+
 def write(path, lines, ptxas_path):
     """Asks ptxas about all lines and writes those that some target lacks."""
     taken = {line: [] for line in lines}
@@ -63,29 +78,44 @@ def write(path, lines, ptxas_path):
             elif refusal is None:
                 taken[line].append(target)
         print(f"{target}: {len(lines)} lines", file=sys.stderr)
+    kept = {line: targets for line, targets in taken.items()
+            if (targets or line in old) and not (line in old and len(targets) == len(TARGETS))}
+
+    def ask(version, target, some):
+        judge = ptxas.Ptxas(ptxas_path, target)
+        verdicts = judge.check(some, context.Setting(version, target).wrap)
+        return [refusal is None for refusal in verdicts]
+
+    versions = firsts(kept, ask)
     with open(path, "w", encoding="utf-8") as out:
-        for line in lines:
-            if line in old and len(taken[line]) == len(TARGETS):
-                continue
-            if taken[line]:
-                out.write(" ".join(taken[line]) + "\t" + line + "\n")
-            elif line in old:
-                out.write("-\t" + line + "\n")
+        for line, targets in kept.items():
+            out.write(f"{versions.get(line, '-')}\t{' '.join(targets) or '-'}\t{line}\n")
 
 
 def check(path, judge):
     """The lines of the table that other targets have here, as text."""
     rows = [line.rstrip("\n").split("\t") for line in
             pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
-    lines = [row[1] for row in rows]
+    lines = [row[2] for row in rows]
     faults = []
     for target in TARGETS:
         answers = judge.check(lines, context.Setting(VERSION, target).wrap)
-        for (targets, line), answer in zip(rows, answers):
+        for (_, targets, line), answer in zip(rows, answers):
             good, wanted = not answer.startswith("invalid"), target in targets.split()
             if good != wanted and reason(line) is None:
                 who = "refused here, taken" if wanted else "taken here, refused"
                 faults.append(f"{target}: {who} by ptxas: {line}")
+
+    def ask(version, target, some):
+        answers = judge.check(some, context.Setting(version, target).wrap)
+        return [not answer.startswith("invalid") for answer in answers]
+
+    here = firsts({row[2]: [target for target in row[1].split() if target != "-"]
+                   for row in rows}, ask)
+    for version, _, line in rows:
+        if version != here.get(line, "-") and reason(line) is None:
+            first = here.get(line, "-")
+            faults.append(f"taken here from {first} on, by ptxas from {version}: {line}")
     return faults
 
 
