@@ -33,6 +33,8 @@ struct FatbinEntry {
   uint64_t text_bytes;  // size of the text if compressed
 };
 constexpr uint64_t kFlagLinux64 = 0x11, kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
+// Code for one architecture (sm_100a) or its family (sm_100f).
+constexpr uint64_t kFlagArchitecture = 0x100000, kFlagFamily = 0x200000;
 constexpr uint16_t kVersion = 1, kAttributes = 0x101;
 constexpr uint64_t kPayloadAlignment = 8;
 
@@ -76,6 +78,15 @@ bool holds_ptx(const FatbinImage& image) {
     return content && is_container(content->data(), content->size());
   }
   return is_container(image.payload.data(), image.payload.size());
+}
+
+/// True if a device whose newest target is `newest` may load the image.
+bool is_loadable(const FatbinImage& image, uint32_t newest) {
+  constexpr uint32_t kUnitsOfMajor = 10;
+  if (image.capability > newest) return false;
+  if ((image.flags & kFlagArchitecture) != 0) return image.capability == newest;
+  const bool is_family = (image.flags & kFlagFamily) != 0;
+  return !is_family || image.capability / kUnitsOfMajor == newest / kUnitsOfMajor;
 }
 
 std::string compress(const std::string& text) {
@@ -183,7 +194,7 @@ const FatbinImage* choose_image(std::span<const FatbinImage> images, uint32_t ca
   const uint32_t newest = newest_target(capability);
   for (const FatbinImage& image : images) {
     const FatbinImage*& kept = image.capability <= capability ? best : newer;
-    if (image.capability > newest || !holds_ptx(image)) continue;
+    if (!is_loadable(image, newest) || !holds_ptx(image)) continue;
     if (kept == nullptr || image.capability >= kept->capability) kept = &image;
   }
   return best != nullptr ? best : newer;

@@ -1,4 +1,4 @@
-// Room, the base class of all parts of the code generator.
+// EmitterBase, the base class of most parts of the code generator.
 #pragma once
 
 #include "simt/codegen/builder.h"
