@@ -6,7 +6,7 @@
 namespace km::ptx {
 namespace {
 
-enum : uint8_t { kDigit = 1, kWordStart = 2, kWord = 4, kHex = 8, kSpace = 16 };
+enum : uint8_t { kDigit = 1, kWordStart = 2, kWord = 4, kHex = 8, kSpace = 16, kNesting = 32 };
 
 constexpr std::array<uint8_t, 256> make_classes() {
   std::array<uint8_t, 256> table{};
@@ -18,6 +18,8 @@ constexpr std::array<uint8_t, 256> make_classes() {
   table['_'] = table['$'] = kWordStart | kWord;
   table['%'] = kWordStart;
   for (unsigned char c : {' ', '\t', '\r', '\n', '\f', '\v'}) table[c] = kSpace;
+  // Braces, and the beginnings of all that may hide one.
+  for (unsigned char c : {'{', '}', '"', '/', '#'}) table[c] |= kNesting;
   return table;
 }
 
@@ -53,6 +55,23 @@ std::string describe(const Token& token) {
     default:
       return quote(token.text);
   }
+}
+
+Lexer::Lexer(std::string_view text, std::span<const TextRange> ranges)
+    : whole_(text), ranges_(ranges) {
+  begin_range();
+}
+
+/// Goes to the next range; false if there is none.
+bool Lexer::begin_range() {
+  if (ranges_.empty()) return false;
+  const TextRange& range = ranges_.front();
+  ranges_ = ranges_.subspan(1);
+  text_ = whole_.substr(0, range.end);
+  position_ = range.begin;
+  line_ = range.line;
+  line_start_ = range.begin - (range.column - 1);
+  return true;
 }
 
 Token Lexer::make(Token::Kind kind, size_t begin, size_t end) {
@@ -111,7 +130,10 @@ void Lexer::skip_blanks() {
 Token Lexer::next() {
   skip_blanks();
   if (unterminated_comment_) return fail(position_, position_ + 2, "this comment has no end");
-  if (position_ >= text_.size()) return make(Token::Kind::end, text_.size(), text_.size());
+  if (position_ >= text_.size()) {
+    if (begin_range()) return next();
+    return make(Token::Kind::end, text_.size(), text_.size());
+  }
   char c = text_[position_];
   if (c == '%' && !is_class(at(position_ + 1), kWord)) return lex_punctuation();
   if (is_class(c, kWordStart)) return lex_identifier();
@@ -225,6 +247,50 @@ bool Lexer::skip_block() {
     if (token.kind == Token::Kind::end || token.kind == Token::Kind::bad) return false;
     if (token.is('{')) ++depth;
     if (token.is('}')) --depth;
+  }
+  return true;
+}
+
+void Lexer::move_to(size_t end) {
+  const std::string_view passed = text_.substr(position_, end - position_);
+  line_ += static_cast<uint32_t>(std::count(passed.begin(), passed.end(), '\n'));
+  const size_t last = passed.rfind('\n');
+  if (last != std::string_view::npos) line_start_ = position_ + last + 1;
+  position_ = end;
+}
+
+/// Skips past the end of the string that begins here; false if it has none.
+bool Lexer::skip_string() {
+  const Token token = lex_string();
+  return token.kind != Token::Kind::bad;
+}
+
+/// Moves to the next brace that is not part of a string, a comment or a line marker; false if the
+/// text ends first.
+bool Lexer::skip_to_brace() {
+  for (;;) {
+    size_t end = position_;
+    while (end < text_.size() && !is_class(text_[end], kNesting)) ++end;
+    move_to(end);
+    if (end == text_.size()) return false;
+    const char c = text_[end];
+    if (c == '{' || c == '}') return true;
+    if (c == '"') {
+      if (!skip_string()) return false;
+    } else if (c == '/' && at(end + 1) == '*') {
+      if (!skip_comment()) return false;
+    } else if ((c == '/' && at(end + 1) == '/') || (c == '#' && end == line_start_)) {
+      skip_line();
+    } else {
+      ++position_;
+    }
+  }
+}
+
+bool Lexer::skip_body() {
+  for (size_t depth = 1; depth > 0; ++position_) {
+    if (!skip_to_brace()) return false;
+    depth = text_[position_] == '{' ? depth + 1 : depth - 1;
   }
   return true;
 }

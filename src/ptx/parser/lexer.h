@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "ptx/parser/text_range.h"
 
 namespace km::ptx {
 
@@ -38,7 +41,11 @@ std::string quote(std::string_view text);
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  explicit Lexer(std::string_view text) : whole_(text), text_(text) {}
+
+  /// Reads these ranges of the text, one after the other, as if nothing lay between them. The array
+  /// must outlive the lexer.
+  Lexer(std::string_view text, std::span<const TextRange> ranges);
 
   Token next();
 
@@ -52,10 +59,18 @@ class Lexer {
   /// Skips past the '}' that closes a '{' just read; false if the text ends first.
   bool skip_block();
 
+  /// Skips past the '}' that closes a '{' just read without looking at the words between them, at
+  /// the speed of a search; false if the text ends first.
+  bool skip_body();
+
+  /// The number of bytes before the next token, or before the blanks that precede it.
+  size_t position() const { return position_; }
+
   /// The reason why the last `bad` token is bad.
   std::string_view problem() const { return problem_; }
 
  private:
+  bool begin_range();
   void skip_blanks();
   void skip_line();
   bool skip_comment();
@@ -68,7 +83,13 @@ class Lexer {
   Token lex_punctuation();
   char at(size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
 
-  std::string_view text_;
+  bool skip_string();
+  bool skip_to_brace();
+  void move_to(size_t end);
+
+  std::string_view whole_;
+  std::span<const TextRange> ranges_;  // those that are still to be read
+  std::string_view text_;              // up to the end of the current range
   std::string_view problem_;
   size_t position_ = 0;
   size_t line_start_ = 0;

@@ -25,8 +25,9 @@ std::optional<Space> variable_space(const Token& token) {
 
 }  // namespace
 
-ModuleParser::ModuleParser(std::string_view text, std::string_view name)
-    : tokens_(text, name),
+ModuleParser::ModuleParser(std::string_view text, std::span<const TextRange> ranges,
+                           std::string_view name)
+    : tokens_(text, ranges, name),
       module_(name),
       expressions_(tokens_),
       directives_(tokens_, expressions_, module_),
@@ -178,7 +179,14 @@ Result<std::shared_ptr<const Module>> parse(std::string_view text, std::string_v
     return make_error(KM_ERROR_INVALID_PTX, "%s: the text is longer than 2 GiB",
                       std::string(name).c_str());
   }
-  ModuleParser parser(text, name);
+  const TextRange whole{0, text.size(), 1, 1};
+  return parse_ranges(text, {&whole, 1}, name);
+}
+
+Result<std::shared_ptr<const Module>> parse_ranges(std::string_view text,
+                                                   std::span<const TextRange> ranges,
+                                                   std::string_view name) {
+  ModuleParser parser(text, ranges, name);
   KM_ASSIGN(std::shared_ptr<Module> module, parser.run());
   KM_TRY(verify_structure(*module));
   return std::shared_ptr<const Module>(std::move(module));

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -16,11 +17,17 @@
 
 namespace km::ptx {
 
-/// Parses a whole text; it owns the parsers of its parts.
+/// Parses and verifies ranges of a text as one module.
+Result<std::shared_ptr<const Module>> parse_ranges(std::string_view text,
+                                                   std::span<const TextRange> ranges,
+                                                   std::string_view name);
+
+/// Parses a text; it owns the parsers of its parts.
 class ModuleParser {
  public:
-  /// The text must outlive the parser. `name` appears in errors and becomes the module's name.
-  ModuleParser(std::string_view text, std::string_view name);
+  /// Reads these ranges of the text, which must outlive the parser, and so must their array. `name`
+  /// appears in errors and becomes the module's name.
+  ModuleParser(std::string_view text, std::span<const TextRange> ranges, std::string_view name);
 
   /// Parses the text. It may be called once.
   Result<std::shared_ptr<Module>> run();

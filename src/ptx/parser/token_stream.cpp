@@ -5,8 +5,10 @@
 
 namespace km::ptx {
 
-TokenStream::TokenStream(std::string_view text, std::string_view name)
-    : name_(name), text_bytes_(text.size()), lexer_(text) {
+TokenStream::TokenStream(std::string_view text, std::span<const TextRange> ranges,
+                         std::string_view name)
+    : name_(name), text_bytes_(0), lexer_(text, ranges) {
+  for (const TextRange& range : ranges) text_bytes_ += range.end - range.begin;
   advance();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,9 @@ namespace km::ptx {
 /// Holds the current token of a text, and builds all errors of the parser.
 class TokenStream {
  public:
-  /// Makes the first token current. Errors begin with `name`.
-  TokenStream(std::string_view text, std::string_view name);
+  /// Makes the first token of these ranges of the text current; the array must outlive the stream.
+  /// Errors begin with `name`.
+  TokenStream(std::string_view text, std::span<const TextRange> ranges, std::string_view name);
 
   /// The token that was read last and is not consumed yet.
   const Token& current() const { return token_; }
@@ -70,7 +72,7 @@ class TokenStream {
   /// The error for a current token that is not what was `expected`.
   Error unexpected(std::string_view expected) const;
 
-  /// The length of the whole text, to which memory use is kept proportional.
+  /// The length of what is read, to which memory use is kept proportional.
   uint64_t text_bytes() const { return text_bytes_; }
 
  private:
