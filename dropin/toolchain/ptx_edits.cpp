@@ -1,10 +1,11 @@
 #include "dropin/toolchain/ptx_edits.h"
 
+#include "base/search.h"
 #include "dropin/toolchain/ptx_scanner.h"
 
 namespace km::toolchain {
 
-std::string limit_registers(const std::string& text, unsigned most) {
+std::string limit_registers(std::string text, unsigned most) {
   if (most == 0) return text;
   const std::string limit = " .maxnreg " + std::to_string(most);
   std::string limited;
@@ -24,6 +25,7 @@ std::string limit_registers(const std::string& text, unsigned most) {
 
 std::set<std::string, std::less<>> managed_variables(const std::string& text) {
   std::set<std::string, std::less<>> found;
+  if (find_word(text, ".managed") == text.npos) return found;
   bool is_managed = false;
   Scanner scanner(text);
   while (!scanner.at_end()) {

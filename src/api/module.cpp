@@ -119,7 +119,7 @@ km_status km_module_function_name(km_module module, uint32_t index, char* buffer
                         target->name().c_str(),
                         counted(target->kernels().size(), "kernel").c_str());
     }
-    return give_text(target->kernels()[index].info.name, buffer, capacity_bytes, out_size_bytes);
+    return give_text(target->kernels()[index].name, buffer, capacity_bytes, out_size_bytes);
   });
 }
 

@@ -515,6 +515,11 @@ typedef struct kmb_backend {
    * effect, since the environment may override it. CUDA: compute-sanitizer, from outside. */
   km_status (*context_set_checked)(kmb_context* context, uint32_t wanted, uint32_t* out_is_checked,
                                    kmb_error* error);
+
+  /* Optional (null: it gives null for all functions). The name of a function whose function_info
+   * may take as long as loading a module, and fail as that does: core calls it when the function is
+   * first used. Null: core calls function_info when it loads the module. CUDA: cuFuncGetName. */
+  const char* (*function_deferred_name)(kmb_function* function);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

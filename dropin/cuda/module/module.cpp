@@ -97,7 +97,7 @@ CUresult Module::function(const std::string& name, Ref<Function>* out) {
 std::vector<std::string> Module::function_names() const {
   std::vector<std::string> names;
   for (const km::Kernel& kernel : core_->kernels()) {
-    if (kernel.info.refusal == nullptr) names.emplace_back(kernel.info.name);
+    if (!kernel.is_refused) names.emplace_back(kernel.name);
   }
   return names;
 }

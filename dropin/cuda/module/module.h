@@ -69,7 +69,7 @@ class Module final : public Handled {
   km::Module& core() const { return *core_; }
   /// The function of a name. Each name has one object, with a handle.
   CUresult function(const std::string& name, Ref<Function>* out);
-  /// The names of kernels that can run on this device; no others can be loaded.
+  /// The names of kernels, without those that are known not to run on this device.
   std::vector<std::string> function_names() const;
   CUresult global(const std::string& name, CUdeviceptr* out_address, size_t* out_bytes);
 

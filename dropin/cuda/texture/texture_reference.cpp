@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/search.h"
 
 namespace km::dropin {
 namespace {
@@ -34,7 +35,7 @@ bool is_name_part(char c) {
 /// Finds the names that follow a type in declarations such as `.global .texref a, b;`.
 void find_names(const std::string& ptx, const std::string& type, bool is_surface,
                 std::map<std::string, Declared>* out) {
-  for (size_t at = ptx.find(type); at != std::string::npos; at = ptx.find(type, at)) {
+  for (size_t at = find_word(ptx, type); at != std::string::npos; at = find_word(ptx, type, at)) {
     at += type.size();
     if (at < ptx.size() && is_name_part(ptx[at])) continue;
     const size_t end = ptx.find(';', at);

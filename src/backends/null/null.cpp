@@ -90,6 +90,7 @@ const kmb_backend& null_backend() {
       .stream_memory_ops = null::stream_memory_ops,
       .stream_wait_ticket = null::stream_wait_ticket,
       .context_set_checked = nullptr,
+      .function_deferred_name = nullptr,
   };
   return kTable;
 }

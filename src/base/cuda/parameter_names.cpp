@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/search.h"
+
 namespace km {
 namespace {
 
@@ -86,11 +88,13 @@ std::string write_parameter_names(const ParameterNames& names) {
 
 ParameterNames read_parameter_names(std::string_view ptx) {
   ParameterNames names;
-  for (size_t at = ptx.find(kMark); at != std::string_view::npos; at = ptx.find(kMark, at)) {
+  for (size_t at = find_word(ptx, kMark); at != std::string_view::npos;
+       at = find_word(ptx, kMark, at)) {
     at += kMark.size();
     read_line(ptx.substr(at), &names);
   }
-  for (size_t at = ptx.find(kEntry); at != std::string_view::npos; at = ptx.find(kEntry, at)) {
+  for (size_t at = find_word(ptx, kEntry); at != std::string_view::npos;
+       at = find_word(ptx, kEntry, at)) {
     at += kEntry.size();
     read_entry(ptx.substr(at), &names);
   }

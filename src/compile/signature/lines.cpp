@@ -1,5 +1,6 @@
 // Signatures as comment lines in PTX: "// kernelmill.signature KERNEL NAME", where NAME is the
 // mangled name of an instance (signature_of_instance).
+#include "base/search.h"
 #include "compile/signature/signature.h"
 
 namespace km {
@@ -31,7 +32,8 @@ std::string write_signature_lines(const SignatureLines& lines) {
 
 SignatureLines read_signature_lines(std::string_view ptx) {
   SignatureLines lines;
-  for (size_t at = ptx.find(kMark); at != std::string_view::npos; at = ptx.find(kMark, at)) {
+  for (size_t at = find_word(ptx, kMark); at != std::string_view::npos;
+       at = find_word(ptx, kMark, at)) {
     at += kMark.size();
     std::string_view rest = ptx.substr(at, kMaxLineBytes);
     rest = rest.substr(0, rest.find_first_of("\r\n"));

@@ -143,14 +143,25 @@ Status Module::read_kernels(std::string_view text) {
   for (uint32_t i = 0; i < count; ++i) {
     Kernel& kernel = kernels_[i];
     KM_TRY(call_backend(backend().module_function_at, native_, i, &kernel.native));
-    KM_TRY(call_backend(backend().function_info, kernel.native, &kernel.info));
-    KM_ASSERT(kernel.native != nullptr && kernel.info.name != nullptr,
-              "a backend that succeeds gives each kernel with its name");
-    KM_TRY(check_info(kernel.info));
-    kernel.types = std::make_unique<KernelTypes>(kernel.info, instance_name(kernel.info.name),
-                                                 parameter_names(kernel.info.name));
-    index_by_name_.emplace(kernel.info.name, i);
+    KM_ASSERT(kernel.native != nullptr, "a backend that succeeds gives each kernel");
+    const auto deferred = backend().function_deferred_name;
+    const char* const name = deferred == nullptr ? nullptr : deferred(kernel.native);
+    if (name == nullptr) KM_TRY(describe(kernel));
+    kernel.name = name == nullptr ? kernel.info.name : name;
+    index_by_name_.emplace(kernel.name, i);
   }
+  return {};
+}
+
+/// Finds what the backend and the text tell of a kernel, if that is not known yet.
+Status Module::describe(Kernel& kernel) const {
+  const std::lock_guard lock(kernel.mutex);
+  if (kernel.types != nullptr) return {};
+  KM_TRY(call_backend(backend().function_info, kernel.native, &kernel.info));
+  KM_TRY(check_info(kernel.info));
+  kernel.types = std::make_unique<KernelTypes>(kernel.info, instance_name(kernel.info.name),
+                                               parameter_names(kernel.info.name));
+  kernel.is_refused = kernel.info.refusal != nullptr;
   return {};
 }
 
@@ -175,8 +186,9 @@ void Module::add_aliases(const std::vector<std::pair<std::string, std::string>>&
 Result<const Kernel*> Module::kernel(const std::string& name) const {
   const auto found = index_by_name_.find(name);
   if (found == index_by_name_.end()) return no_such_kernel(name);
-  const Kernel& kernel = kernels_[found->second];
-  if (kernel.info.refusal != nullptr) return Error{KM_ERROR_UNSUPPORTED_PTX, kernel.info.refusal};
+  Kernel& kernel = kernels_[found->second];
+  KM_TRY(describe(kernel));
+  if (kernel.is_refused) return Error{KM_ERROR_UNSUPPORTED_PTX, kernel.info.refusal};
   return &kernel;
 }
 
@@ -188,7 +200,7 @@ Error Module::no_such_kernel(const std::string& name) const {
       "source is compiled";
   if (kernels_.empty()) return {KM_ERROR_NOT_FOUND, text + ", which has none: " + on_templates};
   std::vector<std::string> names;
-  for (const Kernel& kernel : kernels_) names.emplace_back(kernel.info.name);
+  for (const Kernel& kernel : kernels_) names.emplace_back(kernel.name);
   text += ".";
   if (const std::optional<size_t> near = nearest_kernel(name, names)) {
     const std::string source = source_name(names[*near]);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -25,6 +26,10 @@ constexpr uint64_t kMaxParamBytes = 32764;
 /// A kernel of a module, which owns it.
 struct Kernel {
   kmb_function* native = nullptr;
+  std::string_view name;
+  // The members below are known once Module::kernel() has given the kernel.
+  std::mutex mutex;  // held while they are found
+  std::atomic<bool> is_refused{false};
   kmb_function_info info{};
   std::unique_ptr<KernelTypes> types;
 };
@@ -44,7 +49,7 @@ class Module final : public ContextChild {
   static Result<Ref<Module>> load_file(Context& context, const std::string& path);
 
   const std::string& name() const { return name_; }
-  const std::vector<Kernel>& kernels() const { return kernels_; }
+  const std::deque<Kernel>& kernels() const { return kernels_; }
   /// Finds a kernel by its name in the PTX, or by a name expression of its CUDA C++ program.
   Result<const Kernel*> kernel(const std::string& name) const;
   void add_aliases(const std::vector<std::pair<std::string, std::string>>& lowered_names);
@@ -77,12 +82,13 @@ class Module final : public ContextChild {
   ~Module() override;
   /// `text` is the PTX, or an object file that contains it.
   Status read_kernels(std::string_view text);
+  Status describe(Kernel& kernel) const;
   void note_late_launch(Stream& stream, uint64_t ticket) noexcept;
   Error no_such_kernel(const std::string& name) const;
 
   const std::string name_;
   kmb_module* native_ = nullptr;
-  std::vector<Kernel> kernels_;
+  mutable std::deque<Kernel> kernels_;
   std::unordered_map<std::string, size_t> index_by_name_;
   SignatureLines signature_lines_;
   ParameterNames parameter_names_;

@@ -13,7 +13,8 @@ CUresult load(CUlibrary* out, const void* image, size_t size_bytes, const JitLog
   CU_REQUIRE(out);
   std::string ptx;
   CU_TRY(read_image(image, size_bytes, capability_of(*Driver::instance().device(0)), &ptx));
-  auto library = make_ref<dropin::Library>(toolchain::limit_registers(ptx, logs.max_registers()));
+  auto library =
+      make_ref<dropin::Library>(toolchain::limit_registers(std::move(ptx), logs.max_registers()));
   // Loads the module now if a context is current, so that invalid code fails in this call and not
   // at its first use.
   if (auto* const context = current_context_or_null(); context && !context->is_destroyed()) {

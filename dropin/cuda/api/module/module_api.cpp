@@ -15,7 +15,7 @@ CUresult load(CUmodule* out, const void* image, size_t size_bytes, const JitLogs
   std::string ptx;
   CU_TRY(read_image(image, size_bytes, capability_of(context->device()), &ptx));
   Ref<dropin::Module> module;
-  ptx = toolchain::limit_registers(ptx, logs.max_registers());
+  ptx = toolchain::limit_registers(std::move(ptx), logs.max_registers());
   CU_TRY(dropin::Module::load(*context, ptx, logs, &module));
   *out = handle_of(*module);
   return CUDA_SUCCESS;

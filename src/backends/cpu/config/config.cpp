@@ -88,6 +88,9 @@ Status load_config() {
   KM_TRY(load_mode(&config));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
+  KM_ASSIGN(const uint64_t lazy_kib,
+            env_integer(EnvVar::KM_CPU_LAZY_KIB, 0, uint64_t{1} << 40, config.lazy_bytes >> 10));
+  config.lazy_bytes = lazy_kib << 10;
   // An unknown cache size counts as unlimited, so that no launch uses non-temporal stores.
   const uint64_t known_kib = last_level_cache_bytes() >> 10;
   KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,

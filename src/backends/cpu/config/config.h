@@ -31,6 +31,7 @@ struct Config {
   uint64_t compile_timeout_ms = 0;  // 0: no limit
   bool fast_mma = false;            // KM_CPU_MMA
   simt::Machine machine;
+  uint64_t lazy_bytes = 64 << 10;  // KM_CPU_LAZY_KIB
 
   /// True if kernels of all contexts check their accesses.
   bool checks_all() const { return checked == CheckedMemory::always; }

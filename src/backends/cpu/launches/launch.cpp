@@ -166,7 +166,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   LaunchRun& run = command->run;
   simt::LaunchRecord& record = run.record;
   record.params = params;
-  record.variables = function.module().variable_addresses();
+  record.variables = function.variable_addresses();
   record.runtime = &runtime_table();
   for (int i = 0; i < 3; ++i) {
     record.grid[i] = launch.grid[i];

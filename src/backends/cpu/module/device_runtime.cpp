@@ -402,6 +402,10 @@ std::string definition(const std::string& name) {
 
 }  // namespace
 
+bool is_device_runtime(std::string_view function) {
+  return !definition(std::string(function)).empty();
+}
+
 bool launches_grids(std::string_view function) {
   const std::string_view plain = plain_name(function);
   return std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {

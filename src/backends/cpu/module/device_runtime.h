@@ -13,6 +13,9 @@ namespace km::cpu {
 /// append to its text; empty if there are none.
 std::string device_runtime_for(const ptx::Module& module);
 
+/// True if device_runtime_for() has a definition of this function.
+bool is_device_runtime(std::string_view function);
+
 /// True if kernels launch kernels, copies or fills by this function of the device runtime.
 bool launches_grids(std::string_view function);
 

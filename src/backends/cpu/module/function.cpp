@@ -6,6 +6,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/module/compile_interruption.h"
 #include "backends/cpu/module/module.h"
 #include "backends/cpu/module/perf_dump.h"
 #include "backends/cpu/stream/profile.h"
@@ -23,18 +24,6 @@ uint64_t default_dynamic_bytes(const simt::KernelInfo& kernel) {
   return kMost - std::min(kernel.shared_static_bytes, kMost);
 }
 
-/// The source position of a line of PTX according to its debug line (.loc): "scale.cu:12"; empty if
-/// it has none.
-std::string source_position(const ptx::Module& module, uint32_t ptx_line) {
-  for (const ptx::Function& function : module.functions) {
-    for (const ptx::Instruction& instruction : function.code) {
-      if (instruction.location.line != ptx_line) continue;
-      return ptx::source_place(module, function, instruction);
-    }
-  }
-  return {};
-}
-
 /// Generalises the variant to blocks of any size.
 simt::Variant for_any_block(simt::Variant variant) {
   const bool one_row = variant.block[1] == 1 && variant.block[2] == 1;
@@ -49,7 +38,7 @@ km_execution_mode mode_of(simt::Mode mode) { return static_cast<km_execution_mod
 KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
                        std::unique_ptr<simt::Code> code)
     : function_(function), variant_(variant), code_(std::move(code)) {
-  name = function->kernel().name.c_str();
+  name = function->name().c_str();
   grid_entry = code_->grid_entry();
   fiber_entry = code_->fiber_entry();
   independent_entry = code_->independent_entry();
@@ -63,7 +52,7 @@ KernelCode::KernelCode(const Function* function, const simt::Variant& variant,
   stack_bytes = code_->info().stack_bytes;
 }
 
-std::string KernelCode::kernel_name() const { return source_name(function_->kernel().name); }
+std::string KernelCode::kernel_name() const { return source_name(function_->name()); }
 
 std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   simt::Code::Position position = code_->position_of(pc);
@@ -71,7 +60,7 @@ std::string KernelCode::position_of(uint64_t pc, uint32_t helper_line) const {
   if (position.line == 0) return {};
   const std::string& name = function_->module().name();
   const std::string line = std::to_string(position.line);
-  const std::string source = source_position(function_->module().program().module(), position.line);
+  const std::string source = function_->source_position(position.line);
   // A module that was compiled from CUDA C++ is named after its source, to which the PTX line does
   // not belong.
   if (name.ends_with(".ptx"))
@@ -83,7 +72,7 @@ std::string KernelCode::parameters_in(const uint8_t* params, uint64_t begin, uin
   std::vector<std::string> found;
   const std::vector<simt::Param>& all = function_->kernel().params;
   const ParameterNames names = read_parameter_names(function_->module().ptx());
-  const auto own = names.find(function_->kernel().name);
+  const auto own = names.find(function_->name());
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].kind != KM_PARAM_KIND_POINTER) continue;
     uint64_t address = 0;
@@ -101,21 +90,61 @@ std::string KernelCode::parameters_in(const uint8_t* params, uint64_t begin, uin
   return text;
 }
 
-Function::Function(const Module* module, uint32_t index)
+Function::Function(Module* module, std::string name)
     : module_(module),
-      index_(index),
-      kernel_(module->program().kernels()[index]),
-      block_shared_bytes_(config().limits.block_shared_bytes),
-      max_dynamic_shared_bytes_(default_dynamic_bytes(kernel_)) {
+      name_(std::move(name)),
+      block_shared_bytes_(config().limits.block_shared_bytes) {}
+
+Status Function::learn() {
+  const NoCancellation postponed;
+  const std::lock_guard lock(learn_mutex_);
+  if (is_known_) return {};
+  KM_ASSIGN(facts_, module_->learn(name_));
+  variable_addresses_ = module_->addresses_of(facts_.variables);
+  max_dynamic_shared_bytes_ = default_dynamic_bytes(kernel());
+  params_.clear();  // an earlier call may have run out of memory
   for (const simt::Param& param : kernel().params) {
     params_.push_back(
         {param.kind, param.align_bytes, param.size_bytes, param.offset_bytes, param.type, 0});
   }
-  info_.name = kernel().name.c_str();
+  info_.name = name_.c_str();
   info_.param_count = static_cast<uint32_t>(params_.size());
   info_.params = params_.data();
   info_.param_bytes = kernel().param_bytes;
   if (!kernel().refusal.empty()) info_.refusal = kernel().refusal.c_str();
+  is_known_ = true;
+  return {};
+}
+
+Result<simt::Object> Function::object(const simt::Variant& variant) const {
+  return find_or_make_object(
+      kernel(), variant, facts_.text_hash, module_->own_objects(), [&]() -> Result<simt::Object> {
+        const CompileInterruption interruption(module_->context(), "kernel '" + name_ + "'");
+        KM_ASSIGN(const KernelProgram own, module_->program_of(name_, interruption));
+        return simt::compile(*own.program, own.kernel, variant, &interruption);
+      });
+}
+
+std::string Function::object_key(const simt::Variant& variant) const {
+  return cpu::object_key(kernel(), variant, facts_.text_hash);
+}
+
+bool Function::has_own_object(const simt::Variant& variant) const {
+  return module_->own_objects().contains(object_key(variant));
+}
+
+std::string Function::source_position(uint32_t ptx_line) const {
+  const CompileInterruption interruption(module_->context(), "kernel '" + name_ + "'");
+  const Result<KernelProgram> own = module_->program_of(name_, interruption);
+  if (!own) return {};
+  const ptx::Module& module = own->program->module();
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Instruction& instruction : function.code) {
+      if (instruction.location.line != ptx_line) continue;
+      return ptx::source_place(module, function, instruction);
+    }
+  }
+  return {};
 }
 
 /// Allocates registers like a GPU's compiler, so that the kernel's largest block fits on a
@@ -126,12 +155,6 @@ int64_t Function::registers() const {
   const uint32_t rounded = static_cast<uint32_t>(round_up(threads, kThreadUnit));
   const uint32_t share = config().limits.block_registers / rounded / kUnit * kUnit;
   return std::min({kernel().registers, share, kMost});
-}
-
-const ptx::Function& Function::source() const {
-  const std::vector<ptx::Function>& functions = module_->program().module().functions;
-  return *std::find_if(functions.begin(), functions.end(),
-                       [this](const ptx::Function& one) { return one.name == kernel().name; });
 }
 
 std::atomic<int32_t>* Function::hint(km_function_attribute attribute) {
@@ -174,11 +197,11 @@ Result<int64_t> Function::attribute(km_function_attribute attribute) {
     case KM_FUNCTION_ATTRIBUTE_CACHE_GLOBALS:
       return 1;
     case KM_FUNCTION_ATTRIBUTE_CLUSTER_REQUIRED:
-      return source().explicitcluster ? 1 : 0;
+      return facts_.has_explicit_cluster ? 1 : 0;
     case KM_FUNCTION_ATTRIBUTE_CLUSTER_X:
     case KM_FUNCTION_ATTRIBUTE_CLUSTER_Y:
     case KM_FUNCTION_ATTRIBUTE_CLUSTER_Z:
-      return int64_t{source().reqnctapercluster[attribute - KM_FUNCTION_ATTRIBUTE_CLUSTER_X]};
+      return int64_t{info.cluster[attribute - KM_FUNCTION_ATTRIBUTE_CLUSTER_X]};
     default:
       return make_error(KM_ERROR_INVALID_ARGUMENT, "there is no function attribute %d", attribute);
   }
@@ -230,8 +253,8 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
 }
 
 uint64_t Function::thread_stack_bytes() const {
-  return kernel_.has_stack ? module_->context().thread_stack_bytes().load()
-                           : simt::kThreadStackBytes;
+  return kernel().has_stack ? module_->context().thread_stack_bytes().load()
+                            : simt::kThreadStackBytes;
 }
 
 bool KernelCode::suspends() const { return variant_.least_mode != config().least_mode; }
@@ -239,7 +262,7 @@ bool KernelCode::suspends() const { return variant_.least_mode != config().least
 uint32_t Function::max_cluster_blocks() const {
   constexpr uint32_t kPortable = 8, kMost = 16;
   const uint32_t most = non_portable_cluster_.load() != 0 ? kMost : kPortable;
-  const uint32_t own = source().maxclusterrank;
+  const uint32_t own = facts_.max_cluster_blocks;
   return own == 0 ? most : std::min(own, most);
 }
 
@@ -271,9 +294,9 @@ Status Function::prepare(const uint32_t block[3]) const {
 /// Prefers code for any block size if there are many variants already, or if the object file has no
 /// other.
 simt::Variant Function::variant_to_make(const simt::Variant& wanted) const {
-  if (module_->has_own_object(index_, wanted)) return wanted;
+  if (has_own_object(wanted)) return wanted;
   const simt::Variant any = for_any_block(wanted);
-  if (module_->has_own_object(index_, any)) return any;
+  if (has_own_object(any)) return any;
   const auto alike = std::count_if(codes_.begin(), codes_.end(), [&](const auto& code) {
     return code->variant().assume_no_wrap == wanted.assume_no_wrap;
   });
@@ -293,17 +316,25 @@ Result<const KernelCode*> Function::find_or_compile(const simt::Variant& wanted)
   const simt::Variant variant = variant_to_make(wanted);
   if (const KernelCode* code = find(variant)) return code;
   const uint64_t begin_ns = now_ns();
-  KM_ASSIGN(const simt::Object object, module_->object(index_, variant));
-  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(object));
+  KM_ASSIGN(const simt::Object made, object(variant));
+  KM_ASSIGN(std::unique_ptr<simt::Code> code, simt::Code::load(made));
+  module_->forget_program();
   record_compilation(module_->context(), kernel().name, begin_ns);
   tell_perf(*code, kernel().name, variant);
   codes_.push_back(std::make_unique<KernelCode>(this, variant, std::move(code)));
   return codes_.back().get();
 }
 
-km_status function_info(kmb_function* function, kmb_function_info* out_info, kmb_error*) {
-  *out_info = from(function)->info();
-  return KM_SUCCESS;
+km_status function_info(kmb_function* function, kmb_function_info* out_info, kmb_error* error) {
+  return guarded(error, [&]() -> Status {
+    KM_TRY(from(function)->learn());
+    *out_info = from(function)->info();
+    return {};
+  });
+}
+
+const char* function_deferred_name(kmb_function* function) {
+  return from(function)->is_known() ? nullptr : from(function)->name().c_str();
 }
 
 km_status function_attribute_get(kmb_function* function, km_function_attribute attribute,

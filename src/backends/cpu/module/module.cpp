@@ -13,7 +13,9 @@
 #include "backends/cpu/module/object_file.h"
 #include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
+#include "base/assert.h"
 #include "base/cuda/compute_capability.h"
+#include "base/file/disk_cache.h"
 #include "base/text.h"
 #include "ptx/checks/program_check.h"
 #include "ptx/target.h"
@@ -36,36 +38,75 @@ Status check_target(const ptx::Module& module) {
       module.name.c_str(), module.target.c_str(), major, minor, major, minor);
 }
 
+/// The index for loading kernels when they are used. Nothing if the text has no index, or if its
+/// kernels launch others, which they may reach by any address.
+std::optional<ptx::ModuleIndex> lazy_index(std::string_view ptx) {
+  std::optional<ptx::ModuleIndex> index = ptx::ModuleIndex::read(ptx);
+  if (!index) return index;
+  for (const std::string_view function : index->missing_functions()) {
+    if (is_device_runtime(function)) return std::nullopt;
+  }
+  return index;
+}
+
+uint32_t index_of(const simt::Program& program, std::string_view kernel) {
+  const std::span<const simt::KernelInfo> kernels = program.kernels();
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const simt::KernelInfo& one) { return one.name == kernel; });
+  KM_ASSERT(found != kernels.end(), "a program has the kernels of its text");
+  return static_cast<uint32_t>(found - kernels.begin());
+}
+
+std::optional<KernelFacts> find_facts(const DiskCache& cache, const std::string& key) {
+  const std::optional<std::vector<uint8_t>> data = cache.find(key);
+  return data ? KernelFacts::read(*data) : std::nullopt;
+}
+
 }  // namespace
+
+Module::Module(Context* context, std::string_view ptx, std::string_view name)
+    : context_(context), name_(name), ptx_(ptx), machine_(config().machine), variables_(context) {
+  context_->retain();
+}
 
 Result<std::unique_ptr<Module>> Module::load(Context* context, std::string_view ptx,
                                              std::string_view name) {
   KM_TRY(context->check());
-  KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx, name));
-  std::string linked;
-  if (const std::string runtime = device_runtime_for(*parsed); !runtime.empty()) {
-    linked = std::string(ptx) + "\n" + runtime;
-    KM_ASSIGN(parsed, ptx::parse(linked, name));
+  std::unique_ptr<Module> module(new Module(context, ptx, name));
+  if (ptx.size() >= config().lazy_bytes) module->index_ = lazy_index(module->ptx_);
+  if (!module->index_) {
+    KM_TRY(module->load_at_once());
+    return module;
   }
-  KM_TRY(check_target(*parsed));
-  KM_TRY(ptx::check_program(*parsed));
-  const CompileInterruption interruption(*context, "module '" + std::string(name) + "'");
-  KM_ASSIGN(std::shared_ptr<const simt::Program> program,
-            simt::Program::load(parsed, &interruption));
-  std::unique_ptr<Module> module(new Module(context, name, config().machine));
-  context->retain();
-  module->program_ = std::move(program);
-  module->ptx_ = ptx;
-  module->ptx_hash_ = hash128(linked.empty() ? ptx : linked);
-  KM_TRY(module->place_variables());
-  for (uint32_t i = 0; i < module->program_->kernels().size(); ++i) {
-    module->functions_.push_back(std::make_unique<Function>(module.get(), i));
-  }
-  if (!linked.empty()) {
-    module->note_addresses();
-    module->note_launches();
+  KM_ASSIGN(const std::shared_ptr<const ptx::Module> header,
+            ptx::parse_excerpt(module->ptx_, module->index_->excerpt({}), name));
+  KM_TRY(check_target(*header));
+  for (const std::string_view entry : module->index_->entries()) {
+    module->functions_.push_back(std::make_unique<Function>(module.get(), std::string(entry)));
   }
   return module;
+}
+
+Status Module::load_at_once() {
+  KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx_, name_));
+  std::string linked;
+  if (const std::string runtime = device_runtime_for(*parsed); !runtime.empty()) {
+    linked = ptx_ + "\n" + runtime;
+    KM_ASSIGN(parsed, ptx::parse(linked, name_));
+  }
+  KM_TRY(check_target(*parsed));
+  const CompileInterruption interruption(*context_, "module '" + name_ + "'");
+  KM_TRY(analyse_whole(std::move(parsed), interruption));
+  program_hash_ = hash128(linked.empty() ? ptx_ : linked);
+  for (const simt::KernelInfo& kernel : program_->kernels()) {
+    functions_.push_back(std::make_unique<Function>(this, kernel.name));
+    KM_TRY(functions_.back()->learn());
+  }
+  if (!linked.empty()) {
+    note_addresses();
+    note_launches();
+  }
+  return {};
 }
 
 Result<std::unique_ptr<Module>> Module::load_object(Context* context, std::string_view data,
@@ -77,21 +118,116 @@ Result<std::unique_ptr<Module>> Module::load_object(Context* context, std::strin
   return module;
 }
 
-Result<simt::Object> Module::object(uint32_t kernel, const simt::Variant& variant) const {
-  const CompileInterruption interruption(*context_,
-                                         "kernel '" + program_->kernels()[kernel].name + "'");
-  return find_or_make_object(*program_, kernel, variant, ptx_hash_, own_objects_, interruption);
+/// Keeps the program of the whole text, whose variables then have memory.
+Status Module::analyse_whole(std::shared_ptr<const ptx::Module> parsed,
+                             const Interruption& interruption) {
+  KM_TRY(ptx::check_program(*parsed));
+  KM_ASSIGN(std::shared_ptr<const simt::Program> program,
+            simt::Program::load(std::move(parsed), &interruption));
+  KM_TRY(variables_.place(*program));
+  program_ = std::move(program);
+  return {};
 }
 
-bool Module::has_own_object(uint32_t kernel, const simt::Variant& variant) const {
-  if (own_objects_.empty()) return false;
-  return own_objects_.count(object_key(program_->kernels()[kernel], variant, ptx_hash_)) != 0;
+/// A function's address is its number in the whole text, so kernels that use one need all of it.
+Result<KernelProgram> Module::analyse(std::string_view kernel, const ptx::Excerpt& excerpt,
+                                      const Interruption& interruption) {
+  if (!excerpt.calls_pointers) {
+    KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse_excerpt(ptx_, excerpt, name_));
+    if (!ptx::uses_function_addresses(*parsed)) {
+      KM_TRY(ptx::check_program(*parsed));
+      KM_ASSIGN(std::shared_ptr<const simt::Program> program,
+                simt::Program::load(std::move(parsed), &interruption));
+      const uint32_t index = index_of(*program, kernel);
+      return KernelProgram{std::move(program), index, excerpt.hash};
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  KM_TRY(need_whole(interruption));
+  return KernelProgram{program_, index_of(*program_, kernel), program_hash_};
 }
 
-Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
-                           ObjectMap* out) const {
+/// The caller must hold mutex_.
+Status Module::need_whole(const Interruption& interruption) {
+  if (program_ != nullptr) return {};
+  KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx_, name_));
+  program_hash_ = hash128(ptx_);
+  return analyse_whole(std::move(parsed), interruption);
+}
+
+Result<KernelProgram> Module::program_of(std::string_view kernel,
+                                         const Interruption& interruption) {
+  if (!index_) return KernelProgram{program_, index_of(*program_, kernel), program_hash_};
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_kernel_ == kernel && kept_.program != nullptr) return KernelProgram(kept_);
+  }
+  return analyse(kernel, index_->excerpt({&kernel, 1}), interruption);
+}
+
+void Module::forget_program() {
+  const std::lock_guard lock(mutex_);
+  kept_ = {};
+}
+
+Result<KernelFacts> Module::learn(const std::string& kernel) {
+  const CompileInterruption interruption(*context_, "kernel '" + kernel + "'");
+  if (!index_) {
+    KM_ASSIGN(const KernelProgram program, program_of(kernel, interruption));
+    return KernelFacts::of(program);
+  }
+  const std::string_view name = kernel;
+  const ptx::Excerpt excerpt = index_->excerpt({&name, 1});
+  DiskCache* const cache = simt::dumps_stages() ? nullptr : DiskCache::instance();
+  const std::string key = KernelFacts::key(kernel, excerpt.hash);
+  if (cache != nullptr) {
+    std::optional<KernelFacts> known = find_facts(*cache, key);
+    if (known) {
+      KM_TRY(place(known->variables, interruption));
+      return std::move(*known);
+    }
+  }
+  KM_ASSIGN(KernelProgram program, analyse(kernel, excerpt, interruption));
+  KernelFacts facts = KernelFacts::of(program);
+  const bool is_own = facts.text_hash == excerpt.hash;
+  if (cache != nullptr && is_own && facts.can_be_kept()) cache->keep(key, facts.write());
+  const std::lock_guard lock(mutex_);
+  KM_TRY(variables_.place(*program.program));
+  kept_kernel_ = kernel;
+  kept_ = std::move(program);
+  return facts;
+}
+
+/// Parses those of the variables that have no memory yet, and gives it to them.
+Status Module::place(std::span<const std::string> variables, const Interruption& interruption) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string_view> missing;
+  for (const std::string& name : variables) {
+    if (!variables_.has(name)) missing.emplace_back(name);
+  }
+  if (missing.empty()) return {};
+  KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed,
+            ptx::parse_excerpt(ptx_, index_->excerpt(missing), name_));
+  if (ptx::uses_function_addresses(*parsed)) return need_whole(interruption);
+  KM_TRY(ptx::check_program(*parsed));
+  KM_ASSIGN(const std::shared_ptr<const simt::Program> program,
+            simt::Program::load(std::move(parsed), &interruption));
+  return variables_.place(*program);
+}
+
+std::vector<uint64_t> Module::addresses_of(std::span<const std::string> variables) const {
+  const std::lock_guard lock(mutex_);
+  return variables_.addresses_of(variables);
+}
+
+Status Module::save_kernel(Function& function, std::span<const std::array<uint32_t, 3>> blocks,
+                           ObjectMap* out) {
+  const Status known = function.learn();
+  const bool is_refused = !known && known.error().status == KM_ERROR_UNSUPPORTED_PTX;
+  if (is_refused || (known && !function.kernel().refusal.empty())) return {};
+  KM_TRY(known);
+  const simt::KernelInfo& info = function.kernel();
   std::vector<std::array<uint32_t, 3>> sizes{{0, 1, 1}, {0, 0, 0}};
-  const simt::KernelInfo& info = program_->kernels()[kernel];
   for (const auto& block : blocks) {  // skips block sizes that the kernel cannot be launched with
     const bool other = info.required_block[0] != 0 && info.required_block != block;
     const bool fits = uint64_t{block[0]} * block[1] * block[2] <= info.max_threads;
@@ -100,36 +236,28 @@ Status Module::save_kernel(uint32_t kernel, std::span<const std::array<uint32_t,
   for (const auto& size : sizes) {
     for (const bool suspends : {false, info.meets_cluster}) {
       for (const bool assume_no_wrap : {true, false}) {
-        simt::Variant variant =
-            functions_[kernel]->variant_for(size.data(), assume_no_wrap, suspends);
+        simt::Variant variant = function.variant_for(size.data(), assume_no_wrap, suspends);
         variant.checked = config().checks_all();
-        KM_ASSIGN(simt::Object made, object(kernel, variant));
-        out->emplace(object_key(info, variant, ptx_hash_), std::move(made));
+        KM_ASSIGN(simt::Object made, function.object(variant));
+        out->emplace(function.object_key(variant), std::move(made));
       }
     }
   }
   return {};
 }
 
-Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>> blocks) const {
+Result<std::string> Module::save_object(std::span<const std::array<uint32_t, 3>> blocks) {
   ObjectFile file;
   file.machine = machine_;
   file.ptx = ptx_;
-  for (uint32_t i = 0; i < functions_.size(); ++i) {
-    if (functions_[i]->info().refusal == nullptr) KM_TRY(save_kernel(i, blocks, &file.code));
+  for (const auto& function : functions_) {
+    KM_TRY(save_kernel(*function, blocks, &file.code));
+    forget_program();
   }
   return write_object_file(file);
 }
 
-Module::~Module() {
-  if (block_.address != 0) {
-    for (uint32_t i = 0; i < addresses_.size(); ++i) {
-      context_->allocations().remove(addresses_[i], size_of_variable(i));
-    }
-    Heap::instance().free(block_);
-  }
-  context_->release();
-}
+Module::~Module() { context_->release(); }
 
 /// Marks the kernels that can reach a function that launches work.
 void Module::note_launches() {
@@ -149,7 +277,7 @@ void Module::note_launches() {
   }
   for (size_t i = 0; i < all.size(); ++i) {
     for (const auto& function : functions_) {
-      if (launches[i] && function->kernel().name == all[i].name) function->set_launches_grids();
+      if (launches[i] && function->name() == all[i].name) function->set_launches_grids();
     }
   }
 }
@@ -158,7 +286,7 @@ void Module::note_addresses() {
   const std::vector<ptx::Function>& all = program_->module().functions;
   for (uint32_t i = 0; i < all.size(); ++i) {
     for (const auto& function : functions_) {
-      if (!all[i].is_entry || function->kernel().name != all[i].name) continue;
+      if (!all[i].is_entry || function->name() != all[i].name) continue;
       by_address_.emplace(simt::function_address(i), function.get());
     }
   }
@@ -169,54 +297,16 @@ const Function* Module::kernel_at(uint64_t address) const {
   return found == by_address_.end() ? nullptr : found->second;
 }
 
-Status Module::place_variables() {
-  uint64_t size_bytes = 0;
-  for (const simt::Variable& variable : program_->variables()) {
-    // Variables are aligned like allocations, so that each can become a slice.
-    size_bytes = round_up(size_bytes, std::max<uint64_t>(variable.align_bytes, Heap::kAlignBytes));
-    addresses_.push_back(size_bytes);
-    size_bytes += size_of_variable(static_cast<uint32_t>(addresses_.size() - 1));
-    // The gap keeps an access beyond a variable's end from hitting the next one.
-    if (context_->is_checked()) size_bytes += Heap::kAlignBytes;
+Result<kmb_global_info> Module::global(std::string_view name) {
+  if (index_ && index_->has(name)) {
+    const std::string variable(name);
+    const CompileInterruption interruption(*context_, "variable '" + variable + "'");
+    KM_TRY(place({&variable, 1}, interruption));
   }
-  if (size_bytes == 0) return {};
-  KM_ASSIGN(block_, Heap::instance().allocate(size_bytes, true));
-  if (!block_.fresh) memset(reinterpret_cast<void*>(block_.address), 0, size_bytes);
-  for (uint64_t& address : addresses_) address += block_.address;
-  for (uint32_t i = 0; i < addresses_.size(); ++i) {
-    context_->allocations().add(addresses_[i], size_of_variable(i));
-    initialise_variable(i);
-  }
-  return {};
-}
-
-uint64_t Module::size_of_variable(uint32_t index) const {
-  return std::max<uint64_t>(program_->variables()[index].size_bytes, 1);
-}
-
-void Module::initialise_variable(uint32_t index) {
-  const simt::Variable& variable = program_->variables()[index];
-  auto* data = reinterpret_cast<uint8_t*>(addresses_[index]);
-  if (!variable.data.empty()) memcpy(data, variable.data.data(), variable.data.size());
-  for (const simt::Variable::Address& address : variable.addresses) {
-    const uint64_t value = address.content(addresses_[address.target]);
-    memcpy(data + address.offset, &value, std::min<size_t>(address.size_bytes, sizeof value));
-  }
-}
-
-Result<kmb_global_info> Module::global(std::string_view name) const {
-  std::span<const simt::Variable> variables = program_->variables();
-  for (uint32_t i = 0; i < variables.size(); ++i) {
-    const simt::Variable& variable = variables[i];
-    if (variable.name != name || !variable.is_visible) continue;
-    return kmb_global_info{addresses_[i], reinterpret_cast<void*>(addresses_[i]),
-                           variable.size_bytes, variable.element_size_bytes,
-                           variable.is_constant ? 1u : 0u};
-  }
-  std::vector<std::string_view> visible;
-  for (const simt::Variable& variable : variables) {
-    if (variable.is_visible) visible.emplace_back(variable.name);
-  }
+  const std::lock_guard lock(mutex_);
+  if (const kmb_global_info* info = variables_.find_visible(name)) return *info;
+  std::vector<std::string_view> visible = variables_.visible_names();
+  if (index_) visible = index_->variables();
   return Error{KM_ERROR_NOT_FOUND, "module '" + name_ + "' has no visible variable '" +
                                        std::string(name) + "'." + suggestion(name, visible)};
 }

@@ -12,10 +12,13 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/execution/code_unit.h"
-#include "backends/cpu/memory/heap.h"
+#include "backends/cpu/module/kernel_facts.h"
+#include "backends/cpu/module/module_variables.h"
 #include "backends/cpu/module/object_cache.h"
 #include "base/hash.h"
+#include "base/interruption.h"
 #include "base/occupancy.h"
+#include "ptx/index/module_index.h"
 #include "simt/engine.h"
 
 namespace km::cpu {
@@ -45,9 +48,13 @@ class KernelCode final : public CodeUnit {
 
 class Function {
  public:
-  Function(const Module* module, uint32_t index);
+  Function(Module* module, std::string name);
   const Module& module() const { return *module_; }
-  const simt::KernelInfo& kernel() const { return kernel_; }
+  const std::string& name() const { return name_; }
+  /// Finds what the functions below tell, at the first call, with the kernel's variables.
+  Status learn();
+  bool is_known() const { return is_known_.load(std::memory_order_acquire); }
+  const simt::KernelInfo& kernel() const { return facts_.info; }
   const kmb_function_info& info() const { return info_; }
   void set_launches_grids() { info_.launches_grids = 1; }
 
@@ -58,10 +65,18 @@ class Function {
   }
   /// True if a block may have this much dynamic shared memory.
   bool may_have_shared(uint64_t dynamic_bytes) const {
-    const KernelNeeds needs = {.static_shared_bytes = kernel_.shared_static_bytes,
+    const KernelNeeds needs = {.static_shared_bytes = kernel().shared_static_bytes,
                                .max_dynamic_shared_bytes = max_dynamic_shared_bytes()};
     return km::may_have_shared(block_shared_bytes_, needs, dynamic_bytes);
   }
+
+  /// The addresses of the variables of the kernel's program.
+  const uint64_t* variable_addresses() const { return variable_addresses_.data(); }
+  /// The debug line (.loc) of a line of the text: "scale.cu:12"; empty if it has none.
+  std::string source_position(uint32_t ptx_line) const;
+  /// Code from the object file that the module was loaded from, from the cache, or made.
+  Result<simt::Object> object(const simt::Variant& variant) const;
+  std::string object_key(const simt::Variant& variant) const;
 
   /// The most blocks that a cluster may have.
   uint32_t max_cluster_blocks() const;
@@ -77,7 +92,7 @@ class Function {
  private:
   int64_t registers() const;
   uint64_t thread_stack_bytes() const;
-  const ptx::Function& source() const;
+  bool has_own_object(const simt::Variant& variant) const;
   /// The storage of an attribute without effect on a CPU; null for other attributes.
   std::atomic<int32_t>* hint(km_function_attribute attribute);
   static Status set_hint(std::atomic<int32_t>* kept, km_function_attribute attribute,
@@ -85,14 +100,17 @@ class Function {
   Result<const KernelCode*> find_or_compile(const simt::Variant& variant) const;
   simt::Variant variant_to_make(const simt::Variant& wanted) const;
 
-  const Module* const module_;
-  const uint32_t index_;
-  const simt::KernelInfo& kernel_;
+  Module* const module_;
+  const std::string name_;
+  std::mutex learn_mutex_;  // held while the kernel is analysed for the first time
+  std::atomic<bool> is_known_{false};
+  KernelFacts facts_;
+  std::vector<uint64_t> variable_addresses_;
   // Most shared memory of a block that opts in to more than the default.
   const uint64_t block_shared_bytes_;
   std::vector<kmb_param> params_;
   kmb_function_info info_{};
-  std::atomic<uint64_t> max_dynamic_shared_bytes_;
+  std::atomic<uint64_t> max_dynamic_shared_bytes_{0};
   std::atomic<int32_t> carveout_percent_{-1}, non_portable_cluster_{0}, cluster_policy_{0};
 
   mutable std::atomic<const KernelCode*> latest_{nullptr};  // the last launch's code
@@ -115,43 +133,53 @@ class Module {
   const std::string& name() const { return name_; }
   const std::string& ptx() const { return ptx_; }
   /// The contents of an object file with code for these block sizes and for any.
-  Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks) const;
+  Result<std::string> save_object(std::span<const std::array<uint32_t, 3>> blocks);
   /// The machine that its code is made for.
   const simt::Machine& machine() const { return machine_; }
-  /// Code of one of its kernels, from the object file that it was loaded from, or made.
-  Result<simt::Object> object(uint32_t kernel, const simt::Variant& variant) const;
-  /// True if the module's object file has this code.
-  bool has_own_object(uint32_t kernel, const simt::Variant& variant) const;
-  const simt::Program& program() const { return *program_; }
-  const uint64_t* variable_addresses() const { return addresses_.data(); }
+  /// Code from the object file that it was loaded from.
+  const ObjectMap& own_objects() const { return own_objects_; }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
-  Result<kmb_global_info> global(std::string_view name) const;
+  Result<kmb_global_info> global(std::string_view name);
   /// True if its code calls the device runtime, so that its kernels may launch others.
   bool launches_kernels() const { return !by_address_.empty(); }
   /// The kernel with this address in device code; null if there is none. Only for modules that
   /// launch kernels.
   const Function* kernel_at(uint64_t address) const;
 
+  /// Finds the kernel's facts, and gives its variables memory.
+  Result<KernelFacts> learn(const std::string& kernel);
+  /// Analyses the kernel, with what it refers to, if its module was not loaded at once, or has the
+  /// program that learn() has just made.
+  Result<KernelProgram> program_of(std::string_view kernel, const Interruption& interruption);
+  /// Frees the program that learn() has made.
+  void forget_program();
+  std::vector<uint64_t> addresses_of(std::span<const std::string> variables) const;
+
  private:
-  Module(Context* context, std::string_view name, const simt::Machine& machine)
-      : context_(context), name_(name), machine_(machine) {}
-  Status save_kernel(uint32_t kernel, std::span<const std::array<uint32_t, 3>> blocks,
-                     ObjectMap* out) const;
+  Module(Context* context, std::string_view ptx, std::string_view name);
+  Status load_at_once();
+  Result<KernelProgram> analyse(std::string_view kernel, const ptx::Excerpt& excerpt,
+                                const Interruption& interruption);
+  Status analyse_whole(std::shared_ptr<const ptx::Module> parsed, const Interruption& interruption);
+  Status need_whole(const Interruption& interruption);
+  Status place(std::span<const std::string> variables, const Interruption& interruption);
+  Status save_kernel(Function& function, std::span<const std::array<uint32_t, 3>> blocks,
+                     ObjectMap* out);
   void note_addresses();
   void note_launches();
-  Status place_variables();
-  uint64_t size_of_variable(uint32_t index) const;
-  void initialise_variable(uint32_t index);
 
   Context* const context_;
   const std::string name_;
-  std::string ptx_;
-  Hash128 ptx_hash_;
+  const std::string ptx_;
   simt::Machine machine_;
   ObjectMap own_objects_;
-  std::shared_ptr<const simt::Program> program_;
-  Heap::Block block_;                // holds all variables
-  std::vector<uint64_t> addresses_;  // by the variable's index
+  std::optional<ptx::ModuleIndex> index_;         // nothing if the module was loaded at once
+  mutable std::mutex mutex_;                      // guards the members up to variables_
+  std::string kept_kernel_;                       // of kept_
+  KernelProgram kept_;                            // for the code that is usually made next
+  std::shared_ptr<const simt::Program> program_;  // of the whole text; null unless one is needed
+  Hash128 program_hash_;                          // of the text of program_
+  ModuleVariables variables_;
   std::vector<std::unique_ptr<Function>> functions_;
   std::unordered_map<uint64_t, const Function*> by_address_;  // only if launches_kernels()
 };

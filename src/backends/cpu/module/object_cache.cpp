@@ -32,10 +32,9 @@ std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& vari
   return key + '\n' + kernel.name + '\n' + ptx.text();
 }
 
-Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t kernel,
-                                         const simt::Variant& variant, const Hash128& ptx,
-                                         const ObjectMap& own, const Interruption& interruption) {
-  const simt::KernelInfo& info = program.kernels()[kernel];
+Result<simt::Object> find_or_make_object(const simt::KernelInfo& info, const simt::Variant& variant,
+                                         const Hash128& ptx, const ObjectMap& own,
+                                         const std::function<Result<simt::Object>()>& make) {
   const std::string key = object_key(info, variant, ptx);
   if (const auto found = own.find(key); found != own.end()) {
     log_object(info, variant, found->second, "from the object file");
@@ -48,7 +47,7 @@ Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t 
       return std::move(*kept);
     }
   }
-  KM_ASSIGN(simt::Object object, simt::compile(program, kernel, variant, &interruption));
+  KM_ASSIGN(simt::Object object, make());
   log_object(info, variant, object, "made");
   if (cache != nullptr) cache->keep(key, object);
   return object;

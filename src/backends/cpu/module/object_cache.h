@@ -1,8 +1,8 @@
 // Finds object code in the module's object file or the cache on disk instead of compiling.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "base/hash.h"
@@ -17,10 +17,10 @@ using ObjectMap = std::map<std::string, simt::Object>;
 std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& variant,
                        const Hash128& ptx);
 
-/// Takes the code from `own` or the cache; otherwise compiles and caches it, unless `interruption`
-/// stops that.
-Result<simt::Object> find_or_make_object(const simt::Program& program, uint32_t kernel,
+/// Takes the code from `own` or the cache; otherwise takes it from `make` and caches it.
+Result<simt::Object> find_or_make_object(const simt::KernelInfo& kernel,
                                          const simt::Variant& variant, const Hash128& ptx,
-                                         const ObjectMap& own, const Interruption& interruption);
+                                         const ObjectMap& own,
+                                         const std::function<Result<simt::Object>()>& make);
 
 }  // namespace km::cpu

@@ -98,6 +98,7 @@ constexpr kmb_backend kTable = {
     .stream_memory_ops = stream_memory_ops,
     .stream_wait_ticket = stream_wait_ticket,
     .context_set_checked = context_set_checked,
+    .function_deferred_name = function_deferred_name,
 };
 
 }  // namespace

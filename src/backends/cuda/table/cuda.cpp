@@ -96,6 +96,7 @@ const kmb_backend& cuda_backend() {
       .stream_memory_ops = cuda::stream_memory_ops,
       .stream_wait_ticket = cuda::stream_wait_ticket,
       .context_set_checked = nullptr,  // compute-sanitizer does this, outside the library
+      .function_deferred_name = nullptr,
   };
   return kTable;
 }
