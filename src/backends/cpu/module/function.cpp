@@ -120,7 +120,7 @@ Result<simt::Object> Function::object(const simt::Variant& variant) const {
   return find_or_make_object(
       kernel(), variant, facts_.text_hash, module_->own_objects(), [&]() -> Result<simt::Object> {
         const CompileInterruption interruption(module_->context(), "kernel '" + name_ + "'");
-        KM_ASSIGN(const KernelProgram own, module_->program_of(name_, interruption));
+        KM_ASSIGN(const KernelProgram own, module_->program_of(name_));
         return simt::compile(*own.program, own.kernel, variant, &interruption);
       });
 }
@@ -134,8 +134,7 @@ bool Function::has_own_object(const simt::Variant& variant) const {
 }
 
 std::string Function::source_position(uint32_t ptx_line) const {
-  const CompileInterruption interruption(module_->context(), "kernel '" + name_ + "'");
-  const Result<KernelProgram> own = module_->program_of(name_, interruption);
+  const Result<KernelProgram> own = module_->program_of(name_);
   if (!own) return {};
   const ptx::Module& module = own->program->module();
   for (const ptx::Function& function : module.functions) {

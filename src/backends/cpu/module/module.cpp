@@ -95,8 +95,7 @@ Status Module::load_at_once() {
     KM_ASSIGN(parsed, ptx::parse(linked, name_));
   }
   KM_TRY(check_target(*parsed));
-  const CompileInterruption interruption(*context_, "module '" + name_ + "'");
-  KM_TRY(analyse_whole(std::move(parsed), interruption));
+  KM_TRY(analyse_whole(std::move(parsed)));
   program_hash_ = hash128(linked.empty() ? ptx_ : linked);
   for (const simt::KernelInfo& kernel : program_->kernels()) {
     functions_.push_back(std::make_unique<Function>(this, kernel.name));
@@ -119,9 +118,9 @@ Result<std::unique_ptr<Module>> Module::load_object(Context* context, std::strin
 }
 
 /// Keeps the program of the whole text, whose variables then have memory.
-Status Module::analyse_whole(std::shared_ptr<const ptx::Module> parsed,
-                             const Interruption& interruption) {
+Status Module::analyse_whole(std::shared_ptr<const ptx::Module> parsed) {
   KM_TRY(ptx::check_program(*parsed));
+  const CompileInterruption interruption(*context_, "module '" + name_ + "'");
   KM_ASSIGN(std::shared_ptr<const simt::Program> program,
             simt::Program::load(std::move(parsed), &interruption));
   KM_TRY(variables_.place(*program));
@@ -130,12 +129,12 @@ Status Module::analyse_whole(std::shared_ptr<const ptx::Module> parsed,
 }
 
 /// A function's address is its number in the whole text, so kernels that use one need all of it.
-Result<KernelProgram> Module::analyse(std::string_view kernel, const ptx::Excerpt& excerpt,
-                                      const Interruption& interruption) {
+Result<KernelProgram> Module::analyse(std::string_view kernel, const ptx::Excerpt& excerpt) {
   if (!excerpt.calls_pointers) {
     KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse_excerpt(ptx_, excerpt, name_));
     if (!ptx::uses_function_addresses(*parsed)) {
       KM_TRY(ptx::check_program(*parsed));
+      const CompileInterruption interruption(*context_, "kernel '" + std::string(kernel) + "'");
       KM_ASSIGN(std::shared_ptr<const simt::Program> program,
                 simt::Program::load(std::move(parsed), &interruption));
       const uint32_t index = index_of(*program, kernel);
@@ -143,26 +142,25 @@ Result<KernelProgram> Module::analyse(std::string_view kernel, const ptx::Excerp
     }
   }
   const std::lock_guard lock(mutex_);
-  KM_TRY(need_whole(interruption));
+  KM_TRY(need_whole());
   return KernelProgram{program_, index_of(*program_, kernel), program_hash_};
 }
 
 /// The caller must hold mutex_.
-Status Module::need_whole(const Interruption& interruption) {
+Status Module::need_whole() {
   if (program_ != nullptr) return {};
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed, ptx::parse(ptx_, name_));
   program_hash_ = hash128(ptx_);
-  return analyse_whole(std::move(parsed), interruption);
+  return analyse_whole(std::move(parsed));
 }
 
-Result<KernelProgram> Module::program_of(std::string_view kernel,
-                                         const Interruption& interruption) {
+Result<KernelProgram> Module::program_of(std::string_view kernel) {
   if (!index_) return KernelProgram{program_, index_of(*program_, kernel), program_hash_};
   {
     const std::lock_guard lock(mutex_);
     if (kept_kernel_ == kernel && kept_.program != nullptr) return KernelProgram(kept_);
   }
-  return analyse(kernel, index_->excerpt({&kernel, 1}), interruption);
+  return analyse(kernel, index_->excerpt({&kernel, 1}));
 }
 
 void Module::forget_program() {
@@ -171,9 +169,8 @@ void Module::forget_program() {
 }
 
 Result<KernelFacts> Module::learn(const std::string& kernel) {
-  const CompileInterruption interruption(*context_, "kernel '" + kernel + "'");
   if (!index_) {
-    KM_ASSIGN(const KernelProgram program, program_of(kernel, interruption));
+    KM_ASSIGN(const KernelProgram program, program_of(kernel));
     return KernelFacts::of(program);
   }
   const std::string_view name = kernel;
@@ -183,11 +180,11 @@ Result<KernelFacts> Module::learn(const std::string& kernel) {
   if (cache != nullptr) {
     std::optional<KernelFacts> known = find_facts(*cache, key);
     if (known) {
-      KM_TRY(place(known->variables, interruption));
+      KM_TRY(place(known->variables));
       return std::move(*known);
     }
   }
-  KM_ASSIGN(KernelProgram program, analyse(kernel, excerpt, interruption));
+  KM_ASSIGN(KernelProgram program, analyse(kernel, excerpt));
   KernelFacts facts = KernelFacts::of(program);
   const bool is_own = facts.text_hash == excerpt.hash;
   if (cache != nullptr && is_own && facts.can_be_kept()) cache->keep(key, facts.write());
@@ -199,7 +196,7 @@ Result<KernelFacts> Module::learn(const std::string& kernel) {
 }
 
 /// Parses those of the variables that have no memory yet, and gives it to them.
-Status Module::place(std::span<const std::string> variables, const Interruption& interruption) {
+Status Module::place(std::span<const std::string> variables) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string_view> missing;
   for (const std::string& name : variables) {
@@ -208,8 +205,9 @@ Status Module::place(std::span<const std::string> variables, const Interruption&
   if (missing.empty()) return {};
   KM_ASSIGN(std::shared_ptr<const ptx::Module> parsed,
             ptx::parse_excerpt(ptx_, index_->excerpt(missing), name_));
-  if (ptx::uses_function_addresses(*parsed)) return need_whole(interruption);
+  if (ptx::uses_function_addresses(*parsed)) return need_whole();
   KM_TRY(ptx::check_program(*parsed));
+  const CompileInterruption interruption(*context_, "module '" + name_ + "'");
   KM_ASSIGN(const std::shared_ptr<const simt::Program> program,
             simt::Program::load(std::move(parsed), &interruption));
   return variables_.place(*program);
@@ -300,8 +298,7 @@ const Function* Module::kernel_at(uint64_t address) const {
 Result<kmb_global_info> Module::global(std::string_view name) {
   if (index_ && index_->has(name)) {
     const std::string variable(name);
-    const CompileInterruption interruption(*context_, "variable '" + variable + "'");
-    KM_TRY(place({&variable, 1}, interruption));
+    KM_TRY(place({&variable, 1}));
   }
   const std::lock_guard lock(mutex_);
   if (const kmb_global_info* info = variables_.find_visible(name)) return *info;

@@ -16,7 +16,6 @@
 #include "backends/cpu/module/module_variables.h"
 #include "backends/cpu/module/object_cache.h"
 #include "base/hash.h"
-#include "base/interruption.h"
 #include "base/occupancy.h"
 #include "ptx/index/module_index.h"
 #include "simt/engine.h"
@@ -150,7 +149,7 @@ class Module {
   Result<KernelFacts> learn(const std::string& kernel);
   /// Analyses the kernel, with what it refers to, if its module was not loaded at once, or has the
   /// program that learn() has just made.
-  Result<KernelProgram> program_of(std::string_view kernel, const Interruption& interruption);
+  Result<KernelProgram> program_of(std::string_view kernel);
   /// Frees the program that learn() has made.
   void forget_program();
   std::vector<uint64_t> addresses_of(std::span<const std::string> variables) const;
@@ -158,11 +157,10 @@ class Module {
  private:
   Module(Context* context, std::string_view ptx, std::string_view name);
   Status load_at_once();
-  Result<KernelProgram> analyse(std::string_view kernel, const ptx::Excerpt& excerpt,
-                                const Interruption& interruption);
-  Status analyse_whole(std::shared_ptr<const ptx::Module> parsed, const Interruption& interruption);
-  Status need_whole(const Interruption& interruption);
-  Status place(std::span<const std::string> variables, const Interruption& interruption);
+  Result<KernelProgram> analyse(std::string_view kernel, const ptx::Excerpt& excerpt);
+  Status analyse_whole(std::shared_ptr<const ptx::Module> parsed);
+  Status need_whole();
+  Status place(std::span<const std::string> variables);
   Status save_kernel(Function& function, std::span<const std::array<uint32_t, 3>> blocks,
                      ObjectMap* out);
   void note_addresses();
