@@ -45,6 +45,12 @@ void append(std::string* out, const Number& number) {
   out->append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
+bool holds_function(const Module& module, const Symbol& symbol) {
+  return std::any_of(
+      symbol.relocations.begin(), symbol.relocations.end(),
+      [&](const Relocation& relocation) { return module.symbols[relocation.symbol].is_function; });
+}
+
 /// True if the operand is a function and not the one that a call names.
 bool is_address(const Module& module, const Instruction& at, const Operand& operand) {
   const bool is_callee = at.opcode == Opcode::call && &operand == &at.operands[1];
@@ -123,17 +129,14 @@ Result<std::shared_ptr<const Module>> parse_excerpt(std::string_view text, const
 }
 
 bool uses_function_addresses(const Module& module) {
-  for (const Symbol& symbol : module.symbols) {
-    for (const Relocation& relocation : symbol.relocations) {
-      if (module.symbols[relocation.symbol].is_function) return true;
-    }
-  }
-  return std::any_of(
-      module.functions.begin(), module.functions.end(), [&](const Function& function) {
-        return std::any_of(function.code.begin(), function.code.end(), [&](const Instruction& at) {
-          return uses_addresses(module, function, at);
-        });
-      });
+  const auto holds = [&](const Symbol& symbol) { return holds_function(module, symbol); };
+  const auto uses = [&](const Function& function) {
+    return std::any_of(function.symbols.begin(), function.symbols.end(), holds) ||
+           std::any_of(function.code.begin(), function.code.end(),
+                       [&](const Instruction& at) { return uses_addresses(module, function, at); });
+  };
+  return std::any_of(module.symbols.begin(), module.symbols.end(), holds) ||
+         std::any_of(module.functions.begin(), module.functions.end(), uses);
 }
 
 }  // namespace km::ptx

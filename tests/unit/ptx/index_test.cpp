@@ -147,6 +147,8 @@ TEST(ModuleIndex, AddressesOfFunctionsAreSeen) {
   EXPECT_TRUE(index->excerpt({&k, 1}).calls_pointers);
   EXPECT_TRUE(uses_function_addresses(*parse_good(function + call)));
   EXPECT_TRUE(uses_function_addresses(*parse_good(function + ".global .u64 table[1] = {f};\n")));
+  EXPECT_TRUE(uses_function_addresses(
+      *parse_good(function + ".entry k() { .global .u64 table[1] = {f}; ret; }\n")));
   EXPECT_FALSE(uses_function_addresses(*parse_good(function + ".entry k() { call f; ret; }\n")));
 }
 
