@@ -49,6 +49,7 @@ constexpr Option kOptions[] = {
 struct Item {
   ImageKind kind{};
   uint32_t capability = 0;
+  std::string version;  // "[8,0]"
   bool is_in_fatbin = false, is_compressed = false;
   std::string content;  // PTX, or an ELF file
   std::string name;     // "app.1.sm_80.ptx"
@@ -69,6 +70,7 @@ Status add_fatbin(std::string_view bytes, std::vector<Item>* items) {
     Item item;
     item.kind = image.kind;
     item.capability = image.capability;
+    item.version = "[" + std::to_string(image.major) + "," + std::to_string(image.minor) + "]";
     item.is_in_fatbin = true;
     item.is_compressed = image.is_compressed();
     KM_ASSIGN(item.content, toolchain::unpack(image));
@@ -118,8 +120,8 @@ std::string heading(const Item& item) {
   if (!item.is_in_fatbin) return "";
   return std::string("\nFatbin ") + (item.is_ptx() ? "ptx" : "elf") +
          " code:\n================\narch = sm_" + std::to_string(item.capability) +
-         "\ncode version = " + (item.is_ptx() ? "[8,0]" : "[1,7]") +
-         "\nhost = linux\ncompile_size = 64bit\n" + (item.is_compressed ? "compressed\n" : "");
+         "\ncode version = " + item.version + "\nhost = linux\ncompile_size = 64bit\n" +
+         (item.is_compressed ? "compressed\n" : "");
 }
 
 std::string list(const std::vector<Item>& items, bool lists_ptx) {

@@ -141,6 +141,7 @@ int run(const toolchain::CommandLine& line) {
     for (const std::string& text : line.values(option)) {
       Result<NewImage> image = read_image(option, text);
       if (!image) return commands::fatal(kCommand, image.error().message, kFailure);
+      image->options = line.value("cmdline");
       images.push_back(std::move(*image));
     }
   }

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "base/cuda/compute_capability.h"
@@ -97,6 +98,30 @@ std::string compress(const std::string& text) {
   return packed;
 }
 
+struct Version {
+  uint16_t major, minor;
+};
+constexpr Version kElfVersion = {1, 7};
+
+/// The version that a PTX text begins with.
+Version isa_of(const std::string& text) {
+  constexpr std::string_view kDirective = ".version";
+  const size_t at = text.find(kDirective);
+  unsigned major = 0, minor = 0;
+  if (at != text.npos) std::sscanf(&text[at + kDirective.size()], "%u.%u", &major, &minor);
+  return {static_cast<uint16_t>(major), static_cast<uint16_t>(minor)};
+}
+
+/// The part of an entry's header that names the assembler's options: offset and length, then they.
+std::string options_part(const std::string& options) {
+  const uint32_t head[2] = {sizeof(FatbinEntry) + sizeof head,
+                            static_cast<uint32_t>(options.size())};
+  std::string part(reinterpret_cast<const char*>(head), sizeof head);
+  part += options;
+  part.resize(round_up(part.size() + 1, kPayloadAlignment));
+  return part;
+}
+
 std::string entry_of(const NewImage& image, bool compresses) {
   std::string payload = image.content;
   FatbinEntry entry{};
@@ -112,14 +137,18 @@ std::string entry_of(const NewImage& image, bool compresses) {
   // Text that is stored as it is ends in a zero.
   const bool is_plain_text = image.kind == ImageKind::kPtx && entry.text_bytes == 0;
   payload.resize(round_up(payload.size() + (is_plain_text ? 1 : 0), kPayloadAlignment));
+  const std::string options = image.kind == ImageKind::kPtx ? options_part(image.options) : "";
   entry.kind = static_cast<uint16_t>(image.kind);
   entry.attributes = kAttributes;
-  entry.header_bytes = sizeof entry;
+  entry.header_bytes = static_cast<uint32_t>(sizeof entry + options.size());
+  entry.options_offset = options.empty() ? 0 : sizeof entry;
   entry.payload_bytes = payload.size();
-  entry.major = 8;
+  const Version version = image.kind == ImageKind::kPtx ? isa_of(image.content) : kElfVersion;
+  entry.major = version.major;
+  entry.minor = version.minor;
   entry.capability = image.capability;
   entry.flags |= kFlagLinux64;
-  return std::string(reinterpret_cast<const char*>(&entry), sizeof entry) + payload;
+  return std::string(reinterpret_cast<const char*>(&entry), sizeof entry) + options + payload;
 }
 
 }  // namespace
@@ -147,6 +176,8 @@ Result<std::vector<FatbinImage>> list_fatbin(const char* bytes, uint64_t known_b
     FatbinImage image;
     image.kind = static_cast<ImageKind>(entry.kind);
     image.capability = entry.capability;
+    image.major = entry.major;
+    image.minor = entry.minor;
     image.flags = entry.flags;
     image.payload = {at + entry.header_bytes, entry.payload_bytes};
     if (image.is_compressed() && entry.compressed_bytes != 0) {

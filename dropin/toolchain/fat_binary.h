@@ -21,6 +21,7 @@ enum class ImageKind : uint16_t { kPtx = 1, kElf = 2 };
 struct FatbinImage {
   ImageKind kind{};
   uint32_t capability = 0;
+  uint16_t major = 0, minor = 0;  // of the PTX ISA, or of the format of cubins
   uint64_t flags = 0;
   std::string_view payload;     // as it is stored
   uint64_t unpacked_bytes = 0;  // if it is compressed
@@ -49,6 +50,7 @@ struct NewImage {
   ImageKind kind{};
   uint32_t capability = 0;
   std::string content;
+  std::string options;  // of the assembler, kept with PTX
 };
 /// Makes a fat binary. PTX is compressed by LZ4 on request, as nvcc does.
 std::string write_fatbin(std::span<const NewImage> images, bool compresses);

@@ -338,8 +338,9 @@ TEST(Containers, AreTakenFromFatBinaries) {
     EXPECT_EQ(read_image(fat.data(), fat.size(), 89, &found), CUDA_SUCCESS) << last_reason;
     EXPECT_EQ(found, kKernels);
   }
-  const std::vector<toolchain::NewImage> images{{toolchain::ImageKind::kElf, 86, image},
-                                                {toolchain::ImageKind::kPtx, 80, long_text()}};
+  const std::vector<toolchain::NewImage> images{
+      {toolchain::ImageKind::kElf, 86, image, ""},
+      {toolchain::ImageKind::kPtx, 80, long_text(), "-v"}};
   for (const bool compresses : {false, true}) {
     const std::string fat = toolchain::write_fatbin(images, compresses);
     EXPECT_EQ(toolchain::fatbin_bytes(fat.data()), fat.size());
