@@ -1,8 +1,7 @@
-// Instructions that came with sm_100. The device has to say capability 10.0 or more: CMake sets
-// KM_CPU_CC for groups of this name.
+// Instructions that came with sm_100. The device has to say capability 10.0: CMake sets KM_CPU_CC
+// for groups of this name.
 #include <bit>
-#include <cmath>
-#include <cstdlib>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -15,10 +14,16 @@ namespace {
 
 using std::vector;
 
+/// True if the device runs sm_100a, which is of capability 10.0 alone.
 bool is_newer_device() {
-  const char* capability = std::getenv("KM_CPU_CC");
-  return device_uri().rfind("cpu", 0) != 0 ||
-         (capability != nullptr && std::atof(capability) >= 10.0);
+  session();  // sets what CPU devices say
+  km_device device{};
+  require(km_device_open(device_uri().c_str(), &device), "km_device_open");
+  km_device_info info{};
+  info.struct_size = sizeof info;
+  require(km_device_info_get(device, &info), "km_device_info_get");
+  require(km_device_destroy(device), "km_device_destroy");
+  return info.compute_capability_major == 10 && info.compute_capability_minor == 0;
 }
 
 #define KM_NEEDS_SM_100() \
