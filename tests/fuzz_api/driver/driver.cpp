@@ -267,7 +267,7 @@ Word DriverApi::callback(int16_t type, Values&) {
 }
 
 void DriverApi::adjust(const Row& row, Values& values, Word* words) {
-  allow_log_options(!begins(row, "cuLinkCreate"));
+  allow_link_outputs(!begins(row, "cuLinkCreate"));
   constexpr Word kDefaultStreams = 3;  // none, legacy, per thread
   for (size_t i = 0; i < row.parameter_count; ++i) {
     const Parameter& parameter = row.parameters[i];

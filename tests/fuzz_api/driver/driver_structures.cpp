@@ -347,14 +347,16 @@ CUgraphNodeParams draw_node(Values& values, const Callbacks& callbacks) {
 }
 
 thread_local int t_options[512];
-thread_local bool t_logs_allowed = true;
+// The options of a link are written as long as it lives, which is longer than a call's memory.
+thread_local bool t_outputs_allowed = true;
 
 void fill_options(Values& values, int* memory, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     memory[i] = static_cast<int>(values.random.below(CU_JIT_NUM_OPTIONS + 2));
-    const bool is_log =
-        memory[i] >= CU_JIT_INFO_LOG_BUFFER && memory[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
-    if (is_log && !t_logs_allowed) memory[i] = CU_JIT_OPTIMIZATION_LEVEL;
+    const bool is_output =
+        memory[i] == CU_JIT_WALL_TIME ||
+        (memory[i] >= CU_JIT_INFO_LOG_BUFFER && memory[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+    if (is_output && !t_outputs_allowed) memory[i] = CU_JIT_OPTIMIZATION_LEVEL;
     t_options[i % 512] = memory[i];
   }
 }
@@ -451,7 +453,7 @@ bool fill_array(InputType type, Values& values, void* memory, size_t count) {
 
 }  // namespace
 
-void allow_log_options(bool allowed) { t_logs_allowed = allowed; }
+void allow_link_outputs(bool allowed) { t_outputs_allowed = allowed; }
 
 Word wait_address(Values& values) {
   uint64_t* const word = values.shared().host.words() + values.random.below(kPageBytes / 8);

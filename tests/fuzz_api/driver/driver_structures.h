@@ -17,7 +17,7 @@ void fill_structures(InputType type, Values& values, const Callbacks& callbacks,
                      size_t count, size_t size_bytes);
 /// Whether options of the next call may ask for logs: a linker writes those as long as it lives,
 /// and arrays of a call do not live that long.
-void allow_log_options(bool allowed);
+void allow_link_outputs(bool allowed);
 /// An address in the page of numbers that the fuzzer changes while streams wait.
 Word wait_address(Values& values);
 /// Arguments of a kernel: pointers to values that live as long as the call.
