@@ -8,6 +8,9 @@ namespace km::simt {
 
 namespace {
 
+// Local memory lies at multiples of a cache line. No access needs more than 32 bytes.
+constexpr uint64_t kLargestLocalAlign = 64;
+
 uint64_t place(uint64_t& end, const ptx::Symbol& symbol) {
   const uint64_t align = std::max<uint64_t>(symbol.align_bytes, 1);
   const uint64_t offset = round_up(end, align);
@@ -43,6 +46,8 @@ class Layouter {
       layout_.shared[key] = place(layout_.shared_static_bytes, symbol);
     } else if (symbol.space == ptx::Space::local && !layout_.local.count(key)) {
       layout_.local[key] = place(layout_.local_bytes, symbol);
+      const uint64_t align = std::min<uint64_t>(symbol.align_bytes, kLargestLocalAlign);
+      layout_.local_align_bytes = std::max(layout_.local_align_bytes, align);
     }
   }
 

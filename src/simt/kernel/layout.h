@@ -13,13 +13,15 @@ struct MemoryLayout {
   std::map<std::pair<bool, ptx::SymbolId>, uint64_t> shared, local;
   uint64_t shared_static_bytes = 0;  // dynamic shared memory starts at dynamic_offset()
   uint64_t local_bytes = 0;          // per thread
+  uint64_t local_align_bytes = 16;   // of each thread's local memory
 
   uint64_t dynamic_offset() const { return (shared_static_bytes + 15) / 16 * 16; }
-  /// The distance between the local memories of adjacent lanes. It is not a power of two, so that
-  /// the lanes do not map to one cache set.
+  /// The distance between the local memories of adjacent lanes. It is an odd multiple of the
+  /// alignment: a power of two would map the lanes to one cache set.
   uint64_t local_stride_bytes() const {
-    if (local_bytes == 0) return 0;
-    return (local_bytes + 15) / 16 * 16 + ((local_bytes + 15) / 16 % 2 == 0 ? 16 : 0);
+    const uint64_t units = (local_bytes + local_align_bytes - 1) / local_align_bytes;
+    if (units == 0) return 0;
+    return (units | 1) * local_align_bytes;
   }
 };
 
