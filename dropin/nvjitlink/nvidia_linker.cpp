@@ -80,7 +80,7 @@ struct NvidiaLinker {
 
 std::optional<NvidiaLinker> load() {
   for (const std::string& path : candidates()) {
-    const Result<Dylib> library = Dylib::open(path);
+    const Result<Dylib> library = Dylib::open_replaced(path);
     if (!library) continue;
     NvidiaLinker linker{};
     bool is_complete = true;

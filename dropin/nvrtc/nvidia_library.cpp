@@ -69,7 +69,7 @@ std::optional<Dylib> load() {
   NvrtcSearch search;
   std::string failures;
   for (const std::string& path : candidates(search)) {
-    Result<Dylib> library = Dylib::open(path);
+    Result<Dylib> library = Dylib::open_replaced(path);
     if (library && library->symbol("nvrtcCompileProgram") != nullptr) {
       log(LogLevel::kInfo, "cuda", "NVRTC at %s", path.c_str());
       load_builtins(*library, path);

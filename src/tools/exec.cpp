@@ -157,7 +157,9 @@ Status ExecCommand::prepare(const OwnLibraries& own, const ExecReportOwner& shar
   KM_TRY(set("KM_EXEC_REPORT", shared.name()));
   // NVTX's header-only annotations load the library in this variable.
   KM_TRY(suggest_file("NVTX_INJECTION64_PATH", own.folder() + "/libnvToolsExt.so.1"));
-  KM_TRY(suggest_file("TRITON_PTXAS_PATH", own.command_folder() + "/ptxas"));
+  for (const char* const variable : {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"}) {
+    KM_TRY(suggest_file(variable, own.command_folder() + "/ptxas"));
+  }
   // XLA would compile each product in dozens of ways to find the fastest for a GPU.
   KM_TRY(suggest_flag("XLA_FLAGS", "--xla_gpu_autotune_level", "0"));
   // JAX compares versions of libraries, also of some that answer on NVIDIA's driver only.

@@ -14,6 +14,7 @@ TOOL = os.environ["TEST_TOOL"]
 PROGRAMS = Path(os.environ["TEST_PROGRAMS"])
 NVIDIA = PROGRAMS / "nvidia"
 CUDA = Path(os.environ["TEST_CUDA"])
+NVRTC = next(map(str, Path(os.environ["KM_NVRTC"]).glob("**/libnvrtc.so.13")), None)
 
 
 def run(*words, options=(), **variables):
@@ -178,6 +179,21 @@ class Commands(unittest.TestCase):
         self.assertEqual(out, ["NVIDIA"], err)
         _, out, err = run(PROGRAMS / "becomes", self.wheels, options=("--no-replace", "nvidia-smi"))
         self.assertEqual(out, ["NVIDIA"], err)
+
+
+@unittest.skipUnless(NVRTC, "NVIDIA's NVRTC is not installed")
+class LibrariesThatOpenNvidias(unittest.TestCase):
+    def test_nvidias_nvrtc_is_opened_by_the_path_that_gave_ours(self):
+        script = ("import ctypes, sys\n"
+                  "nvrtc = ctypes.CDLL(sys.argv[1])\n"
+                  "program = ctypes.c_void_p()\n"
+                  "text = b'__global__ void kernel() {}'\n"
+                  "assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, None, 0, None,\n"
+                  "                                None) == 0\n"
+                  "assert nvrtc.nvrtcCompileProgram(program, 0, None) == 0\n"
+                  "print(any('cuda/13/libnvrtc' in line for line in open('/proc/self/maps')))")
+        code, out, err = run(sys.executable, "-c", script, NVRTC, KM_NVRTC=NVRTC)
+        self.assertEqual((code, out), (0, ["True"]), err)
 
 
 class DeviceFiles(unittest.TestCase):

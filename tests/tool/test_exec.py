@@ -47,7 +47,7 @@ class Exec(Case):
     @staticmethod
     def keeping(name):
         """The options with which a library stays the one that a test has made."""
-        replaced = ("libcudart", "libcublas.", "libcurand", "libnvrtc")
+        replaced = ("libcudart", "libcublas.", "libcurand", "libnvrtc", "libnvJitLink")
         return ("--no-replace", name) if name.startswith(replaced) else ()
 
     def test_a_program_finds_the_driver(self):
@@ -241,8 +241,8 @@ class Exec(Case):
             ("nvidia/cufft/lib/libcufft.so.12", asks, "the package that needs it has for CPUs"),
             ("nvidia/cu13/lib/libcudart.so.13", asks, "without --no-replace, which gives it /"),
             ("nvidia/cu13/lib/libcublas.so.13", asks, "cuda/13/libcublas.so.13"),
-            ("nvidia/cu13/lib/libnvJitLink.so.13", loads, "a GPU; pip uninstall nvidia-nvjitlink"),
-            ("triton/_C/libtriton.so", loads, "a GPU; have TRITON_PTXAS_PATH name a ptxas"),
+            ("nvidia/cu13/lib/libnvJitLink.so.13", loads, "without --no-replace nvJitLink"),
+            ("triton/_C/libtriton.so", loads, "let TRITON_PTXAS_PATH and"),
             ("odd/odd.so", loads, "give PTX instead"),
         ):  # fmt: skip
             path = os.path.join(packages, name)

@@ -16,18 +16,23 @@ struct PythonPackage {
   bool has_machine_code;  // generates or ships machine code of GPUs for the driver
 };
 
+// nvJitLink and ptxas of `exec` keep PTX in what they give.
+constexpr char kLinkerAdvice[] =
+    "run it by 'kernelmill exec', and without --no-replace nvJitLink, so that its PTX is kept";
 constexpr char kJaxAdvice[] =
-    "pip uninstall nvidia-cuda-nvcc nvidia-nvjitlink and put a ptxas that leaves PTX as it is on "
-    "PATH, or set JAX_PLATFORMS=cpu";
+    "run it by 'kernelmill exec' with its nvJitLink and ptxas, which keep PTX, or set "
+    "JAX_PLATFORMS=cpu";
 
 // The order is that in which packages are blamed for machine code.
 constexpr PythonPackage kPackages[] = {
-    {"triton/", "have TRITON_PTXAS_PATH name a ptxas that leaves PTX as it is", true},
+    {"triton/",
+     "run it by 'kernelmill exec', and let TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH name "
+     "its ptxas, which keeps PTX",
+     true},
     {"jaxlib/", kJaxAdvice, true},
     {"jax_plugins/", kJaxAdvice, true},
-    {"nvidia/cu13/lib/libnvJitLink", "pip uninstall nvidia-nvjitlink: the driver links PTX then",
-     true},
-    {"nvidia/nvjitlink/", "pip uninstall nvidia-nvjitlink-cu12: the driver links PTX then", true},
+    {"nvidia/cu13/lib/libnvJitLink", kLinkerAdvice, true},
+    {"nvidia/nvjitlink/", kLinkerAdvice, true},
     {"torch/", "use PyTorch's device \"cpu\": its wheels hold no PTX", true},
     {"cupy", "install CuPy from its sources with Kernelmill's runtime: no wheel of CuPy has it",
      false},

@@ -132,6 +132,13 @@ Result<Dylib> Dylib::open(const std::string& path) {
   return make_error(KM_ERROR_NOT_FOUND, "%s", reason != nullptr ? reason : "unknown reason");
 }
 
+Result<Dylib> Dylib::open_replaced(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return open(path);
+  // The linker compares paths by their letters, and after that files by their inodes.
+  return open(path.substr(0, slash) + "/." + path.substr(slash));
+}
+
 void* Dylib::symbol(const char* name) const { return dlsym(handle_, name); }
 
 void* symbol_of_process(const char* name) { return dlsym(RTLD_DEFAULT, name); }

@@ -16,6 +16,9 @@ class Dylib {
   /// Opens `path` with local symbols, all of them resolved; a name without '/' is looked up in the
   /// loader's search path. The error's text is the loader's.
   static Result<Dylib> open(const std::string& path);
+  /// Opens the file at `path` even if the dynamic linker knows one of our libraries by that path,
+  /// because it gave it to the program in the file's place.
+  static Result<Dylib> open_replaced(const std::string& path);
 
   /// Opens a private copy of the library in file `path`, even if the host program has loaded the
   /// library: the copy shares no state, and finds its own symbols first. It takes memory of the
