@@ -49,6 +49,15 @@ void collect_definitions(const ptx::Module& module, std::set<std::string, std::l
   }
 }
 
+/// NVIDIA's device runtime comes with PTX for the newest GPUs only; ours takes its place.
+bool holds_device_runtime(const std::vector<FatbinImage>& images) {
+  return std::any_of(images.begin(), images.end(), [](const FatbinImage& image) {
+    if (image.kind != ImageKind::kPtx) return false;
+    const auto text = ptx_of(image);
+    return text && is_device_runtime_text(*text);
+  });
+}
+
 }  // namespace
 
 InputKind kind_of(std::string_view bytes) {
@@ -87,6 +96,11 @@ InputStatus Linker::add_fatbins(const std::vector<std::string_view>& fatbins,
     const FatbinImage* const chosen = choose_image(*images, capability);
     if (chosen == nullptr) {
       if (images->empty()) continue;
+      if (holds_device_runtime(*images)) {
+        const auto status = add_text(device_runtime_ptx(), name);
+        if (status != InputStatus::kAdded) return status;
+        continue;
+      }
       return fail(InputStatus::kMachineCode, "the fat binary '" + name + "' holds no PTX for " +
                                                  options_.gpu_name +
                                                  ": build it with PTX (code=compute_75)");

@@ -105,7 +105,7 @@ class RunUsage(Case):
             "zeros:f32": "is not a shape",
             "zeros:f8[4]": "is not a shape",
             "f16:1,x": "'x' is not a number of type f16",
-            "zeros:f32[0]": "no elements",
+            "zeros:f32[0]": "without elements",
             "zeros:f32[four]": "'four' is not an extent",
             "zeros:f32[99999999999999999999]": "is not an extent",
             "zeros:f64[9999999999,9999999999]": "more than 64 TiB",

@@ -127,7 +127,7 @@ static void nodes_and_dependencies_can_be_read(void** state) {
   assert_int_equal(info.value, 0xABCD);
   assert_int_equal(info.value_size_bytes, 2);
   EXPECT(KM_ERROR_INVALID_ARGUMENT, km_graph_node_info_get(graph, 4, &info));
-  expect_message("no node of the graph");
+  expect_message("not a node of the graph");
   OK(km_function_destroy(same));
   OK(km_graph_destroy(graph));
   OK(km_slice_destroy(a));
