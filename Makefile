@@ -12,7 +12,7 @@ BUILD := build/release
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
-        test-asan test-ubsan test-tsan test-gpu test-clients test-clients-long setup clean
+        test-asan test-ubsan test-tsan test-gpu test-long test-clients test-clients-long setup clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,10 @@ build: ## the library, the CPU plugin, the command (the default)
 demo: ## runs CUDA kernels on a photograph and shows where the pictures are
 	@scripts/demo.sh $(PRESET)
 
-test: ## builds everything and runs all tests
+test: ## builds everything and runs the tests, but for those of test-long
 	@scripts/test.sh $(PRESET)
+test-long: ## bindings with compilers and features beside the usual ones, which take minutes
+	@scripts/test.sh $(PRESET) long
 
 test-asan: ## the tests of the C ABI under AddressSanitizer
 	@scripts/test.sh asan

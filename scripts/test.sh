@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh PRESET: set-up, build, all tests; says how long that took and closes with
-# "N passed, N failed". In sanitizer builds: the tests of the C ABI and of faults.
+# test.sh PRESET [long]: set-up, build, all tests but those of the label `long`, or these alone;
+# says how long that took and closes with "N passed, N failed". In sanitizer builds: the tests of
+# the C ABI and of faults.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/duration.sh
@@ -8,7 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=$1
 export KM_CACHE_DIR=${KM_CACHE_DIR:-off}  # what is tested is made anew
 targets=()
-select=()
+select=(-LE '^long$')
+[[ ${2:-} != long ]] || select=(-L '^long$')
 wrap=()
 case $preset in
   asan | ubsan | tsan)
