@@ -123,7 +123,9 @@ KM_API km_status km_module_function_name(km_module module, uint32_t index, char*
  * module. CUDA: cuModuleGetFunction.
  * Status: KM_ERROR_INVALID_ARGUMENT when `name` is null; KM_ERROR_NOT_FOUND when the module has no
  *   such kernel, with the most similar name and the list of kernels; KM_ERROR_UNSUPPORTED_PTX when
- *   it is one that the device cannot run, with the instruction and its line.
+ *   it is one that the device cannot run, with the instruction and its line; KM_ERROR_INVALID_PTX
+ *   when the kernel's text is wrong and the module is one of 64 KiB of PTX or more, whose kernels
+ *   CPU devices read when they are first asked for.
  */
 KM_API km_status km_module_function(km_module module, const char* name,
                                     km_function* out_function) KM_NOEXCEPT;
@@ -131,7 +133,8 @@ KM_API km_status km_module_function(km_module module, const char* name,
 /** A global or constant variable of a module as a slice, which is the caller's to destroy and keeps
  * the module. CUDA: cuModuleGetGlobal.
  * Status: KM_ERROR_INVALID_ARGUMENT when `name` is null; KM_ERROR_NOT_FOUND when the module has no
- *   such variable; the sticky error.
+ *   such variable; KM_ERROR_INVALID_PTX when its text is wrong, as for km_module_function; the
+ *   sticky error.
  */
 KM_API km_status km_module_global(km_module module, const char* name,
                                   km_slice* out_slice) KM_NOEXCEPT;

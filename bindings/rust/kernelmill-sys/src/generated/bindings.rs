@@ -4455,8 +4455,9 @@ functions! {
    KM_ERROR_INVALID_ARGUMENT when `name` is null, or when `out_function` is null;
    KM_ERROR_NOT_FOUND when the module has no such kernel, with the most similar name and the list
    of kernels; KM_ERROR_UNSUPPORTED_PTX when it is one that the device cannot run, with the
-   instruction and its line; KM_ERROR_CONTEXT_LOST when the context of `module` was reset after
-   its creation.*/
+   instruction and its line; KM_ERROR_INVALID_PTX when the kernel's text is wrong and the module
+   is one of 64 KiB of PTX or more, whose kernels CPU devices read when they are first asked for;
+   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation.*/
     pub fn km_module_function(
         module: km_module,
         name: *const ::core::ffi::c_char,
@@ -4471,8 +4472,9 @@ functions! {
 
  Status: KM_SUCCESS; KM_ERROR_INVALID_HANDLE when `module` is not a live module;
    KM_ERROR_INVALID_ARGUMENT when `name` is null, or when `out_slice` is null; KM_ERROR_NOT_FOUND
-   when the module has no such variable; the sticky error of the context when a kernel failed;
-   KM_ERROR_CONTEXT_LOST when the context of `module` was reset after its creation.*/
+   when the module has no such variable; KM_ERROR_INVALID_PTX when its text is wrong, as for
+   km_module_function; the sticky error of the context when a kernel failed; KM_ERROR_CONTEXT_LOST
+   when the context of `module` was reset after its creation.*/
     pub fn km_module_global(
         module: km_module,
         name: *const ::core::ffi::c_char,
