@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace km::commands {
 
 std::vector<std::string> words_of(int count, char** words) {
@@ -15,7 +17,11 @@ void print(std::string_view text) {
   std::fflush(stdout);
 }
 
-void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void print_error(std::string_view text) {
+  // Names of files and words of their texts may hold control sequences of terminals.
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
 
 int fatal(std::string_view command, std::string_view text, int exit_code) {
   print_error(std::string(command) + " fatal   : " + std::string(text) + "\n");

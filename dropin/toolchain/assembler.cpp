@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/printable.h"
 #include "dropin/toolchain/container.h"
 #include "dropin/toolchain/ptx_edits.h"
 #include "dropin/toolchain/ptx_scanner.h"
@@ -30,7 +31,8 @@ class Report {
   [[gnu::format(printf, 2, 3)]] void info(const char* format, ...);
   [[gnu::format(printf, 2, 3)]] void warning(const char* format, ...);
   void at_line(uint32_t line, const char* kind, const std::string& text) {
-    errors_ += "ptxas " + name_ + ", line " + std::to_string(line) + "; " + kind + text + "\n";
+    errors_ += printable("ptxas " + name_ + ", line " + std::to_string(line) + "; " + kind + text);
+    errors_ += '\n';
   }
   void aborted() { fatal("Ptx assembly aborted due to errors"); }
 
@@ -56,7 +58,7 @@ std::string Report::formatted(const char* format, va_list arguments) {
   std::string text(static_cast<size_t>(std::max(length, 0)) + 1, '\0');
   std::vsnprintf(text.data(), text.size(), format, arguments);
   text.back() = '\n';
-  return text;
+  return printable(text);
 }
 
 void Report::fatal(const char* format, ...) {

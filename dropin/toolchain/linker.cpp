@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/printable.h"
 #include "dropin/toolchain/container.h"
 #include "dropin/toolchain/device_runtime.h"
 #include "dropin/toolchain/fat_binary.h"
@@ -70,7 +71,7 @@ InputKind kind_of(std::string_view bytes) {
 }
 
 InputStatus Linker::fail(InputStatus status, const std::string& message) {
-  errors_ += message + "\n";
+  errors_ += printable(message) + "\n";
   return status;
 }
 
@@ -159,7 +160,8 @@ bool Linker::find_undefined() {
     for (const auto* names : {&unresolved.functions, &unresolved.variables}) {
       for (const std::string& name : *names) {
         if (defined.contains(name)) continue;
-        errors_ += "error   : Undefined reference to '" + name + "' in '" + input.text.name + "'\n";
+        errors_ += printable("error   : Undefined reference to '" + name + "' in '" +
+                             input.text.name + "'\n");
         has_undefined = true;
       }
     }
@@ -177,7 +179,7 @@ std::string Linker::link() {
   }
   const auto linked = link_ptx(texts);
   if (!linked) {
-    errors_ += "error   : " + linked.error().message + "\n";
+    errors_ += printable("error   : " + linked.error().message + "\n");
     return {};
   }
   if (!options_.is_relocatable && find_undefined()) return {};

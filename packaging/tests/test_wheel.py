@@ -78,8 +78,6 @@ class Wheel(Case):
     def test_numbas_tests_pass_through_the_wheel(self):
         """The way is pip install *.whl && kernelmill exec -- python -m pytest some_numba_tests."""
         self.install("-r", ROOT / "tests/clients/numba.txt")
-        # It makes machine code of GPUs: without it numba has the driver link.
-        self.run_here(self.bin / "pip", "uninstall", "--quiet", "--yes", "nvidia-nvjitlink")
         # The files themselves have no package above them that pytest could name them by.
         imports = [f"from numba.cuda.tests.cudapy.test_{name} import *\n" for name in NUMBA_TESTS]
         (self.folder / "test_numba.py").write_text("".join(imports))

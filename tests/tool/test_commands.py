@@ -103,6 +103,15 @@ class Ptxas(Commands):
         self.command("ptxas", "-arch=compute_80", "k.ptx", "-o", "o")  # parses alone
         self.assertFalse(os.path.exists(self.path("o")))
 
+    def test_control_bytes_do_not_reach_the_terminal(self):
+        for name, text in (("k.ptx", ".version 8.\x1b[31m0\n.target sm_80\n"),
+                           ("k.ptx", ".version 8.0\n.target sm_\x07\n"),
+                           ("\x1b[2J.ptx", "nothing")):
+            self.write(name, text)
+            _, said = self.command("ptxas", "-arch=sm_80", name, "-o", "k", expect=255)
+            self.assertNotRegex(said, "[\x00-\x08\x0b-\x1f\x7f]")
+            self.assertIn("\\x", said)
+
     def test_failures_have_the_assemblers_words(self):
         self.write("k.ptx", KERNEL)
         self.write("caller.ptx", CALLER)
