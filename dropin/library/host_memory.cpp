@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "dropin/library/driver.h"
 
@@ -52,6 +53,19 @@ bool read_host_text(const char* text, size_t most_bytes, std::string* out) {
     return out->size() <= most_bytes;
   }
   return false;
+}
+
+size_t read_host_words(const char* const* words, size_t count, size_t most_bytes,
+                       std::vector<std::string>* out) {
+  for (size_t i = 0; i < count; ++i) {
+    const char* word = nullptr;
+    std::string text;
+    const bool is_read = words != nullptr && read_host(words + i, &word) && word != nullptr &&
+                         read_host_text(word, most_bytes, &text);
+    if (!is_read) return i;
+    out->push_back(std::move(text));
+  }
+  return count;
 }
 
 }  // namespace km::library

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/arch/constants.h"
 
@@ -57,5 +59,15 @@ bool write_host(T* to, const T& value) noexcept {
 /// Reads a program's string without its terminating zero. Returns false if it cannot be read to its
 /// end or is longer than `most_bytes`.
 bool read_host_text(const char* text, size_t most_bytes, std::string* out);
+
+/// Reads `count` strings of a program's list. Returns how many were read: fewer than `count` if the
+/// next one cannot be read or is longer than `most_bytes`.
+size_t read_host_words(const char* const* words, size_t count, size_t most_bytes,
+                       std::vector<std::string>* out);
+
+/// The bytes of a log that a program gets: none of an empty log, otherwise a zero at the end.
+inline std::string_view with_zero(const std::string& log) {
+  return log.empty() ? std::string_view() : std::string_view(log.c_str(), log.size() + 1);
+}
 
 }  // namespace km::library

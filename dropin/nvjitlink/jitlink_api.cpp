@@ -41,6 +41,7 @@ const char* JitLinkLibrary::name_of(nvJitLinkResult result) noexcept {
 namespace {
 
 using library::read_host;
+using library::with_zero;
 using library::write_host;
 
 constexpr size_t kMostTextBytes = size_t{1} << 20;
@@ -73,21 +74,9 @@ nvJitLinkResult write_bytes(void* out, std::string_view bytes) {
                                                      : invalid("the result cannot be written");
 }
 
-/// An empty log has no bytes, any other one a zero at its end.
-std::string_view with_zero(const std::string& log) {
-  return log.empty() ? std::string_view() : std::string_view(log.c_str(), log.size() + 1);
-}
-
 nvJitLinkResult read_words(uint32_t count, const char** words, std::vector<std::string>* out) {
-  for (uint32_t i = 0; i < count; ++i) {
-    const char* word = nullptr;
-    std::string text;
-    const bool is_read = words != nullptr && read_host(words + i, &word) && word != nullptr &&
-                         library::read_host_text(word, kMostTextBytes, &text);
-    if (!is_read) return invalid("option %u cannot be read", i);
-    out->push_back(std::move(text));
-  }
-  return NVJITLINK_SUCCESS;
+  const size_t read = library::read_host_words(words, count, kMostTextBytes, out);
+  return read == count ? NVJITLINK_SUCCESS : invalid("option %zu cannot be read", read);
 }
 
 /// Adds a failed input's reasons to those that the frame logs.

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/process/dylib.h"
 #include "compile/find.h"
+#include "dropin/library/own_files.h"
 
 namespace km::nvjitlink {
 namespace {
@@ -18,23 +19,13 @@ namespace fs = std::filesystem;
 constexpr const char* kFolders[] = {".", "lib64", "lib", "nvidia/cu13/lib", "nvidia/nvjitlink/lib"};
 const std::string kOwnName = "libnvJitLink.so." + std::to_string(KM_JITLINK_MAJOR);
 
-/// True if the file belongs to this installation, whose folders of single CUDA versions lie beside
-/// each other.
-bool is_own(const fs::path& path) {
-  std::error_code ignored;
-  const fs::path own =
-      fs::weakly_canonical(folder_of_code(reinterpret_cast<const void*>(&is_own)), ignored);
-  const fs::path folder = fs::weakly_canonical(path, ignored).parent_path();
-  return folder == own.parent_path() || folder.parent_path() == own.parent_path();
-}
-
 void add_below(const std::string& root, std::vector<std::string>* found) {
   for (const char* folder : kFolders) {
     for (const std::string& name :
          {kOwnName, std::string("libnvJitLink.so.13"), std::string("libnvJitLink.so.12")}) {
       std::error_code ignored;
       const fs::path path = fs::path(root) / folder / name;
-      if (fs::exists(path, ignored) && !is_own(path)) found->push_back(path.string());
+      if (fs::exists(path, ignored) && !library::is_own_file(path)) found->push_back(path.string());
     }
   }
 }

@@ -1,4 +1,5 @@
 // The exported functions of NVIDIA's PTX compiler as a library.
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@ namespace km::nvptxcompiler {
 namespace {
 
 using library::read_host;
+using library::with_zero;
 using library::write_host;
 
 constexpr toolchain::Release kRelease = {KM_PTXCOMPILER_MAJOR, KM_PTXCOMPILER_MINOR};
@@ -96,21 +98,10 @@ nvPTXCompileResult give_bytes(void* out, std::string_view bytes) {
                                                      : invalid("the result cannot be written");
 }
 
-/// An empty log has no bytes, any other one a zero at its end.
-std::string_view with_zero(const std::string& log) {
-  return log.empty() ? std::string_view() : std::string_view(log.c_str(), log.size() + 1);
-}
-
 nvPTXCompileResult read_words(int count, const char* const* words, std::vector<std::string>* out) {
-  for (int i = 0; i < count; ++i) {
-    const char* word = nullptr;
-    std::string text;
-    const bool is_read = words != nullptr && read_host(words + i, &word) && word != nullptr &&
-                         library::read_host_text(word, kMostTextBytes, &text);
-    if (!is_read) return invalid("option %d cannot be read", i);
-    out->push_back(std::move(text));
-  }
-  return NVPTXCOMPILE_SUCCESS;
+  const auto wanted = static_cast<size_t>(std::max(count, 0));
+  const size_t read = library::read_host_words(words, wanted, kMostTextBytes, out);
+  return read == wanted ? NVPTXCOMPILE_SUCCESS : invalid("option %zu cannot be read", read);
 }
 
 nvPTXCompileResult result_of(toolchain::AssemblyStatus status) {

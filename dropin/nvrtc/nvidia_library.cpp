@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/process/dylib.h"
 #include "compile/find.h"
+#include "dropin/library/own_files.h"
 
 namespace km::nvrtc {
 namespace {
@@ -17,31 +18,15 @@ namespace fs = std::filesystem;
 
 const std::string kOwnName = "libnvrtc.so." + std::to_string(KM_NVRTC_MAJOR);
 
-/// This installation's folder of CUDA libraries, including the folders of single CUDA versions.
-fs::path own_folder() {
-  const std::string own = folder_of_code(reinterpret_cast<const void*>(&own_folder));
-  std::error_code ignored;
-  return fs::weakly_canonical(fs::path(own), ignored).parent_path();
-}
-
-/// True if the file belongs to this installation: loading it would forward calls to this library
-/// again.
-bool is_own(const std::string& path, const fs::path& own) {
-  std::error_code ignored;
-  const fs::path folder = fs::weakly_canonical(path, ignored).parent_path();
-  return folder == own || folder.parent_path() == own;
-}
-
 /// Files that may be NVIDIA's library: those that the loader would find without this one, then
 /// those that km_compile finds. Files of this version come first.
 std::vector<std::string> candidates(NvrtcSearch& search) {
   const NvrtcSurroundings surroundings = nvrtc_surroundings();
   search = search_nvrtc(surroundings);
   std::vector<std::string> paths;
-  const fs::path own = own_folder();
   const auto add = [&](const std::string& path) {
     std::error_code ignored;
-    if (fs::exists(path, ignored) && !is_own(path, own)) paths.push_back(path);
+    if (fs::exists(path, ignored) && !library::is_own_file(path)) paths.push_back(path);
   };
   if (surroundings.km_nvrtc.empty()) {
     for (const std::string& folder : loader_folders()) add(folder + "/" + kOwnName);
