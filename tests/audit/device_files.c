@@ -94,7 +94,7 @@ int main(void) {
       odd = kWays[i].name;
     }
   }
-  // What is not the driver's is as it was.
+  // Files that are not the driver's are as they were.
   if (access("/dev/nvidia7", F_OK) == 0 || access("/dev/nvidia1x", F_OK) == 0) return 3;
   if (stat("/proc/driver/nvidiafs", &about) == 0 || errno != ENOENT) return 4;
   if (stat("/dev/null", &about) != 0 || open("/dev", O_RDONLY | O_WRONLY) >= 0) return 5;

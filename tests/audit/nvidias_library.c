@@ -1,4 +1,4 @@
-// What stands for a library of NVIDIA's: its version is -1, which none of ours has.
+// Stands for a library of NVIDIA's: its version is -1, which none of ours has.
 int cudaRuntimeGetVersion(int* version);
 
 int cudaRuntimeGetVersion(int* version) {

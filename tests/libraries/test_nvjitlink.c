@@ -250,7 +250,7 @@ static void options_are_checked(void** state) {
   OK(nvJitLinkDestroy(&link));
 }
 
-/* Where NVIDIA's library is missing, its absence is named. */
+/* A missing library of NVIDIA's is named. */
 static void link_time_optimisation_names_what_it_needs(void** state) {
   const char* const options[] = {"-arch=sm_80", "-lto"};
   nvJitLinkHandle link = NULL;

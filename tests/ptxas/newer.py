@@ -24,7 +24,7 @@ OLDER = "sm_90a"
 TARGETS = tuple("sm_" + target for target in
                 "100 100a 100f 103a 103f 110a 110f 120 120a 120f 121a".split())
 
-# By what a line begins with, or has in it.
+# Keyed by the beginning of a line, or by a part of it.
 EXCEPTIONS = (
     ("multimem.", "not in the engine: e4m3 and e5m2 are taken of sm_120f too"),
     ("tex.", "coordinates are counted when a kernel runs"),
