@@ -55,8 +55,7 @@ CUresult read_fatbin(const char* image, uint64_t known_bytes, int capability, st
   if (least != UINT32_MAX) {
     return fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
                 "the PTX in the fat binary is for compute capability %u.%u; this device has %d.%d. "
-                "KM_CPU_CC=%u.%u (kernelmill exec --cc) raises it; wgmma and tensor maps are not "
-                "there",
+                "KM_CPU_CC=%u.%u (kernelmill exec --cc) raises it",
                 least / 10, least % 10, capability / 10, capability % 10, least / 10, least % 10);
   }
   const std::string advice = advice_for_python_machine_code();

@@ -53,7 +53,6 @@ class FiberBlock : public ResidentBlock {
     void* fake_stack = nullptr;
     void* tsan_fiber = nullptr;
     uint32_t index = 0;
-    uint32_t barrier = 0;
     uint32_t predicates = 0;
     uint64_t pc = 0;  // where the warp last waited
   };

@@ -285,7 +285,8 @@ void RegionCode::go_to_next(uint32_t index, const std::vector<Value*>& edge_mask
 
 /// Generates the copies that go_to_next() requested.
 void RegionCode::emit_copies_for_all() {
-  for (const auto& [step, copy] : copies_for_all_) {
+  for (size_t i = 0; i < copies_for_all_.size(); ++i) {  // a copy may ask for further ones
+    const auto [step, copy] = copies_for_all_[i];
     heads_[step] = bodies_[step] = copy;
     b_.SetInsertPoint(copy);
     masks_.begin_copy(step);
