@@ -1,4 +1,5 @@
 // Modules and functions.
+#include "base/env.h"
 #include "core/object/callback.h"
 #include "dropin/cuda/module/module.h"
 #include "dropin/toolchain/ptx_edits.h"
@@ -60,7 +61,8 @@ CUresult cuModuleUnload(CUmodule handle) {
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return guard(__func__, [&]() -> CUresult {
     CU_REQUIRE(mode);
-    *mode = CU_MODULE_LAZY_LOADING;
+    *mode = foreign_env("CUDA_MODULE_LOADING") == "EAGER" ? CU_MODULE_EAGER_LOADING
+                                                          : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
   });
 }

@@ -14,6 +14,16 @@ Config& stored() {
   return config;
 }
 
+/// NVIDIA's own variable has a say, because programs that want all errors at load set it.
+Status load_lazy_size(Config* config) {
+  constexpr uint64_t kNeverKib = uint64_t{1} << 40;
+  const bool is_eager = foreign_env("CUDA_MODULE_LOADING") == "EAGER";
+  const uint64_t usual_kib = is_eager ? kNeverKib : config->lazy_bytes >> 10;
+  KM_ASSIGN(const uint64_t kib, env_integer(EnvVar::KM_CPU_LAZY_KIB, 0, kNeverKib, usual_kib));
+  config->lazy_bytes = kib << 10;
+  return {};
+}
+
 Status load_capability(Config* config) {
   uint32_t capability = kDefaultComputeCapability;
   if (const std::optional<std::string> text = env(EnvVar::KM_CPU_CC)) {
@@ -88,9 +98,7 @@ Status load_config() {
   KM_TRY(load_mode(&config));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
-  KM_ASSIGN(const uint64_t lazy_kib,
-            env_integer(EnvVar::KM_CPU_LAZY_KIB, 0, uint64_t{1} << 40, config.lazy_bytes >> 10));
-  config.lazy_bytes = lazy_kib << 10;
+  KM_TRY(load_lazy_size(&config));
   // An unknown cache size counts as unlimited, so that no launch uses non-temporal stores.
   const uint64_t known_kib = last_level_cache_bytes() >> 10;
   KM_ASSIGN(const uint64_t cache_kib, env_integer(EnvVar::KM_CPU_CACHE_KIB, 0, uint64_t{1} << 40,
