@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares what Kernelmill and ptxas take: lines of all PTX in the repository, changed at random.
 
-    compare.py --verdicts PROGRAM [--lines N] [--random N] [--cuda FOLDER-WITH-PTX] [--report FILE]
+    compare.py --verdicts PROGRAM [--lines N] [--random N] [--cuda FOLDER-WITH-PTX]
+               [--table FILE] [--targets NAME,NAME]
 
 Each line is put into a kernel of its own. What only one of the two takes is printed by reason, and
 the exit status is 1 if some of it has none (reasons.py).
@@ -76,11 +77,16 @@ class Comparison:
                 self.differences.append((version, target, line, refusal, answer))
 
 
-def batches(lines, count, generator):
+def of_table(path):
+    """The instructions of a table of tests/data."""
+    return [row.split("\t")[-1] for row in pathlib.Path(path).read_text().splitlines()]
+
+
+def batches(lines, count, generator, settings):
     """Changed lines by setting, in portions."""
     mutator = mutate.Mutator(generator)
-    total = sum(weight for _, _, weight in SETTINGS)
-    for version, target, weight in SETTINGS:
+    total = sum(weight for _, _, weight in settings)
+    for version, target, weight in settings:
         wanted = count * weight // total
         changed = {}
         for line in lines:
@@ -115,6 +121,8 @@ def main():
     parser.add_argument("--lines", type=int, default=100000)
     parser.add_argument("--random", type=int, default=1)
     parser.add_argument("--cuda", help="a folder with the PTX that NVRTC makes of tests/kernels")
+    parser.add_argument("--table", help="a table of tests/data, instead of the repository's PTX")
+    parser.add_argument("--targets", help="those of SETTINGS to compare, with commas between")
     parser.add_argument("--only", help="a file of lines to compare as they are")
     parser.add_argument("--shown", type=int, default=200)
     arguments = parser.parse_args()
@@ -133,7 +141,10 @@ def main():
         work = [(version, target, lines[start:start + SWEEP_BATCH])
                 for start in range(0, len(lines), SWEEP_BATCH)]
     else:
-        work = batches(collected(folders), arguments.lines, generator)
+        lines = of_table(arguments.table) if arguments.table else collected(folders)
+        wanted = arguments.targets.split(",") if arguments.targets else None
+        settings = [each for each in SETTINGS if not wanted or each[1] in wanted]
+        work = batches(lines, arguments.lines, generator, settings)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for results in pool.map(lambda item: comparison.run(*item), work):
             comparison.add(results)

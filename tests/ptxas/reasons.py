@@ -20,7 +20,7 @@ def _is_tensor_copy(line):
 
 
 def _crashes(_version, _target, _line, refusal, _answer):
-    return "crashed" in refusal or "did not end" in refusal
+    return any(text in refusal for text in ("crashed", "did not end", "Internal compiler error"))
 
 
 def _checked_later(_version, _target, line, refusal, _answer):
@@ -54,12 +54,15 @@ def _wrong_sum_type(_version, _target, line, refusal, _answer):
 
 def _order(_version, _target, line, refusal, _answer):
     refusals = ("Unknown modifier", "Unexpected instruction types", "Not a name of any known")
-    return any(text in refusal for text in refusals) or line.startswith(
-        ("barrier.wait.cluster", "barrier.arrive.cluster"))
+    late_async = re.match(r"(?:st|red)\.(?!async)\S*\.async", line) is not None
+    return any(text in refusal for text in refusals) or (bool(refusal) and late_async) or \
+        line.startswith(("barrier.wait.cluster", "barrier.arrive.cluster"))
 
 
 def _literal(_version, _target, line, refusal, _answer):
     refused = "Parsing error" in refusal or "Constant expression type mismatch" in refusal
+    if "async" in line and re.search(r"%\w+\+-?\d", line):
+        return refused  # a sum as the value of st.async and red.async
     return refused and re.search(r"0[fFdD][\da-fA-F]{8}|\d\.\d", line) is not None
 
 
@@ -86,7 +89,9 @@ def _special_in_conversion(_version, _target, _line, refusal, _answer):
 
 def _memory_operands(_version, _target, line, refusal, _answer):
     refusals = ("Arguments mismatch", "State space mismatch", "Illegal state space",
-                "32-bit address", "Vector expected", "without '.noComplete'")
+                "32-bit address", "Vector expected", "without '.noComplete'",
+                "Vector operand is not allowed", "Immediate addresses allowed", "out of range",
+                "must be register")
     opcodes = ("mbarrier", "cp", "red", "st", "prefetchu", "mma", "match", "dp4a")
     return _opcode(line) in opcodes and any(text in refusal for text in refusals)
 

@@ -116,26 +116,29 @@ class OperandChecker {
            std::string(text_of(space)) + " space have 64";
   }
 
-  bool is_plain_access() const {
+  bool is_access() const {
     const Opcode op = instruction_.opcode;
-    const bool plain = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu ||
-                       op == Opcode::atom || op == Opcode::red;
-    return plain && !instruction_.has(Modifier::async) && !instruction_.has(Modifier::bulk);
+    return op == Opcode::ld || op == Opcode::st || op == Opcode::ldu || op == Opcode::atom ||
+           op == Opcode::red;
+  }
+  bool is_plain_access() const {
+    return is_access() && !instruction_.has(Modifier::async) && !instruction_.has(Modifier::bulk);
   }
 
   /// ld.shared requires a variable in .shared; without a space the address is generic.
   std::string check_space(const Operand& operand) const {
     const Symbol& symbol = symbol_of(module_, function_, operand);
     if (symbol.is_function) return quote(symbol.name) + " is a function, not a variable";
-    if (is_plain_access() && kind_of(symbol.type) == TypeKind::opaque) {
+    if (is_access() && kind_of(symbol.type) == TypeKind::opaque) {
       return quote(symbol.name) + " is a texture, sampler or surface: it cannot be accessed";
     }
     Opcode op = instruction_.opcode;
     bool strict = op == Opcode::ld || op == Opcode::st || op == Opcode::ldu || op == Opcode::atom ||
                   op == Opcode::red || op == Opcode::prefetch || op == Opcode::discard ||
                   op == Opcode::applypriority;
-    if (!strict || instruction_.has(Modifier::async)) return "";
-    Space wanted = space_of(instruction_);
+    const bool is_launch_control = op == Opcode::clusterlaunchcontrol;
+    if (!is_launch_control && (!strict || instruction_.has(Modifier::async))) return "";
+    const Space wanted = is_launch_control ? Space::shared : space_of(instruction_);
     if (wanted == symbol.space) return "";
     if (wanted == Space::generic && symbol.space == Space::global) return "";
     std::string found =

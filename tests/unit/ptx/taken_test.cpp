@@ -435,6 +435,28 @@ TEST(Header, RowsOf256Bits) {
   EXPECT_NE(newer_error("sm_100a", "redux.sync.min.f32 %f1, %f2, %f3"), "") << "a mask";
 }
 
+TEST(Header, AsynchronousInstructionsTakeVariablesThatFit) {
+  const auto error = [](const std::string& instruction) {
+    const std::string text =
+        ".version 9.5\n.target sm_100a\n.address_size 64\n"
+        ".global .texref tex;\n.global .align 16 .b8 g[16];\n"
+        ".shared .align 16 .b8 s[16];\n.entry k() {\n"
+        ".reg .b32 %r<3>; .reg .b64 %rd<3>;\n" +
+        instruction + ";\nret;\n}\n";
+    const auto module = parse(text, "t.ptx");
+    return module ? std::string() : module.error().message;
+  };
+  EXPECT_EQ(error("st.async.release.gpu.b32 [%rd1], %r1"), "");
+  EXPECT_NE(error("st.async.release.gpu.b32 [tex], %r1"), "");
+  EXPECT_NE(error("red.async.release.gpu.add.u32 [tex], %r1"), "");
+  EXPECT_NE(error("st.bulk [tex], %rd1, 0"), "");
+  const std::string cancel =
+      "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 ";
+  EXPECT_EQ(error(cancel + "[s], [%rd1]"), "");
+  EXPECT_THAT(error(cancel + "[g], [%rd1]"),
+              testing::HasSubstr("is in .global, expected one in .shared"));
+}
+
 std::string program_error(const std::string& text) {
   auto module = parse_good(std::string(kHeader) + text);
   if (!module) return "";
