@@ -42,6 +42,6 @@ constexpr unsigned kSpecialRegisters = 0
 #undef KM_PTX_SPECIAL_REGISTER
 }  // namespace count
 
-static_assert(count::kModifiers <= 512, "Instruction::modifier_bits holds 512");
+static_assert(count::kModifiers <= 640, "Instruction::modifier_bits holds 640");
 
 }  // namespace km::ptx

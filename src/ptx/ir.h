@@ -114,7 +114,7 @@ struct Instruction {
   uint8_t operand_count = 0;
   std::array<Operand, 10> operands{};  // destination first, as written
   std::vector<Modifier> modifiers;     // modifiers in the order of the form's syntax
-  uint64_t modifier_bits[8] = {};      // the modifiers as a set, for has()
+  uint64_t modifier_bits[10] = {};     // the modifiers as a set, for has()
   Location location;
   uint32_t source_line = kNone;  // index into Function::source_lines
 

@@ -20,7 +20,7 @@ struct Mnemonic {
   bool is_generic = false;  // accesses memory without naming a state space
   std::array<Type, kMaxTypes> types{};
   uint8_t type_count = 0;
-  std::array<uint64_t, 8> modifier_bits{};
+  std::array<uint64_t, 10> modifier_bits{};
   std::vector<Candidate> candidates;  // never empty
 
   // The reason why the mnemonic is invalid, and its offset in the text.

@@ -53,4 +53,19 @@ uint32_t wmma_count(const Instruction& instruction, unsigned index) {
   return registers_of(elements[index], types[index], index == 1 || index == 2);
 }
 
+uint32_t tensor_count(const Instruction& instruction) {
+  constexpr Modifier kCounts[] = {Modifier::x1,  Modifier::x2,  Modifier::x4,  Modifier::x8,
+                                  Modifier::x16, Modifier::x32, Modifier::x64, Modifier::x128};
+  const bool moves = instruction.has(Modifier::ld) || instruction.has(Modifier::st);
+  if (instruction.opcode != Opcode::tcgen05 || !moves) return 0;
+  uint32_t count = instruction.has(Modifier::_16x256b)   ? 4
+                   : instruction.has(Modifier::_16x128b) ? 2
+                                                         : 1;
+  for (const Modifier modifier : kCounts) {
+    if (instruction.has(modifier)) return count;
+    count *= 2;
+  }
+  return 0;
+}
+
 }  // namespace km::ptx

@@ -134,7 +134,9 @@ class Example {
     const bool selects = form_.opcode == Opcode::wgmma && instruction_.has(Modifier::sp);
     if (spec.rule == TypeRule::immediate && selects && index == kSelector) return "0";
     if (spec.rule == TypeRule::immediate) return names_.constant(instruction_);
-    const uint32_t fragment = form_.opcode == Opcode::wmma ? wmma_count(instruction_, index) : 0;
+    uint32_t fragment = form_.opcode == Opcode::wmma ? wmma_count(instruction_, index) : 0;
+    if (spec.count_rule == CountRule::any)
+      fragment = std::max(fragment, tensor_count(instruction_));
     uint32_t elements = fragment != 0 ? fragment : element_count(spec, instruction_);
     if (spec.rule == TypeRule::split) elements = 2;
     const Type type = operand_type(spec, instruction_, elements);
@@ -176,6 +178,12 @@ inline size_t first_word(const Form& form, const SyntaxGroup& group) {
   }
   if (form.opcode == Opcode::cp && has(Modifier::reduce) && !has(Modifier::tensor)) {
     return std::max(place(group.modifiers, Modifier::add), place(group.types, Type::u32));
+  }
+  if (form.opcode == Opcode::tcgen05 && has(Modifier::red)) {
+    return place(group.modifiers, Modifier::x2);
+  }
+  if (form.opcode == Opcode::tcgen05 && has(Modifier::ashift)) {
+    return place(group.modifiers, Modifier::collector_a_lastuse);
   }
   if (form.opcode != Opcode::multimem || has(Modifier::bulk)) return 0;
   if (group.types.empty()) {

@@ -98,9 +98,32 @@ class Rules {
       case Opcode::tensormap:
       case Opcode::multimem:
         return broken_tensor_rule(function_, it_);
+      case Opcode::tcgen05:
+        return both(check_tensor_target(), broken_tensor_rule(function_, it_));
       default:
         return check_video();
     }
+  }
+
+  /// Checks what `f` targets, and one device, lack of tcgen05.
+  std::string check_tensor_target() const {
+    constexpr uint32_t kWithoutIntegers = 103;
+    const bool is_device = module_.target.ends_with('a');
+    const auto needs_device = [&](const char* what, const char* targets) {
+      return std::string(what) + " needs '.target " + targets + "', the module says " +
+             module_.target;
+    };
+    if (it_.has(Modifier::kind_i8) && (!is_device || module_.target_sm == kWithoutIntegers)) {
+      return needs_device("'.kind::i8'", "sm_100a' or '.target sm_110a");
+    }
+    if (is_device) return "";
+    if (has_any({Modifier::scale_vec_1X, Modifier::scale_vec_2X, Modifier::scale_vec_4X})) {
+      return needs_device("'.scale_vec'", "sm_100a");
+    }
+    if (it_.has(Modifier::sp) && has_any({Modifier::kind_mxf4, Modifier::kind_mxf4nvf4})) {
+      return needs_device("this kind of sparse product", "sm_100a");
+    }
+    return "";
   }
 
   /// Checks the ranges of constants.

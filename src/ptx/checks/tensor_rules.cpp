@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "ptx/names.h"
+#include "ptx/wmma_counts.h"
 
 namespace km::ptx {
 
@@ -26,6 +27,8 @@ class TensorRules {
         return it_.has(Modifier::replace) ? check_replace() : check_size();
       case Opcode::multimem:
         return check_multicast();
+      case Opcode::tcgen05:
+        return it_.has(Modifier::mma) ? check_tensor_product() : check_tensor_move();
       default:
         return "";
     }
@@ -161,6 +164,54 @@ class TensorRules {
   std::string check_size() const {
     constexpr int64_t kMapBytes = 128;
     return check_constant(2, kMapBytes, kMapBytes);
+  }
+
+  // ---- tcgen05
+
+  std::string check_tensor_move() const {
+    constexpr unsigned kMostRegisters = 128;
+    if (has_any({Modifier::alloc, Modifier::dealloc})) return check_columns();
+    const unsigned wanted = tensor_count(it_);
+    if (wanted == 0) return "";
+    if (wanted > kMostRegisters) return "this shape is not repeated so often";
+    if (it_.has(Modifier::red) && wanted == 1) return "reductions need '.x2' or more";
+    const Operand& vector = it_.operands[it_.has(Modifier::ld) ? 0 : it_.operand_count - 1];
+    if (vector.kind != Kind::vector) return "the registers must be a vector in braces";
+    const unsigned given = count_of(vector);
+    return given == wanted ? "" : wrong_count("registers", given, wanted);
+  }
+
+  std::string check_columns() const {
+    const Operand& columns = it_.operands[1];
+    if (columns.kind != Kind::immediate) return "";
+    const uint64_t count = columns.bits & UINT32_MAX;
+    const bool good = count >= 32 && count <= 512 && (count & (count - 1)) == 0;
+    return good ? "" : "columns come in powers of two from 32 to 512, not " + std::to_string(count);
+  }
+
+  std::string check_tensor_product() const {
+    if (it_.has(Modifier::ashift) &&
+        has_any({Modifier::collector_a_fill, Modifier::collector_a_use})) {
+      return "'.ashift' has neither '.collector::a::fill' nor '.collector::a::use'";
+    }
+    constexpr int64_t kMostScale = 15;
+    const unsigned last = it_.operand_count - 1;
+    if (it_.operands[last].kind == Kind::immediate && !it_.has(Modifier::ws)) {
+      return check_constant(last, 0, kMostScale);
+    }
+    return it_.has(Modifier::block_scale) ? check_scale_vector() : "";
+  }
+
+  std::string check_scale_vector() const {
+    const bool is_bytes = it_.has(Modifier::kind_mxf8f6f4), is_mxf4 = it_.has(Modifier::kind_mxf4);
+    const bool of_16 = has_any({Modifier::scale_vec_4X, Modifier::block16});
+    const bool any =
+        of_16 || has_any({Modifier::scale_vec_1X, Modifier::scale_vec_2X, Modifier::block32});
+    if (of_16 && (is_bytes || is_mxf4)) return "this kind has a scale for 32 elements";
+    if (it_.has(Modifier::scale_vec_1X) && !is_bytes) return "this kind has no '.scale_vec::1X'";
+    if (it_.has(Modifier::scale_vec_2X) && is_bytes) return "this kind has no '.scale_vec::2X'";
+    const bool needs_one = !is_bytes && !is_mxf4;
+    return needs_one && !any ? "this kind needs '.block16' or another size of blocks" : "";
   }
 
   // ---- multimem

@@ -210,6 +210,7 @@ bool differs_by_lane(const ptx::Instruction& instruction) {
     case Opcode::mma:
     case Opcode::wmma:
     case Opcode::wgmma:
+    case Opcode::tcgen05:
     case Opcode::ldmatrix:
     case Opcode::movmatrix:
     case Opcode::atom:

@@ -405,7 +405,9 @@ RegisterUse registers_of(const ptx::Function& function, const Instruction& instr
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const Operand& operand = instruction.operands[i];
     bool is_list = operand.kind == Operand::Kind::list;
-    bool written = call ? before_target && is_list : i == 0 && writes_first_operand(instruction);
+    bool written = call ? before_target && is_list
+                        : (i == 0 && writes_first_operand(instruction)) ||
+                              (i == 1 && writes_second_operand(instruction));
     collect(function, operand, written, result);
     if (i == 0 && updates_first_operand(instruction)) collect(function, operand, false, result);
     if (!is_list) before_target = false;

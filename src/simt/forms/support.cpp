@@ -7,6 +7,7 @@
 #include "simt/arithmetic/arithmetic.h"
 #include "simt/forms/image_form.h"
 #include "simt/forms/tensor_copy_form.h"
+#include "simt/forms/tensor_core_form.h"
 #include "simt/forms/tensor_form.h"
 #include "simt/forms/wgmma_form.h"
 
@@ -114,6 +115,10 @@ bool is_supported(const ptx::Module& module, const Instruction& instruction) {
       return arithmetic::wgmma_is_supported(instruction);
     case Family::tensor:
       return arithmetic::tensor_copy_is_supported(instruction);
+    case Family::tensor_memory:
+      return true;
+    case Family::tensor_core:
+      return arithmetic::tensor_core_is_supported(instruction);
     case Family::image:
       return arithmetic::image_form(instruction).has_value();
     case Family::call:

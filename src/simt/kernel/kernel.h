@@ -125,6 +125,8 @@ RegisterUse registers_of(const ptx::Function& function, const ptx::Instruction& 
 
 // Properties of opcodes that the engine needs before lowering (opcodes.cpp).
 bool writes_first_operand(const ptx::Instruction& instruction);
+/// True if the second operand, which is written by itself, is a result, too.
+bool writes_second_operand(const ptx::Instruction& instruction);
 /// True if the instruction accesses memory, other lanes, the block or time, so that its guard
 /// cannot be a select.
 bool has_effects(const ptx::Instruction& instruction);

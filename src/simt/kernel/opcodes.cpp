@@ -46,6 +46,8 @@ bool writes_first_operand(const Instruction& instruction) {
       return instruction.has(Modifier::query_cancel);
     case Opcode::wgmma:
       return instruction.has(Modifier::mma_async);
+    case Opcode::tcgen05:
+      return instruction.has(Modifier::ld);
     case Opcode::wmma:
       return !instruction.has(Modifier::store);
     case Opcode::bar:
@@ -54,6 +56,11 @@ bool writes_first_operand(const Instruction& instruction) {
     default:
       return true;
   }
+}
+
+bool writes_second_operand(const Instruction& instruction) {
+  return instruction.opcode == Opcode::tcgen05 && instruction.has(Modifier::ld) &&
+         instruction.has(Modifier::red);
 }
 
 bool updates_first_operand(const Instruction& instruction) {
@@ -98,7 +105,9 @@ bool is_block_barrier(const Instruction& instruction) {
 bool meets_cluster(const ptx::Function& function) {
   return std::any_of(function.code.begin(), function.code.end(), [](const Instruction& one) {
     return is_cluster_wait(one) || one.opcode == Opcode::mapa ||
-           one.has(Modifier::shared_cluster) || one.has(Modifier::multicast_cluster_all);
+           one.has(Modifier::shared_cluster) || one.has(Modifier::multicast_cluster_all) ||
+           (one.opcode == Opcode::tcgen05 &&
+            (one.has(Modifier::cta_group_2) || one.has(Modifier::multicast_cluster)));
   });
 }
 
@@ -148,7 +157,8 @@ namespace {
 
 bool is_matrix_operation(const Instruction& instruction) {
   const Family family = ptx::family_of(instruction);
-  return family == Family::matrix || family == Family::matrix_move || family == Family::warpgroup;
+  return family == Family::matrix || family == Family::matrix_move || family == Family::warpgroup ||
+         family == Family::tensor_memory;
 }
 
 }  // namespace
@@ -183,6 +193,7 @@ bool has_effects(const Instruction& instruction) {
     case Family::barrier:
     case Family::warpgroup:
     case Family::multimem:
+    case Family::tensor_core:
       return true;
     case Family::image:
       return instruction.opcode != Opcode::istypep;
@@ -195,7 +206,8 @@ bool has_effects(const Instruction& instruction) {
 
 bool changes_memory(const Instruction& instruction) {
   if (is_warp_operation(instruction)) {
-    return instruction.opcode == Opcode::stmatrix || instruction.opcode == Opcode::wmma;
+    return instruction.opcode == Opcode::stmatrix || instruction.opcode == Opcode::wmma ||
+           instruction.opcode == Opcode::tcgen05;
   }
   switch (instruction.opcode) {
     case Opcode::ld:

@@ -8,8 +8,11 @@
 namespace km::simt::tensor {
 namespace {
 
-KM_MMA_WIDE void multiply_wide(const MmaForm& form, const Registers& registers, FastTile* tile) {
+KM_MMA_WIDE void load_wide(const MmaForm& form, const Registers& registers, FastTile* tile) {
   load_multiplicands(form, registers, tile);
+}
+
+void sum_wide(const MmaForm& form, FastTile* tile) {
   for (uint32_t row = 0; row < form.m; row += kBlockRows) {
     for (uint32_t column = 0; column < form.n; column += kBlockRows) {
       sum_block(form, tile, row, column);
@@ -17,8 +20,7 @@ KM_MMA_WIDE void multiply_wide(const MmaForm& form, const Registers& registers, 
   }
 }
 
-void multiply_narrow(const MmaForm& form, const Registers& registers, FastTile* tile) {
-  load_multiplicands(form, registers, tile);
+void sum_narrow(const MmaForm& form, FastTile* tile) {
   const uint32_t stored = form.stored_k(), n = form.n;
   for (uint32_t i = 0; i < form.m; ++i) {
     for (uint32_t t = 0; t < stored; ++t) {
@@ -33,19 +35,28 @@ void multiply_narrow(const MmaForm& form, const Registers& registers, FastTile* 
 
 }  // namespace
 
+void sum_fast(const MmaForm& form, FastTile* tile) {
+  if (form.wide) {
+    sum_wide(form, tile);
+  } else {
+    sum_narrow(form, tile);
+  }
+  for (uint32_t i = 0; i < uint32_t{form.m} * form.n; ++i) {
+    if (std::isnan(tile->sums[i])) tile->sums[i] = std::bit_cast<float>(0x7fffffffu);
+  }
+}
+
 void multiply_fast(const MmaForm& form, const uint32_t* operands, uint32_t* results) {
   const Registers registers = registers_of(form, operands);
   FastTile tile;
   find_columns(form, registers.metadata, &tile.columns);
   load_c(form, registers.c, tile.sums);
   if (form.wide) {
-    multiply_wide(form, registers, &tile);
+    load_wide(form, registers, &tile);
   } else {
-    multiply_narrow(form, registers, &tile);
+    load_multiplicands(form, registers, &tile);
   }
-  for (uint32_t i = 0; i < uint32_t{form.m} * form.n; ++i) {
-    if (std::isnan(tile.sums[i])) tile.sums[i] = std::bit_cast<float>(0x7fffffffu);
-  }
+  sum_fast(form, &tile);
   store_sums(form, tile.sums, results);
 }
 

@@ -16,5 +16,7 @@ struct FastTile {
 
 /// Adds up eight rows and columns from `row` and `column` on, by the registers of KernelSet::wide.
 void sum_block(const MmaForm& form, FastTile* tile, uint32_t row, uint32_t column);
+/// Adds up all rows and columns. Sums that are NaN become the NaN of tensor cores.
+void sum_fast(const MmaForm& form, FastTile* tile);
 
 }  // namespace km::simt::tensor

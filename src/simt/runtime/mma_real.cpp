@@ -256,13 +256,19 @@ void multiply_as(const MmaForm& form, const MmaRule& rule, const uint32_t* opera
   store_sums(form, tile.sums, results);
 }
 
-KM_MMA_WIDE void sum_reals_wide(const MmaForm& form, const MmaRule& rule, RealTile<float>* tile) {
+template <class Real>
+KM_MMA_WIDE void sum_reals_wide(const MmaForm& form, const MmaRule& rule, RealTile<Real>* tile) {
   sum_up(form, rule, tile);
 }
 
 }  // namespace
 
 void sum_reals(const MmaForm& form, const MmaRule& rule, RealTile<float>* tile) {
+  if (form.wide) return sum_reals_wide(form, rule, tile);
+  sum_up(form, rule, tile);
+}
+
+void sum_reals(const MmaForm& form, const MmaRule& rule, RealTile<double>* tile) {
   if (form.wide) return sum_reals_wide(form, rule, tile);
   sum_up(form, rule, tile);
 }

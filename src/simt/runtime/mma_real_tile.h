@@ -242,5 +242,6 @@ uint32_t f16_nearest(float value);  // the nearest f16, ties to even
 
 /// Adds the products of all steps, rows and columns to the sums.
 void sum_reals(const MmaForm& form, const MmaRule& rule, RealTile<float>* tile);
+void sum_reals(const MmaForm& form, const MmaRule& rule, RealTile<double>* tile);
 
 }  // namespace km::simt::tensor

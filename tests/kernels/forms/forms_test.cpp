@@ -314,7 +314,12 @@ TEST(Forms, LeftForLater) { check_left_for_later(0, 90); }
 // CMake sets KM_CPU_CC for these groups.
 TEST(Sm100Forms, LeftForLater) {
   if (!says_capability("10.0")) GTEST_SKIP() << "KM_CPU_CC=10.0 reads them";
-  check_left_for_later(91, 119);
+  check_left_for_later(91, 100);
+}
+
+TEST(Sm103Forms, LeftForLater) {
+  if (!says_capability("10.3")) GTEST_SKIP() << "KM_CPU_CC=10.3 reads them";
+  check_left_for_later(103, 103);
 }
 
 TEST(Sm120Forms, LeftForLater) {

@@ -30,7 +30,7 @@ constexpr Case kMnemonics[] = {
     {"shl.u32 %r1, %r2, 3;",
      "11:4: modifier '.u32' does not fit 'shl.u32', the nearest form is 'shl.{b16,b32,b64}'"},
     {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%rd1], 32;",
-     "11:1: 'tcgen05' needs '.target sm_100a to sm_110a', the module says sm_90a"},
+     "11:1: this form of 'tcgen05' needs '.target sm_100a to sm_110a', the module says sm_90a"},
     {"fma.rn.f32x2 %rd1, %rd2, %rd3, %rd4;",
      "11:1: this form of 'fma' needs '.target sm_100' or later, the module says sm_90a"},
 };

@@ -100,9 +100,10 @@ TEST(Families, FollowTheFormAndNotTheOpcodeAlone) {
 }
 
 TEST(Families, OneOpcodeHasOneFamilyUnlessTypesOrEnginesDiffer) {
-  // Arithmetic goes by type; bulk copies of tensors have an engine of their own.
+  // Arithmetic goes by type; bulk copies of tensors have an engine of their own; warps load and
+  // store tensor memory, threads start its products.
   const std::set<std::string> several = {"abs", "add", "cp",  "cvt", "div", "fma", "mad",
-                                         "max", "min", "mul", "neg", "rcp", "sub"};
+                                         "max", "min", "mul", "neg", "rcp", "sub", "tcgen05"};
   for (unsigned i = 0; i < count::kOpcodes; ++i) {
     const auto opcode = static_cast<Opcode>(i);
     std::set<Family> families;

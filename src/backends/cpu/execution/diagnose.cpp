@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "simt/runtime/image.h"
 #include "simt/runtime/tensors/tensor_copy.h"
+#include "simt/runtime/tensors/tensor_storage.h"
 
 namespace km::cpu {
 namespace {
@@ -138,6 +139,13 @@ Error error_of(const KernelFault& fault, const LaunchRun& run, const Allocations
     return make_error(KM_ERROR_ILLEGAL_ADDRESS, "the tensor map at %s cannot be used: %s",
                       hex(fault.fault.address).c_str(),
                       simt::tensor_problem_text(fault.size_bytes));
+  }
+  if (fault.kind == simt::kBadTensorMemory) {
+    const auto problem = static_cast<simt::TensorProblem>(fault.size_bytes);
+    return make_error(
+        problem == simt::TensorProblem::no_room ? KM_ERROR_LAUNCH_FAILED : KM_ERROR_ILLEGAL_ADDRESS,
+        "tensor memory, with the operand %s: %s", hex(fault.fault.address).c_str(),
+        simt::tensor_memory_problem_text(problem));
   }
   switch (fault.kind) {
     case simt::FaultKind::trap:

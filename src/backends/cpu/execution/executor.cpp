@@ -208,14 +208,14 @@ void Executor::idle() {
 
 void Executor::run_blocks(void* argument) {
   auto* self = static_cast<Executor*>(argument);
-  after_switch(nullptr, &self->host_low_, &self->host_size_);
+  after_switch(nullptr, &self->host_stack_.low, &self->host_stack_.size_bytes);
   if (self->launch_->unit->runs_through()) {
     self->run_grid();
   } else {
     self->run_resident();
   }
   if (self->launch_->unit->nontemporal_stores) arch::store_fence();
-  before_switch(nullptr, self->host_low_, self->host_size_);
+  before_switch(nullptr, self->host_stack_.low, self->host_stack_.size_bytes);
 }
 
 Ending Executor::enter(LaunchRun& launch) {
@@ -232,6 +232,7 @@ Ending Executor::enter(LaunchRun& launch) {
   state_.abandoned = 0;
   blocks_ = 0;
   privatized_.begin(state_);
+  tensors_.is_used = false;
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
@@ -247,7 +248,7 @@ Ending Executor::enter(LaunchRun& launch) {
   if (ending != Ending::returned) {
     if (running_ != &state_ && launch.unit->independent_entry == nullptr)
       fiber_block().return_to_base();
-    before_switch(nullptr, host_low_, host_size_);
+    before_switch(nullptr, host_stack_.low, host_stack_.size_bytes);
   }
   after_switch(fake_stack_, nullptr, nullptr);
   stall_.end();
@@ -264,6 +265,16 @@ void Executor::clean_up() {
   stack_abandoned(stack_.data(), stack_.size_bytes());
   residents_.abandon();
   arch::end_vector_code();
+}
+
+/// In mode a, a block begins when its first instruction comes here.
+simt::TensorStorage& Executor::tensor_storage() {
+  if (running_ != &state_) return resident_->tensor_storage();
+  const std::array<uint32_t, 3> block = std::to_array(state_.block);
+  if (!tensors_.is_used || tensors_.block != block) tensors_.storage.begin();
+  tensors_.is_used = true;
+  tensors_.block = block;
+  return tensors_.storage;
 }
 
 /// The shared memory that the running block may access; in a cluster, that of all its blocks.

@@ -78,6 +78,12 @@ class Executor {
   FiberBlock& fiber_block() { return static_cast<FiberBlock&>(*resident_); }
   IndependentBlock& independent_block() { return static_cast<IndependentBlock&>(*resident_); }
   const LaunchRun& launch() const { return *launch_; }
+  /// The tensor memory of the running block.
+  simt::TensorStorage& tensor_storage();
+  /// True if the running block's warps are fibers, so that one of them may wait for another.
+  bool has_fibers() const { return running_ != &state_ && launch_->unit->fiber_entry != nullptr; }
+  /// The running block's cluster; null if it is alone in it, or never meets it.
+  Cluster* cluster() const { return running_ == &state_ ? nullptr : resident_->cluster(); }
 
  private:
   friend std::default_delete<Executor>;
@@ -112,6 +118,12 @@ class Executor {
   RunFaults faults_;
   PrivatizedAtomics privatized_;  // for mode a
   StallWatch stall_;              // for launches whose blocks may wait
+  /// Tensor memory of mode a, and the block that last used it.
+  struct OwnTensorMemory {
+    simt::TensorStorage storage;
+    std::array<uint32_t, 3> block{};
+    bool is_used = false;
+  } tensors_;
 
   LaunchRun* launch_ = nullptr;
   /// The launches for which this thread has all memory.
@@ -125,8 +137,11 @@ class Executor {
   // The claimed part, and the one that the next blocks come from.
   uint32_t part_ = 0, next_part_ = 0;
   void* fake_stack_ = nullptr;
-  const void* host_low_ = nullptr;
-  size_t host_size_ = 0;
+  /// The stack of the thread that runs the code.
+  struct HostStack {
+    const void* low = nullptr;
+    size_t size_bytes = 0;
+  } host_stack_;
 
   std::atomic<bool> in_use_{false};
   KernelThread kernel_thread_;

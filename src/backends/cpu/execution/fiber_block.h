@@ -39,6 +39,8 @@ class FiberBlock : public ResidentBlock {
   /// Called by a warp that waits for memory to change. Runs another warp or, if all that can run
   /// have yielded in turn, returns to the thread's other blocks.
   void yield(uint64_t pc);
+  /// True if no other warp of the block can run before this one does something.
+  bool runs_alone() const { return runnable_ == uint32_t{1} << current_; }
   Place place() const override { return {warps_[current_]->pc, 0, current_ * simt::kWarpLanes}; }
 
   /// The low end of the running warp's stack; 0 if no warp runs.

@@ -76,6 +76,7 @@ void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, 
   state_ = state;
   cluster_ = cluster;
   waits_for_cluster_ = false;
+  tensor_storage_.begin();
   if (cluster != nullptr) {
     state_.shared = cluster->shared_of(rank);
   } else if (has_shared_) {

@@ -9,6 +9,7 @@
 #include "backends/cpu/memory/address_space.h"
 #include "simt/abi.h"
 #include "simt/kernel/warpgroup_rules.h"
+#include "simt/runtime/tensors/tensor_storage.h"
 
 namespace km::cpu {
 
@@ -48,6 +49,7 @@ class ResidentBlock {
   const simt::BlockState* state() const { return &state_; }
   Cluster* cluster() const { return cluster_; }
   uint8_t* window() const { return window_.data(); }
+  simt::TensorStorage& tensor_storage() { return tensor_storage_; }
 
  protected:
   virtual void start() = 0;
@@ -67,6 +69,7 @@ class ResidentBlock {
   Cluster* cluster_ = nullptr;
   uint32_t cluster_round_ = 0;
   bool waits_for_cluster_ = false;
+  simt::TensorStorage tensor_storage_;
   GuardedRange window_, scratch_;
   bool has_shared_ = false;  // false: the window may still have the size of another kernel
 };

@@ -13,6 +13,7 @@
 #include "backends/cpu/runtime/device_printf.h"
 #include "backends/cpu/runtime/images.h"
 #include "backends/cpu/runtime/lane_memory.h"
+#include "backends/cpu/runtime/tensor_cores.h"
 #include "backends/cpu/runtime/tensor_memory.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
@@ -288,8 +289,13 @@ constexpr simt::RuntimeTable kBase = {
     .privatize_atomics = privatize_atomics,
     .flush_privatized = flush_privatized,
 };
-constexpr simt::TensorRuntime kTable = {
-    {{kBase, access_image}, device_call}, wgmma, copy_tensor, replace_tensor_field};
+constexpr simt::TensorRuntime kTable = {{{kBase, access_image}, device_call},
+                                        wgmma,
+                                        copy_tensor,
+                                        replace_tensor_field,
+                                        manage_tensors,
+                                        move_tensor,
+                                        run_tensor_core};
 
 }  // namespace
 

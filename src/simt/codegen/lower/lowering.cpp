@@ -5,6 +5,7 @@
 #include "simt/codegen/lower/barriers.h"
 #include "simt/codegen/lower/images.h"
 #include "simt/codegen/lower/tensors/tensor_copies.h"
+#include "simt/codegen/lower/tensors/tensor_cores.h"
 #include "simt/codegen/lower/tensors/warpgroup_matrices.h"
 #include "simt/transform/make_instruction.h"
 
@@ -77,6 +78,12 @@ void Lowering::lower(const Inst& inst) {
           .lower(inst);
     case Family::warpgroup:
       return WarpgroupMatrices(builder_, code_plan_, frame_, values_).lower(inst);
+    case Family::tensor_memory:
+      return TensorCores(builder_, code_plan_, frame_, values_, addresses_, checks_)
+          .lower_memory(inst);
+    case Family::tensor_core:
+      return TensorCores(builder_, code_plan_, frame_, values_, addresses_, checks_)
+          .lower_core(inst);
     case Family::matrix:
       return matrices_.lower(inst);
     case Family::matrix_move:

@@ -1,7 +1,8 @@
-// The runtime functions for instructions of compute capability 9.0.
+// The runtime functions for instructions of compute capabilities 9.0 and 10.0.
 #pragma once
 
 #include "simt/runtime/device_call.h"
+#include "simt/runtime/tensors/tensor_core_form.h"
 
 namespace km::simt {
 
@@ -23,6 +24,16 @@ struct TensorRuntime {
   /// addresses and values are arrays over all lanes.
   void (*replace_tensor_field)(BlockState*, uint32_t field, uint32_t ordinal, uint32_t lanes,
                                uint32_t line, const uint64_t* addresses, const uint64_t* values);
+  /// tcgen05.alloc, which writes a tensor address to `out`, dealloc or relinquish_alloc_permit of a
+  /// warp; nothing if `lanes` is 0.
+  void (*manage_tensors)(BlockState*, const TensorManagementForm* form, uint32_t lanes,
+                         uint32_t columns, uint32_t address, uint64_t out);
+  /// tcgen05.ld or st of a warp with its registers (runtime/tensors/tensor_move.h).
+  void (*move_tensor)(BlockState*, const TensorMoveForm* form, uint32_t lanes, uint32_t address,
+                      uint32_t* registers);
+  /// tcgen05.mma, cp or shift of each of `lanes`.
+  void (*run_tensor_core)(BlockState*, const TensorCoreForm* form, uint32_t lanes,
+                          const TensorCoreSlots* slots);
 };
 
 }  // namespace km::simt

@@ -81,6 +81,11 @@ void complete_bytes(Builder& b, V address, V size_bytes) {
   store_barrier(b, address, next_phase_if_complete(b, word));
 }
 
+void complete_arrival(Builder& b, V address) {
+  V word = take_pending(b, load_barrier(b, address), b.getInt64(1));
+  store_barrier(b, address, next_phase_if_complete(b, word));
+}
+
 void Mbarriers::lower_mbarrier(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   if (ptx.has(Modifier::pending_count)) {

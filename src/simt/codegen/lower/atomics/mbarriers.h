@@ -9,6 +9,9 @@ namespace km::simt {
 /// Completes `size_bytes` of the transactions that the barrier at `address` expects. Both are i64.
 void complete_bytes(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* size_bytes);
 
+/// Arrives once at the barrier at `address`, an i64.
+void complete_arrival(llvm::IRBuilder<>& b, llvm::Value* address);
+
 /// Lowers the operations on mbarrier objects.
 class Mbarriers : private EmitterBase {
  public:
