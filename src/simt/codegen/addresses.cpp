@@ -77,6 +77,20 @@ std::vector<llvm::Value*> Addresses::lane_arguments(const LaneIndex& index, Valu
   return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
 }
 
+llvm::Value* whole_parameter_address(llvm::IRBuilder<>& b, llvm::Value* params,
+                                     llvm::Value* address) {
+  auto* narrow = address->getType()->getWithNewBitWidth(32);
+  auto* wide = address->getType()->getWithNewBitWidth(64);
+  const auto spread = [&](llvm::Value* scalar) -> llvm::Value* {
+    auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(wide);
+    return lanes != nullptr ? b.CreateVectorSplat(lanes->getNumElements(), scalar) : scalar;
+  };
+  if (params->getType()->isPointerTy()) params = b.CreatePtrToInt(params, b.getInt64Ty());
+  llvm::Value* base = spread(params);
+  llvm::Value* offset = b.CreateSub(b.CreateTrunc(address, narrow), b.CreateTrunc(base, narrow));
+  return b.CreateAdd(base, b.CreateSExt(offset, wide));
+}
+
 /// The address of a variable named by the operand. It is uniform except in local memory.
 Address Addresses::symbol_address_of(const Operand& operand, ptx::Space space) {
   Address address;
@@ -111,10 +125,13 @@ Address Addresses::address_of(const Inst& inst, const Operand& operand, ptx::Spa
   const ValueId value = inst.read(operand.reg);
   const Shape shape = values_.shape_of(value);
   const bool narrow = ptx::size_bits(kernel_.values[value].type) == 32;
-  auto finish = [this, shared, narrow, offset = operand.offset](Value* content) {
+  const bool is_param = space == ptx::Space::param;
+  auto finish = [this, shared, narrow, is_param, offset = operand.offset](Value* content) {
     const bool lanes = content->getType()->isVectorTy();
     auto wide = [&](Value* scalar) { return lanes ? splat(scalar) : scalar; };
-    if (narrow) {
+    if (narrow && is_param) {
+      content = whole_parameter_address(b_, frame_.params(), content);
+    } else if (narrow) {
       auto* type = lanes ? static_cast<llvm::Type*>(vector_of(b_.getInt64Ty())) : b_.getInt64Ty();
       content = shared ? b_.CreateSExt(content, type) : b_.CreateZExt(content, type);
     } else if (shared) {

@@ -406,6 +406,45 @@ TEST(Ptx, Parameters) {
   expect_bits("parameters", out.read(), vector<uint32_t>(40, third + 400));
 }
 
+// As LLVM writes it where addresses of parameters have 32 bits.
+constexpr const char* kShortAddresses = R"(.version 8.0
+.target sm_70
+.address_size 64
+.visible .entry short_addresses(.param .u64 out, .param .align 64 .b8 words[128])
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.b32 %r1, words;
+  cvt.u64.u32 %rd2, %r1;
+  cvta.param.u64 %rd3, %rd2;
+  ld.u32 %r2, [%rd3+4];
+  ld.param.u32 %r3, [%r1+8];
+  mov.u32 %r4, %tid.x;
+  mad.lo.u32 %r5, %r4, 4, %r1;
+  ld.param.u32 %r6, [%r5];
+  cvt.u64.u32 %rd4, %r5;
+  cvta.param.u64 %rd5, %rd4;
+  ld.u32 %r7, [%rd5+64];
+  mad.wide.u32 %rd1, %r4, 16, %rd1;
+  st.global.v4.u32 [%rd1], {%r2, %r3, %r6, %r7};
+  ret;
+}
+)";
+
+TEST(Ptx, ShortAddressesOfParameters) {
+  struct Words {
+    std::array<uint32_t, 32> at;
+  } words{};
+  std::iota(words.at.begin(), words.at.end(), 100);
+  const auto module = session().ptx_text(kShortAddresses, "short_addresses");
+  Buffer<uint32_t> out(session(), 64);
+  module->run("short_addresses", Shape{{1}, {16}}, out, words);
+  vector<uint32_t> want;
+  for (uint32_t i = 0; i < 16; ++i) want.insert(want.end(), {101, 102, 100 + i, 116 + i});
+  expect_bits("short_addresses", out.read(), want);
+}
+
 TEST(Ptx, Calls) {
   const uint32_t n = 64;
   auto a = random_u32(n, 14), b = small_values(n, 15, 1000);

@@ -46,8 +46,8 @@ void AddressSpaces::lower_isspacep(const Inst& inst) {
   values_.define_result(inst, ptx.operands[0].reg, result, Type::pred);
 }
 
-/// Lowers cvta. Only shared addresses change, because they are offsets; addresses in the other
-/// spaces are host addresses already.
+/// Lowers cvta. Shared addresses change, because they are offsets, and parameters' addresses of
+/// which only 32 bits are known; addresses in the other spaces are host addresses already.
 void AddressSpaces::lower_cvta(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   const bool lanes = !values_.results_are_scalar(inst);
@@ -58,7 +58,18 @@ void AddressSpaces::lower_cvta(const Inst& inst) {
     Value* base = lanes ? splat(frame_.shared()) : frame_.shared();
     content = ptx.has(Modifier::to) ? b_.CreateSub(content, base) : b_.CreateAdd(content, base);
   }
+  if (ptx.has(Modifier::param) && is_widened(inst, ptx.operands[1])) {
+    content = whole_parameter_address(b_, frame_.params(), content);
+  }
   values_.define_result(inst, ptx.operands[0].reg, content, Type::u64);
+}
+
+/// True if the operand is a 32-bit number, converted to 64 bits.
+bool AddressSpaces::is_widened(const Inst& inst, const ptx::Operand& operand) const {
+  if (operand.kind != ptx::Operand::Kind::reg) return false;
+  const Inst* const source = kernel_.instruction_of(inst.read(operand.reg));
+  return source != nullptr && source->ptx->opcode == Opcode::cvt &&
+         ptx::size_bits(source->ptx->types[1]) == 32;
 }
 
 /// Lowers mapa, which maps an address to the same place in the shared memory of the block with a

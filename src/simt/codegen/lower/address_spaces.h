@@ -4,7 +4,7 @@
 // their ranks, so an address in another block's shared memory is an ordinary offset.
 #pragma once
 
-#include "simt/codegen/values.h"
+#include "simt/codegen/addresses.h"
 
 namespace km::simt {
 
@@ -20,6 +20,7 @@ class AddressSpaces : private EmitterBase {
 
  private:
   void lower_cvta(const Inst& inst);
+  bool is_widened(const Inst& inst, const ptx::Operand& operand) const;
   /// Lowers isspacep by testing the windows of shared and local memory; any other address is
   /// global.
   void lower_isspacep(const Inst& inst);
