@@ -116,10 +116,7 @@ TensorCoreForm tensor_core_form(const Instruction& instruction) {
 
 bool tensor_core_is_supported(const Instruction& instruction) {
   if (!instruction.has(Modifier::mma)) return true;
-  for (const Modifier modifier : {Modifier::sp, Modifier::ashift, Modifier::block_scale}) {
-    if (instruction.has(modifier)) return false;
-  }
-  return true;
+  return !instruction.has(Modifier::sp) && !instruction.has(Modifier::ashift);
 }
 
 }  // namespace km::simt::arithmetic

@@ -41,8 +41,11 @@ void sum_fast(const MmaForm& form, FastTile* tile) {
   } else {
     sum_narrow(form, tile);
   }
-  for (uint32_t i = 0; i < uint32_t{form.m} * form.n; ++i) {
-    if (std::isnan(tile->sums[i])) tile->sums[i] = std::bit_cast<float>(0x7fffffffu);
+  for (uint32_t i = 0; i < uint32_t{form.m} * form.n; i += kBlockRows) {
+    Floats some;
+    std::memcpy(&some, tile->sums + i, sizeof some);
+    const Ints bits = some == some ? (Ints)some : Ints{} + 0x7fffffff;
+    std::memcpy(tile->sums + i, &bits, sizeof bits);
   }
 }
 

@@ -42,11 +42,15 @@ struct Case {
   bool disables = false;  // lanes 3 and 64 to 95
   uint32_t scale_d = 0, first_lane = 0;
   uint64_t zero_columns = 0;
-  bool any = false;  // infinities, NaNs, numbers of all sizes
+  uint32_t block = 0;        // elements for each scale, 0: none
+  uint32_t scale_id = 0;     // of A and B
+  bool e4m3_scales = false;  // otherwise ue8m0
+  bool any = false;          // infinities, NaNs, numbers of all sizes
   bool is_stationary() const { return kind.starts_with("ws"); }
   uint32_t blocks() const { return kind.find("cta_group::2") == string::npos ? 1 : 2; }
   uint32_t rows() const { return m / blocks(); }
-  uint32_t k() const { return kRowBytes * 8 / traits_of(a).bits; }
+  bool packs() const { return kind.find("kind::mxf4") != string::npos; }  // two of 4 bits a byte
+  uint32_t k() const { return packs() ? 64 : kRowBytes * 8 / traits_of(a).bits; }
 };
 
 // ---- Elements
@@ -152,9 +156,10 @@ uint32_t offset_of(const Layout& layout, const Strides& strides, uint32_t start,
   }
 }
 
-/// The bytes of a row: narrow elements lie side by side, 16 of them in 16 bytes.
+/// The bytes of a row: narrow elements lie side by side, 16 of them (or 32) in 16 bytes.
 vector<uint8_t> bytes_of(const Matrix& codes, uint32_t row, Number number, Narrow narrow) {
   vector<uint8_t> bytes(kRowBytes);
+  const uint32_t piece = codes.columns / 2;
   const uint32_t bits = traits_of(number).bits;
   for (uint32_t k = 0; k < codes.columns; ++k) {
     const uint64_t code = codes.at(row, k);
@@ -165,8 +170,8 @@ vector<uint8_t> bytes_of(const Matrix& codes, uint32_t row, Number number, Narro
       continue;
     }
     for (uint32_t i = 0; i < bits_of(narrow); ++i) {
-      const uint32_t bit = k % 16 * bits_of(narrow) + i;
-      bytes[k / 16 * 16 + bit / 8] |= static_cast<uint8_t>((code >> i & 1) << bit % 8);
+      const uint32_t bit = k % piece * bits_of(narrow) + i;
+      bytes[k / piece * 16 + bit / 8] |= static_cast<uint8_t>((code >> i & 1) << bit % 8);
     }
   }
   return bytes;
@@ -209,18 +214,21 @@ Place place_of(const Case& test, uint32_t row, uint32_t column) {
 
 bool is_disabled(uint32_t lane) { return lane == 3 || lane / 32 == 2 || lane == 128 + 99; }
 
-/// The words of A in tensor memory, 8 of each lane.
+constexpr uint32_t kOperandWords = 24, kScalesOfA = 8, kScalesOfB = 12;
+
+/// The words of A in tensor memory, 8 of each lane; 4 with scales of A and 8 with scales of B
+/// follow.
 vector<uint32_t> words_of_a(const Case& test, const Matrix& codes) {
-  vector<uint32_t> words(test.blocks() * kLanes * 8, 0xEEEEEEEE);
+  vector<uint32_t> words(test.blocks() * kLanes * kOperandWords, 0xEEEEEEEE);
   for (uint32_t row = 0; row < codes.rows; ++row) {
     vector<uint8_t> bytes = bytes_of(codes, row, test.a, test.narrow_a);
-    if (test.narrow_a != Narrow::none) {  // a byte each
+    if (test.narrow_a != Narrow::none && !test.packs()) {  // a byte each
       for (uint32_t k = 0; k < kRowBytes; ++k) {
         const auto code = static_cast<uint8_t>(codes.at(row, k));
         bytes[k] = test.narrow_a == Narrow::e2m1 ? static_cast<uint8_t>(code << 2) : code;
       }
     }
-    std::memcpy(&words[place_of(test, row, 0).lane * 8], bytes.data(), kRowBytes);
+    std::memcpy(&words[place_of(test, row, 0).lane * kOperandWords], bytes.data(), kRowBytes);
   }
   return words;
 }
@@ -239,7 +247,18 @@ uint32_t code_of(Number number, Narrow narrow) {
   return number == bf16 || number == e5m2 || number == s8 ? 1 : number == tf32 ? 2 : 0;
 }
 
+/// The descriptor of kinds with scales.
+uint32_t scaled_descriptor(const Case& test) {
+  const auto code = [&](Number number, Narrow narrow) {
+    return test.packs() ? 1 : code_of(number, narrow);
+  };
+  return test.scale_id << 4 | code(test.a, test.narrow_a) << 7 | code(test.b, test.narrow_b) << 10 |
+         (test.negates_a ? 1u << 13 : 0) | test.n / 8 << 17 | (test.e4m3_scales ? 0 : 1u << 23) |
+         test.m / 128 << 27 | test.scale_id << 29;
+}
+
 uint32_t instruction_descriptor(const Case& test) {
+  if (test.block != 0) return scaled_descriptor(test);
   const uint32_t sums = test.d == f16 ? 0 : test.d == f32 ? 1 : 2;
   return (test.saturates ? 8u : 0u) | sums << 4 | code_of(test.a, test.narrow_a) << 7 |
          code_of(test.b, test.narrow_b) << 10 | (test.negates_a ? 1u << 13 : 0) |
@@ -300,12 +319,18 @@ copy:
   and.b32 %own, %t, 96;
   shl.b32 %own, %own, 16;
   add.u32 %own, %own, %td;
-  mad.wide.u32 %pa, %t, 32, %pa;
+  mad.wide.u32 %pa, %t, 96, %pa;
   mad.wide.u32 %pd, %t, 1024, %pd;
+  mov.u32 %i, 0;
+operands:
   ld.global.v4.b32 {%x0, %x1, %x2, %x3}, [%pa];
   ld.global.v4.b32 {%x4, %x5, %x6, %x7}, [%pa+16];
-  add.u32 %ta, %own, 256;
-  tcgen05.st.sync.aligned.32x32b.x8.b32 [%ta], {%x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7};
+  add.u32 %ta, %own, %i;
+  tcgen05.st.sync.aligned.32x32b.x8.b32 [%ta+256], {%x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7};
+  add.u64 %pa, %pa, 32;
+  add.u32 %i, %i, 8;
+  setp.lt.u32 %p, %i, 24;
+  @%p bra operands;
   mov.u32 %i, 0;
 fill:
   ld.global.v4.b32 {%x0, %x1, %x2, %x3}, [%pd];
@@ -361,7 +386,7 @@ string of_pair(string text) {
       {".u32 adds)\n", ".u32 adds)\n.explicitcluster\n.reqnctapercluster 2\n"},
       {"  setp.ge.u32 %p, %t, 32;\n  @%p bra allocated;\n",
        "  mov.u32 %block, %ctaid.x;\n  mad.wide.u32 %pi, %block, 47104, %pi;\n"
-       "  mad.wide.u32 %pa, %block, 4096, %pa;\n  mad.wide.u32 %pd, %block, 131072, %pd;\n"
+       "  mad.wide.u32 %pa, %block, 12288, %pa;\n  mad.wide.u32 %pd, %block, 131072, %pd;\n"
        "  setp.ge.u32 %p, %t, 32;\n  @%p bra allocated;\n"},
       {"  tcgen05.fence::after_thread_sync;\n  setp.ne.u32 %p, %t, 0;\n",
        "  tcgen05.fence::after_thread_sync;\n  or.b32 %word, %t, %block;\n"
@@ -379,6 +404,7 @@ string of_pair(string text) {
 string kernel_text(const Case& test) {
   string operands = test.a_in_tensor ? "[%ta], " : "%da, ";
   operands += "%db, %idesc, ";
+  if (test.block != 0) operands += "[%td+264], [%td+268], ";
   if (test.disables && test.blocks() == 1) operands += "{%m0, %m1, %m2, %m3}, ";
   if (test.disables && test.blocks() == 2) {
     operands += "{%m0, %m1, %m2, %m3, %m1, %m1, %m1, %m0}, ";
@@ -404,14 +430,17 @@ Rule rule_of(const Case&) {
   return {.fast = how != nullptr && string(how) == "fast"};
 }
 
-vector<uint32_t> expected(const Case& test, const Matrix& a, Matrix b, const Matrix& c,
-                          const vector<uint32_t>& before) {
+Matrix multiply_plain(const Case& test, const Matrix& a, Matrix b, const Matrix& c) {
   MmaCase mma{"", test.m, test.n, test.k(), test.a, test.b, test.d, test.d};
   mma.saturates = test.saturates;
   for (uint32_t j = 0; j < test.n; ++j) {
     for (uint32_t k = 0; k < test.k() && is_zero_column(test, j); ++k) b.at(k, j) = 0;
   }
-  const Matrix result = multiply(mma, rule_of(test), a, b, c);
+  return multiply(mma, rule_of(test), a, b, c);
+}
+
+/// The words of D after the product.
+vector<uint32_t> expected(const Case& test, const Matrix& result, const vector<uint32_t>& before) {
   vector<uint32_t> words = before;
   for (uint32_t i = 0; i < test.m; ++i) {
     for (uint32_t j = 0; j < test.n; ++j) {
@@ -421,6 +450,78 @@ vector<uint32_t> expected(const Case& test, const Matrix& a, Matrix b, const Mat
     }
   }
   return words;
+}
+
+// ---- Scales
+
+/// The scales of rows of A or columns of B, those of each one side by side.
+struct Scales {
+  uint32_t count;  // of each row
+  vector<uint8_t> codes;
+  double at(const Case& test, uint32_t row, uint32_t block) const {
+    const uint32_t code = codes[row * count + block];
+    return test.e4m3_scales ? value_of(code, 4, 3) : std::ldexp(1.0, static_cast<int>(code) - 127);
+  }
+};
+
+Scales random_scales(const Case& test, uint32_t rows, std::mt19937_64& random) {
+  Scales scales{test.k() / test.block, {}};
+  for (uint32_t i = 0; i < rows * scales.count; ++i) {
+    const uint64_t some = random();
+    scales.codes.push_back(
+        static_cast<uint8_t>(test.e4m3_scales ? some % 48 + 40 : 124 + some % 6));
+  }
+  return scales;
+}
+
+/// Writes the scales to the words of one block from word `first` on, in each quarter of the lanes;
+/// with halves, those from row 128 on go to the odd quarters only, and the others to the even ones.
+void place_scales(const Case& test, const Scales& scales, uint32_t first_row, uint32_t rows,
+                  bool halves, uint32_t first_word, uint32_t block, vector<uint32_t>& words) {
+  for (uint32_t i = 0; i < rows; ++i) {
+    const uint32_t within = halves ? i % 128 : i;
+    for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+      if (halves && quarter % 2 != i / 128) continue;
+      uint32_t& word = words[(block * kLanes + quarter * 32 + i % 32) * kOperandWords + first_word +
+                             within / 32];
+      for (uint32_t s = 0; s < scales.count; ++s) {
+        const uint32_t shift = 8 * (test.scale_id + s);
+        word = (word & ~(255u << shift)) |
+               uint32_t{scales.codes[(first_row + i) * scales.count + s]} << shift;
+      }
+    }
+  }
+}
+
+float cut(long double value) {
+  const auto nearest = static_cast<float>(value);
+  return std::fabs(static_cast<long double>(nearest)) > std::fabs(value)
+             ? std::nextafter(nearest, 0.0F)
+             : nearest;
+}
+
+/// A's and B's elements as the reference takes them: e4m3 or e5m2.
+double number_of(Number number, uint64_t code) {
+  return number == e5m2 ? value_of(static_cast<uint32_t>(code), 5, 2)
+                        : value_of(static_cast<uint32_t>(code), 4, 3);
+}
+
+Matrix multiply_scaled(const Case& test, const Matrix& a, const Matrix& b, const Matrix& c,
+                       const Scales& a_scales, const Scales& b_scales) {
+  Matrix d(test.m, test.n);
+  for (uint32_t i = 0; i < test.m; ++i) {
+    for (uint32_t j = 0; j < test.n; ++j) {
+      long double sum = std::bit_cast<float>(static_cast<uint32_t>(c.at(i, j)));
+      for (uint32_t k = 0; k < test.k(); ++k) {
+        const uint32_t block = k / test.block;
+        sum += static_cast<long double>(number_of(test.a, a.at(i, k))) *
+               number_of(test.b, b.at(k, j)) * a_scales.at(test, i, block) *
+               b_scales.at(test, j, block);
+      }
+      d.at(i, j) = std::bit_cast<uint32_t>(cut(sum));
+    }
+  }
+  return d;
 }
 
 bool is_tested() {
@@ -464,8 +565,18 @@ void check_round(const Case& test, Module& module, std::mt19937_64& random) {
       if (test.scale_d != 0) c.at(i, j) -= uint64_t{test.scale_d} << 23;
     }
   }
+  vector<uint32_t> words = words_of_a(test, a);
+  Scales a_scales{}, b_scales{};
+  if (test.block != 0) {
+    a_scales = random_scales(test, test.m, random);
+    b_scales = random_scales(test, test.n, random);
+    for (uint32_t i = 0; i < test.blocks(); ++i) {
+      place_scales(test, a_scales, i * test.rows(), test.rows(), false, kScalesOfA, i, words);
+      place_scales(test, b_scales, 0, test.n, test.rows() == 64, kScalesOfB, i, words);
+    }
+  }
   Buffer<uint8_t> image_buffer(session(), images);
-  Buffer<uint32_t> a_buffer(session(), words_of_a(test, a)), d_buffer(session(), sums);
+  Buffer<uint32_t> a_buffer(session(), words), d_buffer(session(), sums);
   module.run("run", Shape{{test.blocks()}, {kLanes}}, image_buffer, a_buffer, d_buffer, da, db,
              test.zero_columns, instruction_descriptor(test), uint32_t{test.adds});
   Matrix b_of_k(test.k(), test.n);
@@ -474,7 +585,10 @@ void check_round(const Case& test, Module& module, std::mt19937_64& random) {
     for (uint32_t k = 0; k < test.k(); ++k) b_of_k.at(k, j) = b_numbers.at(j, k);
   }
   const Matrix a_numbers = numbers_of(a, test.a, test.narrow_a, test.negates_a);
-  expect_bits(test.kind.c_str(), d_buffer.read(), expected(test, a_numbers, b_of_k, c, sums));
+  const Matrix result = test.block != 0
+                            ? multiply_scaled(test, a_numbers, b_of_k, c, a_scales, b_scales)
+                            : multiply_plain(test, a_numbers, b_of_k, c);
+  expect_bits(test.kind.c_str(), d_buffer.read(), expected(test, result, sums));
 }
 
 void check(const vector<Case>& cases) {
@@ -605,6 +719,58 @@ TEST(Sm100TensorCore, LanesAndScales) {
       test.a = test.b = tf32;
       cases.push_back(test);
     }
+  }
+  check(cases);
+}
+
+TEST(Sm100TensorCore, Scales) {
+  const auto narrow = [](Case test) {
+    test.a = test.b = e4m3;
+    test.narrow_a = test.narrow_b = Narrow::e2m1;
+    return test;
+  };
+  vector<Case> cases = {{.kind = kOne + "mxf8f6f4.block_scale",
+                         .m = 128,
+                         .n = 64,
+                         .a = e4m3,
+                         .b = e5m2,
+                         .d = f32,
+                         .block = 32,
+                         .scale_id = 3},
+                        {.kind = kOne + "mxf8f6f4.block_scale.scale_vec::1X",
+                         .m = 128,
+                         .n = 240,
+                         .a = e4m3,
+                         .b = e4m3,
+                         .d = f32,
+                         .layout_a = {2},
+                         .layout_b = {2},
+                         .narrow_b = Narrow::e3m2,
+                         .a_in_tensor = true,
+                         .block = 32,
+                         .scale_id = 1}};
+  for (const bool in_tensor : {false, true}) {
+    Case test{.kind = kOne + "mxf4.block_scale.block32",
+              .m = 128,
+              .n = 32,
+              .a = e4m3,
+              .b = e4m3,
+              .d = f32,
+              .a_in_tensor = in_tensor,
+              .block = 32,
+              .scale_id = 2};
+    cases.push_back(narrow(test));
+    test.kind = kOne + "mxf4nvf4.block_scale.scale_vec::4X";
+    test.block = 16;
+    test.scale_id = 0;
+    test.e4m3_scales = test.negates_a = true;
+    cases.push_back(narrow(test));
+    test.kind = "cta_group::2.kind::mxf4nvf4.block_scale.block16.collector::a::use";
+    test.m = 256;
+    cases.push_back(narrow(test));
+    test.m = 128;
+    test.n = 192;
+    cases.push_back(narrow(test));
   }
   check(cases);
 }

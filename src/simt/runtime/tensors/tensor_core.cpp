@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "simt/runtime/mma_fast_tile.h"
+#include "simt/runtime/tensors/tensor_core_scaled.h"
 #include "simt/runtime/tensors/tensor_operands.h"
 
 namespace km::simt {
@@ -23,22 +24,26 @@ struct Product {
   MmaForm tile;  // 16 rows, and 8 or 16 columns
 };
 
-/// The word of D of a row of a block and a column.
-uint32_t* sum_at(const Product& product, TensorStorage& storage, uint32_t row, uint32_t column) {
-  const TensorProductPlan& plan = product.plan;
-  const uint32_t group = column / plan.group_columns();
-  const uint32_t lane = tensor_lane(product.operands.d) + plan.lane_of(row);
-  return storage.lane(lane + group * plan.group_lanes()) + tensor_column(product.operands.d) +
-         column % plan.group_columns();
+/// The columns of D from one on in the same group: lanes and column of the first of them.
+struct Columns {
+  uint32_t first_lane, column;
+};
+
+Columns columns_from(const Product& product, uint32_t column) {
+  const uint32_t across = product.plan.group_columns(), group = column / across;
+  return {tensor_lane(product.operands.d) + group * product.plan.group_lanes(),
+          tensor_column(product.operands.d) + column % across};
 }
 
-/// True if the row of D in this group stays as it is. `block` is the place in the pair.
-bool is_disabled(const Product& product, uint32_t block, uint32_t row, uint32_t column) {
+/// The words of D of a row of a block.
+uint32_t* sums_of(const Product& product, TensorStorage& storage, const Columns& at, uint32_t row) {
+  return storage.lane(at.first_lane + product.plan.lane_of(row)) + at.column;
+}
+
+/// True if the row of D stays as it is. `block` is the place in the pair.
+bool is_disabled(const Product& product, uint32_t block, const Columns& at, uint32_t row) {
   if (!product.form.disables_lanes) return false;
-  const TensorProductPlan& plan = product.plan;
-  const uint32_t lane = tensor_lane(product.operands.d) + plan.lane_of(row) +
-                        column / plan.group_columns() * plan.group_lanes();
-  const uint32_t bit = block * kTensorLanes + lane;
+  const uint32_t bit = block * kTensorLanes + at.first_lane + product.plan.lane_of(row);
   return (product.operands.disabled[bit / 32] >> bit % 32 & 1) != 0;
 }
 
@@ -50,28 +55,32 @@ void load_sums(const Product& product, TensorStorage& storage, uint32_t row, uin
     std::memset(sums, 0, kTileRows * n * sizeof(float));
     return;
   }
-  const auto scale = std::bit_cast<float>((127u - product.form.scale_d) << 23);
+  const Columns at = columns_from(product, column);
+  const bool halves = product.tile.d == MmaType::f16;
   for (uint32_t i = 0; i < kTileRows; ++i) {
-    const uint32_t* words = sum_at(product, storage, row + i, column);
-    for (uint32_t j = 0; j < n; ++j) {
-      const uint32_t bits =
-          product.tile.d == MmaType::f16 ? tensor::f16_to_f32(words[j] & 0xffff) : words[j];
-      sums[i * n + j] = std::bit_cast<float>(bits) * scale;
+    const uint32_t* words = sums_of(product, storage, at, row + i);
+    float* to = sums + i * n;
+    if (!halves) std::memcpy(to, words, n * sizeof(float));
+    for (uint32_t j = 0; halves && j < n; ++j) {
+      to[j] = std::bit_cast<float>(tensor::f16_to_f32(words[j] & 0xffff));
     }
   }
+  if (product.form.scale_d == 0) return;
+  const auto scale = std::bit_cast<float>((127u - product.form.scale_d) << 23);
+  for (uint32_t i = 0; i < kTileRows * n; ++i) sums[i] *= scale;
 }
 
 void store_sums(const Product& product, TensorStorage& storage, uint32_t block, uint32_t row,
                 uint32_t column, const float* sums) {
   const uint32_t n = product.tile.n;
+  const Columns at = columns_from(product, column);
+  const bool halves = product.tile.d == MmaType::f16;
   for (uint32_t i = 0; i < kTileRows; ++i) {
-    if (is_disabled(product, block, row + i, column)) continue;
-    uint32_t* words = sum_at(product, storage, row + i, column);
-    for (uint32_t j = 0; j < n; ++j) {
-      const float sum = sums[i * n + j];
-      words[j] =
-          product.tile.d == MmaType::f16 ? tensor::f16_nearest(sum) : std::bit_cast<uint32_t>(sum);
-    }
+    if (is_disabled(product, block, at, row + i)) continue;
+    uint32_t* words = sums_of(product, storage, at, row + i);
+    const float* from = sums + i * n;
+    if (!halves) std::memcpy(words, from, n * sizeof(float));
+    for (uint32_t j = 0; halves && j < n; ++j) words[j] = tensor::f16_nearest(from[j]);
   }
 }
 
@@ -190,12 +199,20 @@ int32_t integer_at(MmaType type, uint8_t byte) {
   return type == MmaType::s8 ? static_cast<int8_t>(byte) : byte;
 }
 
-/// One row of A by all columns of B, whose bytes lie k after k.
+/// One row of A by all columns of B, whose numbers lie k after k. Sums of 16 columns stay in
+/// registers.
 KM_MMA_INLINE void sum_integers(const int32_t* a, const int16_t* b, uint32_t k, uint32_t n,
                                 int32_t* sums) {
-  for (uint32_t j = 0; j < n; ++j) sums[j] = 0;
-  for (uint32_t t = 0; t < k; ++t) {
-    for (uint32_t j = 0; j < n; ++j) sums[j] += a[t] * b[t * n + j];
+  constexpr uint32_t kAtOnce = 8;
+  for (uint32_t j = 0; j < n; j += kAtOnce) {
+    tensor::Ints sum = {};
+    for (uint32_t t = 0; t < k; ++t) {
+      using Shorts [[gnu::vector_size(16)]] = int16_t;
+      Shorts some;
+      std::memcpy(&some, b + t * n + j, sizeof some);
+      sum += __builtin_convertvector(some, tensor::Ints) * a[t];
+    }
+    std::memcpy(sums + j, &sum, sizeof sum);
   }
 }
 KM_MMA_WIDE void sum_integers_wide(const int32_t* a, const int16_t* b, uint32_t k, uint32_t n,
@@ -203,16 +220,20 @@ KM_MMA_WIDE void sum_integers_wide(const int32_t* a, const int16_t* b, uint32_t 
   sum_integers(a, b, k, n, sums);
 }
 
+/// Adds the products of a row to D.
 void add_integers(const Product& product, TensorStorage& storage, uint32_t block, uint32_t row,
                   const int32_t* sums) {
-  for (uint32_t column = 0; column < product.plan.n; ++column) {
-    if (is_disabled(product, block, row, column)) continue;
-    uint32_t* word = sum_at(product, storage, row, column);
-    const int32_t before = product.operands.adds ? static_cast<int32_t>(*word) : 0;
-    int64_t sum = int64_t{before} + sums[column];
-    if (product.plan.saturates)
-      sum = std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX);
-    *word = static_cast<uint32_t>(sum);
+  const uint32_t across = product.plan.group_columns();
+  for (uint32_t first = 0; first < product.plan.n; first += across) {
+    const Columns at = columns_from(product, first);
+    if (is_disabled(product, block, at, row)) continue;
+    uint32_t* words = sums_of(product, storage, at, row);
+    for (uint32_t j = 0; j < across; ++j) {
+      const auto before = product.operands.adds ? static_cast<int32_t>(words[j]) : 0;
+      const int64_t sum = int64_t{before} + sums[first + j];
+      const int64_t cut = std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX);
+      words[j] = static_cast<uint32_t>(product.plan.saturates ? cut : sum);
+    }
   }
 }
 
@@ -295,6 +316,7 @@ TensorProblem multiply_tensors(const TensorCoreForm& form, const MmaRule& rule,
   TensorCoreScratch* const scratch = blocks[0].storage->scratch();
   problem = stage_b(form, plan, operands, blocks, scratch);
   if (problem != TensorProblem::none) return problem;
+  if (form.block_size != 0) return multiply_scaled(form, plan, operands, blocks, scratch);
   const Product product{form, plan, operands, rule, scratch, tile_of(form, plan)};
   if (plan.d == MmaType::s32) return multiply_integers(product, blocks);
   if (rule.fast) return multiply_reals<FastTile, float>(product, blocks);
