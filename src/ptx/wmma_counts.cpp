@@ -53,6 +53,11 @@ uint32_t wmma_count(const Instruction& instruction, unsigned index) {
   return registers_of(elements[index], types[index], index == 1 || index == 2);
 }
 
+bool has_tensor_addresses(const Instruction& instruction) {
+  return instruction.opcode == Opcode::tcgen05 && !instruction.has(Modifier::alloc) &&
+         !instruction.has(Modifier::commit);
+}
+
 uint32_t tensor_count(const Instruction& instruction) {
   constexpr Modifier kCounts[] = {Modifier::x1,  Modifier::x2,  Modifier::x4,  Modifier::x8,
                                   Modifier::x16, Modifier::x32, Modifier::x64, Modifier::x128};

@@ -18,7 +18,8 @@ class NumberedNames final : public OperandNames {
     const Space space = space_of(instruction);
     if (instruction.opcode == Opcode::st && space == Space::param) return "[pv]";
     if (space == Space::param) return "[para]";
-    return space == Space::shared || shared ? "[%b32_7]" : "[%b64_7]";
+    const bool is_short = space == Space::shared || shared || has_tensor_addresses(instruction);
+    return is_short ? "[%b32_7]" : "[%b64_7]";
   }
   std::string tuple() override { return "[%b64_6, {%b32_6, %b32_7}]"; }
   std::string label() override { return "L1"; }

@@ -23,7 +23,9 @@ inline size_t words_of(const SyntaxGroup& group) {
 class OperandNames {
  public:
   virtual ~OperandNames() = default;
-  virtual std::string address(const Instruction&) { return "[%rd1+8]"; }
+  virtual std::string address(const Instruction& instruction) {
+    return has_tensor_addresses(instruction) ? "[%r1+8]" : "[%rd1+8]";
+  }
   virtual std::string tuple() { return "[%rd2, {%r1, %r2}]"; }
   virtual std::string label() { return "L"; }
   virtual std::string table() { return "T"; }

@@ -107,7 +107,13 @@ class Rules {
 
   /// Checks what `f` targets, and one device, lack of tcgen05.
   std::string check_tensor_target() const {
-    constexpr uint32_t kWithoutIntegers = 103;
+    constexpr uint32_t kWithoutIntegers = 103, kBlocksIsa = 88, kNvIsa = 87;
+    if (has_any({Modifier::block16, Modifier::block32}) && isa() < kBlocksIsa) {
+      return needs_version("a size of blocks, as '.block32',", kBlocksIsa);
+    }
+    if (it_.has(Modifier::kind_mxf4nvf4) && isa() < kNvIsa) {
+      return needs_version("'.kind::mxf4nvf4'", kNvIsa);
+    }
     const bool is_device = module_.target.ends_with('a');
     const auto needs_device = [&](const char* what, const char* targets) {
       return std::string(what) + " needs '.target " + targets + "', the module says " +

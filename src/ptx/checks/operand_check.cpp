@@ -5,6 +5,7 @@
 #include "ptx/checks/verifier.h"
 #include "ptx/names.h"
 #include "ptx/parser/lexer.h"
+#include "ptx/wmma_counts.h"
 
 namespace km::ptx {
 namespace {
@@ -109,6 +110,10 @@ class OperandChecker {
     if (!is_integer(base.type) || (width != 32 && width != 64)) {
       return "found the base " + quote(base.name) + " of type " + dotted(base.type) +
              ", expected a 32-bit or 64-bit integer register";
+    }
+    if (width == 64 && has_tensor_addresses(instruction_)) {
+      return "found the base " + quote(base.name) +
+             " of 64 bits, addresses in tensor memory have 32";
     }
     const bool long_only = space == Space::global || space == Space::generic;
     if (width == 64 || !long_only || !is_plain_access()) return "";

@@ -267,7 +267,7 @@ uint32_t instruction_descriptor(const Case& test) {
 }
 
 /// 128 threads copy the image to shared memory, and D and A to tensor memory ...
-constexpr const char* kBegin = R"(.version 8.6
+constexpr const char* kBegin = R"(.version 9.0
 .target sm_100a
 .address_size 64
 .shared .align 1024 .b8 memory[47120];

@@ -320,8 +320,8 @@ TensorProblem multiply_tensors(const TensorCoreForm& form, const MmaRule& rule,
   const Product product{form, plan, operands, rule, scratch, tile_of(form, plan)};
   if (plan.d == MmaType::s32) return multiply_integers(product, blocks);
   if (rule.fast) return multiply_reals<FastTile, float>(product, blocks);
-  if (plan.a == TensorElement::bf16 || plan.b == TensorElement::bf16 ||
-      plan.a == TensorElement::tf32) {
+  if (plan.a == FactorElement::bf16 || plan.b == FactorElement::bf16 ||
+      plan.a == FactorElement::tf32) {
     return multiply_reals<RealTile<double>, double>(product, blocks);
   }
   return multiply_reals<RealTile<float>, float>(product, blocks);

@@ -13,14 +13,14 @@ namespace {
 constexpr uint32_t kStoredBytes = 32;  // of a row in shared or tensor memory
 constexpr uint32_t kPieceBytes = 16;
 
-bool is_narrow(TensorElement element) { return element_bits(element) < 8; }
+bool is_narrow(FactorElement element) { return element_bits(element) < 8; }
 
 /// Replaces a narrow element in its byte, as tensor memory has it, by its e4m3.
-uint8_t widened(TensorElement element, uint8_t byte) {
+uint8_t widened(FactorElement element, uint8_t byte) {
   switch (element) {
-    case TensorElement::e2m3:
+    case FactorElement::e2m3:
       return kWidenedCodes<2, 3>[byte & 63];
-    case TensorElement::e3m2:
+    case FactorElement::e3m2:
       return kWidenedCodes<3, 2>[byte & 63];
     default:
       return kWidenedCodes<2, 1>[byte >> 2 & 15];
@@ -28,7 +28,7 @@ uint8_t widened(TensorElement element, uint8_t byte) {
 }
 
 /// Widens a row of shared memory.
-void widen_row(const TensorProductPlan& plan, TensorElement element, const uint8_t* row,
+void widen_row(const TensorProductPlan& plan, FactorElement element, const uint8_t* row,
                uint8_t* out) {
   if (plan.packs_pairs) {
     for (uint32_t i = 0; i < kStoredBytes; ++i) {
@@ -55,14 +55,14 @@ void negate(MmaType type, uint8_t* bytes, uint32_t count) {
 }
 
 /// True if the matrix of these elements may lie transposed, or not, in this swizzle mode.
-bool fits(const SharedOperand& operand, bool transposes, TensorElement element) {
+bool fits(const SharedOperand& operand, bool transposes, FactorElement element) {
   if (!operand.is_valid()) return false;
-  return !transposes || operand.has_wide_atoms() == (element == TensorElement::tf32);
+  return !transposes || operand.has_wide_atoms() == (element == FactorElement::tf32);
 }
 
 /// Gathers rows from shared memory to `out`.
 TensorProblem stage(const TensorProductPlan& plan, uint64_t descriptor, bool transposes,
-                    TensorElement element, uint32_t rows, const uint8_t* shared,
+                    FactorElement element, uint32_t rows, const uint8_t* shared,
                     TensorCoreScratch* scratch, uint8_t* out) {
   const SharedOperand operand(descriptor);
   if (!fits(operand, transposes, element)) return TensorProblem::swizzle;
@@ -122,26 +122,26 @@ TensorProblem zero_columns(const TensorProductPlan& plan, uint64_t mask,
 
 }  // namespace
 
-MmaType widened_type(TensorElement element) {
+MmaType widened_type(FactorElement element) {
   switch (element) {
-    case TensorElement::f16:
+    case FactorElement::f16:
       return MmaType::f16;
-    case TensorElement::bf16:
+    case FactorElement::bf16:
       return MmaType::bf16;
-    case TensorElement::tf32:
+    case FactorElement::tf32:
       return MmaType::tf32;
-    case TensorElement::e5m2:
+    case FactorElement::e5m2:
       return MmaType::e5m2;
-    case TensorElement::s8:
+    case FactorElement::s8:
       return MmaType::s8;
-    case TensorElement::u8:
+    case FactorElement::u8:
       return MmaType::u8;
     default:
       return MmaType::e4m3;
   }
 }
 
-uint32_t widened_bytes(const TensorProductPlan& plan, TensorElement element) {
+uint32_t widened_bytes(const TensorProductPlan& plan, FactorElement element) {
   return plan.k * element_bits(widened_type(element)) / 8;
 }
 

@@ -8,9 +8,9 @@
 namespace km::simt {
 
 /// The type of the elements after narrow ones have become e4m3.
-MmaType widened_type(TensorElement element);
+MmaType widened_type(FactorElement element);
 /// The bytes of a row of A or column of B with such elements.
-uint32_t widened_bytes(const TensorProductPlan& plan, TensorElement element);
+uint32_t widened_bytes(const TensorProductPlan& plan, FactorElement element);
 
 /// Brings the rows of A of one block into scratch.a, with their signs as the plan wants them.
 TensorProblem stage_a(const TensorCoreForm& form, const TensorProductPlan& plan,

@@ -9,8 +9,8 @@ uint32_t bits_of(uint32_t descriptor, uint32_t first, uint32_t count) {
   return descriptor >> first & ((1u << count) - 1);
 }
 
-std::optional<TensorElement> element_of(TensorCoreKind kind, uint32_t code) {
-  using enum TensorElement;
+std::optional<FactorElement> element_of(TensorCoreKind kind, uint32_t code) {
+  using enum FactorElement;
   switch (kind) {
     case TensorCoreKind::f16:
       if (code > 1) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<TensorElement> element_of(TensorCoreKind kind, uint32_t code) {
     default:
       break;
   }
-  constexpr std::optional<TensorElement> kNarrow[] = {e4m3, e5m2, std::nullopt, e2m3,
+  constexpr std::optional<FactorElement> kNarrow[] = {e4m3, e5m2, std::nullopt, e2m3,
                                                       e3m2, e2m1, std::nullopt, std::nullopt};
   return kNarrow[code];
 }
@@ -54,7 +54,7 @@ TensorProblem take_types(const TensorCoreForm& form, uint32_t descriptor, Tensor
   plan->b = *b;
   plan->d = *d;
   // The manual has no products of bf16 with sums of f16.
-  if (*d == MmaType::f16 && (*a == TensorElement::bf16 || *b == TensorElement::bf16)) {
+  if (*d == MmaType::f16 && (*a == FactorElement::bf16 || *b == FactorElement::bf16)) {
     return TensorProblem::type;
   }
   plan->k = is_packed(form.kind) ? 64 : 256 / (element_bits(*a) < 8 ? 8 : element_bits(*a));
@@ -64,7 +64,7 @@ TensorProblem take_types(const TensorCoreForm& form, uint32_t descriptor, Tensor
   plan->negates_b = bits_of(descriptor, 14, 1) != 0;
   plan->transposes_a = bits_of(descriptor, 15, 1) != 0;
   plan->transposes_b = bits_of(descriptor, 16, 1) != 0;
-  const auto cannot = [](bool transposes, TensorElement element) {
+  const auto cannot = [](bool transposes, FactorElement element) {
     return transposes && element_bits(element) < 8;
   };
   const bool bad = cannot(plan->transposes_a, *a) || cannot(plan->transposes_b, *b);

@@ -7,20 +7,20 @@
 namespace km::simt {
 
 /// The elements of a multiplicand as memory has them.
-enum class TensorElement : uint8_t { f16, bf16, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, s8, u8 };
+enum class FactorElement : uint8_t { f16, bf16, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, s8, u8 };
 
 /// The bits of an element in shared memory without padding.
-constexpr uint32_t element_bits(TensorElement element) {
+constexpr uint32_t element_bits(FactorElement element) {
   switch (element) {
-    case TensorElement::tf32:
+    case FactorElement::tf32:
       return 32;
-    case TensorElement::f16:
-    case TensorElement::bf16:
+    case FactorElement::f16:
+    case FactorElement::bf16:
       return 16;
-    case TensorElement::e2m3:
-    case TensorElement::e3m2:
+    case FactorElement::e2m3:
+    case FactorElement::e3m2:
       return 6;
-    case TensorElement::e2m1:
+    case FactorElement::e2m1:
       return 4;
     default:
       return 8;
@@ -34,7 +34,7 @@ struct TensorProductPlan {
   uint32_t blocks = 1;      // 2: a pair
   uint32_t groups = 1;      // D's columns lie in this many groups of lanes
   bool half_lanes = false;  // only lanes 0 to 15, or 16 to 31, of each 32 hold rows
-  TensorElement a = TensorElement::f16, b = TensorElement::f16;
+  FactorElement a = FactorElement::f16, b = FactorElement::f16;
   MmaType d = MmaType::f32;
   bool negates_a = false, negates_b = false, transposes_a = false, transposes_b = false;
   bool saturates = false;

@@ -23,7 +23,8 @@ std::optional<uint32_t> TensorStorage::allocate(uint32_t columns) {
 }
 
 bool TensorStorage::release(uint32_t first, uint32_t columns) {
-  if (first % kTensorUnit != 0 || first + columns > kTensorColumns) return false;
+  if (first % kTensorUnit != 0 || first > kTensorColumns || columns > kTensorColumns - first)
+    return false;
   const uint32_t unit = first / kTensorUnit, units = columns / kTensorUnit;
   const auto begin = owners_.begin() + unit;
   if (!std::all_of(begin, begin + units, [&](uint8_t owner) { return owner == unit; }))
@@ -34,7 +35,7 @@ bool TensorStorage::release(uint32_t first, uint32_t columns) {
 }
 
 bool TensorStorage::has(uint32_t first, uint32_t columns) const {
-  if (first + columns > kTensorColumns) return false;
+  if (first > kTensorColumns || columns > kTensorColumns - first) return false;
   const auto begin = owners_.begin();
   return std::none_of(begin + first / kTensorUnit,
                       begin + (first + columns + kTensorUnit - 1) / kTensorUnit,
