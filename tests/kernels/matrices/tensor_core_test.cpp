@@ -42,6 +42,8 @@ struct Case {
   bool disables = false;  // lanes 3 and 64 to 95
   uint32_t scale_d = 0, first_lane = 0;
   uint64_t zero_columns = 0;
+  bool sparse = false;
+  uint32_t selector = 0;     // of the metadata's column
   uint32_t block = 0;        // elements for each scale, 0: none
   uint32_t scale_id = 0;     // of A and B
   bool e4m3_scales = false;  // otherwise ue8m0
@@ -50,7 +52,11 @@ struct Case {
   uint32_t blocks() const { return kind.find("cta_group::2") == string::npos ? 1 : 2; }
   uint32_t rows() const { return m / blocks(); }
   bool packs() const { return kind.find("kind::mxf4") != string::npos; }  // two of 4 bits a byte
-  uint32_t k() const { return packs() ? 64 : kRowBytes * 8 / traits_of(a).bits; }
+  uint32_t k() const {
+    const uint32_t dense = packs() ? 64 : kRowBytes * 8 / traits_of(a).bits;
+    return sparse ? 2 * dense : dense;
+  }
+  uint32_t stored_k() const { return sparse ? k() / 2 : k(); }
 };
 
 // ---- Elements
@@ -118,9 +124,11 @@ struct Strides {
   uint32_t leading, stride;
 };
 
-Strides strides_of(const Layout& layout, uint32_t rows, uint32_t element_bytes) {
+Strides strides_of(const Layout& layout, uint32_t rows, uint32_t row_bytes,
+                   uint32_t element_bytes) {
   const uint32_t span = span_of(layout.mode), lines = layout.mode == 1 ? 4 : 8;
-  if (layout.by_rows) return layout.mode == 0 ? Strides{128, 256} : Strides{0, 8 * span};
+  if (layout.by_rows && layout.mode == 0) return {128, 8 * row_bytes};
+  if (layout.by_rows) return {rows * span, 8 * span};
   const uint32_t across = (rows * element_bytes + span - 1) / span, atom = lines * span;
   return layout.mode == 0 ? Strides{across * atom, atom} : Strides{atom, across * atom};
 }
@@ -158,8 +166,10 @@ uint32_t offset_of(const Layout& layout, const Strides& strides, uint32_t start,
 
 /// The bytes of a row: narrow elements lie side by side, 16 of them (or 32) in 16 bytes.
 vector<uint8_t> bytes_of(const Matrix& codes, uint32_t row, Number number, Narrow narrow) {
-  vector<uint8_t> bytes(kRowBytes);
-  const uint32_t piece = codes.columns / 2;
+  // Rows of 64 elements of 4 bits are those of kinds that pack two into a byte.
+  const bool packs = codes.columns == 64 && narrow == Narrow::e2m1;
+  const uint32_t piece = packs ? 32 : 16;
+  vector<uint8_t> bytes(codes.columns * (packs ? 4 : traits_of(number).bits) / 8);
   const uint32_t bits = traits_of(number).bits;
   for (uint32_t k = 0; k < codes.columns; ++k) {
     const uint64_t code = codes.at(row, k);
@@ -181,10 +191,11 @@ vector<uint8_t> bytes_of(const Matrix& codes, uint32_t row, Number number, Narro
 uint64_t place(const Layout& layout, uint32_t start, const Matrix& codes, Number number,
                Narrow narrow, vector<uint8_t>& image) {
   const uint32_t element = traits_of(number).bits / 8;
-  const Strides strides = strides_of(layout, codes.rows, element);
+  const auto row_bytes = static_cast<uint32_t>(bytes_of(codes, 0, number, narrow).size());
+  const Strides strides = strides_of(layout, codes.rows, row_bytes, element);
   for (uint32_t row = 0; row < codes.rows; ++row) {
     const vector<uint8_t> bytes = bytes_of(codes, row, number, narrow);
-    for (uint32_t i = 0; i < kRowBytes; ++i) {
+    for (uint32_t i = 0; i < row_bytes; ++i) {
       image.at(offset_of(layout, strides, start, row, i, element)) = bytes[i];
     }
   }
@@ -214,7 +225,7 @@ Place place_of(const Case& test, uint32_t row, uint32_t column) {
 
 bool is_disabled(uint32_t lane) { return lane == 3 || lane / 32 == 2 || lane == 128 + 99; }
 
-constexpr uint32_t kOperandWords = 24, kScalesOfA = 8, kScalesOfB = 12;
+constexpr uint32_t kOperandWords = 24, kScalesOfA = 8, kScalesOfB = 12, kMetadata = 20;
 
 /// The words of A in tensor memory, 8 of each lane; 4 with scales of A and 8 with scales of B
 /// follow.
@@ -260,10 +271,11 @@ uint32_t scaled_descriptor(const Case& test) {
 uint32_t instruction_descriptor(const Case& test) {
   if (test.block != 0) return scaled_descriptor(test);
   const uint32_t sums = test.d == f16 ? 0 : test.d == f32 ? 1 : 2;
-  return (test.saturates ? 8u : 0u) | sums << 4 | code_of(test.a, test.narrow_a) << 7 |
-         code_of(test.b, test.narrow_b) << 10 | (test.negates_a ? 1u << 13 : 0) |
-         (test.negates_b ? 1u << 14 : 0) | (test.layout_a.by_rows ? 0 : 1u << 15) |
-         (test.layout_b.by_rows ? 0 : 1u << 16) | test.n / 8 << 17 | test.m / 16 << 24;
+  return (test.sparse ? 4 | test.selector : 0) | (test.saturates ? 8u : 0u) | sums << 4 |
+         code_of(test.a, test.narrow_a) << 7 | code_of(test.b, test.narrow_b) << 10 |
+         (test.negates_a ? 1u << 13 : 0) | (test.negates_b ? 1u << 14 : 0) |
+         (test.layout_a.by_rows ? 0 : 1u << 15) | (test.layout_b.by_rows ? 0 : 1u << 16) |
+         test.n / 8 << 17 | test.m / 16 << 24;
 }
 
 /// 128 threads copy the image to shared memory, and D and A to tensor memory ...
@@ -403,7 +415,7 @@ string of_pair(string text) {
 
 string kernel_text(const Case& test) {
   string operands = test.a_in_tensor ? "[%ta], " : "%da, ";
-  operands += "%db, %idesc, ";
+  operands += test.sparse ? "%db, [%td+276], %idesc, " : "%db, %idesc, ";
   if (test.block != 0) operands += "[%td+264], [%td+268], ";
   if (test.disables && test.blocks() == 1) operands += "{%m0, %m1, %m2, %m3}, ";
   if (test.disables && test.blocks() == 2) {
@@ -450,6 +462,39 @@ vector<uint32_t> expected(const Case& test, const Matrix& result, const vector<u
     }
   }
   return words;
+}
+
+// ---- Sparse matrices
+
+/// A with its zeros. Which elements are stored goes to the metadata of each block.
+Matrix with_zeros(const Case& test, const Matrix& stored, std::mt19937_64& random,
+                  vector<uint32_t>& words) {
+  const uint32_t bits = traits_of(test.a).bits, chunk = bits == 32 ? 2 : 4;
+  Matrix a(test.m, test.k());
+  for (uint32_t i = 0; i < test.m * test.k() / chunk; ++i) {
+    const uint32_t row = i / (test.k() / chunk), index = i % (test.k() / chunk);
+    uint32_t code = 0;
+    if (bits == 32) {
+      const uint32_t pick = random() % 2;
+      code = pick != 0 ? 0b1110 : 0b0100;
+      a.at(row, index * chunk + pick) = stored.at(row, index);
+    } else {
+      const auto first = static_cast<uint32_t>(random() % 3);
+      const uint32_t second = first + 1 + static_cast<uint32_t>(random() % (3 - first));
+      code = first | second << 2;
+      a.at(row, index * chunk + first) = stored.at(row, 2 * index);
+      a.at(row, index * chunk + second) = stored.at(row, 2 * index + 1);
+    }
+    // Eight codes of bytes lie in a word; four of other elements in a half of one.
+    const uint32_t block = row / 128 * 128, within = row % 128;
+    const bool wide = bits > 8;
+    const uint32_t lane = wide ? within / 16 * 16 + within % 8 + index / 4 * 8 : within;
+    const uint32_t word = wide ? test.selector : index / 8;
+    const uint32_t shift = wide ? index % 4 * 4 + within / 8 % 2 * 16 : index % 8 * 4;
+    uint32_t& to = words[(block + lane) * kOperandWords + kMetadata + word];
+    to = (to & ~(15u << shift)) | code << shift;
+  }
+  return a;
 }
 
 // ---- Scales
@@ -544,7 +589,7 @@ Matrix part_of(const Matrix& codes, uint32_t block, uint32_t blocks) {
 }
 
 void check_round(const Case& test, Module& module, std::mt19937_64& random) {
-  const Matrix a = random_codes(test.m, test.k(), test.a, test.narrow_a, test.any, random);
+  const Matrix a = random_codes(test.m, test.stored_k(), test.a, test.narrow_a, test.any, random);
   const Matrix b = random_codes(test.n, test.k(), test.b, test.narrow_b, test.any, random);
   Matrix c = random_codes(test.m, test.n, test.d, Narrow::none, test.any, random);
   vector<uint8_t> images;
@@ -566,6 +611,8 @@ void check_round(const Case& test, Module& module, std::mt19937_64& random) {
     }
   }
   vector<uint32_t> words = words_of_a(test, a);
+  Matrix a_numbers = numbers_of(a, test.a, test.narrow_a, test.negates_a);
+  if (test.sparse) a_numbers = with_zeros(test, a_numbers, random, words);
   Scales a_scales{}, b_scales{};
   if (test.block != 0) {
     a_scales = random_scales(test, test.m, random);
@@ -584,7 +631,6 @@ void check_round(const Case& test, Module& module, std::mt19937_64& random) {
   for (uint32_t j = 0; j < test.n; ++j) {
     for (uint32_t k = 0; k < test.k(); ++k) b_of_k.at(k, j) = b_numbers.at(j, k);
   }
-  const Matrix a_numbers = numbers_of(a, test.a, test.narrow_a, test.negates_a);
   const Matrix result = test.block != 0
                             ? multiply_scaled(test, a_numbers, b_of_k, c, a_scales, b_scales)
                             : multiply_plain(test, a_numbers, b_of_k, c);
@@ -771,6 +817,55 @@ TEST(Sm100TensorCore, Scales) {
     test.m = 128;
     test.n = 192;
     cases.push_back(narrow(test));
+  }
+  check(cases);
+}
+
+TEST(Sm100TensorCore, Sparse) {
+  vector<Case> cases;
+  for (const bool in_tensor : {false, true}) {
+    for (const bool of_pair : {false, true}) {
+      const string group = of_pair ? "cta_group::2.kind::" : kOne;
+      Case test{.kind = "sp." + group + "f16",
+                .m = of_pair ? 256u : 128u,
+                .n = 64,
+                .a = f16,
+                .b = f16,
+                .d = f32,
+                .layout_b = {2},
+                .a_in_tensor = in_tensor,
+                .sparse = true,
+                .selector = 1};
+      cases.push_back(test);
+      test.disables = true;
+      cases.push_back(test);
+      test.scale_d = 2;
+      cases.push_back(test);
+      test.disables = false;
+      test.kind = "sp." + group + "tf32";
+      test.a = test.b = tf32;
+      cases.push_back(test);
+      test.scale_d = test.selector = 0;
+      test.kind = "sp." + group + "f8f6f4";
+      test.a = test.b = e4m3;
+      test.narrow_b = Narrow::e3m2;
+      test.layout_b = {};
+      cases.push_back(test);
+      test.kind = "sp." + group + "i8.collector::a::lastuse";
+      test.a = test.b = s8;
+      test.d = s32;
+      test.narrow_b = Narrow::none;
+      cases.push_back(test);
+    }
+    cases.push_back({.kind = "ws.sp.cta_group::1.kind::f16",
+                     .m = 128,
+                     .n = 128,
+                     .a = bf16,
+                     .b = bf16,
+                     .d = f32,
+                     .layout_b = {2, false},
+                     .a_in_tensor = in_tensor,
+                     .sparse = true});
   }
   check(cases);
 }

@@ -105,7 +105,7 @@ KM_MMA_INLINE bool convert(const uint8_t* bytes, uint32_t index, float* values,
 template <MmaType kType, class Tile, class Real>
 bool convert_b(const Product& product, Real* values, int32_t* exponents) {
   const uint32_t n = product.tile.n, k = product.tile.k;
-  const uint32_t width = widened_bytes(product.plan, product.plan.b);
+  const uint32_t width = widened_bytes(k, product.plan.b);
   bool special = false;
   for (uint32_t column = 0; column < product.plan.n; ++column) {
     const uint8_t* bytes = product.scratch->b + column * width;
@@ -126,7 +126,7 @@ bool convert_b(const Product& product, Real* values, int32_t* exponents) {
 /// The numbers of 16 rows of A.
 template <MmaType kType, class Tile>
 bool convert_a(const Product& product, uint32_t row, Tile* tile) {
-  const uint32_t k = product.tile.k, width = widened_bytes(product.plan, product.plan.a);
+  const uint32_t k = product.tile.stored_k(), width = widened_bytes(k, product.plan.a);
   bool special = false;
   for (uint32_t i = 0; i < kTileRows; ++i) {
     const uint8_t* bytes = product.scratch->a + (row + i) * width;
@@ -141,6 +141,19 @@ bool convert_a(const Product& product, uint32_t row, Tile* tile) {
     }
   }
   return special;
+}
+
+/// The rows of B that the stored elements of 16 rows of a sparse A meet.
+void find_sparse_columns(const Product& product, TensorStorage& storage, uint32_t row,
+                         tensor::Columns* columns) {
+  const uint32_t stored = product.tile.stored_k();
+  columns->stride = stored;
+  for (uint32_t i = 0; i < kTileRows; ++i) {
+    for (uint32_t t = 0; t < stored; ++t) {
+      columns->index[i * stored + t] = static_cast<uint8_t>(
+          sparse_column(product.plan, storage, product.operands.metadata, row + i, t));
+    }
+  }
 }
 
 void sum_tile(const Product& product, RealTile<float>* tile) {
@@ -159,9 +172,10 @@ void multiply_block(const Product& product, uint32_t block, TensorStorage& stora
   const uint32_t n = product.tile.n, size = product.tile.k * n;
   const auto* values = reinterpret_cast<const Real*>(product.scratch->values);
   Tile tile;
-  tensor::find_columns(product.tile, nullptr, &tile.columns);
+  if (!plan.sparse) tensor::find_columns(product.tile, nullptr, &tile.columns);
   for (uint32_t row = 0; row < plan.rows(); row += kTileRows) {
     bool special = b_is_special;
+    if (plan.sparse) find_sparse_columns(product, storage, row, &tile.columns);
     tensor::by_type(product.tile.a,
                     [&]<MmaType kType>() { special |= convert_a<kType>(product, row, &tile); });
     for (uint32_t column = 0; column < plan.n; column += n) {
@@ -199,25 +213,25 @@ int32_t integer_at(MmaType type, uint8_t byte) {
   return type == MmaType::s8 ? static_cast<int8_t>(byte) : byte;
 }
 
-/// One row of A by all columns of B, whose numbers lie k after k. Sums of 16 columns stay in
-/// registers.
-KM_MMA_INLINE void sum_integers(const int32_t* a, const int16_t* b, uint32_t k, uint32_t n,
-                                int32_t* sums) {
+/// One row of A by all columns of B, whose numbers lie k after k. `rows` are the k that the `count`
+/// elements of A meet.
+KM_MMA_INLINE void sum_integers(const int32_t* a, const uint8_t* rows, uint32_t count,
+                                const int16_t* b, uint32_t n, int32_t* sums) {
   constexpr uint32_t kAtOnce = 8;
   for (uint32_t j = 0; j < n; j += kAtOnce) {
     tensor::Ints sum = {};
-    for (uint32_t t = 0; t < k; ++t) {
+    for (uint32_t t = 0; t < count; ++t) {
       using Shorts [[gnu::vector_size(16)]] = int16_t;
       Shorts some;
-      std::memcpy(&some, b + t * n + j, sizeof some);
+      std::memcpy(&some, b + rows[t] * n + j, sizeof some);
       sum += __builtin_convertvector(some, tensor::Ints) * a[t];
     }
     std::memcpy(sums + j, &sum, sizeof sum);
   }
 }
-KM_MMA_WIDE void sum_integers_wide(const int32_t* a, const int16_t* b, uint32_t k, uint32_t n,
-                                   int32_t* sums) {
-  sum_integers(a, b, k, n, sums);
+KM_MMA_WIDE void sum_integers_wide(const int32_t* a, const uint8_t* rows, uint32_t count,
+                                   const int16_t* b, uint32_t n, int32_t* sums) {
+  sum_integers(a, rows, count, b, n, sums);
 }
 
 /// Adds the products of a row to D.
@@ -237,32 +251,42 @@ void add_integers(const Product& product, TensorStorage& storage, uint32_t block
   }
 }
 
+/// Multiplies the rows of one block.
+void multiply_rows(const Product& product, uint32_t block, TensorStorage& storage) {
+  const TensorProductPlan& plan = product.plan;
+  const uint32_t count = plan.stored_k();
+  const auto* b = reinterpret_cast<const int16_t*>(product.scratch->values);
+  for (uint32_t row = 0; row < plan.rows(); ++row) {
+    int32_t a[kMostTensorK], sums[kMostTensorColumns];
+    uint8_t rows[kMostTensorK];
+    for (uint32_t t = 0; t < count; ++t) {
+      a[t] = integer_at(product.tile.a, product.scratch->a[row * count + t]);
+      rows[t] = static_cast<uint8_t>(
+          plan.sparse ? sparse_column(plan, storage, product.operands.metadata, row, t) : t);
+    }
+    if (product.form.wide) {
+      sum_integers_wide(a, rows, count, b, plan.n, sums);
+    } else {
+      sum_integers(a, rows, count, b, plan.n, sums);
+    }
+    add_integers(product, storage, block, row, sums);
+  }
+}
+
 TensorProblem multiply_integers(const Product& product, const TensorBlock* blocks) {
   const TensorProductPlan& plan = product.plan;
-  const uint32_t n = plan.n, k = plan.k;
   auto* b = reinterpret_cast<int16_t*>(product.scratch->values);
-  for (uint32_t column = 0; column < n; ++column) {
-    for (uint32_t t = 0; t < k; ++t) {
-      b[t * n + column] =
-          static_cast<int16_t>(integer_at(product.tile.b, product.scratch->b[column * k + t]));
+  for (uint32_t column = 0; column < plan.n; ++column) {
+    for (uint32_t t = 0; t < plan.k; ++t) {
+      b[t * plan.n + column] =
+          static_cast<int16_t>(integer_at(product.tile.b, product.scratch->b[column * plan.k + t]));
     }
   }
   for (uint32_t i = 0; i < plan.blocks; ++i) {
     const TensorProblem problem =
         stage_a(product.form, plan, product.operands, blocks[i], product.scratch);
     if (problem != TensorProblem::none) return problem;
-    for (uint32_t row = 0; row < plan.rows(); ++row) {
-      int32_t a[kMostTensorK], sums[kMostTensorColumns];
-      for (uint32_t t = 0; t < k; ++t) {
-        a[t] = integer_at(product.tile.a, product.scratch->a[row * k + t]);
-      }
-      if (product.form.wide) {
-        sum_integers_wide(a, b, k, n, sums);
-      } else {
-        sum_integers(a, b, k, n, sums);
-      }
-      add_integers(product, *blocks[i].storage, i, row, sums);
-    }
+    multiply_rows(product, i, *blocks[i].storage);
   }
   return TensorProblem::none;
 }
@@ -275,13 +299,21 @@ MmaForm tile_of(const TensorCoreForm& form, const TensorProductPlan& plan) {
   tile.c = tile.d = plan.d;
   tile.m = kTileRows;
   tile.k = static_cast<uint16_t>(plan.k);
-  tile.n = plan.group_columns() % 16 == 0 ? 16 : 8;
+  tile.sparse = plan.sparse;
+  // The memory of tiles has 512 elements of B.
+  tile.n = plan.group_columns() % 16 == 0 && plan.k <= 32 ? 16 : 8;
   tile.wide = form.wide;
   return tile;
 }
 
-TensorProblem check_sums(const TensorProductPlan& plan, uint32_t d, const TensorStorage& storage) {
-  const uint32_t lane = tensor_lane(d);
+TensorProblem check_sums(const TensorProductPlan& plan, const TensorCoreOperands& operands,
+                         const TensorStorage& storage) {
+  const uint32_t d = operands.d, lane = tensor_lane(d), metadata = operands.metadata;
+  if (plan.sparse) {
+    if (tensor_lane(metadata) != 0) return TensorProblem::lane_alignment;
+    const uint32_t columns = element_bits(plan.a) <= 8 ? 2 : plan.selector + 1;
+    if (!storage.has(tensor_column(metadata), columns)) return TensorProblem::not_allocated;
+  }
   const bool is_aligned = lane == 0 || (plan.half_lanes && lane == 16);
   if (!is_aligned) return TensorProblem::lane_alignment;
   const bool has = storage.has(tensor_column(d), plan.group_columns());
@@ -296,6 +328,7 @@ TensorCoreOperands::TensorCoreOperands(const TensorCoreForm& form, const TensorC
       a(slots.a[lane]),
       b(slots.b[lane]),
       instruction(static_cast<uint32_t>(slots.instruction[lane])),
+      metadata(static_cast<uint32_t>(slots.metadata[lane])),
       scale_a(static_cast<uint32_t>(slots.scale_a[lane])),
       scale_b(static_cast<uint32_t>(slots.scale_b[lane])),
       adds(slots.adds[lane] != 0),
@@ -310,7 +343,7 @@ TensorProblem multiply_tensors(const TensorCoreForm& form, const MmaRule& rule,
   TensorProductPlan plan;
   TensorProblem problem = plan_product(form, operands.instruction, &plan);
   for (uint32_t i = 0; i < plan.blocks && problem == TensorProblem::none; ++i) {
-    problem = check_sums(plan, operands.d, *blocks[i].storage);
+    problem = check_sums(plan, operands, *blocks[i].storage);
   }
   if (problem != TensorProblem::none) return problem;
   TensorCoreScratch* const scratch = blocks[0].storage->scratch();

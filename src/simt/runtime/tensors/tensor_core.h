@@ -18,6 +18,7 @@ struct TensorCoreOperands {
   uint32_t d = 0;  // tensor address
   uint64_t a = 0, b = 0;
   uint32_t instruction = 0;
+  uint32_t metadata = 0;  // tensor address
   uint32_t scale_a = 0, scale_b = 0;
   bool adds = true;
   uint64_t zero_columns = 0;

@@ -71,6 +71,7 @@ struct TensorCoreSlots {
   uint64_t a[kWarpLanes];            // descriptor or tensor address; a copy's source
   uint64_t b[kWarpLanes];            // descriptor
   uint64_t instruction[kWarpLanes];  // descriptor
+  uint64_t metadata[kWarpLanes];     // tensor address
   uint64_t scale_a[kWarpLanes], scale_b[kWarpLanes];  // tensor addresses
   uint64_t adds[kWarpLanes];                          // 0: D is not read
   uint64_t zero_columns[kWarpLanes];                  // descriptor

@@ -10,7 +10,7 @@ constexpr uint32_t kMostTensorColumns = 256;
 constexpr uint32_t kMostTensorK = 64;  // elements, or bytes, of a row after widening
 
 struct TensorCoreScratch {
-  alignas(64) uint8_t raw[kMostTensorColumns * 32];                   // as gathered
+  alignas(64) uint8_t raw[kMostTensorColumns * 64];                   // as gathered
   alignas(64) uint8_t a[128 * kMostTensorK];                          // rows of A
   alignas(64) uint8_t b[kMostTensorColumns * kMostTensorK];           // columns of B
   alignas(64) uint8_t values[kMostTensorColumns * kMostTensorK * 4];  // numbers of B

@@ -10,7 +10,7 @@
 namespace km::simt {
 namespace {
 
-constexpr uint32_t kStoredBytes = 32;  // of a row in shared or tensor memory
+constexpr uint32_t kStoredBytes = 32;  // of a row of A in shared or tensor memory
 constexpr uint32_t kPieceBytes = 16;
 
 bool is_narrow(FactorElement element) { return element_bits(element) < 8; }
@@ -29,24 +29,24 @@ uint8_t widened(FactorElement element, uint8_t byte) {
 
 /// Widens a row of shared memory.
 void widen_row(const TensorProductPlan& plan, FactorElement element, const uint8_t* row,
-               uint8_t* out) {
+               uint32_t size_bytes, uint8_t* out) {
   if (plan.packs_pairs) {
-    for (uint32_t i = 0; i < kStoredBytes; ++i) {
+    for (uint32_t i = 0; i < size_bytes; ++i) {
       out[2 * i] = kWidenedCodes<2, 1>[row[i] & 15];
       out[2 * i + 1] = kWidenedCodes<2, 1>[row[i] >> 4];
     }
     return;
   }
   if (!is_narrow(element)) {
-    std::memcpy(out, row, kStoredBytes);
+    std::memcpy(out, row, size_bytes);
     return;
   }
   const auto format =
       element_bits(element) == 6 ? TensorCopyFormat::six_bits : TensorCopyFormat::four_bits;
-  for (uint32_t first = 0; first < kStoredBytes; first += kPieceBytes) {
+  for (uint32_t first = 0; first < size_bytes; first += kPieceBytes) {
     widen_piece(format, row + first, out + first);
   }
-  for (uint32_t i = 0; i < kStoredBytes; ++i) out[i] = widened(element, out[i]);
+  for (uint32_t i = 0; i < size_bytes; ++i) out[i] = widened(element, out[i]);
 }
 
 void negate(MmaType type, uint8_t* bytes, uint32_t count) {
@@ -60,17 +60,26 @@ bool fits(const SharedOperand& operand, bool transposes, FactorElement element) 
   return !transposes || operand.has_wide_atoms() == (element == FactorElement::tf32);
 }
 
+/// A multiplicand in shared memory.
+struct SharedFactor {
+  uint64_t descriptor;
+  FactorElement element;
+  bool transposes;
+  uint32_t rows, row_bytes;  // of A, or columns of B
+  uint32_t k;                // elements of a row
+};
+
 /// Gathers rows from shared memory to `out`.
-TensorProblem stage(const TensorProductPlan& plan, uint64_t descriptor, bool transposes,
-                    FactorElement element, uint32_t rows, const uint8_t* shared,
-                    TensorCoreScratch* scratch, uint8_t* out) {
-  const SharedOperand operand(descriptor);
-  if (!fits(operand, transposes, element)) return TensorProblem::swizzle;
-  const uint32_t bytes = std::max(1u, element_bits(element) / 8);
-  gather(operand, shared, transposes, rows, kStoredBytes, bytes, scratch->raw);
-  const uint32_t width = widened_bytes(plan, element);
-  for (uint32_t row = 0; row < rows; ++row) {
-    widen_row(plan, element, scratch->raw + row * kStoredBytes, out + row * width);
+TensorProblem stage(const TensorProductPlan& plan, const SharedFactor& factor,
+                    const uint8_t* shared, TensorCoreScratch* scratch, uint8_t* out) {
+  const SharedOperand operand(factor.descriptor);
+  if (!fits(operand, factor.transposes, factor.element)) return TensorProblem::swizzle;
+  const uint32_t bytes = std::max(1u, element_bits(factor.element) / 8);
+  gather(operand, shared, factor.transposes, factor.rows, factor.row_bytes, bytes, scratch->raw);
+  const uint32_t width = widened_bytes(factor.k, factor.element);
+  for (uint32_t row = 0; row < factor.rows; ++row) {
+    widen_row(plan, factor.element, scratch->raw + row * factor.row_bytes, factor.row_bytes,
+              out + row * width);
   }
   return TensorProblem::none;
 }
@@ -82,14 +91,14 @@ TensorProblem stage_tensor(const TensorProductPlan& plan, uint32_t address, Tens
   const bool is_aligned = lane == 0 || (plan.half_lanes && lane == 16);
   if (!is_aligned) return TensorProblem::lane_alignment;
   if (!storage.has(column, kStoredBytes / sizeof(uint32_t))) return TensorProblem::not_allocated;
-  const uint32_t width = widened_bytes(plan, plan.a);
+  const uint32_t width = widened_bytes(plan.stored_k(), plan.a);
   const bool narrow = is_narrow(plan.a) && !plan.packs_pairs;
   for (uint32_t row = 0; row < plan.rows(); ++row) {
     uint8_t bytes[kStoredBytes];
     std::memcpy(bytes, storage.lane(lane + plan.lane_of(row)) + column, kStoredBytes);
     uint8_t* to = out + row * width;
     if (!narrow) {
-      widen_row(plan, plan.a, bytes, to);
+      widen_row(plan, plan.a, bytes, kStoredBytes, to);
       continue;
     }
     for (uint32_t i = 0; i < kStoredBytes; ++i) to[i] = widened(plan.a, bytes[i]);
@@ -107,7 +116,7 @@ TensorProblem zero_columns(const TensorProductPlan& plan, uint64_t mask,
   if (field(56, 6) != 0) return TensorProblem::column_shift;
   if (field(39, 1) == 0) return TensorProblem::none;
   const uint32_t cleared = field(40, 8) + 1, used = field(48, 8) + 1;
-  const uint32_t width = widened_bytes(plan, plan.b);
+  const uint32_t width = widened_bytes(plan.k, plan.b);
   for (uint32_t group = 0; group < plan.groups; ++group) {
     const bool begins_cleared = field(32 + group, 1) != 0;
     const uint32_t start = field(8 * group, 8), columns = plan.group_columns();
@@ -141,20 +150,21 @@ MmaType widened_type(FactorElement element) {
   }
 }
 
-uint32_t widened_bytes(const TensorProductPlan& plan, FactorElement element) {
-  return plan.k * element_bits(widened_type(element)) / 8;
+uint32_t widened_bytes(uint32_t k, FactorElement element) {
+  return k * element_bits(widened_type(element)) / 8;
 }
 
 TensorProblem stage_a(const TensorCoreForm& form, const TensorProductPlan& plan,
                       const TensorCoreOperands& operands, const TensorBlock& block,
                       TensorCoreScratch* scratch) {
+  const SharedFactor factor{operands.a,  plan.a,       plan.transposes_a,
+                            plan.rows(), kStoredBytes, plan.stored_k()};
   const TensorProblem problem =
       form.a_in_tensor
           ? stage_tensor(plan, static_cast<uint32_t>(operands.a), *block.storage, scratch->a)
-          : stage(plan, operands.a, plan.transposes_a, plan.a, plan.rows(), block.shared, scratch,
-                  scratch->a);
+          : stage(plan, factor, block.shared, scratch, scratch->a);
   if (problem != TensorProblem::none) return problem;
-  const uint32_t size = plan.rows() * widened_bytes(plan, plan.a);
+  const uint32_t size = plan.rows() * widened_bytes(plan.stored_k(), plan.a);
   if (plan.negates_a) negate(widened_type(plan.a), scratch->a, size);
   return TensorProblem::none;
 }
@@ -162,16 +172,37 @@ TensorProblem stage_a(const TensorCoreForm& form, const TensorProductPlan& plan,
 TensorProblem stage_b(const TensorCoreForm& form, const TensorProductPlan& plan,
                       const TensorCoreOperands& operands, const TensorBlock* blocks,
                       TensorCoreScratch* scratch) {
-  const uint32_t columns = plan.n / plan.blocks, width = widened_bytes(plan, plan.b);
+  const uint32_t columns = plan.n / plan.blocks, width = widened_bytes(plan.k, plan.b);
+  const uint32_t row_bytes = plan.sparse ? 2 * kStoredBytes : kStoredBytes;
+  const SharedFactor factor{operands.b, plan.b, plan.transposes_b, columns, row_bytes, plan.k};
   for (uint32_t i = 0; i < plan.blocks; ++i) {
     const TensorProblem problem =
-        stage(plan, operands.b, plan.transposes_b, plan.b, columns, blocks[i].shared, scratch,
-              scratch->b + i * columns * width);
+        stage(plan, factor, blocks[i].shared, scratch, scratch->b + i * columns * width);
     if (problem != TensorProblem::none) return problem;
   }
   if (plan.negates_b) negate(widened_type(plan.b), scratch->b, plan.n * width);
   return form.zeros_columns ? zero_columns(plan, operands.zero_columns, scratch)
                             : TensorProblem::none;
+}
+
+/// The metadata of .kind::f16 and .kind::tf32 are one column, whose lanes 0 to 7 of each 16 have
+/// the first half of k and lanes 8 to 15 the second half, of rows 0 to 7 in the lower and of rows 8
+/// to 15 in the upper 16 bits. Those of elements of 8 bits are two columns.
+uint32_t sparse_column(const TensorProductPlan& plan, TensorStorage& storage, uint32_t address,
+                       uint32_t row, uint32_t index) {
+  const bool pairs = plan.a == FactorElement::tf32;
+  const uint32_t group = pairs ? index : index / 2;  // of 2 or 4 elements of k
+  const uint32_t first = group * (pairs ? 2 : 4), bit = 4 * group;
+  const uint32_t column = tensor_column(address);
+  uint32_t code = 0;
+  if (element_bits(plan.a) <= 8) {
+    code = storage.lane(row)[column + bit / 32] >> bit % 32 & 15;
+  } else {
+    const uint32_t lane = row % 8 + row / 16 * 16 + bit / 16 * 8;
+    const uint32_t word = storage.lane(lane)[column + plan.selector];
+    code = word >> (bit % 16 + row / 8 % 2 * 16) & 15;
+  }
+  return pairs ? first + (code >> 1 & 1) : first + (code >> 2 * (index % 2) & 3);
 }
 
 }  // namespace km::simt

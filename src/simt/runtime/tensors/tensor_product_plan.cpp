@@ -58,6 +58,9 @@ TensorProblem take_types(const TensorCoreForm& form, uint32_t descriptor, Tensor
     return TensorProblem::type;
   }
   plan->k = is_packed(form.kind) ? 64 : 256 / (element_bits(*a) < 8 ? 8 : element_bits(*a));
+  plan->sparse = form.sparse;
+  plan->selector = bits_of(descriptor, 0, 2);
+  if (form.sparse) plan->k *= 2;
   plan->packs_pairs = is_packed(form.kind);
   plan->saturates = form.kind == TensorCoreKind::i8 && bits_of(descriptor, 3, 1) != 0;
   plan->negates_a = bits_of(descriptor, 13, 1) != 0;
@@ -85,7 +88,7 @@ TensorProblem take_scales(const TensorCoreForm& form, uint32_t descriptor,
 
 bool has_columns(const TensorCoreForm& form, const TensorProductPlan& plan) {
   const uint32_t n = plan.n;
-  if (form.weight_stationary) return n == 64 || n == 128 || n == 256;
+  if (form.weight_stationary) return n == 64 || n == 128 || (n == 256 && !form.sparse);
   const bool is_i8 = form.kind == TensorCoreKind::i8;
   const uint32_t step = form.pair ? (is_i8 ? 32 : 16) : (is_i8 && n > 32 ? 16 : 8);
   return n != 0 && n <= 256 && n % step == 0;
@@ -113,6 +116,7 @@ TensorProblem plan_product(const TensorCoreForm& form, uint32_t descriptor,
       is_scaled(form.kind) ? bits_of(descriptor, 27, 2) << 7 : bits_of(descriptor, 24, 5) << 4;
   if (!has_rows(form, *plan) || !has_columns(form, *plan)) return TensorProblem::shape;
   const uint32_t rows = plan->rows();
+  if (form.sparse && rows != kTensorLanes) return TensorProblem::sparse_rows;
   const bool folds = form.weight_stationary || form.pair;
   if (rows < kTensorLanes && folds) plan->groups = kTensorLanes / rows;
   plan->half_lanes = rows == 64 && !folds;

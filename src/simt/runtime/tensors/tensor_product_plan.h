@@ -38,6 +38,8 @@ struct TensorProductPlan {
   MmaType d = MmaType::f32;
   bool negates_a = false, negates_b = false, transposes_a = false, transposes_b = false;
   bool saturates = false;
+  bool sparse = false;                      // rows of A have half of k
+  uint32_t selector = 0;                    // of the metadata's column
   bool packs_pairs = false;                 // two elements of 4 bits in each byte
   bool scales_are_e4m3 = false;             // otherwise ue8m0
   uint32_t scale_a_id = 0, scale_b_id = 0;  // bytes in the words of scales
@@ -47,8 +49,8 @@ struct TensorProductPlan {
   uint32_t group_lanes() const { return kTensorLanes / groups; }
   /// The lane, after the first one, of a row of its block in the first group.
   uint32_t lane_of(uint32_t row) const { return half_lanes ? row / 16 * 32 + row % 16 : row; }
-  /// The bytes of a row of A or column of B in shared memory.
-  uint32_t stored_bytes() const { return 32; }
+  /// The elements of a row of A in memory.
+  uint32_t stored_k() const { return sparse ? k / 2 : k; }
 };
 
 /// Decodes a descriptor for an instruction; `plan` is complete if the result is `none`.

@@ -75,6 +75,9 @@ const char* tensor_memory_problem_text(TensorProblem problem) {
       return "the instruction descriptor has a type of scales that this kind does not have";
     case TensorProblem::unsupported_k:
       return "products of 96 elements are not supported by this version";
+    case TensorProblem::sparse_rows:
+      return "products of a sparse A with fewer than 128 rows in a block are not supported by this "
+             "version";
     case TensorProblem::column_shift:
       return "shifts of columns by the zero-column mask are not supported by this version";
     case TensorProblem::out_of_range:

@@ -77,6 +77,7 @@ enum class TensorProblem : uint32_t {
   transposed_type,  // the transposed layout does not exist for the type
   scale_type,       // a type of scales that the kind does not have
   unsupported_k,    // products of 96 elements
+  sparse_rows,      // a sparse A of fewer than 128 rows in a block
   column_shift,     // a descriptor of zero columns that shifts columns
   out_of_range,     // lanes or columns beyond the end of tensor memory
 };

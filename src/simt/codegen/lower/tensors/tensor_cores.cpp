@@ -159,6 +159,9 @@ void TensorCores::lower_product(const Inst& inst) {
   store_slot(inst, ptx.operands[2], Type::b64, offsetof(TensorCoreSlots, b));
   store_slot(inst, ptx.operands[at.instruction], Type::b32, offsetof(TensorCoreSlots, instruction));
   store_slot(inst, ptx.operands[at.adds], Type::pred, offsetof(TensorCoreSlots, adds));
+  if (ptx.has(Modifier::sp)) {
+    store_slot(inst, ptx.operands[3], Type::b32, offsetof(TensorCoreSlots, metadata));
+  }
   if (at.scale_a != 0) {
     store_slot(inst, ptx.operands[at.scale_a], Type::b32, offsetof(TensorCoreSlots, scale_a));
     store_slot(inst, ptx.operands[at.scale_b], Type::b32, offsetof(TensorCoreSlots, scale_b));
