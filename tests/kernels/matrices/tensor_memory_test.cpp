@@ -1,6 +1,7 @@
 // Tensor memory: allocation, loads and stores of every shape (PTX ISA 9.7.16.2.3), copies from
 // shared memory, shifts, and what ends a launch.
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -480,6 +481,49 @@ TEST(Sm100TensorMemory, AllocationsThatWaitForEver) {
     EXPECT_NE(string(failure.what()).find("deadlock: tcgen05.alloc waits for ever"), string::npos)
         << failure.what();
   }
+}
+
+constexpr const char* kWaitingAllocation = R"(.version 9.0
+.target sm_100a
+.address_size 64
+.shared .align 8 .b32 place[2];
+.visible .entry run(.param .u64 out)
+{
+  .reg .b64 %out;
+  .reg .b32 %t, %a, %r;
+  .reg .pred %p;
+  mov.u32 %t, %tid.x;
+  mov.u32 %a, place;
+  setp.lt.u32 %p, %t, 32;
+  @%p bra taken;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%a], 512;
+taken:
+  bar.sync 0;
+  @%p bra first;
+  ld.shared.b32 %r, [%a];
+  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r, 512;
+  bra over;
+first:
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%a+4], 64;
+  ld.shared.b32 %r, [%a+4];
+  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r, 64;
+  ld.param.u64 %out, [out];
+  add.u32 %r, %r, 7;
+  st.global.b32 [%out], %r;
+over:
+  ret;
+}
+)";
+
+// The first warp, which runs first, waits for the second one.
+TEST(Sm100TensorMemory, AllocationsWaitForOtherWarps) {
+  KM_NEEDS_SM_100();
+  const char* const mode = std::getenv("KM_CPU_MODE");
+  if (mode != nullptr && string(mode) == "c") GTEST_SKIP() << "lanes of their own cannot wait";
+  const auto module = session().ptx_text(kWaitingAllocation, "waiting_allocation");
+  Buffer<uint32_t> out(session(), vector<uint32_t>{1});
+  module->run("run", Shape{{1}, {64}}, out);
+  expect_bits("out", out.read(), vector<uint32_t>{7});
 }
 
 }  // namespace

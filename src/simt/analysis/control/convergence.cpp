@@ -94,6 +94,7 @@ class Classifier {
     }
     check_barriers();
     check_warp_operations();
+    check_allocations();
     check_loops();
     return std::move(result_);
   }
@@ -128,6 +129,21 @@ class Classifier {
       if (warps[b]) require(Mode::fibers, at, "is not reached by all warps alike");
       if (lanes[b])
         require(Mode::independent_threads, at, "is not reached by all lanes of a warp alike");
+    }
+  }
+
+  static bool allocates_tensors(const Instruction& instruction) {
+    return instruction.opcode == Opcode::tcgen05 && instruction.has(Modifier::alloc);
+  }
+
+  /// Several allocations of tensor memory may be more than there is, so that one of them waits.
+  void check_allocations() {
+    unsigned count = 0;
+    for (const BasicBlock& block : kernel_.blocks) {
+      for (const Inst& inst : block.insts) {
+        if (!allocates_tensors(*inst.ptx) || ++count < 2) continue;
+        return require(Mode::fibers, inst.ptx, "may wait until another warp releases columns");
+      }
     }
   }
 
