@@ -116,7 +116,6 @@ TensorCoreForm tensor_core_form(const Instruction& instruction) {
 
 bool tensor_core_is_supported(const Instruction& instruction) {
   if (!instruction.has(Modifier::mma)) return true;
-  if (instruction.has(Modifier::sp) && instruction.has(Modifier::block_scale)) return false;
   return !instruction.has(Modifier::ashift);
 }
 

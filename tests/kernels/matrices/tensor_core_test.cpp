@@ -166,8 +166,8 @@ uint32_t offset_of(const Layout& layout, const Strides& strides, uint32_t start,
 
 /// The bytes of a row: narrow elements lie side by side, 16 of them (or 32) in 16 bytes.
 vector<uint8_t> bytes_of(const Matrix& codes, uint32_t row, Number number, Narrow narrow) {
-  // Rows of 64 elements of 4 bits are those of kinds that pack two into a byte.
-  const bool packs = codes.columns == 64 && narrow == Narrow::e2m1;
+  // Rows of 64 elements of 4 bits or more are those of kinds that pack two into a byte.
+  const bool packs = codes.columns >= 64 && narrow == Narrow::e2m1;
   const uint32_t piece = packs ? 32 : 16;
   vector<uint8_t> bytes(codes.columns * (packs ? 4 : traits_of(number).bits) / 8);
   const uint32_t bits = traits_of(number).bits;
@@ -263,9 +263,9 @@ uint32_t scaled_descriptor(const Case& test) {
   const auto code = [&](Number number, Narrow narrow) {
     return test.packs() ? 1 : code_of(number, narrow);
   };
-  return test.scale_id << 4 | code(test.a, test.narrow_a) << 7 | code(test.b, test.narrow_b) << 10 |
-         (test.negates_a ? 1u << 13 : 0) | test.n / 8 << 17 | (test.e4m3_scales ? 0 : 1u << 23) |
-         test.m / 128 << 27 | test.scale_id << 29;
+  return (test.sparse ? 4 : 0) | test.scale_id << 4 | code(test.a, test.narrow_a) << 7 |
+         code(test.b, test.narrow_b) << 10 | (test.negates_a ? 1u << 13 : 0) | test.n / 8 << 17 |
+         (test.e4m3_scales ? 0 : 1u << 23) | test.m / 128 << 27 | test.scale_id << 29;
 }
 
 uint32_t instruction_descriptor(const Case& test) {
@@ -469,7 +469,8 @@ vector<uint32_t> expected(const Case& test, const Matrix& result, const vector<u
 /// A with its zeros. Which elements are stored goes to the metadata of each block.
 Matrix with_zeros(const Case& test, const Matrix& stored, std::mt19937_64& random,
                   vector<uint32_t>& words) {
-  const uint32_t bits = traits_of(test.a).bits, chunk = bits == 32 ? 2 : 4;
+  const uint32_t bits = traits_of(test.a).bits, width = test.packs() ? 2 : 1;
+  const uint32_t chunk = bits == 32 ? 2 : 4 * width;
   Matrix a(test.m, test.k());
   for (uint32_t i = 0; i < test.m * test.k() / chunk; ++i) {
     const uint32_t row = i / (test.k() / chunk), index = i % (test.k() / chunk);
@@ -482,8 +483,11 @@ Matrix with_zeros(const Case& test, const Matrix& stored, std::mt19937_64& rando
       const auto first = static_cast<uint32_t>(random() % 3);
       const uint32_t second = first + 1 + static_cast<uint32_t>(random() % (3 - first));
       code = first | second << 2;
-      a.at(row, index * chunk + first) = stored.at(row, 2 * index);
-      a.at(row, index * chunk + second) = stored.at(row, 2 * index + 1);
+      for (uint32_t e = 0; e < width; ++e) {  // pairs of packed elements
+        const uint32_t from = 2 * width * index + e, to = index * chunk + e;
+        a.at(row, to + first * width) = stored.at(row, from);
+        a.at(row, to + second * width) = stored.at(row, from + width);
+      }
     }
     // Eight codes of bytes lie in a word; four of other elements in a half of one.
     const uint32_t block = row / 128 * 128, within = row % 128;
@@ -816,6 +820,27 @@ TEST(Sm100TensorCore, Scales) {
     cases.push_back(narrow(test));
     test.m = 128;
     test.n = 192;
+    cases.push_back(narrow(test));
+    // With a sparse A, a scale is for twice as many elements.
+    test = {.kind = "sp." + kOne + "mxf8f6f4.block_scale",
+            .m = 128,
+            .n = 64,
+            .a = e5m2,
+            .b = e4m3,
+            .d = f32,
+            .a_in_tensor = in_tensor,
+            .sparse = true,
+            .block = 64,
+            .scale_id = 2};
+    cases.push_back(test);
+    test.kind = "sp.cta_group::2.kind::mxf4.block_scale";
+    test.m = 256;
+    cases.push_back(narrow(test));
+    test.kind = "sp." + kOne + "mxf4nvf4.block_scale.scale_vec::4X";
+    test.m = 128;
+    test.block = 32;
+    test.scale_id = 0;
+    test.e4m3_scales = true;
     cases.push_back(narrow(test));
   }
   check(cases);

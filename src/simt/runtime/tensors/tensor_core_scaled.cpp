@@ -80,29 +80,34 @@ struct Product {
   uint32_t scales;         // of each row and column
 };
 
+/// One row of A.
+struct Row {
+  float values[kMostTensorK];
+  uint8_t columns[kMostTensorK];  // the rows of B that its elements meet
+  double scales[kMostScales];
+};
+
 /// The sums of one row of A with all columns.
-KM_MMA_INLINE void sum_row(const Product& product, const float* a, const double* a_scales,
-                           double* sums) {
-  const uint32_t n = product.plan.n, size = product.plan.k / product.scales;
+KM_MMA_INLINE void sum_row(const Product& product, const Row& row, double* sums) {
+  const uint32_t n = product.plan.n, size = product.plan.stored_k() / product.scales;
   for (uint32_t j = 0; j < n; j += kColumnsAtOnce) {
     Doubles total = {};
     for (uint32_t s = 0; s < product.scales; ++s) {
       Doubles part = {};
       for (uint32_t t = s * size; t < (s + 1) * size; ++t) {
         HalfFloats some;
-        std::memcpy(&some, product.b + t * n + j, sizeof some);
-        part += __builtin_convertvector(some, Doubles) * double{a[t]};
+        std::memcpy(&some, product.b + row.columns[t] * n + j, sizeof some);
+        part += __builtin_convertvector(some, Doubles) * double{row.values[t]};
       }
       Doubles scale;
       std::memcpy(&scale, product.b_scales + s * n + j, sizeof scale);
-      total += part * (scale * a_scales[s]);
+      total += part * (scale * row.scales[s]);
     }
     std::memcpy(sums + j, &total, sizeof total);
   }
 }
-KM_MMA_WIDE void sum_row_wide(const Product& product, const float* a, const double* a_scales,
-                              double* sums) {
-  sum_row(product, a, a_scales, sums);
+KM_MMA_WIDE void sum_row_wide(const Product& product, const Row& row, double* sums) {
+  sum_row(product, row, sums);
 }
 
 void add_row(const Product& product, TensorStorage& storage, uint32_t row, const double* sums) {
@@ -127,15 +132,20 @@ TensorProblem multiply_block(const Product& product, const TensorBlock& block,
                       product.scales, plan.scales_are_e4m3,     false};
   if (!scales.fits(plan.rows())) return TensorProblem::not_allocated;
   const MmaType type = widened_type(plan.a);
+  const uint32_t k = plan.stored_k();
   for (uint32_t row = 0; row < plan.rows(); ++row) {
-    float a[kMostTensorK];
-    double a_scales[kMostScales], sums[kMostTensorColumns];
-    convert_row(type, scratch->a + row * plan.k, plan.k, a);
-    scales.read(row, a_scales);
+    Row a;
+    double sums[kMostTensorColumns];
+    convert_row(type, scratch->a + row * k, k, a.values);
+    for (uint32_t t = 0; t < k; ++t) {
+      a.columns[t] = static_cast<uint8_t>(
+          plan.sparse ? sparse_column(plan, *block.storage, product.operands.metadata, row, t) : t);
+    }
+    scales.read(row, a.scales);
     if (product.form.wide) {
-      sum_row_wide(product, a, a_scales, sums);
+      sum_row_wide(product, a, sums);
     } else {
-      sum_row(product, a, a_scales, sums);
+      sum_row(product, a, sums);
     }
     add_row(product, *block.storage, row, sums);
   }
@@ -149,7 +159,8 @@ TensorProblem multiply_scaled(const TensorCoreForm& form, const TensorProductPla
                               TensorCoreScratch* scratch) {
   auto* b = reinterpret_cast<float*>(scratch->values);
   auto* b_scales = reinterpret_cast<double*>(scratch->exponents);
-  const uint32_t count = plan.k / form.block_size, n = plan.n;
+  // With a sparse A, a scale is for twice as many elements of k.
+  const uint32_t count = plan.stored_k() / form.block_size, n = plan.n;
   const MmaType type = widened_type(plan.b);
   for (uint32_t column = 0; column < n; ++column) {
     float values[kMostTensorK];

@@ -7,7 +7,7 @@
 namespace km::simt {
 
 constexpr uint32_t kMostTensorColumns = 256;
-constexpr uint32_t kMostTensorK = 64;  // elements, or bytes, of a row after widening
+constexpr uint32_t kMostTensorK = 128;  // elements, or bytes, of a row after widening
 
 struct TensorCoreScratch {
   alignas(64) uint8_t raw[kMostTensorColumns * 64];                   // as gathered

@@ -187,12 +187,13 @@ TensorProblem stage_b(const TensorCoreForm& form, const TensorProductPlan& plan,
 
 /// The metadata of .kind::f16 and .kind::tf32 are one column, whose lanes 0 to 7 of each 16 have
 /// the first half of k and lanes 8 to 15 the second half, of rows 0 to 7 in the lower and of rows 8
-/// to 15 in the upper 16 bits. Those of elements of 8 bits are two columns.
+/// to 15 in the upper 16 bits. Those of narrower elements are two columns. A code of 4 bits names
+/// two of four elements, or of four pairs of packed ones; that of tf32 names one of two.
 uint32_t sparse_column(const TensorProductPlan& plan, TensorStorage& storage, uint32_t address,
                        uint32_t row, uint32_t index) {
-  const bool pairs = plan.a == FactorElement::tf32;
-  const uint32_t group = pairs ? index : index / 2;  // of 2 or 4 elements of k
-  const uint32_t first = group * (pairs ? 2 : 4), bit = 4 * group;
+  const bool is_single = plan.a == FactorElement::tf32;
+  const uint32_t width = plan.packs_pairs ? 2 : 1, unit = index / width;  // pairs move together
+  const uint32_t group = is_single ? unit : unit / 2, bit = 4 * group;
   const uint32_t column = tensor_column(address);
   uint32_t code = 0;
   if (element_bits(plan.a) <= 8) {
@@ -202,7 +203,8 @@ uint32_t sparse_column(const TensorProductPlan& plan, TensorStorage& storage, ui
     const uint32_t word = storage.lane(lane)[column + plan.selector];
     code = word >> (bit % 16 + row / 8 % 2 * 16) & 15;
   }
-  return pairs ? first + (code >> 1 & 1) : first + (code >> 2 * (index % 2) & 3);
+  if (is_single) return 2 * group + (code >> 1 & 1);
+  return (4 * group + (code >> 2 * (unit % 2) & 3)) * width + index % width;
 }
 
 }  // namespace km::simt
