@@ -773,12 +773,14 @@ TEST(Sm100TensorCore, LanesAndScales) {
   check(cases);
 }
 
+/// The case with elements of 4 bits.
+Case narrow(Case test) {
+  test.a = test.b = e4m3;
+  test.narrow_a = test.narrow_b = Narrow::e2m1;
+  return test;
+}
+
 TEST(Sm100TensorCore, Scales) {
-  const auto narrow = [](Case test) {
-    test.a = test.b = e4m3;
-    test.narrow_a = test.narrow_b = Narrow::e2m1;
-    return test;
-  };
   vector<Case> cases = {{.kind = kOne + "mxf8f6f4.block_scale",
                          .m = 128,
                          .n = 64,
@@ -821,17 +823,24 @@ TEST(Sm100TensorCore, Scales) {
     test.m = 128;
     test.n = 192;
     cases.push_back(narrow(test));
-    // With a sparse A, a scale is for twice as many elements.
-    test = {.kind = "sp." + kOne + "mxf8f6f4.block_scale",
-            .m = 128,
-            .n = 64,
-            .a = e5m2,
-            .b = e4m3,
-            .d = f32,
-            .a_in_tensor = in_tensor,
-            .sparse = true,
-            .block = 64,
-            .scale_id = 2};
+  }
+  check(cases);
+}
+
+// A scale is for twice as many elements of k.
+TEST(Sm100TensorCore, SparseWithScales) {
+  vector<Case> cases;
+  for (const bool in_tensor : {false, true}) {
+    Case test{.kind = "sp." + kOne + "mxf8f6f4.block_scale",
+              .m = 128,
+              .n = 64,
+              .a = e5m2,
+              .b = e4m3,
+              .d = f32,
+              .a_in_tensor = in_tensor,
+              .sparse = true,
+              .block = 64,
+              .scale_id = 2};
     cases.push_back(test);
     test.kind = "sp.cta_group::2.kind::mxf4.block_scale";
     test.m = 256;
