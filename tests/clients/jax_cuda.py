@@ -13,12 +13,17 @@ LINE = re.compile(r"^(\w+) (ok|FAILED.*) \([\d.]+ s\)$", re.M)
 OLDEST = (3, 12)
 
 
+def starts(python):
+    """pyenv has a command on PATH for each version, which ends with 127 unless it is chosen."""
+    return run([python, "-c", "import venv"], Path.cwd(), check=False, seconds=60)[0] == 0
+
+
 def find_python():
     """A Python that JAX's wheels are made for; None if there is none."""
     if sys.version_info >= OLDEST:
         return sys.executable
     names = (f"python3.{minor}" for minor in (14, 13, 12))
-    return next(filter(None, map(shutil.which, names)), None)
+    return next(filter(starts, filter(None, map(shutil.which, names))), None)
 
 
 class Jax(Client):
