@@ -88,7 +88,7 @@ CUresult child_graph_work_of(CUgraph handle, Graph* parent, SharedWork* out) {
                 "a graph that allocates, decides or is changed by kernels cannot be cloned");
   }
   if (parent != nullptr) parent->keep_all_of(*child);
-  *out = child_work(child->core().clone());
+  *out = child_work(child->core().clone_as_child());
   return CUDA_SUCCESS;
 }
 

@@ -3,9 +3,38 @@
 #include "base/assert.h"
 #include "dropin/cuda/frame/find_or_make.h"
 #include "dropin/cuda/texture/texture_reference.h"
+#include "dropin/toolchain/device_runtime.h"
 #include "dropin/toolchain/ptx_edits.h"
+#include "dropin/toolchain/ptx_link.h"
 
 namespace km::dropin {
+namespace {
+
+/// True if the text declares the function and leaves its body to others.
+bool declares(std::string_view ptx, std::string_view name) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  for (size_t at = ptx.find(name); at != ptx.npos; at = ptx.find(name, at + 1)) {
+    std::string_view before = ptx.substr(0, at);
+    for (const std::string_view word : {".func", ".extern"}) {
+      before = before.substr(0, before.find_last_not_of(kSpaces) + 1);
+      if (!before.ends_with(word)) break;
+      before.remove_suffix(word.size());
+      if (word == ".extern") return true;
+    }
+  }
+  return false;
+}
+
+/// The text with the function of conditional nodes, if it calls that: NVIDIA's driver has it
+/// itself, so modules need not link the device runtime for it.
+std::string with_driver_functions(const std::string& ptx) {
+  if (!declares(ptx, "cudaGraphSetConditional")) return ptx;
+  auto linked = toolchain::link_ptx(
+      {{"module", ptx}, {"driver", std::string(toolchain::device_runtime_ptx())}});
+  return linked ? std::move(*linked) : ptx;
+}
+
+}  // namespace
 
 CUresult Function::attribute(CUfunction_attribute attribute, int* out) const {
   const auto ask = [&](km_function_attribute own) -> CUresult {
@@ -62,7 +91,7 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
 
 CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& logs,
                       Ref<Module>* out) {
-  auto loaded = km::Module::load_ptx(*context.core(), ptx, "module");
+  auto loaded = km::Module::load_ptx(*context.core(), with_driver_functions(ptx), "module");
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
   Ref<Module> module =

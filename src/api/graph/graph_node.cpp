@@ -89,7 +89,7 @@ km_status put_child(const char* name, km_graph graph, const GraphTarget& target,
     if (into == inner) {
       return make_error(KM_ERROR_INVALID_ARGUMENT, "a graph cannot be its own child");
     }
-    return target.place(*into, child_work(inner->clone()));
+    return target.place(*into, child_work(inner->clone_as_child()));
   });
 }
 

@@ -1,6 +1,7 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cinttypes>
 #include <functional>
 #include <queue>
@@ -29,6 +30,20 @@ std::vector<size_t> positions(const std::vector<GraphNode>& nodes, const GraphNo
 SharedWork with_operation(const GraphWork& work, GraphOperation operation) {
   return std::make_shared<GraphWork>(
       GraphWork{std::move(operation), work.memories, work.uses, work.note});
+}
+
+uint64_t new_origin() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// Calls `visit` with each graph that a node's work has within it.
+template <typename Visit>
+void for_each_part(const GraphWork& work, const Visit& visit) {
+  if (const auto* child = work.as<ChildOperation>()) visit(*child->graph);
+  if (const auto* conditional = work.as<ConditionalOperation>()) {
+    for (const Ref<Graph>& body : conditional->bodies) visit(*body);
+  }
 }
 
 /// The work with its child graphs cloned; the same object if it has none.
@@ -107,12 +122,39 @@ Error Graph::no_such_node(uint64_t id, const char* what) const {
                     what, id, nodes_.size(), nodes_.empty() ? 0 : nodes_.back().id);
 }
 
+Graph::Graph(Context& context) : ContextChild(context), origin_(new_origin()) {}
+
+Ref<Graph> Graph::clone_as_child() const {
+  Ref<Graph> copy = clone();
+  copy->renew_origins();
+  return copy;
+}
+
+void Graph::renew_origins() {
+  origin_ = new_origin();
+  for (const GraphNode& node : nodes_) {
+    for_each_part(*node.work, [](Graph& part) { part.renew_origins(); });
+  }
+}
+
+Graph* Graph::find_copy(const Graph& other) {
+  if (origin_ == other.origin_) return this;
+  Graph* found = nullptr;
+  for (const GraphNode& node : nodes_) {
+    for_each_part(*node.work, [&](Graph& part) {
+      if (found == nullptr) found = part.find_copy(other);
+    });
+  }
+  return found;
+}
+
 Ref<Graph> Graph::clone() const {
   Ref<Graph> copy = Ref<Graph>::adopt(new Graph(PartOf{*this}));
   const std::lock_guard lock(mutex_);
   copy->nodes_ = nodes_;
   for (GraphNode& node : copy->nodes_) node.work = copy_of(node.work);
   copy->last_id_ = last_id_;
+  copy->origin_ = origin_;
   KM_ASSERT(nodes_.empty() || nodes_.back().id <= last_id_,
             "no node has a number beyond the last one assigned");
   return copy;

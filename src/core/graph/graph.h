@@ -24,9 +24,16 @@ struct GraphNode {
 
 class Graph final : public ContextChild {
  public:
-  explicit Graph(Context& context) : ContextChild(context) {}
-  /// A copy in which the child graphs of nodes are copied too.
+  explicit Graph(Context& context);
+  /// A copy in which the child graphs of nodes are copied too. Each graph in it stands for the one
+  /// it was copied from: find_copy() finds it by that.
   Ref<Graph> clone() const;
+  /// A copy that becomes a node of a graph, which may hold several copies of the same graph: each
+  /// stands for itself.
+  Ref<Graph> clone_as_child() const;
+  /// The graph in this one, or this one, that is a copy of the other or was copied with it; null if
+  /// there is none.
+  Graph* find_copy(const Graph& other);
 
   /// Returns the id of the new node, which is larger than all earlier ones.
   Result<uint64_t> add(std::span<const uint64_t> dependencies, SharedWork work);
@@ -49,11 +56,13 @@ class Graph final : public ContextChild {
   GraphNode* find(uint64_t id);
   const GraphNode* find(uint64_t id) const { return const_cast<Graph*>(this)->find(id); }
   std::vector<bool> ancestors_of(std::span<const uint64_t> heads) const;
+  void renew_origins();
   Error no_such_node(uint64_t id, const char* what) const;
 
   mutable std::mutex mutex_;
   std::vector<GraphNode> nodes_;
   uint64_t last_id_ = 0;
+  uint64_t origin_ = 0;  // copies have that of their original
 };
 
 /// The kind's name in messages: "kernel", "copy" ...

@@ -383,7 +383,7 @@ Status GraphExec::launch(Stream& stream) {
   KM_TRY(require_same_context(context(), stream.context(), "stream"));
   const std::lock_guard lock(mutex_);
   if (stream.is_capturing()) [[unlikely]]
-    return capture_work(stream, child_work(graph_, of_nodes_.memory));
+    return capture_work(stream, child_work(graph_->clone_as_child(), of_nodes_.memory));
   if (device_handle_ != 0) [[unlikely]]
     KM_TRY(upload_if_changed());
   KM_TRY(submit_run(stream, backend().graph_launch));
@@ -520,7 +520,10 @@ Status GraphExec::update_node(const Graph& graph, uint64_t node) {
   KM_TRY(require_same_context(context(), graph.context(), "graph"));
   KM_ASSIGN(const GraphNode theirs, graph.node(node));
   const std::lock_guard lock(mutex_);
-  const Result<GraphNode> ours = graph_->node(node);
+  Ref<Graph> changed = graph_->clone();
+  Graph* const copy = changed->find_copy(graph);
+  Graph& own = copy != nullptr ? *copy : *changed;  // others correspond by the ids of their nodes
+  const Result<GraphNode> ours = own.node(node);
   if (!ours || ours->work->kind() != theirs.work->kind()) {
     return mismatch({KM_GRAPH_DIFFERENCE_NODE_KIND, node});
   }
@@ -528,8 +531,7 @@ Status GraphExec::update_node(const Graph& graph, uint64_t node) {
                            theirs.dependencies.begin(), theirs.dependencies.end())) {
     return mismatch({KM_GRAPH_DIFFERENCE_DEPENDENCIES, node});
   }
-  Ref<Graph> changed = graph_->clone();
-  KM_TRY(changed->set(node, theirs.work));
+  KM_TRY(own.set(node, theirs.work));
   return take_over(std::move(changed));
 }
 

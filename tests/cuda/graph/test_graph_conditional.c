@@ -33,6 +33,16 @@ typedef struct setup {
   volatile uint32_t* words; /* that both sides see */
 } setup;
 
+/* Modules may call the function without the library that has it: the driver knows it. */
+static void modules_may_set_values_themselves(void** state) {
+  CUmodule module = NULL;
+  CUfunction count = NULL;
+  (void)state;
+  OK(cuModuleLoadData(&module, setters));
+  OK(cuModuleGetFunction(&count, module, "count"));
+  OK(cuModuleUnload(module));
+}
+
 static setup make(void** state) {
   static const char library[] = "!<arch>\n/ 0 cuda_device_runtime";
   setup s = {*state, NULL, NULL, NULL};
@@ -117,6 +127,56 @@ static void loops_end_when_kernels_say_so(void** state) {
     assert_int_equal(s.words[1], 100 * round);
   }
   OK(cuGraphExecDestroy(exec));
+  finish(s);
+}
+
+static void nodes_within_loops_are_updated(void** state) {
+  setup s = make(state);
+  CUgraphExec exec = NULL;
+  CUgraphConditionalHandle handle = new_handle(&s, s.graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+  CUgraph body = add_decision(&s, s.graph, handle, CU_GRAPH_COND_TYPE_WHILE, 1, NULL)[0];
+  const volatile uint32_t *left = s.words, *runs = s.words + 1;
+  const volatile uint32_t *others_left = s.words + 2, *others_runs = s.words + 3;
+  void* arguments[] = {&handle, (void*)&left, (void*)&runs};
+  void* changed[] = {&handle, (void*)&others_left, (void*)&others_runs};
+  CUgraphNode node = add_kernel(body, s.module, "count", arguments, NULL);
+  CUDA_KERNEL_NODE_PARAMS params = one_thread_of(s.module, "count", changed);
+  OK(cuGraphInstantiate(&exec, s.graph, 0));
+  OK(cuGraphExecKernelNodeSetParams(exec, node, &params));
+  s.words[0] = 5;
+  s.words[2] = 7;
+  launch(&s, exec);
+  assert_int_equal(s.words[0], 5);
+  assert_int_equal(s.words[2], 0);
+  assert_int_equal(s.words[3], 7);
+  OK(cuGraphExecDestroy(exec));
+  finish(s);
+}
+
+/* Two copies of one graph are two places. */
+static void nodes_within_children_are_updated(void** state) {
+  setup s = make(state);
+  CUgraphExec exec = NULL;
+  CUgraph child = NULL, second = NULL;
+  CUgraphNode nodes[2] = {NULL, NULL}, inner = NULL;
+  size_t count = 1;
+  OK(cuGraphCreate(&child, 0));
+  add_fill(&s, child, 0, 11);
+  OK(cuGraphAddChildGraphNode(&nodes[0], s.graph, NULL, 0, child));
+  OK(cuGraphAddChildGraphNode(&nodes[1], s.graph, &nodes[0], 1, child));
+  OK(cuGraphChildGraphNodeGetGraph(nodes[1], &second));
+  OK(cuGraphGetNodes(second, &inner, &count));
+  OK(cuGraphInstantiate(&exec, s.graph, 0));
+  CUDA_MEMSET_NODE_PARAMS params;
+  OK(cuGraphMemsetNodeGetParams(inner, &params));
+  params.dst += 4;
+  params.value = 22;
+  OK(cuGraphExecMemsetNodeSetParams(exec, inner, &params, s.f->context));
+  launch(&s, exec);
+  assert_int_equal(s.words[0], 11);
+  assert_int_equal(s.words[1], 22);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(child));
   finish(s);
 }
 
@@ -331,7 +391,10 @@ static void graphs_that_allocate_are_instantiated_once(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(modules_may_set_values_themselves),
       TEST(loops_end_when_kernels_say_so),
+      TEST(nodes_within_loops_are_updated),
+      TEST(nodes_within_children_are_updated),
       TEST(values_choose_graphs),
       TEST(decisions_are_nested_and_captured),
       TEST(decisions_have_rules),
