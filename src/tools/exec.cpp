@@ -162,6 +162,8 @@ Status ExecCommand::prepare(const OwnLibraries& own, const ExecReportOwner& shar
   }
   // XLA would compile each product in dozens of ways to find the fastest for a GPU.
   KM_TRY(suggest_flag("XLA_FLAGS", "--xla_gpu_autotune_level", "0"));
+  // XLA changes nodes within loops of graphs, which the driver library refuses.
+  KM_TRY(suggest_flag("XLA_FLAGS", "--xla_gpu_enable_command_buffer", ""));
   // JAX compares versions of libraries, also of some that answer on NVIDIA's driver only.
   KM_TRY(suggest("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"));
   return set_options();

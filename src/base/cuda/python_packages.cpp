@@ -33,7 +33,10 @@ constexpr PythonPackage kPackages[] = {
     {"jax_plugins/", kJaxAdvice, true},
     {"nvidia/cu13/lib/libnvJitLink", kLinkerAdvice, true},
     {"nvidia/nvjitlink/", kLinkerAdvice, true},
-    {"torch/", "use PyTorch's device \"cpu\": its wheels hold no PTX", true},
+    {"torch/",
+     "its wheels hold no PTX: use PyTorch's device \"cpu\", or a build with PTX, as Debian's "
+     "python3-torch-cuda is",
+     true},
     {"cupy", "install CuPy from its sources with Kernelmill's runtime: no wheel of CuPy has it",
      false},
     {"warp/", "use Warp's device \"cpu\", or a Warp that is built with --use-dynamic-cuda", false},
@@ -84,6 +87,14 @@ std::string advice_for_python_machine_code() {
   const PythonPackage* first = nullptr;
   dl_iterate_phdr(keep_first, &first);
   return first == nullptr ? std::string() : first->advice;
+}
+
+bool xla_is_loaded() {
+  const auto is_plugin = [](dl_phdr_info* object, size_t, void*) -> int {
+    const std::optional<std::string_view> below = below_packages(object->dlpi_name);
+    return below && below->starts_with("jax_plugins/");
+  };
+  return dl_iterate_phdr(is_plugin, nullptr) != 0;
 }
 
 }  // namespace km

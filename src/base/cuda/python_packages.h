@@ -14,4 +14,7 @@ std::string advice_for_python_file(std::string_view path);
 /// empty if no known one is loaded.
 std::string advice_for_python_machine_code();
 
+/// True if JAX's library of XLA is loaded.
+bool xla_is_loaded();
+
 }  // namespace km

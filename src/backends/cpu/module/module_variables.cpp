@@ -6,12 +6,20 @@
 
 #include "backends/cpu/device/context.h"
 #include "base/assert.h"
+#include "base/cuda/python_packages.h"
 #include "base/integers.h"
 
 namespace km::cpu {
 namespace {
 
-uint64_t size_in_memory(uint64_t size_bytes) { return std::max<uint64_t>(size_bytes, 1); }
+/// The size that accesses are tested against. It is the variable's, but for XLA, whose kernels read
+/// beyond their constants in threads that do not use what they read, as far as a GPU's memory has
+/// pages. The search for XLA is made once, because it goes through all loaded libraries.
+uint64_t size_in_memory(uint64_t size_bytes) {
+  constexpr uint64_t kGranularityBytes = 512;  // of a GPU's allocations
+  static const bool is_rounded = xla_is_loaded();
+  return round_up(std::max<uint64_t>(size_bytes, 1), is_rounded ? kGranularityBytes : 1);
+}
 
 }  // namespace
 
