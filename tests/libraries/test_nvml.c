@@ -193,6 +193,7 @@ static void links_and_state_have_values(void** state) {
   assert_int_equal(code, generation); /* speeds are numbered as generations are */
   assert_int_equal(speed, 1000U << code);
   assert_int_equal(nvmlDeviceGetMemoryBusWidth(device, &width), 0);
+  assert_true(width > 0); /* programs divide by it */
   assert_int_equal(nvmlDeviceGetPerformanceState(device, &value), 0);
   assert_int_equal(value, 0);
   assert_int_equal(nvmlDeviceGetComputeMode(device, &value), 0);
