@@ -1,6 +1,7 @@
 /* Handles and their settings; vectors and matrices to the device and back. */
 #include "support.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 int cublasSetEmulationSpecialValuesSupport(cublasHandle_t, int);
@@ -13,6 +14,12 @@ int cublasSetFixedPointEmulationMantissaBitOffset(cublasHandle_t, int);
 int cublasGetFixedPointEmulationMantissaBitOffset(cublasHandle_t, int*);
 int cublasSetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t, int*);
 int cublasGetFixedPointEmulationMantissaBitCountPointer(cublasHandle_t, int**);
+
+/* Programs look for libcublasLt's functions through libcublas, which brings it. */
+static void the_library_brings_cublas_lt(void** state) {
+  (void)state;
+  assert_non_null(dlsym(RTLD_DEFAULT, "cublasLtCreate"));
+}
 
 static void settings_are_kept(void** state) {
   (void)state;
@@ -154,6 +161,7 @@ static void functions_that_are_not_there_say_so(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(the_library_brings_cublas_lt),
       TEST(settings_are_kept),
       TEST(settings_of_emulation_are_kept),
       TEST(the_version_is_the_library_s),
