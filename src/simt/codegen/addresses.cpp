@@ -5,6 +5,7 @@
 #include "base/arch/constants.h"
 #include "base/assert.h"
 #include "simt/analysis/memory/memory_access.h"
+#include "simt/codegen/parameter_addresses.h"
 
 namespace km::simt {
 
@@ -75,20 +76,6 @@ std::vector<llvm::Value*> Addresses::lane_arguments(const LaneIndex& index, Valu
     return {b_.CreateAdd(index.base, i64(offset_bytes)), index.lanes};
   }
   return {offset_bytes ? b_.CreateAdd(lanes, splat(i64(offset_bytes))) : lanes};
-}
-
-llvm::Value* whole_parameter_address(llvm::IRBuilder<>& b, llvm::Value* params,
-                                     llvm::Value* address) {
-  auto* narrow = address->getType()->getWithNewBitWidth(32);
-  auto* wide = address->getType()->getWithNewBitWidth(64);
-  const auto spread = [&](llvm::Value* scalar) -> llvm::Value* {
-    auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(wide);
-    return lanes != nullptr ? b.CreateVectorSplat(lanes->getNumElements(), scalar) : scalar;
-  };
-  if (params->getType()->isPointerTy()) params = b.CreatePtrToInt(params, b.getInt64Ty());
-  llvm::Value* base = spread(params);
-  llvm::Value* offset = b.CreateSub(b.CreateTrunc(address, narrow), b.CreateTrunc(base, narrow));
-  return b.CreateAdd(base, b.CreateSExt(offset, wide));
 }
 
 /// The address of a variable named by the operand. It is uniform except in local memory.

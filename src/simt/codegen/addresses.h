@@ -39,11 +39,6 @@ struct Address {
   LaneIndex index;                   // another form of `lanes`
 };
 
-/// The address in the launch's parameters of which `address`, one or all lanes', has the lower 32
-/// bits: compilers take addresses of parameters as 32-bit numbers.
-llvm::Value* whole_parameter_address(llvm::IRBuilder<>& b, llvm::Value* params,
-                                     llvm::Value* address);
-
 /// Computes the addresses of accesses from their operands.
 class Addresses : private EmitterBase {
  public:

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/integers.h"
+#include "simt/codegen/parameter_addresses.h"
 
 namespace km::simt {
 
@@ -183,6 +184,9 @@ llvm::Value* Values::exact_vector(ValueId value) {
     Value* lanes = operand(inst, ptx.operands[1], info.type, true, false);
     bool shared = ptx.has(Modifier::shared) || ptx.has(Modifier::shared_cta) ||
                   ptx.has(Modifier::shared_cluster);
+    if (completes_parameter_address(kernel_, inst)) {
+      return whole_parameter_address(b_, frame_.params(), lanes);
+    }
     if (!shared) return lanes;
     Value* base = splat(frame_.shared());
     return ptx.has(Modifier::to) ? b_.CreateSub(lanes, base) : b_.CreateAdd(lanes, base);

@@ -1,5 +1,7 @@
 #include "simt/codegen/lower/address_spaces.h"
 
+#include "simt/codegen/parameter_addresses.h"
+
 namespace km::simt {
 
 using ptx::Modifier;
@@ -58,18 +60,10 @@ void AddressSpaces::lower_cvta(const Inst& inst) {
     Value* base = lanes ? splat(frame_.shared()) : frame_.shared();
     content = ptx.has(Modifier::to) ? b_.CreateSub(content, base) : b_.CreateAdd(content, base);
   }
-  if (ptx.has(Modifier::param) && is_widened(inst, ptx.operands[1])) {
+  if (completes_parameter_address(kernel_, inst)) {
     content = whole_parameter_address(b_, frame_.params(), content);
   }
   values_.define_result(inst, ptx.operands[0].reg, content, Type::u64);
-}
-
-/// True if the operand is a 32-bit number, converted to 64 bits.
-bool AddressSpaces::is_widened(const Inst& inst, const ptx::Operand& operand) const {
-  if (operand.kind != ptx::Operand::Kind::reg) return false;
-  const Inst* const source = kernel_.instruction_of(inst.read(operand.reg));
-  return source != nullptr && source->ptx->opcode == Opcode::cvt &&
-         ptx::size_bits(source->ptx->types[1]) == 32;
 }
 
 /// Lowers mapa, which maps an address to the same place in the shared memory of the block with a

@@ -20,7 +20,6 @@ class AddressSpaces : private EmitterBase {
 
  private:
   void lower_cvta(const Inst& inst);
-  bool is_widened(const Inst& inst, const ptx::Operand& operand) const;
   /// Lowers isspacep by testing the windows of shared and local memory; any other address is
   /// global.
   void lower_isspacep(const Inst& inst);

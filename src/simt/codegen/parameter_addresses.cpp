@@ -1,0 +1,31 @@
+#include "simt/codegen/parameter_addresses.h"
+
+#include <llvm/IR/DerivedTypes.h>
+
+namespace km::simt {
+
+llvm::Value* whole_parameter_address(llvm::IRBuilder<>& b, llvm::Value* params,
+                                     llvm::Value* address) {
+  auto* narrow = address->getType()->getWithNewBitWidth(32);
+  auto* wide = address->getType()->getWithNewBitWidth(64);
+  const auto spread = [&](llvm::Value* scalar) -> llvm::Value* {
+    auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(wide);
+    return lanes != nullptr ? b.CreateVectorSplat(lanes->getNumElements(), scalar) : scalar;
+  };
+  if (params->getType()->isPointerTy()) params = b.CreatePtrToInt(params, b.getInt64Ty());
+  llvm::Value* base = spread(params);
+  llvm::Value* offset = b.CreateSub(b.CreateTrunc(address, narrow), b.CreateTrunc(base, narrow));
+  return b.CreateAdd(base, b.CreateSExt(offset, wide));
+}
+
+bool completes_parameter_address(const Kernel& kernel, const Inst& inst) {
+  const ptx::Instruction& ptx = *inst.ptx;
+  if (ptx.opcode != ptx::Opcode::cvta || !ptx.has(ptx::Modifier::param)) return false;
+  const ptx::Operand& operand = ptx.operands[1];
+  if (operand.kind != ptx::Operand::Kind::reg) return false;
+  const Inst* const source = kernel.instruction_of(inst.read(operand.reg));
+  return source != nullptr && source->ptx->opcode == ptx::Opcode::cvt &&
+         ptx::size_bits(source->ptx->types[1]) == 32;
+}
+
+}  // namespace km::simt
