@@ -25,13 +25,16 @@ bool declares(std::string_view ptx, std::string_view name) {
   return false;
 }
 
-/// The text with the function of conditional nodes, if it calls that: NVIDIA's driver has it
+/// Loads a text, with the function of conditional nodes if it calls that: NVIDIA's driver has it
 /// itself, so modules need not link the device runtime for it.
-std::string with_driver_functions(const std::string& ptx) {
-  if (!declares(ptx, "cudaGraphSetConditional")) return ptx;
-  auto linked = toolchain::link_ptx(
-      {{"module", ptx}, {"driver", std::string(toolchain::device_runtime_ptx())}});
-  return linked ? std::move(*linked) : ptx;
+Result<Ref<km::Module>> load_core(km::Context& context, const std::string& ptx) {
+  constexpr char kName[] = "module";
+  if (declares(ptx, "cudaGraphSetConditional")) {
+    const std::string runtime(toolchain::device_runtime_ptx());
+    const auto linked = toolchain::link_ptx({{kName, ptx}, {"driver", runtime}});
+    if (linked) return km::Module::load_ptx(context, *linked, kName);
+  }
+  return km::Module::load_ptx(context, ptx, kName);
 }
 
 }  // namespace
@@ -91,7 +94,7 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
 
 CUresult Module::load(Context& context, const std::string& ptx, const JitLogs& logs,
                       Ref<Module>* out) {
-  auto loaded = km::Module::load_ptx(*context.core(), with_driver_functions(ptx), "module");
+  auto loaded = load_core(*context.core(), ptx);
   logs.write("", loaded ? "" : loaded.error().message);
   if (!loaded) return result_of(loaded.error());
   Ref<Module> module =
