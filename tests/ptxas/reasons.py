@@ -4,7 +4,7 @@ import re
 
 # Their operands are looked at when a kernel runs, as far as the manual leaves it open.
 _CHECKED_LATER = {"wmma", "tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep",
-                  "tensormap", "multimem", "wgmma"}
+                  "tensormap", "multimem", "wgmma", "tcgen05"}
 _SPECIAL = re.compile(r"%(?:tid|ntid|laneid|warpid|ctaid|smid|gridid|clock\w*|pm\d|envreg\d+"
                       r"|lanemask_\w+|globaltimer\w*|\w+_smem_size|reserved_smem_offset_\w+"
                       r"|\w*cluster\w*)\b")
@@ -123,7 +123,8 @@ def _later_pieces(_version, _target, line, refusal, _answer):
 
 REASONS = (
     ("ptxas crashes or does not end", _crashes),
-    ("operands of textures, surfaces, tensor maps, multimem, wgmma, wmma: checked less here",
+    ("operands of textures, surfaces, tensor maps, multimem, wmma, wgmma, tcgen05: "
+     "checked less here",
      _checked_later),
     ("ptxas takes special registers in places where the manual has none", _special_register),
     ("ptxas looks at the type of a vector's first element only", _vector_element),
