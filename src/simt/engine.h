@@ -88,6 +88,12 @@ struct KernelInfo {
   uint32_t ptx_version = 0, target = 0;
 };
 
+/// The tools of the checker that need code of their own.
+namespace check_tool {
+constexpr uint8_t kRace = 1;    // accesses and what orders them are reported
+constexpr uint8_t kMemory = 2;  // invalid accesses are reported and not made
+}  // namespace check_tool
+
 /// The assumptions of a piece of code. Launches with equal variants can share code.
 struct Variant {
   /// 0 in x: any size, read from the launch record. y and z are then 1 for one dimension, or 0 for
@@ -100,6 +106,7 @@ struct Variant {
   /// block and arguments before the launch.
   bool assume_no_wrap = true;
   bool checked = false;                             // KM_CPU_MEMORY=checked
+  uint8_t tools = 0;                                // of the checker, as bits of check_tool
   Mode least_mode = Mode::run_to_completion;        // KM_CPU_MODE: a more general one than needed
   Machine machine;                                  // the least one, unless set
   uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack

@@ -134,6 +134,7 @@ ROOMS = {
     "src/simt/runtime": {
         "": set(),
         "tensors": set(),
+        "check": {"tensors"},
         "x86_64": set(),
     },
     "src/simt/machine": {
@@ -178,11 +179,12 @@ ROOMS = {
         "threads": set(),
         "config": set(),
         "memory": {"config", "threads"},
+        "check": {"memory"},
         "fault": {"memory", "threads"},
         "device": {"config", "fault", "memory", "threads"},
-        "execution": {"config", "fault", "memory", "threads"},
-        "runtime": {"config", "device", "execution", "fault", "memory", "threads"},
-        "command": {"device", "execution", "fault", "memory", "threads"},
+        "execution": {"check", "config", "fault", "memory", "threads"},
+        "runtime": {"check", "config", "device", "execution", "fault", "memory", "threads"},
+        "command": {"check", "config", "device", "execution", "fault", "memory", "threads"},
         "stream": {"command", "config", "device", "execution", "fault", "memory", "threads"},
         "buffers": {"command", "device", "fault", "memory", "stream", "threads"},
         "module": {"config", "device", "execution", "fault", "memory", "stream", "threads"},

@@ -15,13 +15,14 @@ void LoadsAndStores::lower_load(const Inst& inst) {
   access.is_volatile = is_strong_access(ptx);
   const ptx::Space space = space_of(kernel_, inst, source);
   access.invariant = space == ptx::Space::param;
-  const Address address = addresses_.address_of(inst, source, space);
-  checks_.check_access(inst, address);
+  const Address address = checks_.check_access(inst, addresses_.address_of(inst, source, space));
+  checks_.reports().report_access(inst, address);
   prefetcher_.prefetch(inst, address, access);
   Value* content = neighbours_.load(inst, address, access);
   const std::vector<Value*> results =
       content ? std::vector<Value*>{content} : accesses_.load_parts(address, access);
   if (ptx.has(Modifier::acquire)) b_.CreateFence(llvm::AtomicOrdering::Acquire);
+  checks_.reports().report_acquire(inst, address);
   for (unsigned i = 0; i < access.count; ++i) {
     const Operand& part = access.count == 1 && target.kind == Operand::Kind::reg
                               ? target
@@ -40,8 +41,8 @@ void LoadsAndStores::lower_store(const Inst& inst) {
   access.is_volatile = is_strong_access(ptx);
   access.nontemporal = code_plan_.nontemporal.contains(inst);
   if (ptx.has(Modifier::release)) b_.CreateFence(llvm::AtomicOrdering::Release);
-  const Address address = addresses_.address_of(inst, target, space_of(kernel_, inst, target));
-  checks_.check_access(inst, address);
+  const Address address = checks_.check_access(
+      inst, addresses_.address_of(inst, target, space_of(kernel_, inst, target)));
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   std::vector<Value*> values;
   for (unsigned i = 0; i < access.count; ++i) {
@@ -54,6 +55,7 @@ void LoadsAndStores::lower_store(const Inst& inst) {
     if (part.kind == Operand::Kind::special) lanes = true;
     values.push_back(values_.operand(inst, part, access.type, lanes, true));
   }
+  checks_.reports().report_store(inst, address, values);
   accesses_.store_parts(address, access, values);
   if (!ptx.has(Modifier::mbarrier_complete_tx_bytes)) return;
   mbarriers_.complete_transactions(inst, ptx.operands[2],

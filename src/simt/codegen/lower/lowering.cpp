@@ -67,9 +67,14 @@ void Lowering::lower(const Inst& inst) {
     case Family::mbarrier:
       return mbarriers_.lower_mbarrier(inst);
     case Family::barrier:
-      if (is_barrier(*inst.ptx)) lower_barrier(builder_, code_plan_.base, frame_, values_, inst);
-      return;  // bar.warp.sync: lanes run in step
+      if (is_barrier(*inst.ptx)) {
+        lower_barrier(builder_, code_plan_.base, frame_, values_, inst);
+      } else if (inst.ptx->has(ptx::Modifier::warp)) {  // lanes run in step
+        checks_.reports().report_warp_sync(warp_.participants());
+      }
+      return;
     case Family::fence:
+      checks_.reports().report_fence(inst);
       return lower_fence(builder_, inst);
     case Family::warp:
       return warp_.lower(inst);

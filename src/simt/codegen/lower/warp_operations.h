@@ -17,6 +17,8 @@ class WarpOperations : private EmitterBase {
   /// Mode c: sets the lanes that take part in the next operation, as bits. They may have arrived in
   /// another group, so they need not be the active ones. Null: the active lanes take part.
   void set_participants(Value* participants) { participants_ = participants; }
+  /// The lanes that take part in the current operation, as bits.
+  Value* participants() { return participant_bits(); }
   /// Lowers one instruction of the family.
   void lower(const Inst& inst);
 

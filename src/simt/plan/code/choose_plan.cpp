@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "ptx/forms.h"
 #include "simt/analysis/memory/gathers.h"
 #include "simt/stage_dump.h"
 #include "simt/transform/exact_reads.h"
@@ -98,6 +99,38 @@ Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& o
   return analyse_and_prune(kernel, pruned, options);
 }
 
+/// True if the instruction can order a thread's accesses with those of another.
+bool orders_threads(const ptx::Instruction& instruction) {
+  using ptx::Family, ptx::Modifier;
+  switch (ptx::family_of(instruction)) {
+    case Family::load:
+    case Family::store:
+    case Family::atomic:
+      return instruction.has(Modifier::acquire) || instruction.has(Modifier::release) ||
+             instruction.has(Modifier::acq_rel);
+    case Family::barrier:
+    case Family::fence:
+    case Family::mbarrier:
+    case Family::async_copy:
+    case Family::tensor:
+    case Family::tensor_core:
+    case Family::tensor_memory:
+    case Family::warpgroup:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The least mode for the variant. The checker follows warps from barrier to barrier, which regions
+/// of a whole block would hide.
+Mode least_mode(const Kernel& kernel, const Variant& variant) {
+  const auto& code = kernel.function->code;
+  const bool follows = (variant.tools & ~check_tool::kMemory) != 0 &&
+                       std::any_of(code.begin(), code.end(), orders_threads);
+  return follows ? std::max(variant.least_mode, Mode::fibers) : variant.least_mode;
+}
+
 /// Decides the mode, lanes and regions of a kernel whose lanes share control flow. Returns false if
 /// only mode c can run it.
 bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKernel& own) {
@@ -116,7 +149,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
   if (classification.mode == Mode::fibers && threads <= kWarpLanes && options.lanes == kWarpLanes) {
     classification.mode = Mode::run_to_completion;  // a single warp never waits for another
   }
-  classification.mode = std::max(classification.mode, plan.variant.least_mode);
+  classification.mode = std::max(classification.mode, least_mode(*plan.kernel, plan.variant));
   plan.splits_at_barriers = false;
   std::optional<Regions> regions;
   if (classification.mode == Mode::run_to_completion && plan.kernel->has_barrier() &&

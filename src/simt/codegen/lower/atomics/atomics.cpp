@@ -166,15 +166,24 @@ void Atomics::lower_privatized(const Inst& inst, const Address& address, Space s
 }
 
 void Atomics::lower_atomic(const Inst& inst) {
+  const unsigned at = inst.ptx->opcode == ptx::Opcode::atom ? 1 : 0;
+  const Operand& place = inst.ptx->operands[at];
+  const Address address = checks_.check_access(
+      inst, addresses_.address_of(inst, place, space_of(kernel_, inst, place)));
+  checks_.reports().report_access(inst, address);
+  lower_checked(inst, address);
+  checks_.reports().report_acquire(inst, address);
+}
+
+/// Lowers an atomic whose accesses have been checked.
+void Atomics::lower_checked(const Inst& inst, const Address& address) {
   const auto& ptx = *inst.ptx;
   const bool returns = code_plan_.reads.has_readers(inst);
   const unsigned at = ptx.opcode == Opcode::atom ? 1 : 0;
   const bool is_async = ptx.has(Modifier::mbarrier_complete_tx_bytes);
   const ptx::Space space = space_of(kernel_, inst, ptx.operands[at]);
   const bool shared = is_async || space == ptx::Space::shared;
-  const Address address = addresses_.address_of(inst, ptx.operands[at], space);
   const Type type = ptx.type();
-  checks_.check_access(inst, address);
   const bool uniform = address.lanes == nullptr && address.offsets == nullptr;
   const Operand& content = ptx.operands[at + 1];
   const bool several = content.kind == Operand::Kind::vector;

@@ -33,6 +33,7 @@ class Atomics : private EmitterBase {
   void lower_atomic(const Inst& inst);
 
  private:
+  void lower_checked(const Inst& inst, const Address& address);
   bool lower_uniform_reduction(const Inst& inst, const Address& address, bool shared);
   bool lower_shared_reduction(const Inst& inst, const Address& address);
   void lower_privatized(const Inst& inst, const Address& address, ptx::Space space);

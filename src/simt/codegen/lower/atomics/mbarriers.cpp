@@ -104,6 +104,12 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
   // The word is kept: warps that still wait for the last phase must see that it is complete, as on
   // GPUs.
   if (ptx.has(Modifier::inval)) return;
+  if (ptx.has(Modifier::init)) {
+    checks_.reports().report_lanes(inst, addresses_.lanes_of(at), kBarrierBytes, AccessKind::write,
+                                   mask());
+  } else {
+    checks_.reports().report_arrival(inst, at);
+  }
   Value* count = i32(0);
   if (ptx.operand_count > 1) count = values_.operand(inst, ptx.operands[1], Type::u32, true, false);
   for_lanes(builder_, form_name(ptx), b_.getVoidTy(), {addresses_.lanes_of(at), count},
@@ -127,6 +133,7 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
 void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
   const Address at = addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier));
   checks_.check_lanes(inst, at, kBarrierBytes);
+  checks_.reports().report_arrival(inst, at);
   for_lanes(builder_, "complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
               complete_bytes(b, lane[0], lane[1]);
@@ -145,6 +152,7 @@ void Mbarriers::lower_arrive(const Inst& inst) {
   const Operand& place = ptx.operands[of_copies ? 0 : 1];
   const Address at = addresses_.address_of(inst, place, space_of(kernel_, inst, place));
   checks_.check_lanes(inst, at, kBarrierBytes);
+  checks_.reports().report_arrival(inst, at);
   Value* count = i32(1);
   if (ptx.operand_count > 2) count = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* states =
@@ -172,6 +180,7 @@ void Mbarriers::lower_phase_test(const Inst& inst) {
                            [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
                              return load_barrier(b, lane[0]);
                            });
+  checks_.reports().report_phase_test(inst, at);
   auto shifted = [&](Value* value) { return b_.CreateLShr(value, splat(i64(kPhaseShift))); };
   Value* now = shifted(words);
   if (by_parity) {

@@ -13,12 +13,15 @@ namespace km::simt {
 using ptx::Opcode;
 using ptx::Operand;
 
-void AccessChecks::check_access(const Inst& inst, const Address& address) {
+Address AccessChecks::check_access(const Inst& inst, const Address& address) {
   const MemoryAccess access = *memory_access(kernel_, inst);
+  const bool goes_on = (plan_.variant.tools & check_tool::kMemory) != 0;
+  if (goes_on && access.space != ptx::Space::param) return replace_invalid(inst, access, address);
   check_alignment(address, access.size_bytes);
   if (code_plan_.privatized.is_used()) privatized_.flush_if_overlapping(access, inst, address);
   if (plan_.variant.checked && !is_within_symbol(kernel_, access))
     check_range(inst, access, address);
+  return address;
 }
 
 /// Collects the accesses of the current basic block. The first access of a basic block does this
@@ -100,22 +103,11 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
     low = std::min(low, offset);
     high = std::max(high, offset + static_cast<int64_t>(each.size_bytes));
   }
+  const auto [least, most] = extremes_of(address.offsets, lanes_);
+  low += least;
+  high += most;
   auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
-  Value* begin = builder_.load_field(range, 0, b_.getInt64Ty(), false);
-  Value* last = builder_.load_field(range, 8, b_.getInt64Ty(), false);
-  Value* outside = nullptr;
-  if (address.lanes != nullptr) {
-    Value* first = b_.CreateSub(begin, i64(static_cast<uint64_t>(low)));
-    Value* distance = b_.CreateSub(address.lanes, splat(first));
-    outside = builder_.any(builder_.and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
-  } else {
-    const auto [least, most] = extremes_of(address.offsets, lanes_);
-    low += least;
-    high += most;
-    Value* at = b_.CreateAdd(address.base, i64(static_cast<uint64_t>(low)));
-    outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
-    if (address.ok != nullptr) outside = b_.CreateOr(outside, b_.CreateNot(address.ok));
-  }
+  Value* outside = outside_range(address, range, low);
   auto* addresses = builder_.variable(vector_of(b_.getInt64Ty()), "addresses");
   builder_.branch_unlikely(outside, [&] {
     b_.CreateStore(addresses_.lanes_of(address), addresses);
@@ -129,6 +121,84 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
         {frame_.record(), frame_.state(), addresses, mask_bits(), access_table(together),
          i32(together.size()), i64(static_cast<uint64_t>(high - low)), range});
   });
+}
+
+/// True (i1) if what an active lane accesses from its address plus `low_bytes` on is not in the
+/// range that this place used last.
+llvm::Value* AccessChecks::outside_range(const Address& address, llvm::AllocaInst* range,
+                                         int64_t low_bytes) {
+  Value* begin = builder_.load_field(range, 0, b_.getInt64Ty(), false);
+  Value* last = builder_.load_field(range, 8, b_.getInt64Ty(), false);
+  const auto low = static_cast<uint64_t>(low_bytes);
+  if (address.lanes != nullptr) {
+    Value* distance = b_.CreateSub(address.lanes, splat(b_.CreateSub(begin, i64(low))));
+    return builder_.any(builder_.and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
+  }
+  Value* at = b_.CreateAdd(address.base, i64(low));
+  Value* outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
+  return address.ok != nullptr ? b_.CreateOr(outside, b_.CreateNot(address.ok)) : outside;
+}
+
+/// True (i1) if an active lane's address may be no multiple of the size; null: none can.
+llvm::Value* AccessChecks::is_misaligned(const Address& address, uint64_t size_bytes) {
+  const auto bits = static_cast<unsigned>(__builtin_ctzll(size_bytes));
+  const bool apart =
+      address.offsets == nullptr || are_multiples_apart(*address.offsets, lanes_, size_bytes);
+  if (apart && address.align_bits >= bits) return nullptr;
+  if (apart && address.lanes == nullptr) {
+    return b_.CreateICmpNE(b_.CreateAnd(address.base, i64(size_bytes - 1)), i64(0));
+  }
+  Value* lanes = addresses_.lanes_of(address);
+  Value* rest = b_.CreateAnd(lanes, splat(i64(size_bytes - 1)));
+  Value* none = llvm::Constant::getNullValue(rest->getType());
+  return builder_.any(builder_.and_masks(mask(), b_.CreateICmpNE(rest, none)));
+}
+
+/// Tests an access for the checker, which goes on: lanes at invalid addresses get that of memory
+/// that nobody uses.
+Address AccessChecks::replace_invalid(const Inst& inst, const MemoryAccess& access,
+                                      const Address& address) {
+  const auto [least, most] = extremes_of(address.offsets, lanes_);
+  const auto high = most + static_cast<int64_t>(access.size_bytes);
+  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
+  Value* suspicious = outside_range(address, range, least);
+  if (Value* misaligned = is_misaligned(address, access.size_bytes)) {
+    suspicious = b_.CreateOr(suspicious, misaligned);
+  }
+  auto* row = vector_of(b_.getInt64Ty());
+  auto* addresses = builder_.variable(row, "addresses");
+  const AccessReports::Tested tested{addresses, access.held_bytes,
+                                     static_cast<uint64_t>(high - least), range};
+  const auto test = [&]() -> CodeBuilder::Values {
+    b_.CreateStore(addresses_.lanes_of(address), addresses);
+    Value* bad = reports_.call_filter(note_of(inst, access), tested);
+    return {b_.CreateICmpNE(bad, i32(0)), b_.CreateLoad(row, addresses)};
+  };
+  Address safe = address;
+  safe.index = {};
+  if (address.lanes != nullptr) {
+    safe.varying = kNone;
+    safe.start = safe.congruent = safe.low_lanes = nullptr;
+    safe.lanes = builder_.choose(suspicious, test, [&]() -> CodeBuilder::Values {
+      return {b_.getFalse(), address.lanes};
+    })[1];
+    return safe;
+  }
+  const auto none = [&]() -> CodeBuilder::Values {
+    return {b_.getFalse(), llvm::Constant::getNullValue(row)};
+  };
+  const CodeBuilder::Values found = builder_.choose(suspicious, test, none);
+  if (address.offsets == nullptr) {
+    Value* first = builder_.of_first_lane(found[1], mask_bits());
+    safe.base = b_.CreateSelect(found[0], first, address.base);
+    return safe;
+  }
+  Value* fits = b_.CreateNot(found[0]);
+  safe.ok = address.ok != nullptr ? b_.CreateAnd(address.ok, fits) : fits;
+  safe.exact = [this, address, found] {
+    return b_.CreateSelect(found[0], found[1], addresses_.lanes_of(address));
+  };
+  return safe;
 }
 
 /// The constant table of AccessPart records, from which the runtime reports the access that failed.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "simt/codegen/lower/checks/access_reports.h"
 #include "simt/codegen/lower/checks/privatized_memory.h"
 
 namespace km::simt {
@@ -31,12 +32,19 @@ class AccessChecks : private EmitterBase {
  public:
   AccessChecks(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame, Addresses& addresses,
                PrivatizedMemory& privatized)
-      : EmitterBase(builder, plan), frame_(frame), addresses_(addresses), privatized_(privatized) {}
+      : EmitterBase(builder, plan),
+        frame_(frame),
+        addresses_(addresses),
+        privatized_(privatized),
+        reports_(builder, plan, frame, addresses) {}
 
   /// Starts a basic block, in which no base has been tested yet.
   void begin_block() { checked_bases_.clear(); }
-  /// Tests alignment and memory of a load, store or atomic.
-  void check_access(const Inst& inst, const Address& address);
+  /// The reports of accesses that have passed the tests, for the checker.
+  AccessReports& reports() { return reports_; }
+  /// Tests alignment and memory of a load, store or atomic. Returns the address to access, which is
+  /// another one for lanes that the checker keeps from invalid memory.
+  Address check_access(const Inst& inst, const Address& address);
   /// Tests the alignment, and in checked mode the memory, of the lanes of `lanes` (null: all).
   void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
   /// Tests active lanes that access `size_bytes` each, which is also the required alignment.
@@ -65,6 +73,9 @@ class AccessChecks : private EmitterBase {
   std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
   void check_alignment(const Address& address, uint64_t size_bytes);
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
+  Value* outside_range(const Address& address, llvm::AllocaInst* range, int64_t low_bytes);
+  Value* is_misaligned(const Address& address, uint64_t size_bytes);
+  Address replace_invalid(const Inst& inst, const MemoryAccess& access, const Address& address);
   llvm::Constant* access_table(const std::vector<MemoryAccess>& together);
   void raise_misaligned(const LaneIndex& index, Value* addresses, Value* bits, uint64_t size_bytes);
   void raise_misaligned(const Address& address, uint64_t size_bytes);
@@ -72,6 +83,7 @@ class AccessChecks : private EmitterBase {
   LaunchFrame& frame_;
   Addresses& addresses_;
   PrivatizedMemory& privatized_;
+  AccessReports reports_;
   BlockAccesses block_accesses_;
   // Bases tested in this basic block, in checked mode.
   std::set<std::pair<ValueId, ptx::Space>> checked_bases_;

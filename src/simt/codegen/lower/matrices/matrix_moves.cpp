@@ -112,6 +112,10 @@ llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, 
       b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
   checks_.check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes},
                       builder_.and_masks(mask(), first_lanes));
+  const bool loads = inst.ptx->opcode == ptx::Opcode::ldmatrix;
+  checks_.reports().report_lanes(inst, addresses, kRowBytes,
+                                 loads ? AccessKind::read : AccessKind::write,
+                                 builder_.and_masks(mask(), first_lanes));
   return addresses;
 }
 

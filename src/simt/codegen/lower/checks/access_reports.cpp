@@ -1,0 +1,184 @@
+#include "simt/codegen/lower/checks/access_reports.h"
+
+#include <array>
+#include <bit>
+
+#include "simt/analysis/memory/memory_access.h"
+
+namespace km::simt {
+
+using ptx::Modifier;
+using ptx::Opcode;
+
+MemoryScope scope_of(const ptx::Instruction& instruction) {
+  if (instruction.has(Modifier::cta)) return MemoryScope::block;
+  if (instruction.has(Modifier::cluster)) return MemoryScope::cluster;
+  if (instruction.has(Modifier::sys) || instruction.has(Modifier::volatile_)) {
+    return MemoryScope::system;
+  }
+  return MemoryScope::device;
+}
+
+AccessNote note_of(const Inst& inst, const MemoryAccess& access) {
+  const ptx::Instruction& ptx = *inst.ptx;
+  AccessNote note{};
+  note.line = access.line;
+  note.size_bytes = static_cast<uint16_t>(access.size_bytes);
+  note.element_bytes = static_cast<uint16_t>(ptx::size_bytes(ptx.types[ptx.type_count - 1]));
+  const bool atomic = is_atomic(inst);
+  const bool store = ptx.opcode == Opcode::st;
+  note.kind = atomic ? AccessKind::atomic : store ? AccessKind::write : AccessKind::read;
+  note.scope = scope_of(ptx);
+  if (atomic || is_strong_access(ptx)) note.flags |= access_flag::kStrong;
+  if (ptx.has(Modifier::volatile_)) note.flags |= access_flag::kVolatile;
+  if (ptx.has(Modifier::acquire) || ptx.has(Modifier::acq_rel)) note.flags |= access_flag::kAcquire;
+  if (ptx.has(Modifier::release) || ptx.has(Modifier::acq_rel)) note.flags |= access_flag::kRelease;
+  return note;
+}
+
+/// True if it is known that each lane's address follows the one before.
+bool is_consecutive(const Address& address, uint64_t size_bytes, uint32_t lanes) {
+  if (address.offsets == nullptr || address.ok != nullptr) return false;
+  for (uint32_t l = 0; l < lanes; ++l) {
+    if ((*address.offsets)[l] != static_cast<int64_t>(size_bytes * l)) return false;
+  }
+  return true;
+}
+
+/// Constants and parameters never change, and a thread's local memory is its own.
+bool AccessReports::reports(const MemoryAccess& access) const {
+  if (!is_used()) return false;
+  return access.space == ptx::Space::global || access.space == ptx::Space::shared ||
+         access.space == ptx::Space::generic;
+}
+
+llvm::Constant* AccessReports::constant_note(const AccessNote& note) {
+  const auto words = std::bit_cast<std::array<uint64_t, 2>>(note);
+  return builder_.private_constant(llvm::ConstantDataArray::get(context_, words), "km_access_note");
+}
+
+llvm::Value* AccessReports::stored(Value* addresses) {
+  auto* memory = builder_.variable(addresses->getType(), "addresses");
+  b_.CreateStore(addresses, memory);
+  return memory;
+}
+
+llvm::Value* AccessReports::no_values() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
+
+void AccessReports::call_access(Value* addresses, Value* lanes, const AccessNote& note,
+                                Value* values) {
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {pointer, pointer, word, pointer, pointer, word}, false);
+  frame_.call_runtime(
+      offsetof(CheckRuntime, report_access), type,
+      {frame_.state(), stored(addresses), lanes, constant_note(note), values, i32(lanes_)});
+}
+
+llvm::Value* AccessReports::call_filter(const AccessNote& note, const Tested& tested) {
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty(), *wide = b_.getInt64Ty();
+  auto* type =
+      llvm::FunctionType::get(word, {pointer, pointer, word, pointer, wide, wide, pointer}, false);
+  return frame_.call_runtime(offsetof(CheckRuntime, filter_access), type,
+                             {frame_.state(), tested.addresses, mask_bits(), constant_note(note),
+                              i64(tested.held_bytes), i64(tested.extent_bytes), tested.range});
+}
+
+void AccessReports::call_acquire(Value* addresses, const AccessNote& note) {
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, word, pointer}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_acquire), type,
+                      {frame_.state(), stored(addresses), mask_bits(), constant_note(note)});
+}
+
+void AccessReports::report_access(const Inst& inst, const Address& address) {
+  const auto access = memory_access(kernel_, inst);
+  if (!access || !reports(*access)) return;
+  AccessNote note = note_of(inst, *access);
+  if (is_consecutive(address, note.size_bytes, lanes_)) note.flags |= access_flag::kConsecutive;
+  call_access(addresses_.lanes_of(address), mask_bits(), note, no_values());
+}
+
+void AccessReports::report_store(const Inst& inst, const Address& address,
+                                 std::span<Value* const> values) {
+  const auto access = memory_access(kernel_, inst);
+  if (!access || !reports(*access)) return;
+  AccessNote note = note_of(inst, *access);
+  auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
+  auto* rows = llvm::ArrayType::get(row, values.size());
+  auto* memory = builder_.variable(rows, "stored");
+  for (unsigned i = 0; i < values.size(); ++i) {
+    Value* each = values[i]->getType()->isVectorTy() ? values[i] : splat(values[i]);
+    if (each->getType() != row) each = b_.CreateBitCast(each, row);
+    b_.CreateStore(each, b_.CreateConstGEP2_32(rows, memory, 0, i));
+  }
+  note.flags |= access_flag::kHasValues;
+  if (is_consecutive(address, note.size_bytes, lanes_)) note.flags |= access_flag::kConsecutive;
+  call_access(addresses_.lanes_of(address), mask_bits(), note, memory);
+}
+
+void AccessReports::report_acquire(const Inst& inst, const Address& address) {
+  const auto access = memory_access(kernel_, inst);
+  if (!access || !reports(*access)) return;
+  const AccessNote note = note_of(inst, *access);
+  if ((note.flags & access_flag::kStrong) == 0 || note.kind == AccessKind::write) return;
+  call_acquire(addresses_.lanes_of(address), note);
+}
+
+void AccessReports::report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes,
+                                 AccessKind kind, Value* lanes) {
+  if (!is_used()) return;
+  AccessNote note{};
+  note.line = inst.ptx->location.line;
+  note.size_bytes = note.element_bytes = static_cast<uint16_t>(size_bytes);
+  note.kind = kind;
+  call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note,
+              no_values());
+}
+
+namespace {
+
+/// The report of an operation on an mbarrier object. Its scope is the block's if it names none.
+AccessNote barrier_note(const Inst& inst, AccessKind kind, uint8_t order) {
+  AccessNote note{};
+  note.line = inst.ptx->location.line;
+  note.size_bytes = note.element_bytes = sizeof(uint64_t);
+  note.kind = kind;
+  note.flags = access_flag::kStrong | order;
+  // Copies complete on barriers of other blocks too.
+  note.scope = MemoryScope::cluster;
+  return note;
+}
+
+}  // namespace
+
+void AccessReports::report_arrival(const Inst& inst, const Address& barrier) {
+  if (!is_used()) return;
+  call_access(addresses_.lanes_of(barrier), mask_bits(),
+              barrier_note(inst, AccessKind::atomic, access_flag::kRelease), no_values());
+}
+
+void AccessReports::report_phase_test(const Inst& inst, const Address& barrier) {
+  if (!is_used()) return;
+  Value* const addresses = addresses_.lanes_of(barrier);
+  const AccessNote note = barrier_note(inst, AccessKind::read, access_flag::kAcquire);
+  call_access(addresses, mask_bits(), note, no_values());
+  call_acquire(addresses, note);
+}
+
+void AccessReports::report_fence(const Inst& inst) {
+  if (!is_used()) return;
+  MemoryScope scope = scope_of(*inst.ptx);
+  auto* word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_fence), type,
+                      {frame_.state(), mask_bits(), i32(static_cast<uint32_t>(scope))});
+}
+
+void AccessReports::report_warp_sync(Value* lanes) {
+  if (!is_used()) return;
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_warp_sync), type, {frame_.state(), lanes});
+}
+
+}  // namespace km::simt

@@ -1,0 +1,67 @@
+// AccessReports, the calls by which code for the checker tells the runtime what threads do.
+#pragma once
+
+#include <span>
+
+#include "simt/analysis/memory/memory_access.h"
+#include "simt/codegen/addresses.h"
+#include "simt/runtime/check/check_runtime.h"
+
+namespace km::simt {
+
+/// Generates calls of CheckRuntime's functions. Every function does nothing if the variant is not
+/// made for a tool that needs the report.
+class AccessReports : private EmitterBase {
+ public:
+  AccessReports(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
+                Addresses& addresses)
+      : EmitterBase(builder, plan), frame_(frame), addresses_(addresses) {}
+
+  /// True if accesses are reported.
+  bool is_used() const { return (plan_.variant.tools & ~check_tool::kMemory) != 0; }
+  /// An access that was found suspicious.
+  struct Tested {
+    llvm::AllocaInst* addresses;  // of all lanes
+    uint64_t held_bytes;          // that must lie in an allocation
+    uint64_t extent_bytes;        // from the lowest lane's first byte to the highest one's last
+    llvm::AllocaInst* range;      // the range that the place used last
+  };
+  /// Calls CheckRuntime::filter_access for the active lanes; returns the invalid ones as bits.
+  Value* call_filter(const AccessNote& note, const Tested& tested);
+  /// Reports a load or atomic before it is executed.
+  void report_access(const Inst& inst, const Address& address);
+  /// Reports a store, with the values of its elements: vectors, or scalars for equal lanes.
+  void report_store(const Inst& inst, const Address& address, std::span<Value* const> values);
+  /// Reports that a strong read or an atomic is done, because it may synchronise with a release.
+  void report_acquire(const Inst& inst, const Address& address);
+  /// Reports a read or write of `size_bytes` by each lane of `lanes` (null: all).
+  void report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes, AccessKind kind,
+                    Value* lanes);
+  /// Reports an arrival at an mbarrier object, which releases, before it is made.
+  void report_arrival(const Inst& inst, const Address& barrier);
+  /// Reports that a phase of an mbarrier object has been tested, which acquires.
+  void report_phase_test(const Inst& inst, const Address& barrier);
+  /// Reports a fence of the active lanes.
+  void report_fence(const Inst& inst);
+  /// Reports that `lanes` (bits) have met in bar.warp.sync.
+  void report_warp_sync(Value* lanes);
+
+ private:
+  bool reports(const MemoryAccess& access) const;
+  void call_access(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
+  void call_acquire(Value* addresses, const AccessNote& note);
+  Value* stored(Value* addresses);
+  Value* no_values();
+  llvm::Constant* constant_note(const AccessNote& note);
+
+  LaunchFrame& frame_;
+  Addresses& addresses_;
+};
+
+/// The report's constant part for a load, store or atomic.
+AccessNote note_of(const Inst& inst, const MemoryAccess& access);
+
+/// The scope of a memory operation, the device's if it names none.
+MemoryScope scope_of(const ptx::Instruction& instruction);
+
+}  // namespace km::simt

@@ -1,0 +1,60 @@
+// The reports that code made for the checker sends to the runtime: which thread accesses which
+// memory how, and what orders threads.
+#pragma once
+
+#include "simt/runtime/tensors/tensor_runtime.h"
+
+namespace km::simt {
+
+/// How an access touches memory.
+enum class AccessKind : uint8_t { read = 1, write = 2, atomic = 3 };
+
+/// The threads between which a memory operation synchronises, from the narrowest on.
+enum class MemoryScope : uint8_t { block, cluster, device, system };
+
+/// A property of the accesses of one instruction.
+namespace access_flag {
+constexpr uint8_t kStrong = 1;        // relaxed, volatile, acquire, release or atomic
+constexpr uint8_t kVolatile = 2;      // ld.volatile or st.volatile, whatever the rest says
+constexpr uint8_t kAcquire = 4;       // it also acquires
+constexpr uint8_t kRelease = 8;       // it also releases
+constexpr uint8_t kHasValues = 16;    // a store that passes what it stores
+constexpr uint8_t kConsecutive = 32;  // each lane's address is the one before plus the size
+}  // namespace access_flag
+
+/// The constant part of a report. Generated code passes its address.
+struct AccessNote {
+  uint32_t line;           // line in the PTX text
+  uint16_t size_bytes;     // of all elements of a lane
+  uint16_t element_bytes;  // the size of one element
+  AccessKind kind;
+  uint8_t flags;  // access_flag
+  MemoryScope scope;
+  uint8_t reserved[5];
+};
+static_assert(sizeof(AccessNote) == 16);
+
+/// Extends TensorRuntime by the entries for the checker.
+struct CheckRuntime {
+  TensorRuntime base;
+  /// Called if `lanes` may access invalid memory, of which the first `held_bytes` of each must be
+  /// valid. Notes those that do, gives them the address of memory that nobody uses, and returns
+  /// them. out_range is as check_range()'s.
+  uint32_t (*filter_access)(BlockState*, uint64_t* addresses, uint32_t lanes,
+                            const AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
+                            uint64_t* out_range);
+  /// Called before `lanes` access memory at `addresses`. `values` has the elements that a store
+  /// with kHasValues writes: element i of lane l is at number i * lane_count + l.
+  void (*report_access)(BlockState*, const uint64_t* addresses, uint32_t lanes,
+                        const AccessNote* note, const void* values, uint32_t lane_count);
+  /// Called after a strong read or an atomic of `lanes`, which may have seen what another thread
+  /// released.
+  void (*report_acquire)(BlockState*, const uint64_t* addresses, uint32_t lanes,
+                         const AccessNote* note);
+  /// A fence of `lanes`; `scope` is a MemoryScope.
+  void (*report_fence)(BlockState*, uint32_t lanes, uint32_t scope);
+  /// bar.warp.sync: `lanes` have met.
+  void (*report_warp_sync)(BlockState*, uint32_t lanes);
+};
+
+}  // namespace km::simt
