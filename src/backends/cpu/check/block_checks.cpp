@@ -1,0 +1,243 @@
+#include "backends/cpu/check/block_checks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/assert.h"
+#include "simt/engine.h"
+
+namespace km::cpu {
+
+using simt::AccessKind;
+using simt::kWarpLanes;
+namespace flag = simt::access_flag;
+
+namespace {
+
+AccessRecord record_of(const simt::AccessNote& note) {
+  AccessRecord access;
+  access.line = note.line;
+  access.kind = static_cast<uint64_t>(note.kind);
+  access.strong = (note.flags & flag::kStrong) != 0;
+  if (access.strong != 0) access.scope = static_cast<uint64_t>(note.scope);
+  access.is_volatile = (note.flags & flag::kVolatile) != 0;
+  return access;
+}
+
+/// The bytes that a lane of the report stores at a distance from its address.
+const uint8_t* stored(const AccessReport& report, uint32_t lane, uint64_t distance_bytes) {
+  const uint64_t element = report.note->element_bytes;
+  const uint64_t index = distance_bytes / element;
+  return report.values + (index * report.lane_count + lane) * element + distance_bytes % element;
+}
+
+uint64_t line_begin(uint64_t address) { return address & ~uint64_t{kLineBytes - 1}; }
+
+}  // namespace
+
+/// Adds what a race needs to be told to the pair of accesses.
+class BlockChecks::Sink final : public RaceSink {
+ public:
+  Sink(const Block& block, const AccessReport& report, bool is_shared)
+      : block_(block), report_(report), is_shared_(is_shared) {}
+  /// Sets the line that is tested.
+  void set_line(uint64_t begin) { line_begin_ = begin; }
+
+  void note(const RacingPair& pair) override {
+    Race race;
+    race.before = pair.before;
+    race.now = pair.now;
+    race.address = line_begin_ + pair.offset_bytes;
+    race.size_bytes = pair.size_bytes;
+    race.is_shared = is_shared_;
+    race.offset = is_shared_ ? race.address - block_.shared.begin : 0;
+    race.is_same_value = writes_same(pair, race.address);
+    block_.launch->note(race);
+  }
+
+ private:
+  /// True if both accesses are stores of the same value. What an earlier instruction stored is
+  /// still in memory; what another lane of this one stores is in the report.
+  bool writes_same(const RacingPair& pair, uint64_t address) const {
+    const AccessRecord &before = pair.before, &now = pair.now;
+    const auto store = static_cast<uint64_t>(AccessKind::write);
+    if (report_.values == nullptr || before.kind != store) return false;
+    const auto lane = static_cast<uint32_t>(now.thread) - report_.first_thread;
+    const uint8_t* const value = stored(report_, lane, address - report_.addresses[lane]);
+    const auto other = static_cast<uint32_t>(before.thread) - report_.first_thread;
+    const bool is_together = before.block == now.block && before.tick == now.tick &&
+                             before.line == now.line && other < report_.lane_count &&
+                             (report_.lanes >> other & 1) != 0;
+    if (!is_together) {
+      return memcmp(reinterpret_cast<const void*>(address), value, pair.size_bytes) == 0;
+    }
+    const uint64_t distance_bytes = address - report_.addresses[other];
+    if (distance_bytes >= report_.note->size_bytes) return false;
+    return memcmp(stored(report_, other, distance_bytes), value, pair.size_bytes) == 0;
+  }
+
+  const Block& block_;
+  const AccessReport& report_;
+  const bool is_shared_;
+  uint64_t line_begin_ = 0;
+};
+
+void BlockChecks::begin(const Block& block) {
+  KM_ASSERT(block.launch != nullptr, "a block is checked whose launch is not");
+  block_ = block;
+  clock_.begin(block.number, block.thread_count, block.block_count);
+  const uint64_t size_bytes = block.shared.size_bytes;
+  const bool fits = shared_ && shared_->begin() == line_begin(block.shared.begin);
+  if (shared_shadow_bytes_ != size_bytes || shared_era_ == kMostEras || !fits) {
+    shared_.reset();
+    const uint64_t begin = line_begin(block.shared.begin);
+    if (size_bytes != 0 && (block.launch->tools() & simt::check_tool::kRace) != 0) {
+      shared_ = std::make_unique<ShadowPiece>(begin, block.shared.begin - begin + size_bytes);
+    }
+    shared_shadow_bytes_ = size_bytes;
+    shared_era_ = 0;
+  }
+  ++shared_era_;
+}
+
+void BlockChecks::note_access(const AccessReport& report) {
+  for (uint32_t left = report.lanes; left != 0;) {
+    const Segment segment = segment_at(report, static_cast<uint32_t>(std::countr_zero(left)), left);
+    note_segment(report, segment);
+    const uint64_t end = segment.first + segment.count;
+    left = end >= kWarpLanes ? 0 : left & (UINT32_MAX << end);
+  }
+}
+
+/// The segment that begins at a lane. Writes of equal addresses stay apart, because they race.
+BlockChecks::Segment BlockChecks::segment_at(const AccessReport& report, uint32_t lane,
+                                             uint32_t lanes) const {
+  Segment segment{lane};
+  if ((report.note->flags & flag::kConsecutive) != 0) {
+    segment.count = static_cast<uint32_t>(std::countr_one(lanes >> lane));
+    return segment;
+  }
+  const uint64_t size_bytes = report.note->size_bytes;
+  if (lane + 1 >= kWarpLanes || (lanes >> (lane + 1) & 1) == 0) return segment;
+  const uint64_t step = report.addresses[lane + 1] - report.addresses[lane];
+  const bool is_read = report.note->kind == AccessKind::read;
+  segment.is_uniform =
+      step == 0 && is_read && clock_.has_equal_lanes(report.first_thread / kWarpLanes);
+  if (!segment.is_uniform && step != size_bytes) return segment;
+  while (lane + 1 < kWarpLanes && (lanes >> (lane + 1) & 1) != 0 &&
+         report.addresses[lane + 1] - report.addresses[lane] == step) {
+    ++lane;
+  }
+  segment.count = lane - segment.first + 1;
+  return segment;
+}
+
+void BlockChecks::note_segment(const AccessReport& report, const Segment& segment) {
+  const uint64_t address = report.addresses[segment.first];
+  const uint64_t size_bytes = report.note->size_bytes;
+  for (const AddressRange& range : {block_.scratch, block_.params, block_.launch->unused()}) {
+    if (range.holds(address, size_bytes)) return;
+  }
+  AccessRecord access = record_of(*report.note);
+  const bool is_shared = block_.shared.holds(address, size_bytes);
+  access.block = clock_.block();
+  access.tick = clock_.now();
+  access.era = is_shared ? shared_era_ : block_.launch->era();
+  access.thread = report.first_thread + segment.first;
+  if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
+  Sink sink(block_, report, is_shared);
+  RaceCheck check(clock_, sink, is_shared);
+  const uint64_t bytes = segment.is_uniform ? size_bytes : size_bytes * segment.count;
+  for (uint64_t at = address; at < address + bytes; at = line_begin(at) + kLineBytes) {
+    ShadowPiece* const piece = is_shared ? shared_.get() : GlobalShadow::instance().piece_of(at);
+    if (piece == nullptr) return;
+    sink.set_line(line_begin(at));
+    const uint64_t end = std::min(address + bytes, line_begin(at) + kLineBytes);
+    if (is_shared) {
+      touch(check, piece->line_at(at), access, {address, size_bytes, at, end});
+    } else {
+      const std::lock_guard lock(piece->lock());
+      touch(check, piece->line_at(at), access, {address, size_bytes, at, end});
+    }
+  }
+  const bool publishes = (report.note->flags & flag::kStrong) != 0 && access.writes();
+  for (uint32_t i = 0; publishes && i < segment.count; ++i) release(report, segment.first + i);
+}
+
+void BlockChecks::touch(RaceCheck& check, Line& line, const AccessRecord& access,
+                        const Part& part) {
+  const uint64_t size_bytes = part.size_bytes;
+  const uint64_t in_line = part.at - line_begin(part.at);
+  const bool is_uniform = access.who() != Readers::one;
+  const bool has_words = part.address % 4 == 0 && std::has_single_bit(size_bytes) &&
+                         size_bytes >= 4 && size_bytes <= kLineBytes &&
+                         part.address % size_bytes == 0;
+  if (has_words) {
+    Span span;
+    span.access = access;
+    span.from = static_cast<uint8_t>(in_line / 4);
+    span.to = static_cast<uint8_t>((in_line + part.end - part.at) / 4 - 1);
+    // A shift beyond all words gives them the same thread.
+    span.shift = is_uniform ? 8 : static_cast<uint8_t>(std::countr_zero(size_bytes / 4));
+    const auto first =
+        static_cast<int64_t>(access.thread) +
+        static_cast<int64_t>(part.at - part.address) / static_cast<int64_t>(size_bytes);
+    const auto before = is_uniform ? 0 : static_cast<int64_t>(in_line / size_bytes);
+    span.first_thread = static_cast<int16_t>(first - before);
+    check.touch_words(line, span);
+    return;
+  }
+  for (uint64_t at = part.at; at < part.end;) {
+    const uint64_t lane = is_uniform ? 0 : (at - part.address) / size_bytes;
+    const uint64_t end =
+        is_uniform ? part.end : std::min(part.end, part.address + (lane + 1) * size_bytes);
+    AccessRecord one = access;
+    one.thread = access.thread + lane;
+    check.touch_bytes(line, one, static_cast<uint32_t>(at - line_begin(at)),
+                      static_cast<uint32_t>(end - at));
+    at = end;
+  }
+}
+
+void BlockChecks::note_invalid(const InvalidAccess& access) {
+  LaunchChecks::Invalid invalid;
+  invalid.access = record_of(*access.note);
+  invalid.access.block = clock_.block();
+  invalid.access.thread = access.thread;
+  invalid.address = access.address;
+  invalid.size_bytes = access.note->size_bytes;
+  invalid.is_misaligned = access.is_misaligned;
+  invalid.shared_begin = block_.shared.begin;
+  block_.launch->note(invalid);
+}
+
+void BlockChecks::release(const AccessReport& report, uint32_t lane) {
+  const simt::AccessNote& note = *report.note;
+  const bool releases = (note.flags & flag::kRelease) != 0;
+  const SharedKnowledge known = clock_.published(report.first_thread + lane, releases, note.scope);
+  block_.launch->releases().release(
+      report.addresses[lane], {clock_.block(), note.scope, note.kind == AccessKind::atomic}, known);
+}
+
+void BlockChecks::note_acquire(const AccessReport& report) {
+  const bool acquires = (report.note->flags & flag::kAcquire) != 0;
+  for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const SharedKnowledge known = block_.launch->releases().acquire(
+        report.addresses[lane], clock_.block(), report.note->scope);
+    if (known) clock_.acquire(report.first_thread + lane, known, acquires);
+  }
+}
+
+void BlockChecks::forget(uint64_t address, uint64_t size_bytes) {
+  // Lines that other memory shares lose what is known of that too, which hides a race at most.
+  for (uint64_t at = line_begin(address); at < address + size_bytes; at += kLineBytes) {
+    ShadowPiece* const piece = GlobalShadow::instance().piece_of(at);
+    if (piece == nullptr) return;
+    const std::lock_guard lock(piece->lock());
+    piece->line_at(at).era = 0;
+  }
+}
+
+}  // namespace km::cpu

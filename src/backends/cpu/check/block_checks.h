@@ -1,0 +1,81 @@
+// BlockChecks, the tests of the accesses of one running block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backends/cpu/check/block_clock.h"
+#include "backends/cpu/check/launch_checks.h"
+#include "backends/cpu/check/race_check.h"
+#include "backends/cpu/check/shadow.h"
+#include "backends/cpu/memory/allocations.h"
+
+namespace km::cpu {
+
+/// The accesses of some lanes of a warp by one instruction.
+struct AccessReport {
+  const uint64_t* addresses = nullptr;  // of all lanes
+  uint32_t lanes = 0;                   // one bit for each that accesses memory
+  uint32_t first_thread = 0;            // linear index of lane 0
+  const simt::AccessNote* note = nullptr;
+  const uint8_t* values = nullptr;  // what a store writes (CheckRuntime::report_access); or null
+  uint32_t lane_count = 0;
+};
+
+/// An access to memory that the launch does not have, or at an address that is no multiple of its
+/// size.
+struct InvalidAccess {
+  uint64_t address = 0;
+  uint32_t thread = 0;
+  const simt::AccessNote* note = nullptr;
+  bool is_misaligned = false;
+};
+
+/// The clock of a block, the shadow of its shared memory, and the tests of its accesses.
+class BlockChecks {
+ public:
+  /// The place of the block in its launch, and its memory.
+  struct Block {
+    LaunchChecks* launch = nullptr;
+    uint32_t number = 0;  // in the grid
+    uint32_t thread_count = 0, block_count = 0;
+    AddressRange shared;
+    AddressRange scratch, params;  // memory that no two threads share, or that never changes
+  };
+  /// Begins a block, with shared memory that nothing has accessed.
+  void begin(const Block& block);
+
+  BlockClock& clock() { return clock_; }
+  /// Tests accesses for races, before they are made.
+  void note_access(const AccessReport& report);
+  /// Notes an access that is not made.
+  void note_invalid(const InvalidAccess& access);
+  /// Notes that strong reads or atomics are done.
+  void note_acquire(const AccessReport& report);
+  /// Forgets what is known of memory that a thread gets from the heap for kernels.
+  void forget(uint64_t address, uint64_t size_bytes);
+
+ private:
+  class Sink;
+  /// Lanes in a row with equal or consecutive addresses.
+  struct Segment {
+    uint32_t first = 0, count = 1;
+    bool is_uniform = false;
+  };
+  Segment segment_at(const AccessReport& report, uint32_t lane, uint32_t lanes) const;
+  void note_segment(const AccessReport& report, const Segment& segment);
+  /// The part [at, end) of a segment in one line; accesses of `size_bytes` begin at `address`.
+  struct Part {
+    uint64_t address, size_bytes, at, end;
+  };
+  static void touch(RaceCheck& check, Line& line, const AccessRecord& access, const Part& part);
+  void release(const AccessReport& report, uint32_t lane);
+
+  BlockClock clock_;
+  Block block_;
+  std::unique_ptr<ShadowPiece> shared_;
+  uint64_t shared_shadow_bytes_ = 0;
+  uint32_t shared_era_ = 0;
+};
+
+}  // namespace km::cpu

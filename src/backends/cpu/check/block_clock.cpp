@@ -1,0 +1,231 @@
+#include "backends/cpu/check/block_clock.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace km::cpu {
+
+using simt::kWarpLanes;
+using simt::MemoryScope;
+
+void BlockClock::begin(uint32_t block, uint32_t thread_count, uint32_t block_count) {
+  KM_ASSERT(thread_count != 0 && thread_count <= kWarps * kWarpLanes,
+            "a block has no threads, or more than it may have");
+  block_ = block;
+  thread_count_ = thread_count;
+  block_count_ = block_count;
+  tick_ = 1;
+  barrier_tick_ = 0;
+  warp_ticks_ = {};
+  for (auto& lanes : lane_ticks_) lanes.reset();
+  if (has_partial_barriers_) warps_met_ = {};
+  has_partial_barriers_ = false;
+  arrivals_ = {};
+  known_.reset();
+  threads_.clear();
+}
+
+BlockClock::Thread& BlockClock::thread(uint32_t index) {
+  KM_ASSERT(index < thread_count_, "a thread that the block does not have synchronises");
+  if (threads_.empty()) threads_.resize(thread_count_);
+  return threads_[index];
+}
+
+bool BlockClock::knows_in_block(const AccessRecord& access, uint32_t thread) const {
+  if (access.tick < barrier_tick_) return true;
+  const auto readers = static_cast<Readers>(access.readers);
+  const uint32_t warp = thread / kWarpLanes;
+  const auto its_thread = static_cast<uint32_t>(access.thread);
+  const uint32_t its_warp = its_thread / kWarpLanes;
+  // Which lanes or warps have read is no longer known, so one that has met any of them is believed.
+  if (readers == Readers::block) {
+    const auto& met = warps_met_[warp];
+    return has_partial_barriers_ && access.tick < *std::max_element(met.begin(), met.end());
+  }
+  if (warp == its_warp) {
+    if (access.tick < warp_ticks_[warp]) return true;
+    if (!lane_ticks_[warp]) return false;
+    const auto& met = (*lane_ticks_[warp])[thread % kWarpLanes];
+    if (readers == Readers::warp) return access.tick < *std::max_element(met.begin(), met.end());
+    return access.tick < met[its_thread % kWarpLanes];
+  }
+  return has_partial_barriers_ && access.tick < warps_met_[warp][its_warp];
+}
+
+bool BlockClock::is_ordered(const AccessRecord& access, uint32_t thread) const {
+  const auto readers = static_cast<Readers>(access.readers);
+  if (access.block == block_ && readers != Readers::several_blocks) {
+    if (readers == Readers::one && access.thread == thread) return true;
+    if (knows_in_block(access, thread)) return true;
+  }
+  const SharedKnowledge none;
+  const SharedKnowledge& own = threads_.empty() ? none : threads_[thread].acquired;
+  return knows(known_.get(), access) || knows(own.get(), access);
+}
+
+bool BlockClock::is_ordered_for_warp(const AccessRecord& access, const AccessRecord& now) const {
+  const auto thread = static_cast<uint32_t>(now.thread);
+  if (access.block == block_ && access.who() != Readers::several_blocks) {
+    if (knows_in_block(access, thread)) return true;
+  }
+  return knows(known_.get(), access);
+}
+
+/// True if what came from other threads says that the access is over.
+bool BlockClock::knows(const Knowledge* known, const AccessRecord& access) const {
+  if (known == nullptr) return false;
+  const auto readers = static_cast<Readers>(access.readers);
+  // Which blocks have read is no longer known, so a thread that has heard of all is believed.
+  if (readers == Readers::several_blocks) return known->block_count() + 1 >= block_count_;
+  if (readers != Readers::one) return known->covers_block(access.block, access.tick);
+  return known->covers(access.block, static_cast<uint32_t>(access.thread), access.tick);
+}
+
+void BlockClock::arrive(uint32_t barrier, uint32_t warp, bool waits) {
+  Arrivals& here = arrivals_[barrier % kBarriers];
+  here.arrived |= uint32_t{1} << warp;
+  here.ticks[warp] = ++tick_;  // what a warp that does not wait does next is not part of it
+  if (waits) here.waiting |= uint32_t{1} << warp;
+}
+
+/// A fence before a barrier covers what threads publish after it, and what a thread has read before
+/// a barrier is acquired after it: programs rely on both, and GPUs keep to it.
+void BlockClock::carry_fences(uint32_t warps) {
+  if (threads_.empty()) return;
+  SharedKnowledge fenced, acquired;
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    if ((warps >> t / kWarpLanes & 1) == 0) continue;
+    fenced = joined(fenced, threads_[t].fenced);
+    acquired = joined(joined(acquired, threads_[t].acquired), threads_[t].pending);
+  }
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    if ((warps >> t / kWarpLanes & 1) == 0) continue;
+    threads_[t].fenced = fenced;
+    threads_[t].acquired = acquired;
+    threads_[t].pending.reset();
+  }
+}
+
+void BlockClock::open(uint32_t barrier, bool is_whole_block) {
+  Arrivals& here = arrivals_[barrier % kBarriers];
+  const uint32_t arrived = here.arrived, waiting = here.waiting;
+  const std::array<uint32_t, kWarps> ticks = here.ticks;
+  here.arrived = here.waiting = 0;
+  ++tick_;
+  if (is_whole_block && arrived == waiting) {
+    carry_fences(UINT32_MAX);
+    barrier_tick_ = tick_;
+    return;
+  }
+  has_partial_barriers_ = true;
+  carry_fences(arrived);
+  std::array<uint32_t, kWarps> met{};
+  for (uint32_t left = arrived; left != 0; left &= left - 1) {
+    const auto warp = static_cast<uint32_t>(std::countr_zero(left));
+    for (uint32_t w = 0; w < kWarps; ++w) met[w] = std::max(met[w], warps_met_[warp][w]);
+    met[warp] = ticks[warp];
+  }
+  for (uint32_t left = waiting; left != 0; left &= left - 1) {
+    const auto warp = static_cast<uint32_t>(std::countr_zero(left));
+    for (uint32_t w = 0; w < kWarps; ++w) {
+      warps_met_[warp][w] = std::max(warps_met_[warp][w], met[w]);
+    }
+    warp_ticks_[warp] = tick_;  // lanes of one warp meet there too
+  }
+}
+
+void BlockClock::sync_warp(uint32_t warp, uint32_t lanes) {
+  ++tick_;
+  const uint32_t count = std::min(thread_count_ - warp * kWarpLanes, kWarpLanes);
+  const uint32_t all = count == kWarpLanes ? UINT32_MAX : (uint32_t{1} << count) - 1;
+  if (!threads_.empty()) {
+    SharedKnowledge known;
+    for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
+      known = joined(known, threads_[warp * kWarpLanes + std::countr_zero(left)].acquired);
+    }
+    for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
+      threads_[warp * kWarpLanes + std::countr_zero(left)].acquired = known;
+    }
+  }
+  if ((lanes & all) == all) {
+    warp_ticks_[warp] = tick_;
+    return;
+  }
+  auto& ticks = lane_ticks_[warp];
+  if (!ticks) ticks = std::make_unique<Lanes>();
+  std::array<uint32_t, kWarpLanes> met{};
+  for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    for (uint32_t l = 0; l < kWarpLanes; ++l) met[l] = std::max(met[l], (*ticks)[lane][l]);
+    met[lane] = tick_;
+  }
+  for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
+    (*ticks)[static_cast<uint32_t>(std::countr_zero(left))] = met;
+  }
+}
+
+/// All that the thread did and knows now.
+SharedKnowledge BlockClock::snapshot(uint32_t thread) {
+  auto all = std::make_shared<Knowledge>();
+  all->add_all(known_.get());
+  if (!threads_.empty()) all->add_all(threads_[thread].acquired.get());
+  all->add_block(block_, barrier_tick_);
+  const uint32_t warp = thread / kWarpLanes;
+  for (uint32_t t = warp * kWarpLanes; t < std::min((warp + 1) * kWarpLanes, thread_count_); ++t) {
+    uint32_t tick = warp_ticks_[warp];
+    if (lane_ticks_[warp]) {
+      tick = std::max(tick, (*lane_ticks_[warp])[thread % kWarpLanes][t % kWarpLanes]);
+    }
+    if (t == thread) tick = tick_ + 1;
+    if (tick > barrier_tick_) all->add_thread(block_, t, tick);
+  }
+  for (uint32_t w = 0; has_partial_barriers_ && w * kWarpLanes < thread_count_; ++w) {
+    if (w == warp || warps_met_[warp][w] <= barrier_tick_) continue;
+    for (uint32_t t = w * kWarpLanes; t < std::min((w + 1) * kWarpLanes, thread_count_); ++t) {
+      all->add_thread(block_, t, warps_met_[warp][w]);
+    }
+  }
+  all->simplify();
+  ++tick_;  // what follows is not part of it
+  return all;
+}
+
+void BlockClock::fence(uint32_t index, MemoryScope scope) {
+  Thread& self = thread(index);
+  if (self.pending) self.acquired = joined(self.acquired, std::exchange(self.pending, nullptr));
+  const SharedKnowledge all = snapshot(index);
+  self.block_fenced = all;
+  if (scope != MemoryScope::block) self.fenced = all;
+}
+
+SharedKnowledge BlockClock::published(uint32_t index, bool releases, MemoryScope scope) {
+  if (releases) {
+    thread(index);
+    return snapshot(index);
+  }
+  if (threads_.empty()) return nullptr;
+  return scope == MemoryScope::block ? threads_[index].block_fenced : threads_[index].fenced;
+}
+
+void BlockClock::acquire(uint32_t index, const SharedKnowledge& known, bool acquires) {
+  Thread& self = thread(index);
+  SharedKnowledge& to = acquires ? self.acquired : self.pending;
+  to = joined(to, known);
+}
+
+SharedKnowledge BlockClock::all_known() {
+  auto all = std::make_shared<Knowledge>();
+  all->add_all(known_.get());
+  for (const Thread& each : threads_) all->add_all(each.acquired.get());
+  all->add_block(block_, tick_ + 1);
+  all->simplify();
+  ++tick_;
+  return all;
+}
+
+void BlockClock::learn(const SharedKnowledge& known) { known_ = joined(known_, known); }
+
+}  // namespace km::cpu

@@ -1,0 +1,30 @@
+// A defect that the checker has found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace km::cpu {
+
+/// One of the accesses of a finding, or the place of another event.
+struct FindingPlace {
+  std::string what;           // "write of 4 bytes"
+  std::string position;       // "reduce.cu:14 (PTX line 31)"
+  std::string block, thread;  // "(0,0,0)"
+};
+
+/// A finding as it is printed and passed to the command.
+struct Finding {
+  std::string tool;           // "race", "memory", "init" or "sync"
+  std::string kind;           // of the tool's kinds: "write-read"
+  std::string kernel;         // as the source names it
+  std::string message;        // one line
+  FindingPlace place, other;  // `other` is empty if one access is enough
+  uint64_t address = 0;
+  uint64_t size_bytes = 0;
+  std::string allocation;  // where the address lies
+  std::string advice;      // what to do; may be empty
+  uint64_t count = 1;
+};
+
+}  // namespace km::cpu

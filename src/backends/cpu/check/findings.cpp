@@ -1,0 +1,130 @@
+#include "backends/cpu/check/findings.h"
+
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+
+#include "base/env.h"
+#include "base/file/file.h"
+#include "base/printable.h"
+#include "base/process/at_exit.h"
+
+namespace km::cpu {
+namespace {
+
+constexpr char kSeparator = '\x1f';  // between the fields of a record
+
+/// The source line of "file.cu:14 (PTX line 31)", if the file can be read; otherwise nothing.
+std::string source_line(const std::string& position) {
+  constexpr uint64_t kMostBytes = 16 << 20;
+  const std::string place = position.substr(0, position.find(" (PTX"));
+  const size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return {};
+  const long wanted = std::strtol(place.c_str() + colon + 1, nullptr, 10);
+  const Result<std::string> text = read_file(place.substr(0, colon), kMostBytes);
+  if (!text) return {};
+  std::istringstream lines(*text);
+  std::string line;
+  for (long number = 0; number < wanted; ++number) {
+    if (!std::getline(lines, line)) return {};
+  }
+  return printable_name(line);
+}
+
+std::string text_of(const FindingPlace& place, const char* order) {
+  std::string text = std::string("  ") + order + place.what + " by thread " + place.thread +
+                     " of block " + place.block;
+  if (!place.position.empty()) text += ", at " + place.position;
+  text += '\n';
+  const std::string line = source_line(place.position);
+  if (!line.empty()) text += "    > " + line + '\n';
+  return text;
+}
+
+/// The position without the line in the PTX text, of which loops that are unrolled have several.
+std::string source_of(const FindingPlace& place) {
+  return place.position.substr(0, place.position.find(" (PTX line "));
+}
+
+/// The properties in which equal findings agree.
+std::string key_of(const Finding& finding) {
+  std::string key;
+  for (const std::string& part : {finding.tool, finding.kind, finding.kernel,
+                                  source_of(finding.place), source_of(finding.other)}) {
+    key += part + kSeparator;
+  }
+  return key;
+}
+
+}  // namespace
+
+Findings& Findings::instance() {
+  // The object is never destroyed, because kernels may run while the process exits.
+  static Findings& findings = *new Findings;
+  static const bool is_told = run_at_exit([](int) { instance().finish(); });
+  static_cast<void>(is_told);
+  return findings;
+}
+
+void Findings::add(const Finding& finding) {
+  const std::lock_guard lock(mutex_);
+  auto [at, is_new] = all_.try_emplace(key_of(finding));
+  at->second.count += finding.count;
+  if (!is_new) return;
+  at->second.number = all_.size();
+  tell_finding(at->second.number, finding);
+  if (printed_++ < kMostPrinted) print(finding);
+}
+
+void Findings::print(const Finding& finding) const {
+  std::string text = "kernelmill check: " + finding.tool + ": " + finding.message + '\n';
+  text += "  kernel " + finding.kernel + '\n' + text_of(finding.place, "");
+  if (!finding.other.what.empty()) text += text_of(finding.other, "after a ");
+  if (!finding.allocation.empty()) text += "  address " + finding.allocation + '\n';
+  if (!finding.advice.empty()) text += "  " + finding.advice + '\n';
+  if (printed_ == kMostPrinted) text += "kernelmill check: further findings are only counted\n";
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+/// Appends a record to the command's file by one write, so that those of several processes stay
+/// whole.
+void Findings::tell(const std::string& line) {
+  const std::optional<std::string> path = env(EnvVar::KM_CHECK_REPORT);
+  if (!path) return;
+  const Result<File> file = open_to_append(*path);
+  if (file) static_cast<void>(file->write_all(line.data(), line.size()));
+}
+
+void Findings::tell_finding(uint64_t number, const Finding& finding) {
+  std::string line = "finding" + std::string(1, kSeparator) + std::to_string(getpid());
+  const auto add = [&](const std::string& field) { line += kSeparator + printable_name(field); };
+  add(std::to_string(number));
+  for (const std::string* const field : {&finding.tool, &finding.kind, &finding.kernel,
+                                         &finding.message, &finding.allocation, &finding.advice}) {
+    add(*field);
+  }
+  add(std::to_string(finding.address));
+  add(std::to_string(finding.size_bytes));
+  for (const FindingPlace* const place : {&finding.place, &finding.other}) {
+    for (const std::string* const field :
+         {&place->what, &place->position, &place->block, &place->thread}) {
+      add(*field);
+    }
+  }
+  tell(line + '\n');
+}
+
+void Findings::finish() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, kept] : all_) {
+    tell("count" + std::string(1, kSeparator) + std::to_string(getpid()) + kSeparator +
+         std::to_string(kept.number) + kSeparator + std::to_string(kept.count) + '\n');
+  }
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,89 @@
+#include "backends/cpu/check/knowledge.h"
+
+#include <algorithm>
+
+namespace km::cpu {
+namespace {
+
+constexpr uint64_t kThreadBits = 16;
+
+}  // namespace
+
+void Knowledge::add(uint64_t who, uint32_t tick) {
+  if (tick == 0) return;
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), who,
+                                   [](const Entry& each, uint64_t key) { return each.who < key; });
+  if (at != entries_.end() && at->who == who) {
+    at->tick = std::max(at->tick, tick);
+  } else {
+    entries_.insert(at, {who, tick});
+  }
+}
+
+void Knowledge::add_all(const Knowledge* other) {
+  if (other == nullptr) return;
+  std::vector<Entry> all;
+  all.reserve(entries_.size() + other->entries_.size());
+  std::merge(entries_.begin(), entries_.end(), other->entries_.begin(), other->entries_.end(),
+             std::back_inserter(all), [](const Entry& a, const Entry& b) { return a.who < b.who; });
+  entries_.clear();
+  for (const Entry& each : all) {
+    if (!entries_.empty() && entries_.back().who == each.who) {
+      entries_.back().tick = std::max(entries_.back().tick, each.tick);
+    } else {
+      entries_.push_back(each);
+    }
+  }
+}
+
+uint32_t Knowledge::tick_of(uint64_t who) const {
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), who,
+                                   [](const Entry& each, uint64_t key) { return each.who < key; });
+  return at != entries_.end() && at->who == who ? at->tick : 0;
+}
+
+bool Knowledge::covers_block(uint32_t block, uint32_t tick) const {
+  return tick < tick_of(uint64_t{block} << kThreadBits);
+}
+
+bool Knowledge::covers(uint32_t block, uint32_t thread, uint32_t tick) const {
+  return covers_block(block, tick) || tick < tick_of(uint64_t{block} << kThreadBits | (thread + 1));
+}
+
+uint32_t Knowledge::block_count() const {
+  uint32_t count = 0;
+  uint64_t last = UINT64_MAX;
+  for (const Entry& each : entries_) {
+    if (each.who >> kThreadBits == last) continue;
+    last = each.who >> kThreadBits;
+    ++count;
+  }
+  return count;
+}
+
+void Knowledge::simplify() {
+  uint64_t block = UINT64_MAX;
+  uint32_t whole = 0;
+  std::erase_if(entries_, [&](const Entry& each) {
+    if (each.who >> kThreadBits != block) {
+      block = each.who >> kThreadBits;
+      whole = 0;
+    }
+    if ((each.who & ((uint64_t{1} << kThreadBits) - 1)) == 0) {
+      whole = each.tick;
+      return false;
+    }
+    return each.tick <= whole;
+  });
+}
+
+SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b) {
+  if (!a || a == b) return b;
+  if (!b) return a;
+  auto all = std::make_shared<Knowledge>(*a);
+  all->add_all(b.get());
+  all->simplify();
+  return all;
+}
+
+}  // namespace km::cpu

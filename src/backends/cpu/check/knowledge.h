@@ -1,0 +1,50 @@
+// Knowledge, the times up to which accesses of other threads happened before those of one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace km::cpu {
+
+/// Times of threads and of whole blocks. An access at time t is known if the entry's time is
+/// greater. Objects are shared and never change once they are published.
+class Knowledge {
+ public:
+  /// Adds that all accesses of the block before `tick` are known.
+  void add_block(uint32_t block, uint32_t tick) { add(uint64_t{block} << 16, tick); }
+  /// Adds the same of one thread of the block.
+  void add_thread(uint32_t block, uint32_t thread, uint32_t tick) {
+    add(uint64_t{block} << 16 | (thread + 1), tick);
+  }
+  /// Adds all that `other` knows; null: nothing.
+  void add_all(const Knowledge* other);
+
+  /// True if the access of a thread at this time is known.
+  bool covers(uint32_t block, uint32_t thread, uint32_t tick) const;
+  /// True if all accesses of the block up to this time are known.
+  bool covers_block(uint32_t block, uint32_t tick) const;
+  /// The number of blocks of which anything is known.
+  uint32_t block_count() const;
+  bool is_empty() const { return entries_.empty(); }
+  /// Removes what is known of threads if as much is known of their blocks.
+  void simplify();
+
+ private:
+  /// The block in the high bits; 0 for the whole block or a thread's index plus one below.
+  struct Entry {
+    uint64_t who;
+    uint32_t tick;
+  };
+  void add(uint64_t who, uint32_t tick);
+  uint32_t tick_of(uint64_t who) const;
+
+  std::vector<Entry> entries_;  // in the order of `who`
+};
+
+using SharedKnowledge = std::shared_ptr<const Knowledge>;
+
+/// All that both know; one of them if the other is null.
+SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b);
+
+}  // namespace km::cpu

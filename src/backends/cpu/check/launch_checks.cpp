@@ -1,0 +1,48 @@
+#include "backends/cpu/check/launch_checks.h"
+
+#include <atomic>
+
+namespace km::cpu {
+namespace {
+
+uint32_t next_era() {
+  static std::atomic<uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) % kMostEras + 1;
+}
+
+}  // namespace
+
+LaunchChecks::LaunchChecks(uint8_t tools) : tools_(tools), era_(next_era()) {}
+
+void LaunchChecks::note(const Race& race) {
+  const auto kinds = static_cast<uint32_t>(race.before.kind * 8 + race.now.kind * 2 +
+                                           (race.is_same_value ? 1 : 0));
+  const Key key{static_cast<uint32_t>(race.before.line), static_cast<uint32_t>(race.now.line),
+                kinds};
+  const std::lock_guard lock(mutex_);
+  Race& kept = races_.try_emplace(key, race).first->second;
+  ++kept.count;
+}
+
+void LaunchChecks::note(const Invalid& invalid) {
+  const std::lock_guard lock(mutex_);
+  ++invalid_.try_emplace(static_cast<uint32_t>(invalid.access.line), invalid).first->second.count;
+}
+
+std::vector<LaunchChecks::Invalid> LaunchChecks::invalid() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Invalid> all;
+  all.reserve(invalid_.size());
+  for (const auto& [line, invalid] : invalid_) all.push_back(invalid);
+  return all;
+}
+
+std::vector<Race> LaunchChecks::races() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Race> all;
+  all.reserve(races_.size());
+  for (const auto& [key, race] : races_) all.push_back(race);
+  return all;
+}
+
+}  // namespace km::cpu

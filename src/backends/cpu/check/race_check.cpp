@@ -1,0 +1,250 @@
+#include "backends/cpu/check/race_check.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace km::cpu {
+
+using simt::kWarpLanes;
+using simt::MemoryScope;
+
+namespace {
+
+/// True if two accesses of different threads must not be unordered. Strong ones may, if the scope
+/// of each includes the other's thread; but volatile accesses of one warp to shared memory are how
+/// programs wrote that count on lanes in step.
+bool conflicts(const AccessRecord& before, const AccessRecord& now, bool is_shared) {
+  if (!before.writes() && !now.writes()) return false;
+  if (before.strong == 0 || now.strong == 0) return true;
+  const bool same_block = before.block == now.block && before.who() != Readers::several_blocks;
+  const auto narrow = static_cast<uint64_t>(MemoryScope::block);
+  if (!same_block && (before.scope == narrow || now.scope == narrow)) return true;
+  const bool same_warp = same_block && before.thread / kWarpLanes == now.thread / kWarpLanes &&
+                         before.who() != Readers::block;
+  return is_shared && same_warp && before.is_volatile != 0 && now.is_volatile != 0;
+}
+
+/// Gives each word a cell, with what the spans say of it.
+void expand(Line& line) {
+  KM_ASSERT(!line.has_cells, "a line that has cells gets them again");
+  if (!line.cells || line.has_bytes) {
+    line.cells.reset(new Cell[kLineWords]);
+  } else {
+    std::fill_n(line.cells.get(), kLineWords, Cell{});
+  }
+  line.has_cells = true;
+  line.has_bytes = false;
+  for (uint32_t w = line.write.from; line.write.access.era != 0 && w <= line.write.to; ++w) {
+    line.cells[w].write = line.write.of_word(w);
+  }
+  for (uint32_t w = line.read.from; line.read.access.era != 0 && w <= line.read.to; ++w) {
+    line.cells[w].read = line.read.of_word(w);
+  }
+}
+
+/// Gives each byte what is known of its word.
+void divide(Line& line) {
+  std::unique_ptr<Cell[]> bytes(new Cell[kLineBytes]);
+  for (uint32_t w = 0; w < kLineWords; ++w) std::fill_n(&bytes[4 * w], 4, line.cells[w]);
+  line.cells = std::move(bytes);
+  line.has_bytes = true;
+}
+
+/// Forgets what earlier launches or blocks did.
+void begin_era(Line& line, uint32_t era) {
+  if (line.era == era) return;
+  line.write = line.read = {};
+  line.has_cells = false;
+  line.era = era;
+}
+
+/// True if both are the same but for the times, the thread and the readers.
+bool is_alike(const AccessRecord& a, const AccessRecord& b) {
+  return a.line == b.line && a.kind == b.kind && a.scope == b.scope && a.strong == b.strong &&
+         a.is_volatile == b.is_volatile;
+}
+
+/// True if all threads of both spans are lanes of one warp.
+bool is_of_one_warp(const Span& a, const Span& b) {
+  const uint32_t warp = a.thread_of(a.from) / kWarpLanes;
+  return a.thread_of(a.to) / kWarpLanes == warp && b.thread_of(b.from) / kWarpLanes == warp &&
+         b.thread_of(b.to) / kWarpLanes == warp;
+}
+
+/// The readers of two records together, of which one is one thread's or more.
+Readers together(const AccessRecord& a, const AccessRecord& b) {
+  Readers who = Readers::warp;
+  if (a.thread / kWarpLanes != b.thread / kWarpLanes) who = Readers::block;
+  if (a.block != b.block) who = Readers::several_blocks;
+  return std::max({who, a.who(), b.who()});
+}
+
+}  // namespace
+
+/// Judges two overlapping spans as a whole, if that is possible.
+RaceCheck::Verdict RaceCheck::judge(const Span& before, const Span& now) const {
+  if (before.access.era != now.access.era || !before.overlaps(now)) return Verdict::ordered;
+  if (before.has_threads_of(now)) return Verdict::ordered;
+  if (!before.access.writes() && !now.access.writes()) return Verdict::ordered;
+  if (before.access.who() != Readers::several_blocks && before.access.block == now.access.block &&
+      clock_.has_passed_barrier(before.access.tick)) {
+    return Verdict::ordered;
+  }
+  const bool strong = before.access.strong != 0 && now.access.strong != 0;
+  const bool may_be_in_step = before.access.is_volatile != 0 && now.access.is_volatile != 0;
+  const auto narrow = static_cast<uint64_t>(MemoryScope::block);
+  const bool wide = before.access.scope != narrow && now.access.scope != narrow;
+  return strong && wide && !may_be_in_step ? Verdict::ordered : Verdict::unknown;
+}
+
+/// Adds a read to the span of reads; false if that needs cells.
+bool RaceCheck::keep_read(Span& kept, const Span& now) const {
+  if (kept.access.era != now.access.era) {
+    kept = now;
+    return true;
+  }
+  const bool same_block = kept.access.block == now.access.block;
+  const bool is_over =
+      kept.has_threads_of(now) || (same_block && kept.access.who() != Readers::several_blocks &&
+                                   clock_.has_passed_barrier(kept.access.tick));
+  if (is_over && now.holds(kept)) {
+    kept = now;
+    return true;
+  }
+  const bool same_time = same_block && kept.access.tick == now.access.tick;
+  if (same_time && kept.has_threads_of(now) && kept.holds(now)) return true;
+  if (kept.from != now.from || kept.to != now.to) return false;
+  // Both read the same words, whose threads differ.
+  Readers who = same_block ? Readers::block : Readers::several_blocks;
+  if (same_block && is_of_one_warp(kept, now)) who = Readers::warp;
+  who = std::max({who, kept.access.who(), now.access.who()});
+  const bool strong = kept.access.strong != 0 && now.access.strong != 0;
+  const uint64_t scope = std::min<uint64_t>(kept.access.scope, now.access.scope);
+  kept = now;
+  kept.access.readers = static_cast<uint64_t>(who);
+  kept.access.strong = strong;
+  kept.access.scope = scope;
+  return true;
+}
+
+/// Handles an access by the line's spans; false if that needs cells.
+bool RaceCheck::touch_spans(Line& line, const Span& now) {
+  if (judge(line.write, now) == Verdict::unknown) return false;
+  if (!now.access.writes()) return keep_read(line.read, now);
+  if (judge(line.read, now) == Verdict::unknown) return false;
+  const bool writes_stay = line.write.access.era == now.access.era && !now.holds(line.write);
+  const bool extends = writes_stay && line.write.has_threads_of(now) &&
+                       is_alike(line.write.access, now.access) &&
+                       line.write.access.tick == now.access.tick && line.write.from <= now.to + 1 &&
+                       now.from <= line.write.to + 1;
+  if (writes_stay && !extends) return false;
+  if (line.read.access.era == now.access.era && line.read.overlaps(now)) {
+    if (!now.holds(line.read)) return false;
+    line.read = {};
+  }
+  const uint8_t from = extends ? std::min(line.write.from, now.from) : now.from;
+  const uint8_t to = extends ? std::max(line.write.to, now.to) : now.to;
+  line.write = now;
+  line.write.from = from;
+  line.write.to = to;
+  return true;
+}
+
+void RaceCheck::touch_words(Line& line, const Span& now) {
+  KM_ASSERT(now.from <= now.to && now.to < kLineWords, "an access ends beyond its line");
+  begin_era(line, now.access.era);
+  if (!line.has_cells) {
+    if (touch_spans(line, now)) return;
+    expand(line);
+  }
+  if (!line.has_bytes && !now.access.writes()) return read_cells(line, now);
+  const uint32_t cell_bytes = line.has_bytes ? 1 : 4;
+  for (uint32_t w = now.from; w <= now.to; ++w) {
+    const AccessRecord one = now.of_word(w);
+    for (uint32_t i = 4 * w / cell_bytes; i < 4 * (w + 1) / cell_bytes; ++i) {
+      touch_cell(line.cells[i], one, i * cell_bytes, cell_bytes);
+    }
+  }
+  // A write of the whole line replaces all that was known of it.
+  if (!now.access.writes() || now.from != 0 || now.to + 1 != kLineWords) return;
+  line.has_cells = false;
+  line.write = now;
+  line.read = {};
+}
+
+/// Reads of words. Most are of words that the block has not written since its last barrier, and
+/// that some of its other threads have just read.
+void RaceCheck::read_cells(Line& line, const Span& now) {
+  const uint64_t era = now.access.era, moment = now.access.moment();
+  const uint32_t block = now.access.block, passed = clock_.barrier_tick();
+  for (uint32_t w = now.from; w <= now.to; ++w) {
+    Cell& cell = line.cells[w];
+    const AccessRecord &write = cell.write, &read = cell.read;
+    const bool is_over = write.era != era || (write.block == block && write.tick < passed);
+    const bool is_known = read.era == era && read.moment() == moment &&
+                          read.who() >= Readers::block && read.strong == 0 && read.scope == 0;
+    if (is_over && is_known) continue;
+    const AccessRecord one = now.of_word(w);
+    if (!is_over) check(write, one, 4 * w, 4);
+    keep_read(cell.read, one);
+  }
+}
+
+void RaceCheck::touch_bytes(Line& line, const AccessRecord& now, uint32_t offset_bytes,
+                            uint32_t size_bytes) {
+  KM_ASSERT(offset_bytes + size_bytes <= kLineBytes, "an access ends beyond its line");
+  begin_era(line, now.era);
+  if (!line.has_cells) expand(line);
+  if (!line.has_bytes) divide(line);
+  for (uint32_t i = offset_bytes; i < offset_bytes + size_bytes; ++i) {
+    touch_cell(line.cells[i], now, i, 1);
+  }
+}
+
+void RaceCheck::touch_cell(Cell& cell, const AccessRecord& now, uint32_t offset_bytes,
+                           uint32_t size_bytes) {
+  if (cell.write.era == now.era) check(cell.write, now, offset_bytes, size_bytes);
+  if (!now.writes()) return keep_read(cell.read, now);
+  if (cell.read.era == now.era) check(cell.read, now, offset_bytes, size_bytes);
+  cell.write = now;
+  cell.read = {};
+}
+
+/// Keeps the reads since the last write in one record: a later one replaces those that it is
+/// ordered after, and stands for the others too.
+void RaceCheck::keep_read(AccessRecord& kept, const AccessRecord& now) const {
+  if (kept.era != now.era) {
+    kept = now;
+    return;
+  }
+  if (kept.block == now.block && kept.tick == now.tick && kept.strong <= now.strong &&
+      kept.scope <= now.scope) {
+    const bool covers_warp =
+        kept.thread / kWarpLanes == now.thread / kWarpLanes && kept.who() >= Readers::warp;
+    if (kept.who() >= Readers::block || covers_warp) return;
+  }
+  if (clock_.is_ordered(kept, static_cast<uint32_t>(now.thread))) {
+    kept = now;
+    return;
+  }
+  const Readers who = together(kept, now);
+  const bool strong = kept.strong != 0 && now.strong != 0;
+  const uint64_t scope = std::min<uint64_t>(kept.scope, now.scope);
+  kept = now;
+  kept.readers = static_cast<uint64_t>(who);
+  kept.strong = strong;
+  kept.scope = scope;
+}
+
+void RaceCheck::check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,
+                      uint32_t size_bytes) {
+  if (!conflicts(before, now, is_shared_)) return;
+  const bool is_ordered = now.who() == Readers::one
+                              ? clock_.is_ordered(before, static_cast<uint32_t>(now.thread))
+                              : clock_.is_ordered_for_warp(before, now);
+  if (is_ordered) return;
+  sink_.note({before, now, offset_bytes, size_bytes});
+}
+
+}  // namespace km::cpu
