@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/command/transfer_fault.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/execution/executor.h"
@@ -107,8 +109,9 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
     run.range.close();
     context.fail(std::move(ending.error()), &executor.kernel_thread());
   } else if (*ending == Ending::faulted) {
-    context.fail(describe_fault(executor.fault(), run, context.allocations()),
-                 &executor.kernel_thread());
+    Error error = describe_fault(executor.fault(), run, context.allocations());
+    if (config().reports_faults) report_fault(executor.fault(), run, error, context.allocations());
+    context.fail(std::move(error), &executor.kernel_thread());
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {
     context.fail(describe_timeout(executor.fault(), run, context.timeout_ms()),

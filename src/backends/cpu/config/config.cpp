@@ -1,5 +1,8 @@
 #include "backends/cpu/config/config.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include "backends/cpu/config/topology.h"
 #include "base/cuda/compute_capability.h"
 #include "base/env.h"
@@ -64,6 +67,29 @@ Status load_memory_mode(Config* config) {
                     text->c_str());
 }
 
+/// The tools of KM_CHECK. All of them need kernels that test their accesses, since what they know
+/// is of memory that exists.
+Status load_checks(Config* config) {
+  const std::optional<std::string> text = env(EnvVar::KM_CHECK);
+  if (!text) return {};
+  std::istringstream list(*text);
+  for (std::string tool; std::getline(list, tool, ',');) {
+    const bool all = tool == "all";
+    if (!all && tool != "memory" && tool != "race" && tool != "same-value") {
+      return make_error(KM_ERROR_INVALID_ARGUMENT,
+                        "KM_CHECK names the tool '%s': give memory, race or all", tool.c_str());
+    }
+    if (all || tool == "memory") {
+      config->reports_faults = true;
+      config->check_tools |= simt::check_tool::kMemory;
+    }
+    if (tool != "memory") config->check_tools |= simt::check_tool::kRace;
+    if (tool == "same-value") config->check_same_values = true;
+  }
+  config->checked = CheckedMemory::always;
+  return {};
+}
+
 Status load_mode(Config* config) {
   std::string text = env(EnvVar::KM_CPU_MODE).value_or("a");
   if (text != "a" && text != "b" && text != "c") {
@@ -96,6 +122,7 @@ Status load_config() {
   KM_TRY(load_mma(&config));
   KM_TRY(load_memory_mode(&config));
   KM_TRY(load_mode(&config));
+  KM_TRY(load_checks(&config));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
   KM_TRY(load_lazy_size(&config));

@@ -21,11 +21,14 @@ struct Config {
   bool perf = false;                                       // KM_PERF
   uint64_t memory_bytes = 0;                               // KM_CPU_MEMORY_MIB, 0: not set
   CheckedMemory checked = CheckedMemory::as_contexts_say;  // KM_CPU_MEMORY
-  simt::Mode least_mode = simt::Mode::run_to_completion;   // KM_CPU_MODE
-  uint32_t shapes = 6;                                     // KM_CPU_SHAPES
-  uint64_t cache_bytes = 0;                                // KM_CPU_CACHE_KIB
-  uint64_t kernel_timeout_ms = 0;                          // 0: no limit
-  uint64_t stall_warning_ms = 10000;                       // KM_STALL_WARNING_MS, 0: none
+  uint8_t check_tools = 0;                                 // KM_CHECK, as bits of simt::check_tool
+  bool reports_faults = false;     // KM_CHECK names memory: faults of kernels are findings
+  bool check_same_values = false;  // writes of the same value are findings too
+  simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
+  uint32_t shapes = 6;                                    // KM_CPU_SHAPES
+  uint64_t cache_bytes = 0;                               // KM_CPU_CACHE_KIB
+  uint64_t kernel_timeout_ms = 0;                         // 0: no limit
+  uint64_t stall_warning_ms = 10000;                      // KM_STALL_WARNING_MS, 0: none
   uint32_t capability_major = 0, capability_minor = 0;
   CapabilityLimits limits;          // limits of the capability, with KM_CPU_SHARED_KIB applied
   uint64_t compile_timeout_ms = 0;  // 0: no limit

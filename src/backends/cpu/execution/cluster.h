@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backends/cpu/check/knowledge.h"
 #include "base/assert.h"
 
 namespace km::cpu {
@@ -19,6 +20,7 @@ class Cluster {
     members.clear();
     size_ = size;
     arrived_ = finished_ = rounds_ = 0;
+    known_.reset();
     shared_ = shared;
     stride_bytes_ = stride_bytes;
   }
@@ -46,6 +48,11 @@ class Cluster {
   }
   bool is_past(uint32_t round) const { return rounds_ != round; }
 
+  /// The checker's knowledge of the blocks that have arrived at the barrier.
+  const SharedKnowledge& known() const { return known_; }
+  /// Adds the knowledge of a block that arrives.
+  void add_known(const SharedKnowledge& more) { known_ = joined(known_, more); }
+
   std::vector<ResidentBlock*> members;  // by rank
 
  private:
@@ -59,6 +66,7 @@ class Cluster {
   uint32_t rounds_ = 0;  // completed rounds of the barrier
   uint8_t* shared_ = nullptr;
   uint64_t stride_bytes_ = 0;
+  SharedKnowledge known_;
 };
 
 }  // namespace km::cpu

@@ -232,7 +232,7 @@ Ending Executor::enter(LaunchRun& launch) {
   state_.abandoned = 0;
   blocks_ = 0;
   privatized_.begin(state_);
-  tensors_.is_used = false;
+  own_.tensors.is_used = own_.checks.is_used = false;
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
@@ -270,11 +270,20 @@ void Executor::clean_up() {
 /// In mode a, a block begins when its first instruction comes here.
 simt::TensorStorage& Executor::tensor_storage() {
   if (running_ != &state_) return resident_->tensor_storage();
-  const std::array<uint32_t, 3> block = std::to_array(state_.block);
-  if (!tensors_.is_used || tensors_.block != block) tensors_.storage.begin();
-  tensors_.is_used = true;
-  tensors_.block = block;
-  return tensors_.storage;
+  if (own_.tensors.begins(state_)) own_.tensors.state.begin();
+  return own_.tensors.state;
+}
+
+/// In mode a, a block begins when its first report comes here.
+BlockChecks* Executor::own_checks() {
+  if (launch_->checks == nullptr) return nullptr;
+  if (own_.checks.begins(state_)) {
+    BlockChecks::Block block = checked_block(*launch_, state_);
+    block.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
+    block.scratch = {scratch_.begin(), scratch_.size_bytes()};
+    own_.checks.state.begin(block);
+  }
+  return &own_.checks.state;
 }
 
 /// The shared memory that the running block may access; in a cluster, that of all its blocks.

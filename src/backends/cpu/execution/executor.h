@@ -80,6 +80,8 @@ class Executor {
   const LaunchRun& launch() const { return *launch_; }
   /// The tensor memory of the running block.
   simt::TensorStorage& tensor_storage();
+  /// The checker's knowledge of the running block; null: it is not checked.
+  BlockChecks* block_checks() { return running_ == &state_ ? own_checks() : resident_->checks(); }
   /// True if the running block's warps are fibers, so that one of them may wait for another.
   bool has_fibers() const { return running_ != &state_ && launch_->unit->fiber_entry != nullptr; }
   /// The running block's cluster; null if it is alone in it, or never meets it.
@@ -105,6 +107,7 @@ class Executor {
   Turns run_turns();
   void idle();
   AddressRange shared_memory() const;
+  BlockChecks* own_checks();
 
   CodeGuard guard_;
   GuardedRange stack_;
@@ -118,12 +121,26 @@ class Executor {
   RunFaults faults_;
   PrivatizedAtomics privatized_;  // for mode a
   StallWatch stall_;              // for launches whose blocks may wait
-  /// Tensor memory of mode a, and the block that last used it.
-  struct OwnTensorMemory {
-    simt::TensorStorage storage;
+  /// A part of a block's state in mode a, where blocks begin unseen, and the block it belongs to.
+  template <typename State>
+  struct OfBlock {
+    State state;
     std::array<uint32_t, 3> block{};
     bool is_used = false;
-  } tensors_;
+    /// True if the running block is another one than at the last call.
+    bool begins(const simt::BlockState& running) {
+      const std::array<uint32_t, 3> now = std::to_array(running.block);
+      const bool begins = !is_used || block != now;
+      block = now;
+      is_used = true;
+      return begins;
+    }
+  };
+  /// The tensor memory and the checks of the block in mode a.
+  struct OwnBlock {
+    OfBlock<simt::TensorStorage> tensors;
+    OfBlock<BlockChecks> checks;
+  } own_;
 
   LaunchRun* launch_ = nullptr;
   /// The launches for which this thread has all memory.

@@ -179,6 +179,7 @@ void FiberBlock::release(Barrier& barrier) {
   KM_ASSERT(static_cast<uint32_t>(std::popcount(barrier.waiting)) <= barrier.arrived,
             "more warps wait at a barrier than have arrived");
   runnable_ |= barrier.waiting;
+  note_opening(static_cast<uint32_t>(&barrier - barriers_.data()), barrier.expected);
   barrier = {};
 }
 
@@ -226,6 +227,7 @@ bool FiberBlock::barrier_wait(uint32_t id, uint32_t thread_count, uint32_t predi
   Barrier& barrier = arrive(id, thread_count, predicate_count);
   barrier.waiting |= bit(current_);
   runnable_ &= ~bit(current_);
+  note_arrival(id % kMaxBarriers, current_, true);
   if (is_complete(barrier)) complete(barrier);
   if ((runnable_ & bit(current_)) == 0 && !wait_for_others()) return false;
   if (out_predicates != nullptr) *out_predicates = warps_[current_]->predicates;
@@ -246,6 +248,7 @@ bool FiberBlock::wait_for_others() {
 
 void FiberBlock::barrier_arrive(uint32_t id, uint32_t thread_count) {
   Barrier& barrier = arrive(id, thread_count, 0);
+  note_arrival(id % kMaxBarriers, current_, false);
   if (is_complete(barrier)) complete(barrier);
 }
 

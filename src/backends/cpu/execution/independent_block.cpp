@@ -90,6 +90,7 @@ void IndependentBlock::release(Barrier& barrier) {
               "threads that wait at a barrier are not blocked in their warp");
     warp(w).blocked &= ~barrier.waiting[w];
   }
+  note_opening(static_cast<uint32_t>(&barrier - barriers_.data()), barrier.expected);
   barrier = {};
   released_ = true;
 }
@@ -124,6 +125,7 @@ void IndependentBlock::arrive(IndependentWarp* warp, uint32_t lanes, uint32_t id
   barrier.arrived += static_cast<uint32_t>(std::popcount(lanes));
   barrier.expected = thread_count;
   const uint32_t first = state_.first_thread;
+  note_arrival(id % kMaxBarriers, first / kWarpLanes, waits);
   if (first + kWarpLanes > thread_count_) barrier.missing = first + kWarpLanes - thread_count_;
   barrier.predicates += static_cast<uint32_t>(std::popcount(predicates));
   if (waits) {

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "backends/cpu/check/block_checks.h"
 #include "backends/cpu/execution/block_range.h"
 #include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/execution/stall.h"
@@ -36,6 +38,23 @@ struct LaunchRun {
   Stall stall;                                  // for launches whose blocks may wait
   std::atomic<uint32_t>* assertions = nullptr;  // failed assertions since the context was reset
   BlockRange range;
+  uint8_t check_tools = 0;  // of the checker, as bits of simt::check_tool
+  /// The checker's knowledge while the launch runs; null: it has no tool.
+  std::unique_ptr<LaunchChecks> checks;
 };
+
+/// A block of the launch for the checker, without the memory that depends on the thread.
+inline BlockChecks::Block checked_block(const LaunchRun& launch, const simt::BlockState& state) {
+  const simt::LaunchRecord& record = launch.record;
+  const uint32_t* const index = state.block;
+  BlockChecks::Block block;
+  block.launch = launch.checks.get();
+  block.number = index[0] + record.grid[0] * (index[1] + record.grid[1] * index[2]);
+  block.thread_count = record.block[0] * record.block[1] * record.block[2];
+  block.block_count = record.grid[0] * record.grid[1] * record.grid[2];
+  block.shared.size_bytes = launch.shared_bytes;
+  block.params = {reinterpret_cast<uint64_t>(record.params), launch.param_bytes};
+  return block;
+}
 
 }  // namespace km::cpu

@@ -56,7 +56,10 @@ bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_
 
 bool ResidentBlock::sync_cluster() {
   if (cluster_ == nullptr) return true;
-  if (!waits_for_cluster_) cluster_round_ = cluster_->arrive();
+  if (!waits_for_cluster_) {
+    if (is_checked_) cluster_->add_known(checks_->clock().all_known());
+    cluster_round_ = cluster_->arrive();
+  }
   waits_for_cluster_ = !cluster_->is_past(cluster_round_);
   return !waits_for_cluster_;
 }
@@ -65,6 +68,23 @@ bool ResidentBlock::has_synced_cluster() {
   if (!waits_for_cluster_ || !cluster_->is_past(cluster_round_)) return false;
   waits_for_cluster_ = false;
   return true;
+}
+
+void ResidentBlock::begin_checks(const BlockChecks::Block& block) {
+  if (!checks_) checks_ = std::make_unique<BlockChecks>();
+  BlockChecks::Block own = block;
+  own.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
+  own.scratch = {scratch_.begin(), scratch_.size_bytes()};
+  checks_->begin(own);
+  is_checked_ = true;
+}
+
+/// Threads of one cluster meet at its barrier, which is open for all blocks when it opens for one.
+void ResidentBlock::open_checked(uint32_t barrier, uint32_t expected) {
+  checks_->clock().open(barrier, expected == 0 || expected >= thread_count_);
+  if (barrier == simt::kClusterBarrier && cluster_ != nullptr) {
+    checks_->clock().learn(cluster_->known());
+  }
 }
 
 void ResidentBlock::begin(const simt::BlockState& state, uint32_t thread_count, Cluster* cluster,

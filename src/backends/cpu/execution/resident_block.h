@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include "backends/cpu/check/block_checks.h"
 #include "backends/cpu/execution/cluster.h"
 #include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/memory/address_space.h"
@@ -45,6 +47,13 @@ class ResidentBlock {
   };
   virtual Place place() const = 0;
 
+  /// Starts the checker on a block that has begun.
+  void begin_checks(const BlockChecks::Block& block);
+  /// Stops it, for blocks of launches without a checker.
+  void end_checks() { is_checked_ = false; }
+  /// The checker's knowledge of the block; null: it is not checked.
+  BlockChecks* checks() { return is_checked_ ? checks_.get() : nullptr; }
+
   simt::BlockState* state() { return &state_; }
   const simt::BlockState* state() const { return &state_; }
   Cluster* cluster() const { return cluster_; }
@@ -53,6 +62,16 @@ class ResidentBlock {
 
  protected:
   virtual void start() = 0;
+  /// Tells the checker that a warp arrives at a barrier.
+  void note_arrival(uint32_t barrier, uint32_t warp, bool waits) {
+    if (is_checked_) [[unlikely]]
+      checks_->clock().arrive(barrier, warp, waits);
+  }
+  /// Tells the checker that a barrier of so many threads (0: all) opens.
+  void note_opening(uint32_t barrier, uint32_t expected) {
+    if (is_checked_) [[unlikely]]
+      open_checked(barrier, expected);
+  }
   /// Called when all threads of the block are at the cluster's barrier. True if those of all its
   /// blocks are.
   bool sync_cluster();
@@ -66,11 +85,15 @@ class ResidentBlock {
   uint32_t thread_count_ = 0;
 
  private:
+  void open_checked(uint32_t barrier, uint32_t expected);
+
   Cluster* cluster_ = nullptr;
   uint32_t cluster_round_ = 0;
   bool waits_for_cluster_ = false;
   simt::TensorStorage tensor_storage_;
   GuardedRange window_, scratch_;
+  bool is_checked_ = false;
+  std::unique_ptr<BlockChecks> checks_;
   bool has_shared_ = false;  // false: the window may still have the size of another kernel
 };
 

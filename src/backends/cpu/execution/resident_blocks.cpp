@@ -104,6 +104,11 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
       set_block(&state, launch_->record, index);
     }
     block->begin(state, size[0] * size[1] * size[2], cluster, rank);
+    if (launch_->checks != nullptr) [[unlikely]] {
+      block->begin_checks(checked_block(*launch_, state));
+    } else {
+      block->end_checks();
+    }
     if (const uint64_t reserved = launch_->reserved_shared_bytes; reserved != 0) [[unlikely]] {
       memset(block->state()->shared + launch_->shared_bytes - reserved, 0, reserved);
     }

@@ -244,6 +244,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.block = {block[0], block[1], block[2]};
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = module_->context().is_checked();
+  variant.tools = config().check_tools;
   variant.least_mode = config().least_mode;
   if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
   variant.machine = module_->machine();

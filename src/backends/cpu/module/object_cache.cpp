@@ -25,6 +25,7 @@ std::string object_key(const simt::KernelInfo& kernel, const simt::Variant& vari
   for (const uint32_t size : variant.block) key += ' ' + std::to_string(size);
   key += variant.assume_no_wrap ? " assume" : " any";
   key += variant.checked ? " checked" : " plain";
+  if (variant.tools != 0) key += " tools " + std::to_string(variant.tools);
   key += " mode " + std::to_string(static_cast<int>(variant.least_mode));
   if (variant.thread_stack_bytes != simt::kThreadStackBytes) {
     key += " stack " + std::to_string(variant.thread_stack_bytes);

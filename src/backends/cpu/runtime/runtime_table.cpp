@@ -10,6 +10,7 @@
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/memory/device_heap.h"
 #include "backends/cpu/runtime/assertion.h"
+#include "backends/cpu/runtime/check_reports.h"
 #include "backends/cpu/runtime/device_printf.h"
 #include "backends/cpu/runtime/images.h"
 #include "backends/cpu/runtime/lane_memory.h"
@@ -77,7 +78,9 @@ KM_NO_SANITIZE uint64_t allocate(const LaunchRecord* record, BlockState* state,
   Executor& executor = executor_of(state);
   executor.check_stop(KM_CALLER_PC);
   executor.check_stack(kHelperStackBytes, KM_CALLER_PC);
-  return static_cast<const LaunchRun*>(record->host)->heap->allocate(size_bytes);
+  const uint64_t address = static_cast<const LaunchRun*>(record->host)->heap->allocate(size_bytes);
+  forget_checked(state, address, size_bytes);
+  return address;
 }
 
 KM_NO_SANITIZE void release(const LaunchRecord* record, BlockState* state, uint64_t address,
@@ -289,16 +292,18 @@ constexpr simt::RuntimeTable kBase = {
     .privatize_atomics = privatize_atomics,
     .flush_privatized = flush_privatized,
 };
-constexpr simt::TensorRuntime kTable = {{{kBase, access_image}, device_call},
-                                        wgmma,
-                                        copy_tensor,
-                                        replace_tensor_field,
-                                        manage_tensors,
-                                        move_tensor,
-                                        run_tensor_core};
+constexpr simt::TensorRuntime kTensors = {{{kBase, access_image}, device_call},
+                                          wgmma,
+                                          copy_tensor,
+                                          replace_tensor_field,
+                                          manage_tensors,
+                                          move_tensor,
+                                          run_tensor_core};
+constexpr simt::CheckRuntime kTable = {kTensors,       filter_access, report_access,
+                                       report_acquire, report_fence,  report_warp_sync};
 
 }  // namespace
 
-const simt::RuntimeTable& runtime_table() { return kTable.base.base.base; }
+const simt::RuntimeTable& runtime_table() { return kTable.base.base.base.base; }
 
 }  // namespace km::cpu

@@ -104,6 +104,7 @@ class Stream {
   static void announce(Marker* marker);
   bool hand_to_callback_thread(Command& command);
   bool finish(uint64_t until);
+  void end_checks(Command& front);
   bool complete(uint64_t ticket, uint64_t until);
   void wake_waiters(uint64_t ticket);
   bool help(Executor* executor, uint64_t ticket, int depth);

@@ -5,7 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/work.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
@@ -311,6 +313,9 @@ bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
 }
 
 bool Stream::execute_work(Command& command, Executor* executor) {
+  if (command.run.check_tools != 0 && command.kind == CommandKind::kernel) [[unlikely]] {
+    command.run.checks = std::make_unique<LaunchChecks>(command.run.check_tools);
+  }
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
   // A kernel that was short the last time may be long now, so its first blocks run alone to test
@@ -459,6 +464,16 @@ FollowUps* launches_of(const Command& front) {
   return true;
 }
 
+/// Reports what the checker has found in a kernel that has ended.
+void Stream::end_checks(Command& front) {
+  Command* const command =
+      front.kind == CommandKind::graph ? front.program->step_of(front) : &front;
+  if (command == nullptr || command->kind != CommandKind::kernel) return;
+  if (command->run.checks == nullptr) return;
+  report_checks(command->run, context_->allocations());
+  command->run.checks.reset();
+}
+
 /// Completes the first command, or a step of it. Returns true if the caller still owns the stream
 /// and has more to run.
 bool Stream::finish(uint64_t until) {
@@ -471,6 +486,8 @@ bool Stream::finish(uint64_t until) {
     record_end(*context_, this, launched_ != nullptr ? *launched_ : *command);
   if (context_->has_assertion()) [[unlikely]]
     context_->settle_assertion();
+  if (config().check_tools != 0) [[unlikely]]
+    end_checks(launched_ != nullptr ? *launched_ : *command);
   if (FollowUps* launches = launches_of(*command)) [[unlikely]] {
     bool is_owned = false;
     if (go_on_with(*launches, *command, until, &is_owned)) return is_owned;

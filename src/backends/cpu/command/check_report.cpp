@@ -1,0 +1,205 @@
+#include "backends/cpu/command/check_report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "backends/cpu/check/findings.h"
+#include "backends/cpu/config/config.h"
+#include "base/text.h"
+
+namespace km::cpu {
+namespace {
+
+using simt::AccessKind;
+using simt::kWarpLanes;
+
+std::string index_text(const uint32_t size[3], uint64_t linear) {
+  const uint64_t x = std::max(size[0], 1U), y = std::max(size[1], 1U);
+  char text[80];
+  std::snprintf(text, sizeof text, "(%llu,%llu,%llu)", static_cast<unsigned long long>(linear % x),
+                static_cast<unsigned long long>(linear / x % y),
+                static_cast<unsigned long long>(linear / x / y));
+  return text;
+}
+
+const char* verb_of(const AccessRecord& access) {
+  const auto kind = static_cast<AccessKind>(access.kind);
+  if (kind == AccessKind::atomic) return "atomic";
+  return kind == AccessKind::read ? "read" : "write";
+}
+
+bool writes(const AccessRecord& access) {
+  return static_cast<AccessKind>(access.kind) != AccessKind::read;
+}
+
+FindingPlace place_of(const AccessRecord& access, uint32_t size_bytes, const LaunchRun& run) {
+  FindingPlace place;
+  place.what = std::string(verb_of(access)) + " of " + counted(size_bytes, "byte");
+  place.position = run.unit->position_of(0, static_cast<uint32_t>(access.line));
+  place.block = index_text(run.record.grid, access.block);
+  place.thread = index_text(run.record.block, access.thread);
+  return place;
+}
+
+/// The threads of a race: those of one warp, of one block, or of different blocks.
+enum class Distance { warp, block, grid };
+
+Distance distance_of(const Race& race) {
+  if (race.before.block != race.now.block) return Distance::grid;
+  const auto readers = static_cast<Readers>(race.before.readers);
+  if (readers == Readers::several_blocks) return Distance::grid;
+  const bool one_warp = race.before.thread / kWarpLanes == race.now.thread / kWarpLanes;
+  return one_warp && readers != Readers::block ? Distance::warp : Distance::block;
+}
+
+/// The synchronisation that would order the two accesses.
+std::string advice_for(const Race& race, bool is_one_place) {
+  const Distance distance = distance_of(race);
+  std::string advice;
+  if (is_one_place) advice = "Use an atomic if all of these threads shall update this memory. ";
+  if (distance == Distance::grid) {
+    return advice +
+           "Only a release and an acquire order blocks of one launch: a __threadfence() before an "
+           "atomic in one, an atomic and a __threadfence() in the other. So does a second launch.";
+  }
+  if (distance == Distance::block) {
+    return advice + "__syncthreads() between the two orders them, if all threads reach it.";
+  }
+  const bool both_strong = race.before.strong != 0 && race.now.strong != 0;
+  return advice + "Lanes of a warp need not run in step: __syncwarp() between the two orders them" +
+         (both_strong ? ", which volatile does not." : ".");
+}
+
+/// The place in the source; empty if only the line in the PTX text is known.
+std::string source_of(const FindingPlace& place) {
+  return place.position.substr(0, place.position.find(" (PTX line "));
+}
+
+const char* kind_of(const Race& race) {
+  if (race.is_same_value) return "same-value-write";
+  if (!writes(race.now)) return "write-read";
+  return writes(race.before) ? "write-write" : "read-write";
+}
+
+/// The place of an address: "0x7f..., 4 bytes into the 16-byte allocation at 0x7f... (parameter
+/// 1)".
+std::string place_text(uint64_t address, const LaunchRun& run, const Allocations& allocations) {
+  const Allocations::Located located = allocations.locate(address);
+  const std::string given = run.unit->parameters_in(run.record.params, located.allocation.begin,
+                                                    located.allocation.size_bytes);
+  std::string text = hex(address) + ", " + text_of(located);
+  return given.empty() ? text : text + " (" + given + ")";
+}
+
+Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& allocations) {
+  Finding finding;
+  finding.tool = "race";
+  finding.kind = kind_of(race);
+  finding.kernel = run.unit->kernel_name();
+  constexpr const char* kThreads[] = {"lanes of one warp", "threads of one block",
+                                      "threads of different blocks"};
+  const std::string memory = race.is_shared ? "shared" : "global";
+  finding.message = std::string(kThreads[static_cast<int>(distance_of(race))]) +
+                    (race.is_same_value ? " write the same value to " : " access ") + memory +
+                    " memory without an order between them";
+  finding.place = place_of(race.now, race.size_bytes, run);
+  finding.other = place_of(race.before, race.size_bytes, run);
+  // The record of several readers names the last one, which may be the thread that writes now.
+  const auto readers = static_cast<Readers>(race.before.readers);
+  if (readers != Readers::one && race.before.thread == race.now.thread) {
+    finding.other.thread = readers == Readers::warp ? "(another one of the warp)" : "(another one)";
+  }
+  finding.address = race.is_shared ? race.offset : race.address;
+  finding.size_bytes = race.size_bytes;
+  if (race.is_shared) {
+    finding.allocation = hex(race.offset) + " in shared memory";
+  } else {
+    finding.allocation = place_text(race.address, run, allocations);
+  }
+  finding.advice = advice_for(race, source_of(finding.place) == source_of(finding.other));
+  finding.count = race.count;
+  return finding;
+}
+
+Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
+                   const Allocations& allocations) {
+  Finding finding;
+  finding.tool = "memory";
+  finding.kind = invalid.is_misaligned ? "misaligned-address" : "illegal-address";
+  finding.kernel = run.unit->kernel_name();
+  finding.place = place_of(invalid.access, static_cast<uint32_t>(invalid.size_bytes), run);
+  finding.address = invalid.address;
+  finding.size_bytes = invalid.size_bytes;
+  finding.count = invalid.count;
+  const auto offset = static_cast<int64_t>(invalid.address - invalid.shared_begin);
+  const bool is_shared = offset >= INT32_MIN && offset <= INT32_MAX;
+  finding.message = invalid.is_misaligned
+                        ? "an access at an address that is no multiple of its size"
+                        : std::string("an access outside of ") +
+                              (is_shared ? "shared memory" : "the memory of the context");
+  if (is_shared) {
+    finding.allocation = "at offset " + std::to_string(offset) + " in shared memory, of which " +
+                         "the block has " + counted(run.shared_bytes, "byte");
+  } else {
+    finding.allocation = place_text(invalid.address, run, allocations);
+  }
+  return finding;
+}
+
+const char* kind_of_fault(km_status status) {
+  switch (status) {
+    case KM_ERROR_ILLEGAL_ADDRESS:
+      return "illegal-address";
+    case KM_ERROR_MISALIGNED_ADDRESS:
+      return "misaligned-address";
+    case KM_ERROR_STACK_OVERFLOW:
+      return "stack-overflow";
+    case KM_ERROR_TRAP:
+      return "trap";
+    case KM_ERROR_ILLEGAL_INSTRUCTION:
+      return "illegal-instruction";
+    case KM_ERROR_ASSERT:
+      return "assertion";
+    default:
+      return "fault";
+  }
+}
+
+}  // namespace
+
+void report_checks(const LaunchRun& run, const Allocations& allocations) {
+  for (const LaunchChecks::Invalid& invalid : run.checks->invalid()) {
+    Findings::instance().add(finding_of(invalid, run, allocations));
+  }
+  for (const Race& race : run.checks->races()) {
+    if (race.is_same_value && !config().check_same_values) continue;
+    Findings::instance().add(finding_of(race, run, allocations));
+  }
+}
+
+void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
+                  const Allocations& allocations) {
+  Finding finding;
+  const bool is_sync = fault.deadlock;
+  finding.tool = is_sync ? "sync" : "memory";
+  finding.kind = is_sync ? "deadlock" : kind_of_fault(error.status);
+  finding.kernel = run.unit->kernel_name();
+  finding.message = error.message.substr(0, error.message.find("; kernel "));
+  finding.place.what = is_sync ? "wait" : "access";
+  if (fault.size_bytes != 0 && !is_sync) {
+    finding.place.what += " of " + counted(fault.size_bytes, "byte");
+  }
+  finding.place.position = fault.line != 0
+                               ? run.unit->position_of(0, fault.line)
+                               : run.unit->position_of(fault.fault.pc, fault.helper_line);
+  char block[64];
+  std::snprintf(block, sizeof block, "(%u,%u,%u)", fault.block[0], fault.block[1], fault.block[2]);
+  finding.place.block = block;
+  finding.place.thread = index_text(run.record.block, fault.thread);
+  finding.address = fault.fault.address;
+  finding.size_bytes = fault.size_bytes;
+  static_cast<void>(allocations);
+  Findings::instance().add(finding);
+}
+
+}  // namespace km::cpu

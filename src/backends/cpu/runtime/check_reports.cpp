@@ -1,0 +1,93 @@
+#include "backends/cpu/runtime/check_reports.h"
+
+#include <bit>
+#include <new>
+
+#include "backends/cpu/execution/executor.h"
+#include "base/memory/host_allocator.h"
+#include "base/no_sanitize.h"
+
+namespace km::cpu {
+namespace {
+
+/// Calls a function with the running block's checks. Without memory the checker misses the event,
+/// since the kernel itself can go on.
+template <typename Action>
+void with_checks(const simt::BlockState* state, const Action& action) {
+  BlockChecks* const checks = static_cast<Executor*>(state->host)->block_checks();
+  if (checks == nullptr) return;
+  const HostMemoryOptional optional;
+  try {
+    action(*checks);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace
+
+uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t lanes,
+                       const simt::AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
+                       uint64_t* out_range) {
+  Executor& executor = *static_cast<Executor*>(state->host);
+  AddressRange range;
+  uint32_t invalid = 0;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const uint64_t address = addresses[lane];
+    const bool is_misaligned = (address & (note->size_bytes - 1)) != 0;
+    if (!is_misaligned) {
+      if (range.holds(address, held_bytes)) continue;
+      const AddressRange found = executor.find_memory(address, held_bytes);
+      if (!found.is_empty()) {
+        range = found;
+        continue;
+      }
+    }
+    invalid |= uint32_t{1} << lane;
+    addresses[lane] = executor.launch().checks->unused().begin;
+    with_checks(state, [&](BlockChecks& checks) {
+      checks.note_invalid({address, state->first_thread + lane, note, is_misaligned});
+    });
+  }
+  const bool fits = invalid == 0 && extent_bytes <= range.size_bytes;
+  out_range[0] = fits ? range.begin : UINT64_MAX;
+  out_range[1] = fits ? range.size_bytes - extent_bytes : 0;
+  return invalid;
+}
+
+void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                   const simt::AccessNote* note, const void* values, uint32_t lane_count) {
+  with_checks(state, [&](BlockChecks& checks) {
+    checks.note_access({addresses, lanes, state->first_thread, note,
+                        static_cast<const uint8_t*>(values), lane_count});
+  });
+}
+
+void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                    const simt::AccessNote* note) {
+  with_checks(state, [&](BlockChecks& checks) {
+    checks.note_acquire({addresses, lanes, state->first_thread, note, nullptr, 0});
+  });
+}
+
+void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope) {
+  with_checks(state, [&](BlockChecks& checks) {
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      checks.clock().fence(state->first_thread + static_cast<uint32_t>(std::countr_zero(left)),
+                           static_cast<simt::MemoryScope>(scope));
+    }
+  });
+}
+
+void report_warp_sync(simt::BlockState* state, uint32_t lanes) {
+  with_checks(state, [&](BlockChecks& checks) {
+    checks.clock().sync_warp(state->first_thread / simt::kWarpLanes, lanes);
+  });
+}
+
+void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes) {
+  if (address == 0) return;
+  with_checks(state, [&](BlockChecks& checks) { checks.forget(address, size_bytes); });
+}
+
+}  // namespace km::cpu

@@ -1,0 +1,20 @@
+// The functions by which code for the checker reports what threads do (simt::CheckRuntime).
+#pragma once
+
+#include "simt/runtime/check/check_runtime.h"
+
+namespace km::cpu {
+
+uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t lanes,
+                       const simt::AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
+                       uint64_t* out_range);
+void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                   const simt::AccessNote* note, const void* values, uint32_t lane_count);
+void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                    const simt::AccessNote* note);
+void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope);
+void report_warp_sync(simt::BlockState* state, uint32_t lanes);
+/// Forgets what is known of memory that a thread has got from the heap for kernels.
+void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes);
+
+}  // namespace km::cpu
