@@ -22,7 +22,7 @@ _kernelmill() {
   _init_completion -n := || return
   local command=${words[1]:-}
   if ((cword == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'info run kernels compile corpus trace exec tune wrap setup help --help --version' \
+    mapfile -t COMPREPLY < <(compgen -W 'info run kernels compile corpus trace exec check tune wrap setup help --help --version' \
       -- "$cur")
     return
   fi
@@ -50,7 +50,7 @@ _kernelmill() {
       ;;
     run:*) _filedir '@(cu|ptx)' ;;
     help:*)
-      mapfile -t COMPREPLY < <(compgen -W 'info run kernels compile corpus trace exec tune wrap setup' \
+      mapfile -t COMPREPLY < <(compgen -W 'info run kernels compile corpus trace exec check tune wrap setup' \
         -- "$cur")
       ;;
     kernels:-*)
@@ -71,6 +71,11 @@ _kernelmill() {
         --trace' -- "$cur")
       ;;
     exec:*) _filedir ;;
+    check:-*)
+      mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --same-value
+        --devices --cc --memory --no-replace --log --trace' -- "$cur")
+      ;;
+    check:*) _filedir ;;
     tune:-*)
       mapfile -t COMPREPLY < <(compgen -W "$common --kernel --threads --block --vary --shared --arg
         --check --tolerance --budget --problem --again --device --json" -- "$cur")

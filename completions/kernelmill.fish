@@ -1,6 +1,6 @@
 # fish completion for kernelmill(1)
 
-set -l commands info run kernels compile corpus trace exec tune wrap setup help
+set -l commands info run kernels compile corpus trace exec check tune wrap setup help
 complete -c kernelmill -f
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a info \
     -d "Say what this machine can run"
@@ -82,7 +82,7 @@ complete -c kernelmill -n $kernels -s d -l device -x -a "cpu cuda" -d "Whose res
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a help \
     -d "Explain a command"
 complete -c kernelmill -n "__fish_seen_subcommand_from help" \
-    -a "info run kernels compile corpus trace exec tune wrap setup"
+    -a "info run kernels compile corpus trace exec check tune wrap setup"
 
 set -l compile "__fish_seen_subcommand_from compile"
 complete -c kernelmill -n $compile -a "(__fish_complete_suffix .cu)"
@@ -101,6 +101,21 @@ complete -c kernelmill -n $exec -l unchecked -d "Full speed"
 complete -c kernelmill -n $exec -l no-replace -x -d "Leave a library in place"
 complete -c kernelmill -n $exec -l log -d "Show every call"
 complete -c kernelmill -n $exec -l trace -r -d "Where the trace goes"
+
+set -l check "__fish_seen_subcommand_from check"
+complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a check \
+    -d "Find defects of a program's kernels, without a GPU"
+complete -c kernelmill -n $check -l tool -x -a "memory race all" -d "What to look for"
+complete -c kernelmill -n $check -l json -r -d "Findings as JSON"
+complete -c kernelmill -n $check -l sarif -r -d "Findings as SARIF"
+complete -c kernelmill -n $check -l error-exit -x -d "Exit status if something was found"
+complete -c kernelmill -n $check -l same-value -d "Also writes of one value"
+complete -c kernelmill -n $check -l devices -x -d "How many devices"
+complete -c kernelmill -n $check -l cc -x -d "Compute capability"
+complete -c kernelmill -n $check -l memory -x -d "Memory of the devices"
+complete -c kernelmill -n $check -l no-replace -x -d "Leave a library in place"
+complete -c kernelmill -n $check -l log -d "Show every call"
+complete -c kernelmill -n $check -l trace -r -d "Where the trace goes"
 
 set -l wrap "__fish_seen_subcommand_from wrap"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a wrap \

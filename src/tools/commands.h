@@ -25,6 +25,7 @@ std::unique_ptr<Command> make_compile(CLI::App& app);
 std::unique_ptr<Command> make_corpus(CLI::App& app);
 std::unique_ptr<Command> make_trace(CLI::App& app);
 std::unique_ptr<Command> make_exec(CLI::App& app);
+std::unique_ptr<Command> make_check(CLI::App& app);
 std::unique_ptr<Command> make_tune(CLI::App& app);
 std::unique_ptr<Command> make_setup(CLI::App& app);
 std::unique_ptr<Command> make_wrap(CLI::App& app);

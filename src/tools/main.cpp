@@ -92,6 +92,7 @@ int run_command(int argc, char** argv) {
   commands.push_back(make_corpus(app));
   commands.push_back(make_trace(app));
   commands.push_back(make_exec(app));
+  commands.push_back(make_check(app));
   commands.push_back(make_tune(app));
   commands.push_back(make_wrap(app));
   commands.push_back(make_setup(app));

@@ -7,7 +7,7 @@ import unittest
 
 from tool import SOURCE_DIR, Case
 
-COMMANDS = ("info", "run", "kernels", "compile", "corpus", "trace", "exec", "tune", "wrap",
+COMMANDS = ("info", "run", "kernels", "compile", "corpus", "trace", "exec", "check", "tune", "wrap",
             "setup")
 
 

@@ -13,8 +13,8 @@ class Usage(Case):
 
     def test_help_of_everything(self):
         self.assertIn("compile", self.good("--help").stdout)
-        for command in ("info", "run", "kernels", "compile", "corpus", "trace", "exec", "tune",
-                        "wrap", "setup", "help"):
+        for command in ("info", "run", "kernels", "compile", "corpus", "trace", "exec", "check",
+                        "tune", "wrap", "setup", "help"):
             result = self.good(command, "--help")
             self.assertIn(f"kernelmill {command}", result.stdout)
             self.assertEqual(result.stderr, "")

@@ -1,0 +1,106 @@
+// kernelmill check: runs a program and tells which defects its kernels have.
+#include <cstdio>
+
+#include "base/file/file_writer.h"
+#include "base/printable.h"
+#include "tools/check/findings_file.h"
+#include "tools/check/findings_report.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/exec/exec_program.h"
+
+namespace km::tools {
+namespace {
+
+constexpr const char* kFooter = R"(Tools:
+  memory   accesses outside of allocations, misaligned ones, and other faults of kernels
+  race     accesses of two threads of one launch without an order, of which one writes
+  all      all of these
+compute-sanitizer's names memcheck and racecheck are taken too.
+
+The exit status is 1 (--error-exit) if something was found, else the program's.
+
+Example: kernelmill check --tool race --sarif races.sarif -- ./program)";
+
+class CheckCommand : public Command {
+ public:
+  explicit CheckCommand(CLI::App& app);
+  int run() override;
+
+ private:
+  Result<int> check();
+  Result<std::string> tools() const;
+
+  ExecProgram program_;
+  std::string tools_ = "all", json_, sarif_;
+  int error_exit_ = 1;
+  bool same_values_ = false;
+};
+
+CheckCommand::CheckCommand(CLI::App& app)
+    : Command(app.add_subcommand("check", "Find defects of a program's kernels, without a GPU")) {
+  parser_->footer(kFooter);
+  parser_->add_option("--tool", tools_, "What to look for, separated by commas (default all)")
+      ->type_name("TOOLS");
+  parser_->add_option("--json", json_, "Write the findings to this file as JSON")
+      ->type_name("FILE");
+  parser_->add_option("--sarif", sarif_, "Write the findings to this file as SARIF 2.1.0")
+      ->type_name("FILE");
+  parser_->add_option("--error-exit", error_exit_, "The exit status if something was found")
+      ->type_name("N")
+      ->check(CLI::Range(0, 255));
+  parser_->add_flag("--same-value", same_values_,
+                    "Report unordered writes of one value by several threads too");
+  program_.add_options(*parser_);
+}
+
+/// The value of KM_CHECK.
+Result<std::string> CheckCommand::tools() const {
+  std::string list;
+  for (size_t begin = 0; begin <= tools_.size();) {
+    const size_t end = std::min(tools_.find(',', begin), tools_.size());
+    std::string tool = tools_.substr(begin, end - begin);
+    if (tool == "memcheck") tool = "memory";
+    if (tool == "racecheck") tool = "race";
+    if (tool != "memory" && tool != "race" && tool != "all") {
+      return usage_error("--tool " + in_quotes(tool) + " is none; give memory, race or all");
+    }
+    list += (list.empty() ? "" : ",") + tool;
+    begin = end + 1;
+  }
+  return same_values_ ? list + ",same-value" : list;
+}
+
+Status write(const std::string& path, const std::string& text) {
+  if (path.empty()) return {};
+  KM_ASSIGN(FileWriter file, FileWriter::open(path));
+  file.write(text);
+  return file.commit();
+}
+
+Result<int> CheckCommand::check() {
+  KM_ASSIGN(const std::string tools, this->tools());
+  for (const std::string* const path : {&json_, &sarif_}) {
+    if (!path->empty()) KM_TRY(check_writable(*path));
+  }
+  KM_ASSIGN(const FindingsFile file, FindingsFile::create());
+  KM_TRY(set_variable("KM_CHECK", tools));
+  KM_TRY(set_variable("KM_CHECK_REPORT", file.path()));
+  KM_ASSIGN(const int code, program_.run());
+  KM_ASSIGN(const std::vector<ToldFinding> findings, file.read());
+  KM_TRY(write(json_, json_of(findings)));
+  KM_TRY(write(sarif_, sarif_of(findings)));
+  std::fputs(printable(table_of(findings)).c_str(), stderr);
+  return findings.empty() ? code : error_exit_;
+}
+
+int CheckCommand::run() {
+  const Result<int> code = check();
+  return code ? *code : report(code.error());
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_check(CLI::App& app) { return std::make_unique<CheckCommand>(app); }
+
+}  // namespace km::tools

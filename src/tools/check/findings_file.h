@@ -1,0 +1,53 @@
+// The file by which programs tell `kernelmill check` what the checker has found in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace km::tools {
+
+/// One access or event of a finding.
+struct ToldPlace {
+  std::string what, position, block, thread;
+
+  /// The file and line of the source, or those of the PTX text if no other are known.
+  struct Source {
+    std::string file;
+    uint64_t line = 0;  // 0: unknown
+  };
+  Source source() const;
+};
+
+/// A finding as a program tells it.
+struct ToldFinding {
+  std::string tool, kind, kernel, message, allocation, advice;
+  uint64_t address = 0, size_bytes = 0;
+  ToldPlace place, other;  // `other.what` is empty if one place is enough
+  uint64_t count = 1;
+};
+
+/// An empty file for the programs, which is removed in the end.
+class FindingsFile {
+ public:
+  /// Creates the file in the folder for temporary files.
+  static Result<FindingsFile> create();
+  FindingsFile(FindingsFile&& other) noexcept : path_(std::move(other.path_)) {
+    other.path_.clear();
+  }
+  FindingsFile& operator=(FindingsFile&&) = delete;
+  ~FindingsFile();
+
+  const std::string& path() const { return path_; }
+  /// All findings so far. Lines that no program of this version writes are skipped.
+  Result<std::vector<ToldFinding>> read() const;
+
+ private:
+  explicit FindingsFile(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
+}  // namespace km::tools

@@ -1,0 +1,109 @@
+#include "tools/check/findings_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "tools/library.h"
+
+namespace km::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const ToldPlace& place) {
+  const ToldPlace::Source source = place.source();
+  return {{"access", place.what}, {"source", source.file},  {"line", source.line},
+          {"block", place.block}, {"thread", place.thread}, {"position", place.position}};
+}
+
+std::string rule_of(const ToldFinding& finding) { return finding.tool + "/" + finding.kind; }
+
+Json location_of(const ToldPlace& place, const std::string& text) {
+  const ToldPlace::Source source = place.source();
+  Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", source.file}}}}}};
+  if (source.line != 0) location["physicalLocation"]["region"] = {{"startLine", source.line}};
+  if (!text.empty()) location["message"] = {{"text", text}};
+  return location;
+}
+
+Json result_of(const ToldFinding& finding) {
+  std::string text = finding.message + " (kernel " + finding.kernel + "): " + finding.place.what +
+                     " by thread " + finding.place.thread + " of block " + finding.place.block;
+  if (!finding.advice.empty()) text += ". " + finding.advice;
+  Json result = {{"ruleId", rule_of(finding)},
+                 {"level", "error"},
+                 {"message", {{"text", text}}},
+                 {"locations", Json::array({location_of(finding.place, "")})},
+                 {"occurrenceCount", finding.count}};
+  if (finding.other.what.empty()) return result;
+  const std::string other = "after a " + finding.other.what + " by thread " + finding.other.thread +
+                            " of block " + finding.other.block;
+  result["relatedLocations"] = Json::array({location_of(finding.other, other)});
+  return result;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+std::string json_of(const std::vector<ToldFinding>& findings) {
+  Json list = Json::array();
+  for (const ToldFinding& finding : findings) {
+    Json one = {{"tool", finding.tool},
+                {"kind", finding.kind},
+                {"kernel", finding.kernel},
+                {"message", finding.message}};
+    one.update(json_of(finding.place));
+    one["address"] = finding.address;
+    one["bytes"] = finding.size_bytes;
+    one["allocation"] = finding.allocation;
+    one["advice"] = finding.advice;
+    if (!finding.other.what.empty()) one["other"] = json_of(finding.other);
+    one["count"] = finding.count;
+    list.push_back(std::move(one));
+  }
+  return text_of({{"findings", list}});
+}
+
+std::string sarif_of(const std::vector<ToldFinding>& findings) {
+  std::set<std::string> rules;
+  Json results = Json::array();
+  for (const ToldFinding& finding : findings) {
+    rules.insert(rule_of(finding));
+    results.push_back(result_of(finding));
+  }
+  Json descriptions = Json::array();
+  for (const std::string& rule : rules) descriptions.push_back({{"id", rule}});
+  const Json driver = {
+      {"name", "kernelmill check"}, {"version", version_text()}, {"rules", descriptions}};
+  const Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
+  return text_of({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                  {"version", "2.1.0"},
+                  {"runs", Json::array({run})}});
+}
+
+std::string table_of(const std::vector<ToldFinding>& findings) {
+  std::map<std::string, uint64_t> tools;
+  std::string text;
+  for (const ToldFinding& finding : findings) {
+    ++tools[finding.tool];
+    const ToldPlace::Source source = finding.place.source();
+    char line[512];
+    std::snprintf(line, sizeof line, "  %-8s %-20s %8llu times  %s, %s:%llu\n",
+                  finding.tool.c_str(), finding.kind.c_str(),
+                  static_cast<unsigned long long>(finding.count), finding.kernel.c_str(),
+                  source.file.c_str(), static_cast<unsigned long long>(source.line));
+    text += line;
+  }
+  std::string sum = counted(findings.size(), "finding");
+  for (const auto& [tool, count] : tools) sum += ", " + std::to_string(count) + " of " + tool;
+  return "kernelmill check: " + sum + '\n' + text;
+}
+
+}  // namespace km::tools

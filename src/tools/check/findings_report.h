@@ -1,0 +1,19 @@
+// The findings of a program as JSON, as SARIF and as a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/check/findings_file.h"
+
+namespace km::tools {
+
+/// {"findings": [{"tool", "kind", "kernel", "message", "source", "line", "block", "thread",
+/// "access", "address", "bytes", "allocation", "advice", "other": {...}, "count"}]}
+std::string json_of(const std::vector<ToldFinding>& findings);
+/// SARIF 2.1.0, which code hosts and editors show beside the source.
+std::string sarif_of(const std::vector<ToldFinding>& findings);
+/// A line for each finding and a sum, for people.
+std::string table_of(const std::vector<ToldFinding>& findings);
+
+}  // namespace km::tools

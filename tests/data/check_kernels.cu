@@ -1,0 +1,607 @@
+// Kernels for the checker: race_X and memory_X have the defect that their name says, sound_race_X
+// and sound_memory_X are the same without it. All run in 4 blocks of 128 threads, on a[1024] and
+// b[1024], with n = 512.
+#include <cuda_pipeline.h>
+
+#define T threadIdx.x
+#define I (blockIdx.x * blockDim.x + threadIdx.x)
+#define KERNEL extern "C" __global__ void
+
+// ---- Shared memory, between the warps of a block.
+
+KERNEL race_missing_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  b[I] = s[127 - T];
+}
+KERNEL sound_race_missing_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  __syncthreads();
+  b[I] = s[127 - T];
+}
+
+KERNEL race_tile_is_overwritten(int* a, int* b, int n) {
+  __shared__ int s[128];
+  int sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    s[T] = a[k * 128 + T];
+    __syncthreads();
+    sum += s[127 - T];
+  }
+  b[I] = sum;
+}
+KERNEL sound_race_tile_is_overwritten(int* a, int* b, int n) {
+  __shared__ int s[128];
+  int sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    s[T] = a[k * 128 + T];
+    __syncthreads();
+    sum += s[127 - T];
+    __syncthreads();
+  }
+  b[I] = sum;
+}
+
+KERNEL race_reduction(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  __syncthreads();
+  for (int k = 64; k > 0; k /= 2) {
+    if (T < k) s[T] += s[T + k];
+  }
+  if (T == 0) b[blockIdx.x] = s[0];
+}
+KERNEL sound_race_reduction(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  __syncthreads();
+  for (int k = 64; k > 0; k /= 2) {
+    if (T < k) s[T] += s[T + k];
+    __syncthreads();
+  }
+  if (T == 0) b[blockIdx.x] = s[0];
+}
+
+KERNEL race_double_buffer(int* a, int* b, int n) {
+  __shared__ int s[2][128];
+  s[0][T] = a[I];
+  for (int k = 0; k < 4; ++k) {
+    if (k % 2 == 0) __syncthreads();
+    s[1 - k % 2][T] = s[k % 2][127 - T] + 1;
+  }
+  __syncthreads();
+  b[I] = s[0][T];
+}
+KERNEL sound_race_double_buffer(int* a, int* b, int n) {
+  __shared__ int s[2][128];
+  s[0][T] = a[I];
+  for (int k = 0; k < 4; ++k) {
+    __syncthreads();
+    s[1 - k % 2][T] = s[k % 2][127 - T] + 1;
+  }
+  __syncthreads();
+  b[I] = s[0][T];
+}
+
+KERNEL race_two_writers(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T % 32 == 0) s = T;
+  __syncthreads();
+  b[I] = s;
+}
+KERNEL sound_race_two_writers(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = T;
+  __syncthreads();
+  b[I] = s;
+}
+
+KERNEL race_lanes_write_one_place(int* a, int* b, int n) {
+  __shared__ int s;
+  s = T;
+  __syncthreads();
+  b[I] = s;
+}
+// Several threads write one value, which programs do on purpose; --same-value tells of it.
+KERNEL sound_race_same_value(int* a, int* b, int n) {
+  __shared__ int any;
+  if (T == 0) any = 0;
+  __syncthreads();
+  if (T % 2 == 0) any = 1;
+  __syncthreads();
+  b[I] = any;
+}
+
+KERNEL race_atomic_and_plain(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = 0;
+  __syncthreads();
+  atomicAdd(&s, 1);
+  b[I] = s;
+}
+KERNEL sound_race_atomic_and_plain(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = 0;
+  __syncthreads();
+  atomicAdd(&s, 1);
+  __syncthreads();
+  b[I] = s;
+}
+
+KERNEL race_bytes(int* a, int* b, int n) {
+  __shared__ unsigned char s[130];
+  s[T] = T;
+  s[T + 1] = T;
+  __syncthreads();
+  b[I] = s[T];
+}
+KERNEL sound_race_bytes(int* a, int* b, int n) {
+  __shared__ unsigned char s[128];
+  s[T] = T;
+  __syncthreads();
+  b[I] = s[127 - T];
+}
+
+KERNEL race_halves_of_a_word(int* a, int* b, int n) {
+  __shared__ unsigned short s[128];
+  __shared__ int words[64];
+  s[T] = T;
+  if (T < 64) words[T] = reinterpret_cast<int*>(s)[T];
+  __syncthreads();
+  b[I] = words[T % 64];
+}
+KERNEL sound_race_halves_of_a_word(int* a, int* b, int n) {
+  __shared__ unsigned short s[128];
+  __shared__ int words[64];
+  s[T] = T;
+  __syncthreads();
+  if (T < 64) words[T] = reinterpret_cast<int*>(s)[T];
+  __syncthreads();
+  b[I] = words[T % 64];
+}
+
+KERNEL race_vector_over_words(int* a, int* b, int n) {
+  __shared__ int4 s[32];
+  int* words = reinterpret_cast<int*>(s);
+  if (T < 32) s[T] = make_int4(1, 2, 3, 4);
+  words[T] = 5;
+  __syncthreads();
+  b[I] = words[127 - T];
+}
+KERNEL sound_race_vector_over_words(int* a, int* b, int n) {
+  __shared__ int4 s[32];
+  int* words = reinterpret_cast<int*>(s);
+  if (T < 32) s[T] = make_int4(1, 2, 3, 4);
+  __syncthreads();
+  words[T] += 5;
+  __syncthreads();
+  b[I] = words[127 - T];
+}
+
+KERNEL race_counted_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  if (T < 64) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  }
+  b[I] = s[127 - T];
+}
+KERNEL sound_race_counted_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  if (T < 64) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    b[I] = s[63 - T];
+  } else {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+    b[I] = s[191 - T];
+  }
+}
+
+KERNEL race_producer_only_arrives(int* a, int* b, int n) {
+  __shared__ int s[64];
+  if (T < 64) {
+    s[T] = a[I];
+    asm volatile("bar.arrive 1, 128;" ::: "memory");
+    s[T] = 0;
+  } else {
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+    b[I] = s[127 - T];
+  }
+}
+KERNEL sound_race_producer_only_arrives(int* a, int* b, int n) {
+  __shared__ int s[64];
+  if (T < 64) {
+    s[T] = a[I];
+    asm volatile("bar.arrive 1, 128;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+    b[I] = s[127 - T];
+  }
+}
+
+KERNEL race_count_before_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  const int count = __syncthreads_count(T % 2);
+  s[T] = count;
+  b[I] = s[127 - T];
+}
+KERNEL sound_race_count_before_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = T;
+  const int count = __syncthreads_count(T % 2);
+  b[I] = s[127 - T] + count;
+}
+
+KERNEL race_copy_without_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  __pipeline_memcpy_async(&s[T], &a[I], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  b[I] = s[127 - T];
+}
+KERNEL sound_race_copy_without_barrier(int* a, int* b, int n) {
+  __shared__ int s[128];
+  __pipeline_memcpy_async(&s[T], &a[I], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  b[I] = s[127 - T];
+}
+
+// ---- Shared memory, between the lanes of a warp.
+
+KERNEL race_lanes_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  b[I] = s[T ^ 1];
+}
+KERNEL sound_race_lanes_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  __syncwarp();
+  b[I] = s[T ^ 1];
+}
+
+KERNEL race_volatile_lanes_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  volatile int* v = s;
+  v[T] = a[I];
+  b[I] = v[T ^ 1];
+}
+KERNEL sound_race_volatile_lanes_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  volatile int* v = s;
+  v[T] = a[I];
+  __syncwarp();
+  b[I] = v[T ^ 1];
+}
+
+KERNEL race_shuffle_orders_nothing(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  const int other = __shfl_xor_sync(~0u, T, 1);
+  b[I] = s[other];
+}
+KERNEL sound_race_shuffle_orders_nothing(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  const int other = __shfl_xor_sync(~0u, T, 1);
+  __syncwarp();
+  b[I] = s[other];
+}
+
+KERNEL race_half_a_warp_meets(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  if (T % 32 < 16) {
+    __syncwarp(0xffff);
+  } else {
+    __syncwarp(0xffff0000);
+  }
+  b[I] = s[T ^ 16];
+}
+KERNEL sound_race_half_a_warp_meets(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  if (T % 32 < 16) {
+    __syncwarp(0xffff);
+  } else {
+    __syncwarp(0xffff0000);
+  }
+  b[I] = s[T ^ 1];
+}
+
+KERNEL race_one_lane_writes(int* a, int* b, int n) {
+  __shared__ int s[4];
+  if (T % 32 == 0) s[T / 32] = a[I];
+  b[I] = s[T / 32];
+}
+KERNEL sound_race_one_lane_writes(int* a, int* b, int n) {
+  __shared__ int s[4];
+  if (T % 32 == 0) s[T / 32] = a[I];
+  __syncwarp();
+  b[I] = s[T / 32];
+}
+
+KERNEL race_scan_of_a_warp(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  for (int k = 1; k < 32; k *= 2) {
+    const int other = T % 32 >= k ? s[T - k] : 0;
+    __syncwarp();
+    s[T] += other;
+  }
+  b[I] = s[T];
+}
+KERNEL sound_race_scan_of_a_warp(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I];
+  for (int k = 1; k < 32; k *= 2) {
+    __syncwarp();
+    const int other = T % 32 >= k ? s[T - k] : 0;
+    __syncwarp();
+    s[T] += other;
+  }
+  b[I] = s[T];
+}
+
+// ---- Global memory.
+
+KERNEL race_plain_counter(int* a, int* b, int n) { a[0] += 1; }
+KERNEL sound_race_plain_counter(int* a, int* b, int n) { atomicAdd(&a[0], 1); }
+
+KERNEL race_neighbour_in_place(int* a, int* b, int n) {
+  if (I > 0) a[I] = a[I - 1] + 1;
+}
+KERNEL sound_race_neighbour_in_place(int* a, int* b, int n) {
+  if (I > 0) b[I] = a[I - 1] + 1;
+}
+
+KERNEL race_blocks_overlap(int* a, int* b, int n) { a[blockIdx.x * 100 + T] = I; }
+KERNEL sound_race_blocks_overlap(int* a, int* b, int n) { a[blockIdx.x * 128 + T] = I; }
+
+KERNEL race_global_within_block(int* a, int* b, int n) {
+  a[I] = T;
+  b[I] = a[blockIdx.x * 128 + 127 - T];
+}
+KERNEL sound_race_global_within_block(int* a, int* b, int n) {
+  a[I] = T;
+  __syncthreads();
+  b[I] = a[blockIdx.x * 128 + 127 - T];
+}
+
+KERNEL race_atomic_and_plain_read(int* a, int* b, int n) {
+  if (T == 0) atomicAdd(&a[0], 1);
+  if (T == 1) b[blockIdx.x] = a[0];
+}
+KERNEL sound_race_atomic_and_plain_read(int* a, int* b, int n) {
+  if (T == 0) atomicAdd(&a[0], 1);
+  if (T == 1) b[blockIdx.x] = atomicAdd(&a[0], 0);
+}
+
+KERNEL race_atomic_of_a_block(int* a, int* b, int n) { atomicAdd_block(&a[0], 1); }
+KERNEL sound_race_atomic_of_a_block(int* a, int* b, int n) { atomicAdd_block(&a[blockIdx.x], 1); }
+
+KERNEL race_last_block(int* a, int* b, int n) {
+  __shared__ bool last;
+  if (T == 0) {
+    a[1 + blockIdx.x] = blockIdx.x;
+    last = atomicAdd(&a[0], 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && T < gridDim.x) b[T] = a[1 + T];
+}
+KERNEL sound_race_last_block(int* a, int* b, int n) {
+  __shared__ bool last;
+  if (T == 0) {
+    a[1 + blockIdx.x] = blockIdx.x;
+    __threadfence();
+    last = atomicAdd(&a[0], 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && T < gridDim.x) b[T] = a[1 + T];
+}
+
+KERNEL race_fence_of_a_block(int* a, int* b, int n) {
+  __shared__ bool last;
+  if (T == 0) {
+    a[1 + blockIdx.x] = blockIdx.x;
+    __threadfence_block();
+    last = atomicAdd(&a[0], 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && T < gridDim.x) b[T] = a[1 + T];
+}
+// The fence of each thread comes before the barrier, the atomic after it, as many programs have it.
+KERNEL sound_race_fence_before_barrier(int* a, int* b, int n) {
+  __shared__ bool last;
+  b[I] = I;
+  __threadfence();
+  __syncthreads();
+  if (T == 0) last = atomicAdd(&a[0], 1) == gridDim.x - 1;
+  __syncthreads();
+  if (last) a[512 + T] = b[128 * 3 + T] + b[T];
+}
+
+KERNEL race_flag(int* a, int* b, int n) {
+  volatile int* flag = a;
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    *flag = 1;
+  }
+  if (blockIdx.x == 1 && T == 0) {
+    while (*flag == 0) {
+    }
+    b[1] = b[0];
+  }
+}
+KERNEL sound_race_flag(int* a, int* b, int n) {
+  volatile int* flag = a;
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    __threadfence();
+    *flag = 1;
+  }
+  if (blockIdx.x == 1 && T == 0) {
+    while (*flag == 0) {
+    }
+    __threadfence();
+    b[1] = b[0];
+  }
+}
+
+KERNEL race_relaxed_flag(int* a, int* b, int n) {
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    asm volatile("st.relaxed.gpu.s32 [%0], 1;" ::"l"(a) : "memory");
+  }
+  if (blockIdx.x == 1 && T == 0) {
+    int seen = 0;
+    while (seen == 0) asm volatile("ld.relaxed.gpu.s32 %0, [%1];" : "=r"(seen) : "l"(a) : "memory");
+    b[1] = b[0];
+  }
+}
+KERNEL sound_race_relaxed_flag(int* a, int* b, int n) {
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    asm volatile("st.release.gpu.s32 [%0], 1;" ::"l"(a) : "memory");
+  }
+  if (blockIdx.x == 1 && T == 0) {
+    int seen = 0;
+    while (seen == 0) asm volatile("ld.acquire.gpu.s32 %0, [%1];" : "=r"(seen) : "l"(a) : "memory");
+    b[1] = b[0];
+  }
+}
+
+KERNEL race_lock_without_fences(int* a, int* b, int n) {
+  if (T != 0) return;
+  while (atomicCAS(&a[0], 0, 1) != 0) {
+  }
+  b[0] += 1;
+  atomicExch(&a[0], 0);
+}
+KERNEL sound_race_lock_without_fences(int* a, int* b, int n) {
+  if (T != 0) return;
+  while (atomicCAS(&a[0], 0, 1) != 0) {
+  }
+  __threadfence();
+  b[0] += 1;
+  __threadfence();
+  atomicExch(&a[0], 0);
+}
+
+__device__ void wait_for_all(int* count, int blocks, bool fences) {
+  __syncthreads();
+  if (T == 0) {
+    if (fences) __threadfence();
+    atomicAdd(count, 1);
+    while (atomicAdd(count, 0) < blocks) {
+    }
+    if (fences) __threadfence();
+  }
+  __syncthreads();
+}
+KERNEL race_barrier_of_the_grid(int* a, int* b, int n) {
+  b[I] = I;
+  wait_for_all(a, gridDim.x, false);
+  b[512 + I] = b[n - 1 - I];
+}
+KERNEL sound_race_barrier_of_the_grid(int* a, int* b, int n) {
+  b[I] = I;
+  wait_for_all(a, gridDim.x, true);
+  b[512 + I] = b[n - 1 - I];
+  wait_for_all(a, 2 * gridDim.x, true);
+  b[I] = b[512 + I];
+}
+
+KERNEL race_read_and_written_later(int* a, int* b, int n) {
+  b[I] = a[n - 1 - I];
+  a[I] = 1;
+}
+KERNEL sound_race_read_and_written_later(int* a, int* b, int n) {
+  b[I] = a[n - 1 - I];
+  wait_for_all(a + 1000, gridDim.x, true);
+  a[I] = 1;
+}
+
+KERNEL race_memory_of_malloc(int* a, int* b, int n) {
+  __shared__ int* p;
+  if (T == 0) p = static_cast<int*>(malloc(sizeof(int)));
+  __syncthreads();
+  *p = T;
+  __syncthreads();
+  if (T == 0) free(p);
+}
+KERNEL sound_race_memory_of_malloc(int* a, int* b, int n) {
+  for (int k = 0; k < 4; ++k) {
+    int* const p = static_cast<int*>(malloc(sizeof(int)));
+    *p = I;
+    b[I] = *p;
+    free(p);
+  }
+}
+
+// ---- Accesses to memory that a kernel does not have.
+
+KERNEL memory_store_past_end(int* a, int* b, int n) { a[I + 600] = 1; }
+KERNEL sound_memory_store_past_end(int* a, int* b, int n) {
+  if (I + 600 < 1024) a[I + 600] = 1;
+}
+
+KERNEL memory_load_before_begin(int* a, int* b, int n) { b[I] = a[static_cast<int>(I) - 1]; }
+KERNEL sound_memory_load_before_begin(int* a, int* b, int n) {
+  b[I] = I == 0 ? 0 : a[static_cast<int>(I) - 1];
+}
+
+KERNEL memory_indirect(int* a, int* b, int n) {
+  const int index = a[I] + (I == 77 ? 1 << 20 : 0);
+  b[I] = a[index];
+}
+KERNEL sound_memory_indirect(int* a, int* b, int n) {
+  const int index = a[I] + (I == 77 ? 1 << 20 : 0);
+  b[I] = index < 1024 ? a[index] : 0;
+}
+
+KERNEL memory_atomic_past_end(int* a, int* b, int n) { atomicAdd(&a[1024], 1); }
+KERNEL sound_memory_atomic_past_end(int* a, int* b, int n) { atomicAdd(&a[1023], 1); }
+
+KERNEL memory_vector_tail(int* a, int* b, int n) {
+  reinterpret_cast<int4*>(b)[T] = reinterpret_cast<int4*>(a)[T + 129];
+}
+KERNEL sound_memory_vector_tail(int* a, int* b, int n) {
+  if (blockIdx.x == 0) reinterpret_cast<int4*>(b)[T] = reinterpret_cast<int4*>(a)[T + 128];
+}
+
+KERNEL memory_misaligned(int* a, int* b, int n) {
+  b[I] = *reinterpret_cast<int*>(reinterpret_cast<char*>(a) + 2 * T);
+}
+KERNEL sound_memory_misaligned(int* a, int* b, int n) {
+  b[I] = *reinterpret_cast<int*>(reinterpret_cast<char*>(a) + 4 * T);
+}
+
+KERNEL memory_shared_past_end(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T + n / 512] = 1;
+  __syncthreads();
+  b[I] = s[T];
+}
+KERNEL sound_memory_shared_past_end(int* a, int* b, int n) {
+  __shared__ int s[129];
+  s[T + n / 512] = 1;
+  __syncthreads();
+  b[I] = s[T + 1];
+}
+
+KERNEL memory_freed(int* a, int* b, int n) {
+  int* const p = reinterpret_cast<int*>(static_cast<size_t>(n));
+  p[T] = 1;
+}
+KERNEL sound_memory_freed(int* a, int* b, int n) {
+  int* const p = static_cast<int*>(malloc(512));
+  p[T] = 1;
+  free(p);
+}

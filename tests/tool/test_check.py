@@ -1,0 +1,189 @@
+"""kernelmill check and KM_CHECK: kernels with one defect each, and their sound twins."""
+
+import json
+import os
+import re
+import sys
+import unittest
+
+from tool import SOURCE_DIR, Case
+
+with open(os.path.join(SOURCE_DIR, "tests/data/check_kernels.cu"), encoding="utf-8") as source:
+    KERNELS = source.read()
+NAMES = re.findall(r"^KERNEL (\w+)\(", KERNELS, re.MULTILINE)
+ARRAYS = ("--arg", "zeros:i32[1024]", "--arg", "zeros:i32[1024]", "--arg", "i32:512")
+
+
+class Kernels(Case):
+    """Each kernel of check_kernels.cu, by its name."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ptx = None
+
+    def setUp(self):
+        super().setUp()
+        self.write("kernels.cu", KERNELS)
+        if Kernels.ptx is None:
+            self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+            Kernels.ptx = self.read("kernels.ptx")
+        self.write("kernels.ptx", Kernels.ptx)
+
+    def findings(self, kernel, tools="all"):
+        """(tool, kind) of what is found in one kernel, by KM_CHECK_REPORT."""
+        self.write("told", "")
+        result = self.run_tool("run", "kernels.ptx", "--kernel", kernel, "--grid", "4", "--block",
+                               "128", "-q", "--device", "cpu", *ARRAYS,
+                               env={"KM_CHECK": tools, "KM_CHECK_REPORT": self.path("told")})
+        self.assertEqual(result.returncode, 0, kernel + ": " + result.stderr)
+        told = [line.split("\x1f") for line in self.read("told").decode().splitlines()]
+        for fields in told:
+            self.assertIn(fields[0], ("finding", "count"))
+            if fields[0] == "finding":
+                self.assertEqual(fields[5], kernel)
+                self.assertIn("check: " + fields[3] + ": ", result.stderr)
+        return {(fields[3], fields[4]) for fields in told if fields[0] == "finding"}
+
+    def test_every_defect_has_a_sound_twin(self):
+        self.assertGreaterEqual(len(NAMES), 60)
+        self.assertEqual(len(NAMES), len(set(NAMES)))
+
+    def test_kernels(self):
+        for name in NAMES:
+            with self.subTest(kernel=name):
+                tools = {tool for tool, _ in self.findings(name)}
+                wanted = name.split("_")[0]
+                self.assertEqual(tools, set() if wanted == "sound" else {wanted})
+
+    def test_a_race_names_both_accesses(self):
+        self.findings("race_missing_barrier", "race")
+        told = self.read("told").decode().splitlines()[0].split("\x1f")
+        line = KERNELS[:KERNELS.index("b[I] = s[127 - T]")].count("\n") + 1
+        self.assertEqual(told[3:6], ["race", "write-read", "race_missing_barrier"])
+        self.assertTrue(told[11].startswith("read of 4 bytes"), told)
+        self.assertIn(f"kernels.cu:{line}", told[12])
+        self.assertTrue(told[15].startswith("write of 4 bytes"), told)
+        self.assertIn(f"kernels.cu:{line - 1}", told[16])
+        self.assertIn("__syncthreads()", told[8])
+
+    def test_writes_of_one_value(self):
+        self.assertEqual(self.findings("sound_race_same_value", "race"), set())
+        self.assertEqual(self.findings("sound_race_same_value", "race,same-value"),
+                         {("race", "same-value-write")})
+
+    def test_a_kernel_goes_on_after_a_finding(self):
+        words = ("run", "kernels.ptx", "--kernel", "memory_indirect", "--grid", "4", "--block",
+                 "128", "-q", "--device", "cpu", "--arg", "zeros:i32[1024]", "--arg",
+                 "out:-:i32[1024]", "--arg", "i32:512")
+        result = self.good(*words, env={"KM_CHECK": "memory"})
+        self.assertEqual(result.stdout.split(), ["0"] * 1024)
+        self.assertIn("4190208 bytes past the end of the 4096-byte allocation", result.stderr)
+        self.assertIn("thread (77,0,0) of block (0,0,0)", result.stderr)
+
+    def test_unknown_tools_are_refused(self):
+        text = self.bad(1, "run", "kernels.ptx", "--kernel", "sound_race_flag", "-q", "--device",
+                        "cpu", *ARRAYS, env={"KM_CHECK": "luck"})
+        self.assertIn("KM_CHECK names the tool 'luck'", text)
+
+
+PROGRAM = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *words):
+    status = getattr(cuda, name)(*words)
+    assert status == 0, (name, status)
+call("cuInit", 0)
+context, module, kernel = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+a, b, n = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_int(512)
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+call("cuCtxSetCurrent", context)
+call("cuModuleLoad", ctypes.byref(module), b"kernels.ptx")
+for memory in (a, b):
+    call("cuMemAlloc_v2", ctypes.byref(memory), 4096)
+    call("cuMemsetD8_v2", memory, 0, 4096)
+words = (ctypes.c_void_p * 3)(*[ctypes.addressof(word) for word in (a, b, n)])
+for name in sys.argv[2:]:
+    call("cuModuleGetFunction", ctypes.byref(kernel), module, name.encode())
+    for _ in range(2):
+        call("cuLaunchKernel", kernel, 4, 1, 1, 128, 1, 1, 0, None, words, None)
+call("cuCtxSynchronize")
+sys.exit(int(sys.argv[1]))
+"""
+
+
+class Check(Case):
+    """The command, on a program that uses the CUDA driver."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("kernels.cu", KERNELS)
+        self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+
+    def check(self, *options, kernels=(), code=0):
+        return self.run_tool("check", *options, "--", sys.executable, "-c", PROGRAM, str(code),
+                             *kernels)
+
+    def test_a_sound_program_keeps_its_status(self):
+        for code in (0, 7):
+            result = self.check(kernels=["sound_race_last_block"], code=code)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn("kernelmill check: 0 findings\n", result.stderr)
+
+    def test_findings_are_folded_and_counted(self):
+        result = self.check("--json", "found.json", kernels=["race_bytes", "memory_misaligned"])
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("kernelmill check: ", result.stderr)
+        findings = json.loads(self.read("found.json"))["findings"]
+        self.assertEqual({each["tool"] for each in findings}, {"race", "memory"})
+        invalid = [each for each in findings if each["tool"] == "memory"]
+        self.assertEqual(len(invalid), 1)
+        self.assertEqual((invalid[0]["kind"], invalid[0]["kernel"], invalid[0]["bytes"]),
+                         ("misaligned-address", "memory_misaligned", 4))
+        self.assertEqual(invalid[0]["count"], 2 * 4 * 64)  # launches, blocks, odd threads
+        self.assertEqual(invalid[0]["thread"], "(1,0,0)")
+        self.assertTrue(invalid[0]["source"].endswith("kernels.cu"))
+        race = next(each for each in findings if each["tool"] == "race")
+        for key in ("access", "source", "line", "block", "thread"):
+            self.assertIn(key, race["other"])
+
+    def test_tools_are_chosen_by_either_name(self):
+        kernels = ["race_bytes", "memory_misaligned"]
+        for tool, other in (("race", "memory"), ("racecheck", "memory"), ("memcheck", "race")):
+            result = self.check("--tool", tool, kernels=kernels)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertNotIn("check: " + other + ":", result.stderr)
+        text = self.bad(2, "check", "--tool", "luck", "--", "true")
+        self.assertIn("'luck' is none", text)
+
+    def test_exit_status_is_as_asked(self):
+        result = self.check("--error-exit", "42", kernels=["race_bytes"])
+        self.assertEqual(result.returncode, 42, result.stderr)
+        result = self.check("--error-exit", "0", kernels=["race_bytes"], code=5)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_sarif(self):
+        result = self.check("--sarif", "found.sarif", kernels=["race_last_block"])
+        self.assertEqual(result.returncode, 1, result.stderr)
+        log = json.loads(self.read("found.sarif"))
+        self.assertEqual(log["version"], "2.1.0")
+        run = log["runs"][0]
+        rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+        self.assertTrue(run["results"])
+        for each in run["results"]:
+            self.assertIn(each["ruleId"], rules)
+            for place in each["locations"] + each["relatedLocations"]:
+                place = place["physicalLocation"]
+                self.assertTrue(place["artifactLocation"]["uri"].endswith("kernels.cu"))
+                self.assertGreater(place["region"]["startLine"], 0)
+
+    def test_nothing_is_left_behind(self):
+        folder = self.path("temporary")
+        os.mkdir(folder)
+        result = self.run_tool("check", "--", sys.executable, "-c", PROGRAM, "0", "race_bytes",
+                               env={"TMPDIR": folder})
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
