@@ -14,9 +14,10 @@ namespace {
 
 constexpr const char* kFooter = R"(Tools:
   memory   accesses outside of allocations, misaligned ones, and other faults of kernels
+  init     reads of global and shared memory that nothing has written
   race     accesses of two threads of one launch without an order, of which one writes
   all      all of these
-compute-sanitizer's names memcheck and racecheck are taken too.
+compute-sanitizer's names memcheck, initcheck and racecheck are taken too.
 
 The exit status is 1 (--error-exit) if something was found, else the program's.
 
@@ -62,8 +63,9 @@ Result<std::string> CheckCommand::tools() const {
     std::string tool = tools_.substr(begin, end - begin);
     if (tool == "memcheck") tool = "memory";
     if (tool == "racecheck") tool = "race";
-    if (tool != "memory" && tool != "race" && tool != "all") {
-      return usage_error("--tool " + in_quotes(tool) + " is none; give memory, race or all");
+    if (tool == "initcheck") tool = "init";
+    if (tool != "memory" && tool != "init" && tool != "race" && tool != "all") {
+      return usage_error("--tool " + in_quotes(tool) + " is none; give memory, init, race or all");
     }
     list += (list.empty() ? "" : ",") + tool;
     begin = end + 1;

@@ -1,6 +1,6 @@
-// Kernels for the checker: race_X and memory_X have the defect that their name says, sound_race_X
-// and sound_memory_X are the same without it. All run in 4 blocks of 128 threads, on a[1024] and
-// b[1024], with n = 512.
+// Kernels for the checker: race_X, memory_X and init_X have the defect that their name says,
+// sound_race_X and so on are the same without it. All run in 4 blocks of 128 threads, on a[1024]
+// and b[1024], with n = 512.
 #include <cuda_pipeline.h>
 
 #define T threadIdx.x
@@ -543,6 +543,139 @@ KERNEL sound_race_memory_of_malloc(int* a, int* b, int n) {
     b[I] = *p;
     free(p);
   }
+}
+
+// All lanes of a warp fence, and one of them publishes, or reads what is published, for all.
+KERNEL sound_race_fences_of_a_warp(int* a, int* b, int n) {
+  if (blockIdx.x == 0 && T < 32) {
+    b[T] = T;
+    __threadfence();
+    __syncwarp();
+    if (T == 0) atomicExch(&a[0], 1);
+  }
+  if (blockIdx.x == 1 && T < 32) {
+    if (T == 0) {
+      while (atomicAdd(&a[0], 0) == 0) {
+      }
+    }
+    __syncwarp();
+    __threadfence();
+    b[32 + T] = b[31 - T];
+  }
+}
+KERNEL race_fences_of_a_warp(int* a, int* b, int n) {
+  if (blockIdx.x == 0 && T < 32) {
+    b[T] = T;
+    __threadfence();
+    if (T == 0) atomicExch(&a[0], 1);
+  }
+  if (blockIdx.x == 1 && T < 32) {
+    if (T == 0) {
+      while (atomicAdd(&a[0], 0) == 0) {
+      }
+    }
+    __syncwarp();
+    __threadfence();
+    b[32 + T] = b[31 - T];
+  }
+}
+
+// The loop by which the CUDA manual makes atomics of its own: what is read first may be old, and
+// the atomic finds out.
+KERNEL sound_race_atomic_by_comparison(int* a, int* b, int n) {
+  int old = a[0], assumed = 0;
+  do {
+    assumed = old;
+    old = atomicCAS(&a[0], assumed, assumed + 3);
+  } while (assumed != old);
+}
+KERNEL race_atomic_by_comparison(int* a, int* b, int n) {
+  int old = a[0];
+  if (old < 100) a[0] = old + 3;
+}
+
+KERNEL sound_race_guarded_maximum(int* a, int* b, int n) {
+  if (a[0] < static_cast<int>(I)) atomicMax(&a[0], I);
+}
+KERNEL race_guarded_maximum(int* a, int* b, int n) {
+  if (a[0] < static_cast<int>(I)) a[0] = I;
+}
+
+// ---- Reads of what nothing has written.
+
+KERNEL init_shared(int* a, int* b, int n) {
+  __shared__ int s[128];
+  if (n == 0) s[T] = 0;
+  b[I] = s[T] + 1;
+}
+KERNEL sound_init_shared(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = 0;
+  b[I] = s[T] + 1;
+}
+
+KERNEL init_half_of_shared(int* a, int* b, int n) {
+  __shared__ int s[128];
+  if (T < 64) s[T] = T;
+  __syncthreads();
+  b[I] = s[127 - T] + 1;
+}
+KERNEL sound_init_half_of_shared(int* a, int* b, int n) {
+  __shared__ int s[128];
+  if (T < 64) s[T] = T;
+  if (T >= 64) s[T] = 0;
+  __syncthreads();
+  b[I] = s[127 - T] + 1;
+}
+
+KERNEL init_atomic(int* a, int* b, int n) {
+  __shared__ int count;
+  atomicAdd(&count, 1);
+  __syncthreads();
+  b[I] = count;
+}
+KERNEL sound_init_atomic(int* a, int* b, int n) {
+  __shared__ int count;
+  if (T == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);
+  __syncthreads();
+  b[I] = count;
+}
+
+KERNEL init_memory_of_malloc(int* a, int* b, int n) {
+  int* const p = static_cast<int*>(malloc(8));
+  p[0] = 1;
+  b[I] = p[0] + p[1];
+  free(p);
+}
+KERNEL sound_init_memory_of_malloc(int* a, int* b, int n) {
+  int* const p = static_cast<int*>(malloc(8));
+  p[0] = 1;
+  p[1] = 2;
+  b[I] = p[0] + p[1];
+  free(p);
+}
+
+struct Padded {
+  char flag;
+  int number;
+};
+KERNEL init_field(int* a, int* b, int n) {
+  __shared__ Padded s[128];
+  s[T].flag = 1;
+  __syncthreads();
+  b[I] = s[127 - T].flag + s[127 - T].number;
+}
+// A copy of a structure reads its padding, which nobody has written.
+KERNEL sound_init_field(int* a, int* b, int n) {
+  __shared__ Padded s[128], t[128];
+  s[T].flag = 1;
+  s[T].number = T;
+  __syncthreads();
+  t[T] = s[127 - T];
+  __syncthreads();
+  b[I] = t[T].flag + t[T].number;
 }
 
 // ---- Accesses to memory that a kernel does not have.

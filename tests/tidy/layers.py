@@ -186,7 +186,7 @@ ROOMS = {
         "runtime": {"check", "config", "device", "execution", "fault", "memory", "threads"},
         "command": {"check", "config", "device", "execution", "fault", "memory", "threads"},
         "stream": {"command", "config", "device", "execution", "fault", "memory", "threads"},
-        "buffers": {"command", "device", "fault", "memory", "stream", "threads"},
+        "buffers": {"check", "command", "config", "device", "fault", "memory", "stream", "threads"},
         "module": {"config", "device", "execution", "fault", "memory", "stream", "threads"},
         "launches": {"command", "config", "device", "execution", "memory", "module", "runtime",
                      "stream", "threads"},

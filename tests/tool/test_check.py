@@ -45,7 +45,7 @@ class Kernels(Case):
         return {(fields[3], fields[4]) for fields in told if fields[0] == "finding"}
 
     def test_every_defect_has_a_sound_twin(self):
-        self.assertGreaterEqual(len(NAMES), 60)
+        self.assertGreaterEqual(len(NAMES), 100)
         self.assertEqual(len(NAMES), len(set(NAMES)))
 
     def test_kernels(self):
@@ -53,7 +53,9 @@ class Kernels(Case):
             with self.subTest(kernel=name):
                 tools = {tool for tool, _ in self.findings(name)}
                 wanted = name.split("_")[0]
-                self.assertEqual(tools, set() if wanted == "sound" else {wanted})
+                # A thread that is too early may also read what the other has not written yet.
+                extra = {"init"} if wanted == "race" else set()
+                self.assertEqual(tools - extra, set() if wanted == "sound" else {wanted})
 
     def test_a_race_names_both_accesses(self):
         self.findings("race_missing_barrier", "race")
@@ -62,7 +64,7 @@ class Kernels(Case):
         self.assertEqual(told[3:6], ["race", "write-read", "race_missing_barrier"])
         self.assertTrue(told[11].startswith("read of 4 bytes"), told)
         self.assertIn(f"kernels.cu:{line}", told[12])
-        self.assertTrue(told[15].startswith("write of 4 bytes"), told)
+        self.assertTrue(told[15].startswith("write"), told)
         self.assertIn(f"kernels.cu:{line - 1}", told[16])
         self.assertIn("__syncthreads()", told[8])
 
@@ -86,30 +88,52 @@ class Kernels(Case):
         self.assertIn("KM_CHECK names the tool 'luck'", text)
 
 
-PROGRAM = """
+INIT_PROGRAM = """
 import ctypes, sys
+exec(open("driver.py").read())
+a, b, c = memory(4096), memory(4096), memory(4096)
+for step in sys.argv[1:]:
+    if step == "fill": call("cuMemsetD8_v2", a, 0, 4096)
+    if step == "half": call("cuMemsetD8_v2", a, 0, 1024)
+    if step == "give": call("cuMemcpyHtoD_v2", a, bytes(4096), ctypes.c_size_t(4096))
+    if step == "copy": call("cuMemcpyDtoD_v2", b, a, ctypes.c_size_t(4096))
+    if step == "swap": a, b = b, a
+    if step == "free": call("cuMemFree_v2", a); a = memory(4096)
+launch("sound_race_neighbour_in_place", a, c)
+call("cuCtxSynchronize")
+"""
+
+DRIVER = """
 cuda = ctypes.CDLL("libcuda.so.1")
 def call(name, *words):
     status = getattr(cuda, name)(*words)
     assert status == 0, (name, status)
+def memory(size):
+    address = ctypes.c_uint64()
+    call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+    return address
+def launch(name, a, b):
+    kernel, n = ctypes.c_void_p(), ctypes.c_int(512)
+    call("cuModuleGetFunction", ctypes.byref(kernel), module, name.encode())
+    words = (ctypes.c_void_p * 3)(*[ctypes.addressof(word) for word in (a, b, n)])
+    call("cuLaunchKernel", kernel, 4, 1, 1, 128, 1, 1, 0, None, words, None)
+context, module = ctypes.c_void_p(), ctypes.c_void_p()
 call("cuInit", 0)
-context, module, kernel = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-a, b, n = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_int(512)
 call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
 call("cuCtxSetCurrent", context)
 call("cuModuleLoad", ctypes.byref(module), b"kernels.ptx")
-for memory in (a, b):
-    call("cuMemAlloc_v2", ctypes.byref(memory), 4096)
-    call("cuMemsetD8_v2", memory, 0, 4096)
-words = (ctypes.c_void_p * 3)(*[ctypes.addressof(word) for word in (a, b, n)])
+"""
+
+PROGRAM = """
+import ctypes, sys
+exec(open("driver.py").read())
+a, b = memory(4096), memory(4096)
+for each in (a, b): call("cuMemsetD8_v2", each, 0, 4096)
 for name in sys.argv[2:]:
-    call("cuModuleGetFunction", ctypes.byref(kernel), module, name.encode())
-    for _ in range(2):
-        call("cuLaunchKernel", kernel, 4, 1, 1, 128, 1, 1, 0, None, words, None)
+    for _ in range(2): launch(name, a, b)
 call("cuCtxSynchronize")
 sys.exit(int(sys.argv[1]))
 """
-
 
 class Check(Case):
     """The command, on a program that uses the CUDA driver."""
@@ -118,6 +142,20 @@ class Check(Case):
         super().setUp()
         self.write("kernels.cu", KERNELS)
         self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+        self.write("driver.py", DRIVER)
+
+    def test_memory_is_undefined_until_it_is_written(self):
+        """Fills, copies in and out and frees decide; a copy of what is undefined is undefined."""
+        for steps, is_found in (
+                ([], True), (["fill"], False), (["give"], False), (["half"], True),
+                (["copy", "swap"], True), (["give", "copy", "swap"], False),
+                (["half", "copy", "swap"], True), (["give", "free"], True)):
+            with self.subTest(steps=steps):
+                result = self.run_tool("check", "--tool", "initcheck", "--", sys.executable, "-c",
+                                       INIT_PROGRAM, *steps)
+                self.assertEqual(result.returncode, 1 if is_found else 0, result.stderr)
+                self.assertEqual("init: a read of the memory of the context" in result.stderr,
+                                 is_found)
 
     def check(self, *options, kernels=(), code=0):
         return self.run_tool("check", *options, "--", sys.executable, "-c", PROGRAM, str(code),

@@ -40,7 +40,7 @@ Json result_of(const ToldFinding& finding) {
                  {"locations", Json::array({location_of(finding.place, "")})},
                  {"occurrenceCount", finding.count}};
   if (finding.other.what.empty()) return result;
-  const std::string other = "after a " + finding.other.what + " by thread " + finding.other.thread +
+  const std::string other = "after: " + finding.other.what + " by thread " + finding.other.thread +
                             " of block " + finding.other.block;
   result["relatedLocations"] = Json::array({location_of(finding.other, other)});
   return result;

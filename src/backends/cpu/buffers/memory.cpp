@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "backends/cpu/check/undefined_memory.h"
+#include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
@@ -53,6 +55,8 @@ Result<std::unique_ptr<Memory>> allocate(Context* context, uint64_t size_bytes,
   try {
     auto memory = std::make_unique<Memory>(context, block->address, size_bytes, *block, owner);
     *out_block = *block;
+    const bool is_undefined = is_counted && !zeroed && config().checks_init();
+    if (is_undefined) UndefinedMemory::instance().add(block->address, size_bytes);
     return memory;
   } catch (const std::bad_alloc&) {
     Heap::instance().free(*block);
@@ -99,6 +103,7 @@ Memory::~Memory() {
   const HostMemoryNeeded needed;  // the caller cannot handle a lack of memory
   if (is_open_to_all_) Allocations::of_all_contexts().remove(address_, size_bytes_);
   context_->allocations().remove(address_, size_bytes_);
+  if (config().checks_init()) UndefinedMemory::instance().define(address_, size_bytes_);
   if (block_.address != 0) {
     Heap::instance().free(block_);
     if (owner_ == Owner::device) context_->device()->give_memory_back(block_.size_bytes);

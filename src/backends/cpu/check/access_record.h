@@ -23,7 +23,8 @@ struct AccessRecord {
   uint64_t readers : 2 = 0;  // Readers
   uint64_t strong : 1 = 0;
   uint64_t is_volatile : 1 = 0;
-  uint64_t reserved : 4 = 0;
+  uint64_t repeated : 1 = 0;  // a read that an atomic repeats
+  uint64_t reserved : 3 = 0;
 
   /// The block and the time together.
   uint64_t moment() const { return uint64_t{block} << 32 | tick; }

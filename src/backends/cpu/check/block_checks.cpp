@@ -22,6 +22,7 @@ AccessRecord record_of(const simt::AccessNote& note) {
   access.strong = (note.flags & flag::kStrong) != 0;
   if (access.strong != 0) access.scope = static_cast<uint64_t>(note.scope);
   access.is_volatile = (note.flags & flag::kVolatile) != 0;
+  access.repeated = (note.flags & flag::kRepeated) != 0;
   return access;
 }
 
@@ -49,7 +50,7 @@ class BlockChecks::Sink final : public RaceSink {
     race.before = pair.before;
     race.now = pair.now;
     race.address = line_begin_ + pair.offset_bytes;
-    race.size_bytes = pair.size_bytes;
+    race.access_bytes = report_.note->size_bytes;
     race.is_shared = is_shared_;
     race.offset = is_shared_ ? race.address - block_.shared.begin : 0;
     race.is_same_value = writes_same(pair, race.address);
@@ -92,13 +93,16 @@ void BlockChecks::begin(const Block& block) {
   if (shared_shadow_bytes_ != size_bytes || shared_era_ == kMostEras || !fits) {
     shared_.reset();
     const uint64_t begin = line_begin(block.shared.begin);
-    if (size_bytes != 0 && (block.launch->tools() & simt::check_tool::kRace) != 0) {
+    if (size_bytes != 0 && has_tool(simt::check_tool::kRace)) {
       shared_ = std::make_unique<ShadowPiece>(begin, block.shared.begin - begin + size_bytes);
     }
     shared_shadow_bytes_ = size_bytes;
     shared_era_ = 0;
   }
   ++shared_era_;
+  if (has_tool(simt::check_tool::kInit)) {
+    UndefinedMemory::instance().add(block.shared.begin, size_bytes);
+  }
 }
 
 void BlockChecks::note_access(const AccessReport& report) {
@@ -133,46 +137,109 @@ BlockChecks::Segment BlockChecks::segment_at(const AccessReport& report, uint32_
   return segment;
 }
 
-void BlockChecks::note_segment(const AccessReport& report, const Segment& segment) {
-  const uint64_t address = report.addresses[segment.first];
-  const uint64_t size_bytes = report.note->size_bytes;
+/// True if other threads may see the memory, and it may change.
+bool BlockChecks::is_watched(uint64_t address, uint64_t size_bytes) const {
   for (const AddressRange& range : {block_.scratch, block_.params, block_.launch->unused()}) {
-    if (range.holds(address, size_bytes)) return;
+    if (range.holds(address, size_bytes)) return false;
   }
-  AccessRecord access = record_of(*report.note);
-  const bool is_shared = block_.shared.holds(address, size_bytes);
+  return true;
+}
+
+AccessRecord BlockChecks::begin_access(const simt::AccessNote& note, const AddressRange& memory,
+                                       uint32_t thread) const {
+  AccessRecord access = record_of(note);
+  const bool is_shared = block_.shared.holds(memory.begin, memory.size_bytes);
   access.block = clock_.block();
   access.tick = clock_.now();
   access.era = is_shared ? shared_era_ : block_.launch->era();
-  access.thread = report.first_thread + segment.first;
+  access.thread = thread;
+  return access;
+}
+
+void BlockChecks::note_segment(const AccessReport& report, const Segment& segment) {
+  const uint64_t address = report.addresses[segment.first];
+  const uint64_t size_bytes = report.note->size_bytes;
+  if (!is_watched(address, size_bytes)) return;
+  AccessRecord access =
+      begin_access(*report.note, {address, size_bytes}, report.first_thread + segment.first);
   if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
+  const AddressRange all{address, segment.is_uniform ? size_bytes : size_bytes * segment.count};
+  if (has_tool(simt::check_tool::kInit)) note_content(access, *report.note, all);
+  if (!has_tool(simt::check_tool::kRace)) return;
+  touch_memory(access, report, all);
+  const bool publishes = (report.note->flags & flag::kStrong) != 0 && access.writes();
+  for (uint32_t i = 0; publishes && i < segment.count; ++i) release(report, segment.first + i);
+}
+
+void BlockChecks::note_range(const AddressRange& range, uint32_t thread,
+                             const simt::AccessNote& note) {
+  if (!is_watched(range.begin, range.size_bytes)) return;
+  simt::AccessNote own = note;
+  own.size_bytes = static_cast<uint16_t>(std::min<uint64_t>(range.size_bytes, UINT16_MAX));
+  const AccessReport report{&range.begin, 1, thread, &own, nullptr, 1};
+  AccessRecord access = begin_access(note, range, thread);
+  if (has_tool(simt::check_tool::kInit)) note_content(access, own, range);
+  if (!has_tool(simt::check_tool::kRace)) return;
+  // All bytes are the thread's, as those of a uniform access are.
+  access.readers = static_cast<uint64_t>(Readers::one);
+  touch_memory(access, report, range);
+}
+
+/// Tests the content of what is read, and notes that it is told or written.
+void BlockChecks::note_content(const AccessRecord& access, const simt::AccessNote& note,
+                               const AddressRange& all) {
+  UndefinedMemory& memory = UndefinedMemory::instance();
+  const bool is_store = note.kind == AccessKind::write;
+  if (!is_store && (note.flags & flag::kCopied) == 0) {
+    const uint64_t at = memory.first_undefined(all.begin, all.size_bytes);
+    if (at == all.size_bytes) return;
+    LaunchChecks::Invalid read;
+    read.access = access;
+    if (access.who() == Readers::one)
+      read.access.thread += at / std::max<uint64_t>(note.size_bytes, 1);
+    read.kind = LaunchChecks::Invalid::undefined;
+    read.address = all.begin + at;
+    read.size_bytes = note.size_bytes;
+    read.shared_begin = block_.shared.begin;
+    block_.launch->note(read);
+  } else if (!is_store) {
+    return;
+  }
+  memory.define(all.begin, all.size_bytes);
+}
+
+/// Tests the memory for races, line by line.
+void BlockChecks::touch_memory(const AccessRecord& access, const AccessReport& report,
+                               const AddressRange& all) {
+  const bool is_shared = block_.shared.holds(all.begin, 1);
+  const uint64_t size_bytes = report.note->size_bytes, end = all.begin + all.size_bytes;
   Sink sink(block_, report, is_shared);
   RaceCheck check(clock_, sink, is_shared);
-  const uint64_t bytes = segment.is_uniform ? size_bytes : size_bytes * segment.count;
-  for (uint64_t at = address; at < address + bytes; at = line_begin(at) + kLineBytes) {
+  for (uint64_t at = all.begin; at < end; at = line_begin(at) + kLineBytes) {
     ShadowPiece* const piece = is_shared ? shared_.get() : GlobalShadow::instance().piece_of(at);
     if (piece == nullptr) return;
     sink.set_line(line_begin(at));
-    const uint64_t end = std::min(address + bytes, line_begin(at) + kLineBytes);
-    if (is_shared) {
-      touch(check, piece->line_at(at), access, {address, size_bytes, at, end});
+    const Part part{all.begin, size_bytes, at, std::min(end, line_begin(at) + kLineBytes),
+                    report.note->element_bytes == 1 && report.lane_count == 1};
+    if (is_shared) {  // which one thread of the runtime uses
+      touch(check, piece->line_at(at), access, part);
     } else {
       const std::lock_guard lock(piece->lock());
-      touch(check, piece->line_at(at), access, {address, size_bytes, at, end});
+      touch(check, piece->line_at(at), access, part);
     }
   }
-  const bool publishes = (report.note->flags & flag::kStrong) != 0 && access.writes();
-  for (uint32_t i = 0; publishes && i < segment.count; ++i) release(report, segment.first + i);
 }
 
 void BlockChecks::touch(RaceCheck& check, Line& line, const AccessRecord& access,
                         const Part& part) {
   const uint64_t size_bytes = part.size_bytes;
   const uint64_t in_line = part.at - line_begin(part.at);
-  const bool is_uniform = access.who() != Readers::one;
-  const bool has_words = part.address % 4 == 0 && std::has_single_bit(size_bytes) &&
-                         size_bytes >= 4 && size_bytes <= kLineBytes &&
-                         part.address % size_bytes == 0;
+  // All bytes belong to one lane, or to all that the record stands for.
+  const bool is_uniform = access.who() != Readers::one || part.is_of_one;
+  const bool has_words = part.is_of_one
+                             ? (part.at | part.end) % 4 == 0
+                             : std::has_single_bit(size_bytes) && size_bytes >= 4 &&
+                                   size_bytes <= kLineBytes && part.address % size_bytes == 0;
   if (has_words) {
     Span span;
     span.access = access;
@@ -207,7 +274,7 @@ void BlockChecks::note_invalid(const InvalidAccess& access) {
   invalid.access.thread = access.thread;
   invalid.address = access.address;
   invalid.size_bytes = access.note->size_bytes;
-  invalid.is_misaligned = access.is_misaligned;
+  if (access.is_misaligned) invalid.kind = LaunchChecks::Invalid::misaligned;
   invalid.shared_begin = block_.shared.begin;
   block_.launch->note(invalid);
 }
@@ -231,6 +298,7 @@ void BlockChecks::note_acquire(const AccessReport& report) {
 }
 
 void BlockChecks::forget(uint64_t address, uint64_t size_bytes) {
+  if (has_tool(simt::check_tool::kInit)) UndefinedMemory::instance().add(address, size_bytes);
   // Lines that other memory shares lose what is known of that too, which hides a race at most.
   for (uint64_t at = line_begin(address); at < address + size_bytes; at += kLineBytes) {
     ShadowPiece* const piece = GlobalShadow::instance().piece_of(at);

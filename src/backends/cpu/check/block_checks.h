@@ -8,6 +8,7 @@
 #include "backends/cpu/check/launch_checks.h"
 #include "backends/cpu/check/race_check.h"
 #include "backends/cpu/check/shadow.h"
+#include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/memory/allocations.h"
 
 namespace km::cpu {
@@ -48,6 +49,8 @@ class BlockChecks {
   BlockClock& clock() { return clock_; }
   /// Tests accesses for races, before they are made.
   void note_access(const AccessReport& report);
+  /// Tests an access of one thread, of any size.
+  void note_range(const AddressRange& range, uint32_t thread, const simt::AccessNote& note);
   /// Notes an access that is not made.
   void note_invalid(const InvalidAccess& access);
   /// Notes that strong reads or atomics are done.
@@ -64,9 +67,18 @@ class BlockChecks {
   };
   Segment segment_at(const AccessReport& report, uint32_t lane, uint32_t lanes) const;
   void note_segment(const AccessReport& report, const Segment& segment);
+  void touch_memory(const AccessRecord& access, const AccessReport& report,
+                    const AddressRange& all);
+  void note_content(const AccessRecord& access, const simt::AccessNote& note,
+                    const AddressRange& all);
+  AccessRecord begin_access(const simt::AccessNote& note, const AddressRange& memory,
+                            uint32_t thread) const;
+  bool is_watched(uint64_t address, uint64_t size_bytes) const;
+  bool has_tool(uint8_t tool) const { return (block_.launch->tools() & tool) != 0; }
   /// The part [at, end) of a segment in one line; accesses of `size_bytes` begin at `address`.
   struct Part {
     uint64_t address, size_bytes, at, end;
+    bool is_of_one;  // one thread accesses all of it
   };
   static void touch(RaceCheck& check, Line& line, const AccessRecord& access, const Part& part);
   void release(const AccessReport& report, uint32_t lane);

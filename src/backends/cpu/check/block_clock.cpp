@@ -91,21 +91,36 @@ void BlockClock::arrive(uint32_t barrier, uint32_t warp, bool waits) {
   if (waits) here.waiting |= uint32_t{1} << warp;
 }
 
-/// A fence before a barrier covers what threads publish after it, and what a thread has read before
-/// a barrier is acquired after it: programs rely on both, and GPUs keep to it.
-void BlockClock::carry_fences(uint32_t warps) {
-  if (threads_.empty()) return;
-  SharedKnowledge fenced, acquired;
-  for (uint32_t t = 0; t < thread_count_; ++t) {
-    if ((warps >> t / kWarpLanes & 1) == 0) continue;
-    fenced = joined(fenced, threads_[t].fenced);
-    acquired = joined(joined(acquired, threads_[t].acquired), threads_[t].pending);
+/// A fence before a barrier, or a meeting of a warp, covers what threads publish after it, and what
+/// a thread has read before it is acquired after it: programs rely on both, and GPUs keep to it.
+void BlockClock::carry_fences(uint32_t warp, uint32_t lanes, Thread* met) {
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t index = warp * kWarpLanes + static_cast<uint32_t>(std::countr_zero(left));
+    if (index >= thread_count_) return;
+    Thread& each = threads_[index];
+    met->fenced = joined(met->fenced, each.fenced);
+    met->block_fenced = joined(met->block_fenced, each.block_fenced);
+    met->acquired = joined(joined(met->acquired, each.acquired), each.pending);
   }
-  for (uint32_t t = 0; t < thread_count_; ++t) {
-    if ((warps >> t / kWarpLanes & 1) == 0) continue;
-    threads_[t].fenced = fenced;
-    threads_[t].acquired = acquired;
-    threads_[t].pending.reset();
+}
+
+void BlockClock::take_fences(uint32_t warp, uint32_t lanes, const Thread& met) {
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t index = warp * kWarpLanes + static_cast<uint32_t>(std::countr_zero(left));
+    if (index >= thread_count_) return;
+    threads_[index] = met;
+  }
+}
+
+/// Threads of the warps that arrived hand what they have fenced and read to those that wait.
+void BlockClock::meet(uint32_t arrived, uint32_t waiting) {
+  if (threads_.empty()) return;
+  Thread met;
+  for (uint32_t left = arrived; left != 0; left &= left - 1) {
+    carry_fences(static_cast<uint32_t>(std::countr_zero(left)), UINT32_MAX, &met);
+  }
+  for (uint32_t left = waiting; left != 0; left &= left - 1) {
+    take_fences(static_cast<uint32_t>(std::countr_zero(left)), UINT32_MAX, met);
   }
 }
 
@@ -116,12 +131,12 @@ void BlockClock::open(uint32_t barrier, bool is_whole_block) {
   here.arrived = here.waiting = 0;
   ++tick_;
   if (is_whole_block && arrived == waiting) {
-    carry_fences(UINT32_MAX);
+    meet(UINT32_MAX, UINT32_MAX);
     barrier_tick_ = tick_;
     return;
   }
   has_partial_barriers_ = true;
-  carry_fences(arrived);
+  meet(arrived, waiting);
   std::array<uint32_t, kWarps> met{};
   for (uint32_t left = arrived; left != 0; left &= left - 1) {
     const auto warp = static_cast<uint32_t>(std::countr_zero(left));
@@ -142,13 +157,9 @@ void BlockClock::sync_warp(uint32_t warp, uint32_t lanes) {
   const uint32_t count = std::min(thread_count_ - warp * kWarpLanes, kWarpLanes);
   const uint32_t all = count == kWarpLanes ? UINT32_MAX : (uint32_t{1} << count) - 1;
   if (!threads_.empty()) {
-    SharedKnowledge known;
-    for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
-      known = joined(known, threads_[warp * kWarpLanes + std::countr_zero(left)].acquired);
-    }
-    for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
-      threads_[warp * kWarpLanes + std::countr_zero(left)].acquired = known;
-    }
+    Thread met;
+    carry_fences(warp, lanes & all, &met);
+    take_fences(warp, lanes & all, met);
   }
   if ((lanes & all) == all) {
     warp_ticks_[warp] = tick_;

@@ -73,7 +73,9 @@ class BlockClock {
   Thread& thread(uint32_t index);
   bool knows(const Knowledge* known, const AccessRecord& access) const;
   SharedKnowledge snapshot(uint32_t thread);
-  void carry_fences(uint32_t warps);
+  void carry_fences(uint32_t warp, uint32_t lanes, Thread* met);
+  void take_fences(uint32_t warp, uint32_t lanes, const Thread& met);
+  void meet(uint32_t arrived, uint32_t waiting);
   bool knows_in_block(const AccessRecord& access, uint32_t thread) const;
 
   uint32_t block_ = 0, thread_count_ = 0, block_count_ = 0;

@@ -18,10 +18,19 @@ namespace {
 
 constexpr char kSeparator = '\x1f';  // between the fields of a record
 
-/// The source line of "file.cu:14 (PTX line 31)", if the file can be read; otherwise nothing.
+/// The place in the source, of "a.cu:14 (PTX line 31)" or "a.ptx:31 (a.cu:14)"; without it the one
+/// in the PTX text.
+std::string source_of(const std::string& position) {
+  const size_t open = position.find(" (");
+  if (open == std::string::npos) return position;
+  if (position.compare(open, 6, " (PTX ") == 0) return position.substr(0, open);
+  return position.substr(open + 2, position.size() - open - 3);
+}
+
+/// The text of the line, if the file can be read; otherwise nothing.
 std::string source_line(const std::string& position) {
   constexpr uint64_t kMostBytes = 16 << 20;
-  const std::string place = position.substr(0, position.find(" (PTX"));
+  const std::string place = source_of(position);
   const size_t colon = place.rfind(':');
   if (colon == std::string::npos) return {};
   const long wanted = std::strtol(place.c_str() + colon + 1, nullptr, 10);
@@ -45,16 +54,12 @@ std::string text_of(const FindingPlace& place, const char* order) {
   return text;
 }
 
-/// The position without the line in the PTX text, of which loops that are unrolled have several.
-std::string source_of(const FindingPlace& place) {
-  return place.position.substr(0, place.position.find(" (PTX line "));
-}
-
 /// The properties in which equal findings agree.
 std::string key_of(const Finding& finding) {
   std::string key;
-  for (const std::string& part : {finding.tool, finding.kind, finding.kernel,
-                                  source_of(finding.place), source_of(finding.other)}) {
+  for (const std::string& part :
+       {finding.tool, finding.kind, finding.kernel, source_of(finding.place.position),
+        source_of(finding.other.position)}) {
     key += part + kSeparator;
   }
   return key;
@@ -83,7 +88,9 @@ void Findings::add(const Finding& finding) {
 void Findings::print(const Finding& finding) const {
   std::string text = "kernelmill check: " + finding.tool + ": " + finding.message + '\n';
   text += "  kernel " + finding.kernel + '\n' + text_of(finding.place, "");
-  if (!finding.other.what.empty()) text += text_of(finding.other, "after a ");
+  if (!finding.other.what.empty())
+    text +=
+        text_of(finding.other, finding.other.what.starts_with("atomic") ? "after an " : "after a ");
   if (!finding.allocation.empty()) text += "  address " + finding.allocation + '\n';
   if (!finding.advice.empty()) text += "  " + finding.advice + '\n';
   if (printed_ == kMostPrinted) text += "kernelmill check: further findings are only counted\n";

@@ -26,14 +26,15 @@ void LaunchChecks::note(const Race& race) {
 
 void LaunchChecks::note(const Invalid& invalid) {
   const std::lock_guard lock(mutex_);
-  ++invalid_.try_emplace(static_cast<uint32_t>(invalid.access.line), invalid).first->second.count;
+  const std::pair<uint32_t, uint8_t> key{static_cast<uint32_t>(invalid.access.line), invalid.kind};
+  ++invalid_.try_emplace(key, invalid).first->second.count;
 }
 
 std::vector<LaunchChecks::Invalid> LaunchChecks::invalid() const {
   const std::lock_guard lock(mutex_);
   std::vector<Invalid> all;
   all.reserve(invalid_.size());
-  for (const auto& [line, invalid] : invalid_) all.push_back(invalid);
+  for (const auto& [key, invalid] : invalid_) all.push_back(invalid);
   return all;
 }
 

@@ -19,7 +19,7 @@ namespace km::cpu {
 struct Race {
   AccessRecord before, now;
   uint64_t address = 0;
-  uint32_t size_bytes = 0;     // of what both touch
+  uint32_t access_bytes = 0;   // of the later access
   bool is_shared = false;      // shared memory; `offset` is then the place in it
   bool is_same_value = false;  // both write the same value
   uint64_t offset = 0;
@@ -41,12 +41,13 @@ class LaunchChecks {
   }
   /// Notes a race. Races of the same two lines count as one, of which the first is kept.
   void note(const Race& race);
-  /// An access to memory that the launch does not have, or a misaligned one.
+  /// An access to memory that the launch does not have, a misaligned one, or a read of what nothing
+  /// has written.
   struct Invalid {
     AccessRecord access;
     uint64_t address = 0, size_bytes = 0;
     uint64_t shared_begin = 0;  // where the block's shared memory begins
-    bool is_misaligned = false;
+    enum Kind : uint8_t { outside, misaligned, undefined } kind = outside;
     uint64_t count = 0;
   };
   /// Notes an invalid access. Those of one line count as one, of which the first is kept.
@@ -65,7 +66,7 @@ class LaunchChecks {
   ReleaseTable releases_;
   mutable std::mutex mutex_;
   std::map<Key, Race> races_;
-  std::map<uint32_t, Invalid> invalid_;  // by line
+  std::map<std::pair<uint32_t, uint8_t>, Invalid> invalid_;  // by line and kind
 };
 
 }  // namespace km::cpu

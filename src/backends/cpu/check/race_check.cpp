@@ -11,12 +11,32 @@ using simt::MemoryScope;
 
 namespace {
 
+bool is_atomic(const AccessRecord& access) {
+  return access.kind == static_cast<uint64_t>(simt::AccessKind::atomic);
+}
+
+/// Makes one record of two reads. It has of the properties that spare a race only those of both.
+void merge(AccessRecord& kept, const AccessRecord& now, Readers who) {
+  const bool strong = kept.strong != 0 && now.strong != 0;
+  const bool repeated = kept.repeated != 0 && now.repeated != 0;
+  const uint64_t scope = std::min<uint64_t>(kept.scope, now.scope);
+  kept = now;
+  kept.readers = static_cast<uint64_t>(who);
+  kept.strong = strong;
+  kept.repeated = repeated;
+  kept.scope = scope;
+}
+
 /// True if two accesses of different threads must not be unordered. Strong ones may, if the scope
 /// of each includes the other's thread; but volatile accesses of one warp to shared memory are how
 /// programs wrote that count on lanes in step.
 bool conflicts(const AccessRecord& before, const AccessRecord& now, bool is_shared) {
   if (!before.writes() && !now.writes()) return false;
-  if (before.strong == 0 || now.strong == 0) return true;
+  if (before.strong == 0 || now.strong == 0) {
+    const bool is_repeated =
+        (before.repeated != 0 && is_atomic(now)) || (now.repeated != 0 && is_atomic(before));
+    return !is_repeated;
+  }
   const bool same_block = before.block == now.block && before.who() != Readers::several_blocks;
   const auto narrow = static_cast<uint64_t>(MemoryScope::block);
   if (!same_block && (before.scope == narrow || now.scope == narrow)) return true;
@@ -62,7 +82,7 @@ void begin_era(Line& line, uint32_t era) {
 /// True if both are the same but for the times, the thread and the readers.
 bool is_alike(const AccessRecord& a, const AccessRecord& b) {
   return a.line == b.line && a.kind == b.kind && a.scope == b.scope && a.strong == b.strong &&
-         a.is_volatile == b.is_volatile;
+         a.is_volatile == b.is_volatile && a.repeated == b.repeated;
 }
 
 /// True if all threads of both spans are lanes of one warp.
@@ -113,18 +133,17 @@ bool RaceCheck::keep_read(Span& kept, const Span& now) const {
     return true;
   }
   const bool same_time = same_block && kept.access.tick == now.access.tick;
-  if (same_time && kept.has_threads_of(now) && kept.holds(now)) return true;
+  const bool is_as_weak = kept.access.strong == 0 && kept.access.repeated == 0;
+  if (same_time && is_as_weak && kept.has_threads_of(now) && kept.holds(now)) return true;
   if (kept.from != now.from || kept.to != now.to) return false;
   // Both read the same words, whose threads differ.
   Readers who = same_block ? Readers::block : Readers::several_blocks;
   if (same_block && is_of_one_warp(kept, now)) who = Readers::warp;
   who = std::max({who, kept.access.who(), now.access.who()});
-  const bool strong = kept.access.strong != 0 && now.access.strong != 0;
-  const uint64_t scope = std::min<uint64_t>(kept.access.scope, now.access.scope);
+  const AccessRecord before = kept.access;
   kept = now;
-  kept.access.readers = static_cast<uint64_t>(who);
-  kept.access.strong = strong;
-  kept.access.scope = scope;
+  kept.access = before;
+  merge(kept.access, now.access, who);
   return true;
 }
 
@@ -183,7 +202,7 @@ void RaceCheck::read_cells(Line& line, const Span& now) {
     const AccessRecord &write = cell.write, &read = cell.read;
     const bool is_over = write.era != era || (write.block == block && write.tick < passed);
     const bool is_known = read.era == era && read.moment() == moment &&
-                          read.who() >= Readers::block && read.strong == 0 && read.scope == 0;
+                          read.who() >= Readers::block && read.strong == 0 && read.repeated == 0;
     if (is_over && is_known) continue;
     const AccessRecord one = now.of_word(w);
     if (!is_over) check(write, one, 4 * w, 4);
@@ -218,8 +237,7 @@ void RaceCheck::keep_read(AccessRecord& kept, const AccessRecord& now) const {
     kept = now;
     return;
   }
-  if (kept.block == now.block && kept.tick == now.tick && kept.strong <= now.strong &&
-      kept.scope <= now.scope) {
+  if (kept.moment() == now.moment() && kept.strong == 0 && kept.repeated == 0) {
     const bool covers_warp =
         kept.thread / kWarpLanes == now.thread / kWarpLanes && kept.who() >= Readers::warp;
     if (kept.who() >= Readers::block || covers_warp) return;
@@ -228,13 +246,7 @@ void RaceCheck::keep_read(AccessRecord& kept, const AccessRecord& now) const {
     kept = now;
     return;
   }
-  const Readers who = together(kept, now);
-  const bool strong = kept.strong != 0 && now.strong != 0;
-  const uint64_t scope = std::min<uint64_t>(kept.scope, now.scope);
-  kept = now;
-  kept.readers = static_cast<uint64_t>(who);
-  kept.strong = strong;
-  kept.scope = scope;
+  merge(kept, now, together(kept, now));
 }
 
 void RaceCheck::check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,

@@ -34,7 +34,8 @@ bool writes(const AccessRecord& access) {
 
 FindingPlace place_of(const AccessRecord& access, uint32_t size_bytes, const LaunchRun& run) {
   FindingPlace place;
-  place.what = std::string(verb_of(access)) + " of " + counted(size_bytes, "byte");
+  place.what = verb_of(access);
+  if (size_bytes != 0) place.what += " of " + counted(size_bytes, "byte");
   place.position = run.unit->position_of(0, static_cast<uint32_t>(access.line));
   place.block = index_text(run.record.grid, access.block);
   place.thread = index_text(run.record.block, access.thread);
@@ -102,15 +103,15 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
   finding.message = std::string(kThreads[static_cast<int>(distance_of(race))]) +
                     (race.is_same_value ? " write the same value to " : " access ") + memory +
                     " memory without an order between them";
-  finding.place = place_of(race.now, race.size_bytes, run);
-  finding.other = place_of(race.before, race.size_bytes, run);
+  finding.place = place_of(race.now, race.access_bytes, run);
+  finding.other = place_of(race.before, 0, run);  // of which no size is kept
   // The record of several readers names the last one, which may be the thread that writes now.
   const auto readers = static_cast<Readers>(race.before.readers);
   if (readers != Readers::one && race.before.thread == race.now.thread) {
     finding.other.thread = readers == Readers::warp ? "(another one of the warp)" : "(another one)";
   }
   finding.address = race.is_shared ? race.offset : race.address;
-  finding.size_bytes = race.size_bytes;
+  finding.size_bytes = race.access_bytes;
   if (race.is_shared) {
     finding.allocation = hex(race.offset) + " in shared memory";
   } else {
@@ -124,8 +125,12 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
 Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
                    const Allocations& allocations) {
   Finding finding;
-  finding.tool = "memory";
-  finding.kind = invalid.is_misaligned ? "misaligned-address" : "illegal-address";
+  using Invalid = LaunchChecks::Invalid;
+  const bool is_undefined = invalid.kind == Invalid::undefined;
+  finding.tool = is_undefined ? "init" : "memory";
+  finding.kind = is_undefined                          ? "undefined-read"
+                 : invalid.kind == Invalid::misaligned ? "misaligned-address"
+                                                       : "illegal-address";
   finding.kernel = run.unit->kernel_name();
   finding.place = place_of(invalid.access, static_cast<uint32_t>(invalid.size_bytes), run);
   finding.address = invalid.address;
@@ -133,10 +138,14 @@ Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
   finding.count = invalid.count;
   const auto offset = static_cast<int64_t>(invalid.address - invalid.shared_begin);
   const bool is_shared = offset >= INT32_MIN && offset <= INT32_MAX;
-  finding.message = invalid.is_misaligned
-                        ? "an access at an address that is no multiple of its size"
-                        : std::string("an access outside of ") +
-                              (is_shared ? "shared memory" : "the memory of the context");
+  const std::string memory = is_shared ? "shared memory" : "the memory of the context";
+  if (is_undefined) {
+    finding.message = "a read of " + memory + " that nothing has written";
+  } else if (invalid.kind == Invalid::misaligned) {
+    finding.message = "an access at an address that is no multiple of its size";
+  } else {
+    finding.message = "an access outside of " + memory;
+  }
   if (is_shared) {
     finding.allocation = "at offset " + std::to_string(offset) + " in shared memory, of which " +
                          "the block has " + counted(run.shared_bytes, "byte");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/command/transfer_fault.h"
@@ -42,6 +43,14 @@ uint64_t row_offset(const TransferRows& rows, uint64_t row, uint64_t pitch, uint
   return row / rows.height * layer + row % rows.height * pitch;
 }
 
+/// Tells the checker what memory has been written.
+void note_content(const Transfer& transfer, uint64_t to, uint64_t from, uint64_t size_bytes) {
+  if (!config().checks_init()) [[likely]]
+    return;
+  if (transfer.is_fill()) return UndefinedMemory::instance().define(to, size_bytes);
+  UndefinedMemory::instance().copy(to, from, size_bytes);
+}
+
 bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* out_fault) {
   const TransferRows& rows = transfer.rows;
   const bool streaming = transfer.size_bytes >= kStreamingBytes;
@@ -57,6 +66,8 @@ bool move_rows(const Transfer& transfer, uint64_t first, uint64_t last, Fault* o
                            rows.width_bytes / transfer.value_size_bytes, streaming, out_fault)
             : guarded_copy(destination, source, rows.width_bytes, streaming, out_fault);
     if (!done) return false;
+    note_content(transfer, reinterpret_cast<uint64_t>(destination),
+                 reinterpret_cast<uint64_t>(source), rows.width_bytes);
   }
   return true;
 }
@@ -66,6 +77,7 @@ bool move_bytes(const Transfer& transfer, uint64_t first, uint64_t last, Fault* 
   KM_ASSERT(first <= last && last <= transfer.size_bytes, "a piece ends beyond its transfer");
   bool streaming = transfer.size_bytes >= kStreamingBytes;
   auto* destination = reinterpret_cast<void*>(transfer.destination + first);
+  note_content(transfer, transfer.destination + first, transfer.source + first, last - first);
   if (transfer.is_fill()) {
     return guarded_fill(destination, transfer.value, transfer.value_size_bytes,
                         (last - first) / transfer.value_size_bytes, streaming, out_fault);
@@ -149,6 +161,7 @@ void run_task(Command& command, Executor& executor, Context& context) {
       if (!done) context.fail(std::move(done.error()), &executor.kernel_thread());
     }
   }
+  if (config().checks_init()) UndefinedMemory::instance().define_all();
 }
 
 }  // namespace

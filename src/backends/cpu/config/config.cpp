@@ -75,15 +75,19 @@ Status load_checks(Config* config) {
   std::istringstream list(*text);
   for (std::string tool; std::getline(list, tool, ',');) {
     const bool all = tool == "all";
-    if (!all && tool != "memory" && tool != "race" && tool != "same-value") {
+    if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "same-value") {
       return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "KM_CHECK names the tool '%s': give memory, race or all", tool.c_str());
+                        "KM_CHECK names the tool '%s': give memory, init, race or all",
+                        tool.c_str());
     }
     if (all || tool == "memory") {
       config->reports_faults = true;
       config->check_tools |= simt::check_tool::kMemory;
     }
-    if (tool != "memory") config->check_tools |= simt::check_tool::kRace;
+    if (all || tool == "init") config->check_tools |= simt::check_tool::kInit;
+    if (all || tool == "race" || tool == "same-value") {
+      config->check_tools |= simt::check_tool::kRace;
+    }
     if (tool == "same-value") config->check_same_values = true;
   }
   config->checked = CheckedMemory::always;

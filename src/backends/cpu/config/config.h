@@ -36,6 +36,8 @@ struct Config {
   simt::Machine machine;
   uint64_t lazy_bytes = 64 << 10;  // KM_CPU_LAZY_KIB
 
+  /// True if the checker follows what has been written.
+  bool checks_init() const { return (check_tools & simt::check_tool::kInit) != 0; }
   /// True if kernels of all contexts check their accesses.
   bool checks_all() const { return checked == CheckedMemory::always; }
 };

@@ -63,6 +63,17 @@ void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t 
   });
 }
 
+void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uint64_t* sizes,
+                   uint32_t lanes, const simt::AccessNote* note) {
+  with_checks(state, [&](BlockChecks& checks) {
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+      if (sizes[lane] == 0) continue;
+      checks.note_range({addresses[lane], sizes[lane]}, state->first_thread + lane, *note);
+    }
+  });
+}
+
 void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                     const simt::AccessNote* note) {
   with_checks(state, [&](BlockChecks& checks) {

@@ -1,5 +1,7 @@
 #include "backends/cpu/runtime/tensor_memory.h"
 
+#include "backends/cpu/check/undefined_memory.h"
+
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
@@ -23,7 +25,9 @@ constexpr uint64_t kProductStackBytes = 64 << 10, kCopyStackBytes = 8 << 10;
 
 Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
+/// The checker does not follow copies by tensor maps: what they touch counts as written.
 bool may_access(void* context, uint64_t address, uint64_t size_bytes) {
+  if (config().checks_init()) UndefinedMemory::instance().define(address, size_bytes);
   return !static_cast<Executor*>(context)->find_memory(address, size_bytes).is_empty();
 }
 

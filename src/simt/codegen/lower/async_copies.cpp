@@ -107,6 +107,7 @@ void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& 
   const uint64_t size_bytes = inst.ptx->operands[2].bits;
   Value* sources = addresses_.lanes_of(from);
   checks_.check_lanes(inst, {sources, sizes, size_bytes}, mask());
+  checks_.reports().report_ranges(inst, sources, sizes, AccessKind::read, mask());
   const llvm::Align align(size_bytes);
   const std::string name = "copy_part_" + std::to_string(size_bytes);
   for_lanes(builder_, name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},
@@ -161,6 +162,10 @@ AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   checks_.require_aligned({}, copy.sizes, mask_bits(), kChunkBytes);
   checks_.check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
   checks_.check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
+  checks_.reports().report_ranges(inst, copy.from, copy.sizes, AccessKind::read, mask());
+  if (!ptx.has(Modifier::reduce)) {
+    checks_.reports().report_ranges(inst, copy.to, copy.sizes, AccessKind::write, mask());
+  }
   return copy;
 }
 
@@ -229,6 +234,7 @@ void AsyncCopies::lower_fill(const Inst& inst) {
   sizes = b_.CreateZExt(sizes, vector_of(b_.getInt64Ty()));
   checks_.require_aligned({}, sizes, mask_bits(), kUnitBytes);
   checks_.check_lanes(inst, {to, sizes, kUnitBytes}, mask());
+  checks_.reports().report_ranges(inst, to, sizes, AccessKind::write, mask());
   for_lanes(builder_, "fill", b_.getVoidTy(), {to, sizes},
             [](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[1], kUnitBytes, [&](Value* offset) {
@@ -246,6 +252,7 @@ void AsyncCopies::lower_try_cancel(const Inst& inst) {
       addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
   checks_.check_lanes(inst, address, kChunkBytes);
   Value* to = addresses_.lanes_of(address);
+  checks_.reports().report_lanes(inst, to, kChunkBytes, AccessKind::write, mask());
   const auto answer = [](llvm::IRBuilder<>& b, Value* at) {
     auto* type = chunk_type(b, kChunkBytes);
     b.CreateAlignedStore(llvm::Constant::getNullValue(type), pointer_at(b, at),

@@ -20,6 +20,8 @@ constexpr uint8_t kAcquire = 4;       // it also acquires
 constexpr uint8_t kRelease = 8;       // it also releases
 constexpr uint8_t kHasValues = 16;    // a store that passes what it stores
 constexpr uint8_t kConsecutive = 32;  // each lane's address is the one before plus the size
+constexpr uint8_t kRepeated = 64;     // a read that an atomic compare or minimum then repeats
+constexpr uint8_t kCopied = 128;      // a read of what is only stored again
 }  // namespace access_flag
 
 /// The constant part of a report. Generated code passes its address.
@@ -47,6 +49,9 @@ struct CheckRuntime {
   /// with kHasValues writes: element i of lane l is at number i * lane_count + l.
   void (*report_access)(BlockState*, const uint64_t* addresses, uint32_t lanes,
                         const AccessNote* note, const void* values, uint32_t lane_count);
+  /// Like report_access() for accesses whose sizes differ between lanes; a size may be 0.
+  void (*report_ranges)(BlockState*, const uint64_t* addresses, const uint64_t* sizes,
+                        uint32_t lanes, const AccessNote* note);
   /// Called after a strong read or an atomic of `lanes`, which may have seen what another thread
   /// released.
   void (*report_acquire)(BlockState*, const uint64_t* addresses, uint32_t lanes,

@@ -52,6 +52,48 @@ bool AccessReports::reports(const MemoryAccess& access) const {
          access.space == ptx::Space::generic;
 }
 
+namespace {
+
+/// True if programs read the place of the atomic before it without an order, and are right: the
+/// atomic reads it again, and does nothing new if the value has changed.
+bool repeats_reads(const ptx::Instruction& ptx) {
+  for (const Modifier m :
+       {Modifier::cas, Modifier::min, Modifier::max, Modifier::and_, Modifier::or_}) {
+    if (ptx.has(m)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool AccessReports::is_repeated(const Inst& inst, const MemoryAccess& access) {
+  const auto place_of = [](const Inst& of, const MemoryAccess& at) {
+    const ptx::Operand& place = *at.place;
+    const ValueId base = place.reg == ptx::kNone ? kNone : of.read(place.reg);
+    return Place{place.symbol, base, place.offset};
+  };
+  if (!repeated_) {
+    repeated_.emplace();
+    for (const BasicBlock& block : kernel_.blocks) {
+      for (const Inst& each : block.insts) {
+        if (!is_atomic(each) || !repeats_reads(*each.ptx)) continue;
+        repeated_->insert(place_of(each, *memory_access(kernel_, each)));
+      }
+    }
+  }
+  return repeated_->contains(place_of(inst, access));
+}
+
+/// The flags that say what a load is for.
+uint8_t AccessReports::role_of(const Inst& inst, const MemoryAccess& access) {
+  if (inst.ptx->opcode != Opcode::ld && inst.ptx->opcode != Opcode::ldu) return 0;
+  if (!copied_) copied_.emplace(kernel_);
+  uint8_t role = 0;
+  if (copied_->are_only_copied(inst)) role |= access_flag::kCopied;
+  if (is_repeated(inst, access)) role |= access_flag::kRepeated;
+  return role;
+}
+
 llvm::Constant* AccessReports::constant_note(const AccessNote& note) {
   const auto words = std::bit_cast<std::array<uint64_t, 2>>(note);
   return builder_.private_constant(llvm::ConstantDataArray::get(context_, words), "km_access_note");
@@ -95,6 +137,7 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   const auto access = memory_access(kernel_, inst);
   if (!access || !reports(*access)) return;
   AccessNote note = note_of(inst, *access);
+  note.flags |= role_of(inst, *access);
   if (is_consecutive(address, note.size_bytes, lanes_)) note.flags |= access_flag::kConsecutive;
   call_access(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
@@ -134,6 +177,23 @@ void AccessReports::report_lanes(const Inst& inst, Value* addresses, uint64_t si
   note.kind = kind;
   call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note,
               no_values());
+}
+
+void AccessReports::report_ranges(const Inst& inst, Value* addresses, Value* sizes, AccessKind kind,
+                                  Value* lanes) {
+  if (!is_used()) return;
+  AccessNote note{};
+  note.line = inst.ptx->location.line;
+  note.element_bytes = 1;
+  note.kind = kind;
+  Value* each = sizes->getType()->isVectorTy() ? sizes : splat(sizes);
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type =
+      llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, pointer, word, pointer}, false);
+  frame_.call_runtime(
+      offsetof(CheckRuntime, report_ranges), type,
+      {frame_.state(), stored(addresses), stored(each),
+       lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), constant_note(note)});
 }
 
 namespace {

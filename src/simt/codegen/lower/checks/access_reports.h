@@ -1,10 +1,14 @@
 // AccessReports, the calls by which code for the checker tells the runtime what threads do.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/addresses.h"
+#include "simt/plan/copied_values.h"
 #include "simt/runtime/check/check_runtime.h"
 
 namespace km::simt {
@@ -37,6 +41,10 @@ class AccessReports : private EmitterBase {
   /// Reports a read or write of `size_bytes` by each lane of `lanes` (null: all).
   void report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes, AccessKind kind,
                     Value* lanes);
+  /// Reports a read or write of `sizes` bytes (i64 for each lane, or for all) by each lane of
+  /// `lanes` (null: all).
+  void report_ranges(const Inst& inst, Value* addresses, Value* sizes, AccessKind kind,
+                     Value* lanes);
   /// Reports an arrival at an mbarrier object, which releases, before it is made.
   void report_arrival(const Inst& inst, const Address& barrier);
   /// Reports that a phase of an mbarrier object has been tested, which acquires.
@@ -47,7 +55,12 @@ class AccessReports : private EmitterBase {
   void report_warp_sync(Value* lanes);
 
  private:
+  /// The place of an access as it is written: symbol, address register's value and offset.
+  using Place = std::tuple<ptx::SymbolId, ValueId, int64_t>;
+
   bool reports(const MemoryAccess& access) const;
+  uint8_t role_of(const Inst& inst, const MemoryAccess& access);
+  bool is_repeated(const Inst& inst, const MemoryAccess& access);
   void call_access(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
   void call_acquire(Value* addresses, const AccessNote& note);
   Value* stored(Value* addresses);
@@ -56,6 +69,8 @@ class AccessReports : private EmitterBase {
 
   LaunchFrame& frame_;
   Addresses& addresses_;
+  std::optional<CopiedValues> copied_;
+  std::optional<std::set<Place>> repeated_;  // the places of atomics that repeat a read
 };
 
 /// The report's constant part for a load, store or atomic.

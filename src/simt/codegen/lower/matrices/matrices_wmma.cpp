@@ -234,6 +234,9 @@ void Matrices::check_wmma(const Inst& inst, const WmmaFragment& fragment, const 
     Value* is_line = b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(fragment.lines())));
     Value* sizes = b_.CreateSelect(is_line, splat(i64(fragment.line_bytes())), splat(i64(0)));
     checks_.check_lane_ranges(inst, {addresses, sizes, pieces.size_bytes}, splat(active));
+    const bool stores = inst.ptx->has(ptx::Modifier::store);
+    checks_.reports().report_ranges(inst, addresses, sizes,
+                                    stores ? AccessKind::write : AccessKind::read, splat(active));
   }
   frame_.note_line();
 }
