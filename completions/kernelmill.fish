@@ -105,7 +105,7 @@ complete -c kernelmill -n $exec -l trace -r -d "Where the trace goes"
 set -l check "__fish_seen_subcommand_from check"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a check \
     -d "Find defects of a program's kernels, without a GPU"
-complete -c kernelmill -n $check -l tool -x -a "memory init race all" -d "What to look for"
+complete -c kernelmill -n $check -l tool -x -a "memory init race sync all" -d "What to look for"
 complete -c kernelmill -n $check -l json -r -d "Findings as JSON"
 complete -c kernelmill -n $check -l sarif -r -d "Findings as SARIF"
 complete -c kernelmill -n $check -l error-exit -x -d "Exit status if something was found"

@@ -93,6 +93,7 @@ namespace check_tool {
 constexpr uint8_t kRace = 1;    // accesses and what orders them are reported
 constexpr uint8_t kMemory = 2;  // invalid accesses are reported and not made
 constexpr uint8_t kInit = 4;    // reads and writes are reported
+constexpr uint8_t kSync = 8;    // arrivals at barriers and member masks are reported
 }  // namespace check_tool
 
 /// The assumptions of a piece of code. Launches with equal variants can share code.

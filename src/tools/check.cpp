@@ -15,9 +15,11 @@ namespace {
 constexpr const char* kFooter = R"(Tools:
   memory   accesses outside of allocations, misaligned ones, and other faults of kernels
   init     reads of global and shared memory that nothing has written
+  sync     barriers that not all threads reach, wrong counts and member masks, deadlocks
   race     accesses of two threads of one launch without an order, of which one writes
   all      all of these
-compute-sanitizer's names memcheck, initcheck and racecheck are taken too.
+compute-sanitizer's names memcheck, initcheck, racecheck and synccheck are taken
+too.
 
 The exit status is 1 (--error-exit) if something was found, else the program's.
 
@@ -64,8 +66,10 @@ Result<std::string> CheckCommand::tools() const {
     if (tool == "memcheck") tool = "memory";
     if (tool == "racecheck") tool = "race";
     if (tool == "initcheck") tool = "init";
-    if (tool != "memory" && tool != "init" && tool != "race" && tool != "all") {
-      return usage_error("--tool " + in_quotes(tool) + " is none; give memory, init, race or all");
+    if (tool == "synccheck") tool = "sync";
+    if (tool != "memory" && tool != "init" && tool != "race" && tool != "sync" && tool != "all") {
+      return usage_error("--tool " + in_quotes(tool) +
+                         " is none; give memory, init, race, sync or all");
     }
     list += (list.empty() ? "" : ",") + tool;
     begin = end + 1;

@@ -1,6 +1,6 @@
-// Kernels for the checker: race_X, memory_X and init_X have the defect that their name says,
-// sound_race_X and so on are the same without it. All run in 4 blocks of 128 threads, on a[1024]
-// and b[1024], with n = 512.
+// Kernels for the checker: race_X, memory_X, init_X and sync_X have the defect that their name
+// says, sound_race_X and so on are the same without it. All run in 4 blocks of 128 threads, on
+// a[1024] and b[1024], with n = 512.
 #include <cuda_pipeline.h>
 
 #define T threadIdx.x
@@ -601,6 +601,97 @@ KERNEL race_guarded_maximum(int* a, int* b, int n) {
   if (a[0] < static_cast<int>(I)) a[0] = I;
 }
 
+// What others read by volatile, its owner may read plainly.
+KERNEL sound_race_owner_reads_plainly(int* a, int* b, int n) {
+  volatile int* flag = a;
+  if (blockIdx.x == 0 && T == 0) {
+    for (int k = 0; k < 10; ++k) *flag = a[0] + 1;
+  }
+  if (blockIdx.x == 1) b[T] = *flag;
+}
+KERNEL race_owner_reads_plainly(int* a, int* b, int n) {
+  volatile int* flag = a;
+  if (blockIdx.x == 0 && T == 0) {
+    for (int k = 0; k < 10; ++k) *flag = a[0] + 1;
+  }
+  if (blockIdx.x == 1) b[T] = a[0];
+}
+
+KERNEL sound_race_lanes_have_ended(int* a, int* b, int n) {
+  __shared__ int s[1];
+  if (T == 0) s[0] = 0;
+  __syncthreads();
+  if (T >= 8) return;
+  for (int k = 0; k < 3; ++k) {
+    b[I + k] = s[0];
+    __syncwarp(0xff);
+    if (T == 0) s[0] = k;
+    __syncwarp(0xff);
+  }
+}
+KERNEL race_lanes_have_ended(int* a, int* b, int n) {
+  __shared__ int s[1];
+  if (T == 0) s[0] = 0;
+  __syncthreads();
+  if (T >= 8) return;
+  for (int k = 0; k < 3; ++k) {
+    b[3 * (8 * blockIdx.x + T) + k] = s[0];
+    if (T == 0) s[0] = k;
+    __syncwarp(0xff);
+  }
+}
+
+// Each lane writes where another one has written the same in an earlier round.
+KERNEL sound_race_same_value_in_turn(int* a, int* b, int n) {
+#pragma unroll 1
+  for (int k = 0; k < n / 256; ++k) b[T ^ k] = 5;
+}
+
+// Some blocks read, and say so; the writer waits for them, not for all.
+KERNEL sound_race_some_blocks_read(int* a, int* b, int n) {
+  if (blockIdx.x < 2) {
+    b[I] = a[5];
+    wait_for_all(&a[0], 0, true);
+  }
+  if (blockIdx.x == 2 && T == 0) {
+    while (atomicAdd(&a[0], 0) < 2) {
+    }
+    __threadfence();
+    a[5] = 1;
+  }
+}
+KERNEL race_some_blocks_read(int* a, int* b, int n) {
+  if (blockIdx.x < 2) {
+    b[I] = a[5];
+    wait_for_all(&a[0], 0, false);
+  }
+  if (blockIdx.x == 2 && T == 0) {
+    while (atomicAdd(&a[0], 0) < 2) {
+    }
+    a[5] = 1;
+  }
+}
+
+// A lane acquires for its warp, and a shuffle tells the others, as in CUDA's cooperative groups.
+KERNEL sound_race_told_by_a_shuffle(int* a, int* b, int n) {
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    __threadfence();
+    atomicExch(&a[0], 1);
+  }
+  if (blockIdx.x == 1 && T < 32) {
+    int seen = 0;
+    if (T == 0) {
+      while (atomicAdd(&a[0], 0) == 0) {
+      }
+      __threadfence();
+      seen = 1;
+    }
+    seen = __shfl_sync(~0u, seen, 0);
+    b[64 + T] = b[0] + seen;
+  }
+}
+
 // ---- Reads of what nothing has written.
 
 KERNEL init_shared(int* a, int* b, int n) {
@@ -737,4 +828,93 @@ KERNEL sound_memory_freed(int* a, int* b, int n) {
   int* const p = static_cast<int*>(malloc(512));
   p[T] = 1;
   free(p);
+}
+
+// ---- Barriers and member masks.
+
+KERNEL sync_barrier_in_branch(int* a, int* b, int n) {
+  if (T < 64) __syncthreads();
+  b[I] = T;
+}
+KERNEL sound_sync_barrier_in_branch(int* a, int* b, int n) {
+  if (blockIdx.x < 2) __syncthreads();
+  b[I] = T;
+}
+
+KERNEL sync_lanes_in_branch(int* a, int* b, int n) {
+  if (T % 2 == 0) __syncthreads();
+  b[I] = T;
+}
+KERNEL sound_sync_lanes_in_branch(int* a, int* b, int n) {
+  if (T % 2 == 0) b[I] = T;
+  __syncthreads();
+}
+
+KERNEL sync_early_return(int* a, int* b, int n) {
+  if (I >= 500) return;
+  __syncthreads();
+  b[I] = T;
+}
+KERNEL sound_sync_early_return(int* a, int* b, int n) {
+  __syncthreads();
+  if (I >= 500) return;
+  b[I] = T;
+}
+
+KERNEL sync_two_barriers(int* a, int* b, int n) {
+  if (T < 64) {
+    a[I] = 1;
+    __syncthreads();
+  } else {
+    a[I] = 2;
+    __syncthreads();
+    b[I] = 2;
+  }
+}
+KERNEL sound_sync_two_barriers(int* a, int* b, int n) {
+  if (n > 0) {
+    a[I] = 1;
+    __syncthreads();
+  } else {
+    a[I] = 2;
+    __syncthreads();
+    b[I] = 2;
+  }
+}
+
+KERNEL sync_uneven_rounds(int* a, int* b, int n) {
+  for (unsigned k = 0; k < T / 32; ++k) __syncthreads();
+  b[I] = T;
+}
+KERNEL sound_sync_uneven_rounds(int* a, int* b, int n) {
+  for (unsigned k = 0; k < blockIdx.x; ++k) __syncthreads();
+  b[I] = T;
+}
+
+KERNEL sync_different_counts(int* a, int* b, int n) {
+  if (T < 32) {
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 1, 96;" ::: "memory");
+  }
+}
+KERNEL sound_sync_different_counts(int* a, int* b, int n) {
+  if (T < 64) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  }
+}
+
+KERNEL sync_not_in_the_mask(int* a, int* b, int n) { b[I] = __shfl_sync(0xffff, T, 0); }
+KERNEL sound_sync_not_in_the_mask(int* a, int* b, int n) {
+  if (T % 32 < 16) b[I] = __shfl_sync(0xffff, T, 0);
+}
+
+KERNEL sync_mask_of_another_lane(int* a, int* b, int n) { __syncwarp(1u << (T + 1) % 32); }
+KERNEL sound_sync_mask_of_another_lane(int* a, int* b, int n) { __syncwarp(1u << T % 32); }
+
+// Ends long before its 10^10 accesses: a launch with a million invalid ones is a fault.
+KERNEL memory_without_end(int* a, int* b, int n) {
+  for (long k = 0; k < 10000000000; ++k) a[1024 + (k & 1023)] = 1;
 }

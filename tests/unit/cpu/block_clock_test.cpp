@@ -13,8 +13,8 @@ constexpr uint32_t kThreads = 128;
 class BlockClockTest : public testing::Test {
  protected:
   void SetUp() override {
-    clock_.begin(7, kThreads, 16);
-    other_.begin(8, kThreads, 16);
+    clock_.begin(7, kThreads);
+    other_.begin(8, kThreads);
   }
   /// A write of a thread at the present time.
   static AccessRecord write(const BlockClock& clock, uint32_t thread) {
@@ -147,7 +147,9 @@ TEST(KnowledgeTest, TimesOfThreadsGiveWayToThoseOfTheirBlock) {
   EXPECT_FALSE(known.covers(3, 7, 10));
   EXPECT_FALSE(known.covers(3, 9, 1));
   EXPECT_FALSE(known.covers_block(3, 1));
-  EXPECT_EQ(known.block_count(), 2U);
+  EXPECT_TRUE(known.covers_any(3, 19));
+  EXPECT_FALSE(known.covers_any(3, 20));
+  EXPECT_FALSE(known.covers_any(5, 0));
   Knowledge more;
   more.add_block(3, 15);
   known.add_all(&more);
@@ -156,7 +158,16 @@ TEST(KnowledgeTest, TimesOfThreadsGiveWayToThoseOfTheirBlock) {
   EXPECT_TRUE(known.covers(3, 8, 19));
   EXPECT_FALSE(known.covers(3, 7, 15));
   EXPECT_TRUE(known.covers(4, 7, 4));
-  EXPECT_EQ(known.block_count(), 2U);
+}
+
+TEST(KnowledgeTest, LongListsOfThreadsBecomeBlocks) {
+  Knowledge known;
+  for (uint32_t t = 0; t < 5000; ++t) known.add_thread(t / 1000, t % 1000, 1 + t);
+  known.simplify();
+  for (uint32_t block = 0; block < 5; ++block) {
+    EXPECT_TRUE(known.covers_block(block, 1000 * block + 999));
+    EXPECT_FALSE(known.covers_block(block, 1000 * block + 1000));
+  }
 }
 
 }  // namespace

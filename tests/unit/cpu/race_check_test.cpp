@@ -42,7 +42,7 @@ class Model {
 
 class RaceCheckTest : public testing::Test {
  protected:
-  void SetUp() override { clock_.begin(0, kThreads, 4); }
+  void SetUp() override { clock_.begin(0, kThreads); }
 
   AccessRecord record(uint32_t thread, AccessKind kind) const {
     AccessRecord access;
@@ -133,7 +133,7 @@ TEST_F(RaceCheckTest, FindsWhatAPlainModelFinds) {
   const auto pick = [&](uint32_t count) { return static_cast<uint32_t>(random() % count); };
   uint32_t racy = 0, missed = 0;
   for (int round = 0; round < 20000; ++round) {
-    clock_.begin(0, kThreads, 4);
+    clock_.begin(0, kThreads);
     line_ = {};
     Model model;
     for (int step = 0; step < 12; ++step) {

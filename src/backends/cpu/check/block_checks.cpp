@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/arch/processor.h"
 #include "base/assert.h"
 #include "simt/engine.h"
 
@@ -58,24 +59,34 @@ class BlockChecks::Sink final : public RaceSink {
   }
 
  private:
-  /// True if both accesses are stores of the same value. What an earlier instruction stored is
-  /// still in memory; what another lane of this one stores is in the report.
+  /// True if a store leaves what another store has written or a read has seen. What an earlier
+  /// instruction stored is still in memory; what another lane of this one stores is in the report.
   bool writes_same(const RacingPair& pair, uint64_t address) const {
     const AccessRecord &before = pair.before, &now = pair.now;
-    const auto store = static_cast<uint64_t>(AccessKind::write);
-    if (report_.values == nullptr || before.kind != store) return false;
+    const auto atomic = static_cast<uint64_t>(AccessKind::atomic);
+    if (report_.values == nullptr || before.kind == atomic) return false;
     const auto lane = static_cast<uint32_t>(now.thread) - report_.first_thread;
     const uint8_t* const value = stored(report_, lane, address - report_.addresses[lane]);
     const auto other = static_cast<uint32_t>(before.thread) - report_.first_thread;
-    const bool is_together = before.block == now.block && before.tick == now.tick &&
-                             before.line == now.line && other < report_.lane_count &&
-                             (report_.lanes >> other & 1) != 0;
-    if (!is_together) {
-      return memcmp(reinterpret_cast<const void*>(address), value, pair.size_bytes) == 0;
+    const bool is_together = before.writes() && before.block == now.block &&
+                             before.tick == now.tick && before.line == now.line &&
+                             other < report_.lane_count && (report_.lanes >> other & 1) != 0;
+    const uint64_t distance_bytes = is_together ? address - report_.addresses[other] : 0;
+    if (!is_together || distance_bytes >= report_.note->size_bytes) {
+      return holds(address, value, pair.size_bytes, before.block != now.block);
     }
-    const uint64_t distance_bytes = address - report_.addresses[other];
-    if (distance_bytes >= report_.note->size_bytes) return false;
     return memcmp(stored(report_, other, distance_bytes), value, pair.size_bytes) == 0;
+  }
+
+  /// True if the memory holds the value. A store of a block that runs at the same time may have
+  /// been reported and not yet made, so that one is waited for a little.
+  bool holds(uint64_t address, const uint8_t* value, uint32_t size_bytes, bool may_come) const {
+    const int turns = may_come && block_.launch->may_wait() ? 2000 : 1;
+    for (int turn = 0; turn < turns; ++turn) {
+      if (memcmp(reinterpret_cast<const void*>(address), value, size_bytes) == 0) return true;
+      arch::spin_hint();
+    }
+    return false;
   }
 
   const Block& block_;
@@ -87,7 +98,8 @@ class BlockChecks::Sink final : public RaceSink {
 void BlockChecks::begin(const Block& block) {
   KM_ASSERT(block.launch != nullptr, "a block is checked whose launch is not");
   block_ = block;
-  clock_.begin(block.number, block.thread_count, block.block_count);
+  clock_.begin(block.number, block.thread_count);
+  barriers_.begin(block.launch, block.number, block.thread_count);
   const uint64_t size_bytes = block.shared.size_bytes;
   const bool fits = shared_ && shared_->begin() == line_begin(block.shared.begin);
   if (shared_shadow_bytes_ != size_bytes || shared_era_ == kMostEras || !fits) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/cpu/check/barrier_check.h"
 #include "backends/cpu/check/block_clock.h"
 #include "backends/cpu/check/launch_checks.h"
 #include "backends/cpu/check/race_check.h"
@@ -39,7 +40,7 @@ class BlockChecks {
   struct Block {
     LaunchChecks* launch = nullptr;
     uint32_t number = 0;  // in the grid
-    uint32_t thread_count = 0, block_count = 0;
+    uint32_t thread_count = 0;
     AddressRange shared;
     AddressRange scratch, params;  // memory that no two threads share, or that never changes
   };
@@ -47,6 +48,7 @@ class BlockChecks {
   void begin(const Block& block);
 
   BlockClock& clock() { return clock_; }
+  BarrierCheck& barriers() { return barriers_; }
   /// Tests accesses for races, before they are made.
   void note_access(const AccessReport& report);
   /// Tests an access of one thread, of any size.
@@ -84,6 +86,7 @@ class BlockChecks {
   void release(const AccessReport& report, uint32_t lane);
 
   BlockClock clock_;
+  BarrierCheck barriers_;
   Block block_;
   std::unique_ptr<ShadowPiece> shared_;
   uint64_t shared_shadow_bytes_ = 0;

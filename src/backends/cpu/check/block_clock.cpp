@@ -11,12 +11,11 @@ namespace km::cpu {
 using simt::kWarpLanes;
 using simt::MemoryScope;
 
-void BlockClock::begin(uint32_t block, uint32_t thread_count, uint32_t block_count) {
+void BlockClock::begin(uint32_t block, uint32_t thread_count) {
   KM_ASSERT(thread_count != 0 && thread_count <= kWarps * kWarpLanes,
             "a block has no threads, or more than it may have");
   block_ = block;
   thread_count_ = thread_count;
-  block_count_ = block_count;
   tick_ = 1;
   barrier_tick_ = 0;
   warp_ticks_ = {};
@@ -78,9 +77,8 @@ bool BlockClock::is_ordered_for_warp(const AccessRecord& access, const AccessRec
 bool BlockClock::knows(const Knowledge* known, const AccessRecord& access) const {
   if (known == nullptr) return false;
   const auto readers = static_cast<Readers>(access.readers);
-  // Which blocks have read is no longer known, so a thread that has heard of all is believed.
-  if (readers == Readers::several_blocks) return known->block_count() + 1 >= block_count_;
-  if (readers != Readers::one) return known->covers_block(access.block, access.tick);
+  // Which threads have read is no longer known, so one that has heard of any of them is believed.
+  if (readers != Readers::one) return known->covers_any(access.block, access.tick);
   return known->covers(access.block, static_cast<uint32_t>(access.thread), access.tick);
 }
 
@@ -175,6 +173,16 @@ void BlockClock::sync_warp(uint32_t warp, uint32_t lanes) {
   }
   for (uint32_t left = lanes & all; left != 0; left &= left - 1) {
     (*ticks)[static_cast<uint32_t>(std::countr_zero(left))] = met;
+  }
+}
+
+void BlockClock::exchange(uint32_t warp, uint32_t lanes) {
+  if (threads_.empty()) return;
+  Thread met;
+  carry_fences(warp, lanes, &met);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t index = warp * kWarpLanes + static_cast<uint32_t>(std::countr_zero(left));
+    if (index < thread_count_) threads_[index].acquired = met.acquired;
   }
 }
 

@@ -17,7 +17,7 @@ namespace km::cpu {
 class BlockClock {
  public:
   /// Begins a block of the grid.
-  void begin(uint32_t block, uint32_t thread_count, uint32_t block_count);
+  void begin(uint32_t block, uint32_t thread_count);
 
   uint32_t block() const { return block_; }
   uint32_t now() const { return tick_; }
@@ -42,6 +42,10 @@ class BlockClock {
   void open(uint32_t barrier, bool is_whole_block);
   /// bar.warp.sync: lanes of a warp have met.
   void sync_warp(uint32_t warp, uint32_t lanes);
+
+  /// Lanes of a warp exchange values. That orders nothing that they did, but what one of them has
+  /// acquired from others is known to all: CUDA's own headers rely on it.
+  void exchange(uint32_t warp, uint32_t lanes);
 
   // ---- Fences, releases and acquires.
   void fence(uint32_t thread, simt::MemoryScope scope);
@@ -78,7 +82,7 @@ class BlockClock {
   void meet(uint32_t arrived, uint32_t waiting);
   bool knows_in_block(const AccessRecord& access, uint32_t thread) const;
 
-  uint32_t block_ = 0, thread_count_ = 0, block_count_ = 0;
+  uint32_t block_ = 0, thread_count_ = 0;
   uint32_t tick_ = 1;
   uint32_t barrier_tick_ = 0;                              // of the last barrier of the whole block
   std::array<uint32_t, kWarps> warp_ticks_{};              // when all lanes of a warp last met

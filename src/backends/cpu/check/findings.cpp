@@ -41,6 +41,7 @@ std::string source_line(const std::string& position) {
   for (long number = 0; number < wanted; ++number) {
     if (!std::getline(lines, line)) return {};
   }
+  if (line.ends_with('\r')) line.pop_back();
   return printable_name(line);
 }
 

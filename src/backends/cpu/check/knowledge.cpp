@@ -6,6 +6,7 @@ namespace km::cpu {
 namespace {
 
 constexpr uint64_t kThreadBits = 16;
+constexpr size_t kMostThreads = 4096;  // of which one list has entries
 
 }  // namespace
 
@@ -50,15 +51,14 @@ bool Knowledge::covers(uint32_t block, uint32_t thread, uint32_t tick) const {
   return covers_block(block, tick) || tick < tick_of(uint64_t{block} << kThreadBits | (thread + 1));
 }
 
-uint32_t Knowledge::block_count() const {
-  uint32_t count = 0;
-  uint64_t last = UINT64_MAX;
-  for (const Entry& each : entries_) {
-    if (each.who >> kThreadBits == last) continue;
-    last = each.who >> kThreadBits;
-    ++count;
-  }
-  return count;
+bool Knowledge::covers_any(uint32_t block, uint32_t tick) const {
+  const uint64_t first = uint64_t{block} << kThreadBits;
+  const auto begin =
+      std::lower_bound(entries_.begin(), entries_.end(), first,
+                       [](const Entry& each, uint64_t key) { return each.who < key; });
+  return std::any_of(begin, entries_.end(), [&](const Entry& each) {
+    return each.who >> kThreadBits == block && tick < each.tick;
+  });
 }
 
 void Knowledge::simplify() {
@@ -75,6 +75,19 @@ void Knowledge::simplify() {
     }
     return each.tick <= whole;
   });
+  if (entries_.size() > kMostThreads) keep_blocks();
+}
+
+/// Says of each block what is known of the thread of which most is. That hides races, but lists of
+/// all threads of a grid, which each atomic would copy, would take minutes.
+void Knowledge::keep_blocks() {
+  std::vector<Entry> blocks;
+  for (const Entry& each : entries_) {
+    const uint64_t block = each.who >> kThreadBits << kThreadBits;
+    if (blocks.empty() || blocks.back().who != block) blocks.push_back({block, 0});
+    blocks.back().tick = std::max(blocks.back().tick, each.tick);
+  }
+  entries_ = std::move(blocks);
 }
 
 SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b) {

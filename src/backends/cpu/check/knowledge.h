@@ -24,8 +24,8 @@ class Knowledge {
   bool covers(uint32_t block, uint32_t thread, uint32_t tick) const;
   /// True if all accesses of the block up to this time are known.
   bool covers_block(uint32_t block, uint32_t tick) const;
-  /// The number of blocks of which anything is known.
-  uint32_t block_count() const;
+  /// True if that is known of any of the block's threads.
+  bool covers_any(uint32_t block, uint32_t tick) const;
   bool is_empty() const { return entries_.empty(); }
   /// Removes what is known of threads if as much is known of their blocks.
   void simplify();
@@ -37,6 +37,7 @@ class Knowledge {
     uint32_t tick;
   };
   void add(uint64_t who, uint32_t tick);
+  void keep_blocks();
   uint32_t tick_of(uint64_t who) const;
 
   std::vector<Entry> entries_;  // in the order of `who`

@@ -12,6 +12,12 @@ uint32_t next_era() {
 
 }  // namespace
 
+Race::Distance Race::distance() const {
+  if (before.block != now.block || before.who() == Readers::several_blocks) return Distance::grid;
+  const bool is_one_warp = before.thread / simt::kWarpLanes == now.thread / simt::kWarpLanes;
+  return is_one_warp && before.who() != Readers::block ? Distance::warp : Distance::block;
+}
+
 LaunchChecks::LaunchChecks(uint8_t tools) : tools_(tools), era_(next_era()) {}
 
 void LaunchChecks::note(const Race& race) {
@@ -22,9 +28,14 @@ void LaunchChecks::note(const Race& race) {
   const std::lock_guard lock(mutex_);
   Race& kept = races_.try_emplace(key, race).first->second;
   ++kept.count;
+  if (race.distance() <= kept.distance()) return;
+  const uint64_t count = kept.count;
+  kept = race;
+  kept.count = count;
 }
 
 void LaunchChecks::note(const Invalid& invalid) {
+  invalid_count_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   const std::pair<uint32_t, uint8_t> key{static_cast<uint32_t>(invalid.access.line), invalid.kind};
   ++invalid_.try_emplace(key, invalid).first->second.count;
@@ -35,6 +46,19 @@ std::vector<LaunchChecks::Invalid> LaunchChecks::invalid() const {
   std::vector<Invalid> all;
   all.reserve(invalid_.size());
   for (const auto& [key, invalid] : invalid_) all.push_back(invalid);
+  return all;
+}
+
+void LaunchChecks::note(const Misuse& misuse) {
+  const std::lock_guard lock(mutex_);
+  ++misuses_.try_emplace({misuse.line, misuse.other_line, misuse.kind}, misuse).first->second.count;
+}
+
+std::vector<Misuse> LaunchChecks::misuses() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Misuse> all;
+  all.reserve(misuses_.size());
+  for (const auto& [key, misuse] : misuses_) all.push_back(misuse);
   return all;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,6 +25,25 @@ struct Race {
   bool is_same_value = false;  // both write the same value
   uint64_t offset = 0;
   uint64_t count = 0;  // how often it was seen
+
+  /// The threads of a race: those of one warp, of one block, or of different blocks.
+  enum class Distance : uint8_t { warp, block, grid };
+  Distance distance() const;
+};
+
+/// A barrier or a warp operation that is used as it must not be.
+struct Misuse {
+  enum Kind : uint8_t {
+    ended_threads,  // a barrier of the block opens though some threads have ended
+    other_place,    // threads of a block are at different barriers, which happen to be one
+    other_count,    // threads say different counts
+    part_of_warp,   // a count that is no multiple of a warp
+    stranger        // a thread is not in the member mask that it gives
+  } kind = ended_threads;
+  uint32_t line = 0, thread = 0, block = 0;
+  uint32_t other_line = 0, other_thread = 0;  // 0: there is no other
+  uint32_t arrived = 0, expected = 0;         // threads
+  uint64_t count = 0;
 };
 
 /// Shared by the threads that run the launch.
@@ -39,7 +59,8 @@ class LaunchChecks {
   AddressRange unused() const {
     return {reinterpret_cast<uint64_t>(unused_.data()), unused_.size()};
   }
-  /// Notes a race. Races of the same two lines count as one, of which the first is kept.
+  /// Notes a race. Races of the same two lines count as one, of which the first is kept whose
+  /// threads are farthest apart.
   void note(const Race& race);
   /// An access to memory that the launch does not have, a misaligned one, or a read of what nothing
   /// has written.
@@ -52,8 +73,20 @@ class LaunchChecks {
   };
   /// Notes an invalid access. Those of one line count as one, of which the first is kept.
   void note(const Invalid& invalid);
+  /// True as long as few stores had to be waited for.
+  bool may_wait() { return waits_.fetch_add(1, std::memory_order_relaxed) < 1000; }
+  /// True if there were so many invalid accesses that the launch should end: loops whose bounds
+  /// were read from somewhere else would make them for hours.
+  bool has_too_many_invalid() const {
+    constexpr uint64_t kMost = 1'000'000;
+    return invalid_count_.load(std::memory_order_relaxed) > kMost;
+  }
   /// The invalid accesses that were noted.
   std::vector<Invalid> invalid() const;
+  /// Notes a misuse. Those of the same lines count as one, of which the first is kept.
+  void note(const Misuse& misuse);
+  /// The misuses that were noted.
+  std::vector<Misuse> misuses() const;
   /// The races that were noted.
   std::vector<Race> races() const;
 
@@ -64,9 +97,11 @@ class LaunchChecks {
   const uint8_t tools_;
   const uint32_t era_;
   ReleaseTable releases_;
+  std::atomic<uint64_t> invalid_count_{0}, waits_{0};
   mutable std::mutex mutex_;
   std::map<Key, Race> races_;
   std::map<std::pair<uint32_t, uint8_t>, Invalid> invalid_;  // by line and kind
+  std::map<Key, Misuse> misuses_;                            // by both lines and kind
 };
 
 }  // namespace km::cpu

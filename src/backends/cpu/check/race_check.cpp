@@ -15,11 +15,12 @@ bool is_atomic(const AccessRecord& access) {
   return access.kind == static_cast<uint64_t>(simt::AccessKind::atomic);
 }
 
-/// Makes one record of two reads. It has of the properties that spare a race only those of both.
+/// Makes one record of two reads. It has the properties that spare a race of either: a strong read
+/// of one thread must not stand for a plain one that another has made.
 void merge(AccessRecord& kept, const AccessRecord& now, Readers who) {
-  const bool strong = kept.strong != 0 && now.strong != 0;
-  const bool repeated = kept.repeated != 0 && now.repeated != 0;
-  const uint64_t scope = std::min<uint64_t>(kept.scope, now.scope);
+  const bool strong = kept.strong != 0 || now.strong != 0;
+  const bool repeated = kept.repeated != 0 || now.repeated != 0;
+  const uint64_t scope = std::max<uint64_t>(kept.scope, now.scope);
   kept = now;
   kept.readers = static_cast<uint64_t>(who);
   kept.strong = strong;

@@ -42,20 +42,10 @@ FindingPlace place_of(const AccessRecord& access, uint32_t size_bytes, const Lau
   return place;
 }
 
-/// The threads of a race: those of one warp, of one block, or of different blocks.
-enum class Distance { warp, block, grid };
-
-Distance distance_of(const Race& race) {
-  if (race.before.block != race.now.block) return Distance::grid;
-  const auto readers = static_cast<Readers>(race.before.readers);
-  if (readers == Readers::several_blocks) return Distance::grid;
-  const bool one_warp = race.before.thread / kWarpLanes == race.now.thread / kWarpLanes;
-  return one_warp && readers != Readers::block ? Distance::warp : Distance::block;
-}
-
 /// The synchronisation that would order the two accesses.
 std::string advice_for(const Race& race, bool is_one_place) {
-  const Distance distance = distance_of(race);
+  using Distance = Race::Distance;
+  const Distance distance = race.distance();
   std::string advice;
   if (is_one_place) advice = "Use an atomic if all of these threads shall update this memory. ";
   if (distance == Distance::grid) {
@@ -100,7 +90,7 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
   constexpr const char* kThreads[] = {"lanes of one warp", "threads of one block",
                                       "threads of different blocks"};
   const std::string memory = race.is_shared ? "shared" : "global";
-  finding.message = std::string(kThreads[static_cast<int>(distance_of(race))]) +
+  finding.message = std::string(kThreads[static_cast<int>(race.distance())]) +
                     (race.is_same_value ? " write the same value to " : " access ") + memory +
                     " memory without an order between them";
   finding.place = place_of(race.now, race.access_bytes, run);
@@ -155,6 +145,59 @@ Finding finding_of(const LaunchChecks::Invalid& invalid, const LaunchRun& run,
   return finding;
 }
 
+/// The text of a misuse: its kind, a sentence, and what to do.
+struct MisuseText {
+  const char *kind, *message, *advice;
+};
+MisuseText text_of(Misuse::Kind kind) {
+  switch (kind) {
+    case Misuse::ended_threads:
+      return {"ended-threads", "a barrier of the block that some threads never reach",
+              "Let all threads come to each __syncthreads(): no return before it, no condition "
+              "around it."};
+    case Misuse::other_place:
+      return {
+          "divergent-barrier", "threads of one block wait at different barriers",
+          "__syncthreads() must be reached by all threads of the block at one place: take it out "
+          "of the condition."};
+    case Misuse::other_count:
+      return {"different-counts", "threads arrive at one barrier with different thread counts",
+              "Give the same count in all threads."};
+    case Misuse::part_of_warp:
+      return {"bad-count", "the thread count of a barrier is no multiple of 32",
+              "Barriers count whole warps: round the count up."};
+    case Misuse::stranger:
+      break;
+  }
+  return {"bad-mask", "a thread is not in the member mask that it gives",
+          "Name in the mask all lanes that come to the operation, such as by __activemask() before "
+          "the branch, or 0xffffffff if all do."};
+}
+
+Finding finding_of(const Misuse& misuse, const LaunchRun& run) {
+  const MisuseText text = text_of(misuse.kind);
+  Finding finding;
+  finding.tool = "sync";
+  finding.kind = text.kind;
+  finding.kernel = run.unit->kernel_name();
+  finding.message = text.message;
+  if (misuse.kind == Misuse::ended_threads) {
+    finding.message += " (" + std::to_string(misuse.arrived) + " of " +
+                       std::to_string(misuse.expected) + " arrive)";
+  }
+  finding.advice = text.advice;
+  const char* const what = misuse.kind == Misuse::stranger ? "warp operation" : "wait";
+  const auto place = [&](uint32_t line, uint32_t thread) {
+    return FindingPlace{what, run.unit->position_of(0, line),
+                        index_text(run.record.grid, misuse.block),
+                        index_text(run.record.block, thread)};
+  };
+  finding.place = place(misuse.line, misuse.thread);
+  if (misuse.other_line != 0) finding.other = place(misuse.other_line, misuse.other_thread);
+  finding.count = misuse.count;
+  return finding;
+}
+
 const char* kind_of_fault(km_status status) {
   switch (status) {
     case KM_ERROR_ILLEGAL_ADDRESS:
@@ -177,6 +220,13 @@ const char* kind_of_fault(km_status status) {
 }  // namespace
 
 void report_checks(const LaunchRun& run, const Allocations& allocations) {
+  for (const Misuse& misuse : run.checks->misuses()) {
+    const Finding finding = finding_of(misuse, run);
+    // Compilers copy a barrier, such as where they unroll a loop: it stays one in the source.
+    const bool is_copy =
+        misuse.kind == Misuse::other_place && source_of(finding.place) == source_of(finding.other);
+    if (!is_copy) Findings::instance().add(finding);
+  }
   for (const LaunchChecks::Invalid& invalid : run.checks->invalid()) {
     Findings::instance().add(finding_of(invalid, run, allocations));
   }

@@ -75,14 +75,19 @@ Status load_checks(Config* config) {
   std::istringstream list(*text);
   for (std::string tool; std::getline(list, tool, ',');) {
     const bool all = tool == "all";
-    if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "same-value") {
+    if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "sync" &&
+        tool != "same-value") {
       return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "KM_CHECK names the tool '%s': give memory, init, race or all",
+                        "KM_CHECK names the tool '%s': give memory, init, race, sync or all",
                         tool.c_str());
     }
     if (all || tool == "memory") {
       config->reports_faults = true;
       config->check_tools |= simt::check_tool::kMemory;
+    }
+    if (all || tool == "sync") {
+      config->reports_faults = true;
+      config->check_tools |= simt::check_tool::kSync;
     }
     if (all || tool == "init") config->check_tools |= simt::check_tool::kInit;
     if (all || tool == "race" || tool == "same-value") {

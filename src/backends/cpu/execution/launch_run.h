@@ -51,7 +51,6 @@ inline BlockChecks::Block checked_block(const LaunchRun& launch, const simt::Blo
   block.launch = launch.checks.get();
   block.number = index[0] + record.grid[0] * (index[1] + record.grid[1] * index[2]);
   block.thread_count = record.block[0] * record.block[1] * record.block[2];
-  block.block_count = record.grid[0] * record.grid[1] * record.grid[2];
   block.shared.size_bytes = launch.shared_bytes;
   block.params = {reinterpret_cast<uint64_t>(record.params), launch.param_bytes};
   return block;

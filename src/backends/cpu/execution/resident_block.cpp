@@ -82,6 +82,7 @@ void ResidentBlock::begin_checks(const BlockChecks::Block& block) {
 /// Threads of one cluster meet at its barrier, which is open for all blocks when it opens for one.
 void ResidentBlock::open_checked(uint32_t barrier, uint32_t expected) {
   checks_->clock().open(barrier, expected == 0 || expected >= thread_count_);
+  checks_->barriers().open(barrier);
   if (barrier == simt::kClusterBarrier && cluster_ != nullptr) {
     checks_->clock().learn(cluster_->known());
   }

@@ -25,12 +25,13 @@ void with_checks(const simt::BlockState* state, const Action& action) {
 
 }  // namespace
 
-uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t lanes,
-                       const simt::AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
-                       uint64_t* out_range) {
+KM_NO_SANITIZE uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t lanes,
+                                      const simt::AccessNote* note, uint64_t held_bytes,
+                                      uint64_t extent_bytes, uint64_t* out_range) {
   Executor& executor = *static_cast<Executor*>(state->host);
   AddressRange range;
   uint32_t invalid = 0;
+  uint64_t last_invalid = 0;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint64_t address = addresses[lane];
@@ -44,10 +45,16 @@ uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t la
       }
     }
     invalid |= uint32_t{1} << lane;
+    last_invalid = address;
     addresses[lane] = executor.launch().checks->unused().begin;
     with_checks(state, [&](BlockChecks& checks) {
       checks.note_invalid({address, state->first_thread + lane, note, is_misaligned});
     });
+  }
+  if (invalid != 0 && executor.launch().checks->has_too_many_invalid()) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(invalid));
+    executor.raise(simt::FaultKind::illegal_address, 0, last_invalid, note->size_bytes,
+                   state->first_thread + lane, note->line);
   }
   const bool fits = invalid == 0 && extent_bytes <= range.size_bytes;
   out_range[0] = fits ? range.begin : UINT64_MAX;
@@ -90,9 +97,33 @@ void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope) {
   });
 }
 
-void report_warp_sync(simt::BlockState* state, uint32_t lanes) {
+void report_barrier(simt::BlockState* state, uint32_t lanes, uint32_t id, uint32_t thread_count,
+                    uint32_t line) {
   with_checks(state, [&](BlockChecks& checks) {
-    checks.clock().sync_warp(state->first_thread / simt::kWarpLanes, lanes);
+    checks.barriers().arrive({id, thread_count, line, state->first_thread, lanes});
+  });
+}
+
+void report_members(simt::BlockState* state, const uint32_t* members, uint32_t lanes,
+                    uint32_t line) {
+  with_checks(state, [&](BlockChecks& checks) {
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+      if ((members[lane] >> ((state->first_thread + lane) % simt::kWarpLanes) & 1) != 0) continue;
+      checks.barriers().note_stranger(state->first_thread + lane, line);
+    }
+  });
+}
+
+void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders) {
+  with_checks(state, [&](BlockChecks& checks) {
+    const uint32_t first = state->first_thread, warp = first / simt::kWarpLanes;
+    lanes <<= first % simt::kWarpLanes;
+    if (orders != 0) {
+      checks.clock().sync_warp(warp, lanes);
+    } else {
+      checks.clock().exchange(warp, lanes);
+    }
   });
 }
 

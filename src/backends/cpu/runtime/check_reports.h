@@ -15,7 +15,11 @@ void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uin
 void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                     const simt::AccessNote* note);
 void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope);
-void report_warp_sync(simt::BlockState* state, uint32_t lanes);
+void report_barrier(simt::BlockState* state, uint32_t lanes, uint32_t id, uint32_t thread_count,
+                    uint32_t line);
+void report_members(simt::BlockState* state, const uint32_t* members, uint32_t lanes,
+                    uint32_t line);
+void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders);
 /// Forgets what is known of memory that a thread has got from the heap for kernels.
 void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes);
 

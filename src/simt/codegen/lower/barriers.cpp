@@ -17,7 +17,7 @@ void lower_fence(CodeBuilder& builder, const Inst& inst) {
 }
 
 void lower_barrier(CodeBuilder& builder, const Plan& plan, LaunchFrame& frame, Values& values,
-                   const Inst& inst) {
+                   AccessReports& reports, const Inst& inst) {
   llvm::IRBuilder<>& b = builder.ir();
   const auto& ptx = *inst.ptx;
   const bool reduces = ptx.has(Modifier::red);
@@ -41,6 +41,7 @@ void lower_barrier(CodeBuilder& builder, const Plan& plan, LaunchFrame& frame, V
       if (last > first + 1)
         expected = values.operand(inst, ptx.operands[first + 1], Type::u32, false, false);
     }
+    reports.report_barrier(inst, id, expected);
     llvm::Value* start = b.CreateLoad(b.getInt32Ty(), frame.first_thread());
     llvm::Value* left = b.CreateSub(frame.block_threads(), start);
     llvm::Value* here =

@@ -50,6 +50,11 @@ void Lowering::begin_block() {
 }
 
 void Lowering::lower(const Inst& inst) {
+  if (checks_.reports().has_sync() && has_member_mask(*inst.ptx)) {
+    const ptx::Operand& members = inst.ptx->operands[inst.ptx->operand_count - 1];
+    checks_.reports().report_members(inst,
+                                     values_.operand(inst, members, ptx::Type::u32, false, false));
+  }
   switch (ptx::family_of(*inst.ptx)) {
     case Family::move:
       return computations_.lower_mov(inst);
@@ -68,15 +73,16 @@ void Lowering::lower(const Inst& inst) {
       return mbarriers_.lower_mbarrier(inst);
     case Family::barrier:
       if (is_barrier(*inst.ptx)) {
-        lower_barrier(builder_, code_plan_.base, frame_, values_, inst);
+        lower_barrier(builder_, code_plan_.base, frame_, values_, checks_.reports(), inst);
       } else if (inst.ptx->has(ptx::Modifier::warp)) {  // lanes run in step
-        checks_.reports().report_warp_sync(warp_.participants());
+        checks_.reports().report_warp_sync(warp_.participants(), true);
       }
       return;
     case Family::fence:
       checks_.reports().report_fence(inst);
       return lower_fence(builder_, inst);
     case Family::warp:
+      checks_.reports().report_warp_sync(warp_.participants(), false);
       return warp_.lower(inst);
     case Family::tensor:
       return TensorCopies(builder_, code_plan_, frame_, values_, addresses_, checks_, mbarriers_)

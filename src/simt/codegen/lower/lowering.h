@@ -34,6 +34,8 @@ class Lowering {
   Prefetcher& prefetcher() { return prefetcher_; }
   /// The lowering of warp operations, whose participants mode c sets.
   WarpOperations& warp() { return warp_; }
+  /// The reports for the checker.
+  AccessReports& reports() { return checks_.reports(); }
   /// The lowering of calls, which needs the mode's way to end lanes.
   Calls& calls() { return calls_; }
 

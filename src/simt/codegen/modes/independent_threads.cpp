@@ -256,6 +256,7 @@ void IndependentThreads::emit_barrier(uint32_t index) {
     if (ptx.has(Modifier::and_)) lanes = b_.CreateNot(lanes);
     predicates = b_.CreateAnd(builder_.bits_of(lanes), mask_bits());
   }
+  lowering_.reports().report_barrier(inst, id, expected);
   const bool waits = !ptx.has(Modifier::arrive);
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(

@@ -303,7 +303,7 @@ void RegionCode::emit_barrier_end(uint32_t index) {
   const Inst& barrier = block.insts.back();
   builder_.set_location(barrier.ptx);
   if (!plan_.splits_at_barriers) {
-    lower_barrier(builder_, plan_, frame_, values_, barrier);
+    lower_barrier(builder_, plan_, frame_, values_, lowering_.reports(), barrier);
     contribute(index, 0, mask());
     b_.CreateBr(target_of(step.next[0]));
     return;

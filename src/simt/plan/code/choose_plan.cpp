@@ -126,7 +126,7 @@ bool orders_threads(const ptx::Instruction& instruction) {
 /// of a whole block would hide.
 Mode least_mode(const Kernel& kernel, const Variant& variant) {
   const auto& code = kernel.function->code;
-  const bool follows = (variant.tools & check_tool::kRace) != 0 &&
+  const bool follows = (variant.tools & (check_tool::kRace | check_tool::kSync)) != 0 &&
                        std::any_of(code.begin(), code.end(), orders_threads);
   return follows ? std::max(variant.least_mode, Mode::fibers) : variant.least_mode;
 }

@@ -58,8 +58,13 @@ struct CheckRuntime {
                          const AccessNote* note);
   /// A fence of `lanes`; `scope` is a MemoryScope.
   void (*report_fence)(BlockState*, uint32_t lanes, uint32_t scope);
-  /// bar.warp.sync: `lanes` have met.
-  void (*report_warp_sync)(BlockState*, uint32_t lanes);
+  /// `lanes` arrive at a barrier of the block, before they do.
+  void (*report_barrier)(BlockState*, uint32_t lanes, uint32_t id, uint32_t thread_count,
+                         uint32_t line);
+  /// `lanes` take part in a warp operation with these member masks, one for each of all lanes.
+  void (*report_members)(BlockState*, const uint32_t* members, uint32_t lanes, uint32_t line);
+  /// bar.warp.sync: `lanes` have met. If `orders` is 0 they have exchanged values only.
+  void (*report_warp_sync)(BlockState*, uint32_t lanes, uint32_t orders);
 };
 
 }  // namespace km::simt

@@ -235,10 +235,31 @@ void AccessReports::report_fence(const Inst& inst) {
                       {frame_.state(), mask_bits(), i32(static_cast<uint32_t>(scope))});
 }
 
-void AccessReports::report_warp_sync(Value* lanes) {
-  if (!is_used()) return;
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
-  frame_.call_runtime(offsetof(CheckRuntime, report_warp_sync), type, {frame_.state(), lanes});
+void AccessReports::report_barrier(const Inst& inst, Value* id, Value* thread_count) {
+  if (!has_sync()) return;
+  auto* word = b_.getInt32Ty();
+  auto* type =
+      llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word, word}, false);
+  frame_.call_runtime(
+      offsetof(CheckRuntime, report_barrier), type,
+      {frame_.state(), mask_bits(), id, thread_count, i32(inst.ptx->location.line)});
+}
+
+void AccessReports::report_members(const Inst& inst, Value* members) {
+  if (!has_sync()) return;
+  Value* each = members->getType()->isVectorTy() ? members : splat(members);
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, word, word}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_members), type,
+                      {frame_.state(), stored(each), mask_bits(), i32(inst.ptx->location.line)});
+}
+
+void AccessReports::report_warp_sync(Value* lanes, bool orders) {
+  if ((plan_.variant.tools & check_tool::kRace) == 0) return;
+  auto* word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_warp_sync), type,
+                      {frame_.state(), lanes, i32(orders ? 1 : 0)});
 }
 
 }  // namespace km::simt

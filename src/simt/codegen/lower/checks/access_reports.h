@@ -22,7 +22,11 @@ class AccessReports : private EmitterBase {
       : EmitterBase(builder, plan), frame_(frame), addresses_(addresses) {}
 
   /// True if accesses are reported.
-  bool is_used() const { return (plan_.variant.tools & ~check_tool::kMemory) != 0; }
+  bool is_used() const {
+    return (plan_.variant.tools & (check_tool::kRace | check_tool::kInit)) != 0;
+  }
+  /// True if barriers and member masks are reported.
+  bool has_sync() const { return (plan_.variant.tools & check_tool::kSync) != 0; }
   /// An access that was found suspicious.
   struct Tested {
     llvm::AllocaInst* addresses;  // of all lanes
@@ -51,8 +55,12 @@ class AccessReports : private EmitterBase {
   void report_phase_test(const Inst& inst, const Address& barrier);
   /// Reports a fence of the active lanes.
   void report_fence(const Inst& inst);
-  /// Reports that `lanes` (bits) have met in bar.warp.sync.
-  void report_warp_sync(Value* lanes);
+  /// Reports the arrival of the active lanes at a barrier of the block.
+  void report_barrier(const Inst& inst, Value* id, Value* thread_count);
+  /// Reports the member masks (i32 for each lane, or for all) of a warp operation.
+  void report_members(const Inst& inst, Value* members);
+  /// Reports that `lanes` (bits) have met in bar.warp.sync, or have exchanged values.
+  void report_warp_sync(Value* lanes, bool orders);
 
  private:
   /// The place of an access as it is written: symbol, address register's value and offset.
