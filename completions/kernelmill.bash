@@ -72,7 +72,7 @@ _kernelmill() {
       ;;
     exec:*) _filedir ;;
     check:-*)
-      mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --same-value
+      mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --format --log-file --limit --same-value
         --devices --cc --memory --no-replace --log --trace' -- "$cur")
       ;;
     check:*) _filedir ;;

@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "tools/check/findings_file.h"
 #include "tools/check/findings_report.h"
+#include "tools/check/sanitizer_text.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/exec/exec_program.h"
@@ -35,8 +36,9 @@ class CheckCommand : public Command {
   Result<std::string> tools() const;
 
   ExecProgram program_;
-  std::string tools_ = "all", json_, sarif_;
+  std::string tools_ = "all", json_, sarif_, format_ = "text", log_;
   int error_exit_ = 1;
+  uint64_t limit_ = 100;
   bool same_values_ = false;
 };
 
@@ -49,9 +51,16 @@ CheckCommand::CheckCommand(CLI::App& app)
       ->type_name("FILE");
   parser_->add_option("--sarif", sarif_, "Write the findings to this file as SARIF 2.1.0")
       ->type_name("FILE");
-  parser_->add_option("--error-exit", error_exit_, "The exit status if something was found")
+  parser_
+      ->add_option("--error-exit", error_exit_,
+                   "The exit status if something was found; -1: the program's")
       ->type_name("N")
-      ->check(CLI::Range(0, 255));
+      ->check(CLI::Range(-1, 255));
+  parser_->add_option("--format", format_, "text, or compute-sanitizer for its words")
+      ->check(CLI::IsMember({"text", "compute-sanitizer"}));
+  parser_->add_option("--log-file", log_, "Where compute-sanitizer's words go")->type_name("FILE");
+  parser_->add_option("--limit", limit_, "Show at most so many findings (default 100)")
+      ->type_name("N");
   parser_->add_flag("--same-value", same_values_,
                     "Report unordered writes of one value by several threads too");
   program_.add_options(*parser_);
@@ -86,18 +95,26 @@ Status write(const std::string& path, const std::string& text) {
 
 Result<int> CheckCommand::check() {
   KM_ASSIGN(const std::string tools, this->tools());
-  for (const std::string* const path : {&json_, &sarif_}) {
+  for (const std::string* const path : {&json_, &sarif_, &log_}) {
     if (!path->empty()) KM_TRY(check_writable(*path));
   }
   KM_ASSIGN(const FindingsFile file, FindingsFile::create());
   KM_TRY(set_variable("KM_CHECK", tools));
   KM_TRY(set_variable("KM_CHECK_REPORT", file.path()));
+  const bool is_text = format_ == "text";
+  KM_TRY(set_variable("KM_CHECK_PRINT", is_text ? "1" : "0"));
   KM_ASSIGN(const int code, program_.run());
   KM_ASSIGN(const std::vector<ToldFinding> findings, file.read());
   KM_TRY(write(json_, json_of(findings)));
   KM_TRY(write(sarif_, sarif_of(findings)));
-  std::fputs(printable(table_of(findings)).c_str(), stderr);
-  return findings.empty() ? code : error_exit_;
+  if (is_text) {
+    std::fputs(printable(table_of(findings, limit_)).c_str(), stderr);
+  } else {
+    const std::string text = printable(sanitizer_text(findings, tools_, limit_));
+    if (log_.empty()) std::fputs(text.c_str(), stdout);
+    KM_TRY(write(log_, text));
+  }
+  return findings.empty() || error_exit_ < 0 ? code : error_exit_;
 }
 
 int CheckCommand::run() {

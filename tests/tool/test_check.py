@@ -215,6 +215,50 @@ class Check(Case):
                 self.assertTrue(place["artifactLocation"]["uri"].endswith("kernels.cu"))
                 self.assertGreater(place["region"]["startLine"], 0)
 
+    def test_findings_are_shown_up_to_a_limit(self):
+        kernels = ["race_bytes", "memory_misaligned", "race_last_block"]
+        lines = self.check(kernels=kernels).stderr.splitlines()
+        limited = self.check("--limit", "1", kernels=kernels).stderr.splitlines()
+        shown = [line for line in lines if re.match(r"  \w+ +\S+ +\d+ times", line)]
+        self.assertGreater(len(shown), 2)
+        self.assertEqual(len(lines) - len(limited), len(shown) - 1)
+
+    def sanitizer(self, *options, kernels=(), code=0):
+        return self.run_tool("exec", "--", "compute-sanitizer", *options, sys.executable, "-c",
+                             PROGRAM, str(code), *kernels)
+
+    def test_compute_sanitizer(self):
+        """A command of this name is on PATH, with NVIDIA's options, words and exit codes."""
+        for tool, kernel, text in (
+                ("memcheck", "memory_misaligned", "Invalid __global__ read of size 4 bytes"),
+                ("racecheck", "race_bytes", "Error: Race reported between Write access at "),
+                ("initcheck", "init_shared",
+                 "Uninitialized __shared__ memory read of size 4 bytes"),
+                ("synccheck", "sync_early_return",
+                 "Barrier error detected. Divergent thread(s) in block")):
+            with self.subTest(tool=tool):
+                for words in (("--tool", tool), ("-t", tool), (f"--tool={tool}",)):
+                    result = self.sanitizer(*words, kernels=[kernel], code=3)
+                    self.assertEqual(result.returncode, 3, result.stderr)
+                    self.assertTrue(result.stdout.startswith("========= COMPUTE-SANITIZER\n"))
+                    self.assertIn("========= " + text, result.stdout)
+                    self.assertIn("kernels.cu:", result.stdout)
+                result = self.sanitizer("--tool", tool, "--error-exitcode", "9", kernels=[kernel])
+                self.assertEqual(result.returncode, 9)
+                result = self.sanitizer("--tool", tool, "--error-exitcode", "9",
+                                        kernels=["sound_race_last_block"])
+                self.assertEqual(result.returncode, 0, result.stdout)
+                self.assertRegex(result.stdout, r"SUMMARY: 0 (errors|hazards)")
+
+    def test_options_of_compute_sanitizer(self):
+        result = self.sanitizer("--log-file", "log", "--print-limit", "1", "--leak-check", "full",
+                                "--target-processes", "all", kernels=["memory_misaligned"])
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertIn("========= ERROR SUMMARY: 1 error\n", self.read("log").decode())
+        result = self.sanitizer("--luck", "1")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("luck", result.stderr)
+
     def test_nothing_is_left_behind(self):
         folder = self.path("temporary")
         os.mkdir(folder)

@@ -88,11 +88,13 @@ std::string sarif_of(const std::vector<ToldFinding>& findings) {
                   {"runs", Json::array({run})}});
 }
 
-std::string table_of(const std::vector<ToldFinding>& findings) {
+std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most) {
   std::map<std::string, uint64_t> tools;
   std::string text;
+  uint64_t shown = 0;
   for (const ToldFinding& finding : findings) {
     ++tools[finding.tool];
+    if (shown++ >= most) continue;
     const ToldPlace::Source source = finding.place.source();
     char line[512];
     std::snprintf(line, sizeof line, "  %-8s %-20s %8llu times  %s, %s:%llu\n",

@@ -13,7 +13,7 @@ namespace km::tools {
 std::string json_of(const std::vector<ToldFinding>& findings);
 /// SARIF 2.1.0, which code hosts and editors show beside the source.
 std::string sarif_of(const std::vector<ToldFinding>& findings);
-/// A line for each finding and a sum, for people.
-std::string table_of(const std::vector<ToldFinding>& findings);
+/// A line for each finding, of at most `most`, and a sum, for people.
+std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most);
 
 }  // namespace km::tools

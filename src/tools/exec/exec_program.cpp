@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/cuda/compute_capability.h"
 #include "base/file/file_writer.h"
@@ -46,6 +47,12 @@ Status suggest_flag(const char* name, const std::string& flag, const char* value
   const std::string list = is_set(name) ? std::string(std::getenv(name)) + " " : "";
   if (list.find(flag) != std::string::npos) return {};
   return set_variable(name, list + flag + "=" + value);
+}
+
+/// The file of this command.
+std::string own_path() {
+  std::error_code failed;
+  return std::filesystem::read_symlink("/proc/self/exe", failed).string();
 }
 
 /// Adds `item` to a list that is separated by colons, unless it is there.
@@ -135,6 +142,8 @@ Status ExecProgram::prepare(const OwnLibraries& own, const ExecReportOwner& shar
   KM_TRY(add_to_list("LD_AUDIT", own.auditing_library(), false));
   KM_TRY(add_to_list("PATH", own.command_folder(), true));
   KM_TRY(set_variable("KM_EXEC_REPORT", shared.name()));
+  // compute-sanitizer's stand-in on PATH runs the program by this command.
+  KM_TRY(set_variable("KERNELMILL_EXEC_COMMAND", own_path()));
   // NVTX's header-only annotations load the library in this variable.
   KM_TRY(suggest_file("NVTX_INJECTION64_PATH", own.folder() + "/libnvToolsExt.so.1"));
   for (const char* const variable : {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"}) {

@@ -32,8 +32,8 @@ class BarrierCheck {
   static constexpr uint32_t kBarriers = 32;
   /// The arrivals since the barrier last opened; `first` is the first of them.
   struct Round {
-    Arrival first, other;   // `other` has another line, if its line is not 0
-    uint32_t arrived = 0;   // threads
+    Arrival first, other;  // `other` has another line, if its line is not 0
+    uint32_t arrived = 0;  // threads
   };
   void note(Misuse::Kind kind, const Arrival& at, const Arrival& other, uint32_t arrived);
 

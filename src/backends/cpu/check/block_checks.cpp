@@ -1,5 +1,7 @@
 #include "backends/cpu/check/block_checks.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -81,10 +83,15 @@ class BlockChecks::Sink final : public RaceSink {
   /// True if the memory holds the value. A store of a block that runs at the same time may have
   /// been reported and not yet made, so that one is waited for a little.
   bool holds(uint64_t address, const uint8_t* value, uint32_t size_bytes, bool may_come) const {
-    const int turns = may_come && block_.launch->may_wait() ? 2000 : 1;
+    constexpr int kSpins = 100, kTurns = 300;
+    const int turns = may_come && block_.launch->may_wait() ? kTurns : 1;
     for (int turn = 0; turn < turns; ++turn) {
       if (memcmp(reinterpret_cast<const void*>(address), value, size_bytes) == 0) return true;
-      arch::spin_hint();
+      if (turn < kSpins) {
+        arch::spin_hint();
+      } else {
+        sched_yield();  // the other thread may have lost its core between report and store
+      }
     }
     return false;
   }

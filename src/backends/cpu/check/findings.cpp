@@ -83,7 +83,8 @@ void Findings::add(const Finding& finding) {
   if (!is_new) return;
   at->second.number = all_.size();
   tell_finding(at->second.number, finding);
-  if (printed_++ < kMostPrinted) print(finding);
+  const Result<bool> prints = env_flag(EnvVar::KM_CHECK_PRINT, true);
+  if ((!prints || *prints) && printed_++ < kMostPrinted) print(finding);
 }
 
 void Findings::print(const Finding& finding) const {

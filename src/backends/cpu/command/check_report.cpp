@@ -236,8 +236,7 @@ void report_checks(const LaunchRun& run, const Allocations& allocations) {
   }
 }
 
-void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
-                  const Allocations& allocations) {
+void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error) {
   Finding finding;
   const bool is_sync = fault.deadlock;
   finding.tool = is_sync ? "sync" : "memory";
@@ -257,7 +256,6 @@ void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& e
   finding.place.thread = index_text(run.record.block, fault.thread);
   finding.address = fault.fault.address;
   finding.size_bytes = fault.size_bytes;
-  static_cast<void>(allocations);
   Findings::instance().add(finding);
 }
 

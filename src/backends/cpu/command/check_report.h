@@ -10,7 +10,6 @@ namespace km::cpu {
 /// Makes findings of the defects that the checker has noted in a launch that is over.
 void report_checks(const LaunchRun& run, const Allocations& allocations);
 /// Makes a finding of a fault that ended a launch. `message` is its error's.
-void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error,
-                  const Allocations& allocations);
+void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error);
 
 }  // namespace km::cpu

@@ -122,7 +122,9 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
     context.fail(std::move(ending.error()), &executor.kernel_thread());
   } else if (*ending == Ending::faulted) {
     Error error = describe_fault(executor.fault(), run, context.allocations());
-    if (config().reports_faults) report_fault(executor.fault(), run, error, context.allocations());
+    const uint8_t tool =
+        executor.fault().deadlock ? simt::check_tool::kSync : simt::check_tool::kMemory;
+    if ((config().check_tools & tool) != 0) report_fault(executor.fault(), run, error);
     context.fail(std::move(error), &executor.kernel_thread());
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {

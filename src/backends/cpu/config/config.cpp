@@ -82,11 +82,9 @@ Status load_checks(Config* config) {
                         tool.c_str());
     }
     if (all || tool == "memory") {
-      config->reports_faults = true;
       config->check_tools |= simt::check_tool::kMemory;
     }
     if (all || tool == "sync") {
-      config->reports_faults = true;
       config->check_tools |= simt::check_tool::kSync;
     }
     if (all || tool == "init") config->check_tools |= simt::check_tool::kInit;

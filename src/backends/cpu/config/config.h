@@ -22,7 +22,6 @@ struct Config {
   uint64_t memory_bytes = 0;                               // KM_CPU_MEMORY_MIB, 0: not set
   CheckedMemory checked = CheckedMemory::as_contexts_say;  // KM_CPU_MEMORY
   uint8_t check_tools = 0;                                 // KM_CHECK, as bits of simt::check_tool
-  bool reports_faults = false;     // KM_CHECK names memory: faults of kernels are findings
   bool check_same_values = false;  // writes of the same value are findings too
   simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
   uint32_t shapes = 6;                                    // KM_CPU_SHAPES
