@@ -692,6 +692,30 @@ KERNEL sound_race_told_by_a_shuffle(int* a, int* b, int n) {
   }
 }
 
+// Lanes that wait for each other by volatile memory do not count on being in step.
+KERNEL sound_race_lanes_in_turn(int* a, int* b, int n) {
+  __shared__ volatile int turn;
+  if (T == 0) turn = 0;
+  __syncthreads();
+  const int mine = 127 - static_cast<int>(T);
+  while (turn != mine) {
+  }
+  b[I] = mine;
+  __threadfence_block();
+  turn = mine + 1;
+}
+
+// The comparison is of a whole that is read in parts.
+KERNEL sound_race_halves_of_an_atomic(int* a, int* b, int n) {
+  unsigned long long* const whole = reinterpret_cast<unsigned long long*>(a);
+  unsigned long long assumed = 0, old = static_cast<unsigned>(a[0]) |
+                                        static_cast<unsigned long long>(a[1]) << 32;
+  do {
+    assumed = old;
+    old = atomicCAS(whole, assumed, assumed + 1);
+  } while (old != assumed);
+}
+
 // ---- Reads of what nothing has written.
 
 KERNEL init_shared(int* a, int* b, int n) {

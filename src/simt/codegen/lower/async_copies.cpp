@@ -252,13 +252,13 @@ void AsyncCopies::lower_try_cancel(const Inst& inst) {
       addresses_.address_of(inst, ptx.operands[0], space_of(kernel_, inst, ptx.operands[0]));
   checks_.check_lanes(inst, address, kChunkBytes);
   Value* to = addresses_.lanes_of(address);
-  checks_.reports().report_lanes(inst, to, kChunkBytes, AccessKind::write, mask());
   const auto answer = [](llvm::IRBuilder<>& b, Value* at) {
     auto* type = chunk_type(b, kChunkBytes);
     b.CreateAlignedStore(llvm::Constant::getNullValue(type), pointer_at(b, at),
                          llvm::Align(kChunkBytes));
   };
   if (!ptx.has(Modifier::multicast_cluster_all)) {
+    checks_.reports().report_lanes(inst, to, kChunkBytes, AccessKind::write, mask());
     for_lanes(builder_, "answer_cancel", b_.getVoidTy(), {to},
               [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
                 answer(b, lane[0]);

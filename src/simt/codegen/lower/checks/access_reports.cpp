@@ -1,5 +1,6 @@
 #include "simt/codegen/lower/checks/access_reports.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -29,7 +30,9 @@ AccessNote note_of(const Inst& inst, const MemoryAccess& access) {
   const bool store = ptx.opcode == Opcode::st;
   note.kind = atomic ? AccessKind::atomic : store ? AccessKind::write : AccessKind::read;
   note.scope = scope_of(ptx);
-  if (atomic || is_strong_access(ptx)) note.flags |= access_flag::kStrong;
+  // Loads past the caches are how older programs read what others write.
+  const bool past_caches = ptx.has(Modifier::cv) || (!store && ptx.has(Modifier::cg));
+  if (atomic || past_caches || is_strong_access(ptx)) note.flags |= access_flag::kStrong;
   if (ptx.has(Modifier::volatile_)) note.flags |= access_flag::kVolatile;
   if (ptx.has(Modifier::acquire) || ptx.has(Modifier::acq_rel)) note.flags |= access_flag::kAcquire;
   if (ptx.has(Modifier::release) || ptx.has(Modifier::acq_rel)) note.flags |= access_flag::kRelease;
@@ -66,6 +69,13 @@ bool repeats_reads(const ptx::Instruction& ptx) {
 
 }  // namespace
 
+/// Programs that spin on volatile memory mean each other's values, so that they do not count on
+/// lanes in step.
+bool AccessReports::has_spin_loop() const {
+  const auto& loops = *plan_.spin_loop;
+  return std::find(loops.begin(), loops.end(), 1) != loops.end();
+}
+
 bool AccessReports::is_repeated(const Inst& inst, const MemoryAccess& access) {
   const auto place_of = [](const Inst& of, const MemoryAccess& at) {
     const ptx::Operand& place = *at.place;
@@ -77,11 +87,21 @@ bool AccessReports::is_repeated(const Inst& inst, const MemoryAccess& access) {
     for (const BasicBlock& block : kernel_.blocks) {
       for (const Inst& each : block.insts) {
         if (!is_atomic(each) || !repeats_reads(*each.ptx)) continue;
-        repeated_->insert(place_of(each, *memory_access(kernel_, each)));
+        const MemoryAccess whole = *memory_access(kernel_, each);
+        Place part = place_of(each, whole);  // reads may be of a part of it
+        for (uint64_t i = 0; i < whole.size_bytes; ++i, ++std::get<2>(part)) {
+          repeated_->insert(part);
+        }
       }
     }
   }
   return repeated_->contains(place_of(inst, access));
+}
+
+AccessNote AccessReports::own_note(const Inst& inst, const MemoryAccess& access) const {
+  AccessNote note = note_of(inst, access);
+  if (has_spin_loop()) note.flags &= static_cast<uint8_t>(~access_flag::kVolatile);
+  return note;
 }
 
 /// The flags that say what a load is for.
@@ -136,7 +156,7 @@ void AccessReports::call_acquire(Value* addresses, const AccessNote& note) {
 void AccessReports::report_access(const Inst& inst, const Address& address) {
   const auto access = memory_access(kernel_, inst);
   if (!access || !reports(*access)) return;
-  AccessNote note = note_of(inst, *access);
+  AccessNote note = own_note(inst, *access);
   note.flags |= role_of(inst, *access);
   if (is_consecutive(address, note.size_bytes, lanes_)) note.flags |= access_flag::kConsecutive;
   call_access(addresses_.lanes_of(address), mask_bits(), note, no_values());
@@ -146,7 +166,7 @@ void AccessReports::report_store(const Inst& inst, const Address& address,
                                  std::span<Value* const> values) {
   const auto access = memory_access(kernel_, inst);
   if (!access || !reports(*access)) return;
-  AccessNote note = note_of(inst, *access);
+  AccessNote note = own_note(inst, *access);
   auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
   auto* rows = llvm::ArrayType::get(row, values.size());
   auto* memory = builder_.variable(rows, "stored");

@@ -65,8 +65,10 @@ class AccessReports : private EmitterBase {
  private:
   /// The place of an access as it is written: symbol, address register's value and offset.
   using Place = std::tuple<ptx::SymbolId, ValueId, int64_t>;
+  bool has_spin_loop() const;
 
   bool reports(const MemoryAccess& access) const;
+  AccessNote own_note(const Inst& inst, const MemoryAccess& access) const;
   uint8_t role_of(const Inst& inst, const MemoryAccess& access);
   bool is_repeated(const Inst& inst, const MemoryAccess& access);
   void call_access(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
