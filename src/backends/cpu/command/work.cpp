@@ -15,6 +15,7 @@
 #include "backends/cpu/threads/futex.h"
 #include "base/arch/float_control.h"
 #include "base/assert.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -124,7 +125,10 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
     Error error = describe_fault(executor.fault(), run, context.allocations());
     const uint8_t tool =
         executor.fault().deadlock ? simt::check_tool::kSync : simt::check_tool::kMemory;
-    if ((config().check_tools & tool) != 0) report_fault(executor.fault(), run, error);
+    if ((config().check_tools & tool) != 0) {
+      const HostMemoryNeeded needed;
+      report_fault(executor.fault(), run, error);
+    }
     context.fail(std::move(error), &executor.kernel_thread());
   } else if (*ending == Ending::stopped && context.stop_reason() == StopReason::timeout &&
              executor.fault().fault.pc != 0) {

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -57,7 +58,10 @@ bool ResidentBlock::prepare(const CodeUnit& unit, uint64_t shared_bytes, uint32_
 bool ResidentBlock::sync_cluster() {
   if (cluster_ == nullptr) return true;
   if (!waits_for_cluster_) {
-    if (is_checked_) cluster_->add_known(checks_->clock().all_known());
+    if (is_checked_) [[unlikely]] {
+      const HostMemoryNeeded needed;
+      cluster_->add_known(checks_->clock().all_known());
+    }
     cluster_round_ = cluster_->arrive();
   }
   waits_for_cluster_ = !cluster_->is_past(cluster_round_);
@@ -71,6 +75,7 @@ bool ResidentBlock::has_synced_cluster() {
 }
 
 void ResidentBlock::begin_checks(const BlockChecks::Block& block) {
+  const HostMemoryNeeded needed;  // generated code is on the stack, or soon will be
   if (!checks_) checks_ = std::make_unique<BlockChecks>();
   BlockChecks::Block own = block;
   own.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
@@ -81,6 +86,7 @@ void ResidentBlock::begin_checks(const BlockChecks::Block& block) {
 
 /// Threads of one cluster meet at its barrier, which is open for all blocks when it opens for one.
 void ResidentBlock::open_checked(uint32_t barrier, uint32_t expected) {
+  const HostMemoryNeeded needed;  // generated code is on the stack, through which nothing is thrown
   checks_->clock().open(barrier, expected == 0 || expected >= thread_count_);
   checks_->barriers().open(barrier);
   if (barrier == simt::kClusterBarrier && cluster_ != nullptr) {

@@ -314,6 +314,7 @@ bool Stream::execute_event(Command& step, Marker* marker, bool ends) {
 
 bool Stream::execute_work(Command& command, Executor* executor) {
   if (command.run.check_tools != 0 && command.kind == CommandKind::kernel) [[unlikely]] {
+    const HostMemoryNeeded needed;
     command.run.checks = std::make_unique<LaunchChecks>(command.run.check_tools);
   }
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
@@ -470,6 +471,7 @@ void Stream::end_checks(Command& front) {
       front.kind == CommandKind::graph ? front.program->step_of(front) : &front;
   if (command == nullptr || command->kind != CommandKind::kernel) return;
   if (command->run.checks == nullptr) return;
+  const HostMemoryNeeded needed;
   report_checks(command->run, context_->allocations());
   command->run.checks.reset();
 }

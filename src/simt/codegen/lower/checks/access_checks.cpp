@@ -13,7 +13,7 @@ namespace km::simt {
 using ptx::Opcode;
 using ptx::Operand;
 
-Address AccessChecks::check_access(const Inst& inst, const Address& address) {
+Address AccessChecks::check_access(const Inst& inst, Address address) {
   const MemoryAccess access = *memory_access(kernel_, inst);
   const bool goes_on = (plan_.variant.tools & check_tool::kMemory) != 0;
   if (goes_on && access.space != ptx::Space::param) return replace_invalid(inst, access, address);

@@ -44,7 +44,7 @@ class AccessChecks : private EmitterBase {
   AccessReports& reports() { return reports_; }
   /// Tests alignment and memory of a load, store or atomic. Returns the address to access, which is
   /// another one for lanes that the checker keeps from invalid memory.
-  Address check_access(const Inst& inst, const Address& address);
+  Address check_access(const Inst& inst, Address address);
   /// Tests the alignment, and in checked mode the memory, of the lanes of `lanes` (null: all).
   void check_lanes(const Inst& inst, const LaneAccess& access, Value* lanes);
   /// Tests active lanes that access `size_bytes` each, which is also the required alignment.
