@@ -440,7 +440,10 @@ class Rules {
     if (remote && it_.operands[0].kind != Kind::sink) {
       return "an arrival in another block's shared memory has no result: write '_'";
     }
-    return "";
+    // The number of pending arrivals has 20 bits in the barrier object.
+    if (it_.has(Modifier::init)) return check_range(1, 1, (1 << 20) - 1);
+    const bool counts = arrives && !it_.has(Modifier::expect_tx);
+    return counts ? check_range(2, 1, INT32_MAX) : "";
   }
 
   /// A video instruction with a second operation, or with a part of a register as its result, needs

@@ -41,6 +41,19 @@ TEST(TensorRules, Products) {
   expect_refused("wgmma.wait_group.sync.aligned -1", "operand 1 is -1");
 }
 
+TEST(TensorRules, CountsOfArrivals) {
+  EXPECT_EQ(error_of("mbarrier.init.shared.b64 [%r0], 1"), "");
+  EXPECT_EQ(error_of("mbarrier.init.shared.b64 [%r0], 1048575"), "");
+  EXPECT_EQ(error_of("mbarrier.init.shared.b64 [%r0], %r1"), "");
+  expect_refused("mbarrier.init.shared.b64 [%r0], 0", "is 0, expected 1 to 1048575");
+  expect_refused("mbarrier.init.shared.b64 [%r0], 1048576", "is 1048576, expected 1 to 1048575");
+  expect_refused("mbarrier.arrive.shared.b64 %d0, [%r0], 0", "is 0, expected 1 to");
+  expect_refused("mbarrier.arrive_drop.shared.b64 %d0, [%r0], 0", "is 0, expected 1 to");
+  expect_refused("mbarrier.arrive.shared.b64 %d0, [%r0], -1", "expected 1 to");
+  EXPECT_EQ(error_of("mbarrier.arrive.shared.b64 %d0, [%r0], 2000000"), "");
+  EXPECT_EQ(error_of("mbarrier.arrive.expect_tx.shared.b64 %d0, [%r0], 0"), "");
+}
+
 TEST(TensorRules, Copies) {
   const std::string copy = "cp.async.bulk.tensor.";
   const std::string to = ".shared::cluster.global", by = ".mbarrier::complete_tx::bytes [%r0], ";
