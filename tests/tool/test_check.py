@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import unittest
 
-from tool import SOURCE_DIR, Case
+from tool import SOURCE_DIR, TOOL, Case
 
 with open(os.path.join(SOURCE_DIR, "tests/data/check_kernels.cu"), encoding="utf-8") as source:
     KERNELS = source.read()
@@ -258,6 +260,19 @@ class Check(Case):
         result = self.sanitizer("--luck", "1")
         self.assertEqual(result.returncode, 1)
         self.assertIn("luck", result.stderr)
+
+    def test_a_program_that_is_ended_leaves_its_findings(self):
+        words = [TOOL, "check", "--json", "found.json", "--", sys.executable, "-c",
+                 PROGRAM.replace("sys.exit", "print('done', flush=True)\nimport time\n"
+                                 "time.sleep(60)\nsys.exit"), "0", "race_bytes"]
+        process = subprocess.Popen(words, cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), "done\n")
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertTrue(json.loads(self.read("found.json"))["findings"])
+        self.assertIn("of race\n", errors)
 
     def test_nothing_is_left_behind(self):
         folder = self.path("temporary")
