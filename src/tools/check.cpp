@@ -98,6 +98,9 @@ Result<int> CheckCommand::check() {
   for (const std::string* const path : {&json_, &sarif_, &log_}) {
     if (!path->empty()) KM_TRY(check_writable(*path));
   }
+  if (!log_.empty() && format_ == "text") {
+    return usage_error("--log-file is for --format compute-sanitizer");
+  }
   KM_ASSIGN(const FindingsFile file, FindingsFile::create());
   KM_TRY(set_variable("KM_CHECK", tools));
   KM_TRY(set_variable("KM_CHECK_REPORT", file.path()));

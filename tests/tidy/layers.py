@@ -192,7 +192,7 @@ ROOMS = {
                      "stream", "threads"},
         "blas": {"command", "config", "device", "stream"},
         "graph": {"blas", "command", "device", "launches", "stream", "threads"},
-        "plugin": {"config", "device", "fault", "memory", "runtime", "stream", "threads"},
+        "plugin": {"check", "config", "device", "fault", "memory", "runtime", "stream", "threads"},
     },
     "src/backends/cuda": {
         "driver": set(),

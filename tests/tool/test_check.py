@@ -72,7 +72,7 @@ class Kernels(Case):
         self.assertIn("__syncthreads()", told[8])
 
     def test_writes_of_one_value(self):
-        self.assertEqual(self.findings("sound_race_same_value", "race"), set())
+        self.assertEqual(self.findings("sound_race_same_value", "racecheck"), set())
         self.assertEqual(self.findings("sound_race_same_value", "race,same-value"),
                          {("race", "same-value-write")})
 
@@ -273,6 +273,15 @@ class Check(Case):
         self.assertEqual(process.returncode, 1, errors)
         self.assertTrue(json.loads(self.read("found.json"))["findings"])
         self.assertIn("of race\n", errors)
+
+    def test_kernels_end_before_the_program_does(self):
+        without_wait = PROGRAM.replace('call("cuCtxSynchronize")', "")
+        for _ in range(5):
+            result = self.run_tool("check", "--json", "found.json", "--", sys.executable, "-c",
+                                   without_wait, "0", "memory_misaligned")
+            self.assertEqual(result.returncode, 1, result.stderr)
+            findings = json.loads(self.read("found.json"))["findings"]
+            self.assertEqual([each["count"] for each in findings], [2 * 4 * 64])
 
     def test_nothing_is_left_behind(self):
         folder = self.path("temporary")

@@ -67,6 +67,14 @@ Status load_memory_mode(Config* config) {
                     text->c_str());
 }
 
+/// Our name of one of compute-sanitizer's tools.
+std::string own_name(const std::string& tool) {
+  if (tool == "memcheck") return "memory";
+  if (tool == "racecheck") return "race";
+  if (tool == "initcheck") return "init";
+  return tool == "synccheck" ? "sync" : tool;
+}
+
 /// The tools of KM_CHECK. All of them need kernels that test their accesses, since what they know
 /// is of memory that exists.
 Status load_checks(Config* config) {
@@ -74,6 +82,7 @@ Status load_checks(Config* config) {
   if (!text) return {};
   std::istringstream list(*text);
   for (std::string tool; std::getline(list, tool, ',');) {
+    if (tool.ends_with("check")) tool = own_name(tool);
     const bool all = tool == "all";
     if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "sync" &&
         tool != "same-value") {

@@ -32,6 +32,14 @@ Registry& registry() {
   return *made;
 }
 
+/// Locks the registry when the process exits. The exiting thread may have been interrupted
+/// anywhere, even while it held this lock, so the wait for it is bounded.
+bool lock_at_exit(std::unique_lock<std::mutex>* lock) {
+  *lock = std::unique_lock(registry().mutex, std::defer_lock);
+  for (int turn = 0; turn < kExitTurns && !lock->try_lock(); ++turn) sched_yield();
+  return lock->owns_lock();
+}
+
 }  // namespace
 
 Context* Context::make(Device* device, ThreadPool* pool) {
@@ -221,13 +229,17 @@ void Context::reset(void (*drop_queued)(std::span<Stream* const> streams)) {
   if (is_exiting()) status_.store(KM_ERROR_CONTEXT_LOST);
 }
 
+std::vector<Context*> Context::retain_all() {
+  std::unique_lock<std::mutex> lock;
+  if (!lock_at_exit(&lock)) return {};
+  for (Context* const context : registry().contexts) context->retain();
+  return registry().contexts;
+}
+
 void Context::stop_all() {
   Registry& all = registry();
-  // The exiting thread may have been interrupted anywhere, even while it held this lock, so the
-  // wait for it is bounded.
-  std::unique_lock lock(all.mutex, std::defer_lock);
-  for (int turn = 0; turn < kExitTurns && !lock.try_lock(); ++turn) sched_yield();
-  if (!lock.owns_lock()) return;
+  std::unique_lock<std::mutex> lock;
+  if (!lock_at_exit(&lock)) return;
   for (Context* context : all.contexts) {
     context->stop_.store(static_cast<uint32_t>(StopReason::exit));
     context->status_.store(KM_ERROR_CONTEXT_LOST);

@@ -131,6 +131,8 @@ class Context {
   /// when the streams are empty.
   void reset(void (*drop_queued)(std::span<Stream* const> streams));
 
+  /// The contexts that exist, each with a reference for the caller.
+  static std::vector<Context*> retain_all();
   /// Stops the work of all contexts when the process exits, within a bounded time.
   static void stop_all();
   /// Calls stop_overdue() if `context` is still alive. It may be dangling, since the caller holds
