@@ -60,7 +60,8 @@ def expected_files(version: str) -> set:
                        "libnvJitLink.so", f"libnvJitLink.so.{major}",
                        "libnvptxcompiler.so", f"libnvptxcompiler.so.{major}")),
         *(f"lib/kernelmill-{version}/cuda/bin/{name}"
-          for name in ("ptxas", "nvlink", "fatbinary", "cuobjdump", "nvidia-smi")),
+          for name in ("ptxas", "nvlink", "fatbinary", "cuobjdump", "compute-sanitizer",
+                       "nvidia-smi")),
         *(f"lib/kernelmill-{version}/cuda/{name}"
           for name in ("libcurand.so", "libcurand.so.10", "libnvidia-ml.so", "libnvidia-ml.so.1",
                        "libnvToolsExt.so", "libnvToolsExt.so.1", "libkernelmill-audit.so",
