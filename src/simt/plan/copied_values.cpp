@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "ptx/forms.h"
-
 namespace km::simt {
 namespace {
 

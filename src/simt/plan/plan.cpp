@@ -1,6 +1,12 @@
 #include "simt/plan/plan.h"
 
+#include <algorithm>
+
 namespace km::simt {
+
+bool Plan::has_spin_loop() const {
+  return std::find(spin_loop->begin(), spin_loop->end(), 1) != spin_loop->end();
+}
 
 bool Plan::is_in_spin_loop(BlockId block) const {
   const LoopForest& loops = shapes->loops;

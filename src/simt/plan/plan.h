@@ -38,6 +38,8 @@ struct Plan {
   bool has_phases() const { return mode == Mode::run_to_completion && regions.list.size() > 1; }
   /// The machine that the code is made for.
   const Machine& machine() const { return variant.machine; }
+  /// True if the kernel has a loop that waits for other threads.
+  bool has_spin_loop() const;
   /// True if the block lies in a loop that waits for other threads.
   bool is_in_spin_loop(BlockId block) const;
   /// True if the edge leads back to the header of a loop that waits for other threads. Both blocks

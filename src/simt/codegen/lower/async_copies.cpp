@@ -72,8 +72,7 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   const Address to = addresses_.address_of(inst, ptx.operands[0], Space::shared);
   const Address from = addresses_.address_of(inst, ptx.operands[1], Space::global);
   checks_.check_lanes(inst, to, size_bytes);
-  checks_.reports().report_lanes(inst, addresses_.lanes_of(to), size_bytes, AccessKind::write,
-                                 mask());
+  checks_.reports().report_lanes(inst, to, size_bytes, AccessKind::write);
   const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
   if (last > 3) {
     const bool ignores = Arithmetic::operand_type(ptx, 3) == Type::pred;
@@ -89,8 +88,7 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
     return copy_part(inst, to, from, sizes);
   }
   checks_.check_lanes(inst, from, size_bytes);
-  checks_.reports().report_lanes(inst, addresses_.lanes_of(from), size_bytes, AccessKind::read,
-                                 mask());
+  checks_.reports().report_lanes(inst, from, size_bytes, AccessKind::read);
   Access access;
   access.type = Type::b32;
   access.count = static_cast<unsigned>(size_bytes / 4);

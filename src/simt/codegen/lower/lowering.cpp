@@ -74,15 +74,17 @@ void Lowering::lower(const Inst& inst) {
     case Family::barrier:
       if (is_barrier(*inst.ptx)) {
         lower_barrier(builder_, code_plan_.base, frame_, values_, checks_.reports(), inst);
-      } else if (inst.ptx->has(ptx::Modifier::warp)) {  // lanes run in step
+      } else if (checks_.reports().has_race() && inst.ptx->has(ptx::Modifier::warp)) {
         checks_.reports().report_warp_sync(warp_.participants(), true);
-      }
+      }  // bar.warp.sync needs no code of its own: lanes run in step
       return;
     case Family::fence:
       checks_.reports().report_fence(inst);
       return lower_fence(builder_, inst);
     case Family::warp:
-      checks_.reports().report_warp_sync(warp_.participants(), false);
+      if (checks_.reports().has_race()) {
+        checks_.reports().report_warp_sync(warp_.participants(), false);
+      }
       return warp_.lower(inst);
     case Family::tensor:
       return TensorCopies(builder_, code_plan_, frame_, values_, addresses_, checks_, mbarriers_)

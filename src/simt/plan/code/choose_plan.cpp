@@ -55,11 +55,6 @@ Status plan_independent_threads(const ProgramImpl& program, const AnalysedKernel
   return {};
 }
 
-bool has_spin_loop(const Classification& classification) {
-  const auto& loops = classification.spin_loop;
-  return std::find(loops.begin(), loops.end(), 1) != loops.end();
-}
-
 /// True if the function has shared bodies, to which calls jump, and a stack: its lanes soon have
 /// different positions in the code.
 bool is_recursive(const Kernel& kernel) {
@@ -167,7 +162,7 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
   }
   if (classification.mode == Mode::independent_threads) return false;
   plan.mode = classification.mode;
-  plan.waits = has_spin_loop(classification);
+  plan.waits = plan.has_spin_loop();
   plan.lanes = options.lanes;
   plan.packets = static_cast<uint32_t>((threads + plan.lanes - 1) / plan.lanes);
   const Kernel& kernel = *plan.kernel;

@@ -18,7 +18,6 @@ constexpr uint8_t kStrong = 1;        // relaxed, volatile, acquire, release or 
 constexpr uint8_t kVolatile = 2;      // ld.volatile or st.volatile, whatever the rest says
 constexpr uint8_t kAcquire = 4;       // it also acquires
 constexpr uint8_t kRelease = 8;       // it also releases
-constexpr uint8_t kHasValues = 16;    // a store that passes what it stores
 constexpr uint8_t kConsecutive = 32;  // each lane's address is the one before plus the size
 constexpr uint8_t kRepeated = 64;     // a read that an atomic compare or minimum then repeats
 constexpr uint8_t kCopied = 128;      // a read of what is only stored again
@@ -46,7 +45,7 @@ struct CheckRuntime {
                             const AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
                             uint64_t* out_range);
   /// Called before `lanes` access memory at `addresses`. `values` has the elements that a store
-  /// with kHasValues writes: element i of lane l is at number i * lane_count + l.
+  /// writes, element i of lane l at number i * lane_count + l; null for other accesses.
   void (*report_access)(BlockState*, const uint64_t* addresses, uint32_t lanes,
                         const AccessNote* note, const void* values, uint32_t lane_count);
   /// Like report_access() for accesses whose sizes differ between lanes; a size may be 0.

@@ -105,8 +105,7 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
   // GPUs.
   if (ptx.has(Modifier::inval)) return;
   if (ptx.has(Modifier::init)) {
-    checks_.reports().report_lanes(inst, addresses_.lanes_of(at), kBarrierBytes, AccessKind::write,
-                                   mask());
+    checks_.reports().report_lanes(inst, at, kBarrierBytes, AccessKind::write);
   } else {
     checks_.reports().report_arrival(inst, at);
   }

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 
+#include "base/assert.h"
 #include "simt/analysis/memory/memory_access.h"
+#include "simt/plan/memory/lane_runs.h"
 
 namespace km::simt {
 
@@ -39,20 +41,16 @@ AccessNote note_of(const Inst& inst, const MemoryAccess& access) {
   return note;
 }
 
-/// True if it is known that each lane's address follows the one before.
-bool is_consecutive(const Address& address, uint64_t size_bytes, uint32_t lanes) {
-  if (address.offsets == nullptr || address.ok != nullptr) return false;
-  for (uint32_t l = 0; l < lanes; ++l) {
-    if ((*address.offsets)[l] != static_cast<int64_t>(size_bytes * l)) return false;
-  }
-  return true;
-}
-
-/// Constants and parameters never change, and a thread's local memory is its own.
-bool AccessReports::reports(const MemoryAccess& access) const {
-  if (!is_used()) return false;
-  return access.space == ptx::Space::global || access.space == ptx::Space::shared ||
-         access.space == ptx::Space::generic;
+/// The access of an instruction, if it is reported: constants and parameters never change, and a
+/// thread's local memory is its own.
+std::optional<MemoryAccess> AccessReports::reported(const Inst& inst) const {
+  if (!is_used()) return std::nullopt;
+  const std::optional<MemoryAccess> access = memory_access(kernel_, inst);
+  if (!access) return std::nullopt;
+  const bool is_watched = access->space == ptx::Space::global ||
+                          access->space == ptx::Space::shared ||
+                          access->space == ptx::Space::generic;
+  return is_watched ? access : std::nullopt;
 }
 
 namespace {
@@ -68,13 +66,6 @@ bool repeats_reads(const ptx::Instruction& ptx) {
 }
 
 }  // namespace
-
-/// Programs that spin on volatile memory mean each other's values, so that they do not count on
-/// lanes in step.
-bool AccessReports::has_spin_loop() const {
-  const auto& loops = *plan_.spin_loop;
-  return std::find(loops.begin(), loops.end(), 1) != loops.end();
-}
 
 bool AccessReports::is_repeated(const Inst& inst, const MemoryAccess& access) {
   const auto place_of = [](const Inst& of, const MemoryAccess& at) {
@@ -98,19 +89,27 @@ bool AccessReports::is_repeated(const Inst& inst, const MemoryAccess& access) {
   return repeated_->contains(place_of(inst, access));
 }
 
-AccessNote AccessReports::own_note(const Inst& inst, const MemoryAccess& access) const {
+AccessNote AccessReports::own_note(const Inst& inst, const MemoryAccess& access,
+                                   const Address& address) const {
   AccessNote note = note_of(inst, access);
-  if (has_spin_loop()) note.flags &= static_cast<uint8_t>(~access_flag::kVolatile);
+  // Programs that spin on volatile memory mean each other's values, so that they do not count on
+  // lanes in step.
+  if (plan_.has_spin_loop()) note.flags &= static_cast<uint8_t>(~access_flag::kVolatile);
+  if (address.offsets == nullptr || address.ok != nullptr) return note;
+  const LaneRun run = run_of(*address.offsets, lanes_);
+  if (run.lanes == lanes_ && run.step == note.size_bytes) note.flags |= access_flag::kConsecutive;
   return note;
 }
 
 /// The flags that say what a load is for.
 uint8_t AccessReports::role_of(const Inst& inst, const MemoryAccess& access) {
   if (inst.ptx->opcode != Opcode::ld && inst.ptx->opcode != Opcode::ldu) return 0;
-  if (!copied_) copied_.emplace(kernel_);
   uint8_t role = 0;
-  if (copied_->are_only_copied(inst)) role |= access_flag::kCopied;
-  if (is_repeated(inst, access)) role |= access_flag::kRepeated;
+  if ((plan_.variant.tools & check_tool::kInit) != 0) {
+    if (!copied_) copied_.emplace(kernel_);
+    if (copied_->are_only_copied(inst)) role |= access_flag::kCopied;
+  }
+  if (has_race() && is_repeated(inst, access)) role |= access_flag::kRepeated;
   return role;
 }
 
@@ -154,19 +153,18 @@ void AccessReports::call_acquire(Value* addresses, const AccessNote& note) {
 }
 
 void AccessReports::report_access(const Inst& inst, const Address& address) {
-  const auto access = memory_access(kernel_, inst);
-  if (!access || !reports(*access)) return;
-  AccessNote note = own_note(inst, *access);
+  const auto access = reported(inst);
+  if (!access) return;
+  AccessNote note = own_note(inst, *access, address);
   note.flags |= role_of(inst, *access);
-  if (is_consecutive(address, note.size_bytes, lanes_)) note.flags |= access_flag::kConsecutive;
   call_access(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
 
 void AccessReports::report_store(const Inst& inst, const Address& address,
                                  std::span<Value* const> values) {
-  const auto access = memory_access(kernel_, inst);
-  if (!access || !reports(*access)) return;
-  AccessNote note = own_note(inst, *access);
+  const auto access = reported(inst);
+  if (!access) return;
+  const AccessNote note = own_note(inst, *access, address);
   auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
   auto* rows = llvm::ArrayType::get(row, values.size());
   auto* memory = builder_.variable(rows, "stored");
@@ -175,17 +173,20 @@ void AccessReports::report_store(const Inst& inst, const Address& address,
     if (each->getType() != row) each = b_.CreateBitCast(each, row);
     b_.CreateStore(each, b_.CreateConstGEP2_32(rows, memory, 0, i));
   }
-  note.flags |= access_flag::kHasValues;
-  if (is_consecutive(address, note.size_bytes, lanes_)) note.flags |= access_flag::kConsecutive;
   call_access(addresses_.lanes_of(address), mask_bits(), note, memory);
 }
 
 void AccessReports::report_acquire(const Inst& inst, const Address& address) {
-  const auto access = memory_access(kernel_, inst);
-  if (!access || !reports(*access)) return;
+  const auto access = reported(inst);
+  if (!access) return;
   const AccessNote note = note_of(inst, *access);
   if ((note.flags & access_flag::kStrong) == 0 || note.kind == AccessKind::write) return;
   call_acquire(addresses_.lanes_of(address), note);
+}
+
+void AccessReports::report_lanes(const Inst& inst, const Address& address, uint64_t size_bytes,
+                                 AccessKind kind) {
+  if (is_used()) report_lanes(inst, addresses_.lanes_of(address), size_bytes, kind, mask());
 }
 
 void AccessReports::report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes,
@@ -275,7 +276,7 @@ void AccessReports::report_members(const Inst& inst, Value* members) {
 }
 
 void AccessReports::report_warp_sync(Value* lanes, bool orders) {
-  if ((plan_.variant.tools & check_tool::kRace) == 0) return;
+  KM_ASSERT(has_race(), "a warp's order is reported to no tool");
   auto* word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word}, false);
   frame_.call_runtime(offsetof(CheckRuntime, report_warp_sync), type,

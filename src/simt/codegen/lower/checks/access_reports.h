@@ -25,6 +25,8 @@ class AccessReports : private EmitterBase {
   bool is_used() const {
     return (plan_.variant.tools & (check_tool::kRace | check_tool::kInit)) != 0;
   }
+  /// True if what orders lanes of a warp is reported.
+  bool has_race() const { return (plan_.variant.tools & check_tool::kRace) != 0; }
   /// True if barriers and member masks are reported.
   bool has_sync() const { return (plan_.variant.tools & check_tool::kSync) != 0; }
   /// An access that was found suspicious.
@@ -42,7 +44,9 @@ class AccessReports : private EmitterBase {
   void report_store(const Inst& inst, const Address& address, std::span<Value* const> values);
   /// Reports that a strong read or an atomic is done, because it may synchronise with a release.
   void report_acquire(const Inst& inst, const Address& address);
-  /// Reports a read or write of `size_bytes` by each lane of `lanes` (null: all).
+  /// Reports a read or write of `size_bytes` by each active lane.
+  void report_lanes(const Inst& inst, const Address& address, uint64_t size_bytes, AccessKind kind);
+  /// Reports such an access by the lanes of a mask (null: all) whose addresses are at hand.
   void report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes, AccessKind kind,
                     Value* lanes);
   /// Reports a read or write of `sizes` bytes (i64 for each lane, or for all) by each lane of
@@ -59,16 +63,16 @@ class AccessReports : private EmitterBase {
   void report_barrier(const Inst& inst, Value* id, Value* thread_count);
   /// Reports the member masks (i32 for each lane, or for all) of a warp operation.
   void report_members(const Inst& inst, Value* members);
-  /// Reports that `lanes` (bits) have met in bar.warp.sync, or have exchanged values.
+  /// Reports that `lanes` (bits) have met in bar.warp.sync, or have exchanged values. Requires
+  /// has_race(), so that other variants do not compute the lanes.
   void report_warp_sync(Value* lanes, bool orders);
 
  private:
   /// The place of an access as it is written: symbol, address register's value and offset.
   using Place = std::tuple<ptx::SymbolId, ValueId, int64_t>;
-  bool has_spin_loop() const;
 
-  bool reports(const MemoryAccess& access) const;
-  AccessNote own_note(const Inst& inst, const MemoryAccess& access) const;
+  std::optional<MemoryAccess> reported(const Inst& inst) const;
+  AccessNote own_note(const Inst& inst, const MemoryAccess& access, const Address& address) const;
   uint8_t role_of(const Inst& inst, const MemoryAccess& access);
   bool is_repeated(const Inst& inst, const MemoryAccess& access);
   void call_access(Value* addresses, Value* lanes, const AccessNote& note, Value* values);

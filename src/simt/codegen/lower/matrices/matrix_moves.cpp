@@ -110,12 +110,11 @@ llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, 
       addresses_.lanes_of(addresses_.address_of(inst, place, space_of(kernel_, inst, place)));
   Value* first_lanes =
       b_.CreateICmpULT(builder_.lane_numbers(), splat(i32(uint64_t{kRows} * matrices)));
-  checks_.check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes},
-                      builder_.and_masks(mask(), first_lanes));
+  Value* lanes = builder_.and_masks(mask(), first_lanes);
+  checks_.check_lanes(inst, {addresses, i64(kRowBytes), kRowBytes}, lanes);
   const bool loads = inst.ptx->opcode == ptx::Opcode::ldmatrix;
   checks_.reports().report_lanes(inst, addresses, kRowBytes,
-                                 loads ? AccessKind::read : AccessKind::write,
-                                 builder_.and_masks(mask(), first_lanes));
+                                 loads ? AccessKind::read : AccessKind::write, lanes);
   return addresses;
 }
 
