@@ -601,7 +601,7 @@ KERNEL race_guarded_maximum(int* a, int* b, int n) {
   if (a[0] < static_cast<int>(I)) a[0] = I;
 }
 
-// What others read by volatile, its owner may read plainly.
+// The owner of a variable may read plainly what others read by volatile.
 KERNEL sound_race_owner_reads_plainly(int* a, int* b, int n) {
   volatile int* flag = a;
   if (blockIdx.x == 0 && T == 0) {

@@ -196,11 +196,9 @@ void BlockChecks::note_range(const AddressRange& range, uint32_t thread,
   simt::AccessNote own = note;
   own.size_bytes = static_cast<uint16_t>(std::min<uint64_t>(range.size_bytes, UINT16_MAX));
   const AccessReport report{&range.begin, 1, thread, &own, nullptr, 1};
-  AccessRecord access = begin_access(note, range, thread);
+  const AccessRecord access = begin_access(note, range, thread);
   if (has_tool(simt::check_tool::kInit)) note_content(access, own, range);
   if (!has_tool(simt::check_tool::kRace)) return;
-  // All bytes are the thread's, as those of a uniform access are.
-  access.readers = static_cast<uint64_t>(Readers::one);
   touch_memory(access, report, range);
 }
 
@@ -266,9 +264,8 @@ void BlockChecks::touch(RaceCheck& check, Line& line, const AccessRecord& access
     span.to = static_cast<uint8_t>((in_line + part.end - part.at) / 4 - 1);
     // A shift beyond all words gives them the same thread.
     span.shift = is_uniform ? 8 : static_cast<uint8_t>(std::countr_zero(size_bytes / 4));
-    const auto first =
-        static_cast<int64_t>(access.thread) +
-        static_cast<int64_t>(part.at - part.address) / static_cast<int64_t>(size_bytes);
+    const uint64_t lane = is_uniform ? 0 : (part.at - part.address) / size_bytes;
+    const auto first = static_cast<int64_t>(access.thread + lane);
     const auto before = is_uniform ? 0 : static_cast<int64_t>(in_line / size_bytes);
     span.first_thread = static_cast<int16_t>(first - before);
     check.touch_words(line, span);

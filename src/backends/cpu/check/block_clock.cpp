@@ -35,7 +35,7 @@ BlockClock::Thread& BlockClock::thread(uint32_t index) {
 
 bool BlockClock::knows_in_block(const AccessRecord& access, uint32_t thread) const {
   if (access.tick < barrier_tick_) return true;
-  const auto readers = static_cast<Readers>(access.readers);
+  const auto readers = access.who();
   const uint32_t warp = thread / kWarpLanes;
   const auto its_thread = static_cast<uint32_t>(access.thread);
   const uint32_t its_warp = its_thread / kWarpLanes;
@@ -55,7 +55,7 @@ bool BlockClock::knows_in_block(const AccessRecord& access, uint32_t thread) con
 }
 
 bool BlockClock::is_ordered(const AccessRecord& access, uint32_t thread) const {
-  const auto readers = static_cast<Readers>(access.readers);
+  const auto readers = access.who();
   if (access.block == block_ && readers != Readers::several_blocks) {
     if (readers == Readers::one && access.thread == thread) return true;
     if (knows_in_block(access, thread)) return true;
@@ -76,7 +76,7 @@ bool BlockClock::is_ordered_for_warp(const AccessRecord& access, const AccessRec
 /// True if what came from other threads says that the access is over.
 bool BlockClock::knows(const Knowledge* known, const AccessRecord& access) const {
   if (known == nullptr) return false;
-  const auto readers = static_cast<Readers>(access.readers);
+  const auto readers = access.who();
   // Which threads have read is no longer known, so one that has heard of any of them is believed.
   if (readers != Readers::one) return known->covers_any(access.block, access.tick);
   return known->covers(access.block, static_cast<uint32_t>(access.thread), access.tick);

@@ -11,7 +11,6 @@
 #include "base/env.h"
 #include "base/file/file.h"
 #include "base/printable.h"
-#include "base/process/at_exit.h"
 
 namespace km::cpu {
 namespace {
@@ -71,8 +70,6 @@ std::string key_of(const Finding& finding) {
 Findings& Findings::instance() {
   // The object is never destroyed, because kernels may run while the process exits.
   static Findings& findings = *new Findings;
-  static const bool is_told = run_at_exit([](int) { instance().finish(); });
-  static_cast<void>(is_told);
   return findings;
 }
 
@@ -130,10 +127,12 @@ void Findings::tell_finding(uint64_t number, const Finding& finding) {
 
 void Findings::finish() {
   const std::lock_guard lock(mutex_);
+  std::string counts;
   for (const auto& [key, kept] : all_) {
-    tell("count" + std::string(1, kSeparator) + std::to_string(getpid()) + kSeparator +
-         std::to_string(kept.number) + kSeparator + std::to_string(kept.count) + '\n');
+    counts += "count" + std::string(1, kSeparator) + std::to_string(getpid()) + kSeparator +
+              std::to_string(kept.number) + kSeparator + std::to_string(kept.count) + '\n';
   }
+  if (!counts.empty()) tell(counts);
 }
 
 }  // namespace km::cpu

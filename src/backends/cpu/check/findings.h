@@ -26,7 +26,6 @@ class Findings {
  private:
   struct Kept {
     uint64_t number = 0, count = 0;
-    bool is_told = false;
   };
   void print(const Finding& finding) const;
   void tell(const std::string& line);

@@ -26,7 +26,6 @@ class Knowledge {
   bool covers_block(uint32_t block, uint32_t tick) const;
   /// True if that is known of any of the block's threads.
   bool covers_any(uint32_t block, uint32_t tick) const;
-  bool is_empty() const { return entries_.empty(); }
   /// Removes what is known of threads if as much is known of their blocks.
   void simplify();
 

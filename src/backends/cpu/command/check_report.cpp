@@ -28,10 +28,6 @@ const char* verb_of(const AccessRecord& access) {
   return kind == AccessKind::read ? "read" : "write";
 }
 
-bool writes(const AccessRecord& access) {
-  return static_cast<AccessKind>(access.kind) != AccessKind::read;
-}
-
 FindingPlace place_of(const AccessRecord& access, uint32_t size_bytes, const LaunchRun& run) {
   FindingPlace place;
   place.what = verb_of(access);
@@ -68,8 +64,8 @@ std::string source_of(const FindingPlace& place) {
 
 const char* kind_of(const Race& race) {
   if (race.is_same_value) return "same-value-write";
-  if (!writes(race.now)) return "write-read";
-  return writes(race.before) ? "write-write" : "read-write";
+  if (!race.now.writes()) return "write-read";
+  return race.before.writes() ? "write-write" : "read-write";
 }
 
 /// The place of an address: "0x7f..., 4 bytes into the 16-byte allocation at 0x7f... (parameter
@@ -96,7 +92,7 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
   finding.place = place_of(race.now, race.access_bytes, run);
   finding.other = place_of(race.before, 0, run);  // of which no size is kept
   // The record of several readers names the last one, which may be the thread that writes now.
-  const auto readers = static_cast<Readers>(race.before.readers);
+  const auto readers = race.before.who();
   if (readers != Readers::one && race.before.thread == race.now.thread) {
     finding.other.thread = readers == Readers::warp ? "(another one of the warp)" : "(another one)";
   }

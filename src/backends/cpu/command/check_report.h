@@ -9,7 +9,7 @@ namespace km::cpu {
 
 /// Makes findings of the defects that the checker has noted in a launch that is over.
 void report_checks(const LaunchRun& run, const Allocations& allocations);
-/// Makes a finding of a fault that ended a launch. `message` is its error's.
+/// Makes a finding of a fault that ended a launch with this error.
 void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error);
 
 }  // namespace km::cpu

@@ -52,7 +52,7 @@ KM_NO_SANITIZE uint32_t filter_access(simt::BlockState* state, uint64_t* address
     });
   }
   if (invalid != 0 && executor.launch().checks->has_too_many_invalid()) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(invalid));
+    const auto lane = static_cast<uint32_t>(std::bit_width(invalid)) - 1;
     executor.raise(simt::FaultKind::illegal_address, 0, last_invalid, note->size_bytes,
                    state->first_thread + lane, note->line);
   }
