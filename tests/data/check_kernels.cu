@@ -236,6 +236,108 @@ KERNEL sound_race_count_before_barrier(int* a, int* b, int n) {
   b[I] = s[127 - T] + count;
 }
 
+KERNEL race_copy_without_wait(int* a, int* b, int n) {
+  __shared__ int s[128];
+  __pipeline_memcpy_async(&s[T], &a[I], 4);
+  __pipeline_commit();
+  b[I] = s[T];
+}
+KERNEL race_copy_of_later_group(int* a, int* b, int n) {
+  __shared__ int s[256];
+  for (int stage = 0; stage < 2; ++stage) {
+    __pipeline_memcpy_async(&s[T + 128 * stage], &a[I], 4);
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  b[I] = s[127 - T] + s[255 - T];
+}
+KERNEL sound_race_copy_of_groups(int* a, int* b, int n) {
+  __shared__ int s[256];
+  for (int stage = 0; stage < 2; ++stage) {
+    __pipeline_memcpy_async(&s[T + 128 * stage], &a[I], 4);
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  const int first = s[127 - T];
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  b[I] = first + s[255 - T];
+}
+
+// Thread 0 copies 128 words in bulk, and a phase of the barrier says that they are there.
+__device__ unsigned shared_address(const void* place) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(place));
+}
+__device__ void begin_bulk_copy(int* to, const int* from, unsigned long long* barrier) {
+  if (T == 0) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)));
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%0], 512;" ::"r"(shared_address(barrier)));
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 512, "
+        "[%2];" ::"r"(shared_address(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(shared_address(barrier)));
+  }
+  __syncthreads();
+}
+__device__ void wait_for_bulk_copy(unsigned long long* barrier) {
+  asm volatile(
+      "{\n .reg .pred p;\n"
+      "again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0;\n"
+      "@!p bra again;\n}" ::"r"(shared_address(barrier))
+      : "memory");
+}
+KERNEL race_bulk_copy_without_wait(int* a, int* b, int n) {
+  __shared__ alignas(16) int s[128];
+  __shared__ unsigned long long barrier;
+  begin_bulk_copy(s, a + 128 * blockIdx.x, &barrier);
+  b[I] = s[127 - T];
+}
+KERNEL sound_race_bulk_copy(int* a, int* b, int n) {
+  __shared__ alignas(16) int s[128];
+  __shared__ unsigned long long barrier;
+  begin_bulk_copy(s, a + 128 * blockIdx.x, &barrier);
+  wait_for_bulk_copy(&barrier);
+  b[I] = s[127 - T];
+}
+KERNEL sound_race_bulk_copy_of_one_waiter(int* a, int* b, int n) {
+  __shared__ alignas(16) int s[128];
+  __shared__ unsigned long long barrier;
+  begin_bulk_copy(s, a + 128 * blockIdx.x, &barrier);
+  if (T == 0) wait_for_bulk_copy(&barrier);
+  __syncthreads();
+  b[I] = s[127 - T];
+}
+
+// Thread 0 copies shared memory out in bulk, after which the block writes to it again.
+__device__ void bulk_copy_out(int* to, const int* from) {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (T == 0) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" ::"l"(
+                     __cvta_generic_to_global(to)),
+                 "r"(shared_address(from)));
+    asm volatile("cp.async.bulk.commit_group;");
+  }
+}
+KERNEL race_bulk_source_is_overwritten(int* a, int* b, int n) {
+  __shared__ alignas(16) int s[128];
+  s[T] = T;
+  bulk_copy_out(b + 128 * blockIdx.x, s);
+  __syncthreads();
+  s[T] = 2 * T;
+}
+KERNEL sound_race_bulk_source_is_overwritten(int* a, int* b, int n) {
+  __shared__ alignas(16) int s[128];
+  s[T] = T;
+  bulk_copy_out(b + 128 * blockIdx.x, s);
+  if (T == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  __syncthreads();
+  s[T] = 2 * T;
+}
+
 KERNEL race_copy_without_barrier(int* a, int* b, int n) {
   __shared__ int s[128];
   __pipeline_memcpy_async(&s[T], &a[I], 4);

@@ -27,7 +27,8 @@ class Kernels(Case):
         super().setUp()
         self.write("kernels.cu", KERNELS)
         if Kernels.ptx is None:
-            self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+            self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--arch", "90",
+                      "--nvrtc=-lineinfo")
             Kernels.ptx = self.read("kernels.ptx")
         self.write("kernels.ptx", Kernels.ptx)
 
@@ -144,7 +145,8 @@ class Check(Case):
     def setUp(self):
         super().setUp()
         self.write("kernels.cu", KERNELS)
-        self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+        self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--arch", "90",
+                  "--nvrtc=-lineinfo")
         self.write("driver.py", DRIVER)
 
     def test_memory_is_undefined_until_it_is_written(self):

@@ -49,6 +49,54 @@ TEST_F(BlockClockTest, ABarrierOrdersTheBlock) {
   EXPECT_FALSE(clock_.has_passed_barrier(after.tick));
 }
 
+TEST_F(BlockClockTest, ACopyIsOrderedOnceItsThreadHasWaited) {
+  using simt::CopyKind;
+  namespace groups = simt::copy_groups;
+  const auto copy = [&](CopyKind kind) {
+    AccessRecord access = write(clock_, 5);
+    access.copy = static_cast<uint64_t>(kind);
+    return access;
+  };
+  const AccessRecord first = copy(CopyKind::group);
+  clock_.end_copies(0, 1U << 5, CopyKind::group, groups::kCommit);
+  const AccessRecord second = copy(CopyKind::group);
+  clock_.end_copies(0, 1U << 5, CopyKind::group, groups::kCommit);
+  const AccessRecord third = copy(CopyKind::group);
+  EXPECT_FALSE(clock_.is_ordered(first, 5));  // not even for the thread itself
+  clock_.end_copies(0, 1U << 5, CopyKind::group, 1);
+  EXPECT_TRUE(clock_.is_ordered(first, 5));
+  EXPECT_FALSE(clock_.is_ordered(first, 6));  // which needs a barrier as well
+  EXPECT_FALSE(clock_.is_ordered(second, 5));
+  for (uint32_t warp = 0; warp < 4; ++warp) clock_.arrive(0, warp, true);
+  clock_.open(0, true);
+  EXPECT_TRUE(clock_.is_ordered(first, 100));
+  EXPECT_FALSE(clock_.is_ordered(second, 100));
+  clock_.end_copies(0, 1U << 5, CopyKind::bulk_group, 0);  // other copies
+  EXPECT_FALSE(clock_.is_ordered(second, 5));
+  clock_.end_copies(0, 1U << 5, CopyKind::group, 0);
+  EXPECT_TRUE(clock_.is_ordered(second, 5));
+  EXPECT_FALSE(clock_.is_ordered(third, 5));  // which is in no group
+  clock_.end_copies(0, 1U << 5, CopyKind::group, groups::kWaitAll);
+  EXPECT_TRUE(clock_.is_ordered(third, 5));
+}
+
+TEST_F(BlockClockTest, ACopyThatABarrierObjectCompletesIsOrderedByItAlone) {
+  AccessRecord copied = write(clock_, 5);
+  copied.copy = static_cast<uint64_t>(simt::CopyKind::barrier);
+  const SharedKnowledge done = clock_.published_by_copy(5);
+  for (uint32_t warp = 0; warp < 4; ++warp) clock_.arrive(0, warp, true);
+  clock_.open(0, true);
+  EXPECT_FALSE(clock_.is_ordered(copied, 5));
+  EXPECT_FALSE(clock_.is_ordered(copied, 100));
+  clock_.acquire(9, done, true);
+  EXPECT_TRUE(clock_.is_ordered(copied, 9));
+  EXPECT_FALSE(clock_.is_ordered(copied, 5));
+  for (uint32_t warp = 0; warp < 4; ++warp) clock_.arrive(0, warp, true);
+  clock_.open(0, true);
+  EXPECT_TRUE(clock_.is_ordered(copied, 5));
+  EXPECT_TRUE(clock_.is_ordered(copied, 100));
+}
+
 TEST_F(BlockClockTest, AWarpThatOnlyArrivesLearnsNothing) {
   const AccessRecord of_waiter = write(clock_, 40), of_arriver = write(clock_, 5);
   clock_.arrive(1, 0, false);

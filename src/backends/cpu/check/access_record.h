@@ -24,12 +24,15 @@ struct AccessRecord {
   uint64_t strong : 1 = 0;
   uint64_t is_volatile : 1 = 0;
   uint64_t repeated : 1 = 0;  // a read that an atomic repeats
-  uint64_t reserved : 3 = 0;
+  uint64_t copy : 2 = 0;      // simt::CopyKind
+  uint64_t reserved : 1 = 0;
 
   /// The block and the time together.
   uint64_t moment() const { return uint64_t{block} << 32 | tick; }
   bool writes() const { return kind != static_cast<uint64_t>(simt::AccessKind::read); }
   Readers who() const { return static_cast<Readers>(readers); }
+  /// True if an asynchronous copy of the thread made it.
+  bool is_of_copy() const { return copy != 0; }
 };
 static_assert(sizeof(AccessRecord) == 16);
 

@@ -26,6 +26,7 @@ AccessRecord record_of(const simt::AccessNote& note) {
   if (access.strong != 0) access.scope = static_cast<uint64_t>(note.scope);
   access.is_volatile = (note.flags & flag::kVolatile) != 0;
   access.repeated = (note.flags & flag::kRepeated) != 0;
+  if (access.strong == 0) access.copy = static_cast<uint64_t>(note.copy);
   return access;
 }
 
@@ -43,8 +44,8 @@ uint64_t line_begin(uint64_t address) { return address & ~uint64_t{kLineBytes - 
 /// Adds what a race needs to be told to the pair of accesses.
 class BlockChecks::Sink final : public RaceSink {
  public:
-  Sink(const Block& block, const AccessReport& report, bool is_shared)
-      : block_(block), report_(report), is_shared_(is_shared) {}
+  Sink(const Block& block, const AccessReport& report, const SharedShadow* shared)
+      : block_(block), report_(report), shared_(shared) {}
   /// Sets the line that is tested.
   void set_line(uint64_t begin) { line_begin_ = begin; }
 
@@ -54,8 +55,8 @@ class BlockChecks::Sink final : public RaceSink {
     race.now = pair.now;
     race.address = line_begin_ + pair.offset_bytes;
     race.access_bytes = report_.note->size_bytes;
-    race.is_shared = is_shared_;
-    race.offset = is_shared_ ? race.address - block_.shared.begin : 0;
+    race.is_shared = shared_ != nullptr;
+    race.offset = shared_ != nullptr ? race.address - shared_->memory.begin : 0;
     race.is_same_value = writes_same(pair, race.address);
     block_.launch->note(race);
   }
@@ -98,7 +99,7 @@ class BlockChecks::Sink final : public RaceSink {
 
   const Block& block_;
   const AccessReport& report_;
-  const bool is_shared_;
+  const SharedShadow* const shared_;  // null: global memory
   uint64_t line_begin_ = 0;
 };
 
@@ -108,17 +109,17 @@ void BlockChecks::begin(const Block& block) {
   clock_.begin(block.number, block.thread_count);
   barriers_.begin(block.launch, block.number, block.thread_count);
   const uint64_t size_bytes = block.shared.size_bytes;
-  const bool fits = shared_ && shared_->begin() == line_begin(block.shared.begin);
-  if (shared_shadow_bytes_ != size_bytes || shared_era_ == kMostEras || !fits) {
-    shared_.reset();
+  const bool fits = piece_ && piece_->begin() == line_begin(block.shared.begin);
+  if (shared_.memory.size_bytes != size_bytes || shared_.era == kMostEras || !fits) {
+    piece_.reset();
     const uint64_t begin = line_begin(block.shared.begin);
     if (size_bytes != 0 && has_tool(simt::check_tool::kRace)) {
-      shared_ = std::make_unique<ShadowPiece>(begin, block.shared.begin - begin + size_bytes);
+      piece_ = std::make_unique<ShadowPiece>(begin, block.shared.begin - begin + size_bytes);
     }
-    shared_shadow_bytes_ = size_bytes;
-    shared_era_ = 0;
+    shared_.era = 0;
   }
-  ++shared_era_;
+  shared_ = {block.shared, piece_.get(), shared_.era + 1};
+  if (block_.cluster != nullptr) block_.cluster->push_back(shared_);
   if (has_tool(simt::check_tool::kInit)) {
     UndefinedMemory::instance().add(block.shared.begin, size_bytes);
   }
@@ -156,6 +157,17 @@ BlockChecks::Segment BlockChecks::segment_at(const AccessReport& report, uint32_
   return segment;
 }
 
+/// The shadow of the shared memory that holds the address: of the block or of another one of its
+/// cluster. Null for other memory.
+const SharedShadow* BlockChecks::shared_shadow(uint64_t address) const {
+  if (shared_.memory.holds(address, 1)) return &shared_;
+  if (block_.cluster == nullptr) return nullptr;
+  for (const SharedShadow& each : *block_.cluster) {
+    if (each.memory.holds(address, 1)) return &each;
+  }
+  return nullptr;
+}
+
 /// True if other threads may see the memory, and it may change.
 bool BlockChecks::is_watched(uint64_t address, uint64_t size_bytes) const {
   for (const AddressRange& range : {block_.scratch, block_.params, block_.launch->unused()}) {
@@ -167,10 +179,10 @@ bool BlockChecks::is_watched(uint64_t address, uint64_t size_bytes) const {
 AccessRecord BlockChecks::begin_access(const simt::AccessNote& note, const AddressRange& memory,
                                        uint32_t thread) const {
   AccessRecord access = record_of(note);
-  const bool is_shared = block_.shared.holds(memory.begin, memory.size_bytes);
+  const SharedShadow* const shared = shared_shadow(memory.begin);
   access.block = clock_.block();
   access.tick = clock_.now();
-  access.era = is_shared ? shared_era_ : block_.launch->era();
+  access.era = shared != nullptr ? shared->era : block_.launch->era();
   access.thread = thread;
   return access;
 }
@@ -228,17 +240,21 @@ void BlockChecks::note_content(const AccessRecord& access, const simt::AccessNot
 /// Tests the memory for races, line by line.
 void BlockChecks::touch_memory(const AccessRecord& access, const AccessReport& report,
                                const AddressRange& all) {
-  const bool is_shared = block_.shared.holds(all.begin, 1);
-  const uint64_t size_bytes = report.note->size_bytes, end = all.begin + all.size_bytes;
-  Sink sink(block_, report, is_shared);
-  RaceCheck check(clock_, sink, is_shared);
+  const SharedShadow* const shared = shared_shadow(all.begin);
+  const uint64_t size_bytes = report.note->size_bytes;
+  uint64_t end = all.begin + all.size_bytes;
+  // A shadow has no lines for what lies beyond its block's shared memory.
+  if (shared != nullptr) end = std::min(end, shared->memory.begin + shared->memory.size_bytes);
+  Sink sink(block_, report, shared);
+  RaceCheck check(clock_, sink, shared != nullptr);
   for (uint64_t at = all.begin; at < end; at = line_begin(at) + kLineBytes) {
-    ShadowPiece* const piece = is_shared ? shared_.get() : GlobalShadow::instance().piece_of(at);
+    ShadowPiece* const piece =
+        shared != nullptr ? shared->piece : GlobalShadow::instance().piece_of(at);
     if (piece == nullptr) return;
     sink.set_line(line_begin(at));
     const Part part{all.begin, size_bytes, at, std::min(end, line_begin(at) + kLineBytes),
                     report.note->element_bytes == 1 && report.lane_count == 1};
-    if (is_shared) {  // which one thread of the runtime uses
+    if (shared != nullptr) {  // which one thread of the runtime uses
       touch(check, piece->line_at(at), access, part);
     } else {
       const std::lock_guard lock(piece->lock());
@@ -298,7 +314,10 @@ void BlockChecks::note_invalid(const InvalidAccess& access) {
 void BlockChecks::release(const AccessReport& report, uint32_t lane) {
   const simt::AccessNote& note = *report.note;
   const bool releases = (note.flags & flag::kRelease) != 0;
-  const SharedKnowledge known = clock_.published(report.first_thread + lane, releases, note.scope);
+  const uint32_t thread = report.first_thread + lane;
+  const SharedKnowledge known = note.copy == simt::CopyKind::barrier
+                                    ? clock_.published_by_copy(thread)
+                                    : clock_.published(thread, releases, note.scope);
   block_.launch->releases().release(
       report.addresses[lane], {clock_.block(), note.scope, note.kind == AccessKind::atomic}, known);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backends/cpu/check/barrier_check.h"
 #include "backends/cpu/check/block_clock.h"
@@ -33,6 +34,14 @@ struct InvalidAccess {
   bool is_misaligned = false;
 };
 
+/// The shadow of one block's shared memory, which the blocks of its cluster access too: all of them
+/// run on one thread.
+struct SharedShadow {
+  AddressRange memory;
+  ShadowPiece* piece = nullptr;
+  uint32_t era = 0;
+};
+
 /// The clock of a block, the shadow of its shared memory, and the tests of its accesses.
 class BlockChecks {
  public:
@@ -43,6 +52,8 @@ class BlockChecks {
     uint32_t thread_count = 0;
     AddressRange shared;
     AddressRange scratch, params;  // memory that no two threads share, or that never changes
+    std::vector<SharedShadow>* cluster =
+        nullptr;  // of all blocks of the cluster; null: it is alone
   };
   /// Begins a block, with shared memory that nothing has accessed.
   void begin(const Block& block);
@@ -75,6 +86,7 @@ class BlockChecks {
                     const AddressRange& all);
   AccessRecord begin_access(const simt::AccessNote& note, const AddressRange& memory,
                             uint32_t thread) const;
+  const SharedShadow* shared_shadow(uint64_t address) const;
   bool is_watched(uint64_t address, uint64_t size_bytes) const;
   bool has_tool(uint8_t tool) const { return (block_.launch->tools() & tool) != 0; }
   /// The part [at, end) of a segment in one line; accesses of `size_bytes` begin at `address`.
@@ -88,9 +100,8 @@ class BlockChecks {
   BlockClock clock_;
   BarrierCheck barriers_;
   Block block_;
-  std::unique_ptr<ShadowPiece> shared_;
-  uint64_t shared_shadow_bytes_ = 0;
-  uint32_t shared_era_ = 0;
+  std::unique_ptr<ShadowPiece> piece_;
+  SharedShadow shared_;
 };
 
 }  // namespace km::cpu

@@ -10,6 +10,7 @@ namespace km::cpu {
 
 using simt::kWarpLanes;
 using simt::MemoryScope;
+namespace copy_groups = simt::copy_groups;
 
 void BlockClock::begin(uint32_t block, uint32_t thread_count) {
   KM_ASSERT(thread_count != 0 && thread_count <= kWarps * kWarpLanes,
@@ -23,6 +24,7 @@ void BlockClock::begin(uint32_t block, uint32_t thread_count) {
   if (has_partial_barriers_) warps_met_ = {};
   has_partial_barriers_ = false;
   arrivals_ = {};
+  copies_.begin();
   known_.reset();
   threads_.clear();
 }
@@ -54,7 +56,51 @@ bool BlockClock::knows_in_block(const AccessRecord& access, uint32_t thread) con
   return has_partial_barriers_ && access.tick < warps_met_[warp][its_warp];
 }
 
+void BlockClock::end_copies(uint32_t first_thread, uint32_t lanes, simt::CopyKind kind,
+                            uint32_t pending) {
+  const bool ends_group = pending == copy_groups::kCommit;
+  if (ends_group || pending == copy_groups::kWaitAll) ++tick_;  // later copies are not part of it
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t thread = first_thread + static_cast<uint32_t>(std::countr_zero(left));
+    if (ends_group) {
+      copies_.commit(thread, kind, tick_);
+    } else if (pending == copy_groups::kWaitAll) {
+      copies_.wait_all(thread, kind, tick_);
+    } else {
+      copies_.wait(thread, kind, pending, tick_);
+    }
+  }
+}
+
+/// A copy is ordered for its own thread too only if that has waited: from then on it is like an
+/// access that the thread made when it waited.
+bool BlockClock::is_copy_ordered(const AccessRecord& copy, uint32_t thread) const {
+  const AccessRecord access = without_waited_copy(copy);
+  if (!access.is_of_copy()) return is_ordered(access, thread);
+  if (static_cast<simt::CopyKind>(copy.copy) != simt::CopyKind::barrier) return false;
+  const auto knows_copy = [&](const SharedKnowledge& known) {
+    return known && known->covers_copy(copy.block, static_cast<uint32_t>(copy.thread), copy.tick);
+  };
+  return knows_copy(known_) || (!threads_.empty() && knows_copy(threads_[thread].acquired));
+}
+
+AccessRecord BlockClock::without_waited_copy(const AccessRecord& access) const {
+  const auto kind = static_cast<simt::CopyKind>(access.copy);
+  if (kind == simt::CopyKind::none) return access;
+  AccessRecord plain = access;
+  plain.copy = 0;
+  // Other blocks see no copies of this one but by what they know of the block.
+  if (access.block != block_ || access.who() != Readers::one) return plain;
+  if (kind == simt::CopyKind::barrier) return access;
+  const auto thread = static_cast<uint32_t>(access.thread);
+  const std::optional<uint32_t> waited = copies_.completed(thread, kind, access.tick);
+  if (!waited) return access;
+  plain.tick = *waited;
+  return plain;
+}
+
 bool BlockClock::is_ordered(const AccessRecord& access, uint32_t thread) const {
+  if (access.is_of_copy()) return is_copy_ordered(access, thread);
   const auto readers = access.who();
   if (access.block == block_ && readers != Readers::several_blocks) {
     if (readers == Readers::one && access.thread == thread) return true;
@@ -67,6 +113,7 @@ bool BlockClock::is_ordered(const AccessRecord& access, uint32_t thread) const {
 
 bool BlockClock::is_ordered_for_warp(const AccessRecord& access, const AccessRecord& now) const {
   const auto thread = static_cast<uint32_t>(now.thread);
+  if (access.is_of_copy()) return is_copy_ordered(access, thread);
   if (access.block == block_ && access.who() != Readers::several_blocks) {
     if (knows_in_block(access, thread)) return true;
   }
@@ -186,8 +233,8 @@ void BlockClock::exchange(uint32_t warp, uint32_t lanes) {
   }
 }
 
-/// All that the thread did and knows now.
-SharedKnowledge BlockClock::snapshot(uint32_t thread) {
+/// All that the thread did and knows now, with its copies or without.
+SharedKnowledge BlockClock::snapshot(uint32_t thread, bool of_copy) {
   auto all = std::make_shared<Knowledge>();
   all->add_all(known_.get());
   if (!threads_.empty()) all->add_all(threads_[thread].acquired.get());
@@ -207,6 +254,7 @@ SharedKnowledge BlockClock::snapshot(uint32_t thread) {
       all->add_thread(block_, t, warps_met_[warp][w]);
     }
   }
+  if (of_copy) all->add_copies(block_, thread, tick_ + 1);
   all->simplify();
   ++tick_;  // what follows is not part of it
   return all;
@@ -227,6 +275,11 @@ SharedKnowledge BlockClock::published(uint32_t index, bool releases, MemoryScope
   }
   if (threads_.empty()) return nullptr;
   return scope == MemoryScope::block ? threads_[index].block_fenced : threads_[index].fenced;
+}
+
+SharedKnowledge BlockClock::published_by_copy(uint32_t index) {
+  thread(index);
+  return snapshot(index, true);
 }
 
 void BlockClock::acquire(uint32_t index, const SharedKnowledge& known, bool acquires) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/check/access_record.h"
+#include "backends/cpu/check/copy_groups.h"
 #include "backends/cpu/check/knowledge.h"
 #include "simt/abi.h"
 
@@ -47,11 +48,22 @@ class BlockClock {
   /// acquired from others is known to all: CUDA's own headers rely on it.
   void exchange(uint32_t warp, uint32_t lanes);
 
+  // ---- Asynchronous copies.
+  /// Lanes, of which lane 0 is `first_thread`, end a group of copies or wait for groups
+  /// (CheckRuntime::report_copies).
+  void end_copies(uint32_t first_thread, uint32_t lanes, simt::CopyKind kind, uint32_t pending);
+
+  /// The access of a copy as one of its thread if that has waited for it; others as they are.
+  AccessRecord without_waited_copy(const AccessRecord& access) const;
+
   // ---- Fences, releases and acquires.
   void fence(uint32_t thread, simt::MemoryScope scope);
   /// The knowledge that a release of the thread publishes: all that it did and knew at its last
   /// fence, or does and knows now if the operation itself releases. Null: it publishes nothing.
   SharedKnowledge published(uint32_t thread, bool releases, simt::MemoryScope scope);
+  /// The knowledge that the mbarrier object of the thread's asynchronous copy publishes: all that
+  /// the thread did and knows now, and its copies.
+  SharedKnowledge published_by_copy(uint32_t thread);
   /// The thread has read what another one published; without an acquire of its own it knows that
   /// only after its next fence.
   void acquire(uint32_t thread, const SharedKnowledge& known, bool acquires);
@@ -76,10 +88,11 @@ class BlockClock {
 
   Thread& thread(uint32_t index);
   bool knows(const Knowledge* known, const AccessRecord& access) const;
-  SharedKnowledge snapshot(uint32_t thread);
+  SharedKnowledge snapshot(uint32_t thread, bool of_copy = false);
   void carry_fences(uint32_t warp, uint32_t lanes, Thread* met);
   void take_fences(uint32_t warp, uint32_t lanes, const Thread& met);
   void meet(uint32_t arrived, uint32_t waiting);
+  bool is_copy_ordered(const AccessRecord& copy, uint32_t thread) const;
   bool knows_in_block(const AccessRecord& access, uint32_t thread) const;
 
   uint32_t block_ = 0, thread_count_ = 0;
@@ -90,6 +103,7 @@ class BlockClock {
   bool has_partial_barriers_ = false;
   std::array<std::array<uint32_t, kWarps>, kWarps> warps_met_{};  // what a warp knows of another
   std::array<Arrivals, kBarriers> arrivals_{};
+  CopyGroups copies_;
   SharedKnowledge known_;        // to all threads, from other blocks
   std::vector<Thread> threads_;  // empty until one fences or acquires
 };

@@ -23,6 +23,7 @@ void Knowledge::add(uint64_t who, uint32_t tick) {
 
 void Knowledge::add_all(const Knowledge* other) {
   if (other == nullptr) return;
+  is_coarse_ |= other->is_coarse_;
   std::vector<Entry> all;
   all.reserve(entries_.size() + other->entries_.size());
   std::merge(entries_.begin(), entries_.end(), other->entries_.begin(), other->entries_.end(),
@@ -51,6 +52,11 @@ bool Knowledge::covers(uint32_t block, uint32_t thread, uint32_t tick) const {
   return covers_block(block, tick) || tick < tick_of(uint64_t{block} << kThreadBits | (thread + 1));
 }
 
+bool Knowledge::covers_copy(uint32_t block, uint32_t thread, uint32_t tick) const {
+  if (is_coarse_) return covers_block(block, tick);
+  return tick < tick_of(uint64_t{block} << kThreadBits | (kCopies + thread + 1));
+}
+
 bool Knowledge::covers_any(uint32_t block, uint32_t tick) const {
   const uint64_t first = uint64_t{block} << kThreadBits;
   const auto begin =
@@ -69,11 +75,9 @@ void Knowledge::simplify() {
       block = each.who >> kThreadBits;
       whole = 0;
     }
-    if ((each.who & ((uint64_t{1} << kThreadBits) - 1)) == 0) {
-      whole = each.tick;
-      return false;
-    }
-    return each.tick <= whole;
+    const uint64_t index = each.who & ((uint64_t{1} << kThreadBits) - 1);
+    if (index == 0) whole = each.tick;
+    return index != 0 && index <= kCopies && each.tick <= whole;
   });
   if (entries_.size() > kMostThreads) keep_blocks();
 }
@@ -88,6 +92,7 @@ void Knowledge::keep_blocks() {
     blocks.back().tick = std::max(blocks.back().tick, each.tick);
   }
   entries_ = std::move(blocks);
+  is_coarse_ = true;
 }
 
 SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b) {

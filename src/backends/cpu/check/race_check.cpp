@@ -25,6 +25,7 @@ void merge(AccessRecord& kept, const AccessRecord& now, Readers who) {
   kept.readers = static_cast<uint64_t>(who);
   kept.strong = strong;
   kept.repeated = repeated;
+  kept.copy = 0;
   kept.scope = scope;
 }
 
@@ -83,7 +84,7 @@ void begin_era(Line& line, uint32_t era) {
 /// True if both are the same but for the times, the thread and the readers.
 bool is_alike(const AccessRecord& a, const AccessRecord& b) {
   return a.line == b.line && a.kind == b.kind && a.scope == b.scope && a.strong == b.strong &&
-         a.is_volatile == b.is_volatile && a.repeated == b.repeated;
+         a.is_volatile == b.is_volatile && a.repeated == b.repeated && a.copy == b.copy;
 }
 
 /// True if all threads of both spans are lanes of one warp.
@@ -106,8 +107,9 @@ Readers together(const AccessRecord& a, const AccessRecord& b) {
 /// Judges two overlapping spans as a whole, if that is possible.
 RaceCheck::Verdict RaceCheck::judge(const Span& before, const Span& now) const {
   if (before.access.era != now.access.era || !before.overlaps(now)) return Verdict::ordered;
-  if (before.has_threads_of(now)) return Verdict::ordered;
   if (!before.access.writes() && !now.access.writes()) return Verdict::ordered;
+  if (before.access.is_of_copy()) return judge_copy(before, now);
+  if (before.has_threads_of(now)) return Verdict::ordered;
   if (before.access.who() != Readers::several_blocks && before.access.block == now.access.block &&
       clock_.has_passed_barrier(before.access.tick)) {
     return Verdict::ordered;
@@ -119,12 +121,22 @@ RaceCheck::Verdict RaceCheck::judge(const Span& before, const Span& now) const {
   return strong && wide && !may_be_in_step ? Verdict::ordered : Verdict::unknown;
 }
 
+/// Judges words that asynchronous copies accessed: each thread has waited for its own.
+RaceCheck::Verdict RaceCheck::judge_copy(const Span& before, const Span& now) const {
+  const uint32_t from = std::max(before.from, now.from), to = std::min(before.to, now.to);
+  for (uint32_t w = from; w <= to; ++w) {
+    if (!is_ordered(before.of_word(w), now.of_word(w))) return Verdict::unknown;
+  }
+  return Verdict::ordered;
+}
+
 /// Adds a read to the span of reads; false if that needs cells.
 bool RaceCheck::keep_read(Span& kept, const Span& now) const {
   if (kept.access.era != now.access.era) {
     kept = now;
     return true;
   }
+  if (kept.access.is_of_copy() || now.access.is_of_copy()) return false;
   const bool same_block = kept.access.block == now.access.block;
   const bool is_over =
       kept.has_threads_of(now) || (same_block && kept.access.who() != Readers::several_blocks &&
@@ -201,7 +213,8 @@ void RaceCheck::read_cells(Line& line, const Span& now) {
   for (uint32_t w = now.from; w <= now.to; ++w) {
     Cell& cell = line.cells[w];
     const AccessRecord &write = cell.write, &read = cell.read;
-    const bool is_over = write.era != era || (write.block == block && write.tick < passed);
+    const bool is_over =
+        write.era != era || (write.block == block && write.tick < passed && !write.is_of_copy());
     const bool is_known = read.era == era && read.moment() == moment &&
                           read.who() >= Readers::block && read.strong == 0 && read.repeated == 0;
     if (is_over && is_known) continue;
@@ -238,7 +251,8 @@ void RaceCheck::keep_read(AccessRecord& kept, const AccessRecord& now) const {
     kept = now;
     return;
   }
-  if (kept.moment() == now.moment() && kept.strong == 0 && kept.repeated == 0) {
+  const bool is_plain = kept.strong == 0 && kept.repeated == 0 && !kept.is_of_copy();
+  if (kept.moment() == now.moment() && is_plain) {
     const bool covers_warp =
         kept.thread / kWarpLanes == now.thread / kWarpLanes && kept.who() >= Readers::warp;
     if (kept.who() >= Readers::block || covers_warp) return;
@@ -250,14 +264,16 @@ void RaceCheck::keep_read(AccessRecord& kept, const AccessRecord& now) const {
   merge(kept, now, together(kept, now));
 }
 
+bool RaceCheck::is_ordered(const AccessRecord& before, const AccessRecord& now) const {
+  return now.who() == Readers::one ? clock_.is_ordered(before, static_cast<uint32_t>(now.thread))
+                                   : clock_.is_ordered_for_warp(before, now);
+}
+
 void RaceCheck::check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,
                       uint32_t size_bytes) {
   if (!conflicts(before, now, is_shared_)) return;
-  const bool is_ordered = now.who() == Readers::one
-                              ? clock_.is_ordered(before, static_cast<uint32_t>(now.thread))
-                              : clock_.is_ordered_for_warp(before, now);
-  if (is_ordered) return;
-  sink_.note({before, now, offset_bytes, size_bytes});
+  if (is_ordered(before, now)) return;
+  sink_.note({clock_.without_waited_copy(before), now, offset_bytes, size_bytes});
 }
 
 }  // namespace km::cpu

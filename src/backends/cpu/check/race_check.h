@@ -39,6 +39,8 @@ class RaceCheck {
   enum class Verdict { ordered, unknown };
 
   Verdict judge(const Span& before, const Span& now) const;
+  Verdict judge_copy(const Span& before, const Span& now) const;
+  bool is_ordered(const AccessRecord& before, const AccessRecord& now) const;
   bool touch_spans(Line& line, const Span& now);
   void read_cells(Line& line, const Span& now);
   bool keep_read(Span& kept, const Span& now) const;

@@ -24,6 +24,7 @@ std::string index_text(const uint32_t size[3], uint64_t linear) {
 
 const char* verb_of(const AccessRecord& access) {
   const auto kind = static_cast<AccessKind>(access.kind);
+  if (access.is_of_copy()) return kind == AccessKind::read ? "copy from it" : "copy";
   if (kind == AccessKind::atomic) return "atomic";
   return kind == AccessKind::read ? "read" : "write";
 }
@@ -38,8 +39,24 @@ FindingPlace place_of(const AccessRecord& access, uint32_t size_bytes, const Lau
   return place;
 }
 
+/// The wait that must come before an access to the memory of an asynchronous copy.
+std::string advice_for_copy(const Race& race) {
+  const auto kind = static_cast<simt::CopyKind>(race.before.copy);
+  if (kind == simt::CopyKind::barrier) {
+    return "Wait for the phase of the mbarrier object that the copy completes "
+           "(mbarrier.try_wait, cuda::barrier::wait) in each thread that touches its memory.";
+  }
+  const std::string wait = kind == simt::CopyKind::group
+                               ? "cp.async.wait_group or cp.async.wait_all "
+                                 "(__pipeline_wait_prior, cuda::pipeline::consumer_wait)"
+                               : "cp.async.bulk.wait_group";
+  return "The thread that copies must wait for the group of the copy with " + wait +
+         "; a barrier then orders it for the others.";
+}
+
 /// The synchronisation that would order the two accesses.
 std::string advice_for(const Race& race, bool is_one_place) {
+  if (race.before.is_of_copy()) return advice_for_copy(race);
   using Distance = Race::Distance;
   const Distance distance = race.distance();
   std::string advice;
@@ -64,6 +81,7 @@ std::string source_of(const FindingPlace& place) {
 
 const char* kind_of(const Race& race) {
   if (race.is_same_value) return "same-value-write";
+  if (race.before.is_of_copy()) return "pending-copy";
   if (!race.now.writes()) return "write-read";
   return race.before.writes() ? "write-write" : "read-write";
 }
@@ -89,6 +107,10 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
   finding.message = std::string(kThreads[static_cast<int>(race.distance())]) +
                     (race.is_same_value ? " write the same value to " : " access ") + memory +
                     " memory without an order between them";
+  if (race.before.is_of_copy()) {
+    finding.message =
+        "an access to " + memory + " memory of an asynchronous copy that has not been waited for";
+  }
   finding.place = place_of(race.now, race.access_bytes, run);
   finding.other = place_of(race.before, 0, run);  // of which no size is kept
   // The record of several readers names the last one, which may be the thread that writes now.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backends/cpu/check/block_checks.h"
 #include "backends/cpu/check/knowledge.h"
 #include "base/assert.h"
 
@@ -18,6 +19,7 @@ class Cluster {
   void begin(uint32_t size, uint8_t* shared, uint64_t stride_bytes) {
     KM_ASSERT(size > 1 && shared != nullptr, "a cluster has one block, or no memory for several");
     members.clear();
+    shadows.clear();
     size_ = size;
     arrived_ = finished_ = rounds_ = 0;
     known_.reset();
@@ -54,6 +56,7 @@ class Cluster {
   void add_known(const SharedKnowledge& more) { known_ = joined(known_, more); }
 
   std::vector<ResidentBlock*> members;  // by rank
+  std::vector<SharedShadow> shadows;    // the checker's, of the members' shared memory
 
  private:
   void open_if_complete() {

@@ -80,6 +80,7 @@ void ResidentBlock::begin_checks(const BlockChecks::Block& block) {
   BlockChecks::Block own = block;
   own.shared.begin = reinterpret_cast<uint64_t>(state_.shared);
   own.scratch = {scratch_.begin(), scratch_.size_bytes()};
+  if (cluster_ != nullptr) own.cluster = &cluster_->shadows;
   checks_->begin(own);
   is_checked_ = true;
 }

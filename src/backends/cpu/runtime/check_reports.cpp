@@ -13,14 +13,19 @@ namespace {
 /// Calls a function with the running block's checks. Without memory the checker misses the event,
 /// since the kernel itself can go on.
 template <typename Action>
-void with_checks(const simt::BlockState* state, const Action& action) {
-  BlockChecks* const checks = static_cast<Executor*>(state->host)->block_checks();
+void with_checks(Executor& executor, const Action& action) {
+  BlockChecks* const checks = executor.block_checks();
   if (checks == nullptr) return;
   const HostMemoryOptional optional;
   try {
     action(*checks);
   } catch (const std::bad_alloc&) {
   }
+}
+
+template <typename Action>
+void with_checks(const simt::BlockState* state, const Action& action) {
+  with_checks(*static_cast<Executor*>(state->host), action);
 }
 
 }  // namespace
@@ -125,6 +130,18 @@ void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders) 
       checks.clock().exchange(warp, lanes);
     }
   });
+}
+
+void report_copies(simt::BlockState* state, uint32_t lanes, uint32_t kind, uint32_t pending) {
+  with_checks(state, [&](BlockChecks& checks) {
+    checks.clock().end_copies(state->first_thread, lanes, static_cast<simt::CopyKind>(kind),
+                              pending);
+  });
+}
+
+void report_range(Executor& executor, const AddressRange& range, uint32_t thread,
+                  const simt::AccessNote& note) {
+  with_checks(executor, [&](BlockChecks& checks) { checks.note_range(range, thread, note); });
 }
 
 void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes) {

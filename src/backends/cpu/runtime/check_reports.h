@@ -1,9 +1,12 @@
 // The functions by which code for the checker reports what threads do (simt::CheckRuntime).
 #pragma once
 
+#include "backends/cpu/memory/allocations.h"
 #include "simt/runtime/check/check_runtime.h"
 
 namespace km::cpu {
+
+class Executor;
 
 uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t lanes,
                        const simt::AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
@@ -20,6 +23,11 @@ void report_barrier(simt::BlockState* state, uint32_t lanes, uint32_t id, uint32
 void report_members(simt::BlockState* state, const uint32_t* members, uint32_t lanes,
                     uint32_t line);
 void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders);
+void report_copies(simt::BlockState* state, uint32_t lanes, uint32_t kind, uint32_t pending);
+/// Reports an access of one thread for which generated code has no report; nothing happens if the
+/// block is not checked.
+void report_range(Executor& executor, const AddressRange& range, uint32_t thread,
+                  const simt::AccessNote& note);
 /// Forgets what is known of memory that a thread has got from the heap for kernels.
 void forget_checked(simt::BlockState* state, uint64_t address, uint64_t size_bytes);
 

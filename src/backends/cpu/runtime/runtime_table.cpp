@@ -299,9 +299,9 @@ constexpr simt::TensorRuntime kTensors = {{{kBase, access_image}, device_call},
                                           manage_tensors,
                                           move_tensor,
                                           run_tensor_core};
-constexpr simt::CheckRuntime kTable = {kTensors,       filter_access,  report_access,
-                                       report_ranges,  report_acquire, report_fence,
-                                       report_barrier, report_members, report_warp_sync};
+constexpr simt::CheckRuntime kTable = {
+    kTensors,     filter_access,  report_access,  report_ranges,    report_acquire,
+    report_fence, report_barrier, report_members, report_warp_sync, report_copies};
 
 }  // namespace
 

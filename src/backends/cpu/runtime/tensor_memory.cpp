@@ -1,11 +1,10 @@
 #include "backends/cpu/runtime/tensor_memory.h"
 
-#include "backends/cpu/check/undefined_memory.h"
-
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/runtime_code.h"
+#include "backends/cpu/runtime/check_reports.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "simt/kernel/warpgroup_rules.h"
 #include "simt/runtime/tensors/warpgroup.h"
@@ -25,10 +24,37 @@ constexpr uint64_t kProductStackBytes = 64 << 10, kCopyStackBytes = 8 << 10;
 
 Executor& executor_of(const BlockState* state) { return *static_cast<Executor*>(state->host); }
 
-/// The checker does not follow copies by tensor maps: what they touch counts as written.
+/// A lane's copy by a tensor map, whose rows in global memory are found one after the other.
+struct RunningCopy {
+  Executor& executor;
+  const simt::TensorCopyForm& form;
+  uint32_t thread = 0;
+  uint64_t map = 0;  // the address of the tensor map
+
+  bool loads() const { return form.operation == simt::TensorOperation::load; }
+
+  /// Tells the checker of an access to global memory or to the box.
+  void report(uint64_t address, uint64_t size_bytes, simt::AccessKind kind) const {
+    simt::AccessNote note{};
+    note.line = form.line;
+    note.element_bytes = 1;
+    note.kind = kind;
+    note.scope = simt::MemoryScope::device;
+    note.copy = loads() ? simt::CopyKind::barrier : simt::CopyKind::bulk_group;
+    if (kind == simt::AccessKind::atomic) note.flags = simt::access_flag::kStrong;
+    report_range(executor, {address, size_bytes}, thread, note);
+  }
+};
+
 bool may_access(void* context, uint64_t address, uint64_t size_bytes) {
-  if (config().checks_init()) UndefinedMemory::instance().define(address, size_bytes);
-  return !static_cast<Executor*>(context)->find_memory(address, size_bytes).is_empty();
+  const auto& copy = *static_cast<const RunningCopy*>(context);
+  if (copy.executor.find_memory(address, size_bytes).is_empty()) return false;
+  using simt::AccessKind;
+  AccessKind kind =
+      copy.form.operation == simt::TensorOperation::store ? AccessKind::write : AccessKind::atomic;
+  if (copy.loads() || address == copy.map) kind = AccessKind::read;
+  copy.report(address, size_bytes, kind);
+  return true;
 }
 
 /// Executes a lane's copy to shared memory of its own block or, if it is multicast, of each block
@@ -36,7 +62,15 @@ bool may_access(void* context, uint64_t address, uint64_t size_bytes) {
 KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
                                            simt::TensorCopySlots& slots, uint32_t lane,
                                            simt::TensorPlace place) {
-  if (!form.is_multicast) return copy_tensor(form, slots, lane, place, &slots.sizes[lane]);
+  const auto copy_box = [&] {
+    const simt::TensorFault fault = copy_tensor(form, slots, lane, place, &slots.sizes[lane]);
+    if (fault.kind != FaultKind::none || place.context == nullptr) return fault;
+    const auto& copy = *static_cast<const RunningCopy*>(place.context);
+    copy.report(place.box, slots.sizes[lane],
+                copy.loads() ? simt::AccessKind::write : simt::AccessKind::read);
+    return fault;
+  };
+  if (!form.is_multicast) return copy_box();
   const uint64_t box = place.box;
   uint8_t* const window = place.shared_window;
   for (uint64_t rank = 0; rank < slots.cluster_blocks; ++rank) {
@@ -44,7 +78,7 @@ KM_NO_SANITIZE simt::TensorFault copy_lane(const simt::TensorCopyForm& form,
     const uint64_t distance = (rank - slots.own_rank) << slots.cluster_bits;
     place.box = box + distance;
     place.shared_window = reinterpret_cast<uint8_t*>(reinterpret_cast<uint64_t>(window) + distance);
-    const simt::TensorFault fault = copy_tensor(form, slots, lane, place, &slots.sizes[lane]);
+    const simt::TensorFault fault = copy_box();
     if (fault.kind != FaultKind::none) return fault;
   }
   return {};
@@ -72,13 +106,16 @@ KM_NO_SANITIZE void copy_tensor(BlockState* state, const simt::TensorCopyForm* f
   executor.check_stack(kCopyStackBytes, KM_CALLER_PC);
   state->line = form->line;
   simt::TensorPlace place{.shared_window = state->shared};
+  RunningCopy copy{executor, *form};
   if (static_cast<const Context*>(executor.launch().owner)->is_checked()) {
     place.may_access = may_access;
-    place.context = &executor;
+    place.context = &copy;
   }
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
     place.box = slots->shared[lane];
+    copy.thread = state->first_thread + lane;
+    copy.map = slots->maps[lane];
     in_image_access = 1;
     const simt::TensorFault fault = copy_lane(*form, *slots, lane, place);
     in_image_access = 0;

@@ -55,13 +55,22 @@ void copy_masked_chunks(llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from
 void AsyncCopies::lower_cp(const Inst& inst) {
   const auto& ptx = *inst.ptx;
   for (Modifier m : {Modifier::commit_group, Modifier::wait_group, Modifier::wait_all}) {
-    if (ptx.has(m)) return;
+    if (ptx.has(m)) return report_groups(inst);
   }
   if (ptx.has(Modifier::prefetch)) return;
   if (ptx.has(Modifier::reduce)) return lower_bulk_reduction(inst);
   if (ptx.has(Modifier::bulk)) return lower_bulk_copy(inst);
   if (ptx.has(Modifier::mbarrier)) return mbarriers_.lower_mbarrier(inst);
   lower_async_copy(inst);
+}
+
+/// Copies are complete when they are lowered, so that groups are of interest to the checker only.
+void AsyncCopies::report_groups(const Inst& inst) {
+  const auto& ptx = *inst.ptx;
+  uint32_t pending = ptx.has(Modifier::wait_all) ? copy_groups::kWaitAll : copy_groups::kCommit;
+  if (ptx.has(Modifier::wait_group)) pending = static_cast<uint32_t>(ptx.operands[0].bits);
+  const bool is_bulk = ptx.has(Modifier::bulk);
+  checks_.reports().report_copies(is_bulk ? CopyKind::bulk_group : CopyKind::group, i32(pending));
 }
 
 /// Lowers cp.async.ca and .cg, which copy 4, 8 or 16 bytes per lane, to a load and a store if the
@@ -72,7 +81,7 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   const Address to = addresses_.address_of(inst, ptx.operands[0], Space::shared);
   const Address from = addresses_.address_of(inst, ptx.operands[1], Space::global);
   checks_.check_lanes(inst, to, size_bytes);
-  checks_.reports().report_lanes(inst, to, size_bytes, AccessKind::write);
+  checks_.reports().report_lanes(inst, to, size_bytes, {AccessKind::write, CopyKind::group});
   const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
   if (last > 3) {
     const bool ignores = Arithmetic::operand_type(ptx, 3) == Type::pred;
@@ -160,9 +169,11 @@ AsyncCopies::BulkCopy AsyncCopies::bulk_copy_of(const Inst& inst) {
   checks_.require_aligned({}, copy.sizes, mask_bits(), kChunkBytes);
   checks_.check_lanes(inst, {copy.to, copy.sizes, kChunkBytes}, mask());
   checks_.check_lanes(inst, {copy.from, copy.sizes, kChunkBytes}, mask());
-  checks_.reports().report_ranges(inst, copy.from, copy.sizes, AccessKind::read, mask());
-  if (!ptx.has(Modifier::reduce)) {
-    checks_.reports().report_ranges(inst, copy.to, copy.sizes, AccessKind::write, mask());
+  const CopyKind kind = ptx.has(Modifier::bulk_group) ? CopyKind::bulk_group : CopyKind::barrier;
+  AccessReports& reports = checks_.reports();
+  reports.report_ranges(inst, copy.from, copy.sizes, {AccessKind::read, kind}, mask());
+  if (!ptx.has(Modifier::reduce) && !ptx.has(Modifier::multicast_cluster)) {
+    reports.report_ranges(inst, copy.to, copy.sizes, {AccessKind::write, kind}, mask());
   }
   return copy;
 }
@@ -206,6 +217,8 @@ void AsyncCopies::multicast(const Inst& inst, const BulkCopy& copy) {
   const std::vector<Value*> arguments = {
       copy.to, copy.from, copy.sizes, b_.CreateZExt(ranks, wide),
       own,     bits,      barriers,   b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
+  checks_.reports().report_multicast(
+      inst, {barriers, arguments[3], own, bits, arguments[7], copy.to, copy.sizes});
   for_lanes(builder_, "multicast", b_.getVoidTy(), arguments,
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[7], 1, [&](Value* rank) {
@@ -256,7 +269,8 @@ void AsyncCopies::lower_try_cancel(const Inst& inst) {
                          llvm::Align(kChunkBytes));
   };
   if (!ptx.has(Modifier::multicast_cluster_all)) {
-    checks_.reports().report_lanes(inst, to, kChunkBytes, AccessKind::write, mask());
+    checks_.reports().report_lanes(inst, to, kChunkBytes, {AccessKind::write, CopyKind::barrier},
+                                   mask());
     for_lanes(builder_, "answer_cancel", b_.getVoidTy(), {to},
               [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
                 answer(b, lane[0]);
@@ -271,6 +285,8 @@ void AsyncCopies::lower_try_cancel(const Inst& inst) {
   const std::vector<Value*> arguments = {to, barriers, number(registers_.rank_in_cluster()),
                                          number(registers_.cluster_bits()),
                                          number(registers_.cluster_blocks())};
+  checks_.reports().report_multicast(inst, {barriers, splat(i64(UINT64_MAX)), arguments[2],
+                                            arguments[3], arguments[4], to, i64(kChunkBytes)});
   for_lanes(builder_, "answer_cancel_all", b_.getVoidTy(), arguments,
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[4], 1, [&](Value* rank) {

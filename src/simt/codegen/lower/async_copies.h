@@ -37,6 +37,7 @@ class AsyncCopies : private EmitterBase {
     bool to_shared = false;
   };
 
+  void report_groups(const Inst& inst);
   void lower_async_copy(const Inst& inst);
   void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
   BulkCopy bulk_copy_of(const Inst& inst);

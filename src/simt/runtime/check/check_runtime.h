@@ -12,6 +12,20 @@ enum class AccessKind : uint8_t { read = 1, write = 2, atomic = 3 };
 /// The threads between which a memory operation synchronises, from the narrowest on.
 enum class MemoryScope : uint8_t { block, cluster, device, system };
 
+/// The event that completes an asynchronous copy, whose accesses are not ordered like its thread's.
+enum class CopyKind : uint8_t {
+  none,        // no copy: the thread itself accesses memory
+  group,       // cp.async: cp.async.wait_group or cp.async.wait_all
+  bulk_group,  // cp.async.bulk that names no barrier: cp.async.bulk.wait_group
+  barrier      // cp.async.bulk: a phase of an mbarrier object
+};
+
+/// The numbers of groups of copies that mean something else in CheckRuntime::report_copies.
+namespace copy_groups {
+constexpr uint32_t kCommit = UINT32_MAX;       // the copies since the last commit form a group
+constexpr uint32_t kWaitAll = UINT32_MAX - 1;  // all copies, in groups or not, are complete
+}  // namespace copy_groups
+
 /// A property of the accesses of one instruction.
 namespace access_flag {
 constexpr uint8_t kStrong = 1;        // relaxed, volatile, acquire, release or atomic
@@ -31,7 +45,8 @@ struct AccessNote {
   AccessKind kind;
   uint8_t flags;  // access_flag
   MemoryScope scope;
-  uint8_t reserved[5];
+  CopyKind copy;
+  uint8_t reserved[4];
 };
 static_assert(sizeof(AccessNote) == 16);
 
@@ -64,6 +79,9 @@ struct CheckRuntime {
   void (*report_members)(BlockState*, const uint32_t* members, uint32_t lanes, uint32_t line);
   /// bar.warp.sync: `lanes` have met. If `orders` is 0 they have exchanged values only.
   void (*report_warp_sync)(BlockState*, uint32_t lanes, uint32_t orders);
+  /// `lanes` end a group of asynchronous copies or wait until at most `pending` groups are left;
+  /// copy_groups has the other values of `pending`. `kind` is a CopyKind.
+  void (*report_copies)(BlockState*, uint32_t lanes, uint32_t kind, uint32_t pending);
 };
 
 }  // namespace km::simt

@@ -132,7 +132,7 @@ void Mbarriers::lower_mbarrier(const Inst& inst) {
 void Mbarriers::complete_transactions(const Inst& inst, const Operand& barrier, Value* sizes) {
   const Address at = addresses_.address_of(inst, barrier, space_of(kernel_, inst, barrier));
   checks_.check_lanes(inst, at, kBarrierBytes);
-  checks_.reports().report_arrival(inst, at);
+  checks_.reports().report_arrival(inst, at, CopyKind::barrier);
   for_lanes(builder_, "complete_transactions", b_.getVoidTy(), {addresses_.lanes_of(at), sizes},
             [&](Builder& b, const std::vector<Value*>& lane) -> Value* {
               complete_bytes(b, lane[0], lane[1]);
@@ -147,11 +147,15 @@ void Mbarriers::lower_arrive(const Inst& inst) {
   const bool of_copies = ptx.opcode == ptx::Opcode::cp;
   // Without .noinc, cp.async first adds the arrival that it then makes, so the pending count does
   // not change.
-  if (of_copies && !ptx.has(Modifier::noinc)) return;
+  const bool keeps_count = of_copies && !ptx.has(Modifier::noinc);
+  if (keeps_count && !checks_.reports().is_used()) return;
   const Operand& place = ptx.operands[of_copies ? 0 : 1];
   const Address at = addresses_.address_of(inst, place, space_of(kernel_, inst, place));
   checks_.check_lanes(inst, at, kBarrierBytes);
+  // The arrival is made when the thread's copies are complete, so it stands for a wait.
+  if (of_copies) checks_.reports().report_copies(CopyKind::group, i32(copy_groups::kWaitAll));
   checks_.reports().report_arrival(inst, at);
+  if (keeps_count) return;
   Value* count = i32(1);
   if (ptx.operand_count > 2) count = values_.operand(inst, ptx.operands[2], Type::u32, true, false);
   Value* states =

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "simt/analysis/memory/memory_access.h"
+#include "simt/arithmetic/loops.h"
 #include "simt/plan/memory/lane_runs.h"
 
 namespace km::simt {
@@ -185,28 +186,30 @@ void AccessReports::report_acquire(const Inst& inst, const Address& address) {
 }
 
 void AccessReports::report_lanes(const Inst& inst, const Address& address, uint64_t size_bytes,
-                                 AccessKind kind) {
-  if (is_used()) report_lanes(inst, addresses_.lanes_of(address), size_bytes, kind, mask());
+                                 Manner manner) {
+  if (is_used()) report_lanes(inst, addresses_.lanes_of(address), size_bytes, manner, mask());
 }
 
 void AccessReports::report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes,
-                                 AccessKind kind, Value* lanes) {
+                                 Manner manner, Value* lanes) {
   if (!is_used()) return;
   AccessNote note{};
   note.line = inst.ptx->location.line;
   note.size_bytes = note.element_bytes = static_cast<uint16_t>(size_bytes);
-  note.kind = kind;
+  note.kind = manner.kind;
+  note.copy = manner.copy;
   call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note,
               no_values());
 }
 
-void AccessReports::report_ranges(const Inst& inst, Value* addresses, Value* sizes, AccessKind kind,
+void AccessReports::report_ranges(const Inst& inst, Value* addresses, Value* sizes, Manner manner,
                                   Value* lanes) {
   if (!is_used()) return;
   AccessNote note{};
   note.line = inst.ptx->location.line;
   note.element_bytes = 1;
-  note.kind = kind;
+  note.kind = manner.kind;
+  note.copy = manner.copy;
   Value* each = sizes->getType()->isVectorTy() ? sizes : splat(sizes);
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
   auto* type =
@@ -233,10 +236,38 @@ AccessNote barrier_note(const Inst& inst, AccessKind kind, uint8_t order) {
 
 }  // namespace
 
-void AccessReports::report_arrival(const Inst& inst, const Address& barrier) {
+void AccessReports::report_arrival(const Inst& inst, const Address& barrier, CopyKind by) {
   if (!is_used()) return;
-  call_access(addresses_.lanes_of(barrier), mask_bits(),
-              barrier_note(inst, AccessKind::atomic, access_flag::kRelease), no_values());
+  AccessNote note = barrier_note(inst, AccessKind::atomic, access_flag::kRelease);
+  note.copy = by;
+  call_access(addresses_.lanes_of(barrier), mask_bits(), note, no_values());
+}
+
+void AccessReports::report_multicast(const Inst& inst, const Multicast& copy) {
+  if (!is_used()) return;
+  AccessNote note = barrier_note(inst, AccessKind::atomic, access_flag::kRelease);
+  note.copy = CopyKind::barrier;
+  auto* none = llvm::Constant::getNullValue(copy.ranks->getType());
+  emit_loop(b_, b_.CreateExtractElement(copy.blocks, uint64_t{0}), 1, [&](Value* rank) {
+    Value* each = splat(rank);
+    Value* bit = b_.CreateAnd(b_.CreateLShr(copy.ranks, each), splat(i64(1)));
+    Value* receives = builder_.and_masks(mask(), b_.CreateICmpNE(bit, none));
+    Value* distance = b_.CreateShl(b_.CreateSub(each, copy.own_rank), copy.bits);
+    if (copy.to != nullptr) {
+      report_ranges(inst, b_.CreateAdd(copy.to, distance), copy.sizes,
+                    {AccessKind::write, CopyKind::barrier}, receives);
+    }
+    call_access(b_.CreateAdd(copy.barriers, distance), builder_.bits_of(receives), note,
+                no_values());
+  });
+}
+
+void AccessReports::report_copies(CopyKind kind, Value* pending) {
+  if (!has_race()) return;
+  auto* word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word, word}, false);
+  frame_.call_runtime(offsetof(CheckRuntime, report_copies), type,
+                      {frame_.state(), mask_bits(), i32(static_cast<uint32_t>(kind)), pending});
 }
 
 void AccessReports::report_phase_test(const Inst& inst, const Address& barrier) {

@@ -44,17 +44,33 @@ class AccessReports : private EmitterBase {
   void report_store(const Inst& inst, const Address& address, std::span<Value* const> values);
   /// Reports that a strong read or an atomic is done, because it may synchronise with a release.
   void report_acquire(const Inst& inst, const Address& address);
+  /// How memory is accessed, and by which asynchronous copy.
+  struct Manner {
+    Manner(AccessKind access, CopyKind of = CopyKind::none) : kind(access), copy(of) {}
+    AccessKind kind;
+    CopyKind copy;
+  };
   /// Reports a read or write of `size_bytes` by each active lane.
-  void report_lanes(const Inst& inst, const Address& address, uint64_t size_bytes, AccessKind kind);
+  void report_lanes(const Inst& inst, const Address& address, uint64_t size_bytes, Manner manner);
   /// Reports such an access by the lanes of a mask (null: all) whose addresses are at hand.
-  void report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes, AccessKind kind,
+  void report_lanes(const Inst& inst, Value* addresses, uint64_t size_bytes, Manner manner,
                     Value* lanes);
   /// Reports a read or write of `sizes` bytes (i64 for each lane, or for all) by each lane of
   /// `lanes` (null: all).
-  void report_ranges(const Inst& inst, Value* addresses, Value* sizes, AccessKind kind,
-                     Value* lanes);
-  /// Reports an arrival at an mbarrier object, which releases, before it is made.
-  void report_arrival(const Inst& inst, const Address& barrier);
+  void report_ranges(const Inst& inst, Value* addresses, Value* sizes, Manner manner, Value* lanes);
+  /// Reports an arrival at an mbarrier object, which releases, before it is made: by the thread, or
+  /// by an asynchronous copy that is complete.
+  void report_arrival(const Inst& inst, const Address& barrier, CopyKind by = CopyKind::none);
+  /// A copy to the same place in several blocks of the cluster.
+  struct Multicast {
+    Value *barriers, *ranks;          // i64 for each lane: mbarrier objects, and blocks as bits
+    Value *own_rank, *bits, *blocks;  // i64 for each lane, as the cluster has them
+    Value *to, *sizes;                // what is written; null if the runtime reports that
+  };
+  /// Reports a copy to several blocks, and that it completes on the mbarrier object of each.
+  void report_multicast(const Inst& inst, const Multicast& copy);
+  /// Reports that groups of asynchronous copies end or are waited for (CheckRuntime).
+  void report_copies(CopyKind kind, Value* pending);
   /// Reports that a phase of an mbarrier object has been tested, which acquires.
   void report_phase_test(const Inst& inst, const Address& barrier);
   /// Reports a fence of the active lanes.

@@ -124,6 +124,8 @@ void TensorCopies::complete_everywhere(const Inst& inst, Value* sizes) {
       b_.CreateZExt(splat(registers_.rank_in_cluster()), wide),
       b_.CreateZExt(splat(registers_.cluster_bits()), wide),
       b_.CreateZExt(splat(registers_.cluster_blocks()), wide)};
+  checks_.reports().report_multicast(inst, {arguments[0], arguments[2], arguments[3], arguments[4],
+                                            arguments[5], nullptr, nullptr});
   for_lanes(builder_, "complete_everywhere", b_.getVoidTy(), arguments,
             [&](llvm::IRBuilder<>& b, const std::vector<Value*>& lane) -> Value* {
               emit_loop(b, lane[5], 1, [&](Value* rank) {
