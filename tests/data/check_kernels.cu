@@ -820,6 +820,19 @@ KERNEL sound_race_halves_of_an_atomic(int* a, int* b, int n) {
 
 // ---- Reads of what nothing has written.
 
+KERNEL init_shared_of_later_block(int* a, int* b, int n) {
+  __shared__ int s[128];
+  if (blockIdx.x == 0) s[T] = a[I] = T;
+  __syncthreads();
+  b[I] = s[127 - T] * 2;
+}
+KERNEL sound_init_shared_of_later_block(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = a[I] = T;
+  __syncthreads();
+  b[I] = s[127 - T] * 2;
+}
+
 KERNEL init_shared(int* a, int* b, int n) {
   __shared__ int s[128];
   if (n == 0) s[T] = 0;

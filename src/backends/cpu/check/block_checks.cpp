@@ -125,13 +125,33 @@ void BlockChecks::begin(const Block& block) {
   }
 }
 
-void BlockChecks::note_access(const AccessReport& report) {
+template <typename Action>
+void BlockChecks::for_segments(const AccessReport& report, const Action& action) const {
   for (uint32_t left = report.lanes; left != 0;) {
     const Segment segment = segment_at(report, static_cast<uint32_t>(std::countr_zero(left)), left);
-    note_segment(report, segment);
+    action(segment);
     const uint64_t end = segment.first + segment.count;
     left = end >= kWarpLanes ? 0 : left & (UINT32_MAX << end);
   }
+}
+
+void BlockChecks::note_access(const AccessReport& report) {
+  for_segments(report, [&](const Segment& segment) { note_segment(report, segment); });
+}
+
+void BlockChecks::note_content(const AccessReport& report) {
+  const simt::AccessNote& note = *report.note;
+  UndefinedMemory& memory = UndefinedMemory::instance();
+  const auto first = static_cast<uint32_t>(std::countr_zero(report.lanes));
+  const uint32_t row = report.lanes >> first;
+  if ((note.flags & flag::kConsecutive) != 0 && (row & (row + 1)) == 0) {
+    const uint64_t size_bytes = uint64_t{note.size_bytes} * std::popcount(row);
+    if (note.kind == AccessKind::write) return memory.define(report.addresses[first], size_bytes);
+    if (memory.first_undefined(report.addresses[first], size_bytes) == size_bytes) return;
+  } else if (memory.are_defined(report.addresses, report.lanes, note.size_bytes)) {
+    return;
+  }
+  for_segments(report, [&](const Segment& segment) { note_content(report, segment); });
 }
 
 /// The segment that begins at a lane. Writes of equal addresses stay apart, because they race.
@@ -195,11 +215,20 @@ void BlockChecks::note_segment(const AccessReport& report, const Segment& segmen
       begin_access(*report.note, {address, size_bytes}, report.first_thread + segment.first);
   if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
   const AddressRange all{address, segment.is_uniform ? size_bytes : size_bytes * segment.count};
-  if (has_tool(simt::check_tool::kInit)) note_content(access, *report.note, all);
-  if (!has_tool(simt::check_tool::kRace)) return;
   touch_memory(access, report, all);
   const bool publishes = (report.note->flags & flag::kStrong) != 0 && access.writes();
   for (uint32_t i = 0; publishes && i < segment.count; ++i) release(report, segment.first + i);
+}
+
+void BlockChecks::note_content(const AccessReport& report, const Segment& segment) {
+  const uint64_t size_bytes = report.note->size_bytes;
+  const uint64_t begin = report.addresses[segment.first];
+  const AddressRange all{begin, segment.is_uniform ? size_bytes : size_bytes * segment.count};
+  if (!is_watched(begin, size_bytes)) return;
+  const uint32_t thread = report.first_thread + segment.first;
+  AccessRecord access = begin_access(*report.note, all, thread);
+  if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
+  note_content(access, *report.note, all);
 }
 
 void BlockChecks::note_range(const AddressRange& range, uint32_t thread,

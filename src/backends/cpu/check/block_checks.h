@@ -62,6 +62,8 @@ class BlockChecks {
   BarrierCheck& barriers() { return barriers_; }
   /// Tests accesses for races, before they are made.
   void note_access(const AccessReport& report);
+  /// Tests the content of what is read, and notes what is written.
+  void note_content(const AccessReport& report);
   /// Tests an access of one thread, of any size.
   void note_range(const AddressRange& range, uint32_t thread, const simt::AccessNote& note);
   /// Notes an access that is not made.
@@ -78,8 +80,11 @@ class BlockChecks {
     uint32_t first = 0, count = 1;
     bool is_uniform = false;
   };
+  template <typename Action>
+  void for_segments(const AccessReport& report, const Action& action) const;
   Segment segment_at(const AccessReport& report, uint32_t lane, uint32_t lanes) const;
   void note_segment(const AccessReport& report, const Segment& segment);
+  void note_content(const AccessReport& report, const Segment& segment);
   void touch_memory(const AccessRecord& access, const AccessReport& report,
                     const AddressRange& all);
   void note_content(const AccessRecord& access, const simt::AccessNote& note,

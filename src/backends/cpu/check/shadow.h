@@ -1,14 +1,11 @@
 // Shadow memory of the race checker: a Line for each 128 bytes of the memory it describes.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 #include "backends/cpu/check/access_record.h"
+#include "backends/cpu/check/address_table.h"
 #include "base/thread/spin_lock.h"
 
 namespace km::cpu {
@@ -32,25 +29,15 @@ class ShadowPiece {
 /// The shadow of all global memory that checked kernels access, made as it is touched. Thread-safe.
 class GlobalShadow {
  public:
-  static constexpr uint64_t kPieceBytes = 4096;
-
   /// The shadow of the process.
   static GlobalShadow& instance();
   /// The piece that holds the address; null for addresses that no program has.
-  ShadowPiece* piece_of(uint64_t address);
+  ShadowPiece* piece_of(uint64_t address) { return pieces_.make(address); }
 
  private:
-  static constexpr uint64_t kAddressBits = 47, kPieceBits = 12, kLeafBits = 15;
-  static constexpr uint64_t kRoots = uint64_t{1} << (kAddressBits - kPieceBits - kLeafBits);
-  using Leaf = std::array<std::atomic<ShadowPiece*>, uint64_t{1} << kLeafBits>;
+  GlobalShadow() = default;
 
-  GlobalShadow() : roots_(new std::atomic<Leaf*>[kRoots] {}) {}
-  Leaf* leaf_of(uint64_t address);
-
-  std::mutex mutex_;  // of making leaves and pieces
-  std::unique_ptr<std::atomic<Leaf*>[]> roots_;
-  std::vector<std::unique_ptr<Leaf>> leaves_;
-  std::vector<std::unique_ptr<ShadowPiece>> pieces_;
+  AddressTable<ShadowPiece> pieces_;
 };
 
 }  // namespace km::cpu

@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
+
 namespace km::cpu {
 namespace {
 
 /// The bits [first, first + count) of a word.
 uint64_t bits(uint64_t first, uint64_t count) {
   return (count == 64 ? UINT64_MAX : (uint64_t{1} << count) - 1) << first;
+}
+
+/// The end of the part that holds the address.
+uint64_t part_end(uint64_t address) {
+  constexpr uint64_t kBytes = 4096;
+  return (address / kBytes + 1) * kBytes;
 }
 
 }  // namespace
@@ -19,60 +27,122 @@ UndefinedMemory& UndefinedMemory::instance() {
   return memory;
 }
 
-UndefinedMemory::Part* UndefinedMemory::find(uint64_t address) const {
-  if (address >> kAddressBits != 0) return nullptr;
-  Leaf* const leaf = roots_[address >> (kPartBits + kLeafBits)].load(std::memory_order_acquire);
-  if (leaf == nullptr) return nullptr;
-  return (*leaf)[(address >> kPartBits) & (leaf->size() - 1)].load(std::memory_order_acquire);
+UndefinedMemory::Part::Part(uint64_t /*begin*/, uint64_t size_bytes) {
+  KM_ASSERT(size_bytes == kBytes, "a part of another size than its table has");
 }
 
-UndefinedMemory::Part* UndefinedMemory::make(uint64_t address) {
-  if (Part* const part = find(address)) return part;
-  if (address >> kAddressBits != 0) return nullptr;
-  const std::lock_guard lock(mutex_);
-  std::atomic<Leaf*>& root = roots_[address >> (kPartBits + kLeafBits)];
-  if (root.load() == nullptr) root.store(leaves_.emplace_back(std::make_unique<Leaf>()).get());
-  std::atomic<Part*>& place = (*root.load())[(address >> kPartBits) & (Leaf().size() - 1)];
-  if (place.load() == nullptr) place.store(parts_.emplace_back(std::make_unique<Part>()).get());
-  return place.load();
+void UndefinedMemory::Part::set(uint64_t first, uint64_t count, bool is_undefined) {
+  std::atomic<uint64_t>& word = words[first / kWordBits];
+  const uint64_t mask = bits(first % kWordBits, count);
+  if (is_undefined) {
+    const uint64_t before = word.fetch_or(mask, std::memory_order_relaxed);
+    const auto more = static_cast<uint32_t>(std::popcount(mask & ~before));
+    undefined_bytes.fetch_add(more, std::memory_order_relaxed);
+  } else if ((word.load(std::memory_order_relaxed) & mask) != 0) {
+    const uint64_t before = word.fetch_and(~mask, std::memory_order_relaxed);
+    const auto fewer = static_cast<uint32_t>(std::popcount(mask & before));
+    undefined_bytes.fetch_sub(fewer, std::memory_order_relaxed);
+  }
+}
+
+/// The first undefined byte of [first, last); `last` if there is none.
+uint64_t UndefinedMemory::Part::first_undefined(uint64_t first, uint64_t last) const {
+  while (first < last && !is_defined()) {
+    const uint64_t begin = first % kWordBits, count = std::min(kWordBits - begin, last - first);
+    const uint64_t word =
+        words[first / kWordBits].load(std::memory_order_relaxed) & bits(begin, count);
+    if (word != 0) return first - begin + static_cast<uint64_t>(std::countr_zero(word));
+    first += count;
+  }
+  return last;
+}
+
+/// The byte after the last undefined one of [first, last); `first` if there is none.
+uint64_t UndefinedMemory::Part::after_last_undefined(uint64_t first, uint64_t last) const {
+  while (first < last && !is_defined()) {
+    const uint64_t begin = std::max(first, (last - 1) / kWordBits * kWordBits);
+    const uint64_t word = words[begin / kWordBits].load(std::memory_order_relaxed) &
+                          bits(begin % kWordBits, last - begin);
+    if (word != 0) {
+      return begin / kWordBits * kWordBits + static_cast<uint64_t>(std::bit_width(word));
+    }
+    last = begin;
+  }
+  return first;
 }
 
 void UndefinedMemory::set(uint64_t address, uint64_t size_bytes, bool is_undefined) {
   for (const uint64_t end = address + size_bytes; address < end;) {
-    const uint64_t part_end = std::min(end, (address / kPartBytes + 1) * kPartBytes);
-    Part* const part = is_undefined ? make(address) : find(address);
-    while (part != nullptr && address < part_end) {
-      const uint64_t first = address % kWordBits;
-      const uint64_t count = std::min(kWordBits - first, part_end - address);
-      std::atomic<uint64_t>& word = (*part)[address % kPartBytes / kWordBits];
-      if (is_undefined) {
-        word.fetch_or(bits(first, count), std::memory_order_relaxed);
-      } else if ((word.load(std::memory_order_relaxed) & bits(first, count)) != 0) {
-        word.fetch_and(~bits(first, count), std::memory_order_relaxed);
-      }
+    const uint64_t last = std::min(end, part_end(address));
+    Part* const part = is_undefined ? parts_.make(address) : parts_.find(address);
+    const bool changes = part != nullptr && (is_undefined || !part->is_defined());
+    while (changes && address < last) {
+      const uint64_t count = std::min(Part::kWordBits - address % Part::kWordBits, last - address);
+      part->set(address % Part::kBytes, count, is_undefined);
       address += count;
     }
-    address = part_end;
+    address = last;
   }
 }
 
 uint64_t UndefinedMemory::first_undefined(uint64_t address, uint64_t size_bytes) const {
   const uint64_t begin = address, end = address + size_bytes;
   while (address < end) {
-    const uint64_t part_end = std::min(end, (address / kPartBytes + 1) * kPartBytes);
-    const Part* const part = find(address);
-    while (part != nullptr && address < part_end) {
-      const uint64_t first = address % kWordBits;
-      const uint64_t count = std::min(kWordBits - first, part_end - address);
-      const uint64_t word =
-          (*part)[address % kPartBytes / kWordBits].load(std::memory_order_relaxed) &
-          bits(first, count);
-      if (word != 0) return address - first + static_cast<uint64_t>(std::countr_zero(word)) - begin;
-      address += count;
+    const uint64_t last = std::min(end, part_end(address)),
+                   base = last - 1 - (last - 1) % Part::kBytes;
+    if (const Part* const part = parts_.find(address)) {
+      const uint64_t at = base + part->first_undefined(address - base, last - base);
+      if (at != last) return at - begin;
     }
-    address = part_end;
+    address = last;
   }
   return size_bytes;
+}
+
+bool UndefinedMemory::are_defined(const uint64_t* addresses, uint32_t lanes,
+                                  uint64_t size_bytes) const {
+  uint64_t base = UINT64_MAX;  // of the part that the lane before was in
+  const Part* part = nullptr;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const uint64_t address = addresses[std::countr_zero(lanes)];
+    if (address / Part::kBytes * Part::kBytes != base) {
+      base = address / Part::kBytes * Part::kBytes;
+      part = parts_.find(address);
+      if (part != nullptr && part->is_defined()) part = nullptr;
+    }
+    const bool is_beyond = address + size_bytes > base + Part::kBytes;
+    if (is_beyond && first_undefined(address, size_bytes) != size_bytes) return false;
+    if (is_beyond || part == nullptr) continue;
+    const uint64_t first = address - base, last = first + size_bytes;
+    if (part->first_undefined(first, last) != last) return false;
+  }
+  return true;
+}
+
+/// The begin of the defined memory before an address, not below `least`.
+uint64_t UndefinedMemory::begin_of_defined(uint64_t address, uint64_t least) const {
+  while (address > least) {
+    const uint64_t base = (address - 1) / Part::kBytes * Part::kBytes;
+    const uint64_t first = std::max(base, least);
+    if (const Part* const part = parts_.find(base)) {
+      const uint64_t at = base + part->after_last_undefined(first - base, address - base);
+      if (at != first) return at;
+    }
+    address = first;
+  }
+  return least;
+}
+
+AddressRange UndefinedMemory::defined_around(uint64_t address, const AddressRange& within,
+                                             uint64_t most_bytes) const {
+  KM_ASSERT(within.holds(address, 1), "a search for defined memory begins outside of its range");
+  const uint64_t within_end = within.begin + within.size_bytes;
+  const uint64_t least = address - std::min(address - within.begin, most_bytes);
+  const uint64_t most = address + std::min(within_end - address, most_bytes);
+  const uint64_t end = address + first_undefined(address, most - address);
+  if (end == address) return {};
+  const uint64_t begin = begin_of_defined(address, least);
+  return {begin, end - begin};
 }
 
 void UndefinedMemory::copy(uint64_t to, uint64_t from, uint64_t size_bytes) {
@@ -84,16 +154,17 @@ void UndefinedMemory::copy(uint64_t to, uint64_t from, uint64_t size_bytes) {
     while (done + undefined < size_bytes && first_undefined(from + done + undefined, 1) == 0) {
       ++undefined;
     }
-    if (find(to + done) != nullptr) add(to + done, undefined);
+    if (parts_.find(to + done) != nullptr) add(to + done, undefined);
     done += undefined;
   }
 }
 
 void UndefinedMemory::define_all() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& part : parts_) {
-    for (std::atomic<uint64_t>& word : *part) word.store(0, std::memory_order_relaxed);
-  }
+  parts_.for_each([](Part& part) {
+    for (uint64_t at = 0; at < Part::kBytes; at += Part::kWordBits) {
+      part.set(at, Part::kWordBits, false);
+    }
+  });
 }
 
 }  // namespace km::cpu

@@ -4,9 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <vector>
+
+#include "backends/cpu/check/address_table.h"
+#include "backends/cpu/memory/allocations.h"
 
 namespace km::cpu {
 
@@ -27,23 +27,33 @@ class UndefinedMemory {
   void define_all();
   /// The number of the first undefined byte, or `size_bytes` if there is none.
   uint64_t first_undefined(uint64_t address, uint64_t size_bytes) const;
+  /// True if `size_bytes` at the addresses of these lanes are defined.
+  bool are_defined(const uint64_t* addresses, uint32_t lanes, uint64_t size_bytes) const;
+  /// Defined memory around `address` in the range `within`, at most about `most_bytes` on each
+  /// side; empty if the byte there is undefined.
+  AddressRange defined_around(uint64_t address, const AddressRange& within,
+                              uint64_t most_bytes) const;
 
  private:
-  static constexpr uint64_t kPartBytes = 4096, kPartBits = 12, kLeafBits = 15, kAddressBits = 47;
-  static constexpr uint64_t kWordBits = 64, kWords = kPartBytes / kWordBits;
-  static constexpr uint64_t kRoots = uint64_t{1} << (kAddressBits - kPartBits - kLeafBits);
-  using Part = std::array<std::atomic<uint64_t>, kWords>;  // 1: undefined
-  using Leaf = std::array<std::atomic<Part*>, uint64_t{1} << kLeafBits>;
+  /// The bits of some memory.
+  struct Part {
+    static constexpr uint64_t kBytes = 4096, kWordBits = 64, kWords = kBytes / kWordBits;
 
-  UndefinedMemory() : roots_(new std::atomic<Leaf*>[kRoots] {}) {}
+    Part(uint64_t /*begin*/, uint64_t size_bytes);
+    void set(uint64_t first, uint64_t count, bool is_undefined);
+    uint64_t first_undefined(uint64_t first, uint64_t last) const;
+    uint64_t after_last_undefined(uint64_t first, uint64_t last) const;
+    bool is_defined() const { return undefined_bytes.load(std::memory_order_relaxed) == 0; }
+
+    std::array<std::atomic<uint64_t>, kWords> words{};  // 1: undefined
+    std::atomic<uint32_t> undefined_bytes{0};           // the number of bits that are set
+  };
+
+  UndefinedMemory() = default;
   void set(uint64_t address, uint64_t size_bytes, bool is_undefined);
-  Part* find(uint64_t address) const;
-  Part* make(uint64_t address);
+  uint64_t begin_of_defined(uint64_t address, uint64_t least) const;
 
-  std::mutex mutex_;  // of making leaves and parts
-  std::unique_ptr<std::atomic<Leaf*>[]> roots_;
-  std::vector<std::unique_ptr<Leaf>> leaves_;
-  std::vector<std::unique_ptr<Part>> parts_;
+  AddressTable<Part> parts_;
 };
 
 }  // namespace km::cpu

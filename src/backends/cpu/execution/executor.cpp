@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/execution/block_index.h"
 #include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/memory/allocations.h"
@@ -308,6 +309,12 @@ AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const 
   const AddressRange workspace{launch_->record.workspace, sizeof launch_->workspace};
   if (launch_->record.workspace != 0 && workspace.holds(address, size_bytes)) return workspace;
   return launch_->allocations->find(address, size_bytes);
+}
+
+AddressRange Executor::find_defined(uint64_t address, uint64_t most_bytes) const {
+  const AddressRange memory = find_memory(address, 1);
+  if (memory.is_empty()) return {};
+  return UndefinedMemory::instance().defined_around(address, memory, most_bytes);
 }
 
 /// Updates the unit's estimate of the time per block.

@@ -71,6 +71,9 @@ class Executor {
   void check_stack(uint64_t size_bytes, uint64_t pc);
   /// The memory around an address that the launch may access; empty if it may not.
   AddressRange find_memory(uint64_t address, uint64_t size_bytes) const;
+  /// Memory around the address of which all bytes are defined, at most about `most_bytes` on each
+  /// side; empty if there is none. It stays so while the present block runs.
+  AddressRange find_defined(uint64_t address, uint64_t most_bytes) const;
   void privatize_atomics(uint64_t address, uint32_t size_bytes);
   void flush_privatized() { privatized_.flush(state_); }
   uint32_t first_thread() const { return running_->first_thread; }
@@ -129,9 +132,11 @@ class Executor {
     bool is_used = false;
     /// True if the running block is another one than at the last call.
     bool begins(const simt::BlockState& running) {
-      const std::array<uint32_t, 3> now = std::to_array(running.block);
-      const bool begins = !is_used || block != now;
-      block = now;
+      const uint32_t(&now)[3] = running.block;
+      // The comparison of arrays would be a call of memcmp.
+      const bool begins =
+          !is_used || block[0] != now[0] || block[1] != now[1] || block[2] != now[2];
+      block = std::to_array(now);
       is_used = true;
       return begins;
     }

@@ -1,5 +1,6 @@
 #include "backends/cpu/runtime/check_reports.h"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -73,6 +74,24 @@ void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t 
     checks.note_access({addresses, lanes, state->first_thread, note,
                         static_cast<const uint8_t*>(values), lane_count});
   });
+}
+
+void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                    const simt::AccessNote* note, uint64_t extent_bytes, uint64_t* out_range) {
+  if (lanes == 0) return;
+  with_checks(state, [&](BlockChecks& checks) {
+    checks.note_content({addresses, lanes, state->first_thread, note, nullptr, 0});
+  });
+  if (out_range == nullptr) return;
+  const Executor& executor = *static_cast<Executor*>(state->host);
+  // A place that misses again gets more, so that few calls find all of a large allocation.
+  constexpr uint64_t kLeastBytes = 64 << 10;
+  const uint64_t last_bytes = out_range[0] != UINT64_MAX ? out_range[1] : 0;
+  const AddressRange defined = executor.find_defined(addresses[std::countr_zero(lanes)],
+                                                     std::max(kLeastBytes, 2 * last_bytes));
+  const bool fits = extent_bytes <= defined.size_bytes;
+  out_range[0] = fits ? defined.begin : UINT64_MAX;
+  out_range[1] = fits ? defined.size_bytes - extent_bytes : 0;
 }
 
 void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uint64_t* sizes,

@@ -13,6 +13,8 @@ uint32_t filter_access(simt::BlockState* state, uint64_t* addresses, uint32_t la
                        uint64_t* out_range);
 void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                    const simt::AccessNote* note, const void* values, uint32_t lane_count);
+void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
+                    const simt::AccessNote* note, uint64_t extent_bytes, uint64_t* out_range);
 void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uint64_t* sizes,
                    uint32_t lanes, const simt::AccessNote* note);
 void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,

@@ -300,8 +300,18 @@ constexpr simt::TensorRuntime kTensors = {{{kBase, access_image}, device_call},
                                           move_tensor,
                                           run_tensor_core};
 constexpr simt::CheckRuntime kTable = {
-    kTensors,     filter_access,  report_access,  report_ranges,    report_acquire,
-    report_fence, report_barrier, report_members, report_warp_sync, report_copies};
+    .base = kTensors,
+    .filter_access = filter_access,
+    .report_access = report_access,
+    .report_content = report_content,
+    .report_ranges = report_ranges,
+    .report_acquire = report_acquire,
+    .report_fence = report_fence,
+    .report_barrier = report_barrier,
+    .report_members = report_members,
+    .report_warp_sync = report_warp_sync,
+    .report_copies = report_copies,
+};
 
 }  // namespace
 

@@ -59,10 +59,14 @@ struct CheckRuntime {
   uint32_t (*filter_access)(BlockState*, uint64_t* addresses, uint32_t lanes,
                             const AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
                             uint64_t* out_range);
-  /// Called before `lanes` access memory at `addresses`. `values` has the elements that a store
-  /// writes, element i of lane l at number i * lane_count + l; null for other accesses.
+  /// Called before `lanes` access memory at `addresses`, for races. `values` has the elements that
+  /// a store writes, element i of lane l at number i * lane_count + l; null for other accesses.
   void (*report_access)(BlockState*, const uint64_t* addresses, uint32_t lanes,
                         const AccessNote* note, const void* values, uint32_t lane_count);
+  /// Called before `lanes` access memory that may be undefined. out_range is as check_range()'s: it
+  /// gets memory of which all is defined; null: nobody asks.
+  void (*report_content)(BlockState*, const uint64_t* addresses, uint32_t lanes,
+                         const AccessNote* note, uint64_t extent_bytes, uint64_t* out_range);
   /// Like report_access() for accesses whose sizes differ between lanes; a size may be 0.
   void (*report_ranges)(BlockState*, const uint64_t* addresses, const uint64_t* sizes,
                         uint32_t lanes, const AccessNote* note);

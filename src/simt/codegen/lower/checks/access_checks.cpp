@@ -107,7 +107,7 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
   low += least;
   high += most;
   auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
-  Value* outside = outside_range(address, range, low);
+  Value* outside = reports_.outside_range(address, range, low);
   auto* addresses = builder_.variable(vector_of(b_.getInt64Ty()), "addresses");
   builder_.branch_unlikely(outside, [&] {
     b_.CreateStore(addresses_.lanes_of(address), addresses);
@@ -121,22 +121,6 @@ void AccessChecks::check_range(const Inst& inst, const MemoryAccess& access,
         {frame_.record(), frame_.state(), addresses, mask_bits(), access_table(together),
          i32(together.size()), i64(static_cast<uint64_t>(high - low)), range});
   });
-}
-
-/// True (i1) if what an active lane accesses from its address plus `low_bytes` on is not in the
-/// range that this place used last.
-llvm::Value* AccessChecks::outside_range(const Address& address, llvm::AllocaInst* range,
-                                         int64_t low_bytes) {
-  Value* begin = builder_.load_field(range, 0, b_.getInt64Ty(), false);
-  Value* last = builder_.load_field(range, 8, b_.getInt64Ty(), false);
-  const auto low = static_cast<uint64_t>(low_bytes);
-  if (address.lanes != nullptr) {
-    Value* distance = b_.CreateSub(address.lanes, splat(b_.CreateSub(begin, i64(low))));
-    return builder_.any(builder_.and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
-  }
-  Value* at = b_.CreateAdd(address.base, i64(low));
-  Value* outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
-  return address.ok != nullptr ? b_.CreateOr(outside, b_.CreateNot(address.ok)) : outside;
 }
 
 /// True (i1) if an active lane's address may be no multiple of the size; null: none can.
@@ -161,7 +145,7 @@ Address AccessChecks::replace_invalid(const Inst& inst, const MemoryAccess& acce
   const auto [least, most] = extremes_of(address.offsets, lanes_);
   const auto high = most + static_cast<int64_t>(access.size_bytes);
   auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "range");
-  Value* suspicious = outside_range(address, range, least);
+  Value* suspicious = reports_.outside_range(address, range, least);
   if (Value* misaligned = is_misaligned(address, access.size_bytes)) {
     suspicious = b_.CreateOr(suspicious, misaligned);
   }

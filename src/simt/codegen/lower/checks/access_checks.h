@@ -73,7 +73,6 @@ class AccessChecks : private EmitterBase {
   std::vector<MemoryAccess> accesses_together(const Inst& inst, const MemoryAccess& access);
   void check_alignment(const Address& address, uint64_t size_bytes);
   void check_range(const Inst& inst, const MemoryAccess& access, const Address& address);
-  Value* outside_range(const Address& address, llvm::AllocaInst* range, int64_t low_bytes);
   Value* is_misaligned(const Address& address, uint64_t size_bytes);
   Address replace_invalid(const Inst& inst, const MemoryAccess& access, const Address& address);
   llvm::Constant* access_table(const std::vector<MemoryAccess>& together);

@@ -106,7 +106,7 @@ AccessNote AccessReports::own_note(const Inst& inst, const MemoryAccess& access,
 uint8_t AccessReports::role_of(const Inst& inst, const MemoryAccess& access) {
   if (inst.ptx->opcode != Opcode::ld && inst.ptx->opcode != Opcode::ldu) return 0;
   uint8_t role = 0;
-  if ((plan_.variant.tools & check_tool::kInit) != 0) {
+  if (has_init()) {
     if (!copied_) copied_.emplace(kernel_);
     if (copied_->are_only_copied(inst)) role |= access_flag::kCopied;
   }
@@ -127,8 +127,48 @@ llvm::Value* AccessReports::stored(Value* addresses) {
 
 llvm::Value* AccessReports::no_values() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
 
-void AccessReports::call_access(Value* addresses, Value* lanes, const AccessNote& note,
-                                Value* values) {
+void AccessReports::call_access(Value* addresses, Value* lanes, const AccessNote& note) {
+  call_content(addresses, lanes, note, note.size_bytes, no_values());
+  call_race(addresses, lanes, note, no_values());
+}
+
+/// Reports an access to memory that the place does not know to be defined. In mode a, one call runs
+/// several blocks, each of which begins with undefined shared memory.
+void AccessReports::report_content(const MemoryAccess& access, const Address& address,
+                                   const AccessNote& note) {
+  if (!has_init()) return;
+  const auto [least, most] = extremes_of(address.offsets, lanes_);
+  const auto extent_bytes = static_cast<uint64_t>(most - least) + note.size_bytes;
+  auto* range = builder_.variable(llvm::ArrayType::get(b_.getInt64Ty(), 2), "defined");
+  Value* is_unsure = outside_range(address, range, least);
+  llvm::AllocaInst* known_block = nullptr;
+  Value* block = nullptr;
+  if (access.space != ptx::Space::global) {
+    known_block = builder_.variable(b_.getInt32Ty(), "defined_block");
+    block = b_.CreateLoad(b_.getInt32Ty(), frame_.block_index_variable(0));
+    Value* known = b_.CreateLoad(b_.getInt32Ty(), known_block);
+    is_unsure = b_.CreateOr(is_unsure, b_.CreateICmpNE(block, known));
+  }
+  builder_.branch_unlikely(is_unsure, [&] {
+    call_content(addresses_.lanes_of(address), mask_bits(), note, extent_bytes, range);
+    if (known_block != nullptr) b_.CreateStore(block, known_block);
+  });
+}
+
+void AccessReports::call_content(Value* addresses, Value* lanes, const AccessNote& note,
+                                 uint64_t extent_bytes, Value* range) {
+  if (!has_init()) return;
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type = llvm::FunctionType::get(
+      b_.getVoidTy(), {pointer, pointer, word, pointer, b_.getInt64Ty(), pointer}, false);
+  frame_.call_runtime(
+      offsetof(CheckRuntime, report_content), type,
+      {frame_.state(), stored(addresses), lanes, constant_note(note), i64(extent_bytes), range});
+}
+
+void AccessReports::call_race(Value* addresses, Value* lanes, const AccessNote& note,
+                              Value* values) {
+  if (!has_race()) return;
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {pointer, pointer, word, pointer, pointer, word}, false);
@@ -153,12 +193,27 @@ void AccessReports::call_acquire(Value* addresses, const AccessNote& note) {
                       {frame_.state(), stored(addresses), mask_bits(), constant_note(note)});
 }
 
+llvm::Value* AccessReports::outside_range(const Address& address, llvm::AllocaInst* range,
+                                          int64_t low_bytes) {
+  Value* begin = builder_.load_field(range, 0, b_.getInt64Ty(), false);
+  Value* last = builder_.load_field(range, 8, b_.getInt64Ty(), false);
+  const auto low = static_cast<uint64_t>(low_bytes);
+  if (address.lanes != nullptr) {
+    Value* distance = b_.CreateSub(address.lanes, splat(b_.CreateSub(begin, i64(low))));
+    return builder_.any(builder_.and_masks(mask(), b_.CreateICmpUGT(distance, splat(last))));
+  }
+  Value* at = b_.CreateAdd(address.base, i64(low));
+  Value* outside = b_.CreateICmpUGT(b_.CreateSub(at, begin), last);
+  return address.ok != nullptr ? b_.CreateOr(outside, b_.CreateNot(address.ok)) : outside;
+}
+
 void AccessReports::report_access(const Inst& inst, const Address& address) {
   const auto access = reported(inst);
   if (!access) return;
   AccessNote note = own_note(inst, *access, address);
   note.flags |= role_of(inst, *access);
-  call_access(addresses_.lanes_of(address), mask_bits(), note, no_values());
+  report_content(*access, address, note);
+  if (has_race()) call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
 
 void AccessReports::report_store(const Inst& inst, const Address& address,
@@ -166,6 +221,8 @@ void AccessReports::report_store(const Inst& inst, const Address& address,
   const auto access = reported(inst);
   if (!access) return;
   const AccessNote note = own_note(inst, *access, address);
+  report_content(*access, address, note);
+  if (!has_race()) return;
   auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
   auto* rows = llvm::ArrayType::get(row, values.size());
   auto* memory = builder_.variable(rows, "stored");
@@ -174,7 +231,7 @@ void AccessReports::report_store(const Inst& inst, const Address& address,
     if (each->getType() != row) each = b_.CreateBitCast(each, row);
     b_.CreateStore(each, b_.CreateConstGEP2_32(rows, memory, 0, i));
   }
-  call_access(addresses_.lanes_of(address), mask_bits(), note, memory);
+  call_race(addresses_.lanes_of(address), mask_bits(), note, memory);
 }
 
 void AccessReports::report_acquire(const Inst& inst, const Address& address) {
@@ -198,8 +255,7 @@ void AccessReports::report_lanes(const Inst& inst, Value* addresses, uint64_t si
   note.size_bytes = note.element_bytes = static_cast<uint16_t>(size_bytes);
   note.kind = manner.kind;
   note.copy = manner.copy;
-  call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note,
-              no_values());
+  call_access(addresses, lanes != nullptr ? builder_.bits_of(lanes) : mask_bits(), note);
 }
 
 void AccessReports::report_ranges(const Inst& inst, Value* addresses, Value* sizes, Manner manner,
@@ -240,7 +296,7 @@ void AccessReports::report_arrival(const Inst& inst, const Address& barrier, Cop
   if (!is_used()) return;
   AccessNote note = barrier_note(inst, AccessKind::atomic, access_flag::kRelease);
   note.copy = by;
-  call_access(addresses_.lanes_of(barrier), mask_bits(), note, no_values());
+  call_access(addresses_.lanes_of(barrier), mask_bits(), note);
 }
 
 void AccessReports::report_multicast(const Inst& inst, const Multicast& copy) {
@@ -257,8 +313,7 @@ void AccessReports::report_multicast(const Inst& inst, const Multicast& copy) {
       report_ranges(inst, b_.CreateAdd(copy.to, distance), copy.sizes,
                     {AccessKind::write, CopyKind::barrier}, receives);
     }
-    call_access(b_.CreateAdd(copy.barriers, distance), builder_.bits_of(receives), note,
-                no_values());
+    call_access(b_.CreateAdd(copy.barriers, distance), builder_.bits_of(receives), note);
   });
 }
 
@@ -274,7 +329,7 @@ void AccessReports::report_phase_test(const Inst& inst, const Address& barrier) 
   if (!is_used()) return;
   Value* const addresses = addresses_.lanes_of(barrier);
   const AccessNote note = barrier_note(inst, AccessKind::read, access_flag::kAcquire);
-  call_access(addresses, mask_bits(), note, no_values());
+  call_access(addresses, mask_bits(), note);
   call_acquire(addresses, note);
 }
 

@@ -38,6 +38,9 @@ class AccessReports : private EmitterBase {
   };
   /// Calls CheckRuntime::filter_access for the active lanes; returns the invalid ones as bits.
   Value* call_filter(const AccessNote& note, const Tested& tested);
+  /// True (i1) if what an active lane accesses from its address plus `low_bytes` on is not in the
+  /// range that this place used last.
+  Value* outside_range(const Address& address, llvm::AllocaInst* range, int64_t low_bytes);
   /// Reports a load or atomic before it is executed.
   void report_access(const Inst& inst, const Address& address);
   /// Reports a store, with the values of its elements: vectors, or scalars for equal lanes.
@@ -91,7 +94,12 @@ class AccessReports : private EmitterBase {
   AccessNote own_note(const Inst& inst, const MemoryAccess& access, const Address& address) const;
   uint8_t role_of(const Inst& inst, const MemoryAccess& access);
   bool is_repeated(const Inst& inst, const MemoryAccess& access);
-  void call_access(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
+  bool has_init() const { return (plan_.variant.tools & check_tool::kInit) != 0; }
+  void report_content(const MemoryAccess& access, const Address& address, const AccessNote& note);
+  void call_content(Value* addresses, Value* lanes, const AccessNote& note, uint64_t extent_bytes,
+                    Value* range);
+  void call_race(Value* addresses, Value* lanes, const AccessNote& note, Value* values);
+  void call_access(Value* addresses, Value* lanes, const AccessNote& note);
   void call_acquire(Value* addresses, const AccessNote& note);
   Value* stored(Value* addresses);
   Value* no_values();
