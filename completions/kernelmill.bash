@@ -64,16 +64,16 @@ _kernelmill() {
         -- "$cur")
       ;;
     corpus:*) _filedir -d ;;
-    trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output' -- "$cur") ;;
+    trace:-*) mapfile -t COMPREPLY < <(compgen -W '--help --output --counters' -- "$cur") ;;
     trace:*) _filedir ;;
     exec:-*)
       mapfile -t COMPREPLY < <(compgen -W '--help --devices --cc --memory --unchecked --no-replace --log
-        --trace' -- "$cur")
+        --trace --counters' -- "$cur")
       ;;
     exec:*) _filedir ;;
     check:-*)
       mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --format --log-file --limit --same-value
-        --devices --cc --memory --no-replace --log --trace' -- "$cur")
+        --devices --cc --memory --no-replace --log --trace --counters' -- "$cur")
       ;;
     check:*) _filedir ;;
     tune:-*)

@@ -32,6 +32,7 @@ set -l trace "__fish_seen_subcommand_from trace"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a trace \
   -d "Run a program and record what it does"
 complete -c kernelmill -n $trace -s o -l output -r -d "Where the trace goes"
+complete -c kernelmill -n $trace -l counters -d "Count what warps do, and print it at the end"
 
 set -l tune "__fish_seen_subcommand_from tune"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a tune \
@@ -101,6 +102,7 @@ complete -c kernelmill -n $exec -l unchecked -d "Full speed"
 complete -c kernelmill -n $exec -l no-replace -x -d "Leave a library in place"
 complete -c kernelmill -n $exec -l log -d "Show every call"
 complete -c kernelmill -n $exec -l trace -r -d "Where the trace goes"
+complete -c kernelmill -n $exec -l counters -d "Count what warps do, and print it at the end"
 
 set -l check "__fish_seen_subcommand_from check"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a check \
@@ -119,6 +121,7 @@ complete -c kernelmill -n $check -l memory -x -d "Memory of the devices"
 complete -c kernelmill -n $check -l no-replace -x -d "Leave a library in place"
 complete -c kernelmill -n $check -l log -d "Show every call"
 complete -c kernelmill -n $check -l trace -r -d "Where the trace goes"
+complete -c kernelmill -n $check -l counters -d "Count what warps do, and print it at the end"
 
 set -l wrap "__fish_seen_subcommand_from wrap"
 complete -c kernelmill -n "not __fish_seen_subcommand_from $commands" -a wrap \

@@ -266,6 +266,33 @@ typedef struct kmb_graph_node {
   }; /* KM_GRAPH_NODE_EMPTY has no member */
 } kmb_graph_node;
 
+/* Events of warps that the counters of a profile count. */
+typedef int32_t kmb_counter_kind;
+enum {
+  KMB_COUNTER_INVALID = 0,
+  KMB_COUNTER_GLOBAL_LOAD = 1,
+  KMB_COUNTER_GLOBAL_STORE = 2,
+  KMB_COUNTER_GLOBAL_ATOMIC = 3,
+  KMB_COUNTER_SHARED_LOAD = 4,
+  KMB_COUNTER_SHARED_STORE = 5,
+  KMB_COUNTER_SHARED_ATOMIC = 6,
+  KMB_COUNTER_BRANCH = 7,
+  KMB_COUNTER_INSTRUCTION = 8
+};
+typedef struct kmb_counts {
+  uint64_t requests; /* executions by warps with at least one active thread */
+  uint64_t threads;  /* active threads of all requests together */
+  uint64_t taken;    /* sectors of global memory, wavefronts of shared memory, divergent branches */
+  uint64_t ideal;    /* sectors or wavefronts that the same data would take in the best order */
+} kmb_counts;
+/* The counts of one kind at one place in the source. */
+typedef struct kmb_counter {
+  const char* position; /* "sum.cu:41 (PTX line 31)"; empty: unknown */
+  kmb_counter_kind kind;
+  uint32_t reserved;
+  kmb_counts counts;
+} kmb_counter;
+
 /* One completed operation. Members that its kind does not use are 0. */
 typedef struct kmb_profile_record {
   km_profile_kind kind;      /* KM_PROFILE_KIND_RANGE means that the backend compiled a kernel */
@@ -276,10 +303,12 @@ typedef struct kmb_profile_record {
   uint64_t size_bytes;       /* copies and fills: number of bytes */
   uint64_t operations;       /* floating-point operations of a BLAS call */
   uint64_t call_begin_ns, call_end_ns; /* times of the host's call that queued it; 0: unknown */
-  uint32_t host_thread;       /* the thread of that call or of the compilation, by gettid */
-  uint32_t is_of_graph;       /* the call launched a graph */
-  uint32_t grid[3], block[3]; /* kernels: the launch's shape; 0 for BLAS */
-  uint64_t shared_bytes;      /* dynamic shared memory of a kernel */
+  uint32_t host_thread;        /* the thread of that call or of the compilation, by gettid */
+  uint32_t is_of_graph;        /* the call launched a graph */
+  uint32_t grid[3], block[3];  /* kernels: the launch's shape; 0 for BLAS */
+  uint64_t shared_bytes;       /* dynamic shared memory of a kernel */
+  const kmb_counter* counters; /* kernels: counters, valid during the call; null: not counted */
+  uint64_t counter_count;
 } kmb_profile_record;
 /* Called on any thread, possibly several at a time. */
 typedef void (*kmb_profile_callback)(void* user_data, const kmb_profile_record* record);

@@ -88,12 +88,15 @@ struct KernelInfo {
   uint32_t ptx_version = 0, target = 0;
 };
 
-/// The tools of the checker that need code of their own.
+/// The tools of the checker, and of profiles, that need code of their own.
 namespace check_tool {
 constexpr uint8_t kRace = 1;    // accesses and what orders them are reported
 constexpr uint8_t kMemory = 2;  // invalid accesses are reported and not made
 constexpr uint8_t kInit = 4;    // reads and writes are reported
 constexpr uint8_t kSync = 8;    // arrivals at barriers and member masks are reported
+// Accesses of warps and executions of basic blocks are counted. Packets are then whole warps, and
+// no branch is decided in advance.
+constexpr uint8_t kCounters = 64;
 }  // namespace check_tool
 
 /// The assumptions of a piece of code. Launches with equal variants can share code.
@@ -108,7 +111,7 @@ struct Variant {
   /// block and arguments before the launch.
   bool assume_no_wrap = true;
   bool checked = false;                             // KM_CPU_MEMORY=checked
-  uint8_t tools = 0;                                // of the checker, as bits of check_tool
+  uint8_t tools = 0;                                // bits of check_tool
   Mode least_mode = Mode::run_to_completion;        // KM_CPU_MODE: a more general one than needed
   Machine machine;                                  // the least one, unless set
   uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack

@@ -20,6 +20,7 @@ class TraceCommand : public Command {
 
  private:
   std::string output_ = "trace.json";
+  bool counts_ = false;
   std::vector<std::string> words_;
 };
 
@@ -27,6 +28,8 @@ TraceCommand::TraceCommand(CLI::App& app)
     : Command(app.add_subcommand("trace", "Run a program and record what it does")) {
   parser_->add_option("-o,--output", output_,
                       "Where the trace goes; with the ending .html a report (default trace.json)");
+  parser_->add_flag("--counters", counts_,
+                    "Count what warps do (KM_COUNTERS), and print it at the end");
   parser_->add_option("PROGRAM", words_, "The program and its arguments, behind '--'")
       ->type_name("PROGRAM [ARGUMENTS]")
       ->required();
@@ -68,7 +71,9 @@ int TraceCommand::run() {
   std::error_code none;
   const std::string path = std::filesystem::absolute(output_, none).string();
   if (const Status writable = check_writable(path); !writable) return report(writable.error());
-  if (setenv("KM_TRACE", path.c_str(), 1) != 0) {
+  const bool is_set =
+      setenv("KM_TRACE", path.c_str(), 1) == 0 && (!counts_ || setenv("KM_COUNTERS", "1", 1) == 0);
+  if (!is_set) {
     return report(error(KM_ERROR_OUT_OF_HOST_MEMORY, "out of memory"));
   }
   const Identity before(path);

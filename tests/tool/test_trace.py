@@ -1,4 +1,4 @@
-"""kernelmill trace, and the files that KM_TRACE leaves: read by a program, and by a browser."""
+"""kernelmill trace, KM_TRACE and KM_COUNTERS: files read by a program, and by a browser."""
 
 import html
 import html.parser
@@ -10,7 +10,7 @@ import subprocess
 import unittest
 import zlib
 
-from tool import TOOL, Case
+from tool import SOURCE_DIR, TOOL, Case
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next((shutil.which(name) for name in BROWSERS if shutil.which(name)), None)
@@ -22,6 +22,89 @@ const boxes = texts.map((text) => text.getBoundingClientRect()).filter((box) => 
 document.getElementById("marks").textContent =
   JSON.stringify(boxes.map((box) => [box.left, box.right]));
 </script>"""
+
+
+with open(os.path.join(SOURCE_DIR, "tests/data/counter_kernels.cu"), encoding="utf-8") as source:
+    KERNELS = source.read()
+ARRAYS = ("--arg", "zeros:f32[8192]", "--arg", "zeros:f32[8192]")
+LOAD, STORE, ATOMIC = "global load", "global store", "global atomic"
+SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC = "shared load", "shared store", "shared atomic"
+WHOLE = (16, 512, 64, 64)  # requests, threads, sectors or wavefronts, ideal: of 16 warps
+FREE = (16, 512, 16, 16)
+BY_BLOCK = (4, 4, 4, 4)  # by one thread of each block
+
+EXPECTED = {
+    "load_stride_1": {LOAD: WHOLE, STORE: WHOLE},
+    "load_stride_2": {LOAD: (16, 512, 128, 64), STORE: WHOLE},
+    "load_stride_32": {LOAD: (16, 512, 512, 64), STORE: WHOLE},
+    "load_offset_1": {LOAD: (16, 512, 80, 64), STORE: WHOLE},
+    "load_same": {LOAD: FREE, STORE: WHOLE},
+    "load_bytes": {LOAD: FREE, STORE: WHOLE},
+    "load_float4": {LOAD: (16, 512, 256, 256), STORE: (16, 512, 256, 256)},
+    "load_reversed": {LOAD: WHOLE, STORE: WHOLE},
+    "store_stride_8": {LOAD: WHOLE, STORE: (16, 512, 512, 64)},
+    "load_half_warp": {LOAD: (16, 256, 32, 32), STORE: (16, 256, 32, 32)},
+    "load_one_lane": {LOAD: (16, 16, 16, 16), STORE: (16, 16, 16, 16)},
+    "atomic_same": {LOAD: WHOLE, ATOMIC: FREE},
+    "shared_stride_1": {LOAD: WHOLE, STORE: WHOLE, SHARED_LOAD: FREE, SHARED_STORE: FREE},
+    "shared_stride_2": {LOAD: WHOLE, STORE: WHOLE, SHARED_LOAD: (16, 512, 32, 16),
+                        SHARED_STORE: (16, 512, 32, 16)},
+    "shared_stride_32": {LOAD: WHOLE, STORE: WHOLE, SHARED_LOAD: (16, 512, 512, 16),
+                         SHARED_STORE: (16, 512, 512, 16)},
+    "shared_stride_33": {LOAD: WHOLE, STORE: WHOLE, SHARED_LOAD: FREE, SHARED_STORE: FREE},
+    "shared_double": {LOAD: (16, 512, 128, 128), STORE: (16, 512, 128, 128),
+                      SHARED_LOAD: (16, 512, 32, 32), SHARED_STORE: (16, 512, 32, 32)},
+    "shared_float4": {LOAD: (16, 512, 256, 256), STORE: (16, 512, 256, 256),
+                      SHARED_LOAD: (16, 512, 64, 64), SHARED_STORE: (16, 512, 64, 64)},
+    "shared_same": {LOAD: (4, 16, 4, 4), STORE: WHOLE, SHARED_LOAD: FREE,
+                    SHARED_STORE: (4, 16, 4, 4)},
+    "tile_32": {LOAD: (128, 4096, 512, 512), STORE: (128, 4096, 512, 512),
+                SHARED_LOAD: (128, 4096, 4096, 128), SHARED_STORE: (128, 4096, 128, 128)},
+    "tile_33": {LOAD: (128, 4096, 512, 512), STORE: (128, 4096, 512, 512),
+                SHARED_LOAD: (128, 4096, 128, 128), SHARED_STORE: (128, 4096, 128, 128)},
+    "shared_atomic": {LOAD: WHOLE, STORE: BY_BLOCK, SHARED_LOAD: BY_BLOCK, SHARED_STORE: BY_BLOCK,
+                      SHARED_ATOMIC: (16, 512, 512, 16)},
+    "through_generic": {LOAD: (32, 768, 96, 96), STORE: WHOLE, SHARED_LOAD: (16, 256, 16, 16),
+                        SHARED_STORE: FREE},
+}
+
+# The numbers say how many lanes of the first and of the second warp execute an instruction.
+BRANCHES = """
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry branches(.param .u64 in, .param .u64 out)
+{
+  .reg .pred %p<4>;
+  .reg .u32 %r<8>;
+  .reg .u64 %rd<4>;
+  ld.param.u64 %rd1, [out];        // 32 32
+  mov.u32 %r1, %tid.x;             // 32 32
+  and.b32 %r2, %r1, 1;             // 32 32
+  setp.eq.u32 %p1, %r2, 0;         // 32 32
+  @%p1 bra EVEN;                   // 32 32, divergent
+  mov.u32 %r3, 7;                  // 16 16
+  bra JOIN;                        // 16 16
+EVEN:
+  mov.u32 %r3, 9;                  // 16 16
+JOIN:
+  setp.lt.u32 %p2, %r1, 32;        // 32 32
+  @%p2 bra LOW;                    // 32 32
+  add.u32 %r3, %r3, 1;             //  0 32
+LOW:
+  mul.wide.u32 %rd2, %r1, 4;       // 32 32
+  add.u64 %rd1, %rd1, %rd2;        // 32 32
+  mov.u32 %r4, 0;                  // 32 32
+LOOP:
+  add.u32 %r4, %r4, 1;             // 32 32, then 16 16
+  setp.le.u32 %p3, %r4, %r2;       // 32 32, then 16 16
+  @%p3 bra LOOP;                   // 32 32, divergent, then 16 16
+  setp.eq.u32 %p3, %r2, 0;         // 32 32
+  @%p3 st.global.u32 [%rd1], %r3;  // 32 32
+  ret;
+}
+"""
+WARP_INSTRUCTIONS, THREAD_INSTRUCTIONS = 2 * 21 + 1, 2 * (15 * 32 + 6 * 16) + 32
 
 
 class Page(html.parser.HTMLParser):
@@ -277,6 +360,76 @@ class Trace(Case):
         # The style sheet's colours of kernels and compilations, and the ground of the plots.
         for drawn in ((0x35, 0x75, 0xCF), (0xBD, 0x48, 0x73), (0xFA, 0xFA, 0xFA)):
             self.assertIn(drawn, colours)
+
+
+class Counters(Case):
+    ptx = None
+
+    def setUp(self):
+        super().setUp()
+        if Counters.ptx is None:
+            self.write("kernels.cu", KERNELS)
+            self.good("compile", "kernels.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+            Counters.ptx = self.read("kernels.ptx")
+        self.write("kernels.ptx", Counters.ptx)
+        self.write("branches.ptx", BRANCHES)
+
+    def count(self, kernel, *words, file="kernels.ptx", shape=("--grid", "4", "--block", "128"),
+              **variables):
+        """The counters of one launch, as in the trace, and what is printed."""
+        result = self.good("run", file, "--kernel", kernel, *shape, "-q", "--device", "cpu",
+                           *(words or ARRAYS),
+                           env={"KM_COUNTERS": "1", "KM_TRACE": "t.json", **variables})
+        counted = json.loads(self.read("t.json"))["counters"]
+        self.assertEqual([each["kernel"] for each in counted], [kernel])
+        return counted[0], result.stderr
+
+    @staticmethod
+    def numbers(counter):
+        taken = [counter[unit] for unit in ("sectors", "wavefronts", "divergent")
+                 if unit in counter]
+        ideal = [counter["ideal"]] if "ideal" in counter else []
+        return (counter["requests"], counter["threads"], *taken, *ideal)
+
+    def totals(self, *words, **options):
+        counted, _ = self.count(*words, **options)
+        return {each["event"]: self.numbers(each) for each in counted["totals"]}
+
+    def test_accesses(self):
+        self.assertEqual(set(EXPECTED), set(re.findall(r"^KERNEL (\w+)\(", KERNELS, re.MULTILINE)))
+        for kernel, expected in EXPECTED.items():
+            for mode in ("a", "b", "c"):
+                with self.subTest(kernel=kernel, mode=mode):
+                    totals = self.totals(kernel, KM_CPU_MODE=mode)
+                    found = {event: numbers for event, numbers in totals.items()
+                             if event not in ("branch", "instruction")}
+                    self.assertEqual(found, expected)
+
+    def test_packets_are_warps_on_every_machine(self):
+        for isa in ("x86-64-v2", "avx2"):
+            for kernel in ("load_stride_1", "load_half_warp", "tile_32"):
+                with self.subTest(isa=isa, kernel=kernel):
+                    totals = self.totals(kernel, KM_CPU_ISA=isa)
+                    for event, numbers in EXPECTED[kernel].items():
+                        self.assertEqual(totals[event], numbers)
+
+    def test_blocks_of_several_rows(self):
+        """48 threads in rows of 6 are a warp and half of one."""
+        shape = ("--grid", "1", "--block", "6,8")
+        totals = self.totals("atomic_same", shape=shape)
+        self.assertEqual(totals[ATOMIC], (2, 48, 2, 2))
+
+    def test_branches_and_instructions(self):
+        for mode in ("a", "b", "c"):
+            with self.subTest(mode=mode):
+                totals = self.totals("branches", file="branches.ptx", KM_CPU_MODE=mode,
+                                     shape=("--grid", "1", "--block", "64"))
+                self.assertEqual(totals["branch"], (8, 2 * (3 * 32 + 16), 4))
+                # In mode c, lanes that leave the loop early do not wait for the others.
+                again = 4 if mode == "c" else 0
+                self.assertEqual(totals["instruction"],
+                                 (WARP_INSTRUCTIONS + again, THREAD_INSTRUCTIONS))
+                self.assertEqual(totals[STORE], (2, 32, 8, 4))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ Result<Ref<Context>> Context::create(Ref<Device> device, km_context_flags flags)
                       &context->native_));
   KM_ASSERT(context->native_ != nullptr, "a backend that succeeds has made a context");
   KM_TRY(context->choose_checking());
-  if (is_tracing()) {
+  if (is_tracing() || is_counting()) {
     trace_at_exit(context->profiler_);
     const Status started = context->start_profiler();
     if (!started) log(LogLevel::kWarn, "trace", "%s", started.error().message.c_str());

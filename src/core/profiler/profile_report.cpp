@@ -5,6 +5,7 @@
 #include "base/file/file_writer.h"
 #include "base/text.h"
 #include "core/profiler/profile_about.h"
+#include "core/profiler/profile_counters.h"
 #include "core/profiler/profile_text.h"
 
 namespace km {
@@ -140,6 +141,7 @@ void append_profile(const Profiler::Snapshot& profile, size_t number, std::strin
     *page += "<p>In the table only: " + counted(profile.dropped, "event") + ".</p>\n";
   }
   if (!profile.rows.empty()) append_table(profile, page);
+  append_counters(profile.rows, page);
   append_bars(profile, page);
   append_timeline(profile, number, page);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/printable.h"
+#include "core/profiler/profile_counters.h"
 
 namespace km {
 namespace {
@@ -95,7 +96,8 @@ std::string profile_summary(const Profiler& profiler) {
   std::string out;
   append_format(&out, "%-32s %-9s %9s %11s %10s %10s %10s %8s %9s %5s\n", "name", "kind", "count",
                 "total ms", "mean us", "min us", "max us", "GB/s", "GFLOP/s", "occ.");
-  for (const Profiler::Row& row : profiler.rows()) {
+  const std::vector<Profiler::Row> rows = profiler.rows();
+  for (const Profiler::Row& row : rows) {
     append_format(&out, "%-32.32s %-9s %9" PRIu64 " %11.3f %10.2f %10.2f %10.2f %8s %9s %5s\n",
                   printable_name(row.name).c_str(), profile_kind_name(row.kind), row.count,
                   in_us(row.total_ns) / 1000, in_us(row.total_ns / row.count), in_us(row.min_ns),
@@ -103,7 +105,8 @@ std::string profile_summary(const Profiler& profiler) {
                   giga_per_second(row.operations, row.total_ns).c_str(),
                   occupancy_text(row).c_str());
   }
-  return out;
+  const std::string counters = counters_summary(rows);
+  return counters.empty() ? out : out + "\n" + counters;
 }
 
 }  // namespace km

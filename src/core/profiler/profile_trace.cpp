@@ -9,6 +9,7 @@
 
 #include "base/file/file_writer.h"
 #include "core/profiler/profile_about.h"
+#include "core/profiler/profile_counters.h"
 #include "core/profiler/profiler.h"
 
 namespace km {
@@ -47,7 +48,7 @@ class TraceFile {
   TraceFile(FileWriter& file, uint64_t zero_ns) : file_(file), zero_ns_(zero_ns) {}
   void begin(const std::vector<Profiler::Snapshot>& profiles);
   void add(const Profiler::Snapshot& profile, int process);
-  void end() { file_.write("\n]}\n"); }
+  void end(const std::vector<Profiler::Snapshot>& profiles);
 
  private:
   void begin_line();
@@ -57,6 +58,8 @@ class TraceFile {
   void add_call(const Profiler::Snapshot& profile, const Profiler::Event& event, int process);
   void add_arguments(const Profiler::Snapshot& profile, const Profiler::Event& event);
   void add_memory(const Profiler::Snapshot& profile, int process);
+  void add_counters(const Profiler::Row& row, int process);
+  void add_counter(const Profiler::Counter& counter);
   [[gnu::format(printf, 2, 3)]] void argument(const char* format, ...);
 
   FileWriter& file_;
@@ -193,6 +196,46 @@ void TraceFile::add(const Profiler::Snapshot& profile, int process) {
   add_memory(profile, process);
 }
 
+/// Writes an object such as {"event":"global load","source":"sum.cu:41","requests":8,...}.
+void TraceFile::add_counter(const Profiler::Counter& counter) {
+  const kmb_counts& counts = counter.counts;
+  file_.print(R"({"event":"%s",)", counter_name(counter.kind));
+  if (!counter.position.empty()) file_.write("\"source\":" + quoted(counter.position) + ",");
+  file_.print(R"("requests":%)" PRIu64 R"(,"threads":%)" PRIu64, counts.requests, counts.threads);
+  if (const char* const unit = counter_unit(counter.kind)) {
+    file_.print(R"(,"%s":%)" PRIu64, unit, counts.taken);
+  }
+  if (counts.ideal != 0) file_.print(R"(,"ideal":%)" PRIu64, counts.ideal);
+  file_.write("}");
+}
+
+void TraceFile::add_counters(const Profiler::Row& row, int process) {
+  const auto add_all = [&](const std::vector<Profiler::Counter>& counters) {
+    for (size_t i = 0; i < counters.size(); ++i) {
+      file_.write(i == 0 ? "\n" : ",\n");
+      add_counter(counters[i]);
+    }
+  };
+  begin_line();
+  file_.write("{\"kernel\":" + quoted(row.name));
+  file_.print(",\"pid\":%d,\"totals\":[", process);
+  add_all(totals_of(row));
+  file_.write("],\"lines\":[");
+  add_all(row.counters);
+  file_.write("]}");
+}
+
+void TraceFile::end(const std::vector<Profiler::Snapshot>& profiles) {
+  file_.write("\n], \"counters\": [\n");
+  is_first_ = true;
+  for (size_t p = 0; p < profiles.size(); ++p) {
+    for (const Profiler::Row& row : profiles[p].rows) {
+      if (!row.counters.empty()) add_counters(row, static_cast<int>(p + 1));
+    }
+  }
+  file_.write("\n]}\n");
+}
+
 /// The earliest time, which the times of the trace are relative to.
 uint64_t first_time_ns(const std::vector<Profiler::Snapshot>& profiles) {
   uint64_t first = UINT64_MAX;
@@ -214,7 +257,7 @@ Status write_trace(const std::string& path, const std::vector<Profiler::Snapshot
   trace.begin(snapshots);
   int process = 0;
   for (const Profiler::Snapshot& profile : snapshots) trace.add(profile, ++process);
-  trace.end();
+  trace.end(snapshots);
   return file.commit();
 }
 

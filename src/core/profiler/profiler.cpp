@@ -64,6 +64,7 @@ void Profiler::clear() {
   events_.clear();
   memory_.clear();
   rows_.clear();
+  counters_.clear();
   latest_.row = nullptr;
   dropped_ = 0;
   begin_ns_ = is_on() ? profile_time_ns() : 0;
@@ -165,8 +166,38 @@ void Profiler::record(void* profiler, const kmb_profile_record* record) noexcept
     event.track = self->track_of(reinterpret_cast<uint64_t>(record->stream));
     event.shape = self->intern_shape(*record);
     self->add(event, name);
+    if (record->counter_count != 0) self->add_counters(*record, self->latest_.name);
   } catch (const std::bad_alloc&) {
     ++self->dropped_;
+  }
+}
+
+namespace {
+
+/// The source line of a position: of "sum.cu:41 (PTX line 31)" and of "sum.ptx:31 (sum.cu:41)". A
+/// position without one stays as it is.
+std::string_view source_line_of(std::string_view position) {
+  const size_t open = position.find(" (");
+  if (open == std::string_view::npos || !position.ends_with(')')) return position;
+  if (position.substr(open).starts_with(" (PTX line ")) return position.substr(0, open);
+  position.remove_prefix(open + 2);
+  position.remove_suffix(1);
+  return position;
+}
+
+}  // namespace
+
+/// Adds up the counters of each line of the source, of which the code may have several copies. The
+/// caller must hold the lock.
+void Profiler::add_counters(const kmb_profile_record& record, uint32_t name) {
+  Counters& all = counters_[name];
+  for (uint64_t i = 0; i < record.counter_count; ++i) {
+    const kmb_counter& counter = record.counters[i];
+    kmb_counts& sum = all[{std::string(source_line_of(counter.position)), counter.kind}];
+    sum.requests += counter.counts.requests;
+    sum.threads += counter.counts.threads;
+    sum.taken += counter.counts.taken;
+    sum.ideal += counter.counts.ideal;
   }
 }
 
@@ -264,6 +295,11 @@ std::vector<Profiler::Row> Profiler::rows() const {
       rows.push_back(row);
       rows.back().kind = key.first;
       rows.back().name = names_[key.second];
+      const auto counted = counters_.find(key.second);
+      if (key.first != KM_PROFILE_KIND_KERNEL || counted == counters_.end()) continue;
+      for (const auto& [place, counts] : counted->second) {
+        rows.back().counters.push_back({place.first, place.second, counts});
+      }
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {

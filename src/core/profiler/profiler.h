@@ -50,12 +50,22 @@ class Profiler {
   struct MemorySample {
     uint64_t time_ns = 0, used_bytes = 0;
   };
+  /// The events of one kind at a line of a kernel's source, or in all of the kernel.
+  struct Counter {
+    std::string position;  // "sum.cu:41"; empty for totals
+    kmb_counter_kind kind = KMB_COUNTER_INVALID;
+    kmb_counts counts{};
+    /// The sectors and wavefronts beyond the ideal, or the divergent branches.
+    uint64_t excess() const { return counts.taken - counts.ideal; }
+  };
   struct Row {
     km_profile_kind kind = KM_PROFILE_KIND_INVALID;
     std::string name;
     uint64_t count = 0, total_ns = 0, min_ns = UINT64_MAX, max_ns = 0;
     uint64_t size_bytes = 0, operations = 0;
     double occupancy_sum = 0;
+    /// Counters of a kernel, by place and kind; empty if its warps were not counted.
+    std::vector<Counter> counters;
   };
   /// A copy of the profile for writers of files.
   struct Snapshot {
@@ -103,7 +113,10 @@ class Profiler {
     std::string name;
     uint64_t begin_ns = 0;  // 0: it began while the profiler was off
   };
+  using Counters = std::map<std::pair<std::string, kmb_counter_kind>, kmb_counts>;
+
   void find_row(km_profile_kind kind, std::string_view name);
+  void add_counters(const kmb_profile_record& record, uint32_t name);
   void add(Event event, std::string_view name);
   uint32_t intern(std::string_view name);
   uint32_t intern_shape(const kmb_profile_record& record);
@@ -123,6 +136,7 @@ class Profiler {
   std::deque<Event> events_;
   std::deque<MemorySample> memory_;
   std::map<std::pair<km_profile_kind, uint32_t>, Row> rows_;
+  std::map<uint32_t, Counters> counters_;  // by the kernel's name
   std::map<std::string, Work, std::less<>> work_;
   // A cache of the last event's row and of the work of its kernel; a null row means that there is
   // none.

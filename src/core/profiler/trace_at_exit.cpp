@@ -1,5 +1,6 @@
 #include "core/profiler/trace_at_exit.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <new>
@@ -9,6 +10,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/process/at_exit.h"
+#include "core/profiler/profile_counters.h"
 
 namespace km {
 namespace {
@@ -27,6 +29,21 @@ Traced& traced() {
   return *made;
 }
 
+void print_counters(const std::vector<Profiler::Snapshot>& snapshots) {
+  std::vector<Profiler::Row> rows;
+  for (const Profiler::Snapshot& profile : snapshots) {
+    rows.insert(rows.end(), profile.rows.begin(), profile.rows.end());
+  }
+  const std::string text = counters_summary(rows);
+  if (!text.empty()) {
+    std::fputs(text.c_str(), stderr);
+    return;
+  }
+  log(LogLevel::kWarn, "trace",
+      "KM_COUNTERS is set, but no kernel was counted: only kernels of CPU devices are, and those "
+      "that have ended before the program does");
+}
+
 void write_at_exit(int) {
   Traced& all = traced();
   try {
@@ -35,6 +52,8 @@ void write_at_exit(int) {
       const std::lock_guard lock(all.mutex);
       for (const auto& profiler : all.profilers) snapshots.push_back(profiler->snapshot());
     }
+    if (is_counting()) print_counters(snapshots);
+    if (!is_tracing()) return;
     const Status written = write_profile(all.path, snapshots);
     if (!written) log(LogLevel::kError, "trace", "%s", written.error().message.c_str());
   } catch (const std::bad_alloc&) {
@@ -53,6 +72,11 @@ void add_profiler(Traced& all, std::shared_ptr<Profiler> profiler) {
 }
 
 }  // namespace
+
+bool is_counting() {
+  const Result<bool> flag = env_flag(EnvVar::KM_COUNTERS, false);
+  return flag && *flag;
+}
 
 bool is_tracing() {
   const std::optional<std::string> path = env(EnvVar::KM_TRACE);

@@ -1,4 +1,4 @@
-// KM_TRACE: writes the profiles of all contexts when the program ends.
+// KM_TRACE and KM_COUNTERS: profiles of all contexts that are written when the program ends.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,10 @@ namespace km {
 
 /// True if KM_TRACE requests a trace.
 bool is_tracing();
-/// Adds the profile to the trace that is written when the process ends. Throws std::bad_alloc.
+/// True if KM_COUNTERS requests counters.
+bool is_counting();
+/// Adds the profile to the trace, and to the counters on standard error, that are written when the
+/// process ends. Throws std::bad_alloc.
 void trace_at_exit(std::shared_ptr<Profiler> profiler);
 /// Adds a compilation of CUDA C++, which belongs to no context, by the calling thread since
 /// `begin_ns`. Throws std::bad_alloc.

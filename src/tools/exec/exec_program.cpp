@@ -84,6 +84,7 @@ void ExecProgram::add_options(CLI::App& parser) {
   parser_->add_flag("--log", log_,
                     "Show every call of the CUDA driver, and which libraries are replaced");
   parser_->add_option("--trace", trace_, "Write what the devices do to this file");
+  parser_->add_flag("--counters", counts_, "Count what warps do, and print it at the end");
   parser_->add_option("PROGRAM", words_, "The program and its arguments, behind '--'")
       ->type_name("PROGRAM [ARGUMENTS]")
       ->required();
@@ -121,6 +122,7 @@ Status ExecProgram::set_options() const {
     KM_TRY(set_variable("KM_CPU_MEMORY_MIB", std::to_string(*memory_bytes_ / kMiB)));
   if (log_) KM_TRY(set_variable("KM_LOG", "debug,cuda"));
   if (!trace_.empty()) KM_TRY(set_variable("KM_TRACE", trace_));
+  if (counts_) KM_TRY(set_variable("KM_COUNTERS", "1"));
   return {};
 }
 

@@ -37,7 +37,7 @@ class ExecProgram {
   std::string capability_, trace_;
   std::vector<std::string> left_alone_;
   std::optional<uint64_t> memory_bytes_;
-  bool unchecked_ = false, log_ = false;
+  bool unchecked_ = false, log_ = false, counts_ = false;
   std::vector<std::string> words_;
 };
 

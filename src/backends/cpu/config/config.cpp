@@ -139,6 +139,7 @@ Status load_config() {
   KM_TRY(load_memory_mode(&config));
   KM_TRY(load_mode(&config));
   KM_TRY(load_checks(&config));
+  KM_ASSIGN(config.counters, env_flag(EnvVar::KM_COUNTERS, false));
   KM_ASSIGN(uint64_t shapes, env_integer(EnvVar::KM_CPU_SHAPES, 0, 1000, config.shapes));
   config.shapes = static_cast<uint32_t>(shapes);
   KM_TRY(load_lazy_size(&config));

@@ -23,6 +23,7 @@ struct Config {
   CheckedMemory checked = CheckedMemory::as_contexts_say;  // KM_CPU_MEMORY
   uint8_t check_tools = 0;                                 // KM_CHECK, as bits of simt::check_tool
   bool check_same_values = false;  // writes of the same value are findings too
+  bool counters = false;           // KM_COUNTERS: profiles count what warps do
   simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
   uint32_t shapes = 6;                                    // KM_CPU_SHAPES
   uint64_t cache_bytes = 0;                               // KM_CPU_CACHE_KIB

@@ -137,7 +137,7 @@ void Executor::run_grid() {
       KM_ASSERT(count != 0, "a row of blocks has ended, and the next has not begun");
       entry(&record, &state_, x, x + count);
       left -= count;
-      blocks_ += count;
+      run_.blocks += count;
     }
   }
   flush_privatized();
@@ -163,7 +163,7 @@ Executor::Turns Executor::run_turns() {
     ++i;
     if (turn != ResidentBlock::Turn::finished) continue;
     result.any_finished = true;
-    blocks_ += residents_.finish(--i) ? 1 : 0;
+    run_.blocks += residents_.finish(--i) ? 1 : 0;
   }
   return result;
 }
@@ -231,9 +231,11 @@ Ending Executor::enter(LaunchRun& launch) {
   guard_.fault = {};
   faults_.begin();
   state_.abandoned = 0;
-  blocks_ = 0;
+  run_.blocks = 0;
   privatized_.begin(state_);
   own_.tensors.is_used = own_.checks.is_used = false;
+  if (launch.counters != nullptr) [[unlikely]]
+    run_.counters.clear();
   next_part_ = claim_part(launch.range);
   if (!launch.unit->runs_through()) stall_.begin(launch.stall);
   before_switch(&fake_stack_, stack_.data(), stack_.size_bytes());
@@ -253,6 +255,8 @@ Ending Executor::enter(LaunchRun& launch) {
   }
   after_switch(fake_stack_, nullptr, nullptr);
   stall_.end();
+  if (launch.counters != nullptr) [[unlikely]]
+    launch.counters->add(run_.counters);
   if (ending != Ending::returned) {
     privatized_.drop(state_);
     clean_up();
@@ -287,7 +291,6 @@ BlockChecks* Executor::own_checks() {
   return &own_.checks.state;
 }
 
-/// The shared memory that the running block may access; in a cluster, that of all its blocks.
 AddressRange Executor::shared_memory() const {
   const Cluster* const cluster = running_ == &state_ ? nullptr : resident_->cluster();
   if (cluster == nullptr) {
@@ -296,15 +299,20 @@ AddressRange Executor::shared_memory() const {
   return {reinterpret_cast<uint64_t>(cluster->shared_of(0)), cluster->shared_bytes()};
 }
 
+AddressRange Executor::local_memory() const {
+  return {reinterpret_cast<uint64_t>(running_->scratch),
+          launch_->unit->scratch_bytes * running_->warp_count};
+}
+
+AddressRange Executor::parameters() const {
+  return {reinterpret_cast<uint64_t>(launch_->record.params), launch_->param_bytes};
+}
+
 AddressRange Executor::find_memory(uint64_t address, uint64_t size_bytes) const {
-  const CodeUnit& unit = *launch_->unit;
-  const uint64_t scratch_bytes = unit.scratch_bytes * running_->warp_count;
   const AddressRange shared = shared_memory();
   if (shared.holds(address, size_bytes)) return shared;
-  const AddressRange scratch{reinterpret_cast<uint64_t>(running_->scratch), scratch_bytes};
+  const AddressRange scratch = local_memory(), params = parameters();
   if (scratch.holds(address, size_bytes)) return scratch;
-  const AddressRange params{reinterpret_cast<uint64_t>(launch_->record.params),
-                            launch_->param_bytes};
   if (params.holds(address, size_bytes)) return params;
   const AddressRange workspace{launch_->record.workspace, sizeof launch_->workspace};
   if (launch_->record.workspace != 0 && workspace.holds(address, size_bytes)) return workspace;
@@ -319,12 +327,12 @@ AddressRange Executor::find_defined(uint64_t address, uint64_t most_bytes) const
 
 /// Updates the unit's estimate of the time per block.
 void Executor::note_time(const CodeUnit& unit) const {
-  KM_ASSERT(blocks_ != 0, "a run took time for no block");
+  KM_ASSERT(run_.blocks != 0, "a run took time for no block");
   // In shorter runs, entering generated code takes most of the time.
   constexpr uint64_t kLeastTicks = 2000;
-  const float now = static_cast<float>(ticks_) / static_cast<float>(blocks_);
+  const float now = static_cast<float>(run_.ticks) / static_cast<float>(run_.blocks);
   const float old = unit.ticks_per_block.load(std::memory_order_relaxed);
-  const bool is_short = ticks_ < kLeastTicks;
+  const bool is_short = run_.ticks < kLeastTicks;
   if (is_short && old != 0 && now > old) return;  // a short run only gives an upper bound
   // The estimate rises at once and falls slowly.
   const bool counts_alone = is_short || old == 0 || now > 4 * old;
@@ -341,10 +349,10 @@ Result<Ending> Executor::run(LaunchRun& launch) {
     uint64_t begin = now_ticks();
     keep_handler_in_front(begin);
     ending = enter(launch);
-    ticks_ = now_ticks() - begin;
+    run_.ticks = now_ticks() - begin;
     // An assertion is reported whatever ended the run, because it failed first.
     if (ending != Ending::returned && faults_.take_assertion()) ending = Ending::faulted;
-    if (blocks_ != 0) note_time(*launch.unit);
+    if (run_.blocks != 0) note_time(*launch.unit);
   } else {
     faults_.set_not_begun();
   }

@@ -85,6 +85,14 @@ class Executor {
   simt::TensorStorage& tensor_storage();
   /// The checker's knowledge of the running block; null: it is not checked.
   BlockChecks* block_checks() { return running_ == &state_ ? own_checks() : resident_->checks(); }
+  /// The counters of this thread; null: the launch counts nothing.
+  WarpCounters* counters() { return launch_->counters != nullptr ? &run_.counters : nullptr; }
+  /// The shared memory that the running block may access; in a cluster, that of all its blocks.
+  AddressRange shared_memory() const;
+  /// The local memory of the running block's threads, with what their code keeps beside it.
+  AddressRange local_memory() const;
+  /// The launch's parameters.
+  AddressRange parameters() const;
   /// True if the running block's warps are fibers, so that one of them may wait for another.
   bool has_fibers() const { return running_ != &state_ && launch_->unit->fiber_entry != nullptr; }
   /// The running block's cluster; null if it is alone in it, or never meets it.
@@ -109,7 +117,6 @@ class Executor {
   };
   Turns run_turns();
   void idle();
-  AddressRange shared_memory() const;
   BlockChecks* own_checks();
 
   CodeGuard guard_;
@@ -155,7 +162,11 @@ class Executor {
     uint32_t cluster_blocks = 1, threads = 0;
     bool operator==(const Prepared&) const = default;
   } prepared_;
-  uint64_t ticks_ = 0, blocks_ = 0;  // of this run
+  /// The time and the number of blocks of this run, and what their warps did.
+  struct Run {
+    uint64_t ticks = 0, blocks = 0;
+    WarpCounters counters;
+  } run_;
   // The claimed part, and the one that the next blocks come from.
   uint32_t part_ = 0, next_part_ = 0;
   void* fake_stack_ = nullptr;

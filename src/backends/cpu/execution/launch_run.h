@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/cpu/check/block_checks.h"
+#include "backends/cpu/counters/launch_counters.h"
 #include "backends/cpu/execution/block_range.h"
 #include "backends/cpu/execution/code_unit.h"
 #include "backends/cpu/execution/stall.h"
@@ -41,6 +42,8 @@ struct LaunchRun {
   uint8_t check_tools = 0;  // of the checker, as bits of simt::check_tool
   /// The checker's knowledge while the launch runs; null: it has no tool.
   std::unique_ptr<LaunchChecks> checks;
+  /// The counters of the launch's warps; null: they are not counted.
+  std::unique_ptr<LaunchCounters> counters;
 };
 
 /// A block of the launch for the checker, without the memory that depends on the thread.

@@ -245,6 +245,7 @@ simt::Variant Function::variant_for(const uint32_t block[3], bool assume_no_wrap
   variant.assume_no_wrap = assume_no_wrap;
   variant.checked = module_->context().is_checked();
   variant.tools = config().check_tools;
+  if (config().counters) variant.tools |= simt::check_tool::kCounters;
   variant.least_mode = config().least_mode;
   if (suspends) variant.least_mode = std::max(variant.least_mode, simt::Mode::fibers);
   variant.machine = module_->machine();

@@ -11,6 +11,7 @@
 #include "backends/cpu/memory/device_heap.h"
 #include "backends/cpu/runtime/assertion.h"
 #include "backends/cpu/runtime/check_reports.h"
+#include "backends/cpu/runtime/counter_reports.h"
 #include "backends/cpu/runtime/device_printf.h"
 #include "backends/cpu/runtime/images.h"
 #include "backends/cpu/runtime/lane_memory.h"
@@ -299,7 +300,7 @@ constexpr simt::TensorRuntime kTensors = {{{kBase, access_image}, device_call},
                                           manage_tensors,
                                           move_tensor,
                                           run_tensor_core};
-constexpr simt::CheckRuntime kTable = {
+constexpr simt::CheckRuntime kChecks = {
     .base = kTensors,
     .filter_access = filter_access,
     .report_access = report_access,
@@ -312,9 +313,10 @@ constexpr simt::CheckRuntime kTable = {
     .report_warp_sync = report_warp_sync,
     .report_copies = report_copies,
 };
+constexpr simt::CounterRuntime kTable = {kChecks, count_access, count_block};
 
 }  // namespace
 
-const simt::RuntimeTable& runtime_table() { return kTable.base.base.base.base; }
+const simt::RuntimeTable& runtime_table() { return kTable.base.base.base.base.base; }
 
 }  // namespace km::cpu

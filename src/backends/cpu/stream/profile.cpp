@@ -8,9 +8,11 @@
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/stream/counter_record.h"
 #include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/thread_pool.h"
 #include "backends/cpu/threads/futex.h"
+#include "base/memory/host_allocator.h"
 
 namespace km::cpu {
 namespace {
@@ -52,6 +54,17 @@ void set_kernel(Context& context, const Command& command, kmb_profile_record* re
   std::copy_n(launch.block, 3, record->block);
 }
 
+/// Records a kernel whose warps were counted.
+void record_counted(Context& context, Command& command, kmb_profile_record record) {
+  const HostMemoryNeeded needed;
+  const CounterRecord counted(*command.run.counters, *command.run.unit);
+  command.run.counters.reset();
+  set_kernel(context, command, &record);
+  record.counters = counted.counters().data();
+  record.counter_count = counted.counters().size();
+  context.record(record);
+}
+
 }  // namespace
 
 void note_call(Command& command) { command.call_begin_ns = now_ns(); }
@@ -86,6 +99,9 @@ void record_end(Context& context, const Stream* stream, Command& front) {
   command->begin_ns = 0;
   set_call(context, front, &record);
   record.is_of_graph = front.kind == CommandKind::graph ? 1 : 0;
+  if (command->kind == CommandKind::kernel && command->run.counters != nullptr) [[unlikely]] {
+    return record_counted(context, *command, record);
+  }
   if (command->kind == CommandKind::task || command->kind == CommandKind::kernel) {
     set_kernel(context, *command, &record);
   } else if (command->kind == CommandKind::transfer) {

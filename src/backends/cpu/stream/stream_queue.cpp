@@ -317,6 +317,10 @@ bool Stream::execute_work(Command& command, Executor* executor) {
     const HostMemoryNeeded needed;
     command.run.checks = std::make_unique<LaunchChecks>(command.run.check_tools);
   }
+  if (config().counters && command.kind == CommandKind::kernel) [[unlikely]] {
+    const HostMemoryNeeded needed;
+    command.run.counters = context_->is_profiling() ? std::make_unique<LaunchCounters>() : nullptr;
+  }
   if (pool_->wants_to_share(command)) return execute_shared(command, executor, 0);
   uint64_t pieces = pieces_of(command);
   // A kernel that was short the last time may be long now, so its first blocks run alone to test

@@ -82,6 +82,7 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   const Address from = addresses_.address_of(inst, ptx.operands[1], Space::global);
   checks_.check_lanes(inst, to, size_bytes);
   checks_.reports().report_lanes(inst, to, size_bytes, {AccessKind::write, CopyKind::group});
+  count_copy(inst, to, AccessKind::write, mask());
   const unsigned last = ptx.operand_count - (ptx.has(Modifier::L2_cache_hint) ? 1u : 0u);
   if (last > 3) {
     const bool ignores = Arithmetic::operand_type(ptx, 3) == Type::pred;
@@ -98,6 +99,7 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   }
   checks_.check_lanes(inst, from, size_bytes);
   checks_.reports().report_lanes(inst, from, size_bytes, AccessKind::read);
+  count_copy(inst, from, AccessKind::read, mask());
   Access access;
   access.type = Type::b32;
   access.count = static_cast<unsigned>(size_bytes / 4);
@@ -105,6 +107,17 @@ void AsyncCopies::lower_async_copy(const Inst& inst) {
   const bool uniform = to.lanes == nullptr && to.offsets == nullptr;
   for (Value*& value : values) value = uniform ? value : splat(value);
   accesses_.store(to, access, values);
+}
+
+/// Counts one side of cp.async: a read of global or a write of shared memory.
+void AsyncCopies::count_copy(const Inst& inst, const Address& address, AccessKind kind,
+                             Value* lanes) {
+  AccessCounts& counts = checks_.reports().counts();
+  if (!counts.is_used()) return;
+  const auto size_bytes = static_cast<uint16_t>(inst.ptx->operands[2].bits);
+  const CountedSpace space = kind == AccessKind::read ? CountedSpace::global : CountedSpace::shared;
+  counts.count_lanes(addresses_.lanes_of(address),
+                     {inst.ptx->location.line, size_bytes, kind, space}, lanes);
 }
 
 /// Copies to each lane `sizes` bytes and fills the rest with zeros. The source after these bytes is
@@ -115,6 +128,10 @@ void AsyncCopies::copy_part(const Inst& inst, const Address& to, const Address& 
   Value* sources = addresses_.lanes_of(from);
   checks_.check_lanes(inst, {sources, sizes, size_bytes}, mask());
   checks_.reports().report_ranges(inst, sources, sizes, AccessKind::read, mask());
+  if (checks_.reports().counts().is_used()) {
+    Value* reads = b_.CreateICmpNE(sizes, llvm::Constant::getNullValue(sizes->getType()));
+    count_copy(inst, from, AccessKind::read, builder_.and_masks(mask(), reads));
+  }
   const llvm::Align align(size_bytes);
   const std::string name = "copy_part_" + std::to_string(size_bytes);
   for_lanes(builder_, name, b_.getVoidTy(), {addresses_.lanes_of(to), sources, sizes},

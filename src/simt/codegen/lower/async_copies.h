@@ -39,6 +39,7 @@ class AsyncCopies : private EmitterBase {
 
   void report_groups(const Inst& inst);
   void lower_async_copy(const Inst& inst);
+  void count_copy(const Inst& inst, const Address& address, AccessKind kind, Value* lanes);
   void copy_part(const Inst& inst, const Address& to, const Address& from, Value* sizes);
   BulkCopy bulk_copy_of(const Inst& inst);
   void lower_bulk_copy(const Inst& inst);

@@ -106,6 +106,11 @@ void IndependentThreads::emit_block_code(uint32_t index) {
     lowering_.lower(inst);
   }
   if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
+  if (AccessCounts& counts = lowering_.reports().counts(); counts.is_used()) {
+    const bool parts =
+        block.terminator == Terminator::branch || block.terminator == Terminator::table;
+    counts.count_block(block, parts ? values_.vector(block.condition) : nullptr);
+  }
   emit_end(index);
   limit_.count(*bodies_[index]);
 }

@@ -118,10 +118,26 @@ void RegionCode::emit_step(uint32_t index) {
     lowering_.lower(inst);
   }
   if (block.terminator_ptx != nullptr) builder_.set_location(block.terminator_ptx);
+  count_step(index);
   emit_end(index);
   KM_ASSERT(b_.GetInsertBlock()->getTerminator() != nullptr,
             "the basic block at the end of a step has a terminator");
   limit_.count(*bodies_[index]);
+}
+
+/// Counts the execution of a step for a profile.
+void RegionCode::count_step(uint32_t index) {
+  AccessCounts& counts = lowering_.reports().counts();
+  if (!counts.is_used()) return;
+  const bool may_part = plan_.linear[position_.region].steps[index].linear;
+  const BasicBlock& block = kernel_.blocks[position_.block];
+  Value* condition = nullptr;
+  if (may_part && block.terminator == Terminator::branch) {
+    condition = edges_.branch_condition(block);
+  } else if (may_part && block.terminator == Terminator::table) {
+    condition = values_.vector(block.condition);
+  }
+  counts.count_block(block, condition);
 }
 
 /// Generates the terminator of a step.

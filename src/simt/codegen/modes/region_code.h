@@ -32,6 +32,7 @@ class RegionCode : private EmitterBase {
  private:
   llvm::BasicBlock* target_of(uint32_t step);
   void emit_step(uint32_t index);
+  void count_step(uint32_t index);
   void emit_end(uint32_t index);
   void emit_uniform_end(uint32_t index);
   void emit_linear_end(uint32_t index);

@@ -135,9 +135,12 @@ bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKerne
     return false;
   const uint64_t threads = most_threads(plan.variant);
   ShapeOptions options = options_for(analysed, plan.variant);
-  options.lanes = choose_lanes(analysed.kernel, plan.variant);
-  options.decide_branches = true;
-  shapes = analyse_with_lanes(plan.kernel, own.pruned, options, plan.variant);
+  // A profile counts what warps of the PTX text do.
+  const bool counts = (plan.variant.tools & check_tool::kCounters) != 0;
+  options.lanes = counts ? kWarpLanes : choose_lanes(analysed.kernel, plan.variant);
+  options.decide_branches = !counts;
+  shapes = counts ? analyse_and_prune(plan.kernel, own.pruned, options)
+                  : analyse_with_lanes(plan.kernel, own.pruned, options, plan.variant);
   Classification& classification = own.classification;
   classification = classify(*plan.kernel, shapes);
   plan.spin_loop = &classification.spin_loop;

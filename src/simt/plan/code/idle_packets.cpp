@@ -156,7 +156,8 @@ uint32_t IdlePackets::active_steps(uint32_t first, uint32_t end) {
 bool IdlePackets::is_rest_idle(uint32_t step) {
   const bool may = plan_.splits_at_barriers && plan_.packets > 1 && step != kEndOfRegion &&
                    !masks_.is_masked(region_) && !masks_.leads_to_masked(region_);
-  if (!may) return false;
+  const bool counts = (plan_.variant.tools & check_tool::kCounters) != 0;  // idle packets, too
+  if (!may || counts) return false;
   const LinearPlan& plan = plan_.linear[region_];
   const auto& preds = plan_.kernel->blocks[plan.steps[step].block].preds;
   if (preds.size() != 1) return false;

@@ -208,6 +208,7 @@ llvm::Value* AccessReports::outside_range(const Address& address, llvm::AllocaIn
 }
 
 void AccessReports::report_access(const Inst& inst, const Address& address) {
+  counts_.count_access(inst, address);
   const auto access = reported(inst);
   if (!access) return;
   AccessNote note = own_note(inst, *access, address);
@@ -218,6 +219,7 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
 
 void AccessReports::report_store(const Inst& inst, const Address& address,
                                  std::span<Value* const> values) {
+  counts_.count_access(inst, address);
   const auto access = reported(inst);
   if (!access) return;
   const AccessNote note = own_note(inst, *access, address);

@@ -8,6 +8,7 @@
 
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/addresses.h"
+#include "simt/codegen/lower/checks/access_counts.h"
 #include "simt/plan/copied_values.h"
 #include "simt/runtime/check/check_runtime.h"
 
@@ -19,8 +20,13 @@ class AccessReports : private EmitterBase {
  public:
   AccessReports(CodeBuilder& builder, const CodePlan& plan, LaunchFrame& frame,
                 Addresses& addresses)
-      : EmitterBase(builder, plan), frame_(frame), addresses_(addresses) {}
+      : EmitterBase(builder, plan),
+        frame_(frame),
+        addresses_(addresses),
+        counts_(builder, plan, frame, addresses) {}
 
+  /// The counts of a profile, which need the same addresses.
+  AccessCounts& counts() { return counts_; }
   /// True if accesses are reported.
   bool is_used() const {
     return (plan_.variant.tools & (check_tool::kRace | check_tool::kInit)) != 0;
@@ -107,6 +113,7 @@ class AccessReports : private EmitterBase {
 
   LaunchFrame& frame_;
   Addresses& addresses_;
+  AccessCounts counts_;
   std::optional<CopiedValues> copied_;
   std::optional<std::set<Place>> repeated_;  // the places of atomics that repeat a read
 };

@@ -115,6 +115,11 @@ llvm::Value* MatrixMoves::row_addresses(const Inst& inst, const Operand& place, 
   const bool loads = inst.ptx->opcode == ptx::Opcode::ldmatrix;
   checks_.reports().report_lanes(inst, addresses, kRowBytes,
                                  loads ? AccessKind::read : AccessKind::write, lanes);
+  checks_.reports().counts().count_lanes(
+      addresses,
+      {inst.ptx->location.line, kRowBytes, loads ? AccessKind::read : AccessKind::write,
+       CountedSpace::shared},
+      lanes);
   return addresses;
 }
 

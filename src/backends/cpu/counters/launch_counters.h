@@ -1,0 +1,61 @@
+// The counters of a launch: what its warps did at each place of the code.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "backend/interface.h"
+#include "backends/cpu/counters/access_pattern.h"
+#include "simt/runtime/check/counter_runtime.h"
+
+namespace km::cpu {
+
+/// The counters of one thread of the device, by place. A place is one instruction, or one basic
+/// block, of generated code.
+class WarpCounters {
+ public:
+  /// One kind of event at a line of the PTX text.
+  struct Place {
+    uint32_t line = 0;
+    kmb_counter_kind kind = KMB_COUNTER_INVALID;
+    auto operator<=>(const Place&) const = default;
+  };
+  struct Entry {
+    uint64_t key = 0;  // identifies the place in the code; 0: none
+    Place place;
+    kmb_counts counts{};
+  };
+
+  /// Counts an access by `request.lanes` to global memory.
+  void count_global(const simt::CountedAccess& access, const WarpRequest& request);
+  /// Counts an access by `request.lanes` to shared memory.
+  void count_shared(const simt::CountedAccess& access, const WarpRequest& request);
+  /// Counts an execution of a basic block by `lanes`, of which `way` take one edge.
+  void count_block(const simt::CountedBlock& block, uint32_t lanes, uint32_t way);
+  const std::vector<Entry>& entries() const { return entries_; }
+  void clear();
+
+ private:
+  kmb_counts& counts_at(uint64_t key, Place place);
+  void grow();
+
+  std::vector<Entry> entries_;  // a hash table whose size is a power of two, or empty
+  size_t used_ = 0;
+};
+
+/// The counters of all threads of the device. Thread-safe.
+class LaunchCounters {
+ public:
+  void add(const WarpCounters& of_thread);
+  /// All places, in the order of their lines. The launch must be over.
+  const std::map<WarpCounters::Place, kmb_counts>& places() const { return places_; }
+
+ private:
+  std::mutex mutex_;
+  std::map<WarpCounters::Place, kmb_counts> places_;
+};
+
+}  // namespace km::cpu
