@@ -419,6 +419,59 @@ class Counters(Case):
         totals = self.totals("atomic_same", shape=shape)
         self.assertEqual(totals[ATOMIC], (2, 48, 2, 2))
 
+    def test_threads_of_the_device_and_launches_add_up(self):
+        once = self.totals("shared_stride_2", KM_CPU_THREADS="1", shape=("--grid", "512", "--block",
+                                                                         "128"))
+        self.assertEqual(once[SHARED_LOAD], (2048, 65536, 4096, 2048))
+        counted, _ = self.count("shared_stride_2", *ARRAYS, "--repeat", "5",
+                                shape=("--grid", "512", "--block", "128"), KM_CPU_THREADS="3")
+        load = next(each for each in counted["totals"] if each["event"] == SHARED_LOAD)
+        launches = load["requests"] // 2048
+        self.assertGreaterEqual(launches, 5)
+        self.assertEqual(self.numbers(load), tuple(launches * n for n in once[SHARED_LOAD]))
+
+    def test_lines_of_the_source(self):
+        counted, printed = self.count("tile_32")
+        lines = KERNELS.splitlines()
+        line = 1 + next(i for i, text in enumerate(lines) if "= tile[x][y]" in text)
+        own = {each["event"]: self.numbers(each) for each in counted["lines"]
+               if each["source"] == f"kernels.cu:{line}"}
+        self.assertEqual(own[SHARED_LOAD], EXPECTED["tile_32"][SHARED_LOAD])
+        self.assertEqual(own[STORE], EXPECTED["tile_32"][STORE])
+        self.assertRegex(printed, r"(?m)^tile_32 +shared load +128 +32\.00 +32\.00 +1\.00  "
+                                  r"3968 bank conflicts$")
+        self.assertRegex(printed, r"(?m)^line with the most excess .*\n"
+                                  rf"kernels\.cu:{line} +shared load +128 .* 3968 bank conflicts$")
+        self.assertNotIn("kernels.cu", self.count("tile_33")[1])
+
+    def test_divergent_branches_are_told(self):
+        _, printed = self.count("branches", file="branches.ptx",
+                                shape=("--grid", "1", "--block", "64"))
+        self.assertRegex(printed, r"(?m)^branches +branch +8 +28\.00 +- +-  "
+                                  r"4 divergent, efficiency 50\.0%$")
+        line = 1 + next(i for i, text in enumerate(BRANCHES.splitlines()) if "bra EVEN" in text)
+        self.assertRegex(printed, rf"branches\.ptx:{line} +branch +2 +32\.00 +- +-  2 divergent")
+
+    def test_the_option_and_the_page(self):
+        words = ("run", "kernels.ptx", "--kernel", "load_stride_2", "--grid", "4", "--block", "128",
+                 "-q", "--device", "cpu", *ARRAYS)
+        result = self.good("trace", "--counters", "-o", "t.html", "--", TOOL, *words)
+        self.assertIn("load_stride_2", result.stderr)
+        rows = [row for row in Page(self.read("t.html").decode()).rows if "global load" in row]
+        self.assertEqual(rows[0], ["load_stride_2", "global load", "16", "32.00", "8.00", "4.00",
+                                   "64 sectors"])
+        self.assertRegex(rows[1][0], r"\Akernels\.cu:\d+\Z")
+        self.assertEqual(rows[1][1:], rows[0][1:])
+
+    def test_nothing_is_counted_without_being_asked(self):
+        result = self.good("run", "kernels.ptx", "--kernel", "load_same", "--grid", "4", "--block",
+                           "128", "-q", "--device", "cpu", *ARRAYS, env={"KM_TRACE": "t.json"})
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(json.loads(self.read("t.json"))["counters"], [])
+        self.assertIn("KM_COUNTERS", self.bad(1, "run", "kernels.ptx", "--kernel", "load_same",
+                                              "--device", "cpu", *ARRAYS,
+                                              env={"KM_COUNTERS": "many"}))
+
     def test_branches_and_instructions(self):
         for mode in ("a", "b", "c"):
             with self.subTest(mode=mode):

@@ -10,42 +10,56 @@
 namespace km::cpu {
 namespace {
 
-/// Numbers of some lanes, in rising order.
-class SortedNumbers {
- public:
-  /// Takes `addresses / unit` of the lanes.
-  SortedNumbers(const uint64_t* addresses, uint32_t lanes, uint32_t unit) {
-    const auto shift = static_cast<uint32_t>(std::countr_zero(unit));
-    bool rises = true;
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-      const uint64_t number = addresses[std::countr_zero(left)] >> shift;
-      rises = rises && (count_ == 0 || numbers_[count_ - 1] <= number);
-      numbers_[count_++] = number;
-    }
-    if (!rises) std::sort(begin(), end());
+using simt::kWarpLanes;
+
+/// True if all lanes are active and each one's address is the one before plus the step.
+bool are_steps(const WarpRequest& request, uint64_t step_bytes) {
+  if (request.lanes != UINT32_MAX) return false;
+  uint64_t difference = 0;
+  for (uint64_t lane = 0; lane < kWarpLanes; ++lane) {
+    difference |= request.addresses[lane] ^ (request.addresses[0] + lane * step_bytes);
   }
-
-  uint64_t* begin() { return numbers_.data(); }
-  uint64_t* end() { return numbers_.data() + count_; }
-  /// Keeps one of each number.
-  void make_unique() { count_ = static_cast<uint32_t>(std::unique(begin(), end()) - begin()); }
-
- private:
-  std::array<uint64_t, simt::kWarpLanes> numbers_;
-  uint32_t count_ = 0;
-};
+  return difference == 0;
+}
 
 /// The wavefronts of lanes that are served together: the most that one bank has to give.
 uint32_t wavefronts_of_group(const WarpRequest& group, uint32_t unit, bool excludes) {
-  SortedNumbers words(group.addresses, group.lanes, unit);
-  if (!excludes) words.make_unique();
+  const auto shift = static_cast<uint32_t>(std::countr_zero(unit));
   const uint32_t banks = kBankRowBytes / unit;
-  std::array<uint8_t, simt::kWarpLanes> of_bank{};
+  std::array<std::array<uint64_t, kWarpLanes>, kWarpLanes> rows;  // the words that a bank gives
+  std::array<uint8_t, kWarpLanes> counts{};
   uint32_t most = 0;
-  for (const uint64_t word : words) {
-    most = std::max<uint32_t>(most, ++of_bank[word % banks]);
+  for (uint32_t left = group.lanes; left != 0; left &= left - 1) {
+    const uint64_t word = group.addresses[std::countr_zero(left)] >> shift;
+    const uint64_t bank = word & (banks - 1);
+    uint64_t* const begin = rows[bank].data();
+    uint64_t* const end = begin + counts[bank];
+    if (!excludes && std::find(begin, end, word) != end) continue;
+    *end = word;
+    most = std::max<uint32_t>(most, ++counts[bank]);
   }
   return most;
+}
+
+/// The sectors of any lanes, by their elements in rising order.
+RequestCost count_sectors(const WarpRequest& request, uint32_t in_sector) {
+  const auto shift = static_cast<uint32_t>(std::countr_zero(request.size_bytes));
+  std::array<uint64_t, kWarpLanes> elements;
+  uint32_t count = 0;
+  bool rises = true;
+  for (uint32_t left = request.lanes; left != 0; left &= left - 1) {
+    const uint64_t element = request.addresses[std::countr_zero(left)] >> shift;
+    rises = rises && (count == 0 || elements[count - 1] <= element);
+    elements[count++] = element;
+  }
+  if (!rises) std::sort(elements.begin(), elements.begin() + count);
+  RequestCost cost{1, 1};
+  for (uint32_t i = 1; i < count; ++i) {
+    cost.taken += elements[i] / in_sector != elements[i - 1] / in_sector ? 1 : 0;
+    cost.ideal += elements[i] != elements[i - 1] ? 1 : 0;
+  }
+  cost.ideal = (cost.ideal + in_sector - 1) / in_sector;
+  return cost;
 }
 
 }  // namespace
@@ -54,20 +68,13 @@ RequestCost sectors_of(const WarpRequest& request) {
   KM_ASSERT(request.lanes != 0 && std::has_single_bit(request.size_bytes) &&
                 request.size_bytes <= kSectorBytes,
             "each lane of a request accesses one sector");
-  SortedNumbers elements(request.addresses, request.lanes, request.size_bytes);
-  elements.make_unique();
   const uint32_t in_sector = kSectorBytes / request.size_bytes;
-  RequestCost cost;
-  uint64_t last = UINT64_MAX;
-  uint32_t count = 0;
-  for (const uint64_t element : elements) {
-    ++count;
-    if (element / in_sector == last) continue;
-    last = element / in_sector;
-    ++cost.taken;
-  }
-  cost.ideal = (count + in_sector - 1) / in_sector;
-  return cost;
+  if (are_steps(request, 0)) return {1, 1};
+  if (!are_steps(request, request.size_bytes)) return count_sectors(request, in_sector);
+  const uint64_t first = request.addresses[0];
+  const uint64_t end = first + uint64_t{kWarpLanes} * request.size_bytes;
+  return {static_cast<uint32_t>((end - 1) / kSectorBytes - first / kSectorBytes) + 1,
+          kWarpLanes / in_sector};
 }
 
 RequestCost wavefronts_of(const WarpRequest& request, bool excludes) {
@@ -76,9 +83,13 @@ RequestCost wavefronts_of(const WarpRequest& request, bool excludes) {
   KM_ASSERT(request.lanes != 0 && std::has_single_bit(unit) && unit <= kBankRowBytes,
             "banks hold whole elements");
   const uint32_t together = kBankRowBytes / unit;  // lanes that are served at once
-  const uint32_t all = together == simt::kWarpLanes ? UINT32_MAX : (uint32_t{1} << together) - 1;
+  const bool may_share = !excludes || request.size_bytes == unit;
+  if (may_share && are_steps(request, request.size_bytes)) {
+    return {kWarpLanes / together, kWarpLanes / together};
+  }
+  const uint32_t all = together == kWarpLanes ? UINT32_MAX : (uint32_t{1} << together) - 1;
   RequestCost cost;
-  for (uint32_t first = 0; first < simt::kWarpLanes; first += together) {
+  for (uint32_t first = 0; first < kWarpLanes; first += together) {
     const WarpRequest group{request.addresses, request.lanes & all << first, request.size_bytes};
     if (group.lanes == 0) continue;
     ++cost.ideal;

@@ -34,6 +34,20 @@ kmb_counter_kind kind_of(const simt::CountedAccess& access, kmb_counter_kind fir
 
 uint32_t count_of(uint32_t lanes) { return static_cast<uint32_t>(std::popcount(lanes)); }
 
+void add_request(const WarpRequest& request, const RequestCost& cost, kmb_counts& sum) {
+  ++sum.requests;
+  sum.threads += count_of(request.lanes);
+  sum.taken += cost.taken;
+  sum.ideal += cost.ideal;
+}
+
+void add_counts(const kmb_counts& counts, kmb_counts& sum) {
+  sum.requests += counts.requests;
+  sum.threads += counts.threads;
+  sum.taken += counts.taken;
+  sum.ideal += counts.ideal;
+}
+
 }  // namespace
 
 void WarpCounters::clear() {
@@ -54,60 +68,64 @@ void WarpCounters::grow() {
   }
 }
 
-kmb_counts& WarpCounters::counts_at(uint64_t key, Place place) {
+/// The entry of a place, which is empty at first.
+WarpCounters::Entry& WarpCounters::entry_at(uint64_t key) {
   if (2 * used_ >= entries_.size()) grow();
   size_t slot = slot_of(key, entries_.size());
   while (entries_[slot].key != key) {
     if (entries_[slot].key == 0) {
       ++used_;
-      entries_[slot] = {key, place, {}};
+      entries_[slot].key = key;
       break;
     }
     slot = (slot + 1) & (entries_.size() - 1);
   }
-  return entries_[slot].counts;
+  return entries_[slot];
+}
+
+/// The counts of an access, `first` being the kind of loads of its memory.
+kmb_counts& WarpCounters::counts_of(const simt::CountedAccess& access, uint64_t part,
+                                    kmb_counter_kind first) {
+  Entry& entry = entry_at(key_of(&access, part));
+  entry.place = {access.line, kind_of(access, first)};
+  return entry.counts;
 }
 
 void WarpCounters::count_global(const simt::CountedAccess& access, const WarpRequest& request) {
-  const RequestCost cost = sectors_of(request);
-  kmb_counts& counts =
-      counts_at(key_of(&access, 0), {access.line, kind_of(access, KMB_COUNTER_GLOBAL_LOAD)});
-  ++counts.requests;
-  counts.threads += count_of(request.lanes);
-  counts.taken += cost.taken;
-  counts.ideal += cost.ideal;
+  add_request(request, sectors_of(request), counts_of(access, 0, KMB_COUNTER_GLOBAL_LOAD));
 }
 
 void WarpCounters::count_shared(const simt::CountedAccess& access, const WarpRequest& request) {
   const RequestCost cost = wavefronts_of(request, access.kind == AccessKind::atomic);
-  kmb_counts& counts =
-      counts_at(key_of(&access, 1), {access.line, kind_of(access, KMB_COUNTER_SHARED_LOAD)});
-  ++counts.requests;
-  counts.threads += count_of(request.lanes);
-  counts.taken += cost.taken;
-  counts.ideal += cost.ideal;
+  add_request(request, cost, counts_of(access, 1, KMB_COUNTER_SHARED_LOAD));
 }
 
 void WarpCounters::count_block(const simt::CountedBlock& block, uint32_t lanes, uint32_t way) {
-  kmb_counts& all = counts_at(key_of(&block, 0), {block.line, KMB_COUNTER_INSTRUCTION});
-  all.requests += block.instructions;
-  all.threads += uint64_t{block.instructions} * count_of(lanes);
-  if (block.is_branch == 0) return;
-  kmb_counts& branch = counts_at(key_of(&block, 1), {block.line, KMB_COUNTER_BRANCH});
-  ++branch.requests;
-  branch.threads += count_of(lanes);
-  branch.taken += way != lanes ? 1 : 0;
+  Entry& entry = entry_at(key_of(&block, 0));
+  entry.block = &block;
+  ++entry.counts.requests;
+  entry.counts.threads += count_of(lanes);
+  entry.counts.taken += way != lanes ? 1 : 0;
+}
+
+void LaunchCounters::add_block(const WarpCounters::Entry& entry) {
+  const simt::CountedBlock& block = *entry.block;
+  kmb_counts& instructions = places_[{block.line, KMB_COUNTER_INSTRUCTION}];
+  instructions.requests += block.instructions * entry.counts.requests;
+  instructions.threads += block.instructions * entry.counts.threads;
+  if (block.is_branch != 0) add_counts(entry.counts, places_[{block.line, KMB_COUNTER_BRANCH}]);
 }
 
 void LaunchCounters::add(const WarpCounters& of_thread) {
+  const HostMemoryNeeded needed;
   const std::lock_guard lock(mutex_);
   for (const WarpCounters::Entry& entry : of_thread.entries()) {
     if (entry.key == 0) continue;
-    kmb_counts& counts = places_[entry.place];
-    counts.requests += entry.counts.requests;
-    counts.threads += entry.counts.threads;
-    counts.taken += entry.counts.taken;
-    counts.ideal += entry.counts.ideal;
+    if (entry.block != nullptr) {
+      add_block(entry);
+    } else {
+      add_counts(entry.counts, places_[entry.place]);
+    }
   }
 }
 

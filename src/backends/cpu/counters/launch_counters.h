@@ -26,7 +26,8 @@ class WarpCounters {
   struct Entry {
     uint64_t key = 0;  // identifies the place in the code; 0: none
     Place place;
-    kmb_counts counts{};
+    kmb_counts counts{};  // of a basic block: its executions, and those that part
+    const simt::CountedBlock* block = nullptr;  // null: the place is an access
   };
 
   /// Counts an access by `request.lanes` to global memory.
@@ -39,7 +40,8 @@ class WarpCounters {
   void clear();
 
  private:
-  kmb_counts& counts_at(uint64_t key, Place place);
+  Entry& entry_at(uint64_t key);
+  kmb_counts& counts_of(const simt::CountedAccess& access, uint64_t part, kmb_counter_kind first);
   void grow();
 
   std::vector<Entry> entries_;  // a hash table whose size is a power of two, or empty
@@ -54,6 +56,8 @@ class LaunchCounters {
   const std::map<WarpCounters::Place, kmb_counts>& places() const { return places_; }
 
  private:
+  void add_block(const WarpCounters::Entry& entry);
+
   std::mutex mutex_;
   std::map<WarpCounters::Place, kmb_counts> places_;
 };
