@@ -22,16 +22,37 @@ bool are_steps(const WarpRequest& request, uint64_t step_bytes) {
   return difference == 0;
 }
 
+/// Words of shared memory, one for each lane that accesses one.
+struct Words {
+  std::array<uint64_t, kWarpLanes> each;
+  uint32_t count = 0;
+};
+
+/// True if no bank has two different words.
+bool are_free_of_conflicts(const Words& words, uint64_t banks) {
+  std::array<uint64_t, kWarpLanes> of_bank;
+  for (uint32_t i = 0; i < words.count; ++i) of_bank[words.each[i] & (banks - 1)] = words.each[i];
+  uint64_t difference = 0;
+  for (uint32_t i = 0; i < words.count; ++i) {
+    difference |= of_bank[words.each[i] & (banks - 1)] ^ words.each[i];
+  }
+  return difference == 0;
+}
+
 /// The wavefronts of lanes that are served together: the most that one bank has to give.
 uint32_t wavefronts_of_group(const WarpRequest& group, uint32_t unit, bool excludes) {
   const auto shift = static_cast<uint32_t>(std::countr_zero(unit));
-  const uint32_t banks = kBankRowBytes / unit;
+  const uint64_t banks = kBankRowBytes / unit;
+  Words words;
+  for (uint32_t left = group.lanes; left != 0; left &= left - 1) {
+    words.each[words.count++] = group.addresses[std::countr_zero(left)] >> shift;
+  }
+  if (!excludes && are_free_of_conflicts(words, banks)) return 1;
   std::array<std::array<uint64_t, kWarpLanes>, kWarpLanes> rows;  // the words that a bank gives
   std::array<uint8_t, kWarpLanes> counts{};
   uint32_t most = 0;
-  for (uint32_t left = group.lanes; left != 0; left &= left - 1) {
-    const uint64_t word = group.addresses[std::countr_zero(left)] >> shift;
-    const uint64_t bank = word & (banks - 1);
+  for (uint32_t i = 0; i < words.count; ++i) {
+    const uint64_t word = words.each[i], bank = word & (banks - 1);
     uint64_t* const begin = rows[bank].data();
     uint64_t* const end = begin + counts[bank];
     if (!excludes && std::find(begin, end, word) != end) continue;
