@@ -65,3 +65,25 @@ KERNEL through_generic(const float* in, float* out) {
   const float* from = threadIdx.x % 32 < 16 ? tile : in;
   out[threadIdx.x] = *(volatile const float*)&from[threadIdx.x];
 }
+KERNEL async_copy(const float* in, float* out) {
+  __shared__ float tile[128];
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(&tile[threadIdx.x]));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(in + threadIdx.x));
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+template <int RowBytes>
+__device__ void load_matrix(float* out) {
+  __shared__ __align__(16) char rows[32 * RowBytes];
+  const auto from =
+      static_cast<unsigned>(__cvta_generic_to_shared(&rows[threadIdx.x % 32 * RowBytes]));
+  unsigned a, b, c, d;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "r"(from)
+               : "memory");
+  out[threadIdx.x] = a + b + c + d;
+}
+KERNEL matrix_rows_128(const float* in, float* out) { load_matrix<128>(out); }
+KERNEL matrix_rows_144(const float* in, float* out) { load_matrix<144>(out); }

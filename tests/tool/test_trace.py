@@ -66,6 +66,9 @@ EXPECTED = {
                       SHARED_ATOMIC: (16, 512, 512, 16)},
     "through_generic": {LOAD: (32, 768, 96, 96), STORE: WHOLE, SHARED_LOAD: (16, 256, 16, 16),
                         SHARED_STORE: FREE},
+    "async_copy": {LOAD: WHOLE, STORE: WHOLE, SHARED_LOAD: FREE, SHARED_STORE: FREE},
+    "matrix_rows_128": {STORE: WHOLE, SHARED_LOAD: (16, 512, 512, 64)},
+    "matrix_rows_144": {STORE: WHOLE, SHARED_LOAD: (16, 512, 64, 64)},
 }
 
 # The numbers say how many lanes of the first and of the second warp execute an instruction.
