@@ -579,6 +579,39 @@ KERNEL sound_race_relaxed_flag(int* a, int* b, int n) {
   }
 }
 
+KERNEL race_flag_of_a_block(int* a, int* b, int n) {
+  __shared__ volatile int flag;
+  __shared__ int data;
+  if (T == 0) flag = 0;
+  __syncthreads();
+  if (T == 0) {
+    data = a[1];
+    flag = 1;
+  }
+  if (T == 32) {
+    while (flag == 0) {
+    }
+    b[blockIdx.x] = data;
+  }
+}
+KERNEL sound_race_flag_of_a_block(int* a, int* b, int n) {
+  __shared__ volatile int flag;
+  __shared__ int data;
+  if (T == 0) flag = 0;
+  __syncthreads();
+  if (T == 0) {
+    data = a[1];
+    __threadfence_block();
+    flag = 1;
+  }
+  if (T == 32) {
+    while (flag == 0) {
+    }
+    __threadfence_block();
+    b[blockIdx.x] = data;
+  }
+}
+
 KERNEL race_lock_without_fences(int* a, int* b, int n) {
   if (T != 0) return;
   while (atomicCAS(&a[0], 0, 1) != 0) {

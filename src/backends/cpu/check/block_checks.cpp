@@ -344,11 +344,16 @@ void BlockChecks::release(const AccessReport& report, uint32_t lane) {
   const simt::AccessNote& note = *report.note;
   const bool releases = (note.flags & flag::kRelease) != 0;
   const uint32_t thread = report.first_thread + lane;
-  const SharedKnowledge known = note.copy == simt::CopyKind::barrier
-                                    ? clock_.published_by_copy(thread)
-                                    : clock_.published(thread, releases, note.scope);
-  block_.launch->releases().release(
-      report.addresses[lane], {clock_.block(), note.scope, note.kind == AccessKind::atomic}, known);
+  const bool by_copy = note.copy == simt::CopyKind::barrier;
+  const SharedKnowledge known = by_copy ? clock_.published_by_copy(thread)
+                                        : clock_.published(thread, releases, note.scope);
+  ReleaseTable& table = block_.launch->releases();
+  table.release(report.addresses[lane],
+                {clock_.block(), note.scope, note.kind == AccessKind::atomic}, known);
+  if (by_copy || releases || note.scope == simt::MemoryScope::block) return;
+  // After a fence of the block's scope, a wider write releases to the block.
+  table.release(report.addresses[lane], {clock_.block(), simt::MemoryScope::block, true},
+                clock_.published(thread, false, simt::MemoryScope::block));
 }
 
 void BlockChecks::note_acquire(const AccessReport& report) {
