@@ -129,6 +129,22 @@ KERNEL sound_race_atomic_and_plain(int* a, int* b, int n) {
   b[I] = s;
 }
 
+KERNEL race_atomics_after_a_store(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = 0;
+  atomicAdd(&s, 1);
+  __syncthreads();
+  b[I] = s;
+}
+KERNEL sound_race_atomics_after_a_store(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = 0;
+  __syncthreads();
+  atomicAdd(&s, 1);
+  __syncthreads();
+  b[I] = s;
+}
+
 KERNEL race_bytes(int* a, int* b, int n) {
   __shared__ unsigned char s[130];
   s[T] = T;

@@ -125,6 +125,29 @@ TEST_F(RaceCheckTest, BytesOfOneWordAreApart) {
   EXPECT_EQ(races_.pairs.size(), 2U);
 }
 
+/// The first thread's own atomic comes before those that race with its store.
+TEST_F(RaceCheckTest, AnAtomicHidesNoStoreBeforeIt) {
+  const auto atomic = [&](uint32_t thread) {
+    Span one = span(thread, AccessKind::atomic, 0, 0);
+    one.access.strong = 1;
+    one.access.scope = static_cast<uint64_t>(simt::MemoryScope::device);
+    return one;
+  };
+  touch(span(0, AccessKind::write, 0, 0));
+  EXPECT_EQ(touch(atomic(0)), 0U);
+  EXPECT_EQ(touch(atomic(1)), 1U);
+  EXPECT_EQ(races_.pairs[0].before.thread, 0U);
+  EXPECT_EQ(touch(atomic(2)), 0U);
+  meet();
+  touch(span(0, AccessKind::write, 0, 0));
+  EXPECT_EQ(touch(atomic(0)), 0U);
+  EXPECT_EQ(touch(span(0, AccessKind::read, 0, 0)), 0U);
+  meet();
+  EXPECT_EQ(touch(atomic(1)), 0U);
+  EXPECT_EQ(touch(span(2, AccessKind::read, 0, 0)), 1U);
+  EXPECT_EQ(races_.pairs[0].before.thread, 1U);
+}
+
 /// Random accesses, barriers and meetings of warps: the shadow finds no race that the model does
 /// not find, and almost all that it does. It misses some if lanes that read one word meet in part.
 /// A round ends with its first race, because the shadow then forgets an access.

@@ -39,7 +39,7 @@ static_assert(sizeof(AccessRecord) == 16);
 constexpr uint32_t kMostEras = (1 << 22) - 1;
 
 /// The last write and the reads since then of one word, or of one byte where the program accesses
-/// parts of words.
+/// parts of words. Atomics soon after a plain write are kept as reads are.
 struct Cell {
   AccessRecord write, read;
 };

@@ -171,6 +171,7 @@ bool RaceCheck::touch_spans(Line& line, const Span& now) {
                        line.write.access.tick == now.access.tick && line.write.from <= now.to + 1 &&
                        now.from <= line.write.to + 1;
   if (writes_stay && !extends) return false;
+  if (line.write.overlaps(now) && outlasts(line.write.access, now.access)) return false;
   if (line.read.access.era == now.access.era && line.read.overlaps(now)) {
     if (!now.holds(line.read)) return false;
     line.read = {};
@@ -198,8 +199,9 @@ void RaceCheck::touch_words(Line& line, const Span& now) {
       touch_cell(line.cells[i], one, i * cell_bytes, cell_bytes);
     }
   }
-  // A write of the whole line replaces all that was known of it.
-  if (!now.access.writes() || now.from != 0 || now.to + 1 != kLineWords) return;
+  // A store to the whole line replaces all that was known of it.
+  if (!now.access.writes() || is_atomic(now.access)) return;
+  if (now.from != 0 || now.to + 1 != kLineWords) return;
   line.has_cells = false;
   line.write = now;
   line.read = {};
@@ -220,6 +222,7 @@ void RaceCheck::read_cells(Line& line, const Span& now) {
     if (is_over && is_known) continue;
     const AccessRecord one = now.of_word(w);
     if (!is_over) check(write, one, 4 * w, 4);
+    if (read.era == era && read.writes()) check(read, one, 4 * w, 4);
     keep_read(cell.read, one);
   }
 }
@@ -237,9 +240,12 @@ void RaceCheck::touch_bytes(Line& line, const AccessRecord& now, uint32_t offset
 
 void RaceCheck::touch_cell(Cell& cell, const AccessRecord& now, uint32_t offset_bytes,
                            uint32_t size_bytes) {
-  if (cell.write.era == now.era) check(cell.write, now, offset_bytes, size_bytes);
+  const bool races = cell.write.era == now.era && check(cell.write, now, offset_bytes, size_bytes);
+  if (cell.read.era == now.era && (now.writes() || cell.read.writes())) {
+    check(cell.read, now, offset_bytes, size_bytes);
+  }
   if (!now.writes()) return keep_read(cell.read, now);
-  if (cell.read.era == now.era) check(cell.read, now, offset_bytes, size_bytes);
+  if (!races && outlasts(cell.write, now)) return keep_read(cell.read, now);
   cell.write = now;
   cell.read = {};
 }
@@ -269,11 +275,20 @@ bool RaceCheck::is_ordered(const AccessRecord& before, const AccessRecord& now) 
                                    : clock_.is_ordered_for_warp(before, now);
 }
 
-void RaceCheck::check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,
+/// True if an atomic does not take the place of a plain write, because other threads whose atomics
+/// race with the write only have not met its thread yet. The atomic is then kept as a read is.
+bool RaceCheck::outlasts(const AccessRecord& write, const AccessRecord& now) const {
+  return is_atomic(now) && write.era == now.era && write.strong == 0 && write.block == now.block &&
+         !clock_.has_passed_barrier(write.tick);
+}
+
+/// True if the two race.
+bool RaceCheck::check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,
                       uint32_t size_bytes) {
-  if (!conflicts(before, now, is_shared_)) return;
-  if (is_ordered(before, now)) return;
+  if (!conflicts(before, now, is_shared_)) return false;
+  if (is_ordered(before, now)) return false;
   sink_.note({clock_.without_waited_copy(before), now, offset_bytes, size_bytes});
+  return true;
 }
 
 }  // namespace km::cpu

@@ -46,7 +46,8 @@ class RaceCheck {
   bool keep_read(Span& kept, const Span& now) const;
   void touch_cell(Cell& cell, const AccessRecord& now, uint32_t offset_bytes, uint32_t size_bytes);
   void keep_read(AccessRecord& kept, const AccessRecord& now) const;
-  void check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,
+  bool outlasts(const AccessRecord& write, const AccessRecord& now) const;
+  bool check(const AccessRecord& before, const AccessRecord& now, uint32_t offset_bytes,
              uint32_t size_bytes);
 
   const BlockClock& clock_;
