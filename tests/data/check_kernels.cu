@@ -145,6 +145,22 @@ KERNEL sound_race_atomics_after_a_store(int* a, int* b, int n) {
   b[I] = s;
 }
 
+KERNEL race_maximum_read_too_early(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = 0;
+  __syncthreads();
+  if (s <= a[I]) atomicMax(&s, a[I]);
+  if (T == 0) b[blockIdx.x] = s;
+}
+KERNEL sound_race_maximum_read_too_early(int* a, int* b, int n) {
+  __shared__ int s;
+  if (T == 0) s = 0;
+  __syncthreads();
+  if (s <= a[I]) atomicMax(&s, a[I]);
+  __syncthreads();
+  if (T == 0) b[blockIdx.x] = s;
+}
+
 KERNEL race_bytes(int* a, int* b, int n) {
   __shared__ unsigned char s[130];
   s[T] = T;

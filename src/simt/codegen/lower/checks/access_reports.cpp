@@ -54,42 +54,6 @@ std::optional<MemoryAccess> AccessReports::reported(const Inst& inst) const {
   return is_watched ? access : std::nullopt;
 }
 
-namespace {
-
-/// True if programs read the place of the atomic before it without an order, and are right: the
-/// atomic reads it again, and does nothing new if the value has changed.
-bool repeats_reads(const ptx::Instruction& ptx) {
-  for (const Modifier m :
-       {Modifier::cas, Modifier::min, Modifier::max, Modifier::and_, Modifier::or_}) {
-    if (ptx.has(m)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool AccessReports::is_repeated(const Inst& inst, const MemoryAccess& access) {
-  const auto place_of = [](const Inst& of, const MemoryAccess& at) {
-    const ptx::Operand& place = *at.place;
-    const ValueId base = place.reg == ptx::kNone ? kNone : of.read(place.reg);
-    return Place{place.symbol, base, place.offset};
-  };
-  if (!repeated_) {
-    repeated_.emplace();
-    for (const BasicBlock& block : kernel_.blocks) {
-      for (const Inst& each : block.insts) {
-        if (!is_atomic(each) || !repeats_reads(*each.ptx)) continue;
-        const MemoryAccess whole = *memory_access(kernel_, each);
-        Place part = place_of(each, whole);  // reads may be of a part of it
-        for (uint64_t i = 0; i < whole.size_bytes; ++i, ++std::get<2>(part)) {
-          repeated_->insert(part);
-        }
-      }
-    }
-  }
-  return repeated_->contains(place_of(inst, access));
-}
-
 AccessNote AccessReports::own_note(const Inst& inst, const MemoryAccess& access,
                                    const Address& address) const {
   AccessNote note = note_of(inst, access);
@@ -103,14 +67,17 @@ AccessNote AccessReports::own_note(const Inst& inst, const MemoryAccess& access,
 }
 
 /// The flags that say what a load is for.
-uint8_t AccessReports::role_of(const Inst& inst, const MemoryAccess& access) {
+uint8_t AccessReports::role_of(const Inst& inst) {
   if (inst.ptx->opcode != Opcode::ld && inst.ptx->opcode != Opcode::ldu) return 0;
   uint8_t role = 0;
   if (has_init()) {
     if (!copied_) copied_.emplace(kernel_);
     if (copied_->are_only_copied(inst)) role |= access_flag::kCopied;
   }
-  if (has_race() && is_repeated(inst, access)) role |= access_flag::kRepeated;
+  if (has_race()) {
+    if (!repeated_) repeated_.emplace(kernel_);
+    if (repeated_->are_repeated(inst)) role |= access_flag::kRepeated;
+  }
   return role;
 }
 
@@ -212,7 +179,7 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   const auto access = reported(inst);
   if (!access) return;
   AccessNote note = own_note(inst, *access, address);
-  note.flags |= role_of(inst, *access);
+  note.flags |= role_of(inst);
   report_content(*access, address, note);
   if (has_race()) call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <span>
-#include <tuple>
 
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/codegen/addresses.h"
 #include "simt/codegen/lower/checks/access_counts.h"
 #include "simt/plan/copied_values.h"
+#include "simt/plan/repeated_reads.h"
 #include "simt/runtime/check/check_runtime.h"
 
 namespace km::simt {
@@ -93,13 +92,9 @@ class AccessReports : private EmitterBase {
   void report_warp_sync(Value* lanes, bool orders);
 
  private:
-  /// The place of an access as it is written: symbol, address register's value and offset.
-  using Place = std::tuple<ptx::SymbolId, ValueId, int64_t>;
-
   std::optional<MemoryAccess> reported(const Inst& inst) const;
   AccessNote own_note(const Inst& inst, const MemoryAccess& access, const Address& address) const;
-  uint8_t role_of(const Inst& inst, const MemoryAccess& access);
-  bool is_repeated(const Inst& inst, const MemoryAccess& access);
+  uint8_t role_of(const Inst& inst);
   bool has_init() const { return (plan_.variant.tools & check_tool::kInit) != 0; }
   void report_content(const MemoryAccess& access, const Address& address, const AccessNote& note);
   void call_content(Value* addresses, Value* lanes, const AccessNote& note, uint64_t extent_bytes,
@@ -115,7 +110,7 @@ class AccessReports : private EmitterBase {
   Addresses& addresses_;
   AccessCounts counts_;
   std::optional<CopiedValues> copied_;
-  std::optional<std::set<Place>> repeated_;  // the places of atomics that repeat a read
+  std::optional<RepeatedReads> repeated_;
 };
 
 /// The report's constant part for a load, store or atomic.
