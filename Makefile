@@ -12,7 +12,8 @@ BUILD := build/release
 .PHONY: help build demo test fuzz fuzz-protocols fuzz-api fuzz-parser fuzz-signatures compare-ptxas \
         stress-exit stress-limits stress-rust stress-go growth floors code-hashes bench gen tidy lint \
         format docs test-docs dist test-dist install uninstall \
-        test-asan test-ubsan test-tsan test-gpu test-long test-clients test-clients-long setup clean
+        test-asan test-ubsan test-tsan test-gpu test-long test-clients test-clients-long \
+        test-check-mutants setup clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +60,10 @@ fuzz-parser: ## random text on the parser and verifier, for MINUTES
 
 fuzz-signatures: ## mutated sources and mangled names on what reads kernels' types, for MINUTES
 	@scripts/fuzz.sh signatures $(MINUTES) $(SEED)
+
+test-check-mutants: ## sound kernels without one barrier, fence or bound each: does the checker see it
+	@scripts/build.sh $(PRESET) kernelmill kernelmill-cpu kernelmill-command
+	@tests/mutants/mutants.py $(BUILD)/bin/kernelmill
 
 compare-ptxas: ## what we and NVIDIA's ptxas take of LINES changed lines of PTX (KM_PTXAS names it)
 	@scripts/compare_ptxas.sh $(LINES)
