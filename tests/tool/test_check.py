@@ -219,6 +219,25 @@ class Check(Case):
                 self.assertTrue(place["artifactLocation"]["uri"].endswith("kernels.cu"))
                 self.assertGreater(place["region"]["startLine"], 0)
 
+    def test_files_in_sarif_are_uris(self):
+        """Relative to the folder of the call, as GitHub wants them, or absolute."""
+        os.mkdir(self.path("my kernels"))
+        self.write("my kernels/a#b.cu", KERNELS)
+        self.good("compile", "my kernels/a#b.cu", "-o", "kernels.ptx", "--nvrtc=-lineinfo")
+        text = self.read("kernels.ptx").decode()
+        self.write("kernels.ptx", text.replace('"my kernels', f'"{self.folder}/my kernels'))
+        for folder, uri in ((self.folder, "my%20kernels/a%23b.cu"),
+                            ("/", f"file://{self.folder}/my%20kernels/a%23b.cu")):
+            with self.subTest(folder=folder):
+                program = f"import os; os.chdir('{self.folder}')\n" + PROGRAM
+                result = subprocess.run(
+                    [TOOL, "check", "--sarif", self.path("found.sarif"), "--", sys.executable, "-c",
+                     program, "0", "race_last_block"], cwd=folder, capture_output=True, check=False)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                results = json.loads(self.read("found.sarif"))["runs"][0]["results"]
+                place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
+                self.assertEqual(place, {"uri": uri})
+
     def test_findings_are_shown_up_to_a_limit(self):
         kernels = ["race_bytes", "memory_misaligned", "race_last_block"]
         lines = self.check(kernels=kernels).stderr.splitlines()

@@ -1,7 +1,10 @@
 #include "tools/check/findings_report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -22,9 +25,27 @@ Json json_of(const ToldPlace& place) {
 
 std::string rule_of(const ToldFinding& finding) { return finding.tool + "/" + finding.kind; }
 
+/// The file as an URI: below the folder of the call its path from there, as GitHub wants it.
+std::string uri_of(const std::string& file) {
+  std::error_code ignored;
+  const std::string here = std::filesystem::current_path(ignored).string() + '/';
+  const std::string path = file.starts_with(here) ? file.substr(here.size()) : file;
+  std::string uri = path.starts_with('/') ? "file://" : "";
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || strchr("-._~/", c) != nullptr) {
+      uri += c;
+    } else {
+      char code[4];
+      std::snprintf(code, sizeof code, "%%%02X", static_cast<unsigned char>(c));
+      uri += code;
+    }
+  }
+  return uri;
+}
+
 Json location_of(const ToldPlace& place, const std::string& text) {
   const ToldPlace::Source source = place.source();
-  Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", source.file}}}}}};
+  Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", uri_of(source.file)}}}}}};
   if (source.line != 0) location["physicalLocation"]["region"] = {{"startLine", source.line}};
   if (!text.empty()) location["message"] = {{"text", text}};
   return location;
