@@ -16,6 +16,29 @@ NAMES = re.findall(r"^KERNEL (\w+)\(", KERNELS, re.MULTILINE)
 ARRAYS = ("--arg", "zeros:i32[1024]", "--arg", "zeros:i32[1024]", "--arg", "i32:512")
 
 
+CLUSTERS = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+template <bool meets> __device__ void neighbours(int* a, int* b) {
+  __shared__ int s[128];
+  const cg::cluster_group cluster = cg::this_cluster();
+  for (int round = 0; round < 2; ++round) {
+    s[threadIdx.x] = a[threadIdx.x];
+    if (meets) cluster.sync(); else __syncthreads();
+    b[blockIdx.x * 128 + threadIdx.x] =
+        cluster.map_shared_rank(s, 1 - cluster.block_rank())[threadIdx.x];
+    cluster.sync();
+  }
+}
+extern "C" __global__ void __cluster_dims__(2) race_cluster(int* a, int* b, int) {
+  neighbours<false>(a, b);
+}
+extern "C" __global__ void __cluster_dims__(2) sound_race_cluster(int* a, int* b, int) {
+  neighbours<true>(a, b);
+}
+"""
+
+
 class Kernels(Case):
     """Each kernel of check_kernels.cu, by its name."""
 
@@ -85,6 +108,17 @@ class Kernels(Case):
         self.assertEqual(result.stdout.split(), ["0"] * 1024)
         self.assertIn("4190208 bytes past the end of the 4096-byte allocation", result.stderr)
         self.assertIn("thread (77,0,0) of block (0,0,0)", result.stderr)
+
+    def test_shared_memory_of_a_cluster(self):
+        self.write("cluster.cu", CLUSTERS)
+        self.good("compile", "cluster.cu", "-o", "kernels.ptx", "--arch", "90",
+                  "--nvrtc=-lineinfo")
+        self.assertEqual(self.findings("sound_race_cluster"), set())
+        self.assertIn(("race", "write-read"), self.findings("race_cluster", "race"))
+        told = self.read("told").decode().splitlines()[0].split("\x1f")
+        self.assertEqual(told[6], "threads of different blocks access shared memory without an "
+                                  "order between them")
+        self.assertIn("barrier of the cluster", told[8])
 
     def test_unknown_tools_are_refused(self):
         text = self.bad(1, "run", "kernels.ptx", "--kernel", "sound_race_flag", "-q", "--device",

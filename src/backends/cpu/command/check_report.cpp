@@ -61,6 +61,9 @@ std::string advice_for(const Race& race, bool is_one_place) {
   const Distance distance = race.distance();
   std::string advice;
   if (is_one_place) advice = "Use an atomic if all of these threads shall update this memory. ";
+  if (distance == Distance::grid && race.is_shared) {
+    return advice + "The barrier of the cluster between the two orders them.";
+  }
   if (distance == Distance::grid) {
     return advice +
            "Only a release and an acquire order blocks of one launch: a __threadfence() before an "
