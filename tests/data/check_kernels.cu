@@ -874,9 +874,10 @@ KERNEL sound_race_lanes_in_turn(int* a, int* b, int n) {
 
 // The comparison is of a whole that is read in parts.
 KERNEL sound_race_halves_of_an_atomic(int* a, int* b, int n) {
-  unsigned long long* const whole = reinterpret_cast<unsigned long long*>(a);
-  unsigned long long assumed = 0, old = static_cast<unsigned>(a[0]) |
-                                        static_cast<unsigned long long>(a[1]) << 32;
+  int* const place = a + I % 3 * 2;
+  unsigned long long* const whole = reinterpret_cast<unsigned long long*>(place);
+  unsigned long long assumed = 0, old = static_cast<unsigned>(place[0]) |
+                                        static_cast<unsigned long long>(place[1]) << 32;
   do {
     assumed = old;
     old = atomicCAS(whole, assumed, assumed + 1);

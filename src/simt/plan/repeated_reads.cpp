@@ -19,15 +19,30 @@ bool repeats_reads(const ptx::Instruction& ptx) {
   return false;
 }
 
-MemoryRef ref_of(const Kernel& kernel, const Inst& inst, const MemoryAccess& access) {
-  return memory_ref(kernel, inst, *access.place, access.size_bytes);
-}
+/// An access, the place that it names and the memory behind that.
+struct Reference {
+  Reference(const Kernel& kernel, const Inst& inst, const MemoryAccess& access)
+      : place(*access.place),
+        base(place.reg == ptx::kNone ? kNone : inst.read(place.reg)),
+        memory(memory_ref(kernel, inst, place, access.size_bytes)) {}
 
-/// True if the memory certainly begins within the other.
-bool is_part_of(const MemoryRef& part, const MemoryRef& whole) {
-  const int64_t distance = part.offset - whole.offset;
-  return part.same_root(whole) && part.exact && whole.exact && distance >= 0 &&
-         distance < static_cast<int64_t>(whole.size_bytes);
+  const ptx::Operand& place;
+  ValueId base;
+  MemoryRef memory;
+};
+
+/// True if the memory begins within the other, by the register or the variable that both name, or
+/// by what their addresses are made of.
+bool is_part_of(const Reference& part, const Reference& whole) {
+  const auto is_within = [&](int64_t distance) {
+    return distance >= 0 && distance < static_cast<int64_t>(whole.memory.size_bytes);
+  };
+  if (part.base == whole.base && part.place.symbol == whole.place.symbol &&
+      part.place.local_symbol == whole.place.local_symbol) {
+    return is_within(part.place.offset - whole.place.offset);
+  }
+  return part.memory.same_root(whole.memory) && part.memory.exact && whole.memory.exact &&
+         is_within(part.memory.offset - whole.memory.offset);
 }
 
 bool is_load(const Inst& inst) {
@@ -47,7 +62,7 @@ RepeatedReads::RepeatedReads(const Kernel& kernel) {
 /// Marks the loads of the atomic's place, or of a part of it, from which a path without a barrier
 /// leads to it.
 void RepeatedReads::mark_loads(const Kernel& kernel, BlockId home, const Inst& atomic) {
-  const MemoryRef whole = ref_of(kernel, atomic, *memory_access(kernel, atomic));
+  const Reference whole(kernel, atomic, *memory_access(kernel, atomic));
   BlockSet targets(kernel.blocks.size());
   targets[home] = 1;
   const BlockSet reaching = reached(targets, preds_in(kernel), [&](BlockId, BlockId from) {
@@ -63,7 +78,7 @@ void RepeatedReads::mark_loads(const Kernel& kernel, BlockId home, const Inst& a
       if (&inst == &atomic) is_before = false;
       if (!is_load(inst) || (!leads_there && !is_before)) continue;
       const auto access = memory_access(kernel, inst);
-      if (access && is_part_of(ref_of(kernel, inst, *access), whole)) loads_.insert(inst.ptx);
+      if (access && is_part_of({kernel, inst, *access}, whole)) loads_.insert(inst.ptx);
     }
   }
 }
