@@ -588,6 +588,35 @@ KERNEL sound_race_flag(int* a, int* b, int n) {
   }
 }
 
+KERNEL race_flag_and_fence_of_a_block(int* a, int* b, int n) {
+  volatile int* flag = a;
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    __threadfence();
+    *flag = 1;
+  }
+  if (blockIdx.x == 1 && T == 0) {
+    while (*flag == 0) {
+    }
+    __threadfence_block();
+    b[1] = b[0];
+  }
+}
+KERNEL sound_race_flag_and_fence_of_a_block(int* a, int* b, int n) {
+  volatile int* flag = a;
+  if (blockIdx.x == 0 && T == 0) {
+    b[0] = 42;
+    __threadfence();
+    *flag = 1;
+  }
+  if (blockIdx.x == 0 && T == 32) {
+    while (*flag == 0) {
+    }
+    __threadfence_block();
+    b[1] = b[0];
+  }
+}
+
 KERNEL race_relaxed_flag(int* a, int* b, int n) {
   if (blockIdx.x == 0 && T == 0) {
     b[0] = 42;

@@ -345,8 +345,8 @@ void BlockChecks::release(const AccessReport& report, uint32_t lane) {
   const bool releases = (note.flags & flag::kRelease) != 0;
   const uint32_t thread = report.first_thread + lane;
   const bool by_copy = note.copy == simt::CopyKind::barrier;
-  const SharedKnowledge known = by_copy ? clock_.published_by_copy(thread)
-                                        : clock_.published(thread, releases, note.scope);
+  const SharedKnowledge known =
+      by_copy ? clock_.published_by_copy(thread) : clock_.published(thread, releases, note.scope);
   ReleaseTable& table = block_.launch->releases();
   table.release(report.addresses[lane],
                 {clock_.block(), note.scope, note.kind == AccessKind::atomic}, known);
@@ -360,9 +360,14 @@ void BlockChecks::note_acquire(const AccessReport& report) {
   const bool acquires = (report.note->flags & flag::kAcquire) != 0;
   for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
-    const SharedKnowledge known = block_.launch->releases().acquire(
-        report.addresses[lane], clock_.block(), report.note->scope);
-    if (known) clock_.acquire(report.first_thread + lane, known, acquires);
+    const uint32_t thread = report.first_thread + lane;
+    const ReleaseTable& table = block_.launch->releases();
+    const uint64_t address = report.addresses[lane];
+    const SharedKnowledge known = table.acquire(address, clock_.block(), report.note->scope);
+    if (!known) continue;
+    clock_.acquire(thread, known, acquires);
+    clock_.acquire_in_block(thread,
+                            table.acquire(address, clock_.block(), simt::MemoryScope::block));
   }
 }
 

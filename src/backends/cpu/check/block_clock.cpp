@@ -262,7 +262,10 @@ SharedKnowledge BlockClock::snapshot(uint32_t thread, bool of_copy) {
 
 void BlockClock::fence(uint32_t index, MemoryScope scope) {
   Thread& self = thread(index);
-  if (self.pending) self.acquired = joined(self.acquired, std::exchange(self.pending, nullptr));
+  if (scope != MemoryScope::block && self.pending) {
+    self.acquired = joined(self.acquired, std::exchange(self.pending, nullptr));
+  }
+  self.acquired = joined(self.acquired, std::exchange(self.block_pending, nullptr));
   const SharedKnowledge all = snapshot(index);
   self.block_fenced = all;
   if (scope != MemoryScope::block) self.fenced = all;
@@ -286,6 +289,11 @@ void BlockClock::acquire(uint32_t index, const SharedKnowledge& known, bool acqu
   Thread& self = thread(index);
   SharedKnowledge& to = acquires ? self.acquired : self.pending;
   to = joined(to, known);
+}
+
+void BlockClock::acquire_in_block(uint32_t index, const SharedKnowledge& known) {
+  Thread& self = thread(index);
+  self.block_pending = joined(self.block_pending, known);
 }
 
 SharedKnowledge BlockClock::all_known() {

@@ -67,6 +67,8 @@ class BlockClock {
   /// The thread has read what another one published; without an acquire of its own it knows that
   /// only after its next fence.
   void acquire(uint32_t thread, const SharedKnowledge& known, bool acquires);
+  /// The part of what the thread has read that threads of its own block published.
+  void acquire_in_block(uint32_t thread, const SharedKnowledge& known);
   /// All that the block's threads did and know, for the other blocks of a cluster.
   SharedKnowledge all_known();
   /// All threads of the block know this.
@@ -77,8 +79,9 @@ class BlockClock {
   /// A thread's part of fences, acquires and warps that met in part.
   struct Thread {
     SharedKnowledge acquired, pending;
-    SharedKnowledge fenced;        // at the last fence of the device's scope or a wider one
-    SharedKnowledge block_fenced;  // at the last fence of the block's scope or a wider one
+    SharedKnowledge block_pending;  // the part of it that a fence of the block's scope acquires
+    SharedKnowledge fenced;         // at the last fence of the device's scope or a wider one
+    SharedKnowledge block_fenced;   // at the last fence of the block's scope or a wider one
   };
   struct Arrivals {
     uint32_t arrived = 0, waiting = 0;     // one bit per warp
