@@ -549,6 +549,11 @@ typedef struct kmb_backend {
    * may take as long as loading a module, and fail as that does: core calls it when the function is
    * first used. Null: core calls function_info when it loads the module. CUDA: cuFuncGetName. */
   const char* (*function_deferred_name)(kmb_function* function);
+
+  /* Optional (null: nothing to tell). The program has freed the memory, and gets it again from a
+   * pool that kept it: what was done with it before counts no more. CUDA: what compute-sanitizer
+   * learns from cuMemAllocAsync. */
+  void (*memory_reused)(kmb_memory* memory);
 } kmb_backend;
 
 /* The size of the table without its optional entries. */

@@ -91,6 +91,7 @@ const kmb_backend& null_backend() {
       .stream_wait_ticket = null::stream_wait_ticket,
       .context_set_checked = nullptr,
       .function_deferred_name = nullptr,
+      .memory_reused = nullptr,
   };
   return kTable;
 }

@@ -225,6 +225,7 @@ Ref<Memory> Memory::start_use(Pool& pool, uint64_t size_bytes, uint64_t element_
   KM_ASSERT(!owner_, "a free block keeps no pool: the pool keeps it");
   KM_ASSERT(size_bytes != 0 && size_bytes <= info_.size_bytes,
             "a block is at least as large as the request");
+  if (backend().memory_reused != nullptr && native_ != nullptr) backend().memory_reused(native_);
   pool_ = &pool;
   owner_ = Ref<Object>::share(pool);
   element_size_bytes_.store(element_size_bytes, std::memory_order_relaxed);

@@ -97,6 +97,7 @@ const kmb_backend& cuda_backend() {
       .stream_wait_ticket = cuda::stream_wait_ticket,
       .context_set_checked = nullptr,  // compute-sanitizer does this, outside the library
       .function_deferred_name = nullptr,
+      .memory_reused = nullptr,
   };
   return kTable;
 }
