@@ -90,10 +90,11 @@ struct KernelInfo {
 
 /// The tools of the checker, and of profiles, that need code of their own.
 namespace check_tool {
-constexpr uint8_t kRace = 1;    // accesses and what orders them are reported
-constexpr uint8_t kMemory = 2;  // invalid accesses are reported and not made
-constexpr uint8_t kInit = 4;    // reads and writes are reported
-constexpr uint8_t kSync = 8;    // arrivals at barriers and member masks are reported
+constexpr uint8_t kRace = 1;      // accesses and what orders them are reported
+constexpr uint8_t kMemory = 2;    // invalid accesses are reported and not made
+constexpr uint8_t kInit = 4;      // reads and writes are reported
+constexpr uint8_t kSync = 8;      // arrivals at barriers and member masks are reported
+constexpr uint8_t kStreams = 16;  // accesses are reported
 // Accesses of warps and executions of basic blocks are counted. Packets are then whole warps, and
 // no branch is decided in advance.
 constexpr uint8_t kCounters = 64;

@@ -18,6 +18,7 @@ constexpr const char* kFooter = R"(Tools:
   init     reads of global and shared memory that nothing has written
   sync     barriers that not all threads reach, wrong counts and member masks, deadlocks
   race     accesses of two threads of one launch without an order, of which one writes
+  streams  accesses of two streams, or of nodes of a graph, without an order
   all      all of these
 compute-sanitizer's names memcheck, initcheck, racecheck and synccheck are taken
 too.
@@ -76,9 +77,10 @@ Result<std::string> CheckCommand::tools() const {
     if (tool == "racecheck") tool = "race";
     if (tool == "initcheck") tool = "init";
     if (tool == "synccheck") tool = "sync";
-    if (tool != "memory" && tool != "init" && tool != "race" && tool != "sync" && tool != "all") {
+    if (tool != "memory" && tool != "init" && tool != "race" && tool != "sync" &&
+        tool != "streams" && tool != "all") {
       return usage_error("--tool " + in_quotes(tool) +
-                         " is none; give memory, init, race, sync or all");
+                         " is none; give memory, init, race, sync, streams or all");
     }
     list += (list.empty() ? "" : ",") + tool;
     begin = end + 1;

@@ -13,7 +13,7 @@ namespace km::tools {
 namespace {
 
 constexpr char kSeparator = '\x1f';
-constexpr size_t kFindingFields = 19, kCountFields = 4;
+constexpr size_t kFindingFields = 21, kCountFields = 4;
 
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields;
@@ -30,7 +30,8 @@ uint64_t number_of(const std::string& text) {
 }
 
 ToldPlace place_of(const std::vector<std::string>& fields, size_t first) {
-  return {fields[first], fields[first + 1], fields[first + 2], fields[first + 3]};
+  return {fields[first], fields[first + 1], fields[first + 2], fields[first + 3],
+          fields[first + 4]};
 }
 
 ToldFinding finding_of(const std::vector<std::string>& fields) {
@@ -44,7 +45,7 @@ ToldFinding finding_of(const std::vector<std::string>& fields) {
   finding.address = number_of(fields[9]);
   finding.size_bytes = number_of(fields[10]);
   finding.place = place_of(fields, 11);
-  finding.other = place_of(fields, 15);
+  finding.other = place_of(fields, 16);
   return finding;
 }
 

@@ -12,6 +12,7 @@ namespace km::tools {
 /// One access or event of a finding.
 struct ToldPlace {
   std::string what, position, block, thread;
+  std::string work;  // who did it, if not one thread
 
   /// The file and line of the source, or those of the PTX text if no other are known.
   struct Source {

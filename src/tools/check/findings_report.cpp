@@ -19,8 +19,10 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const ToldPlace& place) {
   const ToldPlace::Source source = place.source();
-  return {{"access", place.what}, {"source", source.file},  {"line", source.line},
-          {"block", place.block}, {"thread", place.thread}, {"position", place.position}};
+  Json json = {{"access", place.what}, {"source", source.file},  {"line", source.line},
+               {"block", place.block}, {"thread", place.thread}, {"position", place.position}};
+  if (!place.work.empty()) json["work"] = place.work;
+  return json;
 }
 
 std::string rule_of(const ToldFinding& finding) { return finding.tool + "/" + finding.kind; }
@@ -51,9 +53,22 @@ Json location_of(const ToldPlace& place, const std::string& text) {
   return location;
 }
 
+std::string access_of(const ToldPlace& place) {
+  const std::string thread = "thread " + place.thread + " of block " + place.block;
+  return place.what + " by " + (place.work.empty() ? thread : place.work);
+}
+
+/// The place of a finding, in few words.
+std::string place_of(const ToldFinding& finding) {
+  const ToldPlace::Source source = finding.place.source();
+  if (source.line == 0) return finding.place.work + source.file;
+  return finding.kernel + ", " + source.file + ":" + std::to_string(source.line);
+}
+
 Json result_of(const ToldFinding& finding) {
-  std::string text = finding.message + " (kernel " + finding.kernel + "): " + finding.place.what +
-                     " by thread " + finding.place.thread + " of block " + finding.place.block;
+  std::string text = finding.message;
+  if (!finding.kernel.empty()) text += " (kernel " + finding.kernel + ")";
+  text += ": " + access_of(finding.place);
   if (!finding.advice.empty()) text += ". " + finding.advice;
   Json result = {{"ruleId", rule_of(finding)},
                  {"level", "error"},
@@ -61,8 +76,7 @@ Json result_of(const ToldFinding& finding) {
                  {"locations", Json::array({location_of(finding.place, "")})},
                  {"occurrenceCount", finding.count}};
   if (finding.other.what.empty()) return result;
-  const std::string other = "after: " + finding.other.what + " by thread " + finding.other.thread +
-                            " of block " + finding.other.block;
+  const std::string other = "after: " + access_of(finding.other);
   result["relatedLocations"] = Json::array({location_of(finding.other, other)});
   return result;
 }
@@ -116,12 +130,10 @@ std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most) {
   for (const ToldFinding& finding : findings) {
     ++tools[finding.tool];
     if (shown++ >= most) continue;
-    const ToldPlace::Source source = finding.place.source();
     char line[512];
-    std::snprintf(line, sizeof line, "  %-8s %-20s %8llu times  %s, %s:%llu\n",
-                  finding.tool.c_str(), finding.kind.c_str(),
-                  static_cast<unsigned long long>(finding.count), finding.kernel.c_str(),
-                  source.file.c_str(), static_cast<unsigned long long>(source.line));
+    std::snprintf(line, sizeof line, "  %-8s %-20s %8llu times  %s\n", finding.tool.c_str(),
+                  finding.kind.c_str(), static_cast<unsigned long long>(finding.count),
+                  place_of(finding).c_str());
     text += line;
   }
   std::string sum = counted(findings.size(), "finding");

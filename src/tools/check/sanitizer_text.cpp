@@ -15,10 +15,12 @@ std::string more(const std::string& text) { return kBar + ("    " + text) + '\n'
 
 std::string at(const ToldFinding& finding, const ToldPlace& place) {
   const ToldPlace::Source source = place.source();
+  if (source.line == 0 && !place.work.empty()) return place.what;
   return "at " + finding.kernel + " in " + source.file + ":" + std::to_string(source.line);
 }
 
 std::string by(const ToldPlace& place) {
+  if (!place.work.empty()) return "by " + place.work;
   return "by thread " + place.thread + " in block " + place.block;
 }
 

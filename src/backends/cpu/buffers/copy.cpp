@@ -1,9 +1,11 @@
 // Entries for copies and fills.
 #include <cinttypes>
 
+#include "backends/cpu/command/operation_report.h"
 #include "backends/cpu/command/work.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/profile.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/futex.h"
@@ -60,6 +62,18 @@ Status stage(Stream* stream, Command* command, CopyFailure* out_failure) {
   return {};
 }
 
+/// The work that the checker knows to be in the stream; null if it follows no streams.
+StreamOrder::Clock stream_state(Stream* stream) {
+  StreamOrder* const order = StreamOrder::active();
+  return order != nullptr ? order->clock_of(stream->order_number()) : nullptr;
+}
+
+/// The call has waited for all of this. A call that has only read its source has not.
+void note_wait(const StreamOrder::Clock& known) {
+  if (known != nullptr) [[unlikely]]
+    StreamOrder::active()->wait_on_host(*known);
+}
+
 Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const kmb_queued* queued,
                uint64_t* out_ticket) {
   Context* context = stream->context();
@@ -71,7 +85,13 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const km
     transfer_now(transfer, &failure);
     if (begin_ns != 0) [[unlikely]]
       record_transfer(*context, stream, transfer, begin_ns);
+    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]] {
+      const StreamOrder::Operation operation = order->queue(stream->order_number(), ticket);
+      report_accesses(transfer, {operation, 0}, context->allocations());
+      order->end(*operation);
+    }
     stream->end_inline(ticket);
+    if (host == HostSide::destination) note_wait(stream_state(stream));
     KM_TRY(failure_status(failure, transfer, context->allocations()));
     *out_ticket = ticket;
     return {};
@@ -86,8 +106,10 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const km
   }
   command->failure = &failure;
   ticket = stream->submit(command);
+  const StreamOrder::Clock known = stream_state(stream);
   if (queued != nullptr) queued->call(queued->user_data, ticket);
   stream->wait(ticket, kForever);
+  if (host == HostSide::destination) note_wait(known);
   KM_TRY(context->check());
   KM_TRY(failure_status(failure, transfer, context->allocations()));
   *out_ticket = ticket;

@@ -14,6 +14,7 @@
 #include "backends/cpu/device/device.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/fault/guarded_memory.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/context_streams.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/callback_thread.h"
@@ -91,6 +92,8 @@ Memory::Memory(Context* context, uint64_t address, uint64_t size_bytes, const He
                Owner owner)
     : context_(context), address_(address), size_bytes_(size_bytes), block_(block), owner_(owner) {
   context_->allocations().add(address, size_bytes);
+  if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+    order->follow(address, size_bytes);
   context_->retain();
 }
 
@@ -104,6 +107,8 @@ Memory::~Memory() {
   if (is_open_to_all_) Allocations::of_all_contexts().remove(address_, size_bytes_);
   context_->allocations().remove(address_, size_bytes_);
   if (config().checks_init()) UndefinedMemory::instance().define(address_, size_bytes_);
+  if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+    order->forget(address_, size_bytes_);
   if (block_.address != 0) {
     Heap::instance().free(block_);
     if (owner_ == Owner::device) context_->device()->give_memory_back(block_.size_bytes);
@@ -189,6 +194,13 @@ void memory_destroy(kmb_memory* handle, const kmb_use* uses, uint64_t use_count)
     wait_for_all(std::span(uses, use_count));
     if (memory->own_use().stream != nullptr) wait_for_all(std::span(&memory->own_use(), 1));
   }
+}
+
+void memory_reused(kmb_memory* handle) {
+  const Memory& memory = *from(handle);
+  const HostMemoryNeeded needed;
+  if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+    order->renew(memory.address(), memory.size_bytes());
 }
 
 km_status host_memory_create(kmb_context* context, uint64_t size_bytes, kmb_memory** out_memory,

@@ -35,6 +35,8 @@ class Memory {
   void set_own_use(const kmb_use& use) { own_use_ = use; }
   const kmb_use& own_use() const { return own_use_; }
   Context& context() const { return *context_; }
+  uint64_t address() const { return address_; }
+  uint64_t size_bytes() const { return size_bytes_; }
 
  private:
   Context* const context_;

@@ -120,6 +120,7 @@ void BlockChecks::begin(const Block& block) {
   }
   shared_ = {block.shared, piece_.get(), shared_.era + 1};
   if (block_.cluster != nullptr) block_.cluster->push_back(shared_);
+  touched_.begin(block.launch->touched());
   if (has_tool(simt::check_tool::kInit)) {
     UndefinedMemory::instance().add(block.shared.begin, size_bytes);
   }
@@ -215,6 +216,8 @@ void BlockChecks::note_segment(const AccessReport& report, const Segment& segmen
       begin_access(*report.note, {address, size_bytes}, report.first_thread + segment.first);
   if (segment.is_uniform) access.readers = static_cast<uint64_t>(Readers::warp);
   const AddressRange all{address, segment.is_uniform ? size_bytes : size_bytes * segment.count};
+  if (has_tool(simt::check_tool::kStreams)) note_touch(*report.note, all);
+  if (!has_tool(simt::check_tool::kRace)) return;
   touch_memory(access, report, all);
   const bool publishes = (report.note->flags & flag::kStrong) != 0 && access.writes();
   for (uint32_t i = 0; publishes && i < segment.count; ++i) release(report, segment.first + i);
@@ -238,9 +241,28 @@ void BlockChecks::note_range(const AddressRange& range, uint32_t thread,
   own.size_bytes = static_cast<uint16_t>(std::min<uint64_t>(range.size_bytes, UINT16_MAX));
   const AccessReport report{&range.begin, 1, thread, &own, nullptr, 1};
   const AccessRecord access = begin_access(note, range, thread);
+  if (has_tool(simt::check_tool::kStreams)) note_touch(own, range);
   if (has_tool(simt::check_tool::kInit)) note_content(access, own, range);
   if (!has_tool(simt::check_tool::kRace)) return;
   touch_memory(access, report, range);
+}
+
+/// Notes an access to global memory for the comparison with other streams' accesses.
+void BlockChecks::note_touch(const simt::AccessNote& note, const AddressRange& all) {
+  if (block_.shared.holds(all.begin, 1)) return;
+  touched_.note(all.begin, all.size_bytes, note);
+  if ((note.flags & flag::kStrong) == 0) return;
+  if ((note.flags & (flag::kAcquire | flag::kRelease)) != 0) block_.launch->note_fence();
+  const bool is_system_wide = note.scope == simt::MemoryScope::system;
+  if (!is_system_wide || block_.launch->meets_host()) return;
+  if (Allocations::of_all_contexts().find_own(all.begin, 1).is_empty()) return;
+  block_.launch->note_host();
+}
+
+void BlockChecks::note_fence(uint32_t thread, simt::MemoryScope scope) {
+  if (scope >= simt::MemoryScope::device) block_.launch->note_fence();
+  if (scope == simt::MemoryScope::system) block_.launch->note_host();
+  if (has_tool(simt::check_tool::kRace)) clock_.fence(thread, scope);
 }
 
 /// Tests the content of what is read, and notes that it is told or written.
@@ -357,6 +379,7 @@ void BlockChecks::release(const AccessReport& report, uint32_t lane) {
 }
 
 void BlockChecks::note_acquire(const AccessReport& report) {
+  if (!has_tool(simt::check_tool::kRace)) return;
   const bool acquires = (report.note->flags & flag::kAcquire) != 0;
   for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
@@ -373,6 +396,7 @@ void BlockChecks::note_acquire(const AccessReport& report) {
 
 void BlockChecks::forget(uint64_t address, uint64_t size_bytes) {
   if (has_tool(simt::check_tool::kInit)) UndefinedMemory::instance().add(address, size_bytes);
+  if (!has_tool(simt::check_tool::kRace)) return;
   // Lines that other memory shares lose what is known of that too, which hides a race at most.
   for (uint64_t at = line_begin(address); at < address + size_bytes; at += kLineBytes) {
     ShadowPiece* const piece = GlobalShadow::instance().piece_of(at);

@@ -12,6 +12,7 @@
 #include "backends/cpu/check/shadow.h"
 #include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/order/touched_memory.h"
 
 namespace km::cpu {
 
@@ -70,6 +71,8 @@ class BlockChecks {
   void note_invalid(const InvalidAccess& access);
   /// Notes that strong reads or atomics are done.
   void note_acquire(const AccessReport& report);
+  /// Notes a fence of one thread.
+  void note_fence(uint32_t thread, simt::MemoryScope scope);
   /// Forgets what is known of memory that a thread gets from the heap for kernels.
   void forget(uint64_t address, uint64_t size_bytes);
 
@@ -87,6 +90,7 @@ class BlockChecks {
   void note_content(const AccessReport& report, const Segment& segment);
   void touch_memory(const AccessRecord& access, const AccessReport& report,
                     const AddressRange& all);
+  void note_touch(const simt::AccessNote& note, const AddressRange& all);
   void note_content(const AccessRecord& access, const simt::AccessNote& note,
                     const AddressRange& all);
   AccessRecord begin_access(const simt::AccessNote& note, const AddressRange& memory,
@@ -105,6 +109,7 @@ class BlockChecks {
   BlockClock clock_;
   BarrierCheck barriers_;
   Block block_;
+  TouchedMemory::Cursor touched_;
   std::unique_ptr<ShadowPiece> piece_;
   SharedShadow shared_;
 };

@@ -10,12 +10,13 @@ namespace km::cpu {
 struct FindingPlace {
   std::string what;           // "write of 4 bytes"
   std::string position;       // "reduce.cu:14 (PTX line 31)"
-  std::string block, thread;  // "(0,0,0)"
+  std::string block, thread;  // "(0,0,0)"; empty if they are unknown
+  std::string work;           // who did it, if not one thread: "kernel f in stream 2"
 };
 
 /// A finding as it is printed and passed to the command.
 struct Finding {
-  std::string tool;           // "race", "memory", "init" or "sync"
+  std::string tool;           // "race", "memory", "init", "sync" or "streams"
   std::string kind;           // of the tool's kinds: "write-read"
   std::string kernel;         // as the source names it
   std::string message;        // one line

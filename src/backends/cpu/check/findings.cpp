@@ -45,8 +45,8 @@ std::string source_line(const std::string& position) {
 }
 
 std::string text_of(const FindingPlace& place, const char* order) {
-  std::string text = std::string("  ") + order + place.what + " by thread " + place.thread +
-                     " of block " + place.block;
+  std::string text = std::string("  ") + order + place.what + " by ";
+  text += place.work.empty() ? "thread " + place.thread + " of block " + place.block : place.work;
   if (!place.position.empty()) text += ", at " + place.position;
   text += '\n';
   const std::string line = source_line(place.position);
@@ -54,12 +54,18 @@ std::string text_of(const FindingPlace& place, const char* order) {
   return text;
 }
 
+/// The words before the other access.
+const char* order_text(const Finding& finding) {
+  if (!finding.other.work.empty()) return "without an order after a ";
+  return finding.other.what.starts_with("atomic") ? "after an " : "after a ";
+}
+
 /// The properties in which equal findings agree.
 std::string key_of(const Finding& finding) {
   std::string key;
   for (const std::string& part :
        {finding.tool, finding.kind, finding.kernel, source_of(finding.place.position),
-        source_of(finding.other.position)}) {
+        source_of(finding.other.position), finding.place.work, finding.other.work}) {
     key += part + kSeparator;
   }
   return key;
@@ -86,10 +92,9 @@ void Findings::add(const Finding& finding) {
 
 void Findings::print(const Finding& finding) const {
   std::string text = "kernelmill check: " + finding.tool + ": " + finding.message + '\n';
-  text += "  kernel " + finding.kernel + '\n' + text_of(finding.place, "");
-  if (!finding.other.what.empty())
-    text +=
-        text_of(finding.other, finding.other.what.starts_with("atomic") ? "after an " : "after a ");
+  if (!finding.kernel.empty()) text += "  kernel " + finding.kernel + '\n';
+  text += text_of(finding.place, "");
+  if (!finding.other.what.empty()) text += text_of(finding.other, order_text(finding));
   if (!finding.allocation.empty()) text += "  address " + finding.allocation + '\n';
   if (!finding.advice.empty()) text += "  " + finding.advice + '\n';
   if (printed_ == kMostPrinted) text += "kernelmill check: further findings are only counted\n";
@@ -118,7 +123,7 @@ void Findings::tell_finding(uint64_t number, const Finding& finding) {
   add(std::to_string(finding.size_bytes));
   for (const FindingPlace* const place : {&finding.place, &finding.other}) {
     for (const std::string* const field :
-         {&place->what, &place->position, &place->block, &place->thread}) {
+         {&place->what, &place->position, &place->block, &place->thread, &place->work}) {
       add(*field);
     }
   }

@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "simt/engine.h"
+
 namespace km::cpu {
 namespace {
 
@@ -18,7 +20,11 @@ Race::Distance Race::distance() const {
   return is_one_warp && before.who() != Readers::block ? Distance::warp : Distance::block;
 }
 
-LaunchChecks::LaunchChecks(uint8_t tools) : tools_(tools), era_(next_era()) {}
+LaunchChecks::LaunchChecks(uint8_t tools)
+    : tools_(tools),
+      era_(next_era()),
+      touched_((tools & simt::check_tool::kStreams) != 0 ? std::make_unique<TouchedMemory>()
+                                                         : nullptr) {}
 
 void LaunchChecks::note(const Race& race) {
   const auto kinds = static_cast<uint32_t>(race.before.kind * 8 + race.now.kind * 2 +

@@ -13,6 +13,7 @@
 #include "backends/cpu/check/access_record.h"
 #include "backends/cpu/check/release_table.h"
 #include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/order/touched_memory.h"
 
 namespace km::cpu {
 
@@ -55,6 +56,14 @@ class LaunchChecks {
   /// The number of the launch in the shadow of global memory, from 1 on.
   uint32_t era() const { return era_; }
   ReleaseTable& releases() { return releases_; }
+  /// The memory that the launch has accessed; null if the order of streams is not followed.
+  TouchedMemory* touched() const { return touched_.get(); }
+  /// A fence by which kernels of several streams may synchronise.
+  void note_fence() { has_fences_.store(true, std::memory_order_relaxed); }
+  bool has_fences() const { return has_fences_.load(std::memory_order_relaxed); }
+  /// A thread exchanges a value with the host.
+  void note_host() { meets_host_.store(true, std::memory_order_relaxed); }
+  bool meets_host() const { return meets_host_.load(std::memory_order_relaxed); }
   /// Memory to which invalid accesses are led.
   AddressRange unused() const {
     return {reinterpret_cast<uint64_t>(unused_.data()), unused_.size()};
@@ -97,6 +106,8 @@ class LaunchChecks {
   const uint8_t tools_;
   const uint32_t era_;
   ReleaseTable releases_;
+  const std::unique_ptr<TouchedMemory> touched_;
+  std::atomic<bool> has_fences_{false}, meets_host_{false};
   std::atomic<uint64_t> invalid_count_{0}, waits_{0};
   mutable std::mutex mutex_;
   std::map<Key, Race> races_;

@@ -209,9 +209,11 @@ Finding finding_of(const Misuse& misuse, const LaunchRun& run) {
   finding.advice = text.advice;
   const char* const what = misuse.kind == Misuse::stranger ? "warp operation" : "wait";
   const auto place = [&](uint32_t line, uint32_t thread) {
-    return FindingPlace{what, run.unit->position_of(0, line),
+    return FindingPlace{what,
+                        run.unit->position_of(0, line),
                         index_text(run.record.grid, misuse.block),
-                        index_text(run.record.block, thread)};
+                        index_text(run.record.block, thread),
+                        {}};
   };
   finding.place = place(misuse.line, misuse.thread);
   if (misuse.other_line != 0) finding.other = place(misuse.other_line, misuse.other_thread);

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "backends/cpu/command/task.h"
+#include "backends/cpu/order/queued_operation.h"
 
 namespace km::cpu {
 
@@ -67,6 +68,7 @@ void Command::release() {
   task.reset();
   memory_ops.reset();
   launches.reset();
+  operation.reset();
 }
 
 }  // namespace km::cpu

@@ -16,6 +16,7 @@ struct CopyFailure;
 struct GraphLaunch;
 struct GraphProgram;
 class MemoryOps;
+struct QueuedOperation;
 class Task;
 
 enum class CommandKind : uint8_t {
@@ -93,6 +94,8 @@ struct Command {
   std::shared_ptr<const MemoryOps> memory_ops;  // for memory operations; with has_more
   // With has_more: the launches of a kernel that launches others.
   std::unique_ptr<FollowUps> launches;
+  // With has_more: what the checker of the order of streams knows of it.
+  std::shared_ptr<QueuedOperation> operation;
   bool in_turn = false;              // the nodes run one after the other in one lane
   NodeUpdates* updates = nullptr;    // for kernels in a graph; null: kernels do not change it
   kmb_branch branch{};               // for branches

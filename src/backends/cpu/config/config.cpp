@@ -85,16 +85,20 @@ Status load_checks(Config* config) {
     if (tool.ends_with("check")) tool = own_name(tool);
     const bool all = tool == "all";
     if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "sync" &&
-        tool != "same-value") {
-      return make_error(KM_ERROR_INVALID_ARGUMENT,
-                        "KM_CHECK names the tool '%s': give memory, init, race, sync or all",
-                        tool.c_str());
+        tool != "streams" && tool != "same-value") {
+      return make_error(
+          KM_ERROR_INVALID_ARGUMENT,
+          "KM_CHECK names the tool '%s': give memory, init, race, sync, streams or all",
+          tool.c_str());
     }
     if (all || tool == "memory") {
       config->check_tools |= simt::check_tool::kMemory;
     }
     if (all || tool == "sync") {
       config->check_tools |= simt::check_tool::kSync;
+    }
+    if (all || tool == "streams") {
+      config->check_tools |= simt::check_tool::kStreams;
     }
     if (all || tool == "init") config->check_tools |= simt::check_tool::kInit;
     if (all || tool == "race" || tool == "same-value") {

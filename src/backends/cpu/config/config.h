@@ -38,6 +38,8 @@ struct Config {
 
   /// True if the checker follows what has been written.
   bool checks_init() const { return (check_tools & simt::check_tool::kInit) != 0; }
+  /// True if the checker follows the order of streams.
+  bool checks_streams() const { return (check_tools & simt::check_tool::kStreams) != 0; }
   /// True if kernels of all contexts check their accesses.
   bool checks_all() const { return checked == CheckedMemory::always; }
 };

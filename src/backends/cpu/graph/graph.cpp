@@ -12,6 +12,7 @@
 #include "backends/cpu/launches/device_launches.h"
 #include "backends/cpu/launches/host_launch.h"
 #include "backends/cpu/launches/updatable_node.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/memory_ops.h"
 #include "backends/cpu/stream/stream.h"
@@ -115,6 +116,18 @@ Result<std::shared_ptr<GraphNode>> make_node(const kmb_graph_node& node, Context
   return made;
 }
 
+/// The order of the nodes for the checker; null if branches may run them in any order, or if there
+/// are too many.
+std::shared_ptr<const NodeOrder> order_of(std::span<const kmb_graph_node> nodes) {
+  std::vector<std::span<const uint32_t>> dependencies;
+  for (const kmb_graph_node& node : nodes) {
+    if (node.kind == KMB_GRAPH_NODE_BRANCH) return nullptr;
+    dependencies.emplace_back(node.dependencies, node.dependency_count);
+  }
+  if (nodes.size() > NodeOrder::kMostNodes) return nullptr;
+  return std::make_shared<const NodeOrder>(dependencies);
+}
+
 /// Moves a host node's user data to the new node.
 void take_user_data(GraphNode* made, const kmb_graph_node& node) {
   if (node.kind != KM_GRAPH_NODE_HOST) return;
@@ -172,6 +185,7 @@ Result<std::unique_ptr<Graph>> Graph::make(Context* context,
     program->nodes.push_back(std::move(made));
   }
   program->plan = std::make_shared<GraphPlan>(context, nodes);
+  if (StreamOrder::active() != nullptr) program->order = order_of(nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
     graph->make_updates(program->nodes[i].get(), nodes[i], nullptr);
   }

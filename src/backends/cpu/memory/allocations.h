@@ -37,6 +37,8 @@ class Allocations {
   /// The allocation of this context, a peer or all contexts that holds all of [address, address +
   /// size_bytes); empty if there is none.
   AddressRange find(uint64_t address, uint64_t size_bytes) const;
+  /// Like find(), in this context alone.
+  AddressRange find_own(uint64_t address, uint64_t size_bytes) const;
   /// The place of an address relative to the nearest allocation: "4 bytes past the end of the
   /// 1024-byte allocation at 0x7f...".
   struct Located {
@@ -46,7 +48,6 @@ class Allocations {
   Located locate(uint64_t address) const;
 
  private:
-  AddressRange find_own(uint64_t address, uint64_t size_bytes) const;
   struct Peer {
     std::weak_ptr<const Allocations> allocations;
     uint64_t number;

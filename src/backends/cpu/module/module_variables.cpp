@@ -5,6 +5,7 @@
 #include <new>
 
 #include "backends/cpu/device/context.h"
+#include "backends/cpu/order/stream_order.h"
 #include "base/assert.h"
 #include "base/cuda/python_packages.h"
 #include "base/integers.h"
@@ -28,6 +29,8 @@ ModuleVariables::ModuleVariables(Context* context) : context_(*context) { contex
 ModuleVariables::~ModuleVariables() {
   for (const auto& [name, placed] : placed_) {
     context_.allocations().remove(placed.info.address, size_in_memory(placed.info.size_bytes));
+    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+      order->forget(placed.info.address, placed.info.size_bytes);
   }
   for (const Heap::Block& block : blocks_) Heap::instance().free(block);
   context_.release();
@@ -72,6 +75,10 @@ Status ModuleVariables::place(const simt::Program& program) {
     added.emplace(variable.name, Placed{info, variable.is_visible});
   }
   note_allocations(added);
+  for (const auto& [name, placed] : added) {
+    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+      order->follow(placed.info.address, placed.info.size_bytes);
+  }
   placed_.merge(added);
   for (const uint32_t index : fresh) initialise(variables, index);
   return {};

@@ -7,6 +7,7 @@
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/callback_thread.h"
 #include "base/log.h"
@@ -100,6 +101,7 @@ constexpr kmb_backend kTable = {
     .stream_wait_ticket = stream_wait_ticket,
     .context_set_checked = context_set_checked,
     .function_deferred_name = function_deferred_name,
+    .memory_reused = memory_reused,
 };
 
 }  // namespace
@@ -137,6 +139,7 @@ km_status backend_initialize(const kmb_host* host, kmb_error* error) {
       use_thread_end(host->take_thread_end);
     }
     KM_TRY(load_config());
+    if (config().checks_streams()) StreamOrder::activate();
     // A kernel that outlived main() would use memory of the host's static objects during their
     // destruction.
     if (!run_at_exit(end_work)) throw std::bad_alloc();

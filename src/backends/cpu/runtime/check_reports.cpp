@@ -115,8 +115,8 @@ void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t
 void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope) {
   with_checks(state, [&](BlockChecks& checks) {
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
-      checks.clock().fence(state->first_thread + static_cast<uint32_t>(std::countr_zero(left)),
-                           static_cast<simt::MemoryScope>(scope));
+      checks.note_fence(state->first_thread + static_cast<uint32_t>(std::countr_zero(left)),
+                        static_cast<simt::MemoryScope>(scope));
     }
   });
 }

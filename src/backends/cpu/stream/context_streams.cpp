@@ -4,6 +4,7 @@
 
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/stream.h"
 #include "backends/cpu/threads/futex.h"
 
@@ -22,7 +23,15 @@ void drop_queued(std::span<Stream* const> streams) {
 }  // namespace
 
 void drain(const Context& context) {
-  for (Stream* stream : context.streams()) stream->wait(stream->submitted(), kForever);
+  StreamOrder* const order = StreamOrder::active();
+  for (Stream* stream : context.streams()) {
+    StreamOrder::Clock known;
+    if (order != nullptr && stream->has_order_number()) [[unlikely]]
+      known = order->clock_of(stream->order_number());
+    stream->wait(stream->submitted(), kForever);
+    if (known != nullptr) [[unlikely]]
+      order->wait_on_host(*known);
+  }
 }
 
 void add_uses(const Context& context, std::vector<kmb_use>* uses) {

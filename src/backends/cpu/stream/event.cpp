@@ -76,6 +76,16 @@ void Event::set_latest(Marker* marker) {
   if (old != nullptr) old->release();
 }
 
+StreamOrder::Clock Event::order() {
+  std::lock_guard lock(lock_);
+  return order_;
+}
+
+void Event::set_order(StreamOrder::Clock clock) {
+  std::lock_guard lock(lock_);
+  std::swap(order_, clock);  // the old one is freed after the lock
+}
+
 void Event::record_at(Stream* stream, uint64_t ticket) {
   {
     std::lock_guard lock(lock_);
@@ -119,6 +129,8 @@ km_status event_record(kmb_event* event, kmb_stream* handle, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     Stream* stream = from(handle);
     KM_TRY(stream->context()->check());
+    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+      from(event)->set_order(order->clock_of(stream->order_number()));
     if (record_without_command(from(event), stream)) return {};
     Marker* marker = Marker::make(stream);
     Command* command = stream->allocate();
@@ -140,10 +152,13 @@ km_status event_synchronize(kmb_event* handle, uint64_t timeout_ns, kmb_error* e
     Event* event = from(handle);
     Context* context = event->context();
     Held marker(event->latest());
+    const StreamOrder::Clock known = StreamOrder::active() != nullptr ? event->order() : nullptr;
     bool done =
         !marker || marker->done() || context->failed() || wait_for(*marker.get(), timeout_ns);
     const bool failed = context->failed();
     if (!done && !failed) return timeout_ns == 0 ? KM_NOT_READY : KM_TIMEOUT;
+    if (known != nullptr && !failed) [[unlikely]]
+      StreamOrder::active()->wait_on_host(*known);
     if (timeout_ns != 0) context->output().flush();
     return failed ? report(context->failure(), error) : KM_SUCCESS;
   });
@@ -161,6 +176,11 @@ km_status event_elapsed(kmb_event* start, kmb_event* end, int64_t* out_elapsed_n
     if (!first->done() || !last->done()) {
       result = KM_NOT_READY;
       return {};
+    }
+    for (Event* const event : {from(start), from(end)}) {
+      const StreamOrder::Clock known = StreamOrder::active() != nullptr ? event->order() : nullptr;
+      if (known != nullptr) [[unlikely]]
+        StreamOrder::active()->wait_on_host(*known);
     }
     *out_elapsed_ns =
         static_cast<int64_t>(last->time_ns()) - static_cast<int64_t>(first->time_ns());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/marker.h"
 #include "base/thread/spin_lock.h"
 
@@ -24,11 +25,16 @@ class Event {
   /// Records without a command: the event is complete when the stream has completed this ticket.
   void record_at(Stream* stream, uint64_t ticket);
 
+  /// The work before the latest recording, as the checker knows it; null if there is none.
+  StreamOrder::Clock order();
+  void set_order(StreamOrder::Clock clock);
+
  private:
   Context* const context_;
   const bool timing_;
   SpinLock lock_;
   Marker* latest_ = nullptr;
+  StreamOrder::Clock order_;
 };
 
 }  // namespace km::cpu

@@ -166,6 +166,8 @@ bool GraphPlan::fork(Stream* main, const Command& front) {
     start->kind = CommandKind::graph;
     start->program = front.program;
     start->events = front.events;
+    start->operation = front.operation;
+    start->has_more = front.operation != nullptr;
     start->lane = static_cast<uint32_t>(i + 1);
     start->step = 0;
     start->in_turn = false;

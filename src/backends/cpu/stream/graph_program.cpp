@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "backends/cpu/command/work.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/event.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/memory_ops.h"
+#include "backends/cpu/stream/stream.h"
 #include "base/assert.h"
 
 namespace km::cpu {
@@ -18,6 +20,12 @@ Command* GraphProgram::step_of(const Command& front) const {
   const GraphPlan::Step& step = lane[front.step];
   KM_ASSERT(step.sync != nullptr || step.node < nodes.size(), "a lane has a node of another graph");
   return step.sync != nullptr ? step.sync : &nodes[step.node]->command;
+}
+
+uint32_t GraphProgram::node_of(const Command& front) const {
+  if (front.in_turn) return front.step;
+  const std::vector<GraphPlan::Step>& lane = plan->lane(front.lane);
+  return front.step < lane.size() ? lane[front.step].node : 0;
 }
 
 bool GraphProgram::advance(Command* front) const {
@@ -89,6 +97,13 @@ void GraphProgram::collect_events() {
 std::shared_ptr<GraphLaunch> GraphProgram::begin_launch(Stream* stream) const {
   if (events.empty()) return nullptr;
   auto launch = std::make_shared<GraphLaunch>();
+  if (StreamOrder* const order = StreamOrder::active()) [[unlikely]] {
+    // The launch as a whole waits for what any node waits for.
+    for (size_t slot = 0; slot < events.size(); ++slot) {
+      const StreamOrder::Clock clock = slot_records[slot] ? nullptr : events[slot]->order();
+      if (clock != nullptr) order->wait(stream->order_number(), *clock);
+    }
+  }
   launch->markers.reserve(events.size());
   for (size_t slot = 0; slot < events.size(); ++slot) {
     launch->markers.push_back(slot_records[slot] ? Marker::make(stream) : events[slot]->latest());
@@ -104,6 +119,8 @@ void GraphProgram::record_events(const GraphLaunch& launch, uint64_t ticket) con
     marker->set_in_graph(ticket);
     marker->retain();
     events[slot]->set_latest(marker);
+    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]]
+      events[slot]->set_order(order->clock_of(marker->stream()->order_number()));
   }
 }
 

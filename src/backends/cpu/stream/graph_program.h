@@ -12,6 +12,7 @@
 
 #include "backend/interface.h"
 #include "backends/cpu/command/command.h"
+#include "backends/cpu/order/node_order.h"
 
 namespace km::cpu {
 
@@ -108,10 +109,11 @@ struct GraphProgram {
   std::shared_ptr<GraphTails> environment;  // for its runs; null: its kernels launch nothing
   uint64_t device_handle = 0;               // the handle by which kernels launch it; 0: none
   std::vector<std::shared_ptr<GraphNode>> nodes;
-  bool has_updates = false;        // kernels may change nodes
-  bool may_wait = false;           // a kernel or callback may wait for another branch
-  std::vector<Event*> events;      // by slot
-  std::vector<bool> slot_records;  // by slot: true if the node records, false if it waits
+  std::shared_ptr<const NodeOrder> order;  // for the checker; null: the nodes count as ordered
+  bool has_updates = false;                // kernels may change nodes
+  bool may_wait = false;                   // a kernel or callback may wait for another branch
+  std::vector<Event*> events;              // by slot
+  std::vector<bool> slot_records;          // by slot: true if the node records, false if it waits
 
   /// Starts the waiting tails, at the end of a graph command; false if there are none.
   bool begin_tails(Command* front, Context* context) const;
@@ -128,6 +130,8 @@ struct GraphProgram {
   void record_events(const GraphLaunch& launch, uint64_t ticket) const;
   /// The step that a graph command is at; null if the graph has no steps.
   Command* step_of(const Command& front) const;
+  /// The number of the node that a graph command is at; any number at a step between nodes.
+  uint32_t node_of(const Command& front) const;
   /// Moves to the next step; false if there is none.
   bool advance(Command* front) const;
   /// Makes the next advance() move to the target of the branch that the command is at, or to the

@@ -25,6 +25,7 @@ class MemoryOps {
   size_t run(size_t first, Context& context) const;
   size_t size() const { return ops_.size(); }
   bool has_waits() const { return has_waits_; }
+  std::span<const kmb_memory_op> ops() const { return ops_; }
 
  private:
   explicit MemoryOps(std::span<const kmb_memory_op> ops);

@@ -31,9 +31,15 @@ class Stream {
   void close();
 
   Context* context() const { return context_; }
-  int32_t priority() const { return priority_.load(std::memory_order_relaxed); }
+  int32_t priority() const { return of_user_.priority.load(std::memory_order_relaxed); }
   /// Sets the priority of work that is submitted from now on.
-  void set_priority(int32_t priority) { priority_.store(priority, std::memory_order_relaxed); }
+  void set_priority(int32_t priority) {
+    of_user_.priority.store(priority, std::memory_order_relaxed);
+  }
+
+  /// The number by which the checker knows the stream, from its first use on.
+  uint32_t order_number();
+  bool has_order_number() const { return of_user_.order_number.load() != 0; }
 
   /// Returns a command to fill in; null without memory.
   Command* allocate();
@@ -104,7 +110,13 @@ class Stream {
   static void announce(Marker* marker);
   bool hand_to_callback_thread(Command& command);
   bool finish(uint64_t until);
+  // The checker is told what is queued and what ends (stream_checks.cpp).
+  void note_operation(Command& command);
+  void publish_values(const Command& command);
+  std::function<void()> followed_call(std::function<void()> call);
   void end_checks(Command& front);
+  void end_operation(const Command& front);
+  void drop_order_number();
   bool complete(uint64_t ticket, uint64_t until);
   void wake_waiters(uint64_t ticket);
   bool help(Executor* executor, uint64_t ticket, int depth);
@@ -123,7 +135,10 @@ class Stream {
   ThreadPool* const pool_;
   const uint64_t first_grid_id_;  // the first grid id of the stream, minus one
   Context* context_ = nullptr;
-  std::atomic<int32_t> priority_{0};
+  struct {
+    std::atomic<int32_t> priority{0};
+    std::atomic<uint32_t> order_number{0};  // 0: none yet
+  } of_user_;
 
   // The members for appending.
   alignas(64) SpinLock lock_;

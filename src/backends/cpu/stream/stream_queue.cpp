@@ -5,12 +5,12 @@
 #include <new>
 #include <utility>
 
-#include "backends/cpu/command/check_report.h"
 #include "backends/cpu/command/work.h"
 #include "backends/cpu/config/config.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/fault/fault.h"
+#include "backends/cpu/order/stream_order.h"
 #include "backends/cpu/stream/graph_program.h"
 #include "backends/cpu/stream/marker.h"
 #include "backends/cpu/stream/memory_ops.h"
@@ -49,7 +49,7 @@ Stream* Stream::open(Context* context, int32_t priority) {
   KM_ASSERT(stream->is_complete(stream->submitted()) && stream->pending_.load() == 0,
             "a stream with work of its former user is opened");
   stream->context_ = context;
-  stream->priority_.store(priority, std::memory_order_relaxed);
+  stream->of_user_.priority.store(priority, std::memory_order_relaxed);
   try {
     context->add_stream(stream);
   } catch (const std::bad_alloc&) {
@@ -79,6 +79,8 @@ void Stream::reuse() {
   KM_ASSERT(parked_on_ == nullptr && launched_ == nullptr, "a stream that waits is closed");
   Context* context = context_;
   context->remove_stream(this);
+  if (StreamOrder::active() != nullptr) [[unlikely]]
+    drop_order_number();
   pool_->keep_closed_stream(this);
   context->release();
 }
@@ -125,6 +127,8 @@ void Stream::recycle(Command* command) {
   command->ticket = ticket;
   if (context_->is_profiling()) [[unlikely]]
     note_queued(*context_, *command);
+  if (StreamOrder::active() != nullptr) [[unlikely]]
+    note_operation(*command);
   if (command->kind == CommandKind::record) command->marker->set_ticket(ticket);
   if (command->kind == CommandKind::kernel) command->run.record.grid_id = first_grid_id_ + ticket;
   submitted_.store(ticket, std::memory_order_release);
@@ -237,6 +241,8 @@ bool Stream::execute(Command& command, Executor* executor) {
     case CommandKind::callback:
       return hand_to_callback_thread(command);
     case CommandKind::memory:
+      if (StreamOrder::active() != nullptr) [[unlikely]]
+        publish_values(command);
       return context_->failed() || run_memory_ops(this, command.memory_ops);
     case CommandKind::graph:
     case CommandKind::branch:
@@ -413,8 +419,10 @@ bool Stream::hand_to_callback_thread(Command& command) {
   km_host_callback callback = command.callback;
   void* user_data = command.user_data;
   km_status status = context_->status();
-  post_callback({.call = [callback, user_data, status] { callback(user_data, status); },
-                 .then = [this] { resume(); }});
+  std::function<void()> call = [callback, user_data, status] { callback(user_data, status); };
+  if (StreamOrder::active() != nullptr) [[unlikely]]
+    call = followed_call(std::move(call));
+  post_callback({.call = std::move(call), .then = [this] { resume(); }});
   return false;
 }
 
@@ -469,17 +477,6 @@ FollowUps* launches_of(const Command& front) {
   return true;
 }
 
-/// Reports what the checker has found in a kernel that has ended.
-void Stream::end_checks(Command& front) {
-  Command* const command =
-      front.kind == CommandKind::graph ? front.program->step_of(front) : &front;
-  if (command == nullptr || command->kind != CommandKind::kernel) return;
-  if (command->run.checks == nullptr) return;
-  const HostMemoryNeeded needed;
-  report_checks(command->run, context_->allocations());
-  command->run.checks.reset();
-}
-
 /// Completes the first command, or a step of it. Returns true if the caller still owns the stream
 /// and has more to run.
 bool Stream::finish(uint64_t until) {
@@ -493,7 +490,7 @@ bool Stream::finish(uint64_t until) {
   if (context_->has_assertion()) [[unlikely]]
     context_->settle_assertion();
   if (config().check_tools != 0) [[unlikely]]
-    end_checks(launched_ != nullptr ? *launched_ : *command);
+    end_checks(*command);
   if (FollowUps* launches = launches_of(*command)) [[unlikely]] {
     bool is_owned = false;
     if (go_on_with(*launches, *command, until, &is_owned)) return is_owned;
@@ -502,6 +499,8 @@ bool Stream::finish(uint64_t until) {
     bool is_owned = false;
     if (finish_step(*command, until, &is_owned)) return is_owned;
   }
+  if (StreamOrder::active() != nullptr) [[unlikely]]
+    end_operation(*command);
   Marker* reached = command->kind == CommandKind::record ? command->marker : nullptr;
   bool close = command->kind == CommandKind::close;
   command->release();

@@ -59,8 +59,9 @@ struct CheckRuntime {
   uint32_t (*filter_access)(BlockState*, uint64_t* addresses, uint32_t lanes,
                             const AccessNote* note, uint64_t held_bytes, uint64_t extent_bytes,
                             uint64_t* out_range);
-  /// Called before `lanes` access memory at `addresses`, for races. `values` has the elements that
-  /// a store writes, element i of lane l at number i * lane_count + l; null for other accesses.
+  /// Called before `lanes` access memory at `addresses`, for races and streams. `values` has the
+  /// elements that a store writes, element i of lane l at number i * lane_count + l; null for other
+  /// accesses.
   void (*report_access)(BlockState*, const uint64_t* addresses, uint32_t lanes,
                         const AccessNote* note, const void* values, uint32_t lane_count);
   /// Called before `lanes` access memory that may be undefined. out_range is as check_range()'s: it

@@ -74,7 +74,7 @@ uint8_t AccessReports::role_of(const Inst& inst) {
     if (!copied_) copied_.emplace(kernel_);
     if (copied_->are_only_copied(inst)) role |= access_flag::kCopied;
   }
-  if (has_race()) {
+  if (has_accesses()) {
     if (!repeated_) repeated_.emplace(kernel_);
     if (repeated_->are_repeated(inst)) role |= access_flag::kRepeated;
   }
@@ -135,7 +135,7 @@ void AccessReports::call_content(Value* addresses, Value* lanes, const AccessNot
 
 void AccessReports::call_race(Value* addresses, Value* lanes, const AccessNote& note,
                               Value* values) {
-  if (!has_race()) return;
+  if (!has_accesses()) return;
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {pointer, pointer, word, pointer, pointer, word}, false);
@@ -181,7 +181,7 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   AccessNote note = own_note(inst, *access, address);
   note.flags |= role_of(inst);
   report_content(*access, address, note);
-  if (has_race()) call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
+  if (has_accesses()) call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
 
 void AccessReports::report_store(const Inst& inst, const Address& address,
@@ -191,7 +191,7 @@ void AccessReports::report_store(const Inst& inst, const Address& address,
   if (!access) return;
   const AccessNote note = own_note(inst, *access, address);
   report_content(*access, address, note);
-  if (!has_race()) return;
+  if (!has_accesses()) return;
   auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
   auto* rows = llvm::ArrayType::get(row, values.size());
   auto* memory = builder_.variable(rows, "stored");

@@ -26,9 +26,14 @@ class AccessReports : private EmitterBase {
 
   /// The counts of a profile, which need the same addresses.
   AccessCounts& counts() { return counts_; }
-  /// True if accesses are reported.
+  /// True if accesses are reported in one way or another.
   bool is_used() const {
-    return (plan_.variant.tools & (check_tool::kRace | check_tool::kInit)) != 0;
+    constexpr uint8_t kTools = check_tool::kRace | check_tool::kInit | check_tool::kStreams;
+    return (plan_.variant.tools & kTools) != 0;
+  }
+  /// True if each access is reported, whatever is known of the memory.
+  bool has_accesses() const {
+    return (plan_.variant.tools & (check_tool::kRace | check_tool::kStreams)) != 0;
   }
   /// True if what orders lanes of a warp is reported.
   bool has_race() const { return (plan_.variant.tools & check_tool::kRace) != 0; }

@@ -1,0 +1,28 @@
+// The accesses of operations in streams, for the checker of their order.
+#pragma once
+
+#include <span>
+
+#include "backends/cpu/command/command.h"
+#include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/order/stream_order.h"
+
+namespace km::cpu {
+
+/// The author of accesses.
+struct Author {
+  StreamOrder::Operation operation;
+  uint32_t node = 0;  // of a graph
+};
+
+/// Tells the checker what a command has accessed, when it is over. It makes findings of accesses of
+/// other operations to the same memory that nothing orders.
+void report_accesses(const Command& command, const Author& author, const Allocations& allocations);
+/// Tells the checker which numbers a stream has written or waited for.
+void report_values(std::span<const kmb_memory_op> ops, const Author& author,
+                   const Allocations& allocations);
+/// report_accesses() for a copy or a fill.
+void report_accesses(const Transfer& transfer, const Author& author,
+                     const Allocations& allocations);
+
+}  // namespace km::cpu
