@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "backend/stream_flags.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "core/context/leak_report.h"
@@ -132,7 +133,9 @@ Result<Context::SharedDefaultStream> Context::default_stream() {
   // No lock is held, because the backend may wait for a callback, which may make calls whose errors
   // take the lock.
   const auto made = std::make_shared<DefaultStream>(backend());
-  KM_TRY(call_backend(backend().stream_create, native_, KM_STREAM_DEFAULT, 0, &made->native));
+  km_stream_flags flags = KM_STREAM_DEFAULT;
+  if (is_ordered()) flags |= KMB_STREAM_ORDERED;
+  KM_TRY(call_backend(backend().stream_create, native_, flags, 0, &made->native));
   made->number = new_stream_number();
   KM_ASSERT(made->native != nullptr, "a backend that succeeds has made a stream");
   const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "backend/stream_flags.h"
 #include "base/assert.h"
 #include "core/object/backend_call.h"
 #include "core/object/callback.h"
@@ -42,6 +43,7 @@ Result<Ref<Stream>> Stream::create(Context& context, km_stream_flags flags, int3
   if (priority != 0) KM_TRY(check_priority(context.device(), priority));
   Ref<Stream> stream = Ref<Stream>::adopt(new Stream(context, make_ref<CaptureSlot>()));
   stream->priority_ = priority;
+  if (context.is_ordered()) flags |= KMB_STREAM_ORDERED;
   KM_TRY(call_backend(context.backend().stream_create, context.native(), flags, priority,
                       &stream->native_));
   stream->number_ = new_stream_number();

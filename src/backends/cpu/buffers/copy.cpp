@@ -85,7 +85,8 @@ Status enqueue(Stream* stream, const Transfer& transfer, HostSide host, const km
     transfer_now(transfer, &failure);
     if (begin_ns != 0) [[unlikely]]
       record_transfer(*context, stream, transfer, begin_ns);
-    if (StreamOrder* const order = StreamOrder::active()) [[unlikely]] {
+    StreamOrder* const order = StreamOrder::active();
+    if (order != nullptr && stream->is_followed()) [[unlikely]] {
       const StreamOrder::Operation operation = order->queue(stream->order_number(), ticket);
       report_accesses(transfer, {operation, 0}, context->allocations());
       order->end(*operation);

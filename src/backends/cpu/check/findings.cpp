@@ -60,12 +60,18 @@ const char* order_text(const Finding& finding) {
   return finding.other.what.starts_with("atomic") ? "after an " : "after a ";
 }
 
+/// The work without its stream, because programs do one thing in many.
+std::string kind_of_work(const FindingPlace& place) {
+  return place.work.substr(0, place.work.rfind(" in stream "));
+}
+
 /// The properties in which equal findings agree.
 std::string key_of(const Finding& finding) {
   std::string key;
   for (const std::string& part :
        {finding.tool, finding.kind, finding.kernel, source_of(finding.place.position),
-        source_of(finding.other.position), finding.place.work, finding.other.work}) {
+        source_of(finding.other.position), kind_of_work(finding.place),
+        kind_of_work(finding.other)}) {
     key += part + kSeparator;
   }
   return key;

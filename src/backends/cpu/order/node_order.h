@@ -16,7 +16,8 @@ class NodeOrder {
   /// `dependencies` has, for each node, the numbers of the nodes that it depends on, all lower.
   explicit NodeOrder(std::span<const std::span<const uint32_t>> dependencies);
 
-  /// True if one of the nodes follows the other.
+  /// True if one of the nodes follows the other. Work that kernels launch behind the graph has a
+  /// number behind all nodes, and follows them.
   bool is_ordered(uint32_t a, uint32_t b) const;
 
  private:

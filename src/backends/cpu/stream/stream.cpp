@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "backend/stream_flags.h"
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/entries.h"
 #include "backends/cpu/order/stream_order.h"
@@ -51,11 +52,13 @@ StreamOrder::Clock order_of(Stream* stream) {
 
 }  // namespace
 
-km_status stream_create(kmb_context* context, km_stream_flags, int32_t priority,
+km_status stream_create(kmb_context* context, km_stream_flags flags, int32_t priority,
                         kmb_stream** out_stream, kmb_error* error) {
   return guarded(error, [&]() -> Status {
     KM_TRY(from(context)->check());
-    *out_stream = to(Stream::open(from(context), priority));
+    Stream* const stream = Stream::open(from(context), priority);
+    stream->set_ordered((flags & KMB_STREAM_ORDERED) != 0);
+    *out_stream = to(stream);
     return {};
   });
 }

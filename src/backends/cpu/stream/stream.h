@@ -40,6 +40,10 @@ class Stream {
   /// The number by which the checker knows the stream, from its first use on.
   uint32_t order_number();
   bool has_order_number() const { return of_user_.order_number.load() != 0; }
+  /// Sets that core orders the stream's work with that of others.
+  void set_ordered(bool on) { of_user_.is_ordered = on; }
+  /// True if the checker follows what the stream's work accesses.
+  bool is_followed() const { return !of_user_.is_ordered; }
 
   /// Returns a command to fill in; null without memory.
   Command* allocate();
@@ -138,6 +142,7 @@ class Stream {
   struct {
     std::atomic<int32_t> priority{0};
     std::atomic<uint32_t> order_number{0};  // 0: none yet
+    bool is_ordered = false;                // set before the stream is used
   } of_user_;
 
   // The members for appending.

@@ -43,7 +43,7 @@ uint32_t Stream::order_number() {
 /// Called before the command is submitted. Those of a graph's other lanes belong to the launch of
 /// the graph already.
 void Stream::note_operation(Command& command) {
-  if (command.operation != nullptr || !is_operation(command.kind)) return;
+  if (command.operation != nullptr || !is_operation(command.kind) || !is_followed()) return;
   const HostMemoryNeeded needed;
   const uint64_t ticket = submitted_.load(std::memory_order_relaxed) + 1;
   command.operation = StreamOrder::active()->queue(order_number(), ticket);
