@@ -61,13 +61,13 @@ TouchedMemory::Bits& TouchedMemory::make_bits(Page& page, Touch touch) {
   return *own;
 }
 
-TouchedMemory::Line& TouchedMemory::find_line(const simt::AccessNote& note) {
+TouchedMemory::Line& TouchedMemory::find_line(uint64_t key) {
   const std::lock_guard lock(lines_mutex_);
-  std::unique_ptr<Line>& line = lines_[&note];
+  std::unique_ptr<Line>& line = lines_[key];
   if (line == nullptr) {
     line = std::make_unique<Line>();
-    line->touch = touch_of(note);
-    line->number = note.line;
+    line->touch = static_cast<Touch>(key % kTouches);
+    line->number = static_cast<uint32_t>(key / kTouches);
   }
   return *line;
 }
@@ -91,10 +91,11 @@ TouchedMemory::Page& TouchedMemory::Cursor::page(uint64_t number) {
 }
 
 TouchedMemory::Line& TouchedMemory::Cursor::line(const simt::AccessNote& note) {
-  auto& [known, line] = lines_[reinterpret_cast<uint64_t>(&note) / sizeof note % kLines];
-  if (line == nullptr || known != &note) {
-    line = &memory_->find_line(note);
-    known = &note;
+  const uint64_t key = note.line * kTouches + static_cast<uint64_t>(touch_of(note));
+  auto& [known, line] = lines_[key % kLines];
+  if (line == nullptr || known != key) {
+    line = &memory_->find_line(key);
+    known = key;
   }
   return *line;
 }
@@ -148,7 +149,7 @@ std::vector<PageTouches> TouchedMemory::pages() const {
 std::vector<TouchedMemory::Place> TouchedMemory::places() const {
   const std::lock_guard lock(lines_mutex_);
   std::vector<Place> all;
-  for (const auto& [note, line] : lines_) {
+  for (const auto& [key, line] : lines_) {
     all.push_back({line->begin.load(), line->end.load(), line->touch, line->number});
   }
   std::sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.line < b.line; });

@@ -66,7 +66,7 @@ class TouchedMemory {
     TouchedMemory* memory_ = nullptr;
     uint64_t launch_ = 0;
     std::array<std::pair<uint64_t, Page*>, kPages> pages_{};
-    std::array<std::pair<const simt::AccessNote*, Line*>, kLines> lines_{};
+    std::array<std::pair<uint64_t, Line*>, kLines> lines_{};
   };
 
   TouchedMemory();
@@ -88,12 +88,12 @@ class TouchedMemory {
   };
   Page& find_page(uint64_t number);
   Bits& make_bits(Page& page, Touch touch);
-  Line& find_line(const simt::AccessNote& note);
+  Line& find_line(uint64_t key);
 
   const uint64_t number_;  // of this launch, unlike an address never used twice
   mutable std::array<Shard, kShards> shards_;
-  mutable std::mutex lines_mutex_;  // also of making bits
-  std::unordered_map<const simt::AccessNote*, std::unique_ptr<Line>> lines_;
+  mutable std::mutex lines_mutex_;                             // also of making bits
+  std::unordered_map<uint64_t, std::unique_ptr<Line>> lines_;  // by line and kind
 };
 
 }  // namespace km::cpu
