@@ -72,7 +72,7 @@ _kernelmill() {
       ;;
     exec:*) _filedir ;;
     check:-*)
-      mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --format --log-file --limit --same-value
+      mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --format --log-file --limit --same-value --warp-in-step
         --devices --cc --memory --no-replace --log --trace --counters' -- "$cur")
       ;;
     check:*) _filedir ;;

@@ -115,6 +115,7 @@ complete -c kernelmill -n $check -l format -x -a "text compute-sanitizer" -d "Fo
 complete -c kernelmill -n $check -l log-file -r -d "Where the text goes"
 complete -c kernelmill -n $check -l limit -x -d "Most findings shown"
 complete -c kernelmill -n $check -l same-value -d "Also writes of one value"
+complete -c kernelmill -n $check -l warp-in-step -d "Run the lanes of a warp in step"
 complete -c kernelmill -n $check -l devices -x -d "How many devices"
 complete -c kernelmill -n $check -l cc -x -d "Compute capability"
 complete -c kernelmill -n $check -l memory -x -d "Memory of the devices"

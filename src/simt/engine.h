@@ -95,6 +95,7 @@ constexpr uint8_t kMemory = 2;    // invalid accesses are reported and not made
 constexpr uint8_t kInit = 4;      // reads and writes are reported
 constexpr uint8_t kSync = 8;      // arrivals at barriers and member masks are reported
 constexpr uint8_t kStreams = 16;  // accesses are reported
+constexpr uint8_t kInStep = 32;   // no tool: the lanes of a warp run in step
 // Accesses of warps and executions of basic blocks are counted. Packets are then whole warps, and
 // no branch is decided in advance.
 constexpr uint8_t kCounters = 64;
@@ -116,6 +117,8 @@ struct Variant {
   Mode least_mode = Mode::run_to_completion;        // KM_CPU_MODE: a more general one than needed
   Machine machine;                                  // the least one, unless set
   uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack
+  /// True if programs may count on the lanes of a warp to run in step.
+  bool runs_in_step() const { return (tools & check_tool::kInStep) != 0; }
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 

@@ -40,7 +40,7 @@ class CheckCommand : public Command {
   std::string tools_ = "all", json_, sarif_, format_ = "text", log_;
   int error_exit_ = 1;
   uint64_t limit_ = 100;
-  bool same_values_ = false;
+  bool same_values_ = false, warp_in_step_ = false;
 };
 
 CheckCommand::CheckCommand(CLI::App& app)
@@ -64,6 +64,8 @@ CheckCommand::CheckCommand(CLI::App& app)
       ->type_name("N");
   parser_->add_flag("--same-value", same_values_,
                     "Report unordered writes of one value by several threads too");
+  parser_->add_flag("--warp-in-step", warp_in_step_,
+                    "Run the lanes of a warp in step, and accept code that counts on it");
   program_.add_options(*parser_);
 }
 
@@ -85,7 +87,9 @@ Result<std::string> CheckCommand::tools() const {
     list += (list.empty() ? "" : ",") + tool;
     begin = end + 1;
   }
-  return same_values_ ? list + ",same-value" : list;
+  if (same_values_) list += ",same-value";
+  if (warp_in_step_) list += ",warp-in-step";
+  return list;
 }
 
 Status write(const std::string& path, const std::string& text) {

@@ -414,6 +414,62 @@ KERNEL sound_race_volatile_lanes_in_step(int* a, int* b, int n) {
   b[I] = v[T ^ 1];
 }
 
+// The end of a reduction as programs wrote it when the lanes of a warp ran in step.
+KERNEL race_reduction_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = n + a[I] + T;
+  __syncthreads();
+  if (T < 64) s[T] += s[T + 64];
+  __syncthreads();
+  volatile int* v = s;
+  if (T < 32) {
+    v[T] += v[T + 32];
+    v[T] += v[T + 16];
+    v[T] += v[T + 8];
+    v[T] += v[T + 4];
+    v[T] += v[T + 2];
+    v[T] += v[T + 1];
+  }
+  if (T == 0) b[blockIdx.x] = s[0];
+}
+KERNEL sound_race_reduction_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = n + a[I] + T;
+  __syncthreads();
+  if (T < 64) s[T] += s[T + 64];
+  __syncthreads();
+  if (T < 32) {
+    int sum = s[T] + s[T + 32];
+    for (int k = 16; k > 0; k /= 2) sum += __shfl_down_sync(~0u, sum, k);
+    if (T == 0) b[blockIdx.x] = sum;
+  }
+}
+
+KERNEL race_fenced_lanes_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = n + a[I] + T;
+  __syncthreads();
+  for (int k = 1; k < 32; k *= 2) {
+    const int other = s[T ^ k];
+    asm volatile("" ::: "memory");
+    s[T] += other;
+    asm volatile("" ::: "memory");
+  }
+  b[I] = s[T];
+}
+KERNEL sound_race_fenced_lanes_in_step(int* a, int* b, int n) {
+  __shared__ int s[128];
+  s[T] = n + a[I] + T;
+  __syncthreads();
+  for (int k = 1; k < 32; k *= 2) {
+    const int other = s[T ^ k];
+    __syncwarp();
+    s[T] += other;
+    __syncwarp();
+  }
+  b[I] = s[T];
+}
+
 KERNEL race_shuffle_orders_nothing(int* a, int* b, int n) {
   __shared__ int s[128];
   s[T] = a[I];

@@ -100,6 +100,38 @@ class Kernels(Case):
         self.assertEqual(self.findings("sound_race_same_value", "race,same-value"),
                          {("race", "same-value-write")})
 
+    def test_lanes_in_step(self):
+        """What counts on a warp in step is accepted, and what races then too is not."""
+        for kernel in ("race_lanes_in_step", "race_volatile_lanes_in_step",
+                       "race_reduction_in_step", "race_fenced_lanes_in_step"):
+            self.assertIn(("race", "write-read"), self.findings(kernel, "race"), kernel)
+            self.assertEqual(self.findings(kernel, "race,warp-in-step"), set(), kernel)
+        for kernel, kind in (("race_lanes_write_one_place", "write-write"),
+                             ("race_missing_barrier", "write-read")):
+            self.assertIn(("race", kind), self.findings(kernel, "race,warp-in-step"), kernel)
+
+    def test_the_advice_names_the_line(self):
+        self.findings("race_lanes_in_step", "race")
+        told = self.read("told").decode().splitlines()[0].split("\x1f")
+        line = KERNELS[:KERNELS.index("b[I] = s[T ^ 1]")].count("\n")
+        self.assertRegex(told[8], "__syncwarp\\(\\) between the two orders them, such as after "
+                         rf".*kernels\.cu:{line}\b")
+
+    def test_code_for_lanes_in_step_runs_right(self):
+        """Packets have all lanes of a warp then, whatever suits the kernel."""
+        sums = ["73664" if block < 4 else "0" for block in range(1024)]
+        warps = [str(32 * 512 + 496 + 1024 * (thread // 32 % 4)) for thread in range(512)]
+        for tools in ("warp-in-step", "race,warp-in-step", "all,warp-in-step"):
+            for mode in "abc":
+                env = {"KM_CHECK": tools, "KM_CPU_MODE": mode}
+                for kernel, results in (("race_reduction_in_step", sums),
+                                        ("race_fenced_lanes_in_step", warps + ["0"] * 512)):
+                    result = self.good("run", "kernels.ptx", "--kernel", kernel, "--grid", "4",
+                                       "--block", "128", "-q", "--device", "cpu", "--arg",
+                                       "zeros:i32[1024]", "--arg", "out:-:i32[1024]", "--arg",
+                                       "i32:512", env=env)
+                    self.assertEqual((result.stdout.split(), result.stderr), (results, ""))
+
     def test_a_kernel_goes_on_after_a_finding(self):
         words = ("run", "kernels.ptx", "--kernel", "memory_indirect", "--grid", "4", "--block",
                  "128", "-q", "--device", "cpu", "--arg", "zeros:i32[1024]", "--arg",

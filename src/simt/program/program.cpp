@@ -215,7 +215,7 @@ uint32_t threads_together(const Kernel& kernel, const Shapes& shapes) {
 }
 
 uint32_t choose_lanes(const Kernel& kernel, const Variant& variant) {
-  if (needs_warps(kernel)) return kWarpLanes;
+  if (needs_warps(kernel) || variant.runs_in_step()) return kWarpLanes;
   const auto& block = variant.block;
   const uint64_t rows = uint64_t{block[1]} * block[2];
   // A block of one warp is one packet, so that no values are kept across barriers.

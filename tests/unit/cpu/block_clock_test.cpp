@@ -97,6 +97,15 @@ TEST_F(BlockClockTest, ACopyThatABarrierObjectCompletesIsOrderedByItAlone) {
   EXPECT_TRUE(clock_.is_ordered(copied, 100));
 }
 
+TEST_F(BlockClockTest, WhatAWarpInStepDidIsOver) {
+  const AccessRecord before = write(clock_, 5);
+  clock_.step_warp(0);
+  const AccessRecord now = write(clock_, 5);
+  EXPECT_TRUE(clock_.is_ordered(before, 6));
+  EXPECT_FALSE(clock_.is_ordered(now, 6));
+  EXPECT_FALSE(clock_.is_ordered(before, 40));
+}
+
 TEST_F(BlockClockTest, AWarpThatOnlyArrivesLearnsNothing) {
   const AccessRecord of_waiter = write(clock_, 40), of_arriver = write(clock_, 5);
   clock_.arrive(1, 0, false);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<uint32_t, 3> kAnyLine = {0, 1, 1};
 
 uint32_t lanes_of(const std::string& body, const Machine& machine,
-                  std::array<uint32_t, 3> block = kAnyLine) {
+                  std::array<uint32_t, 3> block = kAnyLine, uint8_t tools = 0) {
   const std::string text =
       ".visible .entry k(.param .u64 out) {\n"
       ".reg .b32 %r<40>; .reg .b64 %rd<3>;\n"
@@ -25,6 +25,7 @@ uint32_t lanes_of(const std::string& body, const Machine& machine,
   Variant variant;
   variant.block = block;
   variant.machine = machine;
+  variant.tools = tools;
   return choose_lanes(*built.kernel, variant);
 }
 
@@ -95,6 +96,12 @@ TEST(Lanes, TogetherInSegments) {
   EXPECT_EQ(shuffle("%r1", "0xffffffff"), 32u);
   EXPECT_EQ(together_in("bar.warp.sync 0xffffffff;\n"), 32u);
   EXPECT_EQ(together_in("mov.u32 %r2, %laneid;\n"), 32u);
+}
+
+TEST(Lanes, AllOfAWarpThatRunsInStep) {
+  const Machine machine = testing::machine_named("avx2");
+  EXPECT_EQ(lanes_of(adds(1000), machine, kAnyLine, check_tool::kInStep), 32u);
+  EXPECT_EQ(lanes_of(adds(1000), machine, kAnyLine, check_tool::kRace), 8u);
 }
 
 TEST(Lanes, FitTheBlock) {

@@ -13,6 +13,7 @@
 #include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/memory/allocations.h"
 #include "backends/cpu/order/touched_memory.h"
+#include "simt/engine.h"
 
 namespace km::cpu {
 
@@ -61,6 +62,10 @@ class BlockChecks {
 
   BlockClock& clock() { return clock_; }
   BarrierCheck& barriers() { return barriers_; }
+  /// Begins an instruction of a warp: if its lanes run in step, what they did before is over.
+  void begin_instruction(uint32_t first_thread) {
+    if (has_tool(simt::check_tool::kInStep)) clock_.step_warp(first_thread / simt::kWarpLanes);
+  }
   /// Tests accesses for races, before they are made.
   void note_access(const AccessReport& report);
   /// Tests the content of what is read, and notes what is written.

@@ -43,6 +43,8 @@ class BlockClock {
   void open(uint32_t barrier, bool is_whole_block);
   /// bar.warp.sync: lanes of a warp have met.
   void sync_warp(uint32_t warp, uint32_t lanes);
+  /// The next instruction of a warp whose lanes run in step: what they did before is over.
+  void step_warp(uint32_t warp) { warp_ticks_[warp] = ++tick_; }
 
   /// Lanes of a warp exchange values. That orders nothing that they did, but what one of them has
   /// acquired from others is known to all: CUDA's own headers rely on it.

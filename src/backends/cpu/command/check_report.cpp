@@ -54,9 +54,16 @@ std::string advice_for_copy(const Race& race) {
          "; a barrier then orders it for the others.";
 }
 
+/// The place in the source; empty if only the line in the PTX text is known.
+std::string source_of(const FindingPlace& place) {
+  return place.position.substr(0, place.position.find(" (PTX line "));
+}
+
 /// The synchronisation that would order the two accesses.
-std::string advice_for(const Race& race, bool is_one_place) {
+std::string advice_for(const Race& race, const Finding& finding) {
   if (race.before.is_of_copy()) return advice_for_copy(race);
+  const std::string after = source_of(finding.other);
+  const bool is_one_place = source_of(finding.place) == after;
   using Distance = Race::Distance;
   const Distance distance = race.distance();
   std::string advice;
@@ -74,12 +81,9 @@ std::string advice_for(const Race& race, bool is_one_place) {
   }
   const bool both_strong = race.before.strong != 0 && race.now.strong != 0;
   return advice + "Lanes of a warp need not run in step: __syncwarp() between the two orders them" +
-         (both_strong ? ", which volatile does not." : ".");
-}
-
-/// The place in the source; empty if only the line in the PTX text is known.
-std::string source_of(const FindingPlace& place) {
-  return place.position.substr(0, place.position.find(" (PTX line "));
+         (both_strong ? ", which volatile does not" : "") +
+         (after.empty() || is_one_place ? "." : ", such as after " + after + ".") +
+         " --warp-in-step accepts code that counts on it.";
 }
 
 const char* kind_of(const Race& race) {
@@ -128,7 +132,7 @@ Finding finding_of(const Race& race, const LaunchRun& run, const Allocations& al
   } else {
     finding.allocation = place_text(race.address, run, allocations);
   }
-  finding.advice = advice_for(race, source_of(finding.place) == source_of(finding.other));
+  finding.advice = advice_for(race, finding);
   finding.count = race.count;
   return finding;
 }

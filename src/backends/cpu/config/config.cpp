@@ -85,7 +85,7 @@ Status load_checks(Config* config) {
     if (tool.ends_with("check")) tool = own_name(tool);
     const bool all = tool == "all";
     if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "sync" &&
-        tool != "streams" && tool != "same-value") {
+        tool != "streams" && tool != "same-value" && tool != "warp-in-step") {
       return make_error(
           KM_ERROR_INVALID_ARGUMENT,
           "KM_CHECK names the tool '%s': give memory, init, race, sync, streams or all",
@@ -105,7 +105,10 @@ Status load_checks(Config* config) {
       config->check_tools |= simt::check_tool::kRace;
     }
     if (tool == "same-value") config->check_same_values = true;
+    if (tool == "warp-in-step") config->check_tools |= simt::check_tool::kInStep;
   }
+  // Without a tool kernels only run in step.
+  if (config->check_tools == simt::check_tool::kInStep) return {};
   config->checked = CheckedMemory::always;
   return {};
 }

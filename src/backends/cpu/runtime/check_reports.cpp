@@ -71,6 +71,7 @@ KM_NO_SANITIZE uint32_t filter_access(simt::BlockState* state, uint64_t* address
 void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t lanes,
                    const simt::AccessNote* note, const void* values, uint32_t lane_count) {
   with_checks(state, [&](BlockChecks& checks) {
+    checks.begin_instruction(state->first_thread);
     checks.note_access({addresses, lanes, state->first_thread, note,
                         static_cast<const uint8_t*>(values), lane_count});
   });
@@ -97,6 +98,7 @@ void report_content(simt::BlockState* state, const uint64_t* addresses, uint32_t
 void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uint64_t* sizes,
                    uint32_t lanes, const simt::AccessNote* note) {
   with_checks(state, [&](BlockChecks& checks) {
+    checks.begin_instruction(state->first_thread);
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<uint32_t>(std::countr_zero(left));
       if (sizes[lane] == 0) continue;

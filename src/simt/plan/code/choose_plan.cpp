@@ -86,7 +86,7 @@ Shapes analyse_with_lanes(const Kernel*& kernel, Kernel& pruned, ShapeOptions& o
                           const Variant& variant) {
   Shapes shapes = analyse_and_prune(kernel, pruned, options);
   const uint32_t most = options.lanes;
-  options.lanes = lanes_for_gathers(*kernel, shapes, variant);
+  if (!variant.runs_in_step()) options.lanes = lanes_for_gathers(*kernel, shapes, variant);
   if (options.lanes == most) return shapes;
   shapes = analyse_and_prune(kernel, pruned, options);
   if (options.lanes > 1 || all_values_are_uniform(shapes)) return shapes;
