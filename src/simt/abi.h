@@ -16,6 +16,7 @@ struct LaunchRecord;
 struct BlockState;
 struct IndependentWarp;
 struct MmaForm;
+class Schedule;
 
 /// The reason why generated code asks the runtime to end the launch.
 enum class FaultKind : uint32_t {
@@ -196,12 +197,14 @@ struct IndependentWarp {
   uint32_t entry_clock;   // clock when the warp was last entered
   uint32_t checked_live;  // value of `live` when waiting lanes were last checked
   uint32_t line;          // PTX line of the latest branch in a loop that waits
+  Schedule* schedule;     // for scheduled_next(); null: none
 };
 
 enum class IndependentStatus : uint32_t {
   finished = 0,
-  waiting = 1,  // every runnable lane waits for memory to change
-  blocked = 2,  // all lanes wait at barriers, or for lanes that do
+  waiting = 1,      // every runnable lane waits for memory to change
+  blocked = 2,      // all lanes wait at barriers, or for lanes that do
+  interrupted = 3,  // lanes could go on, and others run first
 };
 
 /// Mode c: runs one warp on the caller's stack until no lane can continue. Scratch memory is as in

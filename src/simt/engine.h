@@ -99,6 +99,7 @@ constexpr uint8_t kInStep = 32;   // no tool: the lanes of a warp run in step
 // Accesses of warps and executions of basic blocks are counted. Packets are then whole warps, and
 // no branch is decided in advance.
 constexpr uint8_t kCounters = 64;
+constexpr uint8_t kSchedule = 128;  // mode c, whose lanes may change places at each access
 }  // namespace check_tool
 
 /// The assumptions of a piece of code. Launches with equal variants can share code.
@@ -117,6 +118,8 @@ struct Variant {
   Mode least_mode = Mode::run_to_completion;        // KM_CPU_MODE: a more general one than needed
   Machine machine;                                  // the least one, unless set
   uint64_t thread_stack_bytes = kThreadStackBytes;  // other sizes: of kernels that have a stack
+  /// True if code is made for Schedule, which orders its blocks, warps and lanes.
+  bool is_scheduled() const { return (tools & check_tool::kSchedule) != 0; }
   /// True if programs may count on the lanes of a warp to run in step.
   bool runs_in_step() const { return (tools & check_tool::kInStep) != 0; }
   friend bool operator==(const Variant&, const Variant&) = default;
@@ -152,7 +155,7 @@ struct CodeInfo {
   Mode mode = Mode::run_to_completion;
   uint64_t scratch_bytes = 0;  // mode a: per worker; modes b and c: per warp
   uint64_t stack_bytes = 0;    // minimum below the entry; recursion may need more
-  bool waits = false;          // calls RuntimeTable::yield, so that other blocks may run
+  bool waits = false;          // a loop waits for other threads; not known of all code of mode c
   bool nontemporal_stores =
       // Mode a: some stores are not visible to other threads before a store fence.
       false;

@@ -16,9 +16,8 @@ constexpr uint32_t kDeepestLoops = 256;
 
 class BasicBlockBuilder {
  public:
-  BasicBlockBuilder(const ptx::Module& module, const ptx::Function& function,
-                    bool independent_threads)
-      : module_(module), function_(function), independent_threads_(independent_threads) {}
+  BasicBlockBuilder(const ptx::Module& module, const ptx::Function& function, BlockEnds ends)
+      : module_(module), function_(function), ends_(ends) {}
 
   Result<std::vector<RawBasicBlock>> run() {
     starts_.assign(function_.code.size() + 1, kNone);
@@ -102,8 +101,10 @@ class BasicBlockBuilder {
   }
 
   uint32_t append(const Instruction& instruction, uint32_t current) {
+    const bool begins = ends_ == BlockEnds::before_accesses && is_shared_access(instruction);
+    if (begins && !blocks_[current].insts.empty()) current = next(current);
     blocks_[current].insts.push_back(&instruction);
-    const bool syncs = independent_threads_ && is_warp_sync(instruction);
+    const bool syncs = ends_ != BlockEnds::nowhere && is_warp_sync(instruction);
     if (!is_barrier(instruction) && !syncs) return current;
     uint32_t fresh = next(current);
     blocks_[current].terminator = syncs ? Terminator::warp_sync : Terminator::barrier;
@@ -177,7 +178,7 @@ class BasicBlockBuilder {
 
   const ptx::Module& module_;
   const ptx::Function& function_;
-  const bool independent_threads_;
+  const BlockEnds ends_;
   std::vector<RawBasicBlock> blocks_;
   std::vector<uint32_t> starts_;  // by instruction with a label: the block that begins there
   std::vector<Fix> fixes_;
@@ -266,8 +267,8 @@ const Instruction* instruction_from(const std::vector<RawBasicBlock>& blocks, ui
 
 Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
                                                       const ptx::Function& function,
-                                                      bool independent_threads) {
-  return BasicBlockBuilder(module, function, independent_threads).run();
+                                                      BlockEnds ends) {
+  return BasicBlockBuilder(module, function, ends).run();
 }
 
 Result<const Instruction*> normalise_basic_blocks(const ptx::Module& module,

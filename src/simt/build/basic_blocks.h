@@ -17,7 +17,7 @@ struct RawBasicBlock {
 
 Result<std::vector<RawBasicBlock>> build_basic_blocks(const ptx::Module& module,
                                                       const ptx::Function& function,
-                                                      bool independent_threads);
+                                                      BlockEnds ends);
 /// Normalises the control-flow graph: one latch per loop, an entry without predecessors, and a
 /// separate block for every plain return. Returns an instruction near an irreducible loop, which
 /// has several entries; null if there is none.

@@ -416,8 +416,8 @@ RegisterUse registers_of(const ptx::Function& function, const Instruction& instr
 }
 
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,
-                            bool independent_threads) {
-  KM_ASSIGN(auto raw, build_basic_blocks(module, function, independent_threads));
+                            BlockEnds ends) {
+  KM_ASSIGN(auto raw, build_basic_blocks(module, function, ends));
   KM_ASSIGN(const Instruction* irreducible, normalise_basic_blocks(module, raw));
   KM_ASSIGN(Kernel kernel, Builder(module, function, raw).run());
   kernel.irreducible = irreducible;

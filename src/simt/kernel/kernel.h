@@ -107,12 +107,18 @@ struct Kernel {
   }
 };
 
+/// The places where basic blocks end beside branches and barriers.
+enum class BlockEnds : uint8_t {
+  nowhere,
+  at_warp_operations,  // for mode c: at those that wait
+  before_accesses,     // also before accesses to memory that other threads see
+};
+
 /// Builds basic blocks, turns guards of effects into branches, normalises the control-flow graph
 /// (one latch per loop, a block for every plain `ret`), and converts registers to SSA form.
-/// `independent_threads`: for mode c, warp operations that wait end their blocks.
 /// KM_ERROR_UNSUPPORTED_PTX for control flow that no mode supports.
 Result<Kernel> build_kernel(const ptx::Module& module, const ptx::Function& function,
-                            bool independent_threads = false);
+                            BlockEnds ends = BlockEnds::nowhere);
 
 /// The text of KM_DUMP=ir.
 std::string dump(const Kernel& kernel);
@@ -124,6 +130,8 @@ struct RegisterUse {
 RegisterUse registers_of(const ptx::Function& function, const ptx::Instruction& instruction);
 
 // Properties of opcodes that the engine needs before lowering (opcodes.cpp).
+/// True for loads, stores and atomics of memory that other threads may access.
+bool is_shared_access(const ptx::Instruction& instruction);
 bool writes_first_operand(const ptx::Instruction& instruction);
 /// True if the second operand, which is written by itself, is a result, too.
 bool writes_second_operand(const ptx::Instruction& instruction);

@@ -82,6 +82,15 @@ bool is_strong_access(const Instruction& instruction) {
          instruction.has(Modifier::mmio);
 }
 
+bool is_shared_access(const Instruction& instruction) {
+  const ptx::Family family = ptx::family_of(instruction);
+  if (family == ptx::Family::atomic) return true;
+  if (family != ptx::Family::load && family != ptx::Family::store) return false;
+  return !instruction.has(Modifier::param) && !instruction.has(Modifier::param_entry) &&
+         !instruction.has(Modifier::param_func) && !instruction.has(Modifier::const_) &&
+         !instruction.has(Modifier::local);
+}
+
 /// barrier.cluster.arrive does not count: with one block per cluster, the wait alone is enough.
 bool is_barrier(const Instruction& instruction) {
   if (is_warpgroup_wait(instruction)) return true;

@@ -25,7 +25,7 @@ struct Plan {
   const std::vector<Param>* params = nullptr;
   Variant variant;
   Mode mode = Mode::run_to_completion;
-  bool waits = false;  // modes a and b: the kernel has spin loops
+  bool waits = false;  // modes a and b, and scheduled code: the kernel has spin loops
   uint32_t lanes = kWarpLanes;
   uint32_t packets = 1;             // maximum number per block
   bool splits_at_barriers = false;  // barriers end regions

@@ -2,6 +2,9 @@
 
 #include <bit>
 
+#include "base/assert.h"
+#include "simt/runtime/schedule.h"
+
 namespace km::simt {
 namespace {
 
@@ -64,6 +67,35 @@ uint32_t first_of(const IndependentWarp& warp, uint32_t lanes) {
   return best;
 }
 
+/// Lanes whose operation is complete.
+uint64_t take_ready(IndependentWarp* warp) {
+  const uint32_t lane = lowest(warp->ready);
+  const uint32_t lanes =
+      lanes_in_state(*warp, warp->ready & warp->participants[lane], warp->state[lane]);
+  warp->ready &= ~lanes;
+  return group(lanes, warp->state[lane]);
+}
+
+/// Exited lanes are not waited for any more.
+void note_exits(IndependentWarp* warp) {
+  if (warp->live == warp->checked_live) return;
+  warp->checked_live = warp->live;
+  look_at_waiting(warp, warp->waiting);
+}
+
+uint64_t leave_for_memory(IndependentWarp* warp) {
+  if (warp->clock > UINT32_MAX / 2) {  // renumbers before the clock wraps
+    for (uint32_t& stamp : warp->stamp) stamp = 0;
+    warp->clock = 0;
+  }
+  warp->entry_clock = warp->clock;
+  return leave(IndependentStatus::waiting);
+}
+
+uint64_t leave_without_lanes(const IndependentWarp& warp) {
+  return leave(warp.live == 0 ? IndependentStatus::finished : IndependentStatus::blocked);
+}
+
 }  // namespace
 
 void independent_begin(IndependentWarp* warp, uint32_t live) {
@@ -73,31 +105,36 @@ void independent_begin(IndependentWarp* warp, uint32_t live) {
 }
 
 uint64_t independent_next(IndependentWarp* warp) {
-  if (warp->live != warp->checked_live) {  // exited lanes are not waited for any more
-    warp->checked_live = warp->live;
-    look_at_waiting(warp, warp->waiting);
-  }
-  if (warp->ready != 0) {
-    const uint32_t lane = lowest(warp->ready);
-    const uint32_t lanes =
-        lanes_in_state(*warp, warp->ready & warp->participants[lane], warp->state[lane]);
-    warp->ready &= ~lanes;
-    return group(lanes, warp->state[lane]);
-  }
+  note_exits(warp);
+  if (warp->ready != 0) return take_ready(warp);
   const uint32_t able = warp->live & ~(warp->waiting | warp->blocked);
-  if (able == 0) {
-    return leave(warp->live == 0 ? IndependentStatus::finished : IndependentStatus::blocked);
-  }
+  if (able == 0) return leave_without_lanes(*warp);
   const uint32_t first = first_of(*warp, able);
-  if (warp->stamp[first] > warp->entry_clock) {
-    if (warp->clock > UINT32_MAX / 2) {  // renumbers before the clock wraps
-      for (uint32_t& stamp : warp->stamp) stamp = 0;
-      warp->clock = 0;
-    }
-    warp->entry_clock = warp->clock;
-    return leave(IndependentStatus::waiting);
-  }
+  if (warp->stamp[first] > warp->entry_clock) return leave_for_memory(warp);
   return group(lanes_in_state(*warp, able, warp->state[first]), warp->state[first]);
+}
+
+uint64_t scheduled_next(IndependentWarp* warp) {
+  KM_ASSERT(warp->schedule != nullptr, "a warp without a schedule asks it for lanes");
+  Schedule& schedule = *warp->schedule;
+  schedule.count_step();
+  if (schedule.is_over()) return leave(IndependentStatus::interrupted);
+  if (!schedule.has_seed()) return independent_next(warp);
+  note_exits(warp);
+  if (warp->ready != 0) return take_ready(warp);
+  const uint32_t able = warp->live & ~(warp->waiting | warp->blocked);
+  if (able == 0) return leave_without_lanes(*warp);
+  uint32_t fresh = 0;  // have not waited for memory since the warp was entered
+  for (uint32_t left = able; left != 0; left &= left - 1) {
+    const uint32_t lane = lowest(left);
+    fresh |= static_cast<uint32_t>(warp->stamp[lane] <= warp->entry_clock) << lane;
+  }
+  if (fresh == 0) return leave_for_memory(warp);
+  if (schedule.interrupts()) return leave(IndependentStatus::interrupted);
+  const uint32_t picked = schedule.pick_lane(fresh);
+  const uint32_t lane = picked < kWarpLanes ? picked : first_of(*warp, fresh);
+  const uint32_t here = lanes_in_state(*warp, fresh, warp->state[lane]);
+  return group(schedule.pick_group(lane, here), warp->state[lane]);
 }
 
 void independent_sync(IndependentWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state) {

@@ -12,6 +12,9 @@ void independent_begin(IndependentWarp* warp, uint32_t live);
 
 // Entries of RuntimeTable.
 uint64_t independent_next(IndependentWarp* warp);
+/// independent_next() in the order of the warp's schedule, which may divide groups and interrupt
+/// the warp.
+uint64_t scheduled_next(IndependentWarp* warp);
 void independent_sync(IndependentWarp* warp, uint32_t lanes, uint32_t operation, uint32_t state);
 
 }  // namespace km::simt

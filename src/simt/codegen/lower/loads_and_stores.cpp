@@ -55,11 +55,27 @@ void LoadsAndStores::lower_store(const Inst& inst) {
     if (part.kind == Operand::Kind::special) lanes = true;
     values.push_back(values_.operand(inst, part, access.type, lanes, true));
   }
-  checks_.reports().report_store(inst, address, values);
-  accesses_.store_parts(address, access, values);
+  Value* const delayed = checks_.reports().report_store(inst, address, values);
+  if (delayed != nullptr) {
+    store_others(delayed, address, access, values);
+  } else {
+    accesses_.store_parts(address, access, values);
+  }
   if (!ptx.has(Modifier::mbarrier_complete_tx_bytes)) return;
   mbarriers_.complete_transactions(inst, ptx.operands[2],
                                    i64(access.count * ptx::size_bytes(access.type)));
+}
+
+/// Makes the stores of the active lanes that are not delayed.
+void LoadsAndStores::store_others(Value* delayed, const Address& address, const Access& access,
+                                  const std::vector<Value*>& values) {
+  Value* const others = b_.CreateAnd(mask_bits(), b_.CreateNot(delayed));
+  Value* const all = mask();
+  builder_.branch_unlikely(b_.CreateICmpNE(others, i32(0)), [&] {
+    builder_.set_mask(builder_.mask_of(others));
+    accesses_.store_parts(address, access, values);
+  });
+  builder_.set_mask(all);
 }
 
 }  // namespace km::simt

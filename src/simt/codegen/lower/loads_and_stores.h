@@ -32,6 +32,9 @@ class LoadsAndStores : private EmitterBase {
   void lower_store(const Inst& inst);
 
  private:
+  void store_others(Value* delayed, const Address& address, const Access& access,
+                    const std::vector<Value*>& values);
+
   Values& values_;
   Addresses& addresses_;
   AccessChecks& checks_;

@@ -74,7 +74,7 @@ void Lowering::lower(const Inst& inst) {
     case Family::barrier:
       if (is_barrier(*inst.ptx)) {
         lower_barrier(builder_, code_plan_.base, frame_, values_, checks_.reports(), inst);
-      } else if (checks_.reports().has_race() && inst.ptx->has(ptx::Modifier::warp)) {
+      } else if (checks_.reports().has_warp_syncs() && inst.ptx->has(ptx::Modifier::warp)) {
         checks_.reports().report_warp_sync(warp_.participants(), true);
       }  // bar.warp.sync needs no code of its own: lanes run in step
       return;

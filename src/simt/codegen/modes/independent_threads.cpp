@@ -174,7 +174,10 @@ bool IndependentThreads::leaves_spin_loop(BlockId from, BlockId to) const {
 /// already or can arrive by another path. A lane that leaves a spin loop returns to the dispatcher,
 /// which compares the lanes' waiting times.
 bool IndependentThreads::continues_directly(uint32_t index, BlockId successor) const {
-  return kernel_.blocks[successor].preds.size() == 1 &&
+  const auto& insts = kernel_.blocks[successor].insts;
+  const bool may_change_places =
+      plan_.variant.is_scheduled() && !insts.empty() && is_shared_access(*insts[0].ptx);
+  return kernel_.blocks[successor].preds.size() == 1 && !may_change_places &&
          plan_.linear[0].step_of[successor] > index &&
          !leaves_spin_loop(position_.block, successor);
 }

@@ -39,7 +39,9 @@ ShapeOptions options_for(const AnalysedKernel& analysed, const Variant& variant)
 /// The plan for mode c, which runs every kernel with any block size.
 Status plan_independent_threads(const ProgramImpl& program, const AnalysedKernel& analysed,
                                 Plan& plan, PlannedKernel& own) {
-  KM_ASSIGN(own.independent_kernel, build_kernel(program.module(), *analysed.function, true));
+  const bool is_scheduled = plan.variant.is_scheduled();
+  const BlockEnds ends = is_scheduled ? BlockEnds::before_accesses : BlockEnds::at_warp_operations;
+  KM_ASSIGN(own.independent_kernel, build_kernel(program.module(), *analysed.function, ends));
   ShapeOptions options = options_for(analysed, plan.variant);
   options.independent_threads = true;
   own.shapes = analyse_shapes(own.independent_kernel, options);
@@ -47,6 +49,7 @@ Status plan_independent_threads(const ProgramImpl& program, const AnalysedKernel
   plan.kernel = &own.independent_kernel;
   plan.spin_loop = &own.classification.spin_loop;
   plan.mode = Mode::independent_threads;
+  plan.waits = is_scheduled && plan.has_spin_loop();
   plan.lanes = kWarpLanes;
   plan.packets = 1;
   plan.splits_at_barriers = false;
@@ -131,7 +134,7 @@ Mode least_mode(const Kernel& kernel, const Variant& variant) {
 bool try_shared_control(const AnalysedKernel& analysed, Plan& plan, PlannedKernel& own) {
   Shapes& shapes = own.shapes;
   if (analysed.kernel.irreducible != nullptr ||
-      plan.variant.least_mode == Mode::independent_threads)
+      plan.variant.least_mode == Mode::independent_threads || plan.variant.is_scheduled())
     return false;
   const uint64_t threads = most_threads(plan.variant);
   ShapeOptions options = options_for(analysed, plan.variant);

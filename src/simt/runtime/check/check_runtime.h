@@ -32,6 +32,7 @@ constexpr uint8_t kStrong = 1;        // relaxed, volatile, acquire, release or 
 constexpr uint8_t kVolatile = 2;      // ld.volatile or st.volatile, whatever the rest says
 constexpr uint8_t kAcquire = 4;       // it also acquires
 constexpr uint8_t kRelease = 8;       // it also releases
+constexpr uint8_t kFloatSum = 16;     // an atomic addition of floating-point numbers
 constexpr uint8_t kConsecutive = 32;  // each lane's address is the one before plus the size
 constexpr uint8_t kRepeated = 64;     // a read that an atomic compare or minimum then repeats
 constexpr uint8_t kCopied = 128;      // a read of what is only stored again

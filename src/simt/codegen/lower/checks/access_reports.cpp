@@ -8,6 +8,7 @@
 #include "simt/analysis/memory/memory_access.h"
 #include "simt/arithmetic/loops.h"
 #include "simt/plan/memory/lane_runs.h"
+#include "simt/runtime/check/order_runtime.h"
 
 namespace km::simt {
 
@@ -36,6 +37,8 @@ AccessNote note_of(const Inst& inst, const MemoryAccess& access) {
   // Loads past the caches are how older programs read what others write.
   const bool past_caches = ptx.has(Modifier::cv) || (!store && ptx.has(Modifier::cg));
   if (atomic || past_caches || is_strong_access(ptx)) note.flags |= access_flag::kStrong;
+  const bool is_sum = atomic && ptx.has(Modifier::add);
+  if (is_sum && ptx::is_float(ptx.types[ptx.type_count - 1])) note.flags |= access_flag::kFloatSum;
   if (ptx.has(Modifier::volatile_)) note.flags |= access_flag::kVolatile;
   if (ptx.has(Modifier::acquire) || ptx.has(Modifier::acq_rel)) note.flags |= access_flag::kAcquire;
   if (ptx.has(Modifier::release) || ptx.has(Modifier::acq_rel)) note.flags |= access_flag::kRelease;
@@ -184,14 +187,14 @@ void AccessReports::report_access(const Inst& inst, const Address& address) {
   if (has_accesses()) call_race(addresses_.lanes_of(address), mask_bits(), note, no_values());
 }
 
-void AccessReports::report_store(const Inst& inst, const Address& address,
-                                 std::span<Value* const> values) {
+llvm::Value* AccessReports::report_store(const Inst& inst, const Address& address,
+                                         std::span<Value* const> values) {
   counts_.count_access(inst, address);
   const auto access = reported(inst);
-  if (!access) return;
+  if (!access) return nullptr;
   const AccessNote note = own_note(inst, *access, address);
   report_content(*access, address, note);
-  if (!has_accesses()) return;
+  if (!has_accesses()) return nullptr;
   auto* row = vector_of(b_.getIntNTy(8 * note.element_bytes));
   auto* rows = llvm::ArrayType::get(row, values.size());
   auto* memory = builder_.variable(rows, "stored");
@@ -200,7 +203,16 @@ void AccessReports::report_store(const Inst& inst, const Address& address,
     if (each->getType() != row) each = b_.CreateBitCast(each, row);
     b_.CreateStore(each, b_.CreateConstGEP2_32(rows, memory, 0, i));
   }
-  call_race(addresses_.lanes_of(address), mask_bits(), note, memory);
+  Value* const addresses = addresses_.lanes_of(address);
+  call_race(addresses, mask_bits(), note, memory);
+  const bool may_delay = plan_.variant.is_scheduled() && (note.flags & access_flag::kStrong) == 0;
+  if (!may_delay) return nullptr;
+  llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt32Ty();
+  auto* type =
+      llvm::FunctionType::get(word, {pointer, pointer, word, pointer, pointer, word}, false);
+  return frame_.call_runtime(
+      offsetof(OrderRuntime, delay_store), type,
+      {frame_.state(), stored(addresses), mask_bits(), constant_note(note), memory, i32(lanes_)});
 }
 
 void AccessReports::report_acquire(const Inst& inst, const Address& address) {
@@ -208,6 +220,7 @@ void AccessReports::report_acquire(const Inst& inst, const Address& address) {
   if (!access) return;
   const AccessNote note = note_of(inst, *access);
   if ((note.flags & access_flag::kStrong) == 0 || note.kind == AccessKind::write) return;
+  if (!has_race()) return;
   call_acquire(addresses_.lanes_of(address), note);
 }
 
@@ -331,7 +344,7 @@ void AccessReports::report_members(const Inst& inst, Value* members) {
 }
 
 void AccessReports::report_warp_sync(Value* lanes, bool orders) {
-  KM_ASSERT(has_race(), "a warp's order is reported to no tool");
+  KM_ASSERT(has_warp_syncs(), "a warp's order is reported to no tool");
   auto* word = b_.getInt32Ty();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), word, word}, false);
   frame_.call_runtime(offsetof(CheckRuntime, report_warp_sync), type,

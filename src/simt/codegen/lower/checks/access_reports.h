@@ -28,15 +28,17 @@ class AccessReports : private EmitterBase {
   AccessCounts& counts() { return counts_; }
   /// True if accesses are reported in one way or another.
   bool is_used() const {
-    constexpr uint8_t kTools = check_tool::kRace | check_tool::kInit | check_tool::kStreams;
-    return (plan_.variant.tools & kTools) != 0;
+    return has_accesses() || has_init();
   }
   /// True if each access is reported, whatever is known of the memory.
   bool has_accesses() const {
-    return (plan_.variant.tools & (check_tool::kRace | check_tool::kStreams)) != 0;
+    constexpr uint8_t kTools = check_tool::kRace | check_tool::kStreams | check_tool::kSchedule;
+    return (plan_.variant.tools & kTools) != 0;
   }
   /// True if what orders lanes of a warp is reported.
   bool has_race() const { return (plan_.variant.tools & check_tool::kRace) != 0; }
+  /// True if __syncwarp() is reported.
+  bool has_warp_syncs() const { return has_race() || plan_.variant.is_scheduled(); }
   /// True if barriers and member masks are reported.
   bool has_sync() const { return (plan_.variant.tools & check_tool::kSync) != 0; }
   /// An access that was found suspicious.
@@ -53,8 +55,9 @@ class AccessReports : private EmitterBase {
   Value* outside_range(const Address& address, llvm::AllocaInst* range, int64_t low_bytes);
   /// Reports a load or atomic before it is executed.
   void report_access(const Inst& inst, const Address& address);
-  /// Reports a store, with the values of its elements: vectors, or scalars for equal lanes.
-  void report_store(const Inst& inst, const Address& address, std::span<Value* const> values);
+  /// Reports a store, with the values of its elements: vectors, or scalars for equal lanes. Returns
+  /// the bits of the lanes whose stores the runtime makes; null: of none.
+  Value* report_store(const Inst& inst, const Address& address, std::span<Value* const> values);
   /// Reports that a strong read or an atomic is done, because it may synchronise with a release.
   void report_acquire(const Inst& inst, const Address& address);
   /// How memory is accessed, and by which asynchronous copy.
