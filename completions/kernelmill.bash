@@ -73,6 +73,7 @@ _kernelmill() {
     exec:*) _filedir ;;
     check:-*)
       mapfile -t COMPREPLY < <(compgen -W '--help --tool --json --sarif --error-exit --format --log-file --limit --same-value --warp-in-step
+        --explore --schedule-seed --ignore-atomic-order
         --devices --cc --memory --no-replace --log --trace --counters' -- "$cur")
       ;;
     check:*) _filedir ;;

@@ -40,7 +40,8 @@ class CheckCommand : public Command {
   std::string tools_ = "all", json_, sarif_, format_ = "text", log_;
   int error_exit_ = 1;
   uint64_t limit_ = 100;
-  bool same_values_ = false, warp_in_step_ = false;
+  uint64_t orders_ = 0, seed_ = 0;
+  bool same_values_ = false, warp_in_step_ = false, ignores_sum_order_ = false;
 };
 
 CheckCommand::CheckCommand(CLI::App& app)
@@ -66,6 +67,18 @@ CheckCommand::CheckCommand(CLI::App& app)
                     "Report unordered writes of one value by several threads too");
   parser_->add_flag("--warp-in-step", warp_in_step_,
                     "Run the lanes of a warp in step, and accept code that counts on it");
+  parser_
+      ->add_option("--explore", orders_,
+                   "Run each launch in so many other orders, and compare the results")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  parser_
+      ->add_option("--schedule-seed", seed_,
+                   "Run all launches in the order of this seed, or explore from it on")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  parser_->add_flag("--ignore-atomic-order", ignores_sum_order_,
+                    "Accept floating-point sums that depend on the order of atomics");
   program_.add_options(*parser_);
 }
 
@@ -89,6 +102,9 @@ Result<std::string> CheckCommand::tools() const {
   }
   if (same_values_) list += ",same-value";
   if (warp_in_step_) list += ",warp-in-step";
+  if (orders_ != 0) list += ",explore=" + std::to_string(orders_);
+  if (seed_ != 0) list += ",seed=" + std::to_string(seed_);
+  if (ignores_sum_order_) list += ",ignore-atomic-order";
   return list;
 }
 
@@ -107,7 +123,7 @@ Result<int> CheckCommand::check() {
   if (!log_.empty() && format_ == "text") {
     return usage_error("--log-file is for --format compute-sanitizer");
   }
-  KM_ASSIGN(const FindingsFile file, FindingsFile::create());
+  KM_ASSIGN(FindingsFile file, FindingsFile::create());
   KM_TRY(set_variable("KM_CHECK", tools));
   KM_TRY(set_variable("KM_CHECK_REPORT", file.path()));
   const bool is_text = format_ == "text";
@@ -117,7 +133,7 @@ Result<int> CheckCommand::check() {
   KM_TRY(write(json_, json_of(findings)));
   KM_TRY(write(sarif_, sarif_of(findings)));
   if (is_text) {
-    std::fputs(printable(table_of(findings, limit_)).c_str(), stderr);
+    std::fputs(printable(table_of(findings, limit_) + orders_text(file.orders())).c_str(), stderr);
   } else {
     const std::string text = printable(sanitizer_text(findings, tools_, limit_));
     if (log_.empty()) std::fputs(text.c_str(), stdout);

@@ -65,7 +65,7 @@ class Kernels(Case):
         self.assertEqual(result.returncode, 0 if has_end else 1, kernel + ": " + result.stderr)
         told = [line.split("\x1f") for line in self.read("told").decode().splitlines()]
         for fields in told:
-            self.assertIn(fields[0], ("finding", "count"))
+            self.assertIn(fields[0], ("finding", "count", "orders"))
             if fields[0] == "finding":
                 self.assertEqual(fields[5], kernel)
                 self.assertIn("check: " + fields[3] + ": ", result.stderr)
@@ -79,7 +79,7 @@ class Kernels(Case):
         for name in NAMES:
             with self.subTest(kernel=name):
                 tools = {tool for tool, _ in self.findings(name)}
-                wanted = name.split("_")[0]
+                wanted = name.split("_")[0].replace("schedule", "sound")
                 # A thread that is too early may also read what the other has not written yet.
                 extra = {"init"} if wanted == "race" else set()
                 self.assertEqual(tools - extra, set() if wanted == "sound" else {wanted})
@@ -131,6 +131,67 @@ class Kernels(Case):
                                        "zeros:i32[1024]", "--arg", "out:-:i32[1024]", "--arg",
                                        "i32:512", env=env)
                     self.assertEqual((result.stdout.split(), result.stderr), (results, ""))
+
+    def test_results_that_depend_on_the_order(self):
+        """One seed in eight shows each, where the usual order has no finding."""
+        kinds = {"schedule_float_sum": "atomic-order", "schedule_trap": "fault",
+                 "schedule_two_locks": "no-end"}
+        for name in NAMES:
+            if name.startswith("schedule_"):
+                self.assertEqual(self.findings(name, "all,explore=8"),
+                                 {("schedule", kinds.get(name, "result"))}, name)
+        self.assertEqual(
+            self.findings("schedule_float_sum", "explore=8,ignore-atomic-order"), set())
+
+    def test_stores_are_seen_late(self):
+        """Up to the next fence; a flag without one before it shows what memory had."""
+        for kernel in ("race_flag", "race_relaxed_flag"):
+            self.assertEqual(self.findings(kernel, "explore=8"), {("schedule", "result")}, kernel)
+
+    def test_sound_kernels_do_not_depend_on_the_order(self):
+        """But for two that store what an atomic or a volatile variable just has."""
+        of_luck = {"sound_race_atomic_and_plain_read", "sound_race_owner_reads_plainly"}
+        for name in NAMES:
+            if name.startswith("sound_"):
+                wanted = {("schedule", "result")} if name in of_luck else set()
+                self.assertEqual(self.findings(name, "memory,explore=8"), wanted, name)
+
+    def in_order(self, kernel, tools):
+        """What a kernel writes, and what is said."""
+        result = self.good("run", "kernels.ptx", "--kernel", kernel, "--grid", "4", "--block",
+                           "128", "-q", "--device", "cpu", "--arg", "zeros:i32[1024]", "--arg",
+                           "out:-:i32[1024]", "--arg", "i32:512", env={"KM_CHECK": tools})
+        return result.stdout.split(), result.stderr
+
+    def test_a_seed_gives_one_order(self):
+        for kernel in ("schedule_tickets", "schedule_tickets_of_a_block"):
+            usual, _ = self.in_order(kernel, "memory")
+            orders = set()
+            for seed in range(1, 17):
+                now, text = self.in_order(kernel, f"seed={seed}")
+                self.assertEqual((now, text), self.in_order(kernel, f"seed={seed}"))
+                self.assertEqual(sorted(now), sorted(usual))
+                orders.add(tuple(now))
+            self.assertGreater(len(orders), 10)
+            self.assertNotIn(tuple(usual), orders)
+
+    def test_a_seed_repeats_a_difference(self):
+        usual, _ = self.in_order("schedule_last_writer", "memory")
+        now, text = self.in_order("schedule_last_writer", "explore=8")
+        self.assertEqual(now, usual)  # memory keeps the result of the usual order
+        seed, there, here = re.search(r"with seed (\d+), 0x\w+ \((\d+)\) as usual(.*)",
+                                      text).groups()
+        self.assertEqual(there, usual[0])
+        self.assertIn("2 bytes differ", here)
+        again, text_again = self.in_order("schedule_last_writer", f"explore=1,seed={seed}")
+        self.assertEqual((again, self.without_addresses(text_again)),
+                         (usual, self.without_addresses(text)))
+        alone, _ = self.in_order("schedule_last_writer", f"seed={seed}")
+        self.assertIn(f"({alone[0]}) with seed {seed}", text)
+
+    @staticmethod
+    def without_addresses(text):
+        return re.sub(r"0x7\w+", "", text)
 
     def test_a_kernel_goes_on_after_a_finding(self):
         words = ("run", "kernels.ptx", "--kernel", "memory_indirect", "--grid", "4", "--block",
@@ -369,6 +430,31 @@ class Check(Case):
             self.assertEqual(result.returncode, 1, result.stderr)
             findings = json.loads(self.read("found.json"))["findings"]
             self.assertEqual([each["count"] for each in findings], [2 * 4 * 64])
+
+    def test_launches_in_other_orders_are_counted(self):
+        kernels = ["schedule_last_writer", "sound_schedule_tickets"]
+        result = self.check("--explore", "4", "--json", "found.json", kernels=kernels)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("kernelmill check: 4 launches tried in other orders\n", result.stderr)
+        found = json.loads(self.read("found.json"))["findings"]
+        self.assertEqual([(each["tool"], each["kind"], each["kernel"], each["count"])
+                          for each in found],
+                         [("schedule", "result", "schedule_last_writer", 2)])
+        for words in (("--explore", "0"), ("--schedule-seed", "0"), ("--explore", "all")):
+            self.bad(2, "check", *words, "--", "true")
+
+    def test_launches_that_cannot_run_twice_are_counted(self):
+        result = self.check("--explore", "4", kernels=["other_allocates"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("kernelmill check: 0 launches tried in other orders, "
+                      "2 not: they allocate memory\n", result.stderr)
+
+    def test_a_program_in_the_order_of_a_seed(self):
+        result = self.check("--schedule-seed", "5", kernels=["sound_race_last_block"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("kernelmill check: 0 findings\n", result.stderr)
+        result = self.check("--schedule-seed", "5", kernels=["race_bytes"])
+        self.assertEqual(result.returncode, 1, result.stderr)
 
     def test_nothing_is_left_behind(self):
         folder = self.path("temporary")

@@ -75,7 +75,7 @@ FindingsFile::~FindingsFile() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-Result<std::vector<ToldFinding>> FindingsFile::read() const {
+Result<std::vector<ToldFinding>> FindingsFile::read() {
   KM_ASSIGN(const std::string text, read_file(path_));
   std::vector<ToldFinding> all;
   std::map<std::pair<std::string, std::string>, size_t> places;  // by process and number
@@ -88,6 +88,8 @@ Result<std::vector<ToldFinding>> FindingsFile::read() const {
     } else if (fields.size() == kCountFields && fields[0] == "count") {
       const auto at = places.find({fields[1], fields[2]});
       if (at != places.end()) all[at->second].count = number_of(fields[3]);
+    } else if (fields.size() == kCountFields && fields[0] == "orders") {
+      orders_[fields[2]] += number_of(fields[3]);
     }
   }
   return all;

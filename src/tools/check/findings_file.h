@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,12 +44,16 @@ class FindingsFile {
 
   const std::string& path() const { return path_; }
   /// All findings so far. Lines that no program of this version writes are skipped.
-  Result<std::vector<ToldFinding>> read() const;
+  Result<std::vector<ToldFinding>> read();
+  /// After read(): the launches that were tried in other orders (under the empty text), and those
+  /// that were not, by the reason.
+  const std::map<std::string, uint64_t>& orders() const { return orders_; }
 
  private:
   explicit FindingsFile(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  std::map<std::string, uint64_t> orders_;
 };
 
 }  // namespace km::tools

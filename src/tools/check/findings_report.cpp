@@ -141,4 +141,19 @@ std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most) {
   return "kernelmill check: " + sum + '\n' + text;
 }
 
+std::string orders_text(const std::map<std::string, uint64_t>& orders) {
+  if (orders.empty()) return {};
+  uint64_t tried = 0;
+  std::string others;
+  for (const auto& [reason, count] : orders) {
+    if (reason.empty()) {
+      tried = count;
+    } else {
+      others += ", " + std::to_string(count) + " not: they " + reason;
+    }
+  }
+  return "kernelmill check: " + std::to_string(tried) + (tried == 1 ? " launch" : " launches") +
+         " tried in other orders" + others + '\n';
+}
+
 }  // namespace km::tools

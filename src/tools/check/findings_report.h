@@ -1,6 +1,7 @@
 // The findings of a program as JSON, as SARIF and as a table.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace km::tools {
 std::string json_of(const std::vector<ToldFinding>& findings);
 /// SARIF 2.1.0, which code hosts and editors show beside the source.
 std::string sarif_of(const std::vector<ToldFinding>& findings);
+/// A line that says how many launches were tried in other orders, and why others were not; empty if
+/// none should.
+std::string orders_text(const std::map<std::string, uint64_t>& orders);
 /// A line for each finding, of at most `most`, and a sum, for people.
 std::string table_of(const std::vector<ToldFinding>& findings, uint64_t most);
 

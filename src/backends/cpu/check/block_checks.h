@@ -62,6 +62,12 @@ class BlockChecks {
 
   BlockClock& clock() { return clock_; }
   BarrierCheck& barriers() { return barriers_; }
+  /// The number of the block in the grid.
+  uint32_t block_number() const { return block_.number; }
+  /// True if the memory is the block's own or its threads', or is accessed by nobody.
+  bool is_own(uint64_t address, uint64_t size_bytes) const {
+    return block_.shared.holds(address, 1) || !is_watched(address, size_bytes);
+  }
   /// Begins an instruction of a warp: if its lanes run in step, what they did before is over.
   void begin_instruction(uint32_t first_thread) {
     if (has_tool(simt::check_tool::kInStep)) clock_.step_warp(first_thread / simt::kWarpLanes);

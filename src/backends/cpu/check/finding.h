@@ -16,11 +16,12 @@ struct FindingPlace {
 
 /// A finding as it is printed and passed to the command.
 struct Finding {
-  std::string tool;           // "race", "memory", "init", "sync" or "streams"
+  std::string tool;           // "race", "memory", "init", "sync", "streams" or "schedule"
   std::string kind;           // of the tool's kinds: "write-read"
   std::string kernel;         // as the source names it
   std::string message;        // one line
   FindingPlace place, other;  // `other` is empty if one access is enough
+  std::string relation;       // of the place to the other: "after a" if empty
   uint64_t address = 0;
   uint64_t size_bytes = 0;
   std::string allocation;  // where the address lies

@@ -55,9 +55,10 @@ std::string text_of(const FindingPlace& place, const char* order) {
 }
 
 /// The words before the other access.
-const char* order_text(const Finding& finding) {
+std::string order_text(const Finding& finding) {
   if (!finding.other.work.empty()) return "without an order after a ";
-  return finding.other.what.starts_with("atomic") ? "after an " : "after a ";
+  const std::string relation = finding.relation.empty() ? "after a" : finding.relation;
+  return relation + (finding.other.what.starts_with("atomic") ? "n " : " ");
 }
 
 /// The work without its stream, because programs do one thing in many.
@@ -99,8 +100,8 @@ void Findings::add(const Finding& finding) {
 void Findings::print(const Finding& finding) const {
   std::string text = "kernelmill check: " + finding.tool + ": " + finding.message + '\n';
   if (!finding.kernel.empty()) text += "  kernel " + finding.kernel + '\n';
-  text += text_of(finding.place, "");
-  if (!finding.other.what.empty()) text += text_of(finding.other, order_text(finding));
+  if (!finding.place.what.empty()) text += text_of(finding.place, "");
+  if (!finding.other.what.empty()) text += text_of(finding.other, order_text(finding).c_str());
   if (!finding.allocation.empty()) text += "  address " + finding.allocation + '\n';
   if (!finding.advice.empty()) text += "  " + finding.advice + '\n';
   if (printed_ == kMostPrinted) text += "kernelmill check: further findings are only counted\n";
@@ -136,12 +137,21 @@ void Findings::tell_finding(uint64_t number, const Finding& finding) {
   tell(line + '\n');
 }
 
+void Findings::note_orders(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  ++orders_[reason];
+}
+
 void Findings::finish() {
   const std::lock_guard lock(mutex_);
   std::string counts;
   for (const auto& [key, kept] : all_) {
     counts += "count" + std::string(1, kSeparator) + std::to_string(getpid()) + kSeparator +
               std::to_string(kept.number) + kSeparator + std::to_string(kept.count) + '\n';
+  }
+  for (const auto& [reason, count] : orders_) {
+    counts += "orders" + std::string(1, kSeparator) + std::to_string(getpid()) + kSeparator +
+              reason + kSeparator + std::to_string(count) + '\n';
   }
   if (!counts.empty()) tell(counts);
 }

@@ -20,6 +20,9 @@ class Findings {
   static Findings& instance();
   /// Adds `finding.count` findings of one kind at one place.
   void add(const Finding& finding);
+  /// Counts a launch that was tried in other orders, or why it was not: launches that "wait for the
+  /// host".
+  void note_orders(const std::string& reason);
   /// Tells the command how often each finding was seen. Called when the process ends.
   void finish();
 
@@ -32,7 +35,8 @@ class Findings {
   void tell_finding(uint64_t number, const Finding& finding);
 
   std::mutex mutex_;
-  std::map<std::string, Kept> all_;  // by what makes findings equal
+  std::map<std::string, Kept> all_;         // by what makes findings equal
+  std::map<std::string, uint64_t> orders_;  // launches by the reason not to try other orders
   uint64_t printed_ = 0;
 };
 

@@ -1,7 +1,10 @@
 #include "backends/cpu/command/check_report.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "backends/cpu/check/findings.h"
 #include "backends/cpu/config/config.h"
@@ -225,6 +228,55 @@ Finding finding_of(const Misuse& misuse, const LaunchRun& run) {
   return finding;
 }
 
+/// The bits, and the number that they most likely are.
+std::string value_text(uint64_t bits, uint32_t size_bytes) {
+  constexpr double kSmall = 1e-20, kLarge = 1e20;
+  char text[80];
+  std::snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * size_bytes),
+                static_cast<unsigned long long>(bits));
+  double number = 0;
+  if (size_bytes == 4) number = double{std::bit_cast<float>(static_cast<uint32_t>(bits))};
+  if (size_bytes == 8) number = std::bit_cast<double>(bits);
+  const double size = std::abs(number);
+  char as_number[40];
+  if (size > kSmall && size < kLarge) {
+    std::snprintf(as_number, sizeof as_number, " (%.9g)", number);
+  } else {
+    const uint32_t unused = 64 - 8 * size_bytes;
+    std::snprintf(as_number, sizeof as_number, " (%lld)",
+                  static_cast<long long>(bits << unused) >> unused);
+  }
+  return text + std::string(as_number);
+}
+
+FindingPlace place_of(const Trial::Write& write, const LaunchRun& run) {
+  FindingPlace place;
+  if (write.line == 0) return place;
+  place.what = std::string(write.is_atomic ? "atomic" : "write") + " of " +
+               counted(write.element_bytes, "byte");
+  place.position = run.unit->position_of(0, write.line);
+  place.block = index_text(run.record.grid, write.block);
+  place.thread = index_text(run.record.block, write.thread);
+  return place;
+}
+
+/// Sets where a fault was.
+void set_place(Finding* finding, const KernelFault& fault, const LaunchRun& run) {
+  finding->place.what = fault.deadlock ? "wait" : "access";
+  if (fault.size_bytes != 0 && !fault.deadlock) {
+    finding->place.what += " of " + counted(fault.size_bytes, "byte");
+  }
+  finding->place.position = fault.line != 0
+                                ? run.unit->position_of(0, fault.line)
+                                : run.unit->position_of(fault.fault.pc, fault.helper_line);
+  char block[64];
+  std::snprintf(block, sizeof block, "(%u,%u,%u)", fault.block[0], fault.block[1], fault.block[2]);
+  finding->place.block = block;
+  finding->place.thread = index_text(run.record.block, fault.thread);
+  finding->address = fault.fault.address;
+  finding->size_bytes = fault.size_bytes;
+}
+
 const char* kind_of_fault(km_status status) {
   switch (status) {
     case KM_ERROR_ILLEGAL_ADDRESS:
@@ -263,6 +315,40 @@ void report_checks(const LaunchRun& run, const Allocations& allocations) {
   }
 }
 
+void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocations& allocations) {
+  const std::string seed = std::to_string(defect.seed);
+  Finding finding;
+  finding.tool = "schedule";
+  finding.kind = defect.kind;
+  finding.kernel = run.unit->kernel_name();
+  finding.advice = "--explore 1 --schedule-seed " + seed + " tries this order alone.";
+  if (!defect.ending.empty()) {
+    finding.message =
+        "in another order of blocks, warps and lanes, that of seed " + seed + ", " + defect.ending;
+    if (defect.fault != nullptr) set_place(&finding, *defect.fault, run);
+    Findings::instance().add(finding);
+    return;
+  }
+  finding.message = "the result depends on the order of blocks, warps and lanes: " +
+                    value_text(defect.value, defect.size_bytes) + " with seed " + seed + ", " +
+                    value_text(defect.usual_value, defect.size_bytes) + " as usual; " +
+                    counted(defect.different_bytes, "byte") +
+                    (defect.different_bytes == 1 ? " differs" : " differ");
+  finding.place = place_of(defect.now, run);
+  finding.other = place_of(defect.before, run);
+  finding.relation = "in place of a";
+  if (finding.place.what.empty()) finding.place = std::exchange(finding.other, {});
+  finding.address = defect.address;
+  finding.size_bytes = defect.size_bytes;
+  finding.allocation = place_text(defect.address, run, allocations);
+  if (finding.kind == "atomic-order") {
+    finding.advice +=
+        " Sums of floating-point numbers depend on the order of their atomics; "
+        "--ignore-atomic-order accepts that.";
+  }
+  Findings::instance().add(finding);
+}
+
 void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error) {
   Finding finding;
   const bool is_sync = fault.deadlock;
@@ -270,19 +356,7 @@ void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& e
   finding.kind = is_sync ? "deadlock" : kind_of_fault(error.status);
   finding.kernel = run.unit->kernel_name();
   finding.message = error.message.substr(0, error.message.find("; kernel "));
-  finding.place.what = is_sync ? "wait" : "access";
-  if (fault.size_bytes != 0 && !is_sync) {
-    finding.place.what += " of " + counted(fault.size_bytes, "byte");
-  }
-  finding.place.position = fault.line != 0
-                               ? run.unit->position_of(0, fault.line)
-                               : run.unit->position_of(fault.fault.pc, fault.helper_line);
-  char block[64];
-  std::snprintf(block, sizeof block, "(%u,%u,%u)", fault.block[0], fault.block[1], fault.block[2]);
-  finding.place.block = block;
-  finding.place.thread = index_text(run.record.block, fault.thread);
-  finding.address = fault.fault.address;
-  finding.size_bytes = fault.size_bytes;
+  set_place(&finding, fault, run);
   Findings::instance().add(finding);
 }
 

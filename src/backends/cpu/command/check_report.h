@@ -4,11 +4,26 @@
 #include "backends/cpu/execution/kernel_fault.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/orders/trial.h"
 
 namespace km::cpu {
 
 /// Makes findings of the defects that the checker has noted in a launch that is over.
 void report_checks(const LaunchRun& run, const Allocations& allocations);
+/// A launch whose result depends on the order of its blocks, warps and lanes.
+struct OrderDefect {
+  const char* kind = "result";
+  uint64_t seed = 0;
+  std::string ending;                  // how the launch ended in this order, if not as usual
+  const KernelFault* fault = nullptr;  // with `ending`: the fault that ended it, if one did
+  // Otherwise the first element that differs, its last writes and values in both orders.
+  uint64_t address = 0, value = 0, usual_value = 0;
+  uint32_t size_bytes = 0;
+  uint64_t different_bytes = 0;
+  Trial::Write now, before;
+};
+/// Makes a finding of it.
+void report_order(const OrderDefect& defect, const LaunchRun& run, const Allocations& allocations);
 /// Makes a finding of a fault that ended a launch with this error.
 void report_fault(const KernelFault& fault, const LaunchRun& run, const Error& error);
 

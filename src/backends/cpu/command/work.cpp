@@ -4,6 +4,7 @@
 
 #include "backends/cpu/check/undefined_memory.h"
 #include "backends/cpu/command/check_report.h"
+#include "backends/cpu/command/explore.h"
 #include "backends/cpu/command/task.h"
 #include "backends/cpu/command/transfer_fault.h"
 #include "backends/cpu/config/config.h"
@@ -116,7 +117,7 @@ void move(Command& command, Executor& executor, Context& context) {
   }
 }
 
-void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
+void run_once(LaunchRun& run, Executor& executor, Context& context) {
   Result<Ending> ending = executor.run(run);
   if (!ending) {
     run.range.close();
@@ -137,6 +138,12 @@ void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
   } else if (const KernelFault* assertion = executor.assertion()) {
     context.note_assertion(describe_fault(*assertion, run, context.allocations()));
   }
+}
+
+void run_kernel(LaunchRun& run, Executor& executor, Context& context) {
+  if ((run.check_tools & simt::check_tool::kSchedule) == 0) [[likely]]
+    return run_once(run, executor, context);
+  run_in_orders(run, executor, context, [&] { run_once(run, executor, context); });
 }
 
 struct TaskPiece {

@@ -1,6 +1,7 @@
 #include "backends/cpu/config/config.h"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 #include "backends/cpu/config/topology.h"
@@ -75,6 +76,24 @@ std::string own_name(const std::string& tool) {
   return tool == "synccheck" ? "sync" : tool;
 }
 
+/// Reads "explore=16", "seed=7" and what belongs to them. False if the word is another one.
+Result<bool> load_order(Config* config, const std::string& word) {
+  if (word == "ignore-atomic-order") return config->ignores_sum_order = true;
+  const size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  if (equals == std::string::npos || (name != "explore" && name != "seed")) return false;
+  uint64_t& number = name == "seed" ? config->schedule_seed : config->explored_orders;
+  const char *const begin = word.c_str() + equals + 1, *const end = word.c_str() + word.size();
+  const auto [stop, code] = std::from_chars(begin, end, number);
+  if (code != std::errc() || stop != end || number == 0) {
+    return make_error(KM_ERROR_INVALID_ARGUMENT, "KM_CHECK has '%s': give a whole number from 1 on",
+                      word.c_str());
+  }
+  config->check_tools |= simt::check_tool::kSchedule;
+  config->deterministic = true;  // one thread runs all blocks of a launch
+  return true;
+}
+
 /// The tools of KM_CHECK. All of them need kernels that test their accesses, since what they know
 /// is of memory that exists.
 Status load_checks(Config* config) {
@@ -84,6 +103,8 @@ Status load_checks(Config* config) {
   for (std::string tool; std::getline(list, tool, ',');) {
     if (tool.ends_with("check")) tool = own_name(tool);
     const bool all = tool == "all";
+    KM_ASSIGN(const bool is_order, load_order(config, tool));
+    if (is_order) continue;
     if (!all && tool != "memory" && tool != "race" && tool != "init" && tool != "sync" &&
         tool != "streams" && tool != "same-value" && tool != "warp-in-step") {
       return make_error(

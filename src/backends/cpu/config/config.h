@@ -24,6 +24,9 @@ struct Config {
   uint8_t check_tools = 0;                                 // KM_CHECK, as bits of simt::check_tool
   bool check_same_values = false;  // writes of the same value are findings too
   bool counters = false;           // KM_COUNTERS: profiles count what warps do
+  uint64_t schedule_seed = 1;      // the first one of the orders of blocks, warps and lanes
+  uint64_t explored_orders = 0;    // orders in which each launch is tried; 0: it runs once
+  bool ignores_sum_order = false;  // differences of floating-point sums are no findings
   simt::Mode least_mode = simt::Mode::run_to_completion;  // KM_CPU_MODE
   uint32_t shapes = 6;                                    // KM_CPU_SHAPES
   uint64_t cache_bytes = 0;                               // KM_CPU_CACHE_KIB
@@ -36,6 +39,8 @@ struct Config {
   simt::Machine machine;
   uint64_t lazy_bytes = 64 << 10;  // KM_CPU_LAZY_KIB
 
+  /// True if launches run in an order that a seed gives, or in several.
+  bool has_orders() const { return (check_tools & simt::check_tool::kSchedule) != 0; }
   /// True if the checker follows what has been written.
   bool checks_init() const { return (check_tools & simt::check_tool::kInit) != 0; }
   /// True if the checker follows the order of streams.

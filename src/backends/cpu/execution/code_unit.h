@@ -18,7 +18,7 @@ struct CodeUnit {
   simt::GridEntry grid_entry = nullptr;                // mode a
   simt::FiberEntry fiber_entry = nullptr;              // mode b
   simt::IndependentEntry independent_entry = nullptr;  // mode c
-  bool waits = false;               // modes a and b: it calls RuntimeTable::yield
+  bool waits = false;  // a loop waits for other threads; not known of all code of mode c
   bool nontemporal_stores = false;  // mode a: a store fence is needed at its end
   bool reads_block = true;          // the code reads the index of its block
   uint64_t begin = 0, end = 0;      // addresses of its instructions

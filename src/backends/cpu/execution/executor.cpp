@@ -12,6 +12,7 @@
 #include "backends/cpu/execution/block_index.h"
 #include "backends/cpu/execution/diagnose.h"
 #include "backends/cpu/memory/allocations.h"
+#include "backends/cpu/orders/trial.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "backends/cpu/threads/stack_switch.h"
@@ -177,6 +178,8 @@ void Executor::run_resident() {
   residents_.begin(*launch_);
   uint32_t patience = kWaitTurns;
   for (uint32_t waited = 0, spoiled = 0, idle_turns = 0;;) {
+    if (launch_->trial != nullptr) [[unlikely]]
+      follow_schedule(launch_->trial->schedule);
     const Turns turns = run_turns();
     check_stop(launch_->unit->begin);
     const bool progress = !turns.all_wait;
@@ -194,8 +197,24 @@ void Executor::run_resident() {
     if (residents_.running().empty()) break;
     if (++idle_turns % 64 == 0) idle();
   }
+  if (launch_->trial != nullptr) [[unlikely]]
+    launch_->trial->stores.make_all();
   KM_ASSERT(residents_.has_begun_all(), "a run ends with blocks that it claimed and did not start");
   running_ = &state_;
+}
+
+/// Begins as many blocks as the schedule has side by side, and orders their turns.
+void Executor::follow_schedule(simt::Schedule& schedule) {
+  if (schedule.is_over()) {
+    faults_.note_stopping();
+    guard_.fault = {};
+    guard_.fault.pc = launch_->unit->begin;
+    leave(Ending::stopped);
+  }
+  while (residents_.running().size() < schedule.resident_blocks() &&
+         residents_.start_next(state_, &next_part_)) {
+  }
+  residents_.mix(schedule);
 }
 
 /// Called if no block of this thread makes progress and no other can be started.

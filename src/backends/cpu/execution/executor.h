@@ -117,6 +117,7 @@ class Executor {
   };
   Turns run_turns();
   void idle();
+  void follow_schedule(simt::Schedule& schedule);
   BlockChecks* own_checks();
 
   CodeGuard guard_;

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "simt/runtime/independent_warp.h"
+#include "simt/runtime/schedule.h"
 
 namespace km::cpu {
 
@@ -21,6 +22,7 @@ void IndependentBlock::start() {
   for (uint32_t w = 0; w < state_.warp_count; ++w) {
     const uint32_t lanes = std::min(thread_count_ - w * kWarpLanes, kWarpLanes);
     independent_begin(&warp(w), lanes == kWarpLanes ? UINT32_MAX : (uint32_t{1} << lanes) - 1);
+    warp(w).schedule = schedule_;
     unfinished_ |= uint32_t{1} << w;
   }
 }
@@ -29,19 +31,34 @@ IndependentWarp& IndependentBlock::warp(uint32_t index) const {
   return *reinterpret_cast<IndependentWarp*>(state_.scratch + index * scratch_bytes_);
 }
 
+/// The warp that runs next of those of a turn.
+uint32_t IndependentBlock::take_warp(uint32_t* left) {
+  uint32_t rest = *left;
+  uint32_t skipped = 0;
+  if (schedule_ != nullptr) skipped = schedule_->pick(static_cast<uint32_t>(std::popcount(rest)));
+  for (; skipped != 0; --skipped) rest &= rest - 1;
+  const auto taken = static_cast<uint32_t>(std::countr_zero(rest));
+  *left &= ~(uint32_t{1} << taken);
+  return taken;
+}
+
 ResidentBlock::Turn IndependentBlock::run(const simt::LaunchRecord* record, const CodeUnit& unit) {
   bool progress = false, waiting = false, spun = false;
   released_ = false;
   if (has_synced_cluster()) release(barriers_[simt::kClusterBarrier]);
-  for (uint32_t left = unfinished_; left != 0; left &= left - 1) {
-    const auto w = static_cast<uint32_t>(std::countr_zero(left));
+  for (uint32_t left = unfinished_; left != 0;) {
+    const uint32_t w = take_warp(&left);
+    if (schedule_ != nullptr && schedule_->passes(w)) {
+      progress = true;
+      continue;
+    }
     const uint32_t live = warp(w).live, clock = warp(w).clock;
     state_.first_thread = w * kWarpLanes;
     const IndependentStatus status = unit.independent_entry(record, &state_, w);
     const auto gone = static_cast<uint32_t>(std::popcount(live & ~warp(w).live));
     exited_ += gone;
     KM_ASSERT(exited_ <= thread_count_, "more threads end than the block has");
-    progress = progress || gone != 0;
+    progress = progress || gone != 0 || status == IndependentStatus::interrupted;
     waiting = waiting || status == IndependentStatus::waiting;
     spun = spun || warp(w).clock != clock;
     if (status == IndependentStatus::finished) unfinished_ &= ~(uint32_t{1} << w);

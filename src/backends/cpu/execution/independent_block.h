@@ -34,6 +34,7 @@ class IndependentBlock : public ResidentBlock {
 
   void start() override;
   simt::IndependentWarp& warp(uint32_t index) const;
+  uint32_t take_warp(uint32_t* left);
   bool is_complete(const Barrier& barrier, uint32_t exited) const;
   void release(Barrier& barrier);
   bool complete(Barrier& barrier);

@@ -19,6 +19,7 @@ class Allocations;
 class DeviceCalls;
 class DeviceHeap;
 class Output;
+struct Trial;
 
 struct LaunchRun {
   simt::LaunchRecord record{};
@@ -44,6 +45,7 @@ struct LaunchRun {
   std::unique_ptr<LaunchChecks> checks;
   /// The counters of the launch's warps; null: they are not counted.
   std::unique_ptr<LaunchCounters> counters;
+  Trial* trial = nullptr;  // the order of its blocks, warps and lanes; null: it has none
 };
 
 /// A block of the launch for the checker, without the memory that depends on the thread.

@@ -47,6 +47,8 @@ class ResidentBlock {
   };
   virtual Place place() const = 0;
 
+  /// Sets the order of the warps and lanes of blocks that begin later; null: the usual one.
+  void set_schedule(simt::Schedule* schedule) { schedule_ = schedule; }
   /// Starts the checker on a block that has begun.
   void begin_checks(const BlockChecks::Block& block);
   /// Stops it, for blocks of launches without a checker.
@@ -83,6 +85,7 @@ class ResidentBlock {
   simt::BlockState state_{};
   uint64_t scratch_bytes_ = 0;  // for each warp
   uint32_t thread_count_ = 0;
+  simt::Schedule* schedule_ = nullptr;
 
  private:
   void open_checked(uint32_t barrier, uint32_t expected);

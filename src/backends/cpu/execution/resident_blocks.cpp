@@ -6,6 +6,7 @@
 #include "backends/cpu/execution/block_index.h"
 #include "backends/cpu/execution/fiber_block.h"
 #include "backends/cpu/execution/independent_block.h"
+#include "backends/cpu/orders/trial.h"
 #include "base/assert.h"
 
 namespace km::cpu {
@@ -92,7 +93,12 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
   KM_ASSERT(idle_.size() >= count, "a block begins without memory");
   Cluster* const cluster = count > 1 ? new_cluster(count) : nullptr;
   const uint32_t* size = launch_->record.block;
-  const uint64_t index = first_untaken_++;
+  uint64_t index = first_untaken_++;
+  simt::Schedule* schedule = nullptr;
+  if (launch_->trial != nullptr) [[unlikely]] {
+    schedule = &launch_->trial->schedule;
+    index = schedule->block_at(index, launch_->block_count, launch_->unit->waits);
+  }
   for (uint32_t rank = 0; rank < count; ++rank) {
     ResidentBlock* const block = idle_.back();
     idle_.pop_back();
@@ -103,6 +109,7 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
     } else {
       set_block(&state, launch_->record, index);
     }
+    block->set_schedule(schedule);
     block->begin(state, size[0] * size[1] * size[2], cluster, rank);
     if (launch_->checks != nullptr) [[unlikely]] {
       block->begin_checks(checked_block(*launch_, state));
@@ -119,6 +126,8 @@ bool ResidentBlocks::start_next(simt::BlockState& state, uint32_t* part) {
 bool ResidentBlocks::finish(size_t index) {
   KM_ASSERT(index < running_.size(), "a block that does not run ends");
   ResidentBlock* const block = running_[index];
+  if (launch_->trial != nullptr) [[unlikely]]
+    launch_->trial->stores.make_own(block->checks()->block_number());
   running_.erase(running_.begin() + static_cast<ptrdiff_t>(index));
   Cluster* const cluster = block->cluster();
   if (cluster == nullptr) {
@@ -130,6 +139,13 @@ bool ResidentBlocks::finish(size_t index) {
   idle_.insert(idle_.end(), cluster->members.rbegin(), cluster->members.rend());
   idle_clusters_.push_back(cluster);
   return true;
+}
+
+void ResidentBlocks::mix(simt::Schedule& schedule) {
+  if (!schedule.has_seed()) return;
+  for (size_t left = running_.size(); left > 1; --left) {
+    std::swap(running_[left - 1], running_[schedule.pick(static_cast<uint32_t>(left))]);
+  }
 }
 
 void ResidentBlocks::abandon() {

@@ -31,6 +31,8 @@ class ResidentBlocks {
   /// Ends the block at this index of running(); later ones move up. Returns true if it or its whole
   /// cluster is over: blocks of a cluster keep their shared memory until all of them are.
   bool finish(size_t index);
+  /// Changes the order in which the blocks have their turns.
+  void mix(simt::Schedule& schedule);
   /// Drops the suspended warps after a fault.
   void abandon();
 

@@ -167,7 +167,7 @@ Status fill_in(Command* command, const Function& function, const kmb_launch& lau
   simt::LaunchRecord& record = run.record;
   record.params = params;
   record.variables = function.variable_addresses();
-  record.runtime = &runtime_table();
+  record.runtime = config().has_orders() ? &trial_table() : &runtime_table();
   for (int i = 0; i < 3; ++i) {
     record.grid[i] = launch.grid[i];
     record.block[i] = launch.block[i];

@@ -5,6 +5,8 @@
 #include <new>
 
 #include "backends/cpu/execution/executor.h"
+#include "backends/cpu/orders/trial.h"
+#include "backends/cpu/runtime/trial_reports.h"
 #include "base/memory/host_allocator.h"
 #include "base/no_sanitize.h"
 
@@ -27,6 +29,18 @@ void with_checks(Executor& executor, const Action& action) {
 template <typename Action>
 void with_checks(const simt::BlockState* state, const Action& action) {
   with_checks(*static_cast<Executor*>(state->host), action);
+}
+
+/// Follows the accesses of a report if the launch has an order.
+void follow(const simt::BlockState* state, const BlockChecks& checks, const AccessReport& report) {
+  const LaunchRun& launch = static_cast<Executor*>(state->host)->launch();
+  if (launch.trial == nullptr) return;
+  for (uint32_t left = report.lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    follow_access(
+        *launch.trial, launch, checks,
+        {report.addresses[lane], report.note->size_bytes, report.first_thread + lane, report.note});
+  }
 }
 
 }  // namespace
@@ -72,8 +86,11 @@ void report_access(simt::BlockState* state, const uint64_t* addresses, uint32_t 
                    const simt::AccessNote* note, const void* values, uint32_t lane_count) {
   with_checks(state, [&](BlockChecks& checks) {
     checks.begin_instruction(state->first_thread);
-    checks.note_access({addresses, lanes, state->first_thread, note,
-                        static_cast<const uint8_t*>(values), lane_count});
+    const AccessReport report{
+        addresses, lanes, state->first_thread, note, static_cast<const uint8_t*>(values),
+        lane_count};
+    follow(state, checks, report);
+    checks.note_access(report);
   });
 }
 
@@ -102,6 +119,9 @@ void report_ranges(simt::BlockState* state, const uint64_t* addresses, const uin
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<uint32_t>(std::countr_zero(left));
       if (sizes[lane] == 0) continue;
+      const LaunchRun& launch = static_cast<Executor*>(state->host)->launch();
+      const TrialAccess access{addresses[lane], sizes[lane], state->first_thread + lane, note};
+      if (launch.trial != nullptr) follow_access(*launch.trial, launch, checks, access);
       checks.note_range({addresses[lane], sizes[lane]}, state->first_thread + lane, *note);
     }
   });
@@ -115,6 +135,7 @@ void report_acquire(simt::BlockState* state, const uint64_t* addresses, uint32_t
 }
 
 void report_fence(simt::BlockState* state, uint32_t lanes, uint32_t scope) {
+  make_stores(state, lanes);
   with_checks(state, [&](BlockChecks& checks) {
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       checks.note_fence(state->first_thread + static_cast<uint32_t>(std::countr_zero(left)),
@@ -142,6 +163,7 @@ void report_members(simt::BlockState* state, const uint32_t* members, uint32_t l
 }
 
 void report_warp_sync(simt::BlockState* state, uint32_t lanes, uint32_t orders) {
+  if (orders != 0) make_stores(state, lanes);
   with_checks(state, [&](BlockChecks& checks) {
     const uint32_t first = state->first_thread, warp = first / simt::kWarpLanes;
     lanes <<= first % simt::kWarpLanes;

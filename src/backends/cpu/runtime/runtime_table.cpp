@@ -9,6 +9,7 @@
 #include "backends/cpu/execution/device_call.h"
 #include "backends/cpu/execution/executor.h"
 #include "backends/cpu/memory/device_heap.h"
+#include "backends/cpu/orders/trial.h"
 #include "backends/cpu/runtime/assertion.h"
 #include "backends/cpu/runtime/check_reports.h"
 #include "backends/cpu/runtime/counter_reports.h"
@@ -17,10 +18,12 @@
 #include "backends/cpu/runtime/lane_memory.h"
 #include "backends/cpu/runtime/tensor_cores.h"
 #include "backends/cpu/runtime/tensor_memory.h"
+#include "backends/cpu/runtime/trial_reports.h"
 #include "backends/cpu/threads/futex.h"
 #include "backends/cpu/threads/sanitizers.h"
 #include "base/memory/host_allocator.h"
 #include "base/printable.h"
+#include "simt/runtime/check/order_runtime.h"
 #include "simt/runtime/device_call.h"
 #include "simt/runtime/independent_warp.h"
 #include "simt/runtime/mma.h"
@@ -315,8 +318,88 @@ constexpr simt::CheckRuntime kChecks = {
 };
 constexpr simt::CounterRuntime kTable = {kChecks, count_access, count_block};
 
+// The functions below stand before those of the same names in the table of launches with a Trial.
+
+void note_effect(const BlockState* state, const char* effect) {
+  executor_of(state).launch().trial->effect = effect;
+}
+
+KM_NO_SANITIZE uint64_t allocate_once(const LaunchRecord* record, BlockState* state,
+                                      uint64_t size_bytes) {
+  note_effect(state, "allocate memory");
+  return allocate(record, state, size_bytes);
+}
+
+KM_NO_SANITIZE void release_once(const LaunchRecord* record, BlockState* state, uint64_t address,
+                                 uint32_t thread) {
+  note_effect(state, "allocate memory");
+  release(record, state, address, thread);
+}
+
+KM_NO_SANITIZE void assert_fail_once(const LaunchRecord* record, BlockState* state,
+                                     const char* message, const char* file, uint32_t line,
+                                     const char* function, uint32_t thread) {
+  note_effect(state, "have failed assertions");
+  assert_fail(record, state, message, file, line, function, thread);
+}
+
+KM_NO_SANITIZE uint64_t device_call_once(const LaunchRecord* record, BlockState* state,
+                                         uint32_t function, const uint64_t* words,
+                                         uint32_t thread) {
+  note_effect(state, "call the CUDA runtime");
+  make_stores_of_block(state);
+  return device_call(record, state, function, words, thread);
+}
+
+KM_NO_SANITIZE void access_image_once(BlockState* state, const simt::ImageForm* form,
+                                      uint64_t handle, const uint64_t* handles, uint32_t lanes,
+                                      simt::ImageSlot* slots) {
+  using simt::ImageOperation;
+  const bool writes =
+      form->operation == ImageOperation::store || form->operation == ImageOperation::reduce;
+  if (writes) note_effect(state, "write to surfaces");
+  access_image(state, form, handle, handles, lanes, slots);
+}
+
+KM_NO_SANITIZE void copy_tensor_once(BlockState* state, const simt::TensorCopyForm* form,
+                                     uint32_t lanes, simt::TensorCopySlots* slots) {
+  note_effect(state, "copy tensors");
+  make_stores_of_block(state);
+  copy_tensor(state, form, lanes, slots);
+}
+
+KM_NO_SANITIZE int32_t print_in_order(const LaunchRecord* record, BlockState* state,
+                                      const char* format, const void* arguments, uint32_t thread) {
+  make_stores_of_block(state);
+  return print(record, state, format, arguments, thread);
+}
+
+KM_NO_SANITIZE void barrier_in_order(const LaunchRecord* record, BlockState* state,
+                                     simt::IndependentWarp* warp, uint32_t lanes, uint32_t id,
+                                     uint32_t thread_count, uint32_t predicates, uint32_t waits,
+                                     uint32_t next) {
+  make_stores(state, lanes);
+  independent_barrier(record, state, warp, lanes, id, thread_count, predicates, waits, next);
+}
+
+constexpr simt::OrderRuntime with_trial(simt::CounterRuntime table) {
+  simt::RuntimeTable& base = table.base.base.base.base.base;
+  base.print = print_in_order;
+  base.independent_barrier = barrier_in_order;
+  base.independent_next = simt::scheduled_next;
+  base.allocate = allocate_once;
+  base.release = release_once;
+  base.assert_fail = assert_fail_once;
+  table.base.base.base.base.image = access_image_once;
+  table.base.base.base.call = device_call_once;
+  table.base.base.copy_tensor = copy_tensor_once;
+  return {table, delay_store};
+}
+constexpr simt::OrderRuntime kTrialTable = with_trial(kTable);
+
 }  // namespace
 
 const simt::RuntimeTable& runtime_table() { return kTable.base.base.base.base.base; }
+const simt::RuntimeTable& trial_table() { return kTrialTable.base.base.base.base.base.base; }
 
 }  // namespace km::cpu

@@ -1,0 +1,117 @@
+#include "backends/cpu/runtime/trial_reports.h"
+
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "backends/cpu/execution/executor.h"
+#include "backends/cpu/orders/trial.h"
+#include "base/memory/host_allocator.h"
+#include "base/no_sanitize.h"
+
+namespace km::cpu {
+namespace {
+
+Executor& executor_of(const simt::BlockState* state) {
+  return *static_cast<Executor*>(state->host);
+}
+
+/// Makes one of the delayed stores now and then, in no order.
+void make_some(Trial& trial) {
+  if (trial.stores.is_empty() || !trial.schedule.makes_store()) return;
+  trial.stores.make(trial.schedule.draw(static_cast<uint32_t>(trial.stores.size())));
+}
+
+/// Notes the access in the log. A launch of which something could not be noted must not run twice.
+void note_access(Trial& trial, const LaunchRun& launch, const BlockChecks& checks,
+                 const TrialAccess& access) {
+  const simt::AccessNote& note = *access.note;
+  if (checks.is_own(access.address, access.size_bytes)) return;
+  if (note.kind == simt::AccessKind::read) {
+    const bool is_strong = (note.flags & simt::access_flag::kStrong) != 0;
+    if (is_strong && launch.unit->waits && WriteLog::is_of_host(access.address)) {
+      trial.effect = "wait for the host";
+    }
+    return;
+  }
+  Trial::Write write;
+  write.line = note.line;
+  write.block = checks.block_number();
+  write.thread = access.thread;
+  write.element_bytes = note.element_bytes;
+  write.address = access.address;
+  write.is_atomic = note.kind == simt::AccessKind::atomic;
+  try {
+    trial.note(write, access.size_bytes, (note.flags & simt::access_flag::kFloatSum) != 0);
+  } catch (const std::bad_alloc&) {
+    trial.effect = "lack memory";
+  }
+}
+
+}  // namespace
+
+void follow_access(Trial& trial, const LaunchRun& launch, const BlockChecks& checks,
+                   const TrialAccess& access) {
+  const DelayedStores::Thread thread{checks.block_number(), access.thread};
+  if (!trial.stores.is_empty()) {
+    trial.stores.make_before(thread, access.address, access.size_bytes);
+    if ((access.note->flags & simt::access_flag::kRelease) != 0) trial.stores.make_all(thread);
+    make_some(trial);
+  }
+  if (trial.log != nullptr) note_access(trial, launch, checks, access);
+}
+
+KM_NO_SANITIZE uint32_t delay_store(simt::BlockState* state, const uint64_t* addresses,
+                                    uint32_t lanes, const simt::AccessNote* note,
+                                    const void* values, uint32_t lane_count) {
+  Executor& executor = executor_of(state);
+  Trial& trial = *executor.launch().trial;
+  const BlockChecks* const checks = executor.block_checks();
+  if (checks == nullptr || note->size_bytes > DelayedStores::kMostBytes) return 0;
+  // `race` looks at memory to see whether writes are of one value.
+  if ((executor.launch().checks->tools() & simt::check_tool::kRace) != 0) return 0;
+  const HostMemoryOptional optional;
+  uint32_t delayed = 0;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    if (!trial.schedule.delays_store()) continue;
+    const uint64_t address = addresses[lane];
+    if (executor.find_memory(address, note->size_bytes).is_empty()) continue;  // it will fault
+    DelayedStores::Store store;
+    store.thread = {checks->block_number(), state->first_thread + lane};
+    store.address = address;
+    store.size_bytes = note->size_bytes;
+    store.is_of_block = checks->is_own(address, note->size_bytes);
+    const auto* const bytes = static_cast<const uint8_t*>(values);
+    const uint32_t element = note->element_bytes;
+    for (uint32_t i = 0; i < note->size_bytes / element; ++i) {
+      memcpy(&store.bytes[i * element], bytes + (i * lane_count + lane) * element, element);
+    }
+    try {
+      trial.stores.add(store);
+    } catch (const std::bad_alloc&) {
+      return delayed;
+    }
+    delayed |= uint32_t{1} << lane;
+  }
+  return delayed;
+}
+
+void make_stores(simt::BlockState* state, uint32_t lanes) {
+  Executor& executor = executor_of(state);
+  Trial* const trial = executor.launch().trial;
+  const BlockChecks* const checks = executor.block_checks();
+  if (trial == nullptr || checks == nullptr || trial->stores.is_empty()) return;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    trial->stores.make_all({checks->block_number(), state->first_thread + lane});
+  }
+}
+
+void make_stores_of_block(simt::BlockState* state) {
+  Executor& executor = executor_of(state);
+  const BlockChecks* const checks = executor.block_checks();
+  if (checks != nullptr) executor.launch().trial->stores.make_block(checks->block_number());
+}
+
+}  // namespace km::cpu
