@@ -1270,6 +1270,13 @@ KERNEL sound_schedule_trap(int* a, int* b, int n) {
   if (atomicAdd(a, 1) >= n) asm volatile("trap;");
 }
 
+KERNEL schedule_outside(int* a, int* b, int n) {
+  if (atomicAdd(a, 1) == 0) b[I == 0 ? 0 : 1 << 26] = 1;
+}
+KERNEL sound_schedule_outside(int* a, int* b, int n) {
+  if (atomicAdd(a, 1) == 0) b[I < n ? 0 : 1 << 26] = 1;
+}
+
 __device__ void take(int* lock) {
   while (atomicCAS(lock, 0, 1) != 0) {
   }
