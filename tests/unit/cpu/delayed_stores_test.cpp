@@ -1,5 +1,5 @@
 // DelayedStores: which stores are made when.
-#include "backends/cpu/orders/delayed_stores.h"
+#include "backends/cpu/trials/delayed_stores.h"
 
 #include <gtest/gtest.h>
 

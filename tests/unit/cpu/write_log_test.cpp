@@ -1,5 +1,5 @@
 // WriteLog: what a launch wrote, put back and compared.
-#include "backends/cpu/orders/write_log.h"
+#include "backends/cpu/trials/write_log.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "backends/cpu/execution/kernel_fault.h"
 #include "backends/cpu/execution/launch_run.h"
 #include "backends/cpu/memory/allocations.h"
-#include "backends/cpu/orders/trial.h"
+#include "backends/cpu/trials/trial.h"
 
 namespace km::cpu {
 

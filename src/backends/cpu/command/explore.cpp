@@ -15,7 +15,7 @@
 #include "backends/cpu/device/context.h"
 #include "backends/cpu/device/output.h"
 #include "backends/cpu/execution/diagnose.h"
-#include "backends/cpu/orders/trial.h"
+#include "backends/cpu/trials/trial.h"
 #include "base/assert.h"
 #include "base/memory/host_allocator.h"
 

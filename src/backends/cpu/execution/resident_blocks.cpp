@@ -6,7 +6,7 @@
 #include "backends/cpu/execution/block_index.h"
 #include "backends/cpu/execution/fiber_block.h"
 #include "backends/cpu/execution/independent_block.h"
-#include "backends/cpu/orders/trial.h"
+#include "backends/cpu/trials/trial.h"
 #include "base/assert.h"
 
 namespace km::cpu {

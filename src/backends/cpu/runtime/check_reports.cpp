@@ -5,8 +5,8 @@
 #include <new>
 
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/orders/trial.h"
 #include "backends/cpu/runtime/trial_reports.h"
+#include "backends/cpu/trials/trial.h"
 #include "base/memory/host_allocator.h"
 #include "base/no_sanitize.h"
 

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "backends/cpu/execution/executor.h"
-#include "backends/cpu/orders/trial.h"
+#include "backends/cpu/trials/trial.h"
 #include "base/memory/host_allocator.h"
 #include "base/no_sanitize.h"
 

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/check/block_checks.h"
 #include "backends/cpu/execution/launch_run.h"
-#include "backends/cpu/orders/trial.h"
+#include "backends/cpu/trials/trial.h"
 #include "simt/runtime/check/check_runtime.h"
 
 namespace km::cpu {

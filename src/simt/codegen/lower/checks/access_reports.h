@@ -27,9 +27,7 @@ class AccessReports : private EmitterBase {
   /// The counts of a profile, which need the same addresses.
   AccessCounts& counts() { return counts_; }
   /// True if accesses are reported in one way or another.
-  bool is_used() const {
-    return has_accesses() || has_init();
-  }
+  bool is_used() const { return has_accesses() || has_init(); }
   /// True if each access is reported, whatever is known of the memory.
   bool has_accesses() const {
     constexpr uint8_t kTools = check_tool::kRace | check_tool::kStreams | check_tool::kSchedule;

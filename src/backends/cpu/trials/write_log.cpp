@@ -1,4 +1,4 @@
-#include "backends/cpu/orders/write_log.h"
+#include "backends/cpu/trials/write_log.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "backends/cpu/orders/delayed_stores.h"
+#include "backends/cpu/trials/delayed_stores.h"
 
 #include <cstring>
 

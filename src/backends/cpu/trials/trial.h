@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "backends/cpu/orders/delayed_stores.h"
-#include "backends/cpu/orders/write_log.h"
+#include "backends/cpu/trials/delayed_stores.h"
+#include "backends/cpu/trials/write_log.h"
 #include "simt/runtime/schedule.h"
 
 namespace km::cpu {
